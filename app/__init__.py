@@ -1,0 +1,1 @@
+"""Fairlane, the service.  Importing this package pulls in neither Flask nor Celery."""

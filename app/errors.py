@@ -1,0 +1,77 @@
+"""One small tree of Problems: what a client is told when a rule says no (RFC 9457)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+
+class Problem(Exception):  # noqa: N818 - a Problem is an answer, not a programming error
+    """An answer that refuses.  slug: stable, part of the `type` URL; facts: extra members of the document."""
+
+    slug: ClassVar[str] = "internal"
+    title: ClassVar[str] = "Something failed on our side"
+    status: ClassVar[int] = 500
+
+    def __init__(self, detail: str = "", *, retry_after: int | None = None, **facts: object) -> None:
+        super().__init__(detail or self.title)
+        self.detail = detail or self.title
+        self.retry_after = retry_after  # seconds
+        self.facts = facts
+
+
+class InvalidInput(Problem):
+    """422; errors: rows of {"pointer", "detail"} that say what was wrong and what is allowed."""
+
+    slug, title, status = "invalid-input", "The request is not valid", 422
+
+    def __init__(self, detail: str = "", *, errors: Sequence[dict[str, str]] = (), **facts: object) -> None:
+        super().__init__(detail, **({"errors": list(errors)} if errors else {}), **facts)
+
+
+class Unauthenticated(Problem):
+    slug, title, status = "unauthenticated", "Sign in or send a token", 401
+
+
+class Forbidden(Problem):
+    slug, title, status = "forbidden", "Not allowed for this account or token", 403
+
+
+class NotFound(Problem):
+    slug, title, status = "not-found", "No such thing, or not visible to you", 404
+
+
+class RepositoryNotFound(NotFound):
+    slug, title = "repository-not-found", "No such repository, or not visible to you"
+
+
+class CommitNotFound(NotFound):
+    slug, title = "commit-not-found", "The repository has no such commit or ref"
+
+
+class Conflict(Problem):
+    slug, title, status = "conflict", "The state of the job does not allow this", 409
+
+
+class IdempotencyInFlight(Conflict):
+    slug, title = "idempotency-in-flight", "The first request with this Idempotency-Key is still being answered"
+
+
+class IdempotencyMismatch(InvalidInput):
+    slug, title = "idempotency-mismatch", "This Idempotency-Key was used with another request"
+
+
+class QuotaExceeded(Problem):
+    slug, title, status = "quota-exceeded", "The quota of this period is spent", 402
+
+
+class TooManyRequests(Problem):
+    slug, title, status = "too-many-requests", "Too many requests", 429
+
+
+class Unavailable(Problem):
+    slug, title, status = "unavailable", "The database or the queue is away; try again", 503
+
+
+class BadSetting(Problem):
+    slug, title = "bad-setting", "A setting has a value that is not allowed"

@@ -1,0 +1,1 @@
+"""One use case per module, named by its verb."""

@@ -1,0 +1,1 @@
+"""Celery's side of the service: unpack, call one service, return."""
