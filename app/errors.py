@@ -26,7 +26,8 @@ class InvalidInput(Problem):
     slug, title, status = "invalid-input", "The request is not valid", 422
 
     def __init__(self, detail: str = "", *, errors: Sequence[dict[str, str]] = (), **facts: object) -> None:
-        super().__init__(detail, **({"errors": list(errors)} if errors else {}), **facts)
+        super().__init__(detail)
+        self.facts = facts | ({"errors": list(errors)} if errors else {})
 
 
 class Unauthenticated(Problem):

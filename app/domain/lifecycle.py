@@ -1,0 +1,103 @@
+"""The states of a job, its legal moves, and what one attempt may end in (ADR-12)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from uuid import UUID
+
+from app.domain.queues import Service
+
+
+class Status(StrEnum):
+    """What a user sees.  The last three are final."""
+
+    QUEUED = "queued"
+    WAITING = "waiting"  #: snoozed: over the user's concurrency limit
+    RUNNING = "running"
+    RETRYING = "retrying"  #: an attempt failed, the next one is due later
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+FINAL = frozenset({Status.COMPLETED, Status.FAILED, Status.CANCELLED})
+
+
+class RecordStatus(StrEnum):
+    """What the worker writes; the value is the PostgreSQL enum `analysis_status`."""
+
+    RUNNING = "running"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+#: From each state, where a job may go next.
+MOVES: dict[Status, frozenset[Status]] = {
+    Status.QUEUED: frozenset({Status.RUNNING, Status.WAITING, Status.CANCELLED, Status.FAILED}),
+    Status.WAITING: frozenset({Status.QUEUED, Status.CANCELLED}),
+    Status.RUNNING: frozenset({Status.COMPLETED, Status.FAILED, Status.CANCELLED, Status.RETRYING, Status.QUEUED}),
+    Status.RETRYING: frozenset({Status.QUEUED, Status.RUNNING, Status.CANCELLED}),
+    Status.COMPLETED: frozenset(),
+    Status.FAILED: frozenset(),
+    Status.CANCELLED: frozenset(),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """unit: the n in n² × unit before attempt n + 1."""
+
+    max_attempts: int
+    unit: timedelta
+
+    def backoff(self, attempt: int, roll: float) -> timedelta:
+        """Delay after failed attempt `attempt` (1-based): n² units plus up to 10 % jitter.  roll: 0 <= roll < 1."""
+        return self.unit * attempt**2 * (1 + 0.1 * roll)
+
+
+RETRIES = {
+    Service.ANALYSIS: RetryPolicy(3, timedelta(seconds=1)),
+    Service.SPECVIEW: RetryPolicy(3, timedelta(seconds=10)),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """One leased delivery of a job's message.  The token is the fence: a write under an old one changes nothing."""
+
+    job_id: UUID
+    lease_token: UUID
+    retry_count: int = 0  # attempts that ended in an error
+    lost_count: int = 0  # attempts whose worker died
+
+    @property
+    def attempt(self) -> int:
+        """1-based; a snooze spends none."""
+        return self.retry_count + self.lost_count + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why an attempt or a job failed.  code: stable; message: plain words, no secrets."""
+
+    code: str
+    message: str
+    retryable: bool = False
+
+
+WORKER_LOST = Failure("worker_lost", "The job's worker died on every attempt; the job may need more memory than there is.")
+
+
+class Outcome(StrEnum):
+    """What one delivery ended in."""
+
+    STARTED = "started"  #: slot taken, record running: the body may run
+    SNOOZED = "snoozed"  #: over the limit; the message sleeps
+    COMPLETED = "completed"
+    RETRY = "retry"  #: failed, another attempt is scheduled
+    FAILED = "failed"  #: failed for good
+    CANCELLED = "cancelled"
+    STALE = "stale"  #: a zombie: the lease was somebody else's by now, nothing was written

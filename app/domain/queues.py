@@ -1,0 +1,40 @@
+"""The six queues and the one function that chooses among them (ADR-16)."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+
+from app.domain.plans import PAID, EventType, Tier
+
+
+class Service(StrEnum):
+    """What a queue's workers do."""
+
+    ANALYSIS = "analysis"
+    SPECVIEW = "specview"
+
+    @property
+    def event_type(self) -> EventType:
+        """What a finished job of this service is billed as."""
+        return EventType(self.value)
+
+
+SUFFIXES = ("priority", "default", "scheduled")
+ALL_QUEUES = tuple(f"{service}_{suffix}" for service in Service for suffix in SUFFIXES)
+
+_LEGAL_NAME = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def check_queue_names(names: tuple[str, ...] = ALL_QUEUES) -> None:
+    """Refuse names with other characters than letters, digits, `_`, `-`.  Raises: ValueError."""
+    for name in names:
+        if not _LEGAL_NAME.fullmatch(name):
+            raise ValueError(f"queue name {name!r} may hold only letters, digits, '_' and '-'")
+
+
+def select_queue(service: Service, tier: Tier | str | None, *, scheduled: bool = False) -> str:
+    """Name the queue of a job.  Scheduled work never sits beside a user's; an unknown tier falls to default."""
+    if scheduled:
+        return f"{service}_scheduled"
+    return f"{service}_priority" if tier in PAID else f"{service}_default"

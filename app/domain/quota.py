@@ -1,0 +1,33 @@
+"""The quota check: used + reserved + requested <= limit (ADR-21)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+WARN, DANGER, SPENT = 0.70, 0.90, 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Units in one period.  limit None = unlimited."""
+
+    used: int
+    reserved: int
+    limit: int | None
+
+    @property
+    def free(self) -> int | None:
+        """Units that may still be asked for; None = unlimited."""
+        return None if self.limit is None else max(0, self.limit - self.used - self.reserved)
+
+    def admits(self, requested: int) -> bool:
+        """Whether `requested` units more stay within the limit; equality is allowed."""
+        return self.limit is None or self.used + self.reserved + requested <= self.limit
+
+    @property
+    def level(self) -> str:
+        """`ok`, `warn` (70 %), `danger` (90 %) or `spent`; by used alone, as reserved units may come back."""
+        if self.limit is None:
+            return "ok"
+        share = self.used / self.limit if self.limit else SPENT
+        return "spent" if share >= SPENT else "danger" if share >= DANGER else "warn" if share >= WARN else "ok"

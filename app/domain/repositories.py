@@ -1,0 +1,139 @@
+"""Repository addresses: what a person may paste, and what it means (CONTRACT §2)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from urllib.parse import unquote, urlsplit
+
+from app.errors import InvalidInput
+
+LOCAL_HOST = "local"
+GITHUB = "github.com"
+FORMS = "https://HOST/OWNER/NAME, git@HOST:OWNER/NAME.git, OWNER/NAME or local:NAME"
+
+_SEGMENT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}|\.[A-Za-z0-9_-][A-Za-z0-9._-]{0,98}")
+_SHA = re.compile(r"[0-9a-f]{40}")
+_REF = re.compile(r"(?!-)(?!.*(\.\.|//|@\{|\.lock(/|$)))[^\x00-\x20\x7f~^:?*\[\\]{1,200}(?<![/.])")
+_SCP = re.compile(r"git@(?P<host>[A-Za-z0-9.-]+):(?P<path>[^\s]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """Which repository.  host is lower case, owner and name as written; local ones have host `local`, owner `-`."""
+
+    host: str
+    owner: str
+    name: str
+
+    @property
+    def is_local(self) -> bool:
+        return self.host == LOCAL_HOST
+
+    @property
+    def url(self) -> str:
+        """The address as the service shows it and Git fetches it; carries no secret."""
+        return f"local:{self.name}" if self.is_local else f"https://{self.host}/{self.owner}/{self.name}"
+
+    def unique_key(self, commit: str) -> str:
+        """One unfinished analysis per repository and commit, compared without case."""
+        return f"analysis:{self.host}/{self.owner}/{self.name}@{commit}".lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A parsed submission.  At most one of ref and commit comes from the address itself."""
+
+    repository: Repository
+    ref: str | None = None
+    commit: str | None = None
+
+
+def parse_address(text: str, allowed_hosts: Collection[str]) -> Address:
+    """Read an address in any of the contract's forms.  Raises: InvalidInput with what is allowed."""
+    text = text.strip()
+    if not text:
+        raise _refused("is empty")
+    if len(text) > 500 or any(ord(c) < 0x21 or ord(c) == 0x7F for c in text):
+        raise _refused("is too long or holds spaces or control characters")
+    if text.startswith("-"):
+        raise _refused("starts with '-'")
+    if text.startswith("local:"):
+        return Address(Repository(LOCAL_HOST, "-", _segment(text.removeprefix("local:"), "name")))
+    if match := _SCP.fullmatch(text):
+        return _address(match["host"], match["path"].strip("/").split("/"), allowed_hosts)
+    if "://" in text:
+        return _from_url(text, allowed_hosts)
+    parts = text.split("/")
+    if "::" in text or len(parts) != 2:
+        raise _refused("is none of the known forms")
+    return _address(GITHUB, parts, allowed_hosts)
+
+
+def check_ref(ref: str) -> str:
+    """A branch or tag name that Git itself would accept.  Raises: InvalidInput."""
+    if not _REF.fullmatch(ref):
+        raise InvalidInput(
+            f"{ref!r} is no ref", errors=[{"pointer": "/ref", "detail": "allowed is the name of a branch or tag"}]
+        )
+    return ref
+
+
+def check_commit(commit: str) -> str:
+    """A full commit id in lower case.  Raises: InvalidInput."""
+    if not _SHA.fullmatch(commit.lower()):
+        raise InvalidInput(
+            f"{commit[:60]!r} is no commit id",
+            errors=[{"pointer": "/commit", "detail": "allowed are 40 hexadecimal digits"}],
+        )
+    return commit.lower()
+
+
+def _from_url(text: str, allowed_hosts: Collection[str]) -> Address:
+    try:
+        url = urlsplit(text)
+        port = url.port
+    except ValueError as error:
+        raise _refused("is not a URL") from error
+    if url.scheme != "https":
+        raise _refused(f"has the scheme {url.scheme!r}; only https is allowed")
+    if url.username is not None or url.password is not None or "@" in url.netloc:
+        raise _refused("holds a user or password; give private access by account, never by URL")
+    if port not in (None, 443):
+        raise _refused("names a port; only 443 is allowed")
+    return _address(url.hostname or "", [unquote(p) for p in url.path.strip("/").split("/")], allowed_hosts)
+
+
+def _address(host: str, parts: list[str], allowed_hosts: Collection[str]) -> Address:
+    host = host.lower().rstrip(".")
+    if host not in allowed_hosts:
+        raise _refused(f"is on the host {host!r}; allowed are {', '.join(sorted(allowed_hosts))}")
+    if len(parts) < 2:
+        raise _refused("lacks an owner or a name")
+    owner, name, *rest = parts
+    repository = Repository(host, _segment(owner, "owner"), _segment(name.removesuffix(".git"), "name"))
+    if rest[:1] == ["-"]:  # GitLab's spelling
+        rest = rest[1:]
+    match rest:
+        case [] | [""]:
+            return Address(repository)
+        case ["tree", *ref] if ref:
+            return Address(repository, ref=check_ref("/".join(ref)))
+        case ["blob", ref, *_]:
+            return Address(repository, ref=check_ref(ref))
+        case ["commit", sha]:
+            return Address(repository, commit=check_commit(sha))
+    raise _refused(f"goes on with {'/'.join(rest)[:60]!r}; allowed are /tree/REF, /blob/REF/… and /commit/SHA")
+
+
+def _segment(text: str, what: str) -> str:
+    if not _SEGMENT.fullmatch(text) or ".." in text:
+        raise _refused(f"has the {what} {text[:100]!r}; allowed are letters, digits, '.', '_' and '-'")
+    return text
+
+
+def _refused(why: str) -> InvalidInput:
+    return InvalidInput(
+        f"The repository address {why}.", errors=[{"pointer": "/repository", "detail": f"allowed is {FORMS}"}]
+    )
