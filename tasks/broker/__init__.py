@@ -1,0 +1,1 @@
+"""A durable Celery and kombu transport over PostgreSQL."""
