@@ -1,0 +1,122 @@
+"""The analysis records.  Only workers call the writing half (ADR-12)."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row, text
+
+from app.domain.lifecycle import Failure, RecordStatus
+from app.store.unit_of_work import Tx
+
+_COLUMNS = """
+    id, codebase_id, commit_sha, status, parser_version, attempt, started_at, completed_at, error_code,
+    error_message, error_retryable, total_tests, summary, progress
+"""
+_FIND = text(f"SELECT {_COLUMNS} FROM analyses WHERE id = :id")
+_COMPLETED = text(f"""
+    SELECT {_COLUMNS} FROM analyses
+     WHERE codebase_id = :codebase_id AND commit_sha = :commit_sha AND status = 'completed'
+       AND (CAST(:parser_version AS text) IS NULL OR parser_version = :parser_version)
+     ORDER BY completed_at DESC LIMIT 1""")
+_LAST_FAILED = text(f"""
+    SELECT {_COLUMNS} FROM analyses
+     WHERE codebase_id = :codebase_id AND commit_sha = :commit_sha AND parser_version = :parser_version
+     ORDER BY started_at DESC LIMIT 1""")
+_NEWEST = text(f"""
+    SELECT {_COLUMNS} FROM analyses WHERE codebase_id = :codebase_id AND status = 'completed'
+     ORDER BY completed_at DESC LIMIT :most""")
+_START = text("""
+    INSERT INTO analyses (id, codebase_id, commit_sha, status, parser_version, attempt, started_at)
+    SELECT job_id, codebase_id, commit_sha, 'running', :parser_version, :attempt, :now
+      FROM analysis_requests WHERE job_id = :id AND role = 'payer'
+    ON CONFLICT (id) DO UPDATE SET attempt = excluded.attempt, parser_version = excluded.parser_version, progress = NULL
+     WHERE analyses.status = 'running'
+    RETURNING id""")
+_PROGRESS = text("UPDATE analyses SET progress = CAST(:progress AS jsonb) WHERE id = :id AND status = 'running'")
+_COMPLETE = text("""
+    UPDATE analyses SET status = 'completed', completed_at = :now, total_tests = :total_tests,
+           summary = CAST(:summary AS jsonb), progress = NULL
+     WHERE id = :id AND status = 'running'""")
+_END = text("""
+    UPDATE analyses SET status = CAST(:status AS analysis_status), completed_at = :now, progress = NULL,
+           error_code = :code, error_message = left(:message, 1000), error_retryable = :retryable
+     WHERE id = :id AND status = 'running'""")
+_RUN_SECONDS = text("""
+    SELECT percentile_cont(ARRAY[0.1, 0.5, 0.9]) WITHIN GROUP (ORDER BY seconds) FROM (
+        SELECT extract(epoch FROM completed_at - started_at) AS seconds FROM analyses
+         WHERE status = 'completed' ORDER BY completed_at DESC LIMIT 50) recent""")
+
+
+def find(tx: Tx, analysis_id: UUID) -> Row[Any] | None:
+    """The record of a job; None until a worker has started it."""
+    return tx.run(_FIND, id=analysis_id).one_or_none()
+
+
+def completed(tx: Tx, codebase_id: UUID, commit: str, parser_version: str | None) -> Row[Any] | None:
+    """The completed analysis of a commit by this parser version (None: by any, newest first)."""
+    return tx.run(
+        _COMPLETED, codebase_id=codebase_id, commit_sha=commit, parser_version=parser_version
+    ).one_or_none()
+
+
+def last_failed(tx: Tx, codebase_id: UUID, commit: str, parser_version: str) -> Row[Any] | None:
+    """The newest record of a commit, if that one failed."""
+    row = tx.run(
+        _LAST_FAILED, codebase_id=codebase_id, commit_sha=commit, parser_version=parser_version
+    ).one_or_none()
+    return row if row is not None and row.status == RecordStatus.FAILED else None
+
+
+def newest(tx: Tx, codebase_id: UUID, *, most: int = 1) -> list[Row[Any]]:
+    """Completed analyses of a repository, newest first."""
+    return list(tx.run(_NEWEST, codebase_id=codebase_id, most=most).all())
+
+
+def start(tx: Tx, analysis_id: UUID, *, parser_version: str, attempt: int, now: datetime) -> bool:
+    """Make the record, or take up the one of an earlier attempt; False when the job has ended already."""
+    started = tx.run(_START, id=analysis_id, parser_version=parser_version, attempt=attempt, now=now)
+    return started.one_or_none() is not None
+
+
+def progress(tx: Tx, analysis_id: UUID, phase: str, done: int, total: int) -> None:
+    """Note how far a running job is."""
+    tx.run(_PROGRESS, id=analysis_id, progress=json.dumps({"phase": phase, "done": done, "total": total}))
+
+
+def complete(tx: Tx, analysis_id: UUID, *, total_tests: int, summary: dict[str, Any], now: datetime) -> bool:
+    """End the record with its totals; False when it had ended already.  Raises IntegrityError on I7's index."""
+    done = tx.run(_COMPLETE, id=analysis_id, total_tests=total_tests, summary=json.dumps(summary), now=now)
+    return done.rowcount > 0
+
+
+def fail(tx: Tx, analysis_id: UUID, failure: Failure, *, now: datetime) -> bool:
+    """End the record with a reason; False when it had ended already."""
+    return _end(tx, analysis_id, RecordStatus.FAILED, failure, now)
+
+
+def cancel(tx: Tx, analysis_id: UUID, *, now: datetime) -> bool:
+    """End the record as cancelled; False when there is none or it had ended."""
+    return _end(tx, analysis_id, RecordStatus.CANCELLED, None, now)
+
+
+def run_seconds(tx: Tx) -> tuple[float, float, float] | None:
+    """10th, 50th and 90th percentile of the run times of the last 50 completed analyses, in seconds."""
+    shares = tx.run(_RUN_SECONDS).scalar_one()
+    return None if shares is None else (float(shares[0]), float(shares[1]), float(shares[2]))
+
+
+def _end(tx: Tx, analysis_id: UUID, status: RecordStatus, failure: Failure | None, now: datetime) -> bool:
+    ended = tx.run(
+        _END,
+        id=analysis_id,
+        status=status.value,
+        now=now,
+        code=failure.code if failure else None,
+        message=failure.message if failure else None,
+        retryable=failure.retryable if failure else None,
+    )
+    return ended.rowcount > 0

@@ -1,0 +1,24 @@
+"""The timeline of each job, written in the commits it tells of."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row, text
+
+from app.store.unit_of_work import Tx
+
+_ADD = text("INSERT INTO job_events (job_id, event, facts) VALUES (:job_id, :event, CAST(:facts AS jsonb))")
+_LIST = text("SELECT id, at, event, facts FROM job_events WHERE job_id = :job_id ORDER BY id")
+
+
+def add(tx: Tx, job_id: UUID, event: str, **facts: object) -> None:
+    """Append one event.  facts: JSON, numbers and codes, no payloads."""
+    tx.run(_ADD, job_id=job_id, event=event, facts=json.dumps(facts, default=str))
+
+
+def timeline(tx: Tx, job_id: UUID) -> list[Row[Any]]:
+    """rows: id, at, event, facts; in the order they happened."""
+    return list(tx.run(_LIST, job_id=job_id).all())

@@ -1,0 +1,91 @@
+"""Reservations and usage events: what is held and what was billed (ADR-21)."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from sqlalchemy import text
+
+from app.domain.periods import Period
+from app.domain.plans import EventType
+from app.domain.quota import Usage
+from app.store.unit_of_work import Tx
+
+_USAGE = text("""
+    SELECT (SELECT coalesce(sum(quota_amount), 0) FROM usage_events
+             WHERE user_id = :user_id AND event_type = CAST(:event_type AS usage_event_type)
+               AND accepted_at >= :start AND accepted_at < :end) AS used,
+           (SELECT coalesce(sum(reserved_amount), 0) FROM quota_reservations
+             WHERE user_id = :user_id AND event_type = CAST(:event_type AS usage_event_type)) AS reserved""")
+_RESERVE = text("""
+    INSERT INTO quota_reservations (user_id, event_type, reserved_amount, job_id, accepted_at, expires_at)
+    VALUES (:user_id, CAST(:event_type AS usage_event_type), :amount, :job_id, :accepted_at, :expires_at)""")
+# The event bills what was reserved, to whom and when it was accepted: one row or none, whatever the plan says now.
+_SETTLE = text("""
+    WITH ended AS (DELETE FROM quota_reservations WHERE job_id = :job_id
+                   RETURNING user_id, event_type, reserved_amount, accepted_at)
+    INSERT INTO usage_events (user_id, event_type, quota_amount, job_id, resource_id, accepted_at, created_at)
+    SELECT user_id, event_type, reserved_amount, :job_id, :resource_id, accepted_at, :now FROM ended
+    RETURNING quota_amount""")
+_RELEASE = text("DELETE FROM quota_reservations WHERE job_id = :job_id RETURNING reserved_amount")
+_LIST = text("""
+    SELECT job_id, event_type, reserved_amount, accepted_at, expires_at FROM quota_reservations
+     WHERE user_id = :user_id ORDER BY accepted_at, job_id""")
+_EXTEND_LIVING = text("""
+    UPDATE quota_reservations r SET expires_at = :until
+     WHERE r.expires_at < :soon
+       AND EXISTS (SELECT FROM kombu_message m WHERE m.task_id = r.job_id::text)""")
+_SWEEP = text("""
+    DELETE FROM quota_reservations r
+     WHERE r.expires_at < :now
+       AND NOT EXISTS (SELECT FROM kombu_message m WHERE m.task_id = r.job_id::text)
+    RETURNING r.job_id, r.user_id, r.reserved_amount""")
+
+
+def usage(tx: Tx, user_id: UUID, event_type: EventType, period: Period, limit: int | None) -> Usage:
+    """Units used in the period and reserved now.  Exact only while the caller holds the user's row."""
+    row = tx.run(_USAGE, user_id=user_id, event_type=event_type.value, start=period.start, end=period.end).one()
+    return Usage(int(row.used), int(row.reserved), limit)
+
+
+def reserve(
+    tx: Tx, *, user_id: UUID, event_type: EventType, amount: int, job_id: UUID, now: datetime, ttl: timedelta
+) -> None:
+    """Hold `amount` units for a job until it ends.  The caller holds the user's row."""
+    tx.run(
+        _RESERVE,
+        user_id=user_id,
+        event_type=event_type.value,
+        amount=amount,
+        job_id=job_id,
+        accepted_at=now,
+        expires_at=now + ttl,
+    )
+
+
+def settle(tx: Tx, job_id: UUID, *, resource_id: UUID, now: datetime) -> int:
+    """Turn a job's reservation into its usage event; returns units billed, 0 where nothing was reserved."""
+    row = tx.run(_SETTLE, job_id=job_id, resource_id=resource_id, now=now).one_or_none()
+    return int(row.quota_amount) if row else 0
+
+
+def release(tx: Tx, job_id: UUID) -> int:
+    """Give a job's reservation back; returns units, 0 where nothing was reserved."""
+    row = tx.run(_RELEASE, job_id=job_id).one_or_none()
+    return int(row.reserved_amount) if row else 0
+
+
+def reservations_of(tx: Tx, user_id: UUID) -> list[dict[str, object]]:
+    """rows: job_id, event_type, reserved_amount, accepted_at, expires_at; oldest first."""
+    return [dict(row._mapping) for row in tx.run(_LIST, user_id=user_id)]
+
+
+def extend_living(tx: Tx, *, now: datetime, ttl: timedelta) -> int:
+    """Push on the reservations whose job still has a message, however long it waits; returns how many."""
+    return tx.run(_EXTEND_LIVING, soon=now + ttl / 2, until=now + ttl).rowcount
+
+
+def sweep(tx: Tx, *, now: datetime) -> list[dict[str, object]]:
+    """Drop expired reservations whose job no longer exists.  rows: job_id, user_id, reserved_amount."""
+    return [dict(row._mapping) for row in tx.run(_SWEEP, now=now)]

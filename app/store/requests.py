@@ -1,0 +1,98 @@
+"""Who asked for which job: the accept record of each job, the joiners, and so everybody's history."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row, text
+
+from app.domain.plans import Tier
+from app.store.unit_of_work import Tx
+
+_ADD = text("""
+    INSERT INTO analysis_requests (job_id, user_id, role, codebase_id, commit_sha, ref, trigger, queue, tier,
+                                   requested_at, retention_days)
+    VALUES (:job_id, :user_id, :role, :codebase_id, :commit_sha, :ref, :trigger, :queue, CAST(:tier AS plan_tier),
+            :now, :retention_days)
+    ON CONFLICT (job_id, user_id) DO UPDATE SET cancelled_at = NULL""")
+_COLUMNS = """
+    r.job_id, r.user_id, r.role, r.codebase_id, r.commit_sha, r.ref, r.trigger, r.queue, r.tier, r.requested_at,
+    r.cancelled_at, c.host, c.owner, c.name, c.is_private
+"""
+_ACCEPTED = text(f"""
+    SELECT {_COLUMNS} FROM analysis_requests r JOIN codebases c ON c.id = r.codebase_id
+     WHERE r.job_id = :job_id AND r.role = 'payer'""")
+_ASKED = text("SELECT 1 FROM analysis_requests WHERE job_id = :job_id AND user_id = :user_id")
+_CANCELLED = text("UPDATE analysis_requests SET cancelled_at = :now WHERE job_id = :job_id AND cancelled_at IS NULL")
+_LEAVE = text("DELETE FROM analysis_requests WHERE job_id = :job_id AND user_id = :user_id AND role = 'joined'")
+_OTHERS = text("""
+    SELECT count(*) FROM analysis_requests
+     WHERE job_id = :job_id AND role = 'joined' AND cancelled_at IS NULL AND user_id IS DISTINCT FROM :user_id""")
+_HISTORY = text(f"""
+    SELECT {_COLUMNS}, r.id FROM analysis_requests r JOIN codebases c ON c.id = r.codebase_id
+     WHERE r.user_id = :user_id AND (CAST(:before AS bigint) IS NULL OR r.id < :before)
+     ORDER BY r.id DESC LIMIT :most""")
+
+
+def add(  # noqa: PLR0913 - one row, its columns
+    tx: Tx,
+    *,
+    job_id: UUID,
+    user_id: UUID | None,
+    role: str,
+    codebase_id: UUID,
+    commit: str,
+    ref: str | None,
+    trigger: str,
+    queue: str,
+    tier: Tier | None,
+    retention_days: int | None,
+    now: datetime,
+) -> None:
+    """Record that a user asked for a job.  role: payer, joined or cached.  Asking twice leaves one row."""
+    tx.run(
+        _ADD,
+        job_id=job_id,
+        user_id=user_id,
+        role=role,
+        codebase_id=codebase_id,
+        commit_sha=commit,
+        ref=ref,
+        trigger=trigger,
+        queue=queue,
+        tier=tier.value if tier else None,
+        retention_days=retention_days,
+        now=now,
+    )
+
+
+def accepted(tx: Tx, job_id: UUID) -> Row[Any] | None:
+    """How a job was accepted: its request row joined with the repository's address."""
+    return tx.run(_ACCEPTED, job_id=job_id).one_or_none()
+
+
+def asked(tx: Tx, job_id: UUID, user_id: UUID) -> bool:
+    """Whether the user has the job in their history."""
+    return tx.run(_ASKED, job_id=job_id, user_id=user_id).one_or_none() is not None
+
+
+def cancelled(tx: Tx, job_id: UUID, *, now: datetime) -> None:
+    """Mark a job that ended before any worker made its record."""
+    tx.run(_CANCELLED, job_id=job_id, now=now)
+
+
+def leave(tx: Tx, job_id: UUID, user_id: UUID) -> bool:
+    """Take a joiner out of a job; False when the user has not joined it."""
+    return tx.run(_LEAVE, job_id=job_id, user_id=user_id).rowcount > 0
+
+
+def others(tx: Tx, job_id: UUID, user_id: UUID | None) -> int:
+    """How many joiners a job has besides this user."""
+    return int(tx.run(_OTHERS, job_id=job_id, user_id=user_id).scalar_one())
+
+
+def history(tx: Tx, user_id: UUID, *, before: int | None, most: int) -> list[Row[Any]]:
+    """The user's requests, newest first; before: id of the last row of the page before."""
+    return list(tx.run(_HISTORY, user_id=user_id, before=before, most=most).all())

@@ -1,0 +1,84 @@
+"""Execution slots: one row per running job of a user and service (ADR-10)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import text
+
+from app.domain.lifecycle import Delivery
+from app.domain.queues import Service
+from app.store.unit_of_work import Tx
+
+# A slot lives as long as the lease of the message it was taken under: when that lease is gone (worker dead, message
+# rescued, job ended) the row is a left-over, whatever its own expiry says.  So a limit is never held by the dead.
+_DROP_DEAD = text("""
+    DELETE FROM execution_slots s
+     WHERE s.user_id = :user_id AND s.service = :service
+       AND (s.job_id = :job_id
+            OR NOT EXISTS (SELECT FROM kombu_message m
+                            WHERE m.task_id = s.job_id::text AND m.lease_token = s.lease_token))""")
+_ACQUIRE = text("""
+    INSERT INTO execution_slots (user_id, service, slot_no, job_id, lease_token, taken_at, lease_expires_at)
+    SELECT :user_id, :service, free.slot_no, :job_id, :lease_token, :now,
+           clock_timestamp() + make_interval(secs => :lease_seconds)
+      FROM generate_series(1, :slots) AS free(slot_no)
+     WHERE (SELECT count(*) FROM execution_slots WHERE user_id = :user_id AND service = :service) < :slots
+       AND NOT EXISTS (SELECT FROM execution_slots s
+                        WHERE s.user_id = :user_id AND s.service = :service AND s.slot_no = free.slot_no)
+     ORDER BY free.slot_no LIMIT 1
+    RETURNING slot_no""")
+_COUNT = text("SELECT count(*) FROM execution_slots WHERE user_id = :user_id AND service = :service")
+_RENEW = text("""
+    UPDATE execution_slots SET lease_expires_at = clock_timestamp() + make_interval(secs => :lease_seconds)
+     WHERE job_id = :job_id AND lease_token = :lease_token""")
+_RELEASE = text("DELETE FROM execution_slots WHERE job_id = :job_id AND lease_token = :lease_token")
+_SWEEP = text("""
+    DELETE FROM execution_slots s
+     WHERE s.lease_expires_at < clock_timestamp()
+       AND NOT EXISTS (SELECT FROM kombu_message m
+                        WHERE m.task_id = s.job_id::text AND m.lease_token = s.lease_token)
+    RETURNING s.user_id, s.service""")
+
+
+def acquire(
+    tx: Tx, delivery: Delivery, *, user_id: UUID, service: Service, slots: int, now: datetime, lease_seconds: float
+) -> int | None:
+    """Take the lowest free slot; None when the user is at the limit.  Idempotent per job.
+
+    Locks: the caller holds the users row, so no two starts of a user count at once; the primary key
+    (user, service, slot_no) would refuse the second of them even without it.
+    """
+    key = {"user_id": user_id, "service": service.value}
+    tx.run(_DROP_DEAD, job_id=delivery.job_id, **key)
+    row = tx.run(
+        _ACQUIRE,
+        job_id=delivery.job_id,
+        lease_token=delivery.lease_token,
+        slots=slots,
+        now=now,
+        lease_seconds=lease_seconds,
+        **key,
+    ).one_or_none()
+    return int(row.slot_no) if row else None
+
+
+def count(tx: Tx, user_id: UUID, service: Service) -> int:
+    """Slots taken by a user, dead ones included until somebody takes theirs."""
+    return int(tx.run(_COUNT, user_id=user_id, service=service.value).scalar_one())
+
+
+def renew(tx: Tx, delivery: Delivery, *, lease_seconds: float) -> None:
+    """Push the slot's expiry on while the job runs."""
+    tx.run(_RENEW, job_id=delivery.job_id, lease_token=delivery.lease_token, lease_seconds=lease_seconds)
+
+
+def release(tx: Tx, delivery: Delivery) -> bool:
+    """Free the slot of this delivery; False when it held none.  Idempotent."""
+    return tx.run(_RELEASE, job_id=delivery.job_id, lease_token=delivery.lease_token).rowcount > 0
+
+
+def sweep(tx: Tx) -> list[tuple[UUID, Service]]:
+    """Drop slots whose worker is gone; returns whose, so that their next job can be woken."""
+    return [(row.user_id, Service(row.service)) for row in tx.run(_SWEEP)]

@@ -1,0 +1,95 @@
+"""The transaction every store function takes first, and the only COMMIT and ROLLBACK of the service."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+from uuid import UUID
+
+from sqlalchemy import Connection, CursorResult, Engine, TextClause, create_engine
+
+
+class AlreadyQueuedError(Exception):
+    """An unfinished job with this unique key is there; job_id: its id."""
+
+    def __init__(self, job_id: UUID) -> None:
+        super().__init__(f"already queued as {job_id}")
+        self.job_id = job_id
+
+
+@dataclass(frozen=True, slots=True)
+class JobMessage:
+    """One job to be put on a queue.  kwargs: JSON; unique_key: at most one unfinished message may carry it."""
+
+    job_id: UUID
+    task: str
+    queue: str
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    user_id: UUID | None = None
+    unique_key: str | None = None
+
+
+class Publish(Protocol):
+    """Puts a message on its queue inside the caller's transaction.  Raises: AlreadyQueuedError."""
+
+    def __call__(self, connection: Connection, message: JobMessage) -> None: ...
+
+
+def no_publish(connection: Connection, message: JobMessage) -> None:
+    """For processes that never enqueue."""
+    raise RuntimeError(f"this process may not publish {message.task}")
+
+
+@dataclass(frozen=True, slots=True)
+class Tx:
+    """One open transaction.  Passed down, never stored."""
+
+    connection: Connection
+    publisher: Publish = no_publish
+
+    def run(self, statement: TextClause, **parameters: object) -> CursorResult[Any]:
+        """Execute one statement with bound parameters."""
+        return self.connection.execute(statement, parameters)
+
+    def publish(self, message: JobMessage) -> None:
+        """Enqueue in this transaction; visible to workers when it commits.  Raises: AlreadyQueuedError."""
+        self.publisher(self.connection, message)
+
+    @contextmanager
+    def savepoint(self) -> Iterator[None]:
+        """Undo what happens inside when it raises; the transaction goes on."""
+        with self.connection.begin_nested():
+            yield
+
+
+@dataclass(frozen=True, slots=True)
+class UnitOfWork:
+    """Opens transactions on one engine."""
+
+    engine: Engine
+    publisher: Publish = no_publish
+
+    @contextmanager
+    def begin(self) -> Iterator[Tx]:
+        """Commit on a clean exit, roll back on any exception."""
+        with self.engine.begin() as connection:
+            yield Tx(connection, self.publisher)
+
+
+def make_engine(url: str, *, pool_size: int = 5, application_name: str = "fairlane") -> Engine:
+    """An engine that survives a restarted PostgreSQL (pre-ping) and gives up on locks rather than hang."""
+    return create_engine(
+        url,
+        pool_size=pool_size,
+        max_overflow=pool_size,
+        pool_timeout=10,
+        pool_pre_ping=True,
+        connect_args={
+            "application_name": application_name,
+            "connect_timeout": 5,
+            # a client that stops mid-transaction must not hold a user's row for ever (broker-facts C4)
+            "options": "-c lock_timeout=10s -c idle_in_transaction_session_timeout=60s -c timezone=UTC",
+        },
+    )

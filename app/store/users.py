@@ -1,0 +1,111 @@
+"""Users, their subscription and the plan it gives them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row, text
+
+from app.domain.periods import Period, period_at
+from app.domain.plans import Plan, Tier
+from app.store.unit_of_work import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A user with the plan in force.  anchor_at: where the rolling periods start."""
+
+    user_id: UUID
+    kind: str
+    email: str | None
+    is_operator: bool
+    plan: Plan
+    anchor_at: datetime
+
+    @property
+    def tier(self) -> Tier:
+        return self.plan.tier
+
+    @property
+    def is_anonymous(self) -> bool:
+        return self.kind == "anonymous"
+
+    def period(self, now: datetime) -> Period:
+        """The billing period that holds `now`."""
+        return period_at(self.anchor_at, now)
+
+
+# No active subscription: the free plan, periods from the account's birth (ADR-10: not found -> free).
+_SELECT = """
+    SELECT u.id, u.kind, u.email, u.is_operator, coalesce(s.anchor_at, u.created_at) AS anchor_at,
+           p.tier, p.concurrent_jobs, p.analyses_per_period, p.spec_units_per_period, p.retention_days
+      FROM users u
+      LEFT JOIN user_subscriptions s ON s.user_id = u.id AND s.status = 'active'
+      JOIN subscription_plans p ON p.tier = coalesce(s.tier, 'free')
+"""
+_BY_ID = text(_SELECT + " WHERE u.id = :user_id")
+_BY_EMAIL = text(_SELECT + " WHERE lower(u.email) = lower(:email)")
+_LOCK = text("SELECT 1 FROM users WHERE id = :user_id FOR UPDATE")
+_ADD = text("""
+    INSERT INTO users (id, kind, email, is_operator, created_at)
+    VALUES (:user_id, :kind, :email, :is_operator, :now)
+    ON CONFLICT DO NOTHING RETURNING id""")
+_MAKE_OPERATOR = text("UPDATE users SET is_operator = true WHERE id = :user_id")
+_SUBSCRIBE = text("""
+    INSERT INTO user_subscriptions (user_id, tier, anchor_at)
+    VALUES (:user_id, CAST(:tier AS plan_tier), :anchor_at)""")
+_SET_TIER = text("""
+    UPDATE user_subscriptions SET tier = CAST(:tier AS plan_tier)
+     WHERE user_id = :user_id AND status = 'active' RETURNING id""")
+
+
+def find(tx: Tx, user_id: UUID) -> Account | None:
+    """Read an account; None when there is no such user."""
+    return _account(tx.run(_BY_ID, user_id=user_id).one_or_none())
+
+
+def find_by_email(tx: Tx, email: str) -> Account | None:
+    """Read an account by its address, compared without case."""
+    return _account(tx.run(_BY_EMAIL, email=email).one_or_none())
+
+
+def lock(tx: Tx, user_id: UUID) -> Account | None:
+    """Read an account and hold it: two accepts or two starts of one user queue up here.
+
+    Locks: users row, the first in the lock order.  A second statement reads the plan, so that a tier
+    change that committed while we waited is seen.
+    """
+    if tx.run(_LOCK, user_id=user_id).one_or_none() is None:
+        return None
+    return find(tx, user_id)
+
+
+def add(
+    tx: Tx, user_id: UUID, *, kind: str = "person", email: str | None, is_operator: bool = False, now: datetime
+) -> bool:
+    """Make a user; False when the id or the address is taken."""
+    added = tx.run(_ADD, user_id=user_id, kind=kind, email=email, is_operator=is_operator, now=now)
+    return added.one_or_none() is not None
+
+
+def make_operator(tx: Tx, user_id: UUID) -> None:
+    """Give an existing user the operator's rights."""
+    tx.run(_MAKE_OPERATOR, user_id=user_id)
+
+
+def set_tier(tx: Tx, user_id: UUID, tier: Tier, *, now: datetime) -> None:
+    """Put the user on a tier; the anchor of a running subscription stays."""
+    if tx.run(_SET_TIER, user_id=user_id, tier=tier.value).one_or_none() is None:
+        tx.run(_SUBSCRIBE, user_id=user_id, tier=tier.value, anchor_at=now)
+
+
+def _account(row: Row[Any] | None) -> Account | None:
+    if row is None:
+        return None
+    plan = Plan(
+        Tier(row.tier), row.concurrent_jobs, row.analyses_per_period, row.spec_units_per_period, row.retention_days
+    )
+    return Account(row.id, row.kind, row.email, row.is_operator, plan, row.anchor_at)
