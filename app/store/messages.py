@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -9,6 +10,7 @@ from sqlalchemy import Row, text
 
 from app.domain.lifecycle import Delivery
 from app.domain.queues import Service
+from app.domain.waiting import Line
 from app.store.unit_of_work import Tx
 
 _FENCE = text("""
@@ -45,6 +47,16 @@ _WAKE = text("""
          ORDER BY m.id LIMIT :most FOR UPDATE OF m SKIP LOCKED)
     UPDATE kombu_message m SET visible = true, visible_at = NULL, delay_reason = NULL
       FROM next WHERE m.id = next.id RETURNING m.task_id, m.queue_id""")
+# Counting stops at 10,000: past that nobody reads the difference, and the page must stay cheap.
+_LINE = text("""
+    WITH ahead AS MATERIALIZED (
+        SELECT user_id, enqueued_at FROM kombu_message
+         WHERE queue_id = (SELECT id FROM kombu_queue WHERE name = :queue) AND visible AND id < :id
+         ORDER BY id LIMIT 10000)
+    SELECT count(*) AS ahead, count(*) FILTER (WHERE user_id = :user_id) AS own, min(enqueued_at) AS oldest,
+           (SELECT count(*) FROM kombu_message m JOIN kombu_queue q ON q.id = m.queue_id
+             WHERE q.name = :queue AND NOT m.visible AND m.started_at IS NOT NULL) AS workers
+      FROM ahead""")
 
 
 def fence(tx: Tx, delivery: Delivery) -> Row[Any] | None:
@@ -84,6 +96,19 @@ def job_with(tx: Tx, unique_key: str) -> UUID | None:
     """The unfinished job that carries this unique key."""
     task_id = tx.run(_BY_UNIQUE_KEY, unique_key=unique_key).scalar_one_or_none()
     return UUID(task_id) if task_id else None
+
+
+def line(tx: Tx, message: Row[Any], *, now: datetime) -> Line:
+    """Where a ready message stands in its queue."""
+    row = tx.run(_LINE, queue=message.queue, id=message.id, user_id=message.user_id).one()
+    oldest = row.oldest or message.enqueued_at
+    return Line(
+        position=int(row.ahead) + 1,
+        own=int(row.own),
+        workers=int(row.workers),
+        head_age_seconds=(now - oldest).total_seconds(),
+        paused=message.paused_at is not None,
+    )
 
 
 def request_cancel(tx: Tx, job_id: UUID) -> None:

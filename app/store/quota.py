@@ -29,6 +29,7 @@ _SETTLE = text("""
     SELECT user_id, event_type, reserved_amount, :job_id, :resource_id, accepted_at, :now FROM ended
     RETURNING quota_amount""")
 _RELEASE = text("DELETE FROM quota_reservations WHERE job_id = :job_id RETURNING reserved_amount")
+_BILLED = text("SELECT 1 FROM usage_events WHERE job_id = :job_id")
 _LIST = text("""
     SELECT job_id, event_type, reserved_amount, accepted_at, expires_at FROM quota_reservations
      WHERE user_id = :user_id ORDER BY accepted_at, job_id""")
@@ -74,6 +75,11 @@ def release(tx: Tx, job_id: UUID) -> int:
     """Give a job's reservation back; returns units, 0 where nothing was reserved."""
     row = tx.run(_RELEASE, job_id=job_id).one_or_none()
     return int(row.reserved_amount) if row else 0
+
+
+def is_billed(tx: Tx, job_id: UUID) -> bool:
+    """Whether the job has a usage event."""
+    return tx.run(_BILLED, job_id=job_id).one_or_none() is not None
 
 
 def reservations_of(tx: Tx, user_id: UUID) -> list[dict[str, object]]:

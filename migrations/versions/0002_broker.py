@@ -44,8 +44,13 @@ CREATE UNIQUE INDEX kombu_message_task_id ON kombu_message (task_id);
 CREATE UNIQUE INDEX kombu_message_unique_key ON kombu_message (unique_key) WHERE unique_key IS NOT NULL;
 CREATE INDEX kombu_message_ready ON kombu_message (queue_id, id) WHERE visible;
 CREATE INDEX kombu_message_due ON kombu_message (queue_id, visible_at) WHERE NOT visible;
-CREATE INDEX kombu_message_owner ON kombu_message (lease_owner) WHERE lease_owner IS NOT NULL;
+CREATE INDEX kombu_message_lease_owner ON kombu_message (lease_owner) WHERE lease_owner IS NOT NULL;
 CREATE INDEX kombu_message_snoozed ON kombu_message (user_id, id) WHERE delay_reason = 'snooze';
+-- every message is updated once or twice and then deleted: the default of a fifth of the table is far too late
+ALTER TABLE kombu_message SET (
+    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000,
+    autovacuum_analyze_scale_factor = 0.1, autovacuum_vacuum_cost_delay = 0
+);
 
 CREATE TABLE kombu_dead_letter (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

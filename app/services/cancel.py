@@ -1,0 +1,54 @@
+"""Cancel a job on behalf of somebody who asked for it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+from app.domain.lifecycle import FINAL, Status
+from app.errors import Conflict, Forbidden, NotFound
+from app.services import describe
+from app.services.policy import Policy
+from app.store import analyses, events, messages, quota, requests, users
+from app.store.unit_of_work import Tx, UnitOfWork
+from app.store.users import Account
+
+
+def cancel(uow: UnitOfWork, job_id: UUID, account: Account, policy: Policy, *, now: datetime) -> None:
+    """Take the job away, or ask its worker to stop; idempotent.
+
+    A joiner only leaves.  A payer whose job others joined stops paying, and the job goes on for them, billed to nobody.
+    Locks: the payer's users row, then the message.  Raises: NotFound, Forbidden, Conflict when it has ended.
+    """
+    with uow.begin() as tx:
+        accepted = requests.accepted(tx, job_id)
+        if accepted is None:
+            raise NotFound("No such job")
+        if accepted.user_id:
+            users.lock(tx, accepted.user_id)
+        message = messages.lock(tx, job_id)
+        status = Status(describe.job(tx, job_id, policy, now=now)["status"])
+        if status is Status.CANCELLED:
+            return
+        if not (account.is_operator or requests.asked(tx, job_id, account.user_id)):
+            raise Forbidden("Only somebody who asked for this job may cancel it")
+        if status in FINAL or message is None:
+            raise Conflict(f"The job is {status} already")
+        if account.user_id != accepted.user_id and requests.leave(tx, job_id, account.user_id):
+            events.add(tx, job_id, "left")
+        elif requests.others(tx, job_id, accepted.user_id) and not account.is_operator:
+            quota.release(tx, job_id)
+            events.add(tx, job_id, "payer_left")
+        else:
+            _end(tx, job_id, started=analyses.find(tx, job_id) is not None, now=now)
+
+
+def _end(tx: Tx, job_id: UUID, *, started: bool, now: datetime) -> None:
+    if started:  # only workers end records (ADR-12)
+        messages.request_cancel(tx, job_id)
+        events.add(tx, job_id, "cancel_requested")
+        return
+    messages.delete(tx, job_id)
+    quota.release(tx, job_id)
+    requests.cancelled(tx, job_id, now=now)
+    events.add(tx, job_id, "cancelled", attempt=0)

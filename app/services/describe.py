@@ -1,0 +1,110 @@
+"""The job as a client sees it: work in flight from the queue, finished work from the record (ADR-12)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row
+
+from app.domain.lifecycle import RETRIES, Status
+from app.domain.plans import Tier
+from app.domain.queues import Service
+from app.domain.repositories import Repository
+from app.errors import NotFound
+from app.services import explain
+from app.services.policy import Policy
+from app.store import analyses, messages, quota, requests
+from app.store.unit_of_work import Tx
+
+FINISHED = frozenset({"completed", "failed", "cancelled"})
+
+
+def job(tx: Tx, job_id: UUID, policy: Policy, *, now: datetime) -> dict[str, Any]:
+    """The contract's Job.  Raises: NotFound."""
+    accepted = requests.accepted(tx, job_id)
+    if accepted is None:
+        raise NotFound("No such job")
+    # message before record: a job that ends between the two reads is then seen as ended
+    message = messages.find(tx, job_id)
+    record = analyses.find(tx, job_id)
+    status = status_of(accepted, message, record)
+    repository = Repository(accepted.host, accepted.owner, accepted.name)
+    waiting = status in (Status.WAITING, Status.RETRYING)
+    return {
+        "id": str(job_id),
+        "status": status.value,
+        "repository": {
+            "host": repository.host,
+            "owner": repository.owner,
+            "name": repository.name,
+            "url": repository.url,
+            "private": accepted.is_private,
+        },
+        "commit": accepted.commit_sha,
+        "ref": accepted.ref,
+        "trigger": accepted.trigger,
+        "queue": message.queue if message else accepted.queue,
+        "tier": accepted.tier or Tier.FREE.value,
+        "attempt": _attempt(message, record),
+        "max_attempts": RETRIES[Service.ANALYSIS].max_attempts,
+        "snoozes": message.snooze_count if message else 0,
+        "submitted_at": _iso(accepted.requested_at),
+        "started_at": _iso(record.started_at) if record else None,
+        "finished_at": _finished_at(status, accepted, record),
+        "next_attempt_at": _iso(message.visible_at) if message and waiting else None,
+        "wait": explain.wait(tx, status, accepted, message, policy, now=now) if message else None,
+        "progress": record.progress if record and status is Status.RUNNING else None,
+        "error": _error(record) if status is Status.FAILED else None,
+        "billed": status is Status.COMPLETED and quota.is_billed(tx, job_id),
+        "parser_version": record.parser_version if record else None,
+        "outdated": bool(record and status is Status.COMPLETED and record.parser_version != policy.parser_version),
+        "summary": record.summary if record and status is Status.COMPLETED else None,
+        "links": links(job_id),
+    }
+
+
+def status_of(accepted: Row[Any], message: Row[Any] | None, record: Row[Any] | None) -> Status:
+    """One state from the three places that know a part of it."""
+    if record is not None and record.status in FINISHED:
+        return Status(record.status)
+    if message is None:
+        return Status.CANCELLED if accepted.cancelled_at else Status.RUNNING if record else Status.QUEUED
+    if message.started_at is not None:
+        return Status.RUNNING
+    return {"snooze": Status.WAITING, "retry": Status.RETRYING}.get(message.delay_reason, Status.QUEUED)
+
+
+def links(job_id: UUID) -> dict[str, str]:
+    """Where to go on from a job."""
+    base = f"/api/v1/analyses/{job_id}"
+    return {
+        "self": base,
+        "tests": f"{base}/tests",
+        "events": f"{base}/events",
+        "timeline": f"{base}/timeline",
+        "page": f"/analyses/{job_id}",
+    }
+
+
+def _attempt(message: Row[Any] | None, record: Row[Any] | None) -> int:
+    if message is not None:
+        return int(message.retry_count) + int(message.lost_count) + 1
+    return int(record.attempt) if record else 1
+
+
+def _finished_at(status: Status, accepted: Row[Any], record: Row[Any] | None) -> str | None:
+    if status.value not in FINISHED:
+        return None
+    return _iso(record.completed_at if record and record.completed_at else accepted.cancelled_at)
+
+
+def _error(record: Row[Any] | None) -> dict[str, Any] | None:
+    if record is None:
+        return None
+    return {"code": record.error_code, "message": record.error_message, "retryable": bool(record.error_retryable)}
+
+
+def _iso(instant: datetime | None) -> str | None:
+    return instant.isoformat().replace("+00:00", "Z") if instant else None

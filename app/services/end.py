@@ -1,0 +1,44 @@
+"""The last steps every job takes, whatever it ended in: inside the caller's transaction, who holds the fence."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+from app.domain.lifecycle import Delivery, Failure, Outcome
+from app.domain.queues import Service
+from app.store import analyses, events, messages, quota, requests, slots
+from app.store.unit_of_work import Tx
+
+
+def leave(tx: Tx, delivery: Delivery, service: Service, user_id: UUID | None) -> None:
+    """Free the slot and wake the user's oldest snoozed job."""
+    slots.release(tx, delivery)
+    if user_id is None:
+        return
+    for woken in messages.wake(tx, user_id, service):
+        events.add(tx, woken, "woken")
+
+
+def fail(
+    tx: Tx, delivery: Delivery, service: Service, user_id: UUID | None, failure: Failure, *, now: datetime
+) -> Outcome:
+    """End the job as failed: record, reservation, slot and message in one commit, billed to nobody."""
+    if not analyses.fail(tx, delivery.job_id, failure, now=now):
+        return Outcome.STALE
+    quota.release(tx, delivery.job_id)
+    messages.delete(tx, delivery.job_id)
+    leave(tx, delivery, service, user_id)
+    events.add(tx, delivery.job_id, "failed", code=failure.code, attempt=delivery.attempt)
+    return Outcome.FAILED
+
+
+def cancel(tx: Tx, delivery: Delivery, service: Service, user_id: UUID | None, *, now: datetime) -> Outcome:
+    """End the job as cancelled; one that never ran has no record, only its requests."""
+    analyses.cancel(tx, delivery.job_id, now=now)
+    requests.cancelled(tx, delivery.job_id, now=now)
+    quota.release(tx, delivery.job_id)
+    messages.delete(tx, delivery.job_id)
+    leave(tx, delivery, service, user_id)
+    events.add(tx, delivery.job_id, "cancelled", attempt=delivery.attempt)
+    return Outcome.CANCELLED

@@ -1,0 +1,57 @@
+"""End one attempt that went wrong: schedule the next one in place, or end the job as failed."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+from app.domain.lifecycle import RETRIES, Delivery, Failure, Outcome
+from app.domain.queues import Service
+from app.services import end
+from app.services.start import Reschedule
+from app.store import events, messages, users
+from app.store.unit_of_work import UnitOfWork
+
+
+def fail(
+    uow: UnitOfWork,
+    delivery: Delivery,
+    service: Service,
+    user_id: UUID | None,
+    failure: Failure,
+    *,
+    retry: Reschedule,
+    roll: float,
+    now: datetime,
+) -> Outcome:
+    """Spend the attempt: back off while attempts are left and the failure may pass; the reservation stays till the end.
+
+    Locks: users row, then the message.  Returns: RETRY, FAILED, CANCELLED or STALE.
+    """
+    policy = RETRIES[service]
+    with uow.begin() as tx:
+        if user_id:
+            users.lock(tx, user_id)
+        message = messages.fence(tx, delivery)
+        if message is None:
+            return Outcome.STALE
+        if message.cancel_requested_at is not None:
+            return end.cancel(tx, delivery, service, user_id, now=now)
+        if not failure.retryable or delivery.attempt >= policy.max_attempts:
+            return end.fail(tx, delivery, service, user_id, failure, now=now)
+        delay = policy.backoff(delivery.attempt, roll)
+        retry(tx, delay)
+        end.leave(tx, delivery, service, user_id)
+        seconds = round(delay.total_seconds(), 2)
+        events.add(tx, delivery.job_id, "retrying", code=failure.code, attempt=delivery.attempt, seconds=seconds)
+        return Outcome.RETRY
+
+
+def stop(uow: UnitOfWork, delivery: Delivery, service: Service, user_id: UUID | None, *, now: datetime) -> Outcome:
+    """End a running job whose cancellation somebody asked for.  Returns: CANCELLED or STALE."""
+    with uow.begin() as tx:
+        if user_id:
+            users.lock(tx, user_id)
+        if messages.fence(tx, delivery) is None:
+            return Outcome.STALE
+        return end.cancel(tx, delivery, service, user_id, now=now)

@@ -1,0 +1,58 @@
+"""Complete an analysis: results, usage event, reservation, slot, wake and message in one commit (ADR-12)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from app.domain.lifecycle import Delivery, Outcome
+from app.domain.queues import Service
+from app.services import end
+from app.services.policy import Policy
+from app.store import analyses, events, inventories, messages, quota, users
+from app.store.inventories import FileRow
+from app.store.unit_of_work import UnitOfWork
+
+BATCH = 500  # files per statement while saving; about 1 MB of JSON
+
+
+def save(uow: UnitOfWork, files: Sequence[FileRow], policy: Policy) -> None:
+    """Store the tests of files by content, outside the finish commit, so that it holds the user's row only briefly."""
+    for first in range(0, len(files), BATCH):
+        with uow.begin() as tx:
+            inventories.store_files(tx, files[first : first + BATCH], policy.parser_version)
+
+
+def finish(
+    uow: UnitOfWork,
+    delivery: Delivery,
+    user_id: UUID | None,
+    files: Sequence[FileRow],
+    summary: dict[str, Any],
+    policy: Policy,
+    *,
+    now: datetime,
+) -> Outcome:
+    """End the job as completed, or change nothing when the lease is lost.
+
+    Locks: users row, then the message.  Returns: COMPLETED, CANCELLED or STALE.
+    """
+    with uow.begin() as tx:
+        if user_id:
+            users.lock(tx, user_id)
+        message = messages.fence(tx, delivery)
+        if message is None:
+            return Outcome.STALE
+        if message.cancel_requested_at is not None:
+            return end.cancel(tx, delivery, Service.ANALYSIS, user_id, now=now)
+        total = int(summary["tests"])
+        if not analyses.complete(tx, delivery.job_id, total_tests=total, summary=summary, now=now):
+            return Outcome.STALE
+        inventories.attach(tx, delivery.job_id, files, policy.parser_version)
+        billed = quota.settle(tx, delivery.job_id, resource_id=delivery.job_id, now=now)
+        messages.delete(tx, delivery.job_id)
+        end.leave(tx, delivery, Service.ANALYSIS, user_id)
+        events.add(tx, delivery.job_id, "completed", tests=total, billed=billed, attempt=delivery.attempt)
+        return Outcome.COMPLETED

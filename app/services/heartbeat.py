@@ -1,0 +1,28 @@
+"""Keep a running job's slot, tell how far it is, and learn whether it should stop."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from app.domain.lifecycle import Delivery
+from app.services.policy import Policy
+from app.store import analyses, messages, slots
+from app.store.unit_of_work import UnitOfWork
+
+
+class Pulse(StrEnum):
+    GO_ON = "go_on"
+    STOP = "stop"  #: somebody asked to cancel
+    LOST = "lost"  #: the lease is somebody else's: a zombie, end without a write
+
+
+def beat(uow: UnitOfWork, delivery: Delivery, policy: Policy, progress: tuple[str, int, int] | None) -> Pulse:
+    """Renew the slot and write progress (phase, done, total), under the fence but without its lock."""
+    with uow.begin() as tx:
+        message = messages.peek(tx, delivery)
+        if message is None:
+            return Pulse.LOST
+        slots.renew(tx, delivery, lease_seconds=policy.lease_seconds)
+        if progress:
+            analyses.progress(tx, delivery.job_id, *progress)
+        return Pulse.STOP if message.cancelled else Pulse.GO_ON

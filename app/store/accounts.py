@@ -1,0 +1,99 @@
+"""Credentials: API tokens, sessions and sign-in links, all stored as SHA-256 hashes only."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row, text
+
+from app.store.unit_of_work import Tx
+
+_ADD_TOKEN = text("""
+    INSERT INTO api_tokens (id, user_id, token_hash, prefix, name, scopes, created_at, expires_at)
+    VALUES (:id, :user_id, :token_hash, :prefix, :name, :scopes, :now, :expires_at)""")
+# last_used_at at most once a minute: a busy token must not turn each read into a write
+_USE_TOKEN = text("""
+    WITH used AS (UPDATE api_tokens SET last_used_at = :now
+                   WHERE token_hash = :token_hash AND revoked_at IS NULL
+                     AND (last_used_at IS NULL OR last_used_at < :now - interval '1 minute'))
+    SELECT user_id, scopes FROM api_tokens
+     WHERE token_hash = :token_hash AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now)""")
+_TOKENS = text("""
+    SELECT id, prefix, name, scopes, created_at, expires_at, last_used_at FROM api_tokens
+     WHERE user_id = :user_id AND revoked_at IS NULL ORDER BY created_at DESC, id""")
+_REVOKE = text("""
+    UPDATE api_tokens SET revoked_at = :now WHERE id = :id AND user_id = :user_id AND revoked_at IS NULL""")
+_ADD_SESSION = text("""
+    INSERT INTO sessions (id_hash, user_id, created_at, expires_at) VALUES (:id_hash, :user_id, :now, :expires_at)""")
+_SESSION = text("SELECT user_id FROM sessions WHERE id_hash = :id_hash AND expires_at > :now")
+_END_SESSION = text("DELETE FROM sessions WHERE id_hash = :id_hash")
+_ADD_LINK = text("""
+    INSERT INTO sign_in_links (token_hash, user_id, expires_at) VALUES (:token_hash, :user_id, :expires_at)""")
+_USE_LINK = text("DELETE FROM sign_in_links WHERE token_hash = :token_hash AND expires_at > :now RETURNING user_id")
+_PRUNE = (text("DELETE FROM sessions WHERE expires_at < :now"), text("DELETE FROM sign_in_links WHERE expires_at < :now"))
+
+
+def hashed(secret: str) -> bytes:
+    """SHA-256: enough for secrets of 256 random bits, which nobody can guess offline."""
+    return hashlib.sha256(secret.encode()).digest()
+
+
+def add_token(  # noqa: PLR0913 - one row, its columns
+    tx: Tx, *, token_id: UUID, user_id: UUID, secret: str, prefix: str, name: str, scopes: list[str],
+    now: datetime, expires_at: datetime | None
+) -> None:
+    """Keep a token's hash."""
+    tx.run(
+        _ADD_TOKEN, id=token_id, user_id=user_id, token_hash=hashed(secret), prefix=prefix, name=name,
+        scopes=scopes, now=now, expires_at=expires_at,
+    )
+
+
+def use_token(tx: Tx, secret: str, *, now: datetime) -> Row[Any] | None:
+    """row: user_id, scopes; None for an unknown, ended or revoked token."""
+    return tx.run(_USE_TOKEN, token_hash=hashed(secret), now=now).one_or_none()
+
+
+def tokens_of(tx: Tx, user_id: UUID) -> list[Row[Any]]:
+    """rows: id, prefix, name, scopes, created_at, expires_at, last_used_at; newest first."""
+    return list(tx.run(_TOKENS, user_id=user_id).all())
+
+
+def revoke_token(tx: Tx, user_id: UUID, token_id: UUID, *, now: datetime) -> bool:
+    """End a token; False when the user has no such living token."""
+    return tx.run(_REVOKE, id=token_id, user_id=user_id, now=now).rowcount > 0
+
+
+def add_session(tx: Tx, user_id: UUID, secret: str, *, now: datetime, expires_at: datetime) -> None:
+    """Open a session."""
+    tx.run(_ADD_SESSION, id_hash=hashed(secret), user_id=user_id, now=now, expires_at=expires_at)
+
+
+def session_user(tx: Tx, secret: str, *, now: datetime) -> UUID | None:
+    """Whose session it is."""
+    found: UUID | None = tx.run(_SESSION, id_hash=hashed(secret), now=now).scalar_one_or_none()
+    return found
+
+
+def end_session(tx: Tx, secret: str) -> None:
+    """Close a session; idempotent."""
+    tx.run(_END_SESSION, id_hash=hashed(secret))
+
+
+def add_link(tx: Tx, user_id: UUID, secret: str, *, expires_at: datetime) -> None:
+    """Keep a sign-in link."""
+    tx.run(_ADD_LINK, token_hash=hashed(secret), user_id=user_id, expires_at=expires_at)
+
+
+def use_link(tx: Tx, secret: str, *, now: datetime) -> UUID | None:
+    """Spend a sign-in link; it works once."""
+    found: UUID | None = tx.run(_USE_LINK, token_hash=hashed(secret), now=now).scalar_one_or_none()
+    return found
+
+
+def prune(tx: Tx, *, now: datetime) -> int:
+    """Forget what has ended; returns how many rows."""
+    return sum(tx.run(statement, now=now).rowcount for statement in _PRUNE)

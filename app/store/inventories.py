@@ -1,0 +1,173 @@
+"""Results by content: facts of blobs, tests of files, and which files make up an analysis."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row, text
+
+from app.store.unit_of_work import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class FileRow:
+    """One candidate file of an analysis.  tests: rows as JSON; skipped: reason code, and then no tests."""
+
+    path: str
+    blob_id: str
+    framework: str | None
+    tests: Sequence[Mapping[str, Any]]
+    skipped: str | None
+
+    @property
+    def counted(self) -> int:
+        """Tests, where a subtest is part of its test."""
+        return sum(1 for test in self.tests if test.get("kind") != "subtest")
+
+
+@dataclass(frozen=True, slots=True)
+class TestFilter:
+    """What a listing is narrowed to.  q: part of a suite or test name, path: part of the path; without case."""
+
+    __test__ = False
+
+    status: str | None = None
+    framework: str | None = None
+    path: str | None = None
+    q: str | None = None
+
+
+_LOAD_FACTS = text("""
+    SELECT f.blob_id, f.language, f.facts FROM blob_facts f
+      JOIN unnest(CAST(:blob_ids AS text[]), CAST(:languages AS text[])) AS k(blob_id, language)
+        ON f.blob_id = k.blob_id AND f.language = k.language
+     WHERE f.parser_version = :parser_version""")
+_STORE_FACTS = text("""
+    INSERT INTO blob_facts (blob_id, language, parser_version, facts, created_at)
+    SELECT blob_id, language, :parser_version, facts::jsonb, :now
+      FROM unnest(CAST(:blob_ids AS text[]), CAST(:languages AS text[]), CAST(:facts AS text[]))
+           AS f(blob_id, language, facts)
+     ORDER BY blob_id, language  -- two workers storing the same blobs must not deadlock
+    ON CONFLICT DO NOTHING""")
+_STORE_FILES = text("""
+    INSERT INTO file_inventories (blob_id, parser_version, digest, framework, tests, total_tests)
+    SELECT blob_id, :parser_version, digest, framework, tests::jsonb, total_tests
+      FROM unnest(CAST(:blob_ids AS text[]), CAST(:digests AS bytea[]), CAST(:frameworks AS text[]),
+                  CAST(:tests AS text[]), CAST(:totals AS integer[]))
+           AS f(blob_id, digest, framework, tests, total_tests)
+     ORDER BY blob_id, digest
+    ON CONFLICT DO NOTHING""")
+_ATTACH = text("""
+    INSERT INTO analysis_files (analysis_id, ordinal, path, file_inventory_id, skipped)
+    SELECT :analysis_id, f.ordinal, f.path, i.id, f.skipped
+      FROM unnest(CAST(:paths AS text[]), CAST(:blob_ids AS text[]), CAST(:digests AS bytea[]),
+                  CAST(:skipped AS text[])) WITH ORDINALITY AS f(path, blob_id, digest, skipped, ordinal)
+      LEFT JOIN file_inventories i
+        ON f.skipped IS NULL AND i.blob_id = f.blob_id AND i.digest = f.digest AND i.parser_version = :parser_version""")
+_TESTS = text("""
+    SELECT f.ordinal, t.position, f.path, t.test
+      FROM analysis_files f
+      JOIN file_inventories i ON i.id = f.file_inventory_id
+      CROSS JOIN LATERAL jsonb_array_elements(i.tests) WITH ORDINALITY AS t(test, position)
+     WHERE f.analysis_id = :analysis_id
+       AND (f.ordinal, t.position) > (:after_file, :after_test)
+       AND (CAST(:status AS text) IS NULL OR t.test->>'status' = :status)
+       AND (CAST(:framework AS text) IS NULL OR t.test->>'framework' = :framework)
+       AND (CAST(:path AS text) IS NULL OR strpos(lower(f.path), lower(:path)) > 0)
+       AND (CAST(:q AS text) IS NULL OR strpos(lower(concat_ws(' ', t.test->>'name', t.test->>'suites')), lower(:q)) > 0)
+     ORDER BY f.ordinal, t.position LIMIT :most""")
+_SKIPPED = text("""
+    SELECT path, skipped AS reason FROM analysis_files
+     WHERE analysis_id = :analysis_id AND skipped IS NOT NULL ORDER BY ordinal LIMIT :most""")
+
+
+def load_facts(tx: Tx, keys: Sequence[tuple[str, str]], parser_version: str) -> list[Row[Any]]:
+    """rows: blob_id, language, facts; unknown keys are left out.  keys: (blob_id, language)."""
+    blob_ids, languages = [k[0] for k in keys], [k[1] for k in keys]
+    loaded = tx.run(_LOAD_FACTS, blob_ids=blob_ids, languages=languages, parser_version=parser_version)
+    return list(loaded.all())
+
+
+def store_facts(
+    tx: Tx, facts: Mapping[tuple[str, str], Mapping[str, Any]], parser_version: str, *, now: datetime
+) -> None:
+    """Keep parse results; what is there already stays."""
+    tx.run(
+        _STORE_FACTS,
+        blob_ids=[k[0] for k in facts],
+        languages=[k[1] for k in facts],
+        facts=[_json(f) for f in facts.values()],
+        parser_version=parser_version,
+        now=now,
+    )
+
+
+def store_files(tx: Tx, files: Iterable[FileRow], parser_version: str) -> None:
+    """Keep the tests of files by content.  Nobody sees them before `attach`, so no partial result is visible."""
+    read = {(f.blob_id, _digest(f)): f for f in files if f.skipped is None}
+    tx.run(
+        _STORE_FILES,
+        blob_ids=[blob_id for blob_id, _ in read],
+        digests=[digest for _, digest in read],
+        frameworks=[f.framework for f in read.values()],
+        tests=[_tests(f) for f in read.values()],
+        totals=[f.counted for f in read.values()],
+        parser_version=parser_version,
+    )
+
+
+def attach(tx: Tx, analysis_id: UUID, files: Sequence[FileRow], parser_version: str) -> None:
+    """Make stored files the result of an analysis; part of its finish commit."""
+    tx.run(
+        _ATTACH,
+        analysis_id=analysis_id,
+        paths=[_clean(f.path) for f in files],
+        blob_ids=[f.blob_id for f in files],
+        digests=[_digest(f) for f in files],
+        skipped=[f.skipped for f in files],
+        parser_version=parser_version,
+    )
+
+
+def tests(tx: Tx, analysis_id: UUID, wanted: TestFilter, *, after: tuple[int, int], most: int) -> list[Row[Any]]:
+    """rows: ordinal, position, path, test (JSON); by path and line.  after: (ordinal, position) of the row before."""
+    found = tx.run(
+        _TESTS,
+        analysis_id=analysis_id,
+        after_file=after[0],
+        after_test=after[1],
+        status=wanted.status,
+        framework=wanted.framework,
+        path=wanted.path,
+        q=wanted.q,
+        most=most,
+    )
+    return list(found.all())
+
+
+def skipped(tx: Tx, analysis_id: UUID, *, most: int = 1000) -> list[Row[Any]]:
+    """rows: path, reason."""
+    return list(tx.run(_SKIPPED, analysis_id=analysis_id, most=most).all())
+
+
+def _tests(file: FileRow) -> str:
+    return _json([{k: v for k, v in test.items() if k != "file"} for test in file.tests])
+
+
+def _digest(file: FileRow) -> bytes:
+    return hashlib.sha256(f"{file.framework}\n{_tests(file)}".encode()).digest()
+
+
+def _json(value: object) -> str:
+    return _clean(json.dumps(value, ensure_ascii=False, separators=(",", ":"))).replace("\\u0000", "\ufffd")
+
+
+def _clean(value: str) -> str:
+    """PostgreSQL stores neither NUL nor lone surrogates; a repository may hold both."""
+    return value.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
