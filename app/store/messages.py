@@ -125,6 +125,11 @@ def wake(tx: Tx, user_id: UUID, service: Service, *, most: int = 1) -> list[UUID
     return [UUID(row.task_id) for row in woken]
 
 
+def wake_all_services(tx: Tx, user_id: UUID, *, most: int) -> list[UUID]:
+    """As wake, for each service: after a change of what the user may run."""
+    return [job_id for service in Service for job_id in wake(tx, user_id, service, most=most)]
+
+
 def _notify(tx: Tx, queue_id: int) -> None:
     tx.run(_NOTIFY, channel=CHANNEL, queue_id=queue_id)
 

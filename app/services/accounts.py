@@ -1,0 +1,182 @@
+"""Accounts: users, tokens, sign-in links and sessions."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import ipaddress
+import re
+import secrets
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+from app.domain.plans import Tier
+from app.errors import Conflict, InvalidInput, NotFound
+from app.services.policy import Policy
+from app.store import accounts, audit_log, messages, users
+from app.store.unit_of_work import UnitOfWork
+from app.store.users import Account
+
+SCOPES = ("read", "write", "operator")
+TOKEN_PREFIX = "fl_"  # noqa: S105 - a prefix, not a password
+SESSION_LIFE, LINK_LIFE = timedelta(days=14), timedelta(days=1)
+
+_EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s]{1,190}")
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A new token.  secret: shown once, only its hash is kept."""
+
+    token_id: UUID
+    secret: str
+    prefix: str
+    scopes: tuple[str, ...]
+
+
+def add_user(
+    uow: UnitOfWork, email: str, *, tier: Tier, is_operator: bool = False, actor: str, now: datetime
+) -> Account:
+    """Make a person's account.  Raises: InvalidInput, Conflict when the address is taken."""
+    if not _EMAIL.fullmatch(email):
+        raise InvalidInput(f"{email!r} is no e-mail address", errors=[{"pointer": "/email", "detail": "allowed is a@b"}])
+    with uow.begin() as tx:
+        user_id = uuid4()
+        if not users.add(tx, user_id, email=email, is_operator=is_operator, now=now):
+            raise Conflict(f"There is an account for {email} already")
+        users.set_tier(tx, user_id, tier, now=now)
+        audit_log.add(tx, actor, "user.add", str(user_id), tier=tier.value, operator=is_operator)
+        account = users.find(tx, user_id)
+    if account is None:
+        raise RuntimeError("the account vanished in its own transaction")
+    return account
+
+
+def find_person(uow: UnitOfWork, email: str) -> Account:
+    """Raises: NotFound."""
+    with uow.begin() as tx:
+        account = users.find_by_email(tx, email)
+    if account is None:
+        raise NotFound(f"There is no account for {email}")
+    return account
+
+
+def change_tier(uow: UnitOfWork, user_id: UUID, tier: Tier, policy: Policy, *, actor: str, now: datetime) -> Account:
+    """Put a user on another tier; jobs that wait for a slot the new tier has start at once.  Raises: NotFound."""
+    with uow.begin() as tx:
+        before = users.lock(tx, user_id)
+        if before is None:
+            raise NotFound("No such user")
+        users.set_tier(tx, user_id, tier, now=now)
+        audit_log.add(tx, actor, "user.tier", str(user_id), before=before.tier.value, after=tier.value)
+        after = users.find(tx, user_id) or before
+        # each woken job asks for its slot again under the new plan; one too many only snoozes again
+        messages.wake_all_services(tx, user_id, most=policy.fairness.slots(after.plan))
+        return after
+
+
+def anonymous(uow: UnitOfWork, address: str, secret: str, *, now: datetime) -> Account:
+    """The pseudonymous account of a client address: a keyed hash, from which the address cannot be read back.
+
+    An IPv6 client is its /64, which one household holds whole.
+    """
+    try:
+        parsed = ipaddress.ip_address(address)
+        network = ipaddress.ip_network(f"{address}/64", strict=False) if parsed.version == 6 else parsed  # noqa: PLR2004
+    except ValueError:
+        network = ipaddress.ip_address("0.0.0.0")  # noqa: S104 - a bucket for what has no address, not a socket
+    digest = hmac.new(secret.encode(), str(network).encode(), hashlib.sha256).digest()
+    user_id = UUID(bytes=digest[:16], version=4)
+    with uow.begin() as tx:
+        account = users.find(tx, user_id)
+        if account is None:
+            users.add(tx, user_id, kind="anonymous", email=None, now=now)
+            account = users.find(tx, user_id)
+    if account is None:
+        raise RuntimeError("the account vanished after its insert")
+    return account
+
+
+def add_token(
+    uow: UnitOfWork,
+    user_id: UUID,
+    *,
+    scopes: tuple[str, ...] = ("read", "write"),
+    name: str = "",
+    expires_at: datetime | None = None,
+    now: datetime,
+) -> Token:
+    """Make an API token.  Raises: InvalidInput for an unknown scope."""
+    if unknown := set(scopes) - set(SCOPES):
+        detail = f"allowed are {', '.join(SCOPES)}"
+        raise InvalidInput(f"unknown scope {sorted(unknown)[0]!r}", errors=[{"pointer": "/scopes", "detail": detail}])
+    secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
+    token = Token(uuid4(), secret, secret[:11], tuple(scopes))
+    with uow.begin() as tx:
+        accounts.add_token(
+            tx,
+            token_id=token.token_id,
+            user_id=user_id,
+            secret=secret,
+            prefix=token.prefix,
+            name=name,
+            scopes=list(scopes),
+            now=now,
+            expires_at=expires_at,
+        )
+    return token
+
+
+def by_token(uow: UnitOfWork, secret: str, *, now: datetime) -> tuple[Account, frozenset[str]] | None:
+    """Whose token it is, and what it may do."""
+    with uow.begin() as tx:
+        row = accounts.use_token(tx, secret, now=now)
+        account = users.find(tx, row.user_id) if row else None
+    return (account, frozenset(row.scopes)) if row and account else None
+
+
+def tokens(uow: UnitOfWork, user_id: UUID) -> list[dict[str, Any]]:
+    """The user's living tokens, newest first, without their secrets."""
+    with uow.begin() as tx:
+        return [dict(row._mapping) for row in accounts.tokens_of(tx, user_id)]
+
+
+def revoke_token(uow: UnitOfWork, user_id: UUID, token_id: UUID, *, now: datetime) -> None:
+    """Raises: NotFound."""
+    with uow.begin() as tx:
+        if not accounts.revoke_token(tx, user_id, token_id, now=now):
+            raise NotFound("No such token")
+
+
+def sign_in_link(uow: UnitOfWork, user_id: UUID, *, now: datetime) -> str:
+    """A secret that signs the user in once, within a day."""
+    secret = secrets.token_urlsafe(32)
+    with uow.begin() as tx:
+        accounts.add_link(tx, user_id, secret, expires_at=now + LINK_LIFE)
+    return secret
+
+
+def sign_in(uow: UnitOfWork, link_secret: str, *, now: datetime) -> str | None:
+    """Spend a link; returns the secret of a new session, None for a link that is spent or old."""
+    secret = secrets.token_urlsafe(32)
+    with uow.begin() as tx:
+        user_id = accounts.use_link(tx, link_secret, now=now)
+        if user_id is None:
+            return None
+        accounts.add_session(tx, user_id, secret, now=now, expires_at=now + SESSION_LIFE)
+    return secret
+
+
+def by_session(uow: UnitOfWork, secret: str, *, now: datetime) -> Account | None:
+    """Whose session it is."""
+    with uow.begin() as tx:
+        user_id = accounts.session_user(tx, secret, now=now)
+        return users.find(tx, user_id) if user_id else None
+
+
+def sign_out(uow: UnitOfWork, secret: str) -> None:
+    """End a session; idempotent."""
+    with uow.begin() as tx:
+        accounts.end_session(tx, secret)
