@@ -1,0 +1,47 @@
+"""A node's hold on kombu's event loop; without one, a blocking consumer asks the node when to come back."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from time import monotonic
+from typing import Any
+
+
+class Alarm:
+    """One timer and one descriptor on the hub.
+
+    Everything a node does starts in a timer or in the callback of its descriptor, never on the hub's tick: the pool
+    registers its pipes on the tick, and what is delivered after that waits for the next event (measured: 60 ms instead of 3).
+    """
+
+    def __init__(self, ring: Callable[[], object]) -> None:
+        self.loop: Any = None
+        self._ring = ring
+        self._pending: list[float] = []
+        self._watched: int | None = None
+
+    def within(self, seconds: float) -> None:
+        """Ring in `seconds` at the latest.  A later alarm stands, too: one ring too many costs nothing, and a timer that is
+        cancelled thousands of times a second stays on the heap as often."""
+        if self.loop is None:
+            return
+        at = monotonic() + seconds
+        if not self._pending or at < min(self._pending):
+            self._pending.append(at)
+            self.loop.call_later(seconds, self._rung, at)
+
+    def watch(self, descriptor: int | None, on_readable: Callable[[], object]) -> None:
+        self.unwatch()
+        if self.loop is not None and descriptor is not None:
+            self.loop.add_reader(descriptor, on_readable)
+            self._watched = descriptor
+
+    def unwatch(self) -> None:
+        """Before the descriptor is closed: its number may be another file's by then."""
+        watched, self._watched = self._watched, None
+        if watched is not None:
+            with suppress(OSError, ValueError, KeyError, AttributeError):  # the hub may be closed
+                self.loop.remove_reader(watched)
+
+    def _rung(self, at: float) -> None:
+        self._pending.remove(at)
+        self._ring()

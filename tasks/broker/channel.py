@@ -1,0 +1,158 @@
+"""kombu's channel over the tables."""
+
+import sys
+from typing import Any
+
+from kombu.transport import virtual
+
+from .database import CONNECTION_ERRORS, Row
+from .envelope import delivery, letter
+from .node import ACK, REJECTED, REQUEUE, UNDECODABLE, Node
+from .publish import put
+from .statements import statements
+
+
+class Message(virtual.Message):
+    """A delivery.  One whose body turns out to be unreadable is not acknowledged away but kept as a dead letter."""
+
+    undecodable = False
+
+    def _decode(self) -> Any:
+        try:
+            return super()._decode()
+        except Exception:
+            self.undecodable = True
+            raise
+
+    def ack(self, multiple: bool = False) -> None:  # noqa: FBT001, FBT002
+        if self.undecodable and not self.acknowledged:
+            self.channel.node.settle(self.delivery_tag, UNDECODABLE)
+            self._state = "ACK"
+        else:
+            super().ack(multiple=multiple)
+
+
+class Channel(virtual.Channel):
+    """Publishes through the transport's connection, consumes through a node of its own."""
+
+    Message = Message
+    do_restore = False
+
+    def __init__(self, connection: Any, **kwargs: Any) -> None:
+        super().__init__(connection, **kwargs)
+        self._sql = statements(connection.options)
+        self._receivers: dict[str, Any] = {}
+        self.node = Node(
+            connection.url,
+            connection.options,
+            decode=self._decode_row,
+            deliver=self._deliver_message,
+            connect_timeout=connection.client.connect_timeout,
+        )
+
+    # -- publishing ---------------------------------------------------------------------------------------------
+
+    def _inplace_augment_message(self, message: Any, exchange: str, routing_key: str) -> None:
+        message["properties"]["delivery_info"].update(exchange=exchange, routing_key=routing_key)
+
+    def _put(self, queue: str, message: Any, **_: Any) -> None:
+        put(self._run, self._sql, letter(message, queue))
+
+    def _run(self, statement: str, parameters: Any) -> list[Row]:
+        return list(self.connection.database.run(statement, parameters))
+
+    # -- queues -------------------------------------------------------------------------------------------------
+
+    def queue_declare(self, queue: str | None = None, passive: bool = False, **kwargs: Any) -> Any:  # noqa: FBT001, FBT002
+        # The base class counts the messages of every queue it declares; nobody asks for that here.
+        declared = super().queue_declare(queue, passive, **kwargs) if passive or not queue else None
+        if declared is None:
+            self._new_queue(str(queue))
+            declared = virtual.base.queue_declare_ok_t(queue, 0, 0)
+        return declared
+
+    def _new_queue(self, queue: str, **_: Any) -> None:
+        self._run(self._sql.add_queue, {"queue": queue})
+
+    def _has_queue(self, queue: str, **_: Any) -> bool:
+        return bool(self._run(self._sql.has_queue, {"queue": queue}))
+
+    def _size(self, queue: str) -> int:
+        return int(self._run(self._sql.size, {"queue": queue})[0][0])
+
+    def _purge(self, queue: str) -> int:
+        return int(self._run(self._sql.purge, {"queue": queue})[0][0])
+
+    # -- consuming ----------------------------------------------------------------------------------------------
+
+    def basic_consume(self, queue: str, no_ack: bool, callback: Any, consumer_tag: str, **_: Any) -> None:  # noqa: FBT001
+        def receive(message: Message) -> None:
+            if no_ack:
+                self.node.settle(message.delivery_tag, ACK)
+            callback(message)
+
+        self.connection.prepare(self.node)
+        self._tag_to_queue[consumer_tag] = queue
+        self._consumers.add(consumer_tag)
+        self._receivers[queue] = receive
+        self.node.consume(queue)
+
+    def basic_cancel(self, consumer_tag: str) -> None:
+        if consumer_tag not in self._consumers:
+            return
+        self._consumers.remove(consumer_tag)
+        queue = self._tag_to_queue.pop(consumer_tag)
+        self._receivers.pop(queue, None)
+        self.node.cancel(queue)
+        if not self._consumers:
+            self._hand_back_waiting()
+
+    def basic_get(self, queue: str, no_ack: bool = False, **_: Any) -> Message | None:  # noqa: FBT001, FBT002
+        self.connection.prepare(self.node)
+        message = self.node.get(queue)
+        if message is not None and no_ack:
+            self.node.settle(message.delivery_tag, ACK)
+        return message
+
+    def basic_ack(self, delivery_tag: str, multiple: bool = False) -> None:  # noqa: FBT001, FBT002
+        self.node.settle(delivery_tag, ACK)
+
+    def basic_reject(self, delivery_tag: str, requeue: bool = False) -> None:  # noqa: FBT001, FBT002
+        self.node.settle(delivery_tag, REQUEUE if requeue else REJECTED)
+
+    def basic_qos(self, prefetch_size: int = 0, prefetch_count: int = 0, apply_global: bool = False) -> None:  # noqa: FBT001, FBT002
+        self.node.prefetch_count = prefetch_count
+        self.node.alarm.within(0)
+
+    def basic_recover(self, requeue: bool = False) -> None:  # noqa: FBT001, FBT002
+        self.node.hand_back(list(self.node.held))
+
+    def close(self) -> None:
+        if not self.closed:
+            self.node.close()
+            super().close()
+
+    def _decode_row(self, row: Row, queue: str) -> Message:
+        return self.Message(delivery(row, queue), channel=self)
+
+    def _deliver_message(self, message: Message, queue: str) -> None:
+        receive = self._receivers.get(queue)
+        if receive is None:  # cancelled between the claim and now
+            self.node.settle(message.delivery_tag, REQUEUE)
+        else:
+            receive(message)
+
+    def _hand_back_waiting(self) -> None:
+        """A Celery worker that stops has just forgotten what it had not started; others can have it before it is done.
+
+        What runs stays leased until its acknowledgement.  A plain kombu consumer keeps all: nobody knows what it works on.
+        """
+        state = sys.modules.get("celery.worker.state")
+        if state is None or self.node.alarm.loop is None:
+            return
+        running = {request.id for request in state.reserved_requests}
+        waiting = [tag for tag, lease in list(self.node.held.items()) if lease.task_id not in running]
+        try:
+            self.node.hand_back(waiting)
+        except CONNECTION_ERRORS:
+            return  # close tries again

@@ -1,0 +1,93 @@
+"""One connection to PostgreSQL: autocommit, opened on first use, never shared with a forked child."""
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from typing import Any
+from weakref import WeakSet
+
+import psycopg2
+from psycopg2.extensions import connection as PgConnection
+from sqlalchemy.dialects.postgresql.psycopg2 import PGDialect_psycopg2
+from sqlalchemy.engine import make_url
+
+Parameters = Mapping[str, Any]
+Row = tuple[Any, ...]
+
+#: What psycopg2 raises when the session is gone; a query that was cancelled is among them and is retried alike.
+CONNECTION_ERRORS: tuple[type[Exception], ...] = (psycopg2.OperationalError, psycopg2.InterfaceError, ConnectionError)
+
+_open: "WeakSet[Database]" = WeakSet()
+
+
+class Database:
+    """A lazily opened connection.  `run` may be called from several threads: psycopg2 lets them take turns."""
+
+    def __init__(self, url: str, *, connect_timeout: float | None = 5) -> None:
+        self._arguments = connect_arguments(url, connect_timeout)
+        self._connection: PgConnection | None = None
+
+    @property
+    def connection(self) -> PgConnection:
+        """The open connection.  Raises one of CONNECTION_ERRORS."""
+        if self._connection is None or self._connection.closed:
+            self._connection = psycopg2.connect(**self._arguments)
+            self._connection.autocommit = True
+            _open.add(self)
+        return self._connection
+
+    def run(self, statement: str, parameters: Parameters | Sequence[Any] | None = None) -> list[Row]:
+        """Execute one round trip, a transaction of its own; the rows of its last statement, [] if it has none.
+
+        A broken connection is dropped, so that the next call opens a new one.  Raises one of CONNECTION_ERRORS.
+        """
+        connection = self.connection
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute(statement, parameters)
+                return cursor.fetchall() if cursor.description else []
+        except CONNECTION_ERRORS:
+            if connection.closed:
+                self.close()
+            raise
+
+    def close(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with suppress(*CONNECTION_ERRORS):
+                connection.close()
+
+    def abandon(self) -> None:
+        """In a forked child: let go of the parent's session without a word on its socket.
+
+        The descriptor must be closed here: a child that outlives its parent would otherwise keep the parent's session, and
+        with it the lock that tells the other nodes it lives.
+        """
+        connection, self._connection = self._connection, None
+        if connection is not None and not connection.closed:
+            with suppress(OSError, psycopg2.Error):
+                os.close(connection.fileno())
+
+
+@lru_cache(maxsize=16)
+def connect_arguments(url: str, connect_timeout: float | None = 5) -> dict[str, Any]:
+    """What psycopg2.connect takes for a SQLAlchemy URL; percent-encoding and query (sslmode, …) are kept.
+
+    Raises ValueError for another database or driver.
+    """
+    parsed = make_url(url)
+    if parsed.drivername not in ("postgresql", "postgres", "postgresql+psycopg2"):
+        raise ValueError(f"the durable transport needs postgresql+psycopg2, not {parsed.drivername}")
+    _, given = PGDialect_psycopg2().create_connect_args(parsed.set(drivername="postgresql+psycopg2"))
+    # A peer that vanished without a word must not hold the event loop for the two hours of TCP's own patience.
+    patience = {"keepalives_idle": 10, "keepalives_interval": 3, "keepalives_count": 3, "tcp_user_timeout": 15_000}
+    return {"application_name": "durable-broker", "connect_timeout": max(2, round(connect_timeout or 5)), **patience, **given}
+
+
+def _abandon_all() -> None:
+    for database in list(_open):
+        database.abandon()
+
+
+os.register_at_fork(after_in_child=_abandon_all)

@@ -1,0 +1,110 @@
+"""A kombu message on its way into a row, and a row on its way out to a consumer."""
+
+import base64
+import json
+from collections.abc import Mapping, MutableMapping
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from .database import Row
+
+#: Headers that belong to one delivery: added to it, taken off again when the task is published anew.
+OF_DELIVERY = (
+    "lease_token", "lease_task", "delivery_count", "retry_count", "snooze_count", "lost_count", "requested_eta", "snooze",
+)  # fmt: skip
+
+Raw = dict[str, Any]
+
+
+class Letter(NamedTuple):
+    """A message to store.  `delay`: seconds from now, None for none; `lease_token`: the delivery it retries."""
+
+    queue: str
+    payload: str
+    task_id: str | None
+    user_id: str | None
+    unique_key: str | None
+    delay: float | None
+    lease_token: str | None
+    snooze: bool
+    is_retry: bool
+
+    def parameters(self) -> dict[str, Any]:
+        hint = self.queue if self.delay is None else f"{self.queue}\t{self.delay:.3f}"
+        return {**self._asdict(), "hint": hint}
+
+
+def letter(message: Mapping[str, Any], queue: str) -> Letter:
+    """The row for a kombu message as `prepare_message` made it."""
+    headers = dict(message["headers"] or {})
+    properties = dict(message["properties"])
+    marks = {name: headers.pop(name, None) for name in OF_DELIVERY}
+    snooze = bool(properties.pop("snooze", None) or marks["snooze"])
+    task_id = _task_id(headers, properties)
+    # A task may hand its own headers on to another task: the token is good for the task it was given to.
+    foreign = marks["lease_task"] not in (None, task_id)
+    group = headers.get("group")
+    key = headers.get("unique_key")
+    return Letter(
+        queue=queue,
+        payload=_dump({**message, "headers": headers, "properties": properties}),
+        task_id=task_id,
+        user_id=None if group is None else str(group),
+        unique_key=None if key is None else str(key),
+        delay=_delay(headers.get("eta")),
+        lease_token=None if foreign else marks["lease_token"],
+        snooze=snooze,
+        is_retry=bool(headers.get("retries")),
+    )
+
+
+def _task_id(headers: Mapping[str, Any], properties: Mapping[str, Any]) -> str | None:
+    """Protocol 2 has it in a header; protocol 1 as correlation id, which a reply carries too, but without `reply_to`."""
+    found = headers.get("id") or (properties.get("correlation_id") if properties.get("reply_to") else None)
+    return None if found is None else str(found)
+
+
+def _delay(eta: str | None) -> float | None:
+    """Seconds from now until `eta`, by the clock that made it: the database counts them from its own.
+
+    Celery turns every countdown into an `eta` by the publisher's clock.  As a difference a countdown stays exact however
+    wrong that clock is; an absolute eta shifts by its error.
+    """
+    if not eta:
+        return None
+    due = datetime.fromisoformat(eta)
+    seconds = ((due if due.tzinfo else due.replace(tzinfo=UTC)) - datetime.now(UTC)).total_seconds()
+    return seconds if seconds > 0 else None
+
+
+def _dump(message: MutableMapping[str, Any]) -> str:
+    """JSON with a readable body; only bytes need base64.  What a stock consumer reads, too."""
+    body, properties = message["body"], message["properties"]
+    if isinstance(body, str):
+        properties["body_encoding"] = "utf-8"
+    else:
+        properties["body_encoding"] = "base64"
+        message["body"] = base64.b64encode(body or b"").decode()
+    return json.dumps(message, default=str, separators=(",", ":"))
+
+
+def delivery(row: Row, queue: str) -> Raw:
+    """The message a consumer gets for a claimed row.  Raises for a payload that is none of a kombu message.
+
+    row: (id, token, payload, deliveries, retries, snoozes, losses)
+    """
+    row_id, token, payload, deliveries, retries, snoozes, losses = row
+    message: Raw = json.loads(payload)
+    headers, properties = message["headers"], message["properties"]
+    # Celery would hold a message with an eta back once more, in memory, when its clock is behind the database's.
+    headers["requested_eta"], headers["eta"] = headers.get("eta"), None
+    headers |= {
+        "lease_token": token, "lease_task": headers.get("id"), "delivery_count": deliveries,
+        "retry_count": retries, "snooze_count": snoozes, "lost_count": losses,
+    }  # fmt: skip
+    properties["delivery_tag"] = f"{row_id}:{token}"
+    info = properties.setdefault("delivery_info", {})
+    info.setdefault("exchange", "")
+    info.setdefault("routing_key", queue)
+    info["redelivered"] = deliveries > 1 + retries + snoozes
+    return message

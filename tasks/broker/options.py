@@ -1,0 +1,79 @@
+"""The transport's options, checked once."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from typing import Any
+
+from .errors import BadOption
+
+#: kombu and Celery put these into every transport's options.
+OF_KOMBU = frozenset({
+    "callback", "client_properties", "confirm_publish", "confirm_timeout", "errback", "interval_max", "interval_start",
+    "interval_step", "max_retries", "polling_interval", "retry_errors",
+})  # fmt: skip
+_IDENTIFIER = re.compile(r"[a-z_][a-z0-9_]{0,50}(\.[a-z_][a-z0-9_]{0,50})?")
+ORDERS = ("round_robin", "strict")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """`broker_transport_options`; durations are seconds."""
+
+    #: A delivery is lost when its node has not renewed it for so long.
+    lease_seconds: float = 15.0
+    #: How often a node renews what it holds; at most a third of the lease.
+    heartbeat_seconds: float = 3.0
+    #: The net below NOTIFY: an idle node looks at the tables this often.
+    poll_seconds: float = 5.0
+    #: A message whose worker died so many times goes to the dead letters.
+    max_deliveries: int = 5
+    #: Several queues: `round_robin` shares the window, `strict` empties them in the order of `-Q`.
+    queue_order: str = "round_robin"
+    #: False behind a pooler without sessions: no LISTEN and no lock; wake-up by poll, rescue by lease expiry.
+    listen: bool = True
+    #: A URL that reaches PostgreSQL itself, for the node's own session, when the broker URL leads to a pooler.
+    direct_url: str | None = None
+    queue_tablename: str = "kombu_queue"
+    message_tablename: str = "kombu_message"
+    dead_letter_tablename: str = "kombu_dead_letter"
+
+    def __post_init__(self) -> None:
+        for name in ("lease_seconds", "heartbeat_seconds", "poll_seconds"):
+            _require(_is_number(getattr(self, name)) and getattr(self, name) > 0, name, "a number of seconds above 0")
+        _require(
+            self.heartbeat_seconds * 3 <= self.lease_seconds,
+            "heartbeat_seconds",
+            f"at most a third of lease_seconds ({self.lease_seconds:g})",
+        )
+        _require(type(self.max_deliveries) is int and self.max_deliveries > 0, "max_deliveries", "an integer above 0")
+        _require(self.queue_order in ORDERS, "queue_order", " or ".join(ORDERS))
+        _require(type(self.listen) is bool, "listen", "True or False")
+        for name in ("queue_tablename", "message_tablename", "dead_letter_tablename"):
+            _require(_IDENTIFIER.fullmatch(str(getattr(self, name))), name, "a lower-case table name")
+
+    @property
+    def channel(self) -> str:
+        """The NOTIFY channel: the name of the message table, so that two brokers in one database do not meet."""
+        return self.message_tablename.replace(".", "_")
+
+
+def read_options(given: Mapping[str, Any]) -> Options:
+    """Raises BadOption, with the nearest known name for an unknown one."""
+    known = {field.name for field in fields(Options)}
+    for name in given:
+        if name not in known and name not in OF_KOMBU:
+            near = get_close_matches(name, known, 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(sorted(known))}"
+            raise BadOption(f"unknown broker transport option {name!r}; {hint}")
+    return Options(**{name: value for name, value in given.items() if name in known})
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _require(holds: object, name: str, allowed: str) -> None:
+    if not holds:
+        raise BadOption(f"broker transport option {name!r} must be {allowed}")

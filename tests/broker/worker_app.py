@@ -1,0 +1,85 @@
+"""The Celery app that real worker processes run in the tests of the broker.
+
+Every start and end of a task is a row of `runs`, written by the child that runs it.
+"""
+
+import os
+import signal
+import time
+from typing import Any
+
+import psycopg2
+from celery import Celery
+
+import tasks.broker  # noqa: F401  registers the transport
+from tasks.broker.errors import DuplicateKey  # noqa: F401
+
+URL = os.environ["BROKER_TEST_URL"]
+
+app = Celery("worker_app", broker=f"durable+{URL}")
+app.conf.update(
+    task_acks_late=True,
+    task_reject_on_worker_lost=True,
+    task_ignore_result=True,
+    worker_send_task_events=False,
+    worker_hijack_root_logger=False,
+    worker_enable_remote_control=False,
+    worker_cancel_long_running_tasks_on_connection_loss=False,
+    broker_connection_retry_on_startup=True,
+    broker_connection_max_retries=None,
+    task_default_queue="main",
+    worker_prefetch_multiplier=int(os.environ.get("BROKER_TEST_MULTIPLIER", "4")),
+    broker_transport_options={
+        "lease_seconds": float(os.environ.get("BROKER_TEST_LEASE", "15")),
+        "heartbeat_seconds": float(os.environ.get("BROKER_TEST_HEARTBEAT", "1")),
+        "listen": os.environ.get("BROKER_TEST_LISTEN", "1") == "1",
+        "queue_order": os.environ.get("BROKER_TEST_ORDER", "round_robin"),
+    },
+)
+
+
+def note(task: Any, what: str) -> None:
+    """One row in a transaction of its own.  At the start it also marks the delivery as started, as a consumer should."""
+    connection = psycopg2.connect(URL)
+    with connection, connection.cursor() as cursor:
+        request = task.request
+        cursor.execute(
+            "INSERT INTO runs (task_id, what, pid, retry_count, snooze_count, lost_count) VALUES (%s, %s, %s, %s, %s, %s)",
+            (request.id, what, os.getpid(), request.retry_count, request.snooze_count, request.lost_count),
+        )
+        if what == "start":
+            cursor.execute(
+                "UPDATE kombu_message SET started_at = clock_timestamp() WHERE task_id = %s AND lease_token = %s",
+                (request.id, request.lease_token),
+            )
+    connection.close()
+
+
+@app.task
+def nothing() -> None:
+    pass
+
+
+@app.task(bind=True)
+def work(self: Any, seconds: float = 0) -> None:
+    note(self, "start")
+    time.sleep(seconds)
+    note(self, "end")
+
+
+@app.task(bind=True, max_retries=None)
+def retried(self: Any, times: int, countdown: float = 0, *, snooze: bool = False) -> None:
+    note(self, "start")
+    done = self.request.snooze_count if snooze else self.request.retry_count
+    if done < times:
+        raise self.retry(countdown=countdown, snooze=snooze)
+    note(self, "end")
+
+
+@app.task(bind=True)
+def dies(self: Any, losses: int) -> None:
+    """Kill the child until so many deliveries are lost."""
+    note(self, "start")
+    if self.request.lost_count < losses:
+        os.kill(os.getpid(), signal.SIGKILL)
+    note(self, "end")
