@@ -36,9 +36,10 @@ _ENSURE = text(f"""
 _VIEWED = text("""
     UPDATE codebases SET last_viewed_at = :now
      WHERE id = :id AND (last_viewed_at IS NULL OR last_viewed_at < :now - interval '1 minute')""")
+_CHECKED = text("UPDATE codebases SET checked_at = :now WHERE id = :id")
 # last_ended_at: the newest end of any analysis; failures: since the last completed one
 _CANDIDATES = text("""
-    SELECT c.id, c.host, c.owner, c.name, c.is_private, c.last_viewed_at, a.last_ended_at, a.failures,
+    SELECT c.id, c.host, c.owner, c.name, c.is_private, c.last_viewed_at, c.checked_at, a.last_ended_at, a.failures,
            a.last_commit, a.last_parser_version
       FROM codebases c
       CROSS JOIN LATERAL (
@@ -77,6 +78,11 @@ def ensure(tx: Tx, repository: Repository, *, viewed: bool, now: datetime) -> Co
 def viewed(tx: Tx, codebase_id: UUID, *, now: datetime) -> None:
     """Note that somebody looked at a result; at most one write a minute."""
     tx.run(_VIEWED, id=codebase_id, now=now)
+
+
+def checked(tx: Tx, codebase_id: UUID, *, now: datetime) -> None:
+    """Note that the schedule asked the host for its HEAD."""
+    tx.run(_CHECKED, id=codebase_id, now=now)
 
 
 def candidates(tx: Tx, *, viewed_since: datetime) -> list[tuple[Codebase, Row[Any]]]:

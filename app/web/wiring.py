@@ -1,0 +1,53 @@
+"""The one module of the web that knows Celery: it publishes by task name and never loads a task's code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from celery import Celery
+
+from app.database import database_url
+from app.home import secret_key
+from app.domain.repositories import Repository
+from app.services.policy import Policy
+from app.settings import Settings, load
+from app.store.unit_of_work import UnitOfWork, make_engine
+from tasks.inventory.version import PARSER_VERSION
+from tasks.publish import publisher
+from tasks.sources import resolve_commit
+
+#: (repository, ref, commit) -> (commit, name of the ref).  Raises the Problems of tasks.sources.resolve_commit.
+Resolve = Callable[[Repository, str | None, str | None], tuple[str, str | None]]
+
+#: Connections per process: 32 threads share them, and the pool's time-out turns a flood into 503.
+POOL_SIZE = 10
+
+
+@dataclass(frozen=True)
+class Wired:
+    """What views need.  secret: signs sessions and hashes anonymous addresses."""
+
+    settings: Settings
+    uow: UnitOfWork
+    policy: Policy
+    resolve: Resolve
+    secret: str
+
+
+def wire(settings: Settings | None = None) -> Wired:
+    """Wire the web from the environment.  Opens no connection yet."""
+    settings = settings or load()
+    engine = make_engine(database_url(settings), pool_size=POOL_SIZE, application_name="fairlane web")
+    celery = Celery("fairlane web", config_source="celeryconfig", set_as_current=False)
+
+    def resolve(repository: Repository, ref: str | None, commit: str | None) -> tuple[str, str | None]:
+        return resolve_commit(repository, ref, commit, settings)
+
+    return Wired(
+        settings,
+        UnitOfWork(engine, publisher(celery)),
+        Policy.of(settings, PARSER_VERSION),
+        resolve,
+        secret_key(settings),
+    )

@@ -1,0 +1,55 @@
+"""Celery's settings, in Celery's own names."""
+
+from datetime import timedelta
+
+from kombu import Exchange, Queue
+
+import tasks.broker  # noqa: F401  registers the durable transport
+from app.database import database_url
+from app.domain.queues import ALL_QUEUES, check_queue_names
+from app.settings import load
+
+settings = load()
+check_queue_names()
+
+broker_url = "durable+" + database_url(settings)
+broker_transport_options = {
+    "lease_seconds": settings.lease_seconds,
+    "heartbeat_seconds": settings.heartbeat_seconds,
+    **({"direct_url": settings.database_direct_url} if settings.database_direct_url else {}),
+}
+broker_connection_retry_on_startup = True
+broker_connection_max_retries = None  # a database that is away comes back; the default gives up and exits (C18)
+broker_heartbeat = 0  # TCP and the node's lock tell; AMQP heartbeats are not spoken here
+
+task_queues = [Queue(name, Exchange(name, type="direct"), routing_key=name) for name in ALL_QUEUES]
+task_default_queue = "analysis_default"
+task_create_missing_queues = False  # the six queues are rows of a migration, not a side effect of a typo
+
+accept_content = ["json"]  # pickle would run what anybody with INSERT writes (C22)
+task_serializer = "json"
+task_ignore_result = True  # results are our own tables (C21)
+task_acks_late = True
+task_reject_on_worker_lost = True
+# An attempt that fails is re-scheduled or ended by our own commit; nothing is acknowledged because it raised.
+task_acks_on_failure = False
+task_acks_on_timeout = False
+task_publish_retry = False  # a publish is part of a transaction, which only its owner may run again (C1)
+
+worker_prefetch_multiplier = 1
+worker_enable_remote_control = False
+worker_send_task_events = False
+worker_hijack_root_logger = False
+worker_soft_shutdown_timeout = 5.0
+worker_cancel_long_running_tasks_on_connection_loss = False  # the fence decides, not the connection
+
+enable_utc = True
+timezone = "UTC"
+
+imports = ("tasks.analysis", "tasks.maintenance")
+beat_scheduler = "tasks.scheduler:PgScheduler"
+beat_max_loop_interval = 5
+beat_schedule = {
+    "reschedule": {"task": "tasks.maintenance.reschedule", "schedule": timedelta(hours=1)},
+    "sweep": {"task": "tasks.maintenance.sweep", "schedule": timedelta(minutes=5)},
+}

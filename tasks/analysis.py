@@ -1,0 +1,64 @@
+"""The analysis task: a Git commit in, its tests in the database."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from app.domain.queues import Service
+from app.domain.repositories import Repository
+from app.services.analyse import Checkpoint, KnownFacts, Taken, analyse
+from app.store.inventories import FileRow
+from tasks.base import FairTask
+from tasks.celery import app
+from tasks.inventory import Facts, FactsKey, GitLimits, fetched, inventory
+from tasks.sources import source_of
+from tasks.wiring import Wired, wired
+
+
+class AnalysisTask(FairTask):
+    """Time limits: the soft one ends the attempt in our own commit, the hard one is for code that cannot be stopped."""
+
+    abstract = True
+    service = Service.ANALYSIS
+
+
+@app.task(base=AnalysisTask, bind=True, name="tasks.analysis.analyse")
+def analyse_commit(self: AnalysisTask, *, host: str, owner: str, name: str, commit: str, user_id: str | None, ref: str | None) -> Any:  # noqa: ARG001, E501
+    """Analyse one commit of one repository."""
+    kit = wired()
+    return analyse(
+        kit.uow,
+        self.delivery,
+        UUID(user_id) if user_id else None,
+        lambda known, checkpoint: take(kit, Repository(host, owner, name), commit, known, checkpoint),
+        kit.policy,
+        checkpoint=self.heart.checkpoint,
+        clock=lambda: datetime.now(UTC),
+    )
+
+
+def take(kit: Wired, repository: Repository, commit: str, known: KnownFacts, checkpoint: Checkpoint) -> Taken:
+    """The engine, bound to our settings and our store of facts.  Raises: InventoryError."""
+    limits = GitLimits(wall_seconds=kit.settings.git_timeout.total_seconds())
+    source, workdir = source_of(repository, kit.settings), kit.settings.home / "work"
+    with fetched(source, commit, workdir=workdir, limits=limits, checkpoint=checkpoint) as fetched_repository:
+        found = inventory(fetched_repository, cache=_Cache(known), checkpoint=checkpoint)
+    files = [
+        FileRow(file.path, file.blob_id, file.framework, [test.row() for test in file.tests], file.skipped)
+        for file in found.files
+    ]
+    return Taken(files, found.summary())
+
+
+class _Cache:
+    """The engine's FactsCache over the service's store."""
+
+    def __init__(self, known: KnownFacts) -> None:
+        self._known = known
+
+    def load(self, keys: Sequence[FactsKey]) -> dict[FactsKey, Facts]:
+        return {FactsKey(blob_id, language): facts for blob_id, language, facts in self._known.load(keys)}
+
+    def store(self, facts: Mapping[FactsKey, Facts]) -> None:
+        self._known.store(facts)

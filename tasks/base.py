@@ -1,0 +1,145 @@
+"""The Task base class that holds every user to their tier's concurrency (ADR-10)."""
+
+from datetime import UTC, datetime, timedelta
+from random import random
+from typing import Any, ClassVar, NoReturn
+from uuid import UUID
+
+import structlog
+from celery import Task
+from celery.exceptions import Ignore, Reject, Retry, SoftTimeLimitExceeded
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+
+from app.domain.lifecycle import Delivery, Failure, Outcome
+from app.domain.queues import Service
+from app.services.fail import fail, stop
+from app.services.start import start
+from app.store.unit_of_work import Tx
+from tasks.broker.publish import producer_in
+from tasks.heartbeat import Heartbeat, JobStopped, LeaseLost
+from tasks.inventory.errors import InventoryError
+from tasks.wiring import Wired, wired
+
+log = structlog.get_logger(__name__)
+
+DATABASE_AWAY = (DBAPIError, PoolTimeoutError)
+
+
+class FairTask(Task):
+    """Runs its body under a slot of the user, or snoozes; the outcome of each delivery is one commit.
+
+    The body gets `self.delivery` and `self.heart`, finishes the job by a service, and returns its outcome.
+    A slot is freed in the commit that ends the delivery, not in `after_return`, which Celery skips for Ignore,
+    Retry and Reject (broker-facts C25).
+    """
+
+    abstract = True
+    acks_late = True
+    max_retries = None  # attempts are counted by us; Celery's own count includes snoozes (C13)
+    service: ClassVar[Service]
+    delivery: Delivery
+    heart: Heartbeat
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Take one delivery from its start to an outcome."""
+        kit, user_id = wired(), kwargs.get("user_id")
+        user = UUID(user_id) if user_id else None
+        self.delivery = _delivery(self.request)
+        with structlog.contextvars.bound_contextvars(job_id=self.request.id, attempt=self.delivery.attempt):
+            try:
+                return self._take(kit, user, args, kwargs).value
+            except DATABASE_AWAY as error:
+                # nothing was written: the message goes back, or its lease ends by itself
+                log.warning("database_away", error=type(error).__name__)
+                raise Reject(error, requeue=True) from error
+
+    def _take(self, kit: Wired, user: UUID | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Outcome:
+        outcome = start(
+            kit.uow,
+            self.delivery,
+            self.service,
+            user,
+            kit.policy,
+            snooze=self._snooze,
+            roll=random(),  # noqa: S311 - jitter
+            now=_now(),
+        )
+        if outcome is Outcome.STARTED:
+            outcome = self._perform(kit, user, args, kwargs)
+        log.log(_LEVEL.get(outcome, 20), outcome.value)
+        if outcome in (Outcome.SNOOZED, Outcome.RETRY):
+            raise self._retried
+        if outcome is not Outcome.COMPLETED:
+            raise Ignore
+        return outcome
+
+    def _perform(self, kit: Wired, user: UUID | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Outcome:
+        seconds = kit.settings.heartbeat_seconds
+        try:
+            with Heartbeat(kit.uow, self.delivery, kit.policy, seconds=seconds) as self.heart:
+                return Outcome(self.run(*args, **kwargs))
+        except LeaseLost:
+            return Outcome.STALE
+        except JobStopped:
+            return stop(kit.uow, self.delivery, self.service, user, now=_now())
+        except Exception as error:  # noqa: BLE001 - every way out of a body is an outcome
+            return self._failed(kit, user, error)
+
+    def _failed(self, kit: Wired, user: UUID | None, error: Exception) -> Outcome:
+        return fail(
+            kit.uow,
+            self.delivery,
+            self.service,
+            user,
+            failure_of(error),
+            retry=self._retry,
+            roll=random(),  # noqa: S311 - jitter
+            now=_now(),
+        )
+
+    def _snooze(self, tx: Tx, delay: timedelta) -> None:
+        self._reschedule(tx, delay, snooze=True)
+
+    def _retry(self, tx: Tx, delay: timedelta) -> None:
+        self._reschedule(tx, delay, snooze=False)
+
+    def _reschedule(self, tx: Tx, delay: timedelta, *, snooze: bool) -> None:
+        try:
+            # Celery's own retry; the transport makes it one update of the leased row, in the caller's transaction
+            self._retried: Retry = self.retry(
+                countdown=delay.total_seconds(), throw=False, snooze=snooze, producer=producer_in(tx.connection)
+            )
+        except Reject as rejected:  # how Celery wraps an error of the publish; the transaction must see the error
+            _unwrap(rejected)
+
+
+def failure_of(error: Exception) -> Failure:
+    """What an attempt that raised is called: a stable code and words for the person who asked."""
+    match error:
+        case InventoryError():
+            return Failure(error.code, error.message, error.retryable)
+        case SoftTimeLimitExceeded():
+            return Failure("time_limit", "The analysis took longer than allowed.", retryable=True)
+        case MemoryError():
+            return Failure("out_of_memory", "The analysis needed more memory than a worker has.", retryable=True)
+        case _ if isinstance(error, DATABASE_AWAY):
+            return Failure("database_away", "The database was away while the analysis ran.", retryable=True)
+    log.error("attempt_raised", exc_info=error)
+    return Failure("internal_error", "Something failed on our side; it has been logged.", retryable=True)
+
+
+_LEVEL = {Outcome.SNOOZED: 10, Outcome.RETRY: 30, Outcome.STALE: 30, Outcome.FAILED: 30}
+
+
+def _delivery(request: Any) -> Delivery:
+    return Delivery(UUID(request.id), UUID(request.lease_token), int(request.retry_count), int(request.lost_count))
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _unwrap(rejected: Reject) -> NoReturn:
+    reason = rejected.reason
+    raise reason if isinstance(reason, BaseException) else rejected

@@ -1,0 +1,22 @@
+"""The Celery app: `celery -A tasks worker …`, `celery -A tasks beat`."""
+
+from typing import Any
+
+from celery import Celery
+from celery.signals import setup_logging, worker_process_init
+
+from tasks import wiring
+
+app = Celery("tasks")
+app.config_from_object("celeryconfig")
+
+
+@setup_logging.connect
+def _log(**_: Any) -> None:
+    wiring.configure_logging()
+
+
+@worker_process_init.connect
+def _forked(**_: Any) -> None:
+    # a socket that two processes share speaks two conversations at once (broker-facts C14)
+    wiring.forget()

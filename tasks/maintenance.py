@@ -1,0 +1,35 @@
+"""What beat sends: no user, no slot, each run safe to repeat."""
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+
+import structlog
+
+from app.services import reschedule as rescheduling
+from app.services import sweep as sweeping
+from tasks.celery import app
+from tasks.sources import resolve_commit
+from tasks.wiring import wired
+
+log = structlog.get_logger(__name__)
+
+
+@app.task(name="tasks.maintenance.sweep")
+def sweep() -> None:
+    """Drop expired holds; orphans are an alarm."""
+    kit = wired()
+    swept = sweeping.sweep(kit.uow, kit.policy, now=datetime.now(UTC))
+    log.log(30 if swept.orphans or swept.buried else 20, "swept", **asdict(swept))
+
+
+@app.task(name="tasks.maintenance.reschedule")
+def reschedule() -> None:
+    """Enqueue the repositories whose time has come."""
+    kit = wired()
+    done = rescheduling.reschedule(
+        kit.uow,
+        lambda repository: resolve_commit(repository, None, None, kit.settings),
+        kit.policy,
+        now=datetime.now(UTC),
+    )
+    log.info("rescheduled", **asdict(done))

@@ -1,0 +1,32 @@
+"""Publish a job's message by task name inside the caller's transaction."""
+
+from uuid import UUID
+
+from celery import Celery
+from sqlalchemy import Connection
+
+from app.store.unit_of_work import AlreadyQueuedError, JobMessage, Publish
+from tasks.broker.errors import DuplicateKey
+from tasks.broker.publish import producer_in
+
+
+def publisher(celery: Celery) -> Publish:
+    """What a unit of work publishes with.  Needs no task code, so the web can use it too."""
+
+    def publish(connection: Connection, message: JobMessage) -> None:
+        headers = {"group": str(message.user_id) if message.user_id else None, "unique_key": message.unique_key}
+        try:
+            celery.send_task(
+                message.task,
+                kwargs=dict(message.kwargs),
+                queue=message.queue,
+                task_id=str(message.job_id),
+                headers={name: value for name, value in headers.items() if value is not None},
+                producer=producer_in(connection),
+            )
+        except DuplicateKey as there:
+            if there.task_id is None:
+                raise
+            raise AlreadyQueuedError(UUID(there.task_id)) from there
+
+    return publish

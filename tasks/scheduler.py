@@ -1,0 +1,68 @@
+"""Celery beat with its state in PostgreSQL: any number may run, one leads, each slot is sent once."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import structlog
+from celery.beat import Scheduler
+from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError
+
+from app.domain.queues import Service, select_queue
+from app.services.tick import Entry, seconds_to_next, tick
+from app.store import schedule
+from tasks.wiring import wired
+
+log = structlog.get_logger(__name__)
+
+#: How soon another beat takes over when the leader's connection is gone.
+FOLLOWER_SECONDS = 2.0
+
+
+class PgScheduler(Scheduler):
+    """Entries are `beat_schedule` with a timedelta each; their queue is `analysis_scheduled` unless they name one."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self._leadership: Connection | None = None
+        super().__init__(*args, **kwargs)
+
+    def setup_schedule(self) -> None:
+        """Read the entries; nothing is kept in a file."""
+        scheduled = select_queue(Service.ANALYSIS, None, scheduled=True)
+        self.entries = [
+            Entry(name, spec["task"], spec["schedule"], spec.get("queue", scheduled), spec.get("offset", timedelta(0)))
+            for name, spec in self.app.conf.beat_schedule.items()
+        ]
+
+    def tick(self, *_: Any, **__: Any) -> float:
+        """Send what is due when leading; returns seconds to sleep."""
+        try:
+            if not self._leads():
+                return FOLLOWER_SECONDS
+            now = datetime.now(UTC)
+            for entry in self.entries:
+                if tick(wired().uow, entry, now=now):
+                    log.info("sent", entry=entry.name)
+            waits = [seconds_to_next(entry, now=now) for entry in self.entries]
+            return min([float(self.max_interval), *waits])
+        except DBAPIError as error:
+            log.warning("beat_lost_database", error=type(error).__name__)
+            self.close()
+            return FOLLOWER_SECONDS
+
+    def close(self) -> None:
+        """Let go of the lead."""
+        if self._leadership is not None:
+            self._leadership.invalidate()
+            self._leadership = None
+
+    def _leads(self) -> bool:
+        if self._leadership is None:
+            connection = wired().uow.engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+            if not schedule.lead(connection):
+                connection.close()
+                return False
+            self._leadership = connection
+            log.info("beat_leads")
+        schedule.alive(self._leadership)
+        return True

@@ -1,0 +1,47 @@
+"""What tasks need, made once per process: settings, transactions that can publish, the policy in force."""
+
+import os
+from dataclasses import dataclass
+from functools import lru_cache
+
+from app import logs
+from app.database import database_url
+from app.services.policy import Policy
+from app.settings import Settings, load
+from app.store.unit_of_work import UnitOfWork, make_engine
+from tasks.inventory.version import PARSER_VERSION
+from tasks.publish import publisher
+
+
+@dataclass(frozen=True, slots=True)
+class Wired:
+    """The process's own; never shared with a child."""
+
+    settings: Settings
+    uow: UnitOfWork
+    policy: Policy
+
+
+def wired() -> Wired:
+    """The wiring of this very process: a fork makes its own at first use."""
+    return _wired(os.getpid())
+
+
+def forget() -> None:
+    """Drop what was inherited from the parent without closing its sockets."""
+    _wired.cache_clear()
+
+
+def configure_logging() -> None:
+    """Structured logs for a Celery process."""
+    logs.configure(load().log_format)
+
+
+@lru_cache(maxsize=1)
+def _wired(pid: int) -> Wired:  # noqa: ARG001 - the key: what a parent made is not ours
+    from tasks.celery import app  # noqa: PLC0415 - the app imports this module
+
+    settings = load()
+    # a child runs one task and its heartbeat thread
+    engine = make_engine(database_url(settings), pool_size=2, application_name="fairlane worker")
+    return Wired(settings, UnitOfWork(engine, publisher(app)), Policy.of(settings, PARSER_VERSION))
