@@ -1,0 +1,38 @@
+"""The parsing process: reads blobs from stdin, writes one line of JSON facts for each to stdout.
+
+Run as `python -m tasks.inventory.child` by `parsers`, which sets its limits and kills it at will: a
+parser may hang, crash or eat memory on hostile text, and cannot be stopped from inside.
+"""
+
+import gc
+import json
+import sys
+from typing import BinaryIO
+
+from .languages import reader
+from .model import Facts
+from .text import Unreadable, utf8
+
+
+def facts_of(source: bytes, language: str) -> Facts:
+    """Extract facts, or {"skipped": code} for a file that cannot be read."""
+    try:
+        return reader(language).extract(utf8(source, language), language)
+    except Unreadable as refusal:
+        return {"skipped": refusal.reason}
+    except Exception:  # whatever a hostile file provokes concerns this file alone
+        return {"skipped": "parse_failed"}
+
+
+def serve(requests: BinaryIO, answers: BinaryIO) -> None:
+    """Answer requests until stdin ends.  A request is `<language> <size>` on a line and so many bytes."""
+    while line := requests.readline():
+        language, size = line.decode("ascii").split()
+        source = requests.read(int(size))
+        answers.write(json.dumps(facts_of(source, language), separators=(",", ":")).encode() + b"\n")
+        answers.flush()
+
+
+if __name__ == "__main__":
+    gc.disable()  # syntax trees have no cycles, and collections cost a third of the time
+    serve(sys.stdin.buffer, sys.stdout.buffer)

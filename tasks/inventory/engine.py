@@ -1,0 +1,129 @@
+"""The inventory of one commit, step by step: list, configure, choose, read, resolve, count."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import Final
+
+from .frameworks import FRAMEWORKS, Framework, Scope
+from .languages import language_of
+from .loader import Loader
+from .model import Checkpoint, Facts, FactsCache, FactsKey, FileInventory, Inventory, Pulse, Test, silent
+from .parsers import ParseLimits, Parsers
+from .project import Project
+from .repository import Repository
+from .version import PARSER_VERSION
+
+#: times that files may lead to further files; a class hierarchy seldom spans more
+ROUNDS: Final = 6
+#: directories that hold other people's code, or what a build leaves
+FOREIGN: Final = frozenset(
+    {"node_modules", ".git", "vendor", "dist", ".next", "__pycache__", ".cache", ".venv", "venv",
+     "site-packages", "third_party"}
+)  # fmt: skip
+
+
+def inventory(
+    repo: Repository,
+    *,
+    cache: FactsCache | None = None,
+    checkpoint: Checkpoint = silent,
+    limits: ParseLimits | None = None,
+    frameworks: Sequence[Framework] = FRAMEWORKS,
+) -> Inventory:
+    """List every test of a commit.  A file that cannot be read is listed with the reason, and harms no other.
+
+    Raises: InventoryError for the repository as a whole; whatever the checkpoint raises.
+    """
+    pulse = Pulse(checkpoint)
+    repo.checkpoint = pulse
+    with Parsers(limits or ParseLimits(), pulse) as parsers:
+        parsers.warm()
+        run = _Run(repo, Loader(repo, parsers, cache, pulse), frameworks)
+        return run.inventory()
+
+
+@dataclass(slots=True)
+class _Run:
+    """One run over one commit."""
+
+    repo: Repository
+    loader: Loader
+    frameworks: Sequence[Framework]
+    blobs: dict[str, str] = field(default_factory=dict)
+    facts: dict[str, Facts] = field(default_factory=dict)
+
+    def inventory(self) -> Inventory:
+        with closing(self.repo.entries()) as entries:
+            self.blobs = {entry.path: entry.blob_id for entry in entries if not is_foreign(entry.path)}
+        project = Project(self.blobs, self.read(self.configs()))
+        scopes = [(framework, framework.scope(project)) for framework in self.frameworks]
+        candidates = {path for path in self.blobs if any(scope.wants(path) for _, scope in scopes)}
+        self.facts = self.read({path: language for path in candidates if (language := language_of(path))})
+        self.follow([scope for _, scope in scopes])
+        tests = self.tests(scopes, sorted(candidates & self.facts.keys()))
+        files = sorted({test.file for test in tests} | candidates & self.facts.keys())
+        return Inventory(self.repo.commit, tuple(self.files(files, tests)), PARSER_VERSION)
+
+    def configs(self) -> dict[str, str]:
+        """Path -> format of every configuration file some framework reads."""
+        return {
+            path: language
+            for path in self.blobs
+            for language in [next(filter(None, (one.config_language(path) for one in self.frameworks)), None)]
+            if language
+        }
+
+    def read(self, languages: Mapping[str, str]) -> dict[str, Facts]:
+        """Load files.  languages: path -> language or format."""
+        return self.loader.load({path: FactsKey(self.blobs[path], language) for path, language in languages.items()})
+
+    def follow(self, scopes: Iterable[Scope]) -> None:
+        """Read what files lead to, until they lead to nothing new."""
+        for _ in range(ROUNDS):
+            wanted = set().union(*(scope.needs(self.facts) for scope in scopes)) & self.blobs.keys()
+            new = {path: language for path in wanted - self.facts.keys() if (language := language_of(path))}
+            if not new:
+                return
+            self.facts |= self.read(new)
+
+    def tests(self, scopes: Sequence[tuple[Framework, Scope]], candidates: Sequence[str]) -> list[Test]:
+        """Give every candidate to its frameworks and collect their tests."""
+        owned: dict[str, list[str]] = {framework.name: [] for framework, _ in scopes}
+        for path in candidates:
+            for name in owners(scopes, path, self.facts[path]):
+                owned[name].append(path)
+        found = [test for framework, scope in scopes for test in scope.tests(owned[framework.name], self.facts)]
+        return sorted(found, key=Test.order)
+
+    def files(self, paths: Iterable[str], tests: Iterable[Test]) -> Iterable[FileInventory]:
+        by_file: dict[str, list[Test]] = {}
+        for test in tests:
+            by_file.setdefault(test.file, []).append(test)
+        for path in paths:
+            rows = by_file.get(path, [])
+            yield FileInventory(path, self.blobs[path], majority(rows), tuple(rows), self.facts[path].get("skipped"))
+
+
+def owners(scopes: Sequence[tuple[Framework, Scope]], path: str, facts: Facts) -> list[str]:
+    """Names of the frameworks a candidate belongs to: all shared ones that claim it, and the best of the others."""
+    claims = [
+        (claim, framework.name, framework.shared)
+        for framework, scope in scopes
+        if "skipped" not in facts and scope.wants(path) and (claim := scope.claim(path, facts)) is not None
+    ]
+    alone = [(claim, name) for claim, name, shared in claims if not shared]
+    best = [max(alone)[1]] if alone else []
+    return [name for _, name, shared in claims if shared] + best
+
+
+def majority(tests: Sequence[Test]) -> str | None:
+    """The framework of most tests; the first by name among equals."""
+    counts = sorted(Counter(test.framework for test in tests).items())
+    return max(counts, key=lambda pair: pair[1])[0] if counts else None
+
+
+def is_foreign(path: str) -> bool:
+    """Whether a path lies in a directory that is never searched."""
+    return not FOREIGN.isdisjoint(path.split("/")[:-1])

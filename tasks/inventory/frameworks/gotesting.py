@@ -1,0 +1,97 @@
+"""Go's testing package: what `go test` would run, by the rules of cmd/go.
+
+Unit: top-level functions Test, Benchmark, Fuzz and Example of `_test.go` files.  Literal `t.Run` calls are
+subtests of the function they stand in.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from ..model import Facts, FactsByPath, Test
+from ..project import Project
+from .interface import Claim, Signal
+
+#: kind of a function -> (kind of its row, the type of its one parameter)
+KINDS: Final = {"Test": ("test", "T"), "Benchmark": ("benchmark", "B"), "Fuzz": ("fuzz", "F")}
+#: folders the go tool leaves out
+IGNORED: Final = ("testdata", "vendor")
+
+
+class GoScope:
+    """Go in one repository; it has no configuration."""
+
+    def wants(self, path: str) -> bool:
+        """`_test.go`, outside folders and files the go tool leaves out."""
+        *folders, name = path.split("/")
+        hidden = any(part.startswith(("_", ".")) for part in (*folders, name))
+        return name.endswith("_test.go") and not hidden and not set(folders) & set(IGNORED)
+
+    def needs(self, facts: FactsByPath) -> set[str]:
+        """Every file stands for itself."""
+        return set()
+
+    def claim(self, path: str, facts: Facts) -> Claim | None:
+        """The name belongs to this framework alone."""
+        return Claim(Signal.NAME)
+
+    def tests(self, owned: Sequence[str], facts: FactsByPath) -> Iterable[Test]:
+        """Functions, and the subtests under them."""
+        for path in owned:
+            for function in facts[path]["functions"]:
+                kind = kind_of(function, facts[path]["testing"])
+                if kind is not None:
+                    yield row(path, (), function, kind)
+                    yield from subtests(path, function)
+
+
+def kind_of(function: dict[str, Any], testing: Sequence[str]) -> str | None:
+    """Kind of a row, or None for a function `go test` would not run."""
+    if function["kind"] == "Example":
+        runs = function["output"] and not function["parameters"] and not function["result"]
+        return "example" if runs else None
+    kind, letter = KINDS[function["kind"]]
+    allowed = {f"*{letter}" if name == "." else f"*{name}.{letter}" for name in testing}
+    one = function["parameters"]
+    return kind if len(one) == 1 and one[0] in allowed and not function["result"] else None
+
+
+def subtests(path: str, function: dict[str, Any]) -> Iterator[Test]:
+    """Literal subtests, named by the functions around them."""
+    for subtest in function["subtests"]:
+        inherited = subtest | {"skip": subtest["skip"] or function["skip"]}
+        yield row(path, (function["name"], *subtest["outer"]), inherited, "subtest")
+
+
+def row(path: str, suites: tuple[str, ...], fact: dict[str, Any], kind: str) -> Test:
+    """One row."""
+    return Test(
+        file=path,
+        framework="go-testing",
+        suites=suites,
+        name=fact["name"],
+        line=fact["line"],
+        status="skipped" if fact["skip"] else "active",
+        kind=kind,
+        column=fact["column"],
+        end_line=fact["end"],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class GoTesting:
+    """The framework."""
+
+    name: str = field(default="go-testing", init=False)
+    shared: bool = field(default=False, init=False)
+
+    def config_language(self, path: str) -> str | None:
+        """It has no configuration."""
+        return None
+
+    def scope(self, project: Project) -> GoScope:
+        """The same everywhere."""
+        return GoScope()
+
+
+GO_TESTING = GoTesting()

@@ -1,0 +1,66 @@
+"""unittest: `test*` methods of classes whose bases end in a TestCase, through the whole repository.
+
+Where pytest is configured it runs these classes too, so its candidates count; elsewhere unittest's own
+discovery pattern `test*.py` is added.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Final
+
+from ..model import Facts, FactsByPath, Test
+from ..project import Project
+from ..python import config
+from ..python.suite import PythonSuite
+from .interface import Claim, Signal
+
+DISCOVERED: Final = "test*.py"
+
+
+@dataclass(slots=True)
+class UnittestScope:
+    """unittest in one repository."""
+
+    suite: PythonSuite
+    discovers: bool  # nothing in the repository speaks of pytest
+
+    def wants(self, path: str) -> bool:
+        """pytest's candidates, and those of discovery where it is the only runner."""
+        if not path.endswith(".py"):
+            return False
+        scope = self.suite.scope_of(path)
+        return scope.collects(path) or (self.discovers and fnmatchcase(path.rpartition("/")[2], DISCOVERED))
+
+    def needs(self, facts: FactsByPath) -> set[str]:
+        """Files that base classes come from."""
+        return self.suite.needs(facts)
+
+    def claim(self, path: str, facts: Facts) -> Claim | None:
+        """A candidate is a test file by its name alone."""
+        return Claim(Signal.NAME)
+
+    def tests(self, owned: Sequence[str], facts: FactsByPath) -> Iterable[Test]:
+        """Methods of TestCase classes."""
+        return self.suite.tests(owned, facts, framework="unittest", in_case=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Unittest:
+    """The framework."""
+
+    name: str = field(default="unittest", init=False)
+    shared: bool = field(default=True, init=False)
+
+    def config_language(self, path: str) -> str | None:
+        """It has no configuration of its own; pytest's decides what is run."""
+        return config.config_language(path)
+
+    def scope(self, project: Project) -> UnittestScope:
+        """Read every configuration of the repository."""
+        suite = PythonSuite.of(project)
+        spoken_of = any(scope.declared for scope in suite.scopes) or any(project.named("conftest.py"))
+        return UnittestScope(suite, discovers=not spoken_of)
+
+
+UNITTEST = Unittest()

@@ -1,0 +1,220 @@
+"""Where a repository is and how one commit of it gets here."""
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from . import scratch
+from .errors import InventoryError
+from .giterrors import meaning
+from .gitprocess import GitLimits, GitProcess, environment
+from .model import Checkpoint, Pulse, silent
+from .repository import READ_ONLY, Repository
+
+OBJECT_ID: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+#: what git-check-ref-format forbids, and a leading dash
+BAD_REF: Final = re.compile(r"^[-/.]|\.\.|//|@\{|[\x00-\x20\x7f~^:?*\[\\]|\.lock$|[/.]$")
+#: bytes allowed for a blob beside its limit: pack header, object header, checksum
+OVERHEAD: Final = 64 << 10
+#: bytes a blob may take in a pack on average before its batch is split to find the large one
+SHARE: Final = 48 << 10
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A repository.  Make one with `remote` or `local`."""
+
+    url: str | None = None
+    path: Path | None = None
+    address: str | None = None  # the checked IP address; connections to the host of `url` go there only
+    authorization: str | None = field(default=None, repr=False)  # value of the HTTP header, a secret
+
+    @classmethod
+    def remote(
+        cls, url: str, *, address: str | None = None, authorization: str | None = None, plain_http: bool = False
+    ) -> "Source":
+        """An https address the caller has checked.  plain_http: also http, for hosts on this machine.
+
+        Raises: InventoryError host_refused.
+        """
+        parts = urlsplit(url)
+        wrong_scheme = parts.scheme != "https" and not (plain_http and parts.scheme == "http")
+        if wrong_scheme or not parts.hostname or "@" in parts.netloc or re.search(r"[\x00-\x20\x7f]", url):
+            raise InventoryError("host_refused", "Only https addresses without a user name are allowed.")
+        return cls(url=url, address=address, authorization=authorization)
+
+    @classmethod
+    def local(cls, path: Path) -> "Source":
+        """A Git repository on this machine, with or without a work tree; it is never written to."""
+        return cls(path=path.resolve())
+
+
+def resolve(
+    source: Source, ref: str | None, *, limits: GitLimits | None = None, checkpoint: Checkpoint = silent
+) -> tuple[str, str]:
+    """Find the commit a branch, tag or commit id means: (commit id, name as found).  None means HEAD.
+
+    The id of a remote commit is taken as given; `fetched` says whether it exists.
+    Raises: InventoryError.
+    """
+    wanted = ref or "HEAD"
+    if BAD_REF.search(wanted) or len(wanted) > 255:
+        raise InventoryError("commit_not_found", "This is not the name of a branch, tag or commit.")
+    client = _Client(source, limits or GitLimits(), Pulse(checkpoint))
+    if source.path is not None:
+        return client.resolve_local(wanted), wanted
+    if OBJECT_ID.fullmatch(wanted.lower()):
+        return wanted.lower(), wanted
+    return client.resolve_remote(wanted)
+
+
+@contextmanager
+def fetched(
+    source: Source, commit: str, *, workdir: Path, limits: GitLimits | None = None, checkpoint: Checkpoint = silent
+) -> Iterator[Repository]:
+    """Open one commit for reading: a local repository in place, a remote one without its blobs.
+
+    A remote commit lives in a directory below workdir that is gone afterwards.  Raises: InventoryError.
+    """
+    if not OBJECT_ID.fullmatch(commit):
+        raise InventoryError("commit_not_found", "A commit id has 40 hexadecimal digits.")
+    client = _Client(source, limits or GitLimits(), Pulse(checkpoint))
+    if source.path is not None:
+        client.resolve_local(commit)
+        yield Repository(commit, source.path, client.limits, client.checkpoint)
+        return
+    with scratch.directory(workdir) as directory:
+        client.initialise(directory)
+        client.fetch(directory, [commit], file_bytes=client.limits.pack_bytes, options=["--depth=1"])
+        bring = _Bringer(client, directory)
+        yield Repository(commit, directory, client.limits, client.checkpoint, bring)
+
+
+@dataclass(slots=True)
+class _Client:
+    """git's answers about one source."""
+
+    source: Source
+    limits: GitLimits
+    checkpoint: Checkpoint
+
+    def resolve_local(self, ref: str) -> str:
+        path = self.source.path
+        assert path is not None
+        if not path.is_dir():
+            raise InventoryError("repository_not_found", "There is no such directory.")
+        # without a ceiling git would climb to a repository around this directory
+        env = environment(READ_ONLY) | {"GIT_CEILING_DIRECTORIES": str(path.parent)}
+        argv = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}"]
+        git = GitProcess(argv, env, self.limits, self.checkpoint, directory=path)
+        found = git.run().decode().strip()
+        if git.exit_code == 0 and OBJECT_ID.fullmatch(found):
+            return found
+        if b"not a git repository" in git.errors:
+            raise InventoryError("repository_not_found", "This directory is not a Git repository.")
+        if ref == "HEAD":
+            raise InventoryError("repository_empty", "The repository has no commits.")
+        raise InventoryError("commit_not_found", "The repository has no such commit.")
+
+    def resolve_remote(self, ref: str) -> tuple[str, str]:
+        # git's own order: a full name, then a tag (`^{}`: the commit an annotated one points at), then a branch
+        names = [ref, f"refs/tags/{ref}^{{}}", f"refs/tags/{ref}", f"refs/heads/{ref}"]
+        names = ["HEAD"] if ref == "HEAD" else [f"{ref}^{{}}", *names] if ref.startswith("refs/") else names[1:]
+        lines = self._ask(["ls-remote", "--symref", "--", self._url(), *names]).splitlines()
+        found = {name: commit for commit, tab, name in (line.partition("\t") for line in lines) if tab}
+        branch = next((line.split()[1] for line in lines if line.startswith("ref: ")), "HEAD")
+        for name in names:
+            if OBJECT_ID.fullmatch(commit := found.get(name, "")):
+                return commit, branch.removeprefix("refs/heads/") if ref == "HEAD" else ref
+        if ref == "HEAD":
+            raise InventoryError("repository_empty", "The repository has no commits.")
+        raise InventoryError("commit_not_found", "The repository has no such branch, tag or commit.")
+
+    def initialise(self, directory: Path) -> None:
+        # written by hand: `git init` costs a process and copies templates
+        for name in ("objects", "refs"):
+            (directory / name).mkdir()
+        (directory / "HEAD").write_text("ref: refs/heads/none\n")
+        self.disconnect(directory)
+
+    def disconnect(self, directory: Path) -> None:
+        """Forget the remote: a missing blob is then missing, and no later read can go and ask for it."""
+        (directory / "config").write_text("[core]\n\trepositoryformatversion = 0\n\tbare = true\n")
+
+    def fetch(self, directory: Path, ids: Collection[str], *, file_bytes: int, options: Sequence[str] = ()) -> None:
+        """Fetch objects by id; trees come along, blobs only when named."""
+        argv = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--recurse-submodules=no"]
+        argv += ["--filter=blob:none", *options, "--stdin", "origin"]
+        settings = [*self._settings(), ("remote.origin.url", self._url()), ("remote.origin.promisor", "true")]
+        settings += [("remote.origin.partialclonefilter", "blob:none"), ("fetch.negotiationAlgorithm", "noop")]
+        git = GitProcess(
+            argv, self._environment(settings), self.limits, self.checkpoint, directory=directory, file_bytes=file_bytes
+        )
+        git.run("".join(f"{object_id}\n" for object_id in ids).encode())
+        self.disconnect(directory)
+        if git.exit_code:
+            raise meaning(git.errors)
+
+    def _ask(self, argv: Sequence[str]) -> str:
+        git = GitProcess(argv, self._environment(self._settings()), self.limits, self.checkpoint)
+        answer = git.run().decode("utf-8", "replace")
+        if git.exit_code:
+            raise meaning(git.errors)
+        return answer
+
+    def _url(self) -> str:
+        assert self.source.url is not None
+        return self.source.url
+
+    def _environment(self, settings: Sequence[tuple[str, str]]) -> dict[str, str]:
+        return environment(settings, protocols=urlsplit(self._url()).scheme)
+
+    def _settings(self) -> list[tuple[str, str]]:
+        parts = urlsplit(self._url())
+        settings = [("http.lowSpeedLimit", "1000"), ("http.lowSpeedTime", str(self.limits.stall_seconds))]
+        if self.source.address is not None:
+            port = parts.port or (443 if parts.scheme == "https" else 80)
+            settings.append(("http.curloptResolve", f"{parts.hostname}:{port}:{self.source.address}"))
+        if self.source.authorization is not None:
+            settings.append(("http.extraHeader", f"Authorization: {self.source.authorization}"))
+        return settings
+
+
+@dataclass(slots=True)
+class _Bringer:
+    """Fetches blobs in batches.  A filter cannot bound blobs that are asked for by id, so the size of
+    the pack on disk does: a batch that outgrows it is halved until the large blob stands alone."""
+
+    client: _Client
+    directory: Path
+    here: set[str] = field(default_factory=set)
+    budget: int = -1  # bytes of failed transfers left before the repository counts as too large
+
+    def __call__(self, blob_ids: Collection[str]) -> None:
+        missing = [blob_id for blob_id in blob_ids if blob_id not in self.here]
+        self.here.update(missing)
+        if self.budget < 0:
+            self.budget = 4 * self.client.limits.pack_bytes
+        batches = [missing[start : start + 2_000] for start in range(0, len(missing), 2_000)]
+        while batches:
+            batch = batches.pop()
+            bound = self.bound(len(batch))
+            try:
+                self.client.fetch(self.directory, batch, file_bytes=bound)
+            except InventoryError as error:
+                if error.code != "repository_too_large":
+                    raise
+                self.budget -= bound
+                if self.budget < 0:
+                    raise
+                middle = len(batch) // 2
+                batches += [half for half in (batch[:middle], batch[middle:]) if half and len(batch) > 1]
+
+    def bound(self, blobs: int) -> int:
+        """Bytes a pack of so many blobs may have; for one blob exactly what a candidate may."""
+        limit = self.client.limits
+        return min(limit.pack_bytes, max(limit.blob_bytes, blobs * SHARE) + OVERHEAD)

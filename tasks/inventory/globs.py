@@ -1,0 +1,71 @@
+"""Path patterns of tenants' configuration, matched in time that no pattern can blow up.
+
+`*` and `?` stay within a segment, `**` crosses them; `{a,b}`, `?(a|b)`,
+`+(a|b)`, `@(a|b)` and `*(a|b)` are spelled out.
+"""
+
+import re
+from collections.abc import Iterator
+from fnmatch import translate
+from functools import lru_cache
+from typing import Final
+
+#: spellings of one pattern; more are cut off
+SPELLINGS: Final = 64
+GROUP: Final = re.compile(r"\{([^{}]*,[^{}]*)\}|([?+@*!])\(([^()]*)\)")
+
+Segments = tuple[re.Pattern[str] | None, ...]
+
+
+def match(path: str, pattern: str) -> bool:
+    """Whether a whole path fits a pattern."""
+    parts = path.split("/")
+    return any(_fits(parts, segments) for segments in compiled(pattern))
+
+
+@lru_cache(maxsize=4_096)
+def compiled(pattern: str) -> tuple[Segments, ...]:
+    """All spellings of a pattern, by segment; None stands for `**`."""
+    return tuple(tuple(map(_segment, spelling.split("/"))) for spelling in spellings(pattern.removeprefix("./")))
+
+
+def spellings(pattern: str) -> list[str]:
+    """Write alternatives out."""
+    todo: list[str] = [pattern]
+    done: list[str] = []
+    while todo and len(todo) + len(done) <= SPELLINGS:
+        text = todo.pop()
+        group = GROUP.search(text)
+        if group is None:
+            done.append(text)
+        else:
+            todo += [text[: group.start()] + choice + text[group.end() :] for choice in _choices(group)]
+    return done
+
+
+def _choices(group: re.Match[str]) -> Iterator[str]:
+    if group[1] is not None:
+        yield from group[1].split(",")
+    elif group[2] == "!":  # "anything but": read as anything, the files it drops are rare
+        yield "*"
+    else:
+        yield from group[3].split("|")
+        yield from [""] if group[2] in "?*" else []
+
+
+def _segment(text: str) -> re.Pattern[str] | None:
+    # fnmatch writes stars as atomic groups, so a segment is matched without backtracking
+    return None if text == "**" else re.compile(translate(text))
+
+
+def _fits(parts: list[str], segments: Segments) -> bool:
+    """Match segment by segment; `reached` holds how many parts each prefix of the pattern may have used up."""
+    reached = {0}
+    for segment in segments:
+        if segment is None:
+            reached = set(range(min(reached), len(parts) + 1))
+        else:
+            reached = {used + 1 for used in reached if used < len(parts) and segment.match(parts[used])}
+        if not reached:
+            return False
+    return len(parts) in reached

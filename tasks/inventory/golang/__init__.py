@@ -1,0 +1,1 @@
+"""Go: what a test file declares."""

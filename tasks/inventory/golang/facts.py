@@ -1,0 +1,119 @@
+"""Facts of one Go file: imports, functions that may be tests, build constraints."""
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from tree_sitter import Node
+
+from ..model import Facts
+from ..syntax import column, end_line, line, named, parse, text
+
+KIND: Final = re.compile(r"(Test|Benchmark|Fuzz|Example)(?![a-z])")
+OUTPUT: Final = re.compile(r"(?i)^\s*(unordered )?output:")
+SKIPS: Final = frozenset({"Skip", "Skipf", "SkipNow"})
+
+
+def extract(source: bytes, language: str) -> Facts:
+    """Read one file: {"testing": names bound to package testing, "functions": [...]}."""
+    root = parse(source, language)
+    functions = [node for node in named(root) if node.type == "function_declaration"]
+    return {"testing": list(_testing(root)), "functions": [fact for node in functions for fact in _function(node)]}
+
+
+def _testing(root: Node) -> Iterator[str]:
+    for declaration in named(root):
+        if declaration.type == "import_declaration":
+            for spec in _specs(declaration):
+                if text(spec.child_by_field_name("path")).strip('"`') == "testing":
+                    yield text(spec.child_by_field_name("name")) or "testing"
+
+
+def _specs(declaration: Node) -> Iterator[Node]:
+    for child in named(declaration):
+        if child.type == "import_spec":
+            yield child
+        elif child.type == "import_spec_list":
+            yield from _specs(child)
+
+
+def _function(node: Node) -> Iterator[dict[str, Any]]:
+    name = node.child_by_field_name("name")
+    kind = KIND.match(text(name))
+    if name is None or kind is None or node.child_by_field_name("type_parameters"):
+        return
+    body = node.child_by_field_name("body")
+    parameters = list(named(node.child_by_field_name("parameters")))
+    yield {
+        "name": text(name),
+        "kind": kind[1],
+        "line": line(name),
+        "column": column(node),
+        "end": end_line(node),
+        "parameters": [text(child.child_by_field_name("type")) for child in parameters for _ in range(_count(child))],
+        "result": node.child_by_field_name("result") is not None,
+        "output": _has_output(body),
+        "skip": _skips(body),
+        "subtests": list(_subtests(body, [])),
+    }
+
+
+def _count(parameter: Node) -> int:
+    """`a, b *testing.T` declares two."""
+    return max(1, len(parameter.children_by_field_name("name")))
+
+
+def _has_output(body: Node | None) -> bool:
+    """An example runs only if its last group of comments begins with `Output:`."""
+    source = body.text or b"" if body is not None else b""
+    first, last_row = "", -2
+    for comment in _comments(body):
+        start = comment.start_byte - (body.start_byte if body is not None else 0)
+        trails = bool(source[source.rfind(b"\n", 0, start) + 1 : start].strip())
+        if comment.start_point.row != last_row + 1:
+            first = text(comment)
+        last_row = -2 if trails else comment.end_point.row  # a comment after code is a group of its own
+    return bool(OUTPUT.match(re.sub(r"^(//|/\*)", "", first)))
+
+
+def _comments(body: Node | None) -> Iterator[Node]:
+    for child in body.named_children if body is not None else []:
+        if child.type == "comment":
+            yield child
+        elif child.type == "statement_list":
+            yield from _comments(child)
+
+
+def _statements(body: Node | None) -> Iterator[Node]:
+    for child in named(body):
+        if child.type == "statement_list":
+            yield from _statements(child)
+        else:
+            yield child
+
+
+def _skips(body: Node | None) -> bool:
+    """`t.Skip()` as the first statement."""
+    first = next(_statements(body), None)
+    call = next(named(first), None) if first is not None and first.type == "expression_statement" else None
+    if call is None or call.type != "call_expression":
+        return False
+    return text(call.child_by_field_name("function")).rpartition(".")[2] in SKIPS
+
+
+def _subtests(body: Node | None, outer: list[str]) -> Iterator[dict[str, Any]]:
+    """`t.Run("literal", ...)` directly in the body, with those inside it."""
+    for statement in _statements(body):
+        call = next(named(statement), None) if statement.type == "expression_statement" else None
+        if call is None or call.type != "call_expression":
+            continue
+        function, arguments = call.child_by_field_name("function"), list(named(call.child_by_field_name("arguments")))
+        if not text(function).endswith(".Run") or len(arguments) != 2 or "string_literal" not in arguments[0].type:
+            continue
+        name = text(arguments[0])[1:-1]
+        inner = arguments[1].child_by_field_name("body") if arguments[1].type == "func_literal" else None
+        yield {
+            "name": name, "outer": outer, "line": line(call), "column": column(call),
+            "end": end_line(call), "skip": _skips(inner),
+        }  # fmt: skip
+        yield from _subtests(inner, [*outer, name])

@@ -1,0 +1,67 @@
+"""Rules every child process of ours starts under: its own session, limits, and death with its parent."""
+
+import contextlib
+import ctypes
+import os
+import resource
+import select
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from typing import IO
+
+PR_SET_PDEATHSIG = 1
+PR_SET_NO_NEW_PRIVS = 38
+
+# loaded before any fork: the hook below runs between fork and exec.  Elsewhere than on Linux there is
+# no such call; limits and process groups still hold there
+_prctl: Callable[..., int] | None = getattr(ctypes.CDLL(None), "prctl", None)
+
+
+def guarded(limits: Mapping[int, int]) -> Callable[[], None]:
+    """Build a `preexec_fn`.  limits: RLIMIT_* -> value, in the unit of setrlimit."""
+    parent = os.getpid()
+
+    def prepare() -> None:
+        if _prctl is not None:
+            _prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+            _prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+            if os.getppid() != parent:  # the parent died before the request above took hold
+                os._exit(1)
+        for name, value in limits.items():
+            hard = resource.getrlimit(name)[1]
+            bound = value if hard == resource.RLIM_INFINITY else min(value, hard)
+            resource.setrlimit(name, (bound, bound))
+
+    return prepare
+
+
+def end(process: "subprocess.Popen[bytes]", *, grace: float = 0.0) -> int:
+    """Kill a child with everything it started, close its pipes and reap it.  Needs start_new_session.
+
+    grace: seconds to let a child leave by itself whose output has ended.  Returns the exit code.
+    """
+    deadline = time.monotonic() + (grace if _ended(process.stdout) else 0.0)
+    while not _exited(process) and time.monotonic() < deadline:
+        time.sleep(0.001)  # polled: reaping here would free the group's id before the kill below
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        if pipe is not None:
+            with contextlib.suppress(OSError):
+                pipe.close()
+    return process.wait()
+
+
+def _exited(process: "subprocess.Popen[bytes]") -> bool:
+    return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None
+
+
+def _ended(pipe: IO[bytes] | None) -> bool:
+    """Whether the other side has closed the pipe."""
+    if pipe is None or pipe.closed:
+        return True
+    poll = select.poll()
+    poll.register(pipe.fileno(), 0)  # hang-up is always reported
+    return any(event & select.POLLHUP for _, event in poll.poll(0))

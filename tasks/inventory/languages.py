@@ -1,0 +1,57 @@
+"""Languages and configuration formats: how a path tells them, and which module reads them.
+
+A language id is part of the key under which facts are stored, so it never changes its meaning.
+"""
+
+from importlib import import_module
+from typing import Final, Protocol, cast
+
+from .model import Facts
+
+#: file name suffix -> language id
+SUFFIXES: Final = {
+    "py": "python",
+    "js": "javascript",
+    "jsx": "javascript",
+    "mjs": "javascript",
+    "cjs": "javascript",
+    "ts": "typescript",
+    "mts": "typescript",
+    "cts": "typescript",
+    "tsx": "tsx",
+    "go": "go",
+}
+
+#: language id -> module with `extract(source) -> Facts`; imported in parsing children only
+READERS: Final = {
+    "python": ".python.facts",
+    "javascript": ".javascript.facts",
+    "typescript": ".javascript.facts",
+    "tsx": ".javascript.facts",
+    "go": ".golang.facts",
+    "toml": ".formats",
+    "ini": ".formats",
+    "json": ".formats",
+    "package.json": ".formats",
+    "javascript-config": ".javascript.config",
+    "typescript-config": ".javascript.config",
+}
+
+
+class Reader(Protocol):
+    """What a module named in READERS offers."""
+
+    def extract(self, source: bytes, language: str) -> Facts:
+        """Read one file.  source: UTF-8, no NUL.  Raises: anything, which means parse_failed."""
+
+
+def language_of(path: str) -> str | None:
+    """Language of a source file by its name."""
+    name = path.rpartition("/")[2]
+    stem, dot, suffix = name.rpartition(".")
+    return SUFFIXES.get(suffix) if stem and dot else None
+
+
+def reader(language: str) -> Reader:
+    """Import the reader of a language."""
+    return cast(Reader, import_module(READERS[language], __package__))

@@ -1,0 +1,69 @@
+"""An inventory as text: JSON lines, JSON, or a table."""
+
+import json
+from collections.abc import Iterator
+from typing import Final
+
+from .model import Inventory, Test
+
+FORMATS: Final = ("table", "jsonl", "json")
+
+
+def render(inventory: Inventory, form: str) -> str:
+    """Render in one of FORMATS.  Ends with a newline unless there is nothing to say."""
+    return {"table": table, "jsonl": jsonl, "json": document}[form](inventory)
+
+
+def jsonl(inventory: Inventory) -> str:
+    """One row a test, by file, line and column."""
+    return "".join(f"{dumped(test.row())}\n" for test in inventory.tests)
+
+
+def document(inventory: Inventory) -> str:
+    """One JSON object: commit, parser version, summary, tests, skipped files."""
+    whole = {
+        "commit": inventory.commit,
+        "parser_version": inventory.parser_version,
+        "summary": inventory.summary(),
+        "tests": [test.row() for test in inventory.tests],
+        "skipped": [{"file": file.path, "reason": file.skipped} for file in inventory.files if file.skipped],
+    }
+    return f"{json.dumps(whole, ensure_ascii=False, indent=1)}\n"
+
+
+def table(inventory: Inventory) -> str:
+    """Aligned columns and a line of totals, for people."""
+    rows = [_cells(test) for test in inventory.tests]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)] if rows else []
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return "".join(f"{line}\n" for line in [*lines, totals(inventory)])
+
+
+def totals(inventory: Inventory) -> str:
+    """One line of totals."""
+    summary = inventory.summary()
+    parts = [f"{count} {name}" for kind in ("by_framework", "by_status") for name, count in summary[kind].items()]
+    skipped = sum(file.skipped is not None for file in inventory.files)
+    parts += [f"{skipped} files not read"] if skipped else []
+    return f"{summary['tests']} tests in {summary['files']} files" + (f": {', '.join(parts)}" if parts else "")
+
+
+def skipped(inventory: Inventory) -> Iterator[str]:
+    """One line for each file that was not read: path and reason."""
+    yield from (f"{printable(file.path)}: {file.skipped}" for file in inventory.files if file.skipped)
+
+
+def dumped(row: dict[str, object]) -> str:
+    """One row as JSON on one line, readable in any encoding."""
+    return json.dumps(row, separators=(",", ":"))
+
+
+def printable(text: str) -> str:
+    """Text of a tenant without control characters, which a terminal would obey."""
+    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
+
+
+def _cells(test: Test) -> tuple[str, ...]:
+    name = " > ".join((*test.suites, test.name))
+    dynamic = f"x{test.cases}" if test.cases is not None else "x?" if test.dynamic else ""
+    return (test.status, test.framework, printable(f"{test.file}:{test.line}"), printable(f"{name} {dynamic}".strip()))

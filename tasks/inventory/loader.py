@@ -1,0 +1,71 @@
+"""Facts of files: from the cache where they are known, else read from git and parsed in children."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from .model import Checkpoint, Facts, FactsCache, FactsKey
+from .parsers import Job, Parsers
+from .repository import Repository
+
+#: outcomes that the blob alone decides; a timeout or a killed child may be the machine's fault
+LASTING: Final = frozenset({"too_large", "binary", "unreadable"})
+STORED_AT_ONCE: Final = 256
+
+
+@dataclass(slots=True)
+class Loader:
+    """Reads files of one repository.  known: everything read in this run."""
+
+    repository: Repository
+    parsers: Parsers
+    cache: FactsCache | None
+    checkpoint: Checkpoint
+    known: dict[FactsKey, Facts] = field(default_factory=dict)
+    fresh: dict[FactsKey, Facts] = field(default_factory=dict)
+
+    def load(self, wanted: Mapping[str, FactsKey]) -> dict[str, Facts]:
+        """Facts by path; {"skipped": code} for a file that could not be read.  wanted: path -> key."""
+        missing = sorted(set(wanted.values()) - self.known.keys())
+        if missing and self.cache is not None:
+            self.known |= self.cache.load(missing)
+        missing = [key for key in missing if key not in self.known]
+        self.checkpoint("parsing", 0, len(missing))
+        for done, (key, facts) in enumerate(self._read(missing), 1):
+            self.known[key] = facts
+            self._keep(key, facts)
+            self.checkpoint("parsing", done, len(missing))
+        self.flush()
+        return {path: self.known[key] for path, key in wanted.items()}
+
+    def flush(self) -> None:
+        """Hand new facts to the cache."""
+        if self.fresh and self.cache is not None:
+            self.cache.store(self.fresh)
+        self.fresh = {}
+
+    def _keep(self, key: FactsKey, facts: Facts) -> None:
+        if "skipped" not in facts or facts["skipped"] in LASTING:
+            self.fresh[key] = facts
+        if len(self.fresh) >= STORED_AT_ONCE:
+            self.flush()
+
+    def _read(self, keys: list[FactsKey]) -> Iterator[tuple[FactsKey, Facts]]:
+        if not keys:
+            return
+        too_large: list[FactsKey] = []
+        for text, facts in self.parsers.parse(self._jobs(keys, too_large)):
+            blob_id, _, language = text.partition(" ")
+            yield FactsKey(blob_id, language), facts
+        yield from ((key, {"skipped": "too_large"}) for key in too_large)
+
+    def _jobs(self, keys: list[FactsKey], too_large: list[FactsKey]) -> Iterator[Job]:
+        languages: dict[str, list[str]] = {}
+        for key in keys:
+            languages.setdefault(key.blob_id, []).append(key.language)
+        for blob_id, content in self.repository.read(languages):
+            for language in languages[blob_id]:
+                if content is None:
+                    too_large.append(FactsKey(blob_id, language))
+                else:
+                    yield Job(f"{blob_id} {language}", language, content)

@@ -1,0 +1,144 @@
+"""What the engine hands out: tests, the files they stand in, and the whole of one commit."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, Final, NamedTuple, Protocol
+
+STATUSES: Final = ("active", "skipped", "todo", "focused", "xfail")
+
+#: (phase, done, total); phase is fetching, parsing or saving; total 0 means not known yet.
+#: It is called at least once a second during long work and may raise to stop the run.
+Checkpoint = Callable[[str, int, int], None]
+
+
+def silent(phase: str, done: int, total: int) -> None:
+    """Report to nobody."""
+
+
+@dataclass(slots=True)
+class Pulse:
+    """A checkpoint that may be called as often as one likes: it passes on two calls a second."""
+
+    checkpoint: Checkpoint
+    every: float = 0.5  # seconds
+    due: float = 0.0
+
+    def __call__(self, phase: str, done: int, total: int) -> None:
+        """Pass the call on when one is due."""
+        now = time.monotonic()
+        if now >= self.due:
+            self.due = now + self.every
+            self.checkpoint(phase, done, total)
+
+
+#: Facts of one file, as JSON: dicts, lists, strings, integers, booleans and None only.
+Facts = dict[str, Any]
+
+#: path -> facts of every file read so far
+FactsByPath = Mapping[str, Facts]
+
+
+class FactsKey(NamedTuple):
+    """What facts depend on, beside the parser version that the owner of a cache adds."""
+
+    blob_id: str
+    language: str
+
+
+class FactsCache(Protocol):
+    """Facts of files seen before.  An owner scopes it to one parser version and one tenant."""
+
+    def load(self, keys: Sequence[FactsKey]) -> dict[FactsKey, Facts]:
+        """Return what is known; unknown keys are left out."""
+
+    def store(self, facts: Mapping[FactsKey, Facts]) -> None:
+        """Keep facts; called several times a run, each key once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """One test definition.
+
+    suites: enclosing classes or describe titles, outermost first.  line, column: 1-based, of the
+    definition; end_line: its last line.  cases: how many cases the source shows, None if it shows none.
+    kind: test, benchmark, example, fuzz, or subtest (part of the test it stands in, never counted).
+    """
+
+    __test__ = False  # not a test class, whatever its name says to a collector
+
+    file: str
+    framework: str
+    suites: tuple[str, ...]
+    name: str
+    line: int
+    status: str = "active"
+    kind: str = "test"
+    dynamic: bool = False
+    cases: int | None = None
+    column: int = 1
+    end_line: int = 0
+
+    def row(self) -> dict[str, object]:
+        """Render for JSON, in the order of the contract."""
+        return {
+            "file": self.file,
+            "framework": self.framework,
+            "suites": list(self.suites),
+            "name": self.name,
+            "line": self.line,
+            "status": self.status,
+            "kind": self.kind,
+            "dynamic": self.dynamic,
+            "cases": self.cases,
+            "column": self.column,
+            "end_line": max(self.line, self.end_line),
+        }
+
+    def order(self) -> tuple[object, ...]:
+        """The one order of tests in every listing."""
+        return (self.file, self.line, self.column, self.suites, self.name, self.framework)
+
+
+@dataclass(frozen=True, slots=True)
+class FileInventory:
+    """One candidate file.  skipped: why it was not read, a stable code, or None."""
+
+    path: str
+    blob_id: str
+    framework: str | None
+    tests: tuple[Test, ...] = ()
+    skipped: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """Every test of one commit.  files: candidates only, sorted by path."""
+
+    commit: str
+    files: tuple[FileInventory, ...]
+    parser_version: str
+
+    @property
+    def tests(self) -> Iterator[Test]:
+        """All rows, by path, line and column."""
+        return chain.from_iterable(file.tests for file in self.files)
+
+    def summary(self) -> dict[str, Any]:
+        """Totals.  files: those with tests; subtests count with their test; by_directory: direct children only."""
+        counted = [test for test in self.tests if test.kind != "subtest"]
+        return {
+            "files": len({test.file for test in counted}),
+            "suites": len({(test.file, test.suites) for test in counted if test.suites}),
+            "tests": len(counted),
+            "by_status": tally(test.status for test in counted),
+            "by_framework": tally(test.framework for test in counted),
+            "by_directory": tally(test.file.rpartition("/")[0] or "." for test in counted),
+        }
+
+
+def tally(names: Iterator[str]) -> dict[str, int]:
+    """Count names, sorted by name so that two runs print the same."""
+    return dict(sorted(Counter(names).items()))

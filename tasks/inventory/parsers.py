@@ -1,0 +1,201 @@
+"""Killable parsing children: text in, facts out, and a reason instead of facts for a file that kills them."""
+
+import json
+import os
+import resource
+import selectors
+import subprocess
+import sys
+import time
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from .guard import end, guarded
+from .model import Checkpoint, Facts, silent
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+BATCH: Final = 32  # files in a child's hands
+CHUNK: Final = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class ParseLimits:
+    """Bounds of parsing."""
+
+    file_seconds: float = 5.0  # wall time of one file
+    cpu_seconds: int = 60  # of one child
+    memory_bytes: int = 1536 << 20  # address space of one child
+    answer_bytes: int = 16 << 20  # facts of one file
+    children: int = 2
+
+
+@dataclass(slots=True)
+class Job:
+    """One file to parse.  alone: it stood in a child that died, and is tried once more by itself."""
+
+    key: str
+    language: str
+    source: bytes
+    alone: bool = False
+
+
+@dataclass(slots=True)
+class Child:
+    """One process and what it has been given, oldest first."""
+
+    process: "subprocess.Popen[bytes]"
+    jobs: deque[Job] = field(default_factory=deque)
+    feed: bytearray = field(default_factory=bytearray)
+    answer: bytearray = field(default_factory=bytearray)
+    since: float = 0.0  # when the first job in hand was begun
+
+    def give(self, job: Job) -> None:
+        """Queue a job."""
+        if not self.jobs:
+            self.since = time.monotonic()
+        self.jobs.append(job)
+        self.feed += f"{job.language} {len(job.source)}\n".encode() + job.source
+
+    def write(self) -> None:
+        """Send what the pipe takes."""
+        assert self.process.stdin
+        try:
+            del self.feed[: os.write(self.process.stdin.fileno(), self.feed[:CHUNK])]
+        except BrokenPipeError:  # its death is noticed where answers are read
+            self.feed.clear()
+
+    def read(self) -> list[tuple[str, Facts]] | None:
+        """Collect finished answers; None when the child is gone."""
+        assert self.process.stdout
+        data = os.read(self.process.stdout.fileno(), CHUNK)
+        if not data:
+            return None
+        self.answer += data
+        if b"\n" not in data:
+            return []
+        *lines, rest = bytes(self.answer).split(b"\n")
+        self.answer = bytearray(rest)
+        self.since = time.monotonic()
+        return [(self.jobs.popleft().key, json.loads(line)) for line in lines]
+
+
+@dataclass(slots=True)
+class Parsers:
+    """A few children behind one call.  Use as a context manager: leaving it ends them all."""
+
+    limits: ParseLimits = field(default_factory=ParseLimits)
+    checkpoint: Checkpoint = silent
+    idle: list[Child] = field(default_factory=list)
+    busy: list[Child] = field(default_factory=list)
+
+    def __enter__(self) -> "Parsers":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for child in self.idle + self.busy:
+            end(child.process)
+        self.idle.clear()
+        self.busy.clear()
+
+    def warm(self) -> None:
+        """Start one child early, so that it gets ready while git works."""
+        if not self.idle and not self.busy:
+            self.idle.append(self._start())
+
+    def parse(self, jobs: Iterator[Job]) -> Iterator[tuple[str, Facts]]:
+        """Yield (key, facts) in the order files finish; facts may be {"skipped": code}."""
+        waiting: deque[Job] = deque()
+        exhausted = False
+        while True:
+            while not exhausted and len(waiting) < BATCH * self.limits.children:
+                job = next(jobs, None)
+                exhausted = job is None
+                waiting.extend([job] if job else [])
+            self._hand_out(waiting)
+            if not self.busy:
+                return
+            yield from self._turn(waiting)
+
+    def _hand_out(self, waiting: deque[Job]) -> None:
+        while waiting and (self.idle or len(self.busy) < self._useful(len(waiting))):
+            child = self._child(fresh=waiting[0].alone)
+            self.busy.append(child)
+            child.give(waiting.popleft())
+            while waiting and len(child.jobs) < BATCH and not child.jobs[0].alone and not waiting[0].alone:
+                child.give(waiting.popleft())
+
+    def _child(self, *, fresh: bool) -> Child:
+        """Take an idle child or start one.  fresh: nothing it did before may count against the next file."""
+        if fresh and self.idle:
+            end(self.idle.pop().process)
+        return self.idle.pop() if self.idle and not fresh else self._start()
+
+    def _useful(self, files: int) -> int:
+        """A second child pays only for more files than one batch holds."""
+        return self.limits.children if files > BATCH or self.busy else 1
+
+    def _turn(self, waiting: deque[Job]) -> Iterator[tuple[str, Facts]]:
+        with selectors.DefaultSelector() as ready:
+            for child in self.busy:
+                assert child.process.stdin and child.process.stdout
+                ready.register(child.process.stdout, selectors.EVENT_READ, child)
+                if child.feed:
+                    ready.register(child.process.stdin, selectors.EVENT_WRITE, child)
+            events = ready.select(min(0.5, self.limits.file_seconds / 4))
+        self.checkpoint("parsing", 0, 0)
+        for key, event in events:
+            if event & selectors.EVENT_WRITE:
+                key.data.write()
+        for key, event in events:
+            if event & selectors.EVENT_READ:
+                yield from self._collect(key.data, waiting)
+        for child in list(self.busy):
+            if time.monotonic() - child.since > self.limits.file_seconds:
+                yield from self._bury(child, waiting, "parse_timeout")
+
+    def _collect(self, child: Child, waiting: deque[Job]) -> Iterator[tuple[str, Facts]]:
+        answers = child.read()
+        if answers is None or len(child.answer) > self.limits.answer_bytes:
+            yield from self._bury(child, waiting, "parse_failed")
+            return
+        yield from answers
+        if not child.jobs:
+            self.busy.remove(child)
+            self.idle.append(child)
+
+    def _bury(self, child: Child, waiting: deque[Job], reason: str) -> Iterator[tuple[str, Facts]]:
+        """End a child; the file it was at is to blame if it was too slow or kills a second child."""
+        self.busy.remove(child)
+        end(child.process)
+        culprit, *others = child.jobs
+        waiting.extendleft(reversed(others))
+        if reason == "parse_timeout" or culprit.alone:
+            yield culprit.key, {"skipped": reason}
+        else:
+            culprit.alone = True
+            waiting.appendleft(culprit)
+
+    def _start(self) -> Child:
+        bounds = {
+            resource.RLIMIT_AS: self.limits.memory_bytes,
+            resource.RLIMIT_CPU: self.limits.cpu_seconds,
+            resource.RLIMIT_FSIZE: 0,
+            resource.RLIMIT_CORE: 0,
+        }
+        process = subprocess.Popen(
+            # -P: the directory we happen to be in must not supply modules
+            [sys.executable, "-P", "-s", "-m", "tasks.inventory.child"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={"PATH": os.defpath, "LC_ALL": "C.UTF-8", "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "0"},
+            cwd="/",
+            start_new_session=True,
+            preexec_fn=guarded(bounds),
+        )
+        assert process.stdin
+        os.set_blocking(process.stdin.fileno(), False)
+        return Child(process)

@@ -1,0 +1,56 @@
+"""What is known of a commit before its tests are read: its paths and its runner configuration."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from .model import Facts
+
+
+@dataclass(frozen=True)
+class Project:
+    """One commit.  blobs: path -> blob id of every regular file.  configs: path -> facts of configuration files."""
+
+    blobs: Mapping[str, str]
+    configs: Mapping[str, Facts] = field(default_factory=dict)
+
+    @cached_property
+    def paths(self) -> frozenset[str]:
+        """Every file."""
+        return frozenset(self.blobs)
+
+    def data(self, path: str) -> Any:
+        """Content of a configuration file; None where it is missing or broken."""
+        return self.configs.get(path, {}).get("data")
+
+    def named(self, *names: str) -> Iterator[str]:
+        """Configuration files of these names, shallowest first."""
+        found = (path for path in self.configs if path.rpartition("/")[2] in names)
+        return iter(sorted(found, key=lambda path: (path.count("/"), path)))
+
+
+def folder_of(path: str) -> str:
+    """Directory of a path; empty for the root."""
+    return path.rpartition("/")[0]
+
+
+def below(path: str, folder: str) -> bool:
+    """Whether a path lies in a folder, at any depth."""
+    return not folder or path.startswith(f"{folder}/")
+
+
+def relative(path: str, folder: str) -> str:
+    """A path as seen from a folder it lies in."""
+    return path[len(folder) + 1 :] if folder else path
+
+
+def joined(folder: str, path: str) -> str:
+    """A relative path as configurations write it, from the root; `..` that leaves the root is dropped."""
+    parts = folder.split("/") if folder else []
+    for part in path.split("/"):
+        if part == "..":
+            del parts[-1:]
+        elif part not in ("", "."):
+            parts.append(part)
+    return "/".join(parts)

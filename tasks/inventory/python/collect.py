@@ -1,0 +1,143 @@
+"""What a run would collect from one Python module, each test at its own definition."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Final
+
+from . import marks
+from .marks import Marks
+from .names import Found, Names, bind
+
+METHODS: Final = ("test",)  # unittest's own prefix; it needs no underscore
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Which names are tests: prefixes, or patterns where they hold one of `*?[`."""
+
+    functions: tuple[str, ...] = ("test",)
+    classes: tuple[str, ...] = ("Test",)
+
+    def is_function(self, name: str) -> bool:
+        """Whether a function of this name is a test."""
+        return matches(name, self.functions)
+
+    def is_class(self, name: str) -> bool:
+        """Whether a class of this name holds tests."""
+        return matches(name, self.classes)
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One test as collected.  found: its definition, perhaps in another file; in_case: in a TestCase."""
+
+    found: Found
+    marks: Marks
+    in_case: bool = False
+    name: str = ""  # where it differs from the definition's
+
+    @property
+    def place(self) -> tuple[str, int, tuple[str, ...], str]:
+        """The definition's identity."""
+        return (self.found.path, self.found.item["line"], self.found.outer, self.name or self.found.item["name"])
+
+
+def matches(name: str, patterns: tuple[str, ...]) -> bool:
+    """pytest's rule for python_functions and python_classes."""
+    return any(
+        fnmatchcase(name, pattern) if set("*?[") & set(pattern) else name.startswith(pattern) for pattern in patterns
+    )
+
+
+@dataclass(slots=True)
+class Collector:
+    """Reads modules with one set of rules."""
+
+    names: Names
+    rules: Rules
+    orders: dict[int, list[Found]] = field(default_factory=dict)
+
+    def module(self, path: str) -> Iterator[Hit]:
+        """Tests a run of this file would have."""
+        outer = marks.module(self.names, path, self.names.body(path))
+        for name, bound in self.names.table(path).items():
+            meaning = self.names.meaning(path, name)
+            if isinstance(meaning, str):
+                if self.is_machine(path, bound, meaning):
+                    suite = (*bound.outer, name)
+                    yield Hit(Found(path, bound.item, suite), outer, in_case=True, name="runTest")
+            elif not self._refused(path, name):
+                yield from self._named(name, meaning, outer)
+
+    def _refused(self, path: str, name: str) -> bool:
+        """`name.__test__ = False` beside the definition."""
+        attribute = self.names.table(path).get(f"{name}.__test__")
+        return attribute is not None and attribute.item.get("const") == "False"
+
+    def _named(self, name: str, found: Found, outer: Marks) -> Iterator[Hit]:
+        if found.item["k"] == "class":
+            yield from self._class(name, found, outer)
+        elif found.item["k"] == "def" and self.rules.is_function(name) and not marks.is_fixture(found.item):
+            yield Hit(found, outer | marks.own(self.names, found.path, found.item))
+
+    def _class(self, name: str, found: Found, outer: Marks) -> Iterator[Hit]:
+        order = self.order(found)
+        in_case = self.is_case(found)
+        members = self.members(order)
+        refusal = members.get("__test__")
+        if refusal is not None and refusal.item.get("const") == "False":
+            return
+        if not in_case and (not self.rules.is_class(name) or members.keys() & {"__init__", "__new__"}):
+            return
+        for parent in order:
+            outer |= marks.own(self.names, parent.path, parent.item)
+        for member, inner in members.items():
+            if not in_case:
+                yield from self._named(member, inner, outer)
+            elif inner.item["k"] == "def" and matches(member, METHODS) and not marks.is_fixture(inner.item):
+                yield Hit(inner, outer | marks.own(self.names, inner.path, inner.item), in_case=True)
+
+    def members(self, order: list[Found]) -> dict[str, Found]:
+        """Names of a class and its bases in the repository, each as the class itself would find it."""
+        table: dict[str, Found] = {}
+        for found in reversed(order):
+            outer = (*found.outer, found.item["name"])
+            table |= bind(Found(found.path, item, outer) for item in found.item["body"])
+        return table
+
+    def order(self, found: Found) -> list[Found]:
+        """A class and its bases in the repository, nearest first."""
+        key = id(found.item)
+        if key not in self.orders:
+            self.orders[key] = [found]  # a class cannot be its own base, but hostile text may say so
+            chain = [found, *(parent for base in self.bases(found) for parent in self.order(base))]
+            # a base shared by two parents comes after both
+            last = {id(parent.item): number for number, parent in enumerate(chain)}
+            self.orders[key] = [parent for number, parent in enumerate(chain) if last[id(parent.item)] == number]
+        return self.orders[key]
+
+    def bases(self, found: Found) -> Iterator[Found]:
+        """Direct bases in the repository."""
+        for dotted in found.item["bases"]:
+            base = self.names.meaning(found.path, dotted)
+            if isinstance(base, Found) and base.item["k"] == "class":
+                yield base
+
+    def is_case(self, found: Found) -> bool:
+        """Whether the bases end outside the repository in something called ...TestCase."""
+        outside = (
+            meaning
+            for parent in self.order(found)
+            for dotted in parent.item["bases"]
+            if isinstance(meaning := self.names.meaning(parent.path, dotted), str)
+        )
+        return any(meaning.endswith("TestCase") for meaning in outside)
+
+    def is_machine(self, path: str, bound: Found, meaning: str) -> bool:
+        """`TestX = Machine.TestCase`: a state machine's one test, which has no def in the repository."""
+        values = bound.item.get("values", [])
+        if bound.item["k"] != "set" or len(values) != 1 or not meaning.endswith(".TestCase"):
+            return False
+        machine = values[0][0].rpartition(".")[0]
+        return bool(machine) and isinstance(self.names.meaning(path, machine), Found)

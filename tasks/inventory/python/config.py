@@ -1,0 +1,145 @@
+"""pytest's configuration, read as data: which files it collects and which names it takes for tests."""
+
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any, Final
+
+from .. import globs
+from ..project import Project, below, folder_of, joined
+from .collect import Rules
+
+FILES: Final = ("test_*.py", "*_test.py")
+NEVER: Final = ("*.egg", ".*", "_darcs", "build", "CVS", "dist", "node_modules", "venv", "{arch}")
+#: file name -> (format, section); the first of these in a directory that has the section counts
+CONFIGS: Final = {
+    "pytest.toml": ("toml", None),
+    ".pytest.toml": ("toml", None),
+    "pytest.ini": ("ini", "pytest"),
+    ".pytest.ini": ("ini", "pytest"),
+    "pyproject.toml": ("toml", None),
+    "tox.ini": ("ini", "pytest"),
+    "setup.cfg": ("ini", "tool:pytest"),
+}
+
+
+def config_language(path: str) -> str | None:
+    """Format of a file that may configure pytest."""
+    name = path.rpartition("/")[2]
+    return "python" if name == "conftest.py" else CONFIGS.get(name, (None, None))[0]
+
+
+@dataclass(frozen=True, slots=True)
+class PytestScope:
+    """One configuration and the folder it governs.  testpaths, ignored: from the root of the repository."""
+
+    folder: str = ""
+    testpaths: tuple[str, ...] = ()
+    files: tuple[str, ...] = FILES
+    never: tuple[str, ...] = NEVER
+    ignored: tuple[str, ...] = ()
+    rules: Rules = field(default_factory=Rules)
+    declared: bool = False  # false for the defaults that hold where there is no configuration
+
+    def collects(self, path: str) -> bool:
+        """Whether a run in the folder would read this file.  path: below the folder."""
+        if any(globs.match(path, ignored) or globs.match(path, f"{ignored}/**") for ignored in self.ignored):
+            return False
+        if path in self.testpaths:
+            return True
+        root = next((root for root in self.testpaths if globs.match(path, f"{root}/**")), None)
+        if root is None and self.testpaths:
+            return False
+        start = root.count("/") + 1 if root else self.folder.count("/") + 1 if self.folder else 0
+        *folders, name = path.split("/")
+        if any(fnmatchcase(folder, never) for folder in folders[start:] for never in self.never):
+            return False
+        return any(fnmatchcase(path if "/" in files else name, files) for files in self.files)
+
+
+def scopes(project: Project) -> list[PytestScope]:
+    """All configurations of a repository, deepest first; the defaults of the root come last."""
+    found: dict[str, Any] = {}
+    for path in project.named(*CONFIGS):
+        name = path.rpartition("/")[2]
+        table = table_of(name, project.data(path))
+        folder = folder_of(path)
+        if table is not None and (folder not in found or _rank(name) < found[folder][0]):
+            found[folder] = (_rank(name), table)
+    ignored = tuple(conftest_ignores(project))
+    declared = [scope(folder, table, ignored, project) for folder, (_, table) in found.items()]
+    declared.sort(key=lambda one: (-one.folder.count("/") if one.folder else 1, one.folder))
+    return [*declared, PytestScope(ignored=ignored)]
+
+
+def _rank(name: str) -> int:
+    return list(CONFIGS).index(name)
+
+
+def table_of(name: str, data: Any) -> dict[str, Any] | None:
+    """pytest's table in a configuration file; None if it has none."""
+    kind, section = CONFIGS[name]
+    if not isinstance(data, dict):
+        return None
+    table = data.get("pytest") if kind == "toml" else data.get(str(section))
+    if table is None and name in ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml"):
+        return {}  # these count even when empty
+    return table if isinstance(table, dict) else None
+
+
+def scope(folder: str, table: dict[str, Any], ignored: tuple[str, ...], project: Project) -> PytestScope:
+    """Build the scope one table describes."""
+    listed = [joined(folder, root) for root in words(table.get("testpaths"))]
+    testpaths = [
+        root
+        for root in listed
+        if any(globs.match(path, root) or globs.match(path, f"{root}/**") for path in project.paths)
+    ]
+    return PytestScope(
+        folder=folder,
+        testpaths=tuple(testpaths) if "" not in testpaths else (),
+        files=tuple(words(table.get("python_files"))) or FILES,
+        never=tuple(words(table.get("norecursedirs"))) or NEVER,
+        ignored=(*ignored, *(joined(folder, path) for path in option_ignores(words(table.get("addopts"))))),
+        rules=Rules(
+            tuple(words(table.get("python_functions"))) or Rules().functions,
+            tuple(words(table.get("python_classes"))) or Rules().classes,
+        ),
+        declared=True,
+    )
+
+
+def words(value: Any) -> list[str]:
+    """A list, or a string split as on a command line."""
+    if isinstance(value, list):
+        return [word for word in value if isinstance(word, str)]
+    try:
+        return shlex.split(value) if isinstance(value, str) else []
+    except ValueError:  # unbalanced quotes
+        return str(value).split()
+
+
+def option_ignores(options: list[str]) -> Iterator[str]:
+    """Paths of --ignore and --ignore-glob."""
+    for option, following in zip(options, [*options, ""][1:], strict=True):
+        if found := re.fullmatch(r"--ignore(?:-glob)?(?:=(.*))?", option, re.DOTALL):
+            yield found[1] if found[1] is not None else following
+
+
+def conftest_ignores(project: Project) -> Iterator[str]:
+    """`collect_ignore` and `collect_ignore_glob` of every conftest.py, where they are set unconditionally."""
+    for path in project.named("conftest.py"):
+        for item in project.configs[path].get("body", []):
+            if (
+                item["k"] == "set"
+                and item["name"] in ("collect_ignore", "collect_ignore_glob")
+                and not item.get("maybe")
+            ):
+                yield from (joined(folder_of(path), ignored) for ignored in item.get("strings", []))
+
+
+def scope_of(path: str, declared: list[PytestScope]) -> PytestScope:
+    """The deepest configuration that governs a path."""
+    return next(one for one in declared if below(path, one.folder))

@@ -1,0 +1,102 @@
+"""Both Python frameworks' view of one repository: candidates, what they lead to, and the tests found."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..model import FactsByPath, Test
+from ..project import Project
+from .collect import Collector, Hit, Rules
+from .config import PytestScope, scope_of, scopes
+from .marks import Marks
+from .names import Item, Names
+
+
+@dataclass(slots=True)
+class PythonSuite:
+    """One repository.  scopes: pytest configurations, deepest first."""
+
+    project: Project
+    scopes: list[PytestScope]
+    located: dict[tuple[str, str, int], str | None] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, project: Project) -> "PythonSuite":
+        """Read the configurations."""
+        return cls(project, scopes(project))
+
+    def scope_of(self, path: str) -> PytestScope:
+        """The configuration that governs a path."""
+        return scope_of(path, self.scopes)
+
+    def names(self, facts: FactsByPath) -> Names:
+        """Names of what has been read; where modules lie does not change, so that is kept."""
+        return Names(facts, self.project.paths, located=self.located)
+
+    def needs(self, facts: FactsByPath) -> set[str]:
+        """Files that candidates' bases, decorators, imported tests and star imports lead to."""
+        names = self.names(facts)
+        wanted: set[str] = set()
+        for path in facts:
+            if path.endswith(".py"):
+                wanted.update(self.sources(names, path))
+        return wanted - facts.keys()
+
+    def sources(self, names: Names, path: str) -> Iterator[str]:
+        """Files that one file leads to; of a file that is no candidate only classes count."""
+        leads = self.leads if self.scope_of(path).collects(path) else self.bases
+        for item in names.body(path):
+            for dotted in leads(path, item):
+                yield from names.needed(path, dotted)
+            if item["k"] == "star" and (source := names.locate(path, item["module"], item["level"])):
+                yield source
+
+    def bases(self, path: str, item: Item) -> Iterator[str]:
+        """Bases of a class."""
+        yield from item.get("bases", [])
+
+    def leads(self, path: str, item: Item) -> Iterator[str]:
+        """Dotted names in an item whose meaning the tests of a file depend on."""
+        if item["k"] in ("def", "class"):
+            yield from (mark[0] for mark in item.get("marks", []))
+            yield from item.get("bases", [])
+            for inner in item.get("body", []):
+                yield from self.leads(path, inner)
+        elif item["k"] == "set":
+            yield from (value[0] for value in item["values"] if item["name"] == "pytestmark" or "TestCase" in value[0])
+        elif item["k"] == "import" and item.get("of"):
+            rules = self.scope_of(path).rules
+            if rules.is_function(item["name"]) or rules.is_class(item["name"]) or item["name"].endswith("TestCase"):
+                yield item["name"]
+
+    def tests(self, owned: Sequence[str], facts: FactsByPath, *, framework: str, in_case: bool) -> Iterator[Test]:
+        """Collect every file and fold what several classes or files share to one row."""
+        names = self.names(facts)
+        collectors: dict[Rules, Collector] = {}
+        folded: dict[tuple[Any, ...], list[Hit]] = {}
+        for path in owned:
+            rules = self.scope_of(path).rules
+            collector = collectors.setdefault(rules, Collector(names, rules))
+            for hit in collector.module(path):
+                if hit.in_case == in_case:
+                    folded.setdefault(hit.place, []).append(hit)
+        for hits in folded.values():
+            yield row(hits, framework)
+
+
+def row(hits: list[Hit], framework: str) -> Test:
+    """One definition; it is skipped only if it is skipped wherever it is collected."""
+    found = hits[0].found
+    marks: Marks = min((hit.marks for hit in hits), key=lambda one: (one.skipped, one.xfail))
+    return Test(
+        file=found.path,
+        framework=framework,
+        suites=found.outer,
+        name=hits[0].name or found.item["name"],
+        line=found.item["line"],
+        status=marks.status,
+        dynamic=marks.dynamic,
+        cases=marks.cases if marks.dynamic and marks.cases else None,
+        column=found.item["column"],
+        end_line=found.item["end"],
+    )

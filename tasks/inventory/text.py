@@ -1,0 +1,46 @@
+"""From the bytes of a blob to UTF-8 text, or a reason why it is none."""
+
+import codecs
+import re
+from typing import Final
+
+COOKIE: Final = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+MARKS: Final = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+#: runtimes that replace bad bytes and carry on, so that such files do hold tests that run
+LENIENT: Final = frozenset({"javascript", "typescript", "tsx", "javascript-config", "typescript-config"})
+
+
+class Unreadable(Exception):
+    """The blob is no text its language's own tools would read.  reason: unreadable or binary."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def utf8(source: bytes, language: str) -> bytes:
+    """Return source as UTF-8 without byte order mark.  Raises: Unreadable."""
+    codec = next((name for mark, name in MARKS if source.startswith(mark)), None)
+    if codec == "utf-16" and language not in LENIENT:
+        raise Unreadable("unreadable")
+    if codec != "utf-16" and b"\0" in source:
+        raise Unreadable("binary")
+    try:
+        return source.decode(codec or _declared(source, language)).encode()
+    except (UnicodeError, LookupError):
+        return _repaired(source, language)
+
+
+def _declared(source: bytes, language: str) -> str:
+    """PEP 263: Python says its encoding in one of its first two lines."""
+    if language != "python":
+        return "utf-8"
+    found = next(filter(None, map(COOKIE.match, source.split(b"\n", 2)[:2])), None)
+    return found[1].decode() if found else "utf-8"
+
+
+def _repaired(source: bytes, language: str) -> bytes:
+    text = source.decode("utf-8", "replace")
+    if language not in LENIENT or text.count("\ufffd") * 20 > len(text):
+        raise Unreadable("unreadable")
+    return text.encode()

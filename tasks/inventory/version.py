@@ -1,0 +1,25 @@
+"""The version stored with every result: same commit and same version means same inventory."""
+
+import hashlib
+from typing import Final
+
+#: Raise it with every change of a rule that may change a row or the shape of stored facts.
+RULES_VERSION: Final = "1.0.0"
+
+#: The parsing stack as pinned in pyproject.toml; a test compares it with what is installed.
+PINS: Final = {
+    "tree-sitter": "0.26.1",
+    "tree-sitter-go": "0.25.0",
+    "tree-sitter-javascript": "0.25.0",
+    "tree-sitter-python": "0.25.0",
+    "tree-sitter-typescript": "0.23.2",
+}
+
+
+def parser_version(rules: str, pins: dict[str, str]) -> str:
+    """`1.0.0+3f2a9c1b`: the rules and a digest of the grammars they were written against."""
+    lines = "\n".join(f"{name}=={version}" for name, version in sorted(pins.items()))
+    return f"{rules}+{hashlib.sha256(lines.encode()).hexdigest()[:8]}"
+
+
+PARSER_VERSION: Final = parser_version(RULES_VERSION, PINS)
