@@ -1,0 +1,68 @@
+"""`fairlane user …` and `fairlane token …`."""
+
+from __future__ import annotations
+
+import click
+
+from app.cli.wiring import now, open_database, policy, show
+from app.domain.plans import Tier
+from app.services import accounts
+from app.settings import load
+
+TIERS = click.Choice([tier.value for tier in Tier])
+
+
+@click.group()
+def user() -> None:
+    """Accounts."""
+
+
+@user.command("add")
+@click.argument("email")
+@click.option("--tier", type=TIERS, help="Default: DEFAULT_TIER.")
+@click.option("--operator", is_flag=True, help="May use the operator's calls.")
+@click.option("--json", "as_json", is_flag=True)
+def add_user(email: str, tier: str | None, *, operator: bool, as_json: bool) -> None:
+    """Make an account."""
+    wanted = Tier(tier) if tier else load().default_tier
+    account = accounts.add_user(open_database(), email, tier=wanted, is_operator=operator, actor="cli", now=now())
+    show({"user_id": str(account.user_id), "email": account.email, "tier": account.tier.value}, as_json=as_json)
+
+
+@user.command("tier")
+@click.argument("email")
+@click.argument("tier", type=TIERS)
+@click.option("--json", "as_json", is_flag=True)
+def change_tier(email: str, tier: str, *, as_json: bool) -> None:
+    """Put an account on another tier; jobs that wait for a slot feel it within a second."""
+    uow = open_database()
+    account = accounts.find_person(uow, email)
+    after = accounts.change_tier(uow, account.user_id, Tier(tier), policy(), actor="cli", now=now())
+    show({"user_id": str(after.user_id), "email": after.email, "tier": after.tier.value}, as_json=as_json)
+
+
+@user.command("link")
+@click.argument("email")
+def sign_in_link(email: str) -> None:
+    """Print a link that signs the account in once, within a day."""
+    uow = open_database()
+    secret = accounts.sign_in_link(uow, accounts.find_person(uow, email).user_id, now=now())
+    click.echo(f"{load().fairlane_url}/sign-in?token={secret}")
+
+
+@click.group()
+def token() -> None:
+    """API tokens."""
+
+
+@token.command("add")
+@click.argument("email")
+@click.option("--scope", "scopes", multiple=True, help=f"Of {', '.join(accounts.SCOPES)}; default: read write.")
+@click.option("--json", "as_json", is_flag=True)
+def add_token(email: str, scopes: tuple[str, ...], *, as_json: bool) -> None:
+    """Make a token; it is shown this once, only its hash is kept."""
+    uow = open_database()
+    account = accounts.find_person(uow, email)
+    default = ("read", "write", "operator") if account.is_operator else ("read", "write")
+    made = accounts.add_token(uow, account.user_id, scopes=scopes or default, name="cli", now=now())
+    show({"token": made.secret, "prefix": made.prefix, "scopes": list(made.scopes)}, as_json=as_json)

@@ -1,0 +1,80 @@
+"""The operator's commands: schema, queues, settings, the API's document."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from app import database
+from app.cli.wiring import now, open_database
+from app.services import queues as queueing
+from app.settings import Settings, load
+
+
+@click.command()
+def migrate() -> None:
+    """Bring the database to the newest schema; safe to repeat, and from many hosts at once."""
+    click.echo(f"schema at {database.migrate(open_database().engine)}")
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True)
+def queues(*, as_json: bool) -> None:
+    """Each queue: what is ready, how long the oldest waits, what runs and what is due later."""
+    facts = queueing.facts(open_database(), now=now())
+    if as_json:
+        click.echo(json.dumps(facts, default=str))
+        return
+    columns = ("queue", "ready", "oldest_seconds", "leased", "delayed", "paused")
+    table = Table(*columns)
+    for row in facts:
+        table.add_row(*(str(row[column]) for column in columns))
+    Console().print(table)
+
+
+@click.command()
+@click.argument("queue")
+def pause(queue: str) -> None:
+    """Stop giving out a queue's messages; what runs goes on."""
+    queueing.pause(open_database(), queue, actor="cli", now=now())
+    click.echo(f"{queue} is paused")
+
+
+@click.command()
+@click.argument("queue")
+def resume(queue: str) -> None:
+    """Give out a paused queue's messages again."""
+    queueing.resume(open_database(), queue, actor="cli")
+    click.echo(f"{queue} is open")
+
+
+@click.command()
+def config() -> None:
+    """Print every setting with its value and where it comes from; secrets are masked."""
+    settings = load()
+    table = Table("variable", "value", "source")
+    for field in Settings.model_fields:
+        name = field.upper()
+        source = "environment" if os.environ.get(name) else "file" if os.environ.get(f"{name}_FILE") else "default"
+        table.add_row(name, _shown(field, getattr(settings, field)), source)
+    Console().print(table)
+
+
+@click.command()
+def openapi() -> None:
+    """Print the API's OpenAPI document."""
+    from app.web.document import openapi_document  # noqa: PLC0415 - loads Flask
+
+    click.echo(json.dumps(openapi_document(), indent=2))
+
+
+def _shown(field: str, value: object) -> str:
+    if value is None:
+        return ""
+    if field.endswith(("_url", "_key", "_token")) and field not in ("public_url", "fairlane_url"):
+        return "(set, not shown)"
+    return ", ".join(value) if isinstance(value, tuple) else str(value)

@@ -1,0 +1,36 @@
+"""Look at the queues, pause and resume them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from app.domain.queues import ALL_QUEUES
+from app.errors import InvalidInput
+from app.store import audit_log, queues
+from app.store.unit_of_work import UnitOfWork
+
+
+def facts(uow: UnitOfWork, *, now: datetime) -> list[dict[str, Any]]:
+    """rows: queue, ready, oldest_seconds, leased, delayed, paused; in the order of the domain."""
+    with uow.begin() as tx:
+        return queues.facts(tx, now=now)
+
+
+def pause(uow: UnitOfWork, queue: str, *, actor: str, now: datetime) -> None:
+    """Give out nothing of a queue until it is resumed; idempotent.  Raises: InvalidInput."""
+    _set(uow, queue, now, actor=actor, action="queue.pause")
+
+
+def resume(uow: UnitOfWork, queue: str, *, actor: str) -> None:
+    """Give out a queue's messages again; idempotent.  Raises: InvalidInput."""
+    _set(uow, queue, None, actor=actor, action="queue.resume")
+
+
+def _set(uow: UnitOfWork, queue: str, paused_at: datetime | None, *, actor: str, action: str) -> None:
+    if queue not in ALL_QUEUES:
+        allowed = f"allowed are {', '.join(ALL_QUEUES)}"
+        raise InvalidInput(f"There is no queue {queue!r}; {allowed}", errors=[{"pointer": "/queue", "detail": allowed}])
+    with uow.begin() as tx:
+        queues.set_paused(tx, queue, paused_at)
+        audit_log.add(tx, actor, action, queue)
