@@ -6,7 +6,8 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Final
 
-from .frameworks import FRAMEWORKS, Framework, Scope
+from .frameworks import FRAMEWORKS
+from .interface import Framework, Scope
 from .languages import language_of
 from .loader import Loader
 from .model import Checkpoint, Facts, FactsCache, FactsKey, FileInventory, Inventory, Pulse, Test, silent

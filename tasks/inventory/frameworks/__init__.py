@@ -2,13 +2,14 @@
 
 from typing import Final
 
-from . import gotesting, pytest, unittest
-from .interface import Claim, Framework, Scope
+from ..interface import Framework
+from . import gotesting, jest, mocha, pytest, unittest, vitest
 
 FRAMEWORKS: Final[tuple[Framework, ...]] = (
     pytest.PYTEST,
     unittest.UNITTEST,
+    jest.JEST,
+    vitest.VITEST,
+    mocha.MOCHA,
     gotesting.GO_TESTING,
 )
-
-__all__ = ["FRAMEWORKS", "Claim", "Framework", "Scope"]

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from ..interface import Claim, Signal
 from ..model import Facts, FactsByPath, Test
 from ..project import Project
-from .interface import Claim, Signal
 
 #: kind of a function -> (kind of its row, the type of its one parameter)
 KINDS: Final = {"Test": ("test", "T"), "Benchmark": ("benchmark", "B"), "Fuzz": ("fuzz", "F")}

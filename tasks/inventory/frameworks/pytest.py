@@ -7,11 +7,11 @@ tests are pytest's own: all that do not stand in a unittest.TestCase.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from ..interface import Claim, Signal
 from ..model import Facts, FactsByPath, Test
 from ..project import Project
 from ..python import config
 from ..python.suite import PythonSuite
-from .interface import Claim, Signal
 
 
 @dataclass(slots=True)

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Final
 
+from ..interface import Claim, Signal
 from ..model import Facts, FactsByPath, Test
 from ..project import Project
 from ..python import config
 from ..python.suite import PythonSuite
-from .interface import Claim, Signal
 
 DISCOVERED: Final = "test*.py"
 

@@ -1,0 +1,90 @@
+"""jest: calls of it and test; files by testMatch, testRegex and roots of jest.config or package.json."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from ..javascript.runner import Area, Runner, RunnerFramework, configs, strings, table
+from ..project import Project, folder_of, joined
+
+MATCH: Final = ("**/__tests__/**/*.?([mc])[jt]s?(x)", "**/?(*.)+(spec|test).?([mc])[jt]s?(x)")
+#: longest path a tenant's regular expression is tried on
+LONGEST: Final = 300
+#: what may make a regular expression slow: a repeated group, or more than two open repetitions
+SLOW: Final = re.compile(r"\)\s*[*+{]")
+OPEN: Final = re.compile(r"(?<!\\)[*+]|\{\d+,\}")
+
+
+def areas(project: Project) -> Iterator[Area]:
+    """Every configuration."""
+    for path, data in configs(project, "jest.config"):
+        yield from configured(folder_of(path), table(data))
+    for path in project.named("package.json"):
+        data = table(project.data(path)).get("jest")
+        if isinstance(data, dict):
+            yield from configured(folder_of(path), data)
+
+
+def configured(folder: str, data: dict[str, Any]) -> Iterator[Area]:
+    """The area of one configuration, or those of its projects."""
+    inner = data.get("projects")
+    if isinstance(inner, list) and inner:
+        for entry in inner:
+            if isinstance(entry, dict):
+                yield from configured(folder, entry)
+            elif isinstance(entry, str):
+                home = placed(entry, folder)
+                yield Area(folder, tuple(joined(home, one) for one in MATCH))
+        return
+    base = next((placed(root, folder) for root in strings(data.get("rootDir"))), folder)
+    roots = [placed(root, base) for root in strings(data.get("roots"))] or [base]
+    regexes = [found for one in strings(data.get("testRegex")) if (found := safe(one, base)) is not None]
+    ignored = [found for one in strings(data.get("testPathIgnorePatterns")) if (found := safe(one, base)) is not None]
+    include = ("**/*",) if regexes else tuple(strings(data.get("testMatch"))) or MATCH
+    exclude = tuple(placed(one[1:], base) for one in include if one.startswith("!"))
+    for root in roots:
+        patterns = tuple(
+            placed(one, base if one.startswith("<rootDir>") else root) for one in include if one[:1] != "!"
+        )
+        yield Area(root if root.startswith(folder) else folder, patterns, exclude, condition(regexes, ignored))
+
+
+def placed(pattern: str, folder: str) -> str:
+    """A pattern from the root of the repository."""
+    return joined(folder, pattern.replace("<rootDir>/", "").replace("<rootDir>", ""))
+
+
+def safe(pattern: str, folder: str) -> re.Pattern[str] | None:
+    """Compile a regular expression of a tenant; None for one that is broken or might take long."""
+    pattern = pattern.replace("<rootDir>", re.escape(f"/{folder}" if folder else ""))
+    if len(pattern) > LONGEST or SLOW.search(pattern) or len(OPEN.findall(pattern)) > 2:
+        return None
+    try:
+        return re.compile(pattern)
+    except re.error:
+        return None
+
+
+def condition(regexes: list[re.Pattern[str]], ignored: list[re.Pattern[str]]) -> Callable[[str], bool] | None:
+    """testRegex and testPathIgnorePatterns; both see absolute paths, so ours begin with a slash."""
+    if not regexes and not ignored:
+        return None
+
+    def allows(path: str) -> bool:
+        seen = f"/{path}"[:LONGEST]
+        wanted = not regexes or any(regex.search(seen) for regex in regexes)
+        return wanted and not any(regex.search(seen) for regex in ignored)
+
+    return allows
+
+
+JEST: Final = RunnerFramework(
+    Runner(
+        name="jest",
+        modules=frozenset({"@jest/globals"}),
+        packages=frozenset({"jest", "ts-jest", "react-scripts", "@jest/globals", "@jest/core"}),
+        uses=frozenset({"jest"}),
+        guess=True,
+    ),
+    areas,
+)

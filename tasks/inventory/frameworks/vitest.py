@@ -1,0 +1,61 @@
+"""vitest: calls of it, test and bench; files by `test.include` of vitest.config, vite.config or a workspace."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from ..javascript.runner import Area, Runner, RunnerFramework, configs, strings, table
+from ..project import Project, folder_of, joined
+
+INCLUDE: Final = ("**/*.{test,spec}.?(c|m)[jt]s?(x)", "**/*.{bench,benchmark}.?(c|m)[jt]s?(x)")
+EXCLUDE: Final = ("**/cypress/**", "**/{vite,vitest,jest}.config.*")
+
+
+def areas(project: Project) -> Iterator[Area]:
+    """Every configuration; a vite.config only counts with a `test` table."""
+    for stem in ("vitest.config", "vite.config"):
+        for path, data in configs(project, stem):
+            if stem == "vitest.config" or "test" in table(data):
+                yield from configured(folder_of(path), table(data), {})
+    for stem in ("vitest.workspace", "vitest.projects"):
+        for path, data in configs(project, stem):
+            yield from projects(folder_of(path), data, {})
+
+
+def configured(folder: str, data: dict[str, Any], outer: dict[str, Any]) -> Iterator[Area]:
+    """The area of one configuration, or those of its projects.  outer: what it extends."""
+    test = outer | table(data.get("test"))
+    inner = test.pop("projects", None) or test.pop("workspace", None)
+    if isinstance(inner, list) and inner:
+        yield from projects(folder, inner, test)
+        return
+    base = next((joined(folder, root) for root in strings([test.get("root"), data.get("root")])), folder)
+    search = next((joined(base, root) for root in strings(test.get("dir"))), base)
+    include = (
+        *(strings(test.get("include")) or INCLUDE[:1]),
+        *(strings(table(test.get("benchmark")).get("include")) or INCLUDE[1:]),
+    )
+    exclude = strings(test.get("exclude")) or EXCLUDE
+    yield Area(folder, tuple(joined(search, one) for one in include), tuple(joined(base, one) for one in exclude))
+
+
+def projects(folder: str, entries: Any, outer: dict[str, Any]) -> Iterator[Area]:
+    """Projects of a workspace: folders by pattern, or configurations written in place."""
+    for entry in entries if isinstance(entries, list) else []:
+        if isinstance(entry, str) and not entry.startswith("!"):
+            # a folder with a configuration of its own is found by that as well
+            home = folder_of(joined(folder, entry)) if ".config." in entry else joined(folder, entry)
+            yield Area(folder, tuple(joined(home, one) for one in INCLUDE), tuple(joined(home, one) for one in EXCLUDE))
+        elif isinstance(entry, dict):
+            yield from configured(folder, entry, outer if entry.get("extends") is True else {})
+
+
+VITEST: Final = RunnerFramework(
+    Runner(
+        name="vitest",
+        modules=frozenset({"vitest"}),
+        packages=frozenset({"vitest"}),
+        uses=frozenset({"vi"}),
+        priority=200,
+    ),
+    areas,
+)

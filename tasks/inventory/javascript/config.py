@@ -1,0 +1,80 @@
+"""Runner configuration written in JavaScript: the exported object, as data."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from tree_sitter import Node
+
+from ..model import Facts
+from ..syntax import named, parse, text
+from .literals import value_of
+
+
+def extract(source: bytes, language: str) -> Facts:
+    """Read a configuration: {"data": value}; what is computed is None."""
+    root = parse(source, language.partition("-")[0])
+    variables = {name: value for node in named(root) for name, value in _variables(node)}
+    exported = next((value for node in named(root) for value in _exported(node)), None)
+    return {"data": _value(exported, variables, 12)}
+
+
+def _variables(node: Node) -> Iterator[tuple[str, Node]]:
+    declaration = node.child_by_field_name("declaration") if node.type == "export_statement" else node
+    for child in named(declaration):
+        value = child.child_by_field_name("value") if child.type == "variable_declarator" else None
+        if value is not None:
+            yield text(child.child_by_field_name("name")), value
+
+
+def _exported(node: Node) -> Iterator[Node]:
+    if node.type == "export_statement":
+        value = node.child_by_field_name("value")
+        if value is not None:
+            yield value
+    elif node.type == "expression_statement":
+        for child in named(node):
+            if child.type == "assignment_expression" and text(child.child_by_field_name("left")) == "module.exports":
+                right = child.child_by_field_name("right")
+                yield from [right] if right is not None else []
+
+
+def _value(node: Node | None, variables: dict[str, Node], steps: int) -> Any:
+    """Look through defineConfig(...), functions that return the object, and names."""
+    if node is None or steps <= 0:
+        return None
+    if node.type == "identifier":
+        return _value(variables.get(text(node)), variables, steps - 1)
+    if node.type in ("as_expression", "satisfies_expression", "parenthesized_expression", "await_expression"):
+        return _value(next(named(node), None), variables, steps - 1)
+    if node.type == "call_expression":
+        parts = [_value(child, variables, steps - 1) for child in named(node.child_by_field_name("arguments"))]
+        return _merged(parts)
+    if node.type in ("arrow_function", "function_expression"):
+        return _value(_returned(node, variables), variables, steps - 1)
+    return value_of(node, variables)
+
+
+def _returned(function: Node, variables: dict[str, Node]) -> Node | None:
+    """What a function returns at its end.  variables: those of the function are added."""
+    body = function.child_by_field_name("body")
+    if body is None or body.type != "statement_block":
+        return body
+    result = None
+    for statement in named(body):
+        variables |= dict(_variables(statement))
+        if statement.type == "return_statement":
+            result = next(named(statement), None)
+    return result
+
+
+def _merged(parts: list[Any]) -> Any:
+    """mergeConfig(a, b): later tables win, one level down too."""
+    tables = [part for part in parts if isinstance(part, dict)]
+    if not tables:
+        return next((part for part in parts if isinstance(part, list)), None)
+    whole: dict[str, Any] = {}
+    for table in tables:
+        for key, value in table.items():
+            known = whole.get(key)
+            whole[key] = known | value if isinstance(known, dict) and isinstance(value, dict) else value
+    return whole

@@ -1,0 +1,93 @@
+"""Literals as values: strings, templates, and what stands where a title is computed."""
+
+import re
+from typing import Any, Final
+
+from tree_sitter import Node
+
+from ..syntax import named, text
+
+ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}
+#: characters of a computed title kept for show
+SHOWN: Final = 200
+
+
+def title_of(node: Node) -> str:
+    """A title as a runner prints it; for a computed one its source."""
+    value = string_of(node)
+    return value if value is not None else " ".join(text(node).split())[:SHOWN]
+
+
+def string_of(node: Node | None) -> str | None:
+    """Value of a string, of a template as written, or of a sum of both; None for anything else."""
+    if node is None:
+        return None
+    if node.type == "string":
+        return "".join(map(_piece, node.named_children))
+    if node.type == "template_string":
+        return text(node)[1:-1]
+    if node.type == "binary_expression" and text(node.child_by_field_name("operator")) == "+":
+        left, right = (string_of(node.child_by_field_name(side)) for side in ("left", "right"))
+        return left + right if left is not None and right is not None else None
+    return None
+
+
+def _piece(node: Node) -> str:
+    raw = text(node)
+    if node.type != "escape_sequence":
+        return raw
+    if found := re.fullmatch(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,6})\})", raw):
+        code = int(found[1] or found[2] or found[3], 16)
+        return chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else "\ufffd"
+    return "" if raw[1:] in ("\n", "\r\n") else ESCAPES.get(raw[1:], raw[1:])
+
+
+def value_of(node: Node | None, variables: dict[str, Node], steps: int = 20) -> Any:
+    """An expression as JSON: objects, lists, strings, numbers, booleans; None for what is computed.
+
+    variables: top-level names and what they were given, looked up where a name stands.
+    """
+    if node is None or steps <= 0:
+        return None
+    kind = node.type
+    if kind == "object":
+        return dict(_pairs(node, variables, steps))
+    if kind == "array":
+        return [value_of(child, variables, steps - 1) for child in named(node) if child.type != "spread_element"]
+    if kind in ("true", "false"):
+        return kind == "true"
+    if kind == "regex":
+        return text(node.child_by_field_name("pattern"))
+    if kind == "identifier":
+        return value_of(variables.get(text(node)), variables, steps - 1)
+    if kind in ("as_expression", "satisfies_expression", "parenthesized_expression", "non_null_expression"):
+        return value_of(next(named(node), None), variables, steps - 1)
+    if kind == "call_expression":
+        return _joined_path(node)
+    return string_of(node)
+
+
+def _pairs(node: Node, variables: dict[str, Node], steps: int) -> list[tuple[str, Any]]:
+    found: list[tuple[str, Any]] = []
+    for child in named(node):
+        if child.type == "pair":
+            key = child.child_by_field_name("key")
+            found.append(
+                (string_of(key) or text(key), value_of(child.child_by_field_name("value"), variables, steps - 1))
+            )
+        elif child.type == "shorthand_property_identifier":
+            found.append((text(child), value_of(variables.get(text(child)), variables, steps - 1)))
+        elif child.type == "spread_element":
+            spread = value_of(next(named(child), None), variables, steps - 1)
+            found += spread.items() if isinstance(spread, dict) else []
+    return found
+
+
+def _joined_path(node: Node) -> str | None:
+    """`path.resolve(__dirname, "a", "b")` is "a/b"."""
+    called = text(node.child_by_field_name("function")).rpartition(".")[2]
+    if called not in ("resolve", "join", "fileURLToPath"):
+        return None
+    parts = [string_of(child) for child in named(node.child_by_field_name("arguments"))]
+    known = [part for part in parts if part is not None]
+    return "/".join(known) if known else None

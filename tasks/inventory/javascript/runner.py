@@ -1,0 +1,163 @@
+"""What jest, vitest, mocha and their kin have in common: areas of configuration, and whose file is whose."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from .. import globs
+from ..interface import Claim, Signal
+from ..languages import language_of
+from ..model import Facts, FactsByPath, Test
+from ..project import Project, below, folder_of
+from .modules import ANNOUNCING, RUNNERS
+from .suite import rows
+
+LANGUAGES: Final = frozenset({"javascript", "typescript", "tsx"})
+#: folders whose files look like tests and are none
+NO_TESTS: Final = frozenset({"__fixtures__", "__mocks__", "__snapshots__"})
+#: files that look like tests where nothing is configured
+USUAL: Final = ("**/*.{test,spec}.?(c|m)[jt]s?(x)", "**/__tests__/**/*.?(c|m)[jt]s?(x)")
+
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    """One configuration.  folder: what it governs; include, exclude: patterns from the root of the repository."""
+
+    folder: str
+    include: tuple[str, ...]
+    exclude: tuple[str, ...] = ()
+    also: Callable[[str], bool] | None = None  # a further condition on a path
+
+    def holds(self, path: str) -> bool:
+        """Whether a run would read this file."""
+        if not below(path, self.folder) or any(globs.match(path, pattern) for pattern in self.exclude):
+            return False
+        return any(globs.match(path, pattern) for pattern in self.include) and (self.also is None or self.also(path))
+
+    @property
+    def depth(self) -> int:
+        """Segments of the folder."""
+        return self.folder.count("/") + 1 if self.folder else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """What tells one runner from the others.
+
+    modules: imports that are its own.  packages: dependencies that announce it.  uses: objects only it has.
+    guess: it is assumed where nothing else is known.
+    """
+
+    name: str
+    modules: frozenset[str]
+    packages: frozenset[str]
+    uses: frozenset[str] = frozenset()
+    priority: int = 100
+    guess: bool = False
+
+
+@dataclass(slots=True)
+class RunnerScope:
+    """One runner in one repository."""
+
+    runner: Runner
+    project: Project
+    areas: Sequence[Area]
+    announced: dict[str, frozenset[str]] = field(default_factory=dict)
+
+    def wants(self, path: str) -> bool:
+        """By the configurations that govern the path; by its name where there are none."""
+        if language_of(path) not in LANGUAGES or path.endswith((".d.ts", ".d.mts", ".d.cts")):
+            return False
+        if not NO_TESTS.isdisjoint(path.split("/")):
+            return False
+        governing = [area for area in self.areas if below(path, area.folder)]
+        patterns = () if governing else USUAL
+        return any(area.holds(path) for area in governing) or any(globs.match(path, pattern) for pattern in patterns)
+
+    def needs(self, facts: FactsByPath) -> set[str]:
+        """Every file stands for itself."""
+        return set()
+
+    def claim(self, path: str, facts: Facts) -> Claim | None:
+        """By import, then configuration, then what the file or its package speaks of."""
+        runner = self.runner
+        imported = RUNNERS & set(facts["imports"])
+        if imported:
+            return Claim(Signal.IMPORT, 0, runner.priority) if imported & runner.modules else None
+        if (depth := max((area.depth for area in self.areas if area.holds(path)), default=None)) is not None:
+            return Claim(Signal.CONFIG, depth, runner.priority)
+        packages = self.packages(folder_of(path))
+        if runner.uses & set(facts["uses"]) or packages & runner.packages:
+            return Claim(Signal.CONTENT, 0, runner.priority)
+        return Claim(Signal.GUESS) if runner.guess and not packages else None
+
+    def tests(self, owned: Sequence[str], facts: FactsByPath) -> Iterable[Test]:
+        """Calls of it, test and specify."""
+        for path in owned:
+            yield from rows(path, facts[path], self.runner.name)
+
+    def packages(self, folder: str) -> frozenset[str]:
+        """Runners among the dependencies of the nearest package that has any."""
+        if folder not in self.announced:
+            data = self.project.data(f"{folder}/package.json" if folder else "package.json")
+            found = ANNOUNCING & dependencies(data)
+            self.announced[folder] = found or (self.packages(folder_of(folder)) if folder else frozenset())
+        return self.announced[folder]
+
+
+@dataclass(frozen=True, slots=True)
+class RunnerFramework:
+    """A runner as a framework.  areas: reads its configurations."""
+
+    runner: Runner
+    areas: Callable[[Project], Iterable[Area]]
+    shared: bool = field(default=False, init=False)
+
+    @property
+    def name(self) -> str:
+        """Name in every row."""
+        return self.runner.name
+
+    def config_language(self, path: str) -> str | None:
+        """package.json, and files called NAME.config.*, .NAMErc.*, NAME.workspace.*."""
+        name = path.rpartition("/")[2]
+        if name == "package.json":
+            return name
+        stem, _, suffix = name.rpartition(".")
+        if not stem.startswith(CONFIG_STEMS):
+            return None
+        if suffix == "json" or stem == "":
+            return "json"
+        language = language_of(path)
+        return f"{language}-config" if language in ("javascript", "typescript") else None
+
+    def scope(self, project: Project) -> RunnerScope:
+        """Read every configuration of the repository."""
+        return RunnerScope(self.runner, project, list(self.areas(project)))
+
+
+CONFIG_STEMS: Final = ("jest.config", "vitest.config", "vitest.workspace", "vitest.projects", "vite.config", ".mocharc")
+
+
+def dependencies(data: Any) -> frozenset[str]:
+    """Packages that a package.json asks for."""
+    tables = [data.get(key) for key in ("dependencies", "devDependencies")] if isinstance(data, dict) else []
+    return frozenset(name for table in tables if isinstance(table, dict) for name in table)
+
+
+def strings(value: Any) -> list[str]:
+    """A string, or the strings of a list."""
+    values = value if isinstance(value, list) else [value]
+    return [one for one in values if isinstance(one, str)]
+
+
+def table(value: Any) -> dict[str, Any]:
+    """A table, or an empty one for anything else."""
+    return value if isinstance(value, dict) else {}
+
+
+def configs(project: Project, stem: str) -> Iterable[tuple[str, Any]]:
+    """Paths and contents of configuration files whose name begins so, shallowest first."""
+    found = [path for path in project.configs if path.rpartition("/")[2].startswith(stem)]
+    return ((path, project.data(path)) for path in sorted(found, key=lambda path: (path.count("/"), path)))
