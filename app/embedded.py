@@ -51,7 +51,7 @@ def ensure(home: Path, *, durable: bool = True) -> Server:
     """Make sure that the home's server answers, and say where; safe to call from many processes at once.
 
     The server outlives the caller, killed or not, and its data is made on the first call.  durable: False only for
-    tests; it trades the safety of commits for speed.  Raises: EmbeddedUnavailable.
+    tests; commits then survive the server's death, not the machine's.  Raises: EmbeddedUnavailable.
     """
     home = _home(home)
     with _locked(home):
@@ -140,7 +140,7 @@ def _running(cluster: _Cluster, access: Access | None) -> Access | None:
 
 def _start(cluster: _Cluster, access: Access | None) -> Access:
     """Start the server, and make or repair its data first where needed."""
-    account = postgres_user.choose(cluster.programs.postgres, cluster.home, cluster.data)
+    account = postgres_user.choose(cluster.programs, cluster.home, cluster.data)
     access = _data(cluster, account, access)
     deadline = time.monotonic() + RETRY_SECONDS
     while True:

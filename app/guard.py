@@ -13,17 +13,21 @@ from contextlib import suppress
 
 from app import processes
 
-PATIENCE_SECONDS = (
-    10.0  # after a kill -9: the children have got their SIGTERM from the kernel, this is their time to end
-)
+# After a kill -9 the children got SIGTERM from the kernel and need time to end: the grace, at most
+PATIENCE_SECONDS = 10.0
 POLL_SECONDS = 0.1
 
 
 class Guard:
     """The supervisor's end: tells the guard after each change which sessions are its children's."""
 
-    def __init__(self) -> None:
-        """Start the guard.  mark: every child carries it in its environment, and so do their children."""
+    def __init__(self, *, grace: float) -> None:
+        """Start the guard.
+
+        grace: seconds it leaves the children after our sudden end, 10 at most.  `mark` is what every child must carry
+        in its environment, and so gives to its own.
+        """
+        self._patience = min(grace, PATIENCE_SECONDS)
         self.mark = f"FAIRLANE_UP={secrets.token_hex(8)}"
         self._process = self._start()
 
@@ -51,7 +55,7 @@ class Guard:
 
     def _start(self) -> subprocess.Popen[bytes]:
         quiet = subprocess.DEVNULL  # whoever reads our output must see its end when we are gone
-        argv = [sys.executable, "-m", "app.guard", self.mark]
+        argv = [sys.executable, "-m", "app.guard", self.mark, str(self._patience)]
         return subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet, start_new_session=True)
 
 
@@ -62,7 +66,7 @@ def kill(pids: Iterable[int]) -> None:
             os.kill(pid, signal.SIGKILL)
 
 
-def main(mark: str) -> None:
+def main(mark: str, patience: float) -> None:
     """Wait for the end of the input, which comes with the supervisor's, then end the survivors."""
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)  # a service manager signals the whole group; the supervisor ends us
@@ -70,7 +74,7 @@ def main(mark: str) -> None:
     for line in sys.stdin.buffer:
         if line.endswith(b"\n"):  # not a line that was being written when the supervisor died
             sessions = set(map(int, line.split()))
-    deadline = time.monotonic() + PATIENCE_SECONDS
+    deadline = time.monotonic() + patience
     while (left := processes.survivors(sessions, mark)) and time.monotonic() < deadline:
         time.sleep(POLL_SECONDS)
     while left:
@@ -80,4 +84,4 @@ def main(mark: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], float(sys.argv[2]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import re
 import shutil
 import subprocess
@@ -111,14 +110,19 @@ def _numbers(folder: Path) -> list[int]:
 
 @cache
 def _probe(folder: Path) -> Programs | None:
-    if not os.access(folder / "initdb", os.X_OK):
+    versions = [_version(folder / name) for name in ("postgres", "initdb")]  # they need different libraries
+    if versions[0] is None or versions[0] != versions[1]:
         return None
-    command = [str(folder / "postgres"), "--version"]
+    found = Programs(folder, versions[0])
+    return found if found.major >= OLDEST_MAJOR else None
+
+
+def _version(program: Path) -> str | None:
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=PROBE_SECONDS, check=False)
+        done = subprocess.run(
+            [program, "--version"], capture_output=True, text=True, timeout=PROBE_SECONDS, check=False
+        )
     except (OSError, subprocess.TimeoutExpired):  # not there, another machine's format, no such loader
         return None
     version = re.search(r"\(PostgreSQL\) (\d+(?:\.\d+)?)", done.stdout)
-    if done.returncode != 0 or version is None or int(version[1].split(".")[0]) < OLDEST_MAJOR:
-        return None
-    return Programs(folder, version[1])
+    return version[1] if done.returncode == 0 and version else None

@@ -15,7 +15,7 @@ from app.postgres_binaries import EmbeddedUnavailable, Programs
 from app.postgres_user import Account
 
 ADMIN, ROLE, DATABASE = "fairlane_admin", "app", "fairlane"
-FIRST_USER_OID = 16384  # a database of ours has a folder of at least this number
+INITDB_FOLDERS = {"1", "4", "5"}  # template1, template0, postgres, fixed since 15; any other holds a database of ours
 
 # For a small machine; an operator may edit postgresql.conf, what we depend on is given at start (postmaster.py)
 SETTINGS = """
@@ -137,7 +137,7 @@ def _clear(data: Path) -> None:
         shutil.rmtree(left, ignore_errors=True)
     if not data.exists():
         return
-    if any(int(name.name) >= FIRST_USER_OID for name in data.glob("base/*") if name.name.isdecimal()):
+    if {folder.name for folder in data.glob("base/*") if folder.name.isdecimal()} - INITDB_FOLDERS:
         raise EmbeddedUnavailable(
             f"{data} is damaged (PG_VERSION or global/pg_control is missing) and holds data: put it back from a copy,"
             " or move it away and `fairlane restore` a backup"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TypedDict
 
-from app.postgres_binaries import EmbeddedUnavailable
+from app.postgres_binaries import EmbeddedUnavailable, Programs
 
 SERVICE_USERS = ("postgres", "nobody")
 # Own mapping-less user namespace: the kernel still sees root (a home in /root stays readable), the program sees uid
@@ -94,26 +94,26 @@ class Account:
         return {"user": self.uid, "group": self.gid, "extra_groups": []}
 
 
-def choose(postgres: str, home: Path, data: Path) -> Account:
+def choose(programs: Programs, home: Path, data: Path) -> Account:
     """Choose the user: ourselves, or for root the owner of the data, a service user, a user namespace.
 
-    A user counts when it can run `postgres` and enter `home`.  Raises: EmbeddedUnavailable.
+    A user counts when it can run the programs and enter `home`.  Raises: EmbeddedUnavailable.
     """
     if os.geteuid() != 0:
         return Account(os.geteuid(), os.getegid())
     for entry in _candidates(data):
         account = Account(entry.pw_uid, entry.pw_gid)
-        if _can_serve(account, postgres, home):
+        if _can_serve(account, programs, home):
             return account
     inside = Account(0, 0, NAMESPACE)
-    if _can_serve(inside, postgres, home):
+    if _can_serve(inside, programs, home):
         # a superuser of this database could write files as the real root; the service's own role is none
         log.debug("postgres_user_namespace", extra={"home": str(home)})
         return inside
     raise EmbeddedUnavailable(
-        f"PostgreSQL does not run as root, no user of {', '.join(SERVICE_USERS)} can both run {postgres} and enter"
-        f" {home}, and user namespaces are off: run as an ordinary user, or choose another FAIRLANE_HOME, or set"
-        " DATABASE_URL"
+        f"PostgreSQL does not run as root, no user of {', '.join(SERVICE_USERS)} can both run {programs.folder} and"
+        f" enter {home}, and user namespaces are off: run as an ordinary user, or choose another FAIRLANE_HOME, or"
+        " set DATABASE_URL"
     )
 
 
@@ -124,9 +124,10 @@ def _candidates(data: Path) -> Iterator[pwd.struct_passwd]:
     yield from (names[name] for name in SERVICE_USERS if name in names and names[name].pw_uid != 0)
 
 
-def _can_serve(account: Account, postgres: str, home: Path) -> bool:
+def _can_serve(account: Account, programs: Programs, home: Path) -> bool:
+    attempt = 'cd "$0" && "$1" --version && exec "$2" --version'
     try:
-        account.run(["/bin/sh", "-c", 'cd "$1" && exec "$0" --version', postgres, str(home)], cwd=Path("/"))
+        account.run(["/bin/sh", "-c", attempt, str(home), programs.postgres, programs.initdb], cwd=Path("/"))
     except (EmbeddedUnavailable, OSError, subprocess.SubprocessError):
         return False
     return True

@@ -69,7 +69,7 @@ def run(
     Returns the exit code: 0, or 1 when one had to be killed.
     """
     output = Output(max(len(child.name) for child in children), as_json=os.environ.get("LOG_FORMAT") == "json")
-    guard = Guard()
+    guard = Guard(grace=grace)
     tree = _Tree([Running(child, output, guard.mark) for child in children], guard, output)
     try:
         with _signals() as (received, wake):

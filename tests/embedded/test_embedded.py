@@ -1,0 +1,252 @@
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import stat
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from app import embedded, postgres_binaries, postmaster, processes
+from tests.embedded.conftest import Ask, copy, pid_of
+
+Helper = Callable[..., subprocess.Popen[str]]
+Until = Callable[[Callable[[], object]], None]
+
+START = """
+import sys
+from pathlib import Path
+from app import embedded
+server = embedded.ensure(Path(sys.argv[1]), durable=False)
+print(server.url, server.started)
+"""
+HOLD = """
+import sys
+from pathlib import Path
+from app import embedded
+with embedded.hold(Path(sys.argv[1]), durable=False) as server:
+    print(server.url)
+    sys.stdin.read()
+"""
+
+
+def test_the_first_call_makes_the_server_and_the_second_finds_it(home: Path, ask: Ask) -> None:
+    first = embedded.ensure(home)
+    second = embedded.ensure(home)
+    assert (first.started, second.started) == (True, False)
+    assert first.url == second.url
+    assert re.fullmatch(r"postgresql\+psycopg2://app:[\w-]{32}@127\.0\.0\.1:\d+/fairlane", first.url)
+    assert first.url not in repr(first)
+    assert ask(first.url, "SHOW fsync") == [("on",)]
+    assert ask(first.url, "SHOW synchronous_commit") == [("on",)]
+    assert ask(first.url, "SHOW max_connections") == [("200",)]
+    assert ask(first.admin_url, "SHOW unix_socket_directories") == [("",)]
+    assert ask(first.url, "SHOW listen_addresses") == [("127.0.0.1",)]
+    assert ask(first.url, "SHOW idle_in_transaction_session_timeout") == [("1min",)]
+    assert (embedded.stop(home), embedded.stop(home)) == (True, False)
+
+
+def test_the_role_owns_its_database_and_is_no_superuser(filled: Path, ask: Ask) -> None:
+    server = embedded.ensure(filled, durable=False)
+    assert ask(
+        server.url, "SELECT rolsuper, rolcreaterole, rolcreatedb FROM pg_roles WHERE rolname = current_user"
+    ) == [(False, False, True)]
+    assert ask(server.url, "SELECT datdba::regrole::text FROM pg_database WHERE datname = 'fairlane'") == [("app",)]
+    ask(server.url, "CREATE DATABASE cloned TEMPLATE fairlane")
+    assert ask(server.url.replace("/fairlane", "/cloned"), "SELECT answer FROM kept") == [(42,)]
+    assert ask(server.admin_url, "SELECT rolsuper FROM pg_roles WHERE rolname = current_user") == [(True,)]
+
+
+def test_only_the_owner_reads_the_files_and_all_are_in_the_home(home: Path) -> None:
+    server = embedded.ensure(home, durable=False)
+    modes = {entry.name: stat.S_IMODE(entry.stat().st_mode) for entry in home.iterdir()}
+    name = server.data.name
+    assert set(modes) == {name, f"{name}.url", f"{name}.admin.url", f"{name}.log", "pg.lock"}
+    assert modes[f"{name}.url"] == modes[f"{name}.admin.url"] == modes[f"{name}.log"] == 0o600
+    assert modes[name] == 0o700
+    arguments = Path("/proc", str(pid_of(home)), "cmdline").read_bytes().decode()
+    assert server.url.split(":")[2].split("@")[0] not in arguments
+
+
+def test_the_log_holds_neither_statements_nor_values(filled: Path, ask: Ask) -> None:
+    server = embedded.ensure(filled, durable=False)
+    ask(server.url, "CREATE TABLE once (word text PRIMARY KEY)")
+    ask(server.url, "INSERT INTO once VALUES ('hunter2')")
+    with pytest.raises(Exception, match="duplicate key"):
+        ask(server.url, "INSERT INTO once VALUES ('hunter2')")
+    said = postmaster.log_file(server.data).read_text()
+    assert "duplicate key" in said
+    assert "hunter2" not in said
+
+
+def test_a_server_without_safety_is_not_taken_for_a_durable_one(filled: Path, ask: Ask) -> None:
+    fast = embedded.ensure(filled, durable=False)
+    assert ask(fast.url, "SHOW fsync") == [("off",)]
+    safe = embedded.ensure(filled)
+    assert safe.started
+    assert ask(safe.url, "SHOW fsync") == [("on",)]
+    assert not embedded.ensure(filled, durable=False).started
+
+
+def test_six_processes_at_once_on_an_empty_home_share_one_server(home: Path, helper: Helper) -> None:
+    racers = [helper(START, home) for _ in range(6)]
+    lines = [racer.communicate(timeout=30)[0].split() for racer in racers]
+    assert len({url for url, _ in lines}) == 1
+    assert sorted(started for _, started in lines) == ["False"] * 5 + ["True"]
+
+
+def test_a_killed_postmaster_comes_back_with_its_data(filled: Path, ask: Ask, helper: Helper, until: Until) -> None:
+    holder = helper(HOLD, filled)  # its parent lives on and does not collect it: a zombie, which kill(pid, 0) finds
+    url = holder.stdout.readline().strip()
+    ask(url, "CREATE TABLE later AS SELECT 7 AS n")
+    killed = pid_of(filled)
+    os.kill(killed, signal.SIGKILL)
+    until(lambda: not processes.alive(killed))
+    os.kill(killed, 0)
+    again = embedded.ensure(filled, durable=False)
+    assert (again.url, again.started) == (url, True)
+    assert ask(again.url, "SELECT n, answer FROM later, kept") == [(7, 42)]
+
+
+def test_a_backend_that_outlives_its_postmaster_is_no_obstacle(
+    filled: Path, helper: Helper, until: Until, ask: Ask
+) -> None:
+    server = embedded.ensure(filled, durable=False)
+    busy = "import sys, psycopg2; psycopg2.connect(sys.argv[1]).cursor().execute(sys.argv[2])"
+    loop = "DO $$ BEGIN LOOP PERFORM 1; END LOOP; END $$"  # never waits, so it does not see that the postmaster died
+    helper(busy, server.url.replace("+psycopg2", ""), loop)
+    until(lambda: ask(server.url, "SELECT 1 FROM pg_stat_activity WHERE query LIKE 'DO %' AND state = 'active'"))
+    os.kill(pid_of(filled), signal.SIGKILL)
+    assert embedded.ensure(filled, durable=False).url == server.url
+    assert len(processes.working_in(server.data, program="postgres")) > 1
+    until(lambda: not ask(server.url, "SELECT 1 FROM pg_stat_activity WHERE query LIKE 'DO %' AND state = 'active'"))
+
+
+def test_the_server_survives_the_process_that_started_it_and_the_next_holder_stops_it(
+    filled: Path, helper: Helper, ask: Ask
+) -> None:
+    starter = helper(HOLD, filled)
+    url = starter.stdout.readline().strip()
+    os.killpg(starter.pid, signal.SIGKILL)
+    starter.wait()
+    assert ask(url, "SELECT 1") == [(1,)]
+    with embedded.hold(filled, durable=False) as server:
+        assert (server.url, server.started) == (url, False)
+    assert not embedded.stop(filled)
+
+
+def test_the_last_holder_stops_the_server_and_no_other(filled: Path, helper: Helper, ask: Ask) -> None:
+    first = helper(HOLD, filled)
+    url = first.stdout.readline().strip()
+    with embedded.hold(filled, durable=False):
+        first.communicate(timeout=20)
+        assert first.returncode == 0
+        assert ask(url, "SELECT 1") == [(1,)]
+    assert not embedded.stop(filled)
+
+
+def test_an_initdb_killed_half_way_is_done_again(home: Path, helper: Helper, until: Until) -> None:
+    victim = helper(START, home)
+    until(lambda: list(home.glob("pg*.new-*/pg*/base")))
+    os.killpg(victim.pid, signal.SIGKILL)
+    victim.wait()
+    assert embedded.ensure(home, durable=False).started
+    assert not list(home.glob("pg*.new-*"))
+
+
+def test_somebody_elses_half_made_data_is_moved_aside_and_kept(home: Path) -> None:
+    major = postgres_binaries.choose(set()).major
+    (home / f"pg{major}" / "base" / "1").mkdir(parents=True)
+    (home / f"pg{major}" / "note").write_text("mine")
+    assert embedded.ensure(home, durable=False).started
+    assert [path.read_text() for path in home.glob("pg*.broken-*/pg*/note")] == ["mine"]
+
+
+def test_damaged_data_is_refused_and_left_as_it_is(filled: Path) -> None:
+    (data,) = (path for path in filled.glob("pg*") if path.is_dir())
+    (data / "global" / "pg_control").rename(filled / "pg_control")
+    before = sorted(path for path in data.rglob("*"))
+    with pytest.raises(embedded.EmbeddedUnavailable, match="is damaged"):
+        embedded.ensure(filled, durable=False)
+    assert sorted(path for path in data.rglob("*")) == before
+
+
+def test_a_port_that_somebody_took_is_left_to_them(filled: Path, ask: Ask) -> None:
+    first = embedded.ensure(filled, durable=False)
+    embedded.stop(filled)
+    with socket.create_server(("127.0.0.1", int(first.url.rsplit(":", 1)[1].split("/")[0]))):
+        second = embedded.ensure(filled, durable=False)
+    assert second.url != first.url
+    assert ask(second.url, "SELECT answer FROM kept") == [(42,)]
+    assert embedded.ensure(filled, durable=False).url == second.url
+
+
+def test_a_stale_pid_file_is_seen_through(filled: Path) -> None:
+    (data,) = (path for path in filled.glob("pg*") if path.is_dir())
+    for left in (f"{os.getpid()}\n{data}\n0\n1\n", "", "999999999\n", "1\n"):
+        (data / "postmaster.pid").write_text(left)
+        assert embedded.ensure(filled, durable=False).started
+        assert embedded.stop(filled)
+
+
+def test_a_copy_of_a_running_home_gets_a_server_of_its_own(filled: Path, ask: Ask) -> None:
+    original = embedded.ensure(filled, durable=False)
+    twin = filled.with_name("twin")
+    copy(filled, twin)
+    try:
+        copied = embedded.ensure(twin, durable=False)
+        assert copied.started
+        assert copied.url != original.url
+        ask(copied.url, "DROP TABLE kept")
+        assert ask(original.url, "SELECT answer FROM kept") == [(42,)]
+    finally:
+        embedded.stop(twin)
+
+
+def test_lost_passwords_are_made_anew(filled: Path, ask: Ask) -> None:
+    for path in filled.glob("*.url"):
+        path.unlink()
+    server = embedded.ensure(filled, durable=False)
+    assert ask(server.url, "SELECT answer FROM kept") == [(42,)]
+    next(filled.glob("*.admin.url")).unlink()  # now while it runs
+    again = embedded.ensure(filled, durable=False)
+    assert again.url != server.url
+    assert ask(again.url, "SELECT answer FROM kept") == [(42,)]
+
+
+def test_wrong_passwords_are_named_at_once(filled: Path) -> None:
+    path = next(filled.glob("*.admin.url"))
+    path.write_text(re.sub(r":[\w-]{32}@", ":wrong@", path.read_text()))
+    with pytest.raises(embedded.EmbeddedUnavailable, match="delete both to have new passwords made"):
+        embedded.ensure(filled, durable=False)
+
+
+def test_a_server_that_cannot_start_says_why(filled: Path) -> None:
+    (data,) = (path for path in filled.glob("pg*") if path.is_dir())
+    with (data / "postgresql.conf").open("a") as conf:
+        conf.write("shared_buffers = nonsense\n")
+    with pytest.raises(embedded.EmbeddedUnavailable, match="shared_buffers"):
+        embedded.ensure(filled, durable=False)
+
+
+def test_the_log_is_cut_while_the_server_writes(filled: Path, ask: Ask) -> None:
+    server = embedded.ensure(filled, durable=False)
+    log = postmaster.log_file(server.data)
+    with log.open("a") as grown:
+        grown.write("x" * postmaster.LOG_BYTES)
+    embedded.ensure(filled, durable=False)
+    assert log.stat().st_size == 0
+    assert log.with_name(f"{log.name}.1").stat().st_size > postmaster.LOG_BYTES
+    with pytest.raises(Exception, match="does not exist"):
+        ask(server.url, "SELECT nothing_of_this_name")
+    assert 0 < log.stat().st_size < 1000
+
+
+def test_a_home_that_cannot_be_made_is_named(passable: Path) -> None:
+    (passable / "file").touch()
+    with pytest.raises(embedded.EmbeddedUnavailable, match="cannot make FAIRLANE_HOME"):
+        embedded.ensure(passable / "file" / "home")
