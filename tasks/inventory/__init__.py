@@ -1,10 +1,12 @@
 """The inventory engine: a Git object store in, a list of tests out.  Nothing is checked out and nothing is run."""
 
-from .engine import inventory
+from collections.abc import Sequence
+
 from .errors import InventoryError
 from .git import Source, fetched, resolve
 from .gitprocess import GitLimits
-from .model import Checkpoint, Facts, FactsCache, FactsKey, FileInventory, Inventory, Test
+from .interface import Framework
+from .model import Checkpoint, Facts, FactsCache, FactsKey, FileInventory, Inventory, Test, silent
 from .parsers import ParseLimits
 from .repository import Repository
 from .version import PARSER_VERSION
@@ -27,3 +29,21 @@ __all__ = [
     "inventory",
     "resolve",
 ]
+
+
+def inventory(
+    repo: Repository,
+    *,
+    cache: FactsCache | None = None,
+    checkpoint: Checkpoint = silent,
+    limits: ParseLimits | None = None,
+    frameworks: Sequence[Framework] | None = None,
+) -> Inventory:
+    """List every test of a commit.  A file that cannot be read is listed with the reason, and harms no other.
+
+    Raises: InventoryError for the repository as a whole; whatever the checkpoint raises.
+    """
+    # imported here because parsing children import this package too, and half their start would be spent on it
+    from .engine import run  # noqa: PLC0415
+
+    return run(repo, cache=cache, checkpoint=checkpoint, limits=limits, frameworks=frameworks)

@@ -10,7 +10,7 @@ from .frameworks import FRAMEWORKS
 from .interface import Framework, Scope
 from .languages import language_of
 from .loader import Loader
-from .model import Checkpoint, Facts, FactsCache, FactsKey, FileInventory, Inventory, Pulse, Test, silent
+from .model import Checkpoint, Facts, FactsCache, FactsKey, FileInventory, Inventory, Pulse, Test
 from .parsers import ParseLimits, Parsers
 from .project import Project
 from .repository import Repository
@@ -25,24 +25,20 @@ FOREIGN: Final = frozenset(
 )  # fmt: skip
 
 
-def inventory(
+def run(
     repo: Repository,
     *,
-    cache: FactsCache | None = None,
-    checkpoint: Checkpoint = silent,
-    limits: ParseLimits | None = None,
-    frameworks: Sequence[Framework] = FRAMEWORKS,
+    cache: FactsCache | None,
+    checkpoint: Checkpoint,
+    limits: ParseLimits | None,
+    frameworks: Sequence[Framework] | None,
 ) -> Inventory:
-    """List every test of a commit.  A file that cannot be read is listed with the reason, and harms no other.
-
-    Raises: InventoryError for the repository as a whole; whatever the checkpoint raises.
-    """
+    """Do what `inventory` of this package promises."""
     pulse = Pulse(checkpoint)
     repo.checkpoint = pulse
     with Parsers(limits or ParseLimits(), pulse) as parsers:
         parsers.warm()
-        run = _Run(repo, Loader(repo, parsers, cache, pulse), frameworks)
-        return run.inventory()
+        return _Run(repo, Loader(repo, parsers, cache, pulse), frameworks or FRAMEWORKS).inventory()
 
 
 @dataclass(slots=True)
