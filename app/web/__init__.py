@@ -1,0 +1,46 @@
+"""The web: REST under /api/v1, and pages."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+
+from apiflask import APIFlask
+from werkzeug.middleware.proxy_fix import ProxyFix
+
+from app.web import headers, health, openapi, pages, problems
+from app.web.api import api
+from app.web.api.events import LIVE
+from app.web.context import EXTENSION
+from app.web.live import Live
+from app.web.reading import StrictJson
+from app.web.sessions import Sessions
+from app.web.wiring import Wired, wire
+
+LONGEST_BODY = 1_000_000  # bytes
+
+
+def create_app(wired: Wired | None = None) -> APIFlask:
+    """Build the application; without wiring, from the environment.  Opens no connection and starts no thread."""
+    wired = wired or wire()
+    app = APIFlask(
+        __name__,
+        title="Fairlane",
+        version=version("fairlane"),
+        spec_path=openapi.PATH,
+        docs_path=None,
+        json_errors=False,
+    )
+    app.extensions |= {EXTENSION: wired, LIVE: Live(wired.uow, wired.policy)}
+    app.secret_key = wired.secret
+    app.config |= {"MAX_CONTENT_LENGTH": LONGEST_BODY, "MAX_FORM_PARTS": 50}
+    app.json = StrictJson(app)
+    app.session_interface = Sessions()
+    if wired.settings.trust_proxy:
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=1, x_proto=1, x_host=1)  # type: ignore[method-assign]
+    openapi.init(app)
+    headers.init(app)
+    problems.init(app)
+    health.init(app)
+    app.register_blueprint(api)
+    pages.init(app)
+    return app

@@ -1,0 +1,223 @@
+"""What clients get: the shapes of the OpenAPI document.  Members may be added, so unknown ones pass."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Shape(BaseModel):
+    """An object of the API."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class RepositoryShape(Shape):
+    host: str
+    owner: str
+    name: str
+    url: str
+    private: bool
+
+
+class WaitShape(Shape):
+    """Why the job has not started, in a code, in numbers and in words."""
+
+    reason: Literal["workers_busy", "user_at_limit", "backoff", "queue_paused", "no_workers"]
+    position: int | None
+    ahead_of_you: int | None
+    running: int | None
+    limit: int | None
+    eta_seconds: int | None
+    eta_low: int | None
+    eta_high: int | None
+    text: str
+
+
+class ProgressShape(Shape):
+    phase: str
+    done: int
+    total: int
+
+
+class ErrorShape(Shape):
+    code: str
+    message: str
+    retryable: bool
+
+
+class Job(Shape):
+    """A request to analyse one commit, and what became of it."""
+
+    id: UUID
+    status: Literal["queued", "waiting", "running", "retrying", "completed", "failed", "cancelled"]
+    repository: RepositoryShape
+    commit: str
+    ref: str | None
+    trigger: Literal["user", "anonymous", "scheduled"]
+    queue: str
+    tier: str
+    attempt: int
+    max_attempts: int
+    snoozes: int
+    submitted_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    next_attempt_at: datetime | None
+    wait: WaitShape | None
+    progress: ProgressShape | None
+    error: ErrorShape | None
+    billed: bool
+    parser_version: str | None
+    summary: dict[str, Any] | None
+    links: dict[str, str]
+
+
+class ProblemShape(Shape):
+    """RFC 9457."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    request_id: str
+
+
+class BatchItem(Shape):
+    """status: as POST /analyses would have answered; with a job or a problem."""
+
+    index: int
+    status: int
+    job: Job | None = None
+    problem: ProblemShape | None = None
+
+
+class Batch(Shape):
+    items: list[BatchItem]
+
+
+class TestRow(Shape):
+    __test__ = False
+
+    file: str
+    framework: str
+    suites: list[str]
+    name: str
+    line: int
+    status: str
+
+
+class TestPage(Shape):
+    """total: rows of all pages under this filter."""
+
+    __test__ = False
+
+    items: list[TestRow]
+    next: str | None
+    total: int
+
+
+class Event(Shape):
+    id: int
+    at: datetime
+    event: str
+    facts: dict[str, Any]
+
+
+class Timeline(Shape):
+    items: list[Event]
+
+
+class JobPage(Shape):
+    items: list[Job]
+    next: int | None = None
+
+
+class RepositoryResult(Shape):
+    """newest: the last completed analysis; history: it and those before."""
+
+    host: str
+    owner: str
+    name: str
+    url: str
+    newest: Job | None
+    history: list[Job]
+
+
+class Meter(Shape):
+    """Units of this period.  limit null: unlimited."""
+
+    used: int
+    reserved: int
+    limit: int | None
+    free: int | None
+    level: Literal["ok", "warn", "danger", "spent"]
+
+
+class Usage(Shape):
+    tier: str
+    period_start: datetime
+    resets_at: datetime
+    analysis: Meter
+    specview: Meter
+
+
+class Reservation(Shape):
+    job_id: UUID
+    event_type: str
+    reserved_amount: int
+    accepted_at: datetime
+    expires_at: datetime
+
+
+class Reservations(Shape):
+    items: list[Reservation]
+
+
+class QuotaAnswer(Shape):
+    event_type: str
+    amount: int
+    allowed: bool
+    used: int
+    reserved: int
+    limit: int | None
+    resets_at: datetime
+
+
+class Me(Shape):
+    user_id: UUID
+    email: str | None
+    tier: str
+    is_operator: bool
+    scopes: list[str]
+
+
+class TokenRow(Shape):
+    """A token without its secret."""
+
+    id: UUID
+    prefix: str
+    name: str
+    scopes: list[str]
+    created_at: datetime | None = None
+    expires_at: datetime | None = None
+    last_used_at: datetime | None = None
+
+
+class NewTokenShape(TokenRow):
+    """token: shown this once; only its hash is kept."""
+
+    token: str
+
+
+class Tokens(Shape):
+    items: list[TokenRow]
+
+
+class State(Shape):
+    """status: of the process, or of what it needs."""
+
+    status: str

@@ -1,0 +1,40 @@
+"""REST under /api/v1: programs by token, or by nothing where the operator lets anybody in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from apiflask import APIBlueprint
+from flask import Response, request
+from werkzeug.exceptions import UnsupportedMediaType
+
+from app.web import auth
+
+api = APIBlueprint("api", __name__, url_prefix="/api/v1")
+Answer = tuple[dict[str, Any], int, dict[str, str]]
+
+
+api.before_request(auth.identify_program)
+api.before_request(auth.limit_writes)
+
+
+@api.before_request
+def _only_json() -> None:
+    """A body of another type is refused before it is read; this also keeps HTML forms of other sites out."""
+    if request.method in auth.SAFE_METHODS or request.method == "DELETE":
+        return
+    if (request.content_length or request.content_type) and not request.is_json:
+        raise UnsupportedMediaType("Send JSON with `Content-Type: application/json`.")
+
+
+@api.after_request
+def _conditional(response: Response) -> Response:
+    """ETag and 304 for whatever is read as a whole."""
+    if request.method == "GET" and response.status_code == 200 and not response.is_streamed:  # noqa: PLR2004
+        response.add_etag()
+        response.make_conditional(request)
+    return response
+
+
+# the views register themselves on `api`
+from app.web.api import account, analyses, batch, events, repositories, results  # noqa: E402, F401

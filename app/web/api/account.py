@@ -1,0 +1,104 @@
+"""The account of the caller: what it may use, what it asked for, its tokens."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from flask import g
+
+from app.errors import Forbidden
+from app.services import accounts, browse, usage
+from app.web import answers, auth
+from app.web.api import api
+from app.web.context import utc_now, wired
+from app.web.schemas import NewToken, PageQuery, QuotaQuestion
+
+
+@api.get("/usage")
+@api.output(answers.Usage)
+@api.doc(operation_id="getUsage", tags=["Quota"])
+def show_usage() -> dict[str, Any]:
+    """What is used, reserved and left in this period."""
+    return usage.usage(wired().uow, auth.somebody(), now=utc_now())
+
+
+@api.get("/usage/reservations")
+@api.output(answers.Reservations)
+@api.doc(operation_id="listReservations", tags=["Quota"])
+def list_reservations() -> dict[str, Any]:
+    """Units held by unfinished jobs, oldest first."""
+    return {"items": usage.reservations(wired().uow, auth.somebody())}
+
+
+@api.post("/quota/check")
+@api.input(QuotaQuestion, arg_name="asked")
+@api.output(answers.QuotaAnswer)
+@api.doc(operation_id="checkQuota", tags=["Quota"])
+def check_quota(asked: QuotaQuestion) -> dict[str, Any]:
+    """Whether so much would be accepted now; reserves nothing."""
+    return usage.check(wired().uow, auth.somebody(), asked.event, asked.amount, now=utc_now())
+
+
+@api.get("/me")
+@api.output(answers.Me)
+@api.doc(operation_id="getMe", tags=["Account"])
+def show_me() -> dict[str, Any]:
+    """Whose token or session this is."""
+    account = auth.person()
+    return {
+        "user_id": account.user_id,
+        "email": account.email,
+        "tier": account.tier.value,
+        "is_operator": account.is_operator,
+        "scopes": sorted(g.caller.scopes),
+    }
+
+
+@api.get("/me/history")
+@api.input(PageQuery, location="query", arg_name="page")
+@api.output(answers.JobPage)
+@api.doc(operation_id="listHistory", tags=["Account"])
+def list_history(page: PageQuery) -> dict[str, Any]:
+    """The analyses you asked for, newest first."""
+    jobs, following = browse.history(
+        wired().uow, auth.person().user_id, wired().policy, before=page.cursor, limit=page.limit, now=utc_now()
+    )
+    return {"items": jobs, "next": following}
+
+
+@api.get("/me/tokens")
+@api.output(answers.Tokens)
+@api.doc(operation_id="listTokens", tags=["Account"])
+def list_tokens() -> dict[str, Any]:
+    """Your living tokens, newest first, without their secrets."""
+    return {"items": accounts.tokens(wired().uow, auth.person().user_id)}
+
+
+@api.post("/me/tokens")
+@api.input(NewToken, arg_name="asked")
+@api.output(answers.NewTokenShape, 201)
+@api.doc(operation_id="addToken", tags=["Account"])
+def add_token(asked: NewToken) -> dict[str, Any]:
+    """Make a token; its secret is shown this once.  A token can give no more than it may do itself."""
+    account = auth.person("write")
+    if excess := set(asked.scopes) - g.caller.scopes:
+        raise Forbidden(f"This token lacks the scope {sorted(excess)[0]!r} and cannot give it")
+    token = accounts.add_token(
+        wired().uow,
+        account.user_id,
+        scopes=tuple(asked.scopes),
+        name=asked.name,
+        expires_at=asked.expires_at,
+        now=utc_now(),
+    )
+    row = {"id": token.token_id, "prefix": token.prefix, "scopes": list(token.scopes), "token": token.secret}
+    return row | {"name": asked.name, "expires_at": asked.expires_at}
+
+
+@api.delete("/me/tokens/<uuid:token_id>")
+@api.doc(operation_id="revokeToken", tags=["Account"], responses={204: "Revoked"})
+def revoke_token(token_id: UUID) -> tuple[str, int]:
+    """End a token."""
+    accounts.revoke_token(wired().uow, auth.person("write").user_id, token_id, now=utc_now())
+    return "", 204

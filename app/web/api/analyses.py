@@ -1,0 +1,69 @@
+"""Submit, read and cancel analyses."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from app.services import browse, replay, submit
+from app.services.cancel import cancel
+from app.services.submit import ACCEPTED
+from app.web import answers, auth
+from app.web.api import Answer, api
+from app.web.context import utc_now, wired
+from app.web.schemas import SubmitAnalysis
+from app.web.submission import idempotency_key, wanted
+
+POLL_SECONDS = 1
+
+
+@api.post("/analyses")
+@api.input(SubmitAnalysis, arg_name="asked")
+@api.output(answers.Job, ACCEPTED, description="Accepted, or joined to the analysis of this commit that is under way")
+@api.doc(operation_id="submitAnalysis", tags=["Analyses"], responses={200: "Analysed already; nothing is billed"})
+def submit_analysis(asked: SubmitAnalysis) -> Answer:
+    """Analyse a commit.
+
+    Reserves one analysis and enqueues it, in one transaction.  With `Idempotency-Key` a repeated request gets the
+    stored answer.  Asking again for a commit whose analysis failed starts nothing unless `retry` is true.
+    """
+    account, services = auth.somebody("write"), wired()
+    key = idempotency_key(asked.model_dump())
+    # a replay is answered without asking the Git host again
+    stored = replay.replay(services.uow, account.user_id, *key) if key else None
+    answer = stored or submit.submit(
+        services.uow, account.user_id, wanted(asked), services.policy, key=key, now=utc_now()
+    )
+    return answer.job, answer.status, _headers(answer)
+
+
+@api.get("/analyses/<uuid:job_id>")
+@api.output(answers.Job)
+@api.doc(operation_id="getAnalysis", tags=["Analyses"])
+def show_analysis(job_id: UUID) -> dict[str, Any]:
+    """One analysis: its state, why it waits, how far it is, or what it found."""
+    return browse.job(wired().uow, job_id, auth.viewer(), wired().policy, now=utc_now())
+
+
+@api.delete("/analyses/<uuid:job_id>")
+@api.doc(
+    operation_id="cancelAnalysis",
+    tags=["Analyses"],
+    responses={204: "Cancelled, or asked to stop", 409: "It has ended"},
+)
+def cancel_analysis(job_id: UUID) -> tuple[str, int]:
+    """Cancel an analysis; idempotent.
+
+    A queued one vanishes and its reservation returns, a running one stops within seconds.
+    """
+    cancel(wired().uow, job_id, auth.somebody("write"), wired().policy, now=utc_now())
+    return "", 204
+
+
+def _headers(answer: submit.Answer) -> dict[str, str]:
+    headers = {"Location": answer.job["links"]["self"]}
+    if answer.status == ACCEPTED:
+        headers["Retry-After"] = str(POLL_SECONDS)
+    if answer.replayed:
+        headers["Idempotency-Replayed"] = "true"
+    return headers

@@ -1,0 +1,37 @@
+"""Submit many analyses at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.errors import Problem
+from app.services.submit import ACCEPTED, KNOWN, Answer
+from app.services.submit_batch import submit_batch
+from app.web import answers, auth, problems
+from app.web import api as package
+from app.web.api import api
+from app.web.context import utc_now, wired
+from app.web.schemas import SubmitBatch
+from app.web.submission import wanted_each
+
+
+@api.post("/analyses/batch")
+@api.input(SubmitBatch, arg_name="asked")
+@api.output(answers.Batch, ACCEPTED, description="At least one item was accepted or joined")
+@api.doc(operation_id="submitBatch", tags=["Analyses"], responses={200: "No item was accepted; each says why"})
+def submit_many(asked: SubmitBatch) -> package.Answer:
+    """Analyse up to 100 commits.
+
+    All reservations are made in one transaction.  Each item has its own answer; with `atomic` all are accepted or none.
+    """
+    account, items = auth.somebody("write"), wanted_each(asked.items)
+    outcomes = submit_batch(wired().uow, account.user_id, items, wired().policy, atomic=asked.atomic, now=utc_now())
+    rows = [_row(index, outcome) for index, outcome in enumerate(outcomes)]
+    status = ACCEPTED if any(row["status"] == ACCEPTED for row in rows) else KNOWN
+    return {"items": rows}, status, {}
+
+
+def _row(index: int, outcome: Answer | Problem) -> dict[str, Any]:
+    if isinstance(outcome, Problem):
+        return {"index": index, "status": outcome.status, "problem": problems.document(outcome)}
+    return {"index": index, "status": outcome.status, "job": outcome.job}

@@ -1,0 +1,66 @@
+"""Public repositories: the newest result, the trend, a badge."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response, render_template
+
+from app.domain.repositories import LOCAL_HOST, Repository, parse_address
+from app.errors import InvalidInput, NotFound
+from app.services import browse
+from app.web import answers
+from app.web.api import api
+from app.web.context import utc_now, wired
+
+BADGE_SECONDS = 300
+_IMAGE: dict[str | int, Any] = {
+    200: {"description": "An image", "content": {"image/svg+xml": {"schema": {"type": "string"}}}}
+}
+WHERE = "/repositories/<host>/<owner>/<name>"
+
+
+@api.get(WHERE)
+@api.output(answers.RepositoryResult)
+@api.doc(operation_id="getRepository", tags=["Repositories"])
+def show_repository(host: str, owner: str, name: str) -> dict[str, Any]:
+    """The newest completed analysis of a public repository, and those before."""
+    return _find(host, owner, name)
+
+
+@api.get(f"{WHERE}/history")
+@api.output(answers.JobPage)
+@api.doc(operation_id="getRepositoryHistory", tags=["Repositories"])
+def show_repository_history(host: str, owner: str, name: str) -> dict[str, Any]:
+    """The trend: up to 20 completed analyses, newest first."""
+    return {"items": _find(host, owner, name)["history"], "next": None}
+
+
+@api.get(f"{WHERE}/badge.svg")
+@api.doc(
+    operation_id="getBadge",
+    tags=["Repositories"],
+    responses=_IMAGE,
+)
+def show_badge(host: str, owner: str, name: str) -> Response:
+    """The number of tests as an image for a README."""
+    newest = _find(host, owner, name)["newest"]
+    count = f"{newest['summary']['tests']:,}" if newest else "none yet"
+    badge = render_template("badge.svg", count=count, width=14 + 7 * len(count))
+    return Response(
+        badge, content_type="image/svg+xml; charset=utf-8", headers={"Cache-Control": f"max-age={BADGE_SECONDS}"}
+    )
+
+
+def _find(host: str, owner: str, name: str) -> dict[str, Any]:
+    return browse.repository(wired().uow, _repository(host, owner, name), wired().policy, now=utc_now())
+
+
+def _repository(host: str, owner: str, name: str) -> Repository:
+    """Read the address by the rules of all addresses.  Raises: NotFound for what can be none."""
+    try:
+        if host == LOCAL_HOST and owner == "-":
+            return parse_address(f"local:{name}", ()).repository
+        return parse_address(f"git@{host}:{owner}/{name}", {host.lower()}).repository
+    except InvalidInput as error:
+        raise NotFound("No analysis of such a repository") from error

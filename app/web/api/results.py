@@ -1,0 +1,68 @@
+"""What an analysis found, page by page or as a file; and how it came to pass."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from flask import Response, request
+from werkzeug.exceptions import NotAcceptable
+
+from app.services import browse, results
+from app.web import answers, auth, exports
+from app.web.api import api
+from app.web.context import utc_now, wired
+from app.web.schemas import TestsQuery
+
+_EXPORTS: dict[str | int, Any] = {
+    200: {"content": {form.media_type: {"schema": {"type": "string"}} for form in exports.FORMS.values()}},
+    406: "None of the offered media types is acceptable",
+    409: "Not completed",
+}
+
+
+@api.get("/analyses/<uuid:job_id>/tests")
+@api.input(TestsQuery, location="query", arg_name="asked")
+@api.output(answers.TestPage)
+@api.doc(operation_id="listTests", tags=["Results"], responses=_EXPORTS)
+def list_tests(job_id: UUID, asked: TestsQuery) -> dict[str, Any] | Response:
+    """The tests of a completed analysis, by path and line.
+
+    JSON comes in pages; CSV, JSON lines, Markdown and JUnit XML (`Accept`, or `format`) hold all rows, or `limit` of them.
+    """
+    services, viewer = wired(), auth.viewer()
+    chosen = _format(asked)
+    if chosen in exports.FORMS:
+        return exports.respond(exports.FORMS[chosen], job_id, viewer, asked)
+    page = results.page(
+        services.uow,
+        job_id,
+        viewer,
+        asked.filter(),
+        cursor=asked.cursor,
+        limit=asked.limit or browse.PAGE,
+        now=utc_now(),
+    )
+    return {"items": page.rows, "next": page.next, "total": page.total}
+
+
+@api.get("/analyses/<uuid:job_id>/timeline")
+@api.output(answers.Timeline)
+@api.doc(operation_id="getTimeline", tags=["Analyses"])
+def show_timeline(job_id: UUID) -> dict[str, Any]:
+    """Every transition, attempt, snooze and lease of an analysis, with its time."""
+    return {"items": browse.timeline(wired().uow, job_id, auth.viewer())}
+
+
+def _format(asked: TestsQuery) -> str:
+    """By the query, else by the Accept header, JSON first.  Raises: NotAcceptable."""
+    if asked.format is not None:
+        return asked.format
+    offered = {"application/json": "json"} | {form.media_type: name for name, form in exports.FORMS.items()}
+    offered |= {"text/xml": "junit"}
+    if not request.accept_mimetypes:
+        return "json"
+    best = request.accept_mimetypes.best_match(list(offered), default="")
+    if not best:
+        raise NotAcceptable(f"Offered are {', '.join(offered)}.")
+    return offered[best]

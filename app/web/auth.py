@@ -1,0 +1,104 @@
+"""Who asks: a token, a session of our pages, or a client address; and what they may do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flask import g, request, session
+
+from app.errors import Forbidden, Unauthenticated
+from app.services import accounts
+from app.services.throttle import throttle
+from app.store.users import Account
+from app.web.context import utc_now, wired
+
+SESSION_KEY = "secret"
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+#: Endpoints that are POST for their body, and change nothing.
+ONLY_ASKING = frozenset({"api.check_quota"})
+
+_OWN_PAGES = frozenset({"read", "write"})
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """account None: nobody in particular, who may read what is public."""
+
+    account: Account | None
+    scopes: frozenset[str]
+
+
+def identify_program() -> None:
+    """Before each API request.  A session counts for reading only: a write by cookie alone could be forged."""
+    header = request.headers.get("Authorization")
+    if header is not None:
+        g.caller = _by_token(header)
+    elif request.method in SAFE_METHODS:
+        g.caller = Caller(_by_session(), frozenset({"read"}))
+    else:
+        g.caller = Caller(None, _OWN_PAGES)
+
+
+def identify_person() -> None:
+    """Before each page request."""
+    g.caller = Caller(_by_session(), _OWN_PAGES)
+
+
+def viewer() -> Account | None:
+    """Whose eyes read.  Raises: Forbidden for a token without the scope."""
+    return _allowed("read").account
+
+
+def person(scope: str = "read") -> Account:
+    """An account of somebody who signed in.  Raises: Unauthenticated, Forbidden."""
+    account = _allowed(scope).account
+    if account is None:
+        raise Unauthenticated("Send `Authorization: Bearer fl_…`, or sign in")
+    return account
+
+
+def limit_writes() -> None:
+    """Before each request that writes.  Raises: as somebody; TooManyRequests."""
+    if request.method in SAFE_METHODS:
+        return
+    account = somebody("read" if request.endpoint in ONLY_ASKING else "write")
+    throttle(wired().uow, f"write:{account.user_id}", per_minute=wired().settings.rate_limit_per_minute)
+
+
+def somebody(scope: str = "read") -> Account:
+    """A person, or the pseudonymous account of the client's address where the operator allows it.
+
+    Raises: Unauthenticated, Forbidden.
+    """
+    account = _allowed(scope).account
+    if account is not None:
+        return account
+    if not wired().settings.allow_anonymous:
+        raise Unauthenticated("This service serves signed-in users only; send `Authorization: Bearer fl_…`")
+    if "anonymous" not in g:
+        g.anonymous = accounts.anonymous(wired().uow, request.remote_addr or "", wired().secret, now=utc_now())
+    found: Account = g.anonymous
+    return found
+
+
+def _allowed(scope: str) -> Caller:
+    caller: Caller = g.caller
+    if scope not in caller.scopes:
+        raise Forbidden(f"This token lacks the scope {scope!r}")
+    return caller
+
+
+def _by_token(header: str) -> Caller:
+    scheme, _, secret = header.partition(" ")
+    secret = secret.strip()
+    if scheme.lower() != "bearer" or not secret.startswith(accounts.TOKEN_PREFIX) or not secret.isascii():
+        raise Unauthenticated("Send `Authorization: Bearer fl_…`")
+    found = accounts.by_token(wired().uow, secret, now=utc_now())
+    if found is None:
+        raise Unauthenticated("This token is unknown, revoked or too old")
+    return Caller(*found)
+
+
+def _by_session() -> Account | None:
+    secret = session.get(SESSION_KEY)
+    return accounts.by_session(wired().uow, secret, now=utc_now()) if isinstance(secret, str) else None

@@ -1,0 +1,40 @@
+"""What a request works with: the wiring of its app, the clock, and its own id."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from uuid import uuid4
+
+from flask import current_app, g, request
+
+from app.web.wiring import Wired
+
+EXTENSION = "fairlane"
+
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+
+
+def wired() -> Wired:
+    """The services behind this app."""
+    found: Wired = current_app.extensions[EXTENSION]
+    return found
+
+
+def utc_now() -> datetime:
+    """The one clock of the web; services get it as an argument."""
+    return datetime.now(UTC)
+
+
+def request_id() -> str:
+    """The caller's X-Request-Id when it is a plain one, else our own; the same all through a request."""
+    if "request_id" not in g:
+        given = request.headers.get("X-Request-Id", "")
+        g.request_id = given if _REQUEST_ID.fullmatch(given) else uuid4().hex
+    found: str = g.request_id
+    return found
+
+
+def is_api() -> bool:
+    """Whether a program reads the answer, not a person."""
+    return request.path.startswith("/api/") or request.path in {"/healthz", "/readyz", "/metrics"}

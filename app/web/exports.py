@@ -1,0 +1,143 @@
+"""An inventory as a file: CSV, JSON lines, Markdown, JUnit XML; streamed, a thousand rows at a time."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+from uuid import UUID
+from xml.sax.saxutils import escape, quoteattr
+
+from flask import Response
+
+from app.services import browse
+from app.store.unit_of_work import UnitOfWork
+from app.store.users import Account
+from app.web.context import utc_now, wired
+from app.web.schemas import TestsQuery
+from app.web.text import visible
+
+Row = dict[str, Any]
+Rows = Iterator[Row]
+
+COLUMNS = ("file", "line", "suites", "name", "framework", "status", "kind", "dynamic", "cases")
+# a spreadsheet takes a cell that starts so for a formula (the full-width ones after its own normalisation)
+_FORMULA = re.compile(r"^\s*[=+\-@\t\r\n＝＋－＠]")  # noqa: RUF001
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~&])")
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How rows become text."""
+
+    media_type: str
+    suffix: str
+    write: Callable[[Rows], Iterator[str]]
+
+
+def respond(form: Form, job_id: UUID, viewer: Account | None, asked: TestsQuery) -> Response:
+    """Stream the rows.  The first page is read before the answer begins, so that a Problem is still one."""
+    # a generator runs after the request's context has gone: what it needs of it is taken now
+    rows = _read(wired().uow, job_id, viewer, asked)
+    head = next(rows, None)
+    all_rows = iter(()) if head is None else _chain(head, rows)
+    response = Response(form.write(all_rows), content_type=f"{form.media_type}; charset=utf-8")
+    response.headers["Content-Disposition"] = f'attachment; filename="tests-{job_id}.{form.suffix}"'
+    return response
+
+
+def _chain(head: Row, rows: Rows) -> Rows:
+    yield head
+    yield from rows
+
+
+def _read(uow: UnitOfWork, job_id: UUID, viewer: Account | None, asked: TestsQuery) -> Rows:
+    cursor, left = asked.cursor, asked.limit
+    while True:
+        size = min(browse.MOST, left or browse.MOST)
+        page, cursor = browse.tests(uow, job_id, viewer, asked.filter(), cursor=cursor, limit=size, now=utc_now())
+        yield from page
+        left = left and left - len(page)
+        if cursor is None or left == 0:
+            return
+
+
+def as_csv(rows: Rows) -> Iterator[str]:
+    """RFC 4180 with a header line; cells that look like formulas are made text."""
+    yield _csv_line(list(COLUMNS))
+    for row in rows:
+        yield _csv_line([_cell(row.get(column)) for column in COLUMNS])
+
+
+def as_ndjson(rows: Rows) -> Iterator[str]:
+    """One JSON object a line, as `fairlane inventory` prints it."""
+    for row in rows:
+        yield json.dumps(row) + "\n"
+
+
+def as_markdown(rows: Rows) -> Iterator[str]:
+    """A heading per file, a line per test."""
+    for file, tests in groupby(rows, lambda row: row["file"]):
+        yield f"## {_quoted(file)}\n\n"
+        for test in tests:
+            path = " › ".join(_quoted(part) for part in (*test["suites"], test["name"]))
+            yield f"- {path} ({test['status']}, line {test['line']})\n"
+        yield "\n"
+
+
+def as_junit(rows: Rows) -> Iterator[str]:
+    """A suite per file; tests are listed, not run, so none of them passed or failed."""
+    yield '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="fairlane">\n'
+    for file, found in groupby(rows, lambda row: row["file"]):
+        tests = list(found)
+        skipped = sum(test["status"] in {"skipped", "todo"} for test in tests)
+        yield f' <testsuite name={_attribute(file)} tests="{len(tests)}" skipped="{skipped}" failures="0" errors="0">\n'
+        yield from (_testcase(file, test) for test in tests)
+        yield " </testsuite>\n"
+    yield "</testsuites>\n"
+
+
+def _testcase(file: str, test: Row) -> str:
+    classname = ".".join(test["suites"]) or file
+    opening = f"  <testcase classname={_attribute(classname)} name={_attribute(test['name'])}"
+    opening += f' file={_attribute(file)} line="{test["line"]}"'
+    if test["status"] == "active":
+        return f"{opening}/>\n"
+    status = escape(visible(test["status"]))
+    inside = f'<skipped message="{status}"/>' if status in {"skipped", "todo"} else ""
+    inside += f'<properties><property name="status" value="{status}"/></properties>'
+    return f"{opening}>{inside}</testcase>\n"
+
+
+def _csv_line(cells: list[str]) -> str:
+    line = io.StringIO()
+    csv.writer(line).writerow(cells)
+    return line.getvalue()
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, int | None):
+        return "" if value is None else str(value).lower()
+    text = visible(" > ".join(map(str, value)) if isinstance(value, list) else str(value))
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def _quoted(text: str) -> str:
+    return _MARKDOWN.sub(r"\\\1", visible(text))
+
+
+def _attribute(text: str) -> str:
+    return quoteattr(visible(text))
+
+
+FORMS = {
+    "csv": Form("text/csv", "csv", as_csv),
+    "ndjson": Form("application/x-ndjson", "jsonl", as_ndjson),
+    "markdown": Form("text/markdown", "md", as_markdown),
+    "junit": Form("application/xml", "xml", as_junit),
+}

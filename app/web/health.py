@@ -1,0 +1,80 @@
+"""For those who watch the service: alive, ready, metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from flask import Blueprint, Flask, Response
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from app.database import head_revision
+from app.errors import Unavailable
+from app.services import queues, readiness
+from app.store.unit_of_work import UnitOfWork
+from app.web.context import utc_now, wired
+
+health = Blueprint("health", __name__)
+
+
+def init(app: Flask) -> None:
+    """Register the three routes."""
+    app.register_blueprint(health)
+
+
+@health.get("/healthz")
+def alive() -> dict[str, str]:
+    """This process answers."""
+    return {"status": "ok"}
+
+
+@health.get("/readyz")
+def ready() -> dict[str, Any]:
+    """What this process needs is there: database, schema, queues."""
+    checks = readiness.readiness(wired().uow, _needed())
+    if any(word != "ok" for word in checks.values()):
+        faults = "; ".join(f"{name}: {word}" for name, word in checks.items() if word != "ok")
+        raise Unavailable(faults, retry_after=2, checks=checks)
+    return {"status": "ready", "checks": checks}
+
+
+@health.get("/metrics")
+def metrics() -> Response:
+    """Facts of the tables at this moment, the same from whichever process answers."""
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(_Facts(wired().uow))
+    return Response(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
+
+
+class _Facts(Collector):
+    """Read once per scrape."""
+
+    _GAUGES = (
+        ("depth", "Messages ready to be claimed", "ready"),
+        ("oldest_age_seconds", "Age of the oldest ready message", "oldest_seconds"),
+        ("leased", "Messages that a worker holds", "leased"),
+        ("delayed", "Messages due later", "delayed"),
+        ("paused", "1 while the operator has paused the queue", "paused"),
+    )
+
+    def __init__(self, uow: UnitOfWork) -> None:
+        self._uow = uow
+
+    def collect(self) -> Iterator[Metric]:
+        """One gauge per fact, one sample per queue."""
+        rows = queues.facts(self._uow, now=utc_now())
+        for name, text, member in self._GAUGES:
+            gauge = GaugeMetricFamily(f"fairlane_queue_{name}", text, labels=["queue"])
+            for row in rows:
+                gauge.add_metric([row["queue"]], float(row[member]))
+            yield gauge
+        for name, text, value in readiness.holdings(self._uow):
+            yield GaugeMetricFamily(f"fairlane_{name}", text, value=value)
+
+
+@cache
+def _needed() -> str:
+    return head_revision()

@@ -1,0 +1,98 @@
+"""The OpenAPI document: APIFlask's, with our errors, our security and nothing of this host in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from apiflask import APIFlask
+
+from app.web.answers import ProblemShape
+
+PATH = "/api/v1/openapi.json"
+PROBLEM = "application/problem+json"
+EVERYWHERE = {
+    "401": "The token is unknown, or one is needed",
+    "403": "The token lacks the scope",
+    "429": "Too many requests; see Retry-After",
+    "503": "The database or the queue is away; see Retry-After",
+}
+SUBMIT = {
+    "402": "The quota of this period is spent",
+    "404": "No such repository or commit, or not visible",
+    "409": "A twin with the same Idempotency-Key is being answered",
+}
+WITH_BODY = {
+    "400": "Not JSON",
+    "413": "Longer than 1 MB",
+    "415": "Not application/json",
+    "422": "Not valid; `errors` says where and what is allowed",
+}
+KEY_PARAMETER = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": False,
+    "description": "Kept for 24 hours: the same request gets the stored answer",
+    "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+}
+
+
+def init(app: APIFlask) -> None:
+    """Describe the API as a whole."""
+    app.config |= {
+        "OPENAPI_VERSION": "3.1.0",
+        "AUTO_SERVERS": False,  # it would keep the first client's Host header for all others
+        "SERVERS": [{"url": "/"}],
+        "AUTO_VALIDATION_ERROR_RESPONSE": False,
+        "AUTO_404_RESPONSE": False,
+        "DESCRIPTION": "Lists the tests of Git repositories without running them. See /docs/api.",
+        "SECURITY_SCHEMES": {"token": {"type": "http", "scheme": "bearer", "description": "fl_…"}},
+        "TAGS": ["Analyses", "Results", "Repositories", "Quota", "Account"],
+    }
+    app.spec_processor(_finish)
+
+
+def _finish(spec: dict[str, Any] | str) -> dict[str, Any] | str:
+    if isinstance(spec, str):  # only where SPEC_FORMAT is yaml
+        return spec
+    schemas = spec["components"]["schemas"]
+    schemas.pop("HTTPError", None)
+    schemas["Problem"] = ProblemShape.model_json_schema() | {"title": "Problem"}
+    for operations in spec["paths"].values():
+        for method, operation in operations.items():
+            _complete(operation, method)
+    # reading public results needs no token; the empty object says so
+    spec["security"] = [{"token": []}, {}]
+    return spec
+
+
+def _complete(operation: dict[str, Any], method: str) -> None:
+    refusals = dict(EVERYWHERE)
+    parameters = operation["parameters"]
+    for parameter in parameters:
+        if parameter["in"] == "path" and parameter["name"].endswith("_id"):
+            parameter["schema"] = {"type": "string", "format": "uuid"}
+    if any(parameter["in"] == "path" for parameter in parameters):
+        refusals["404"] = "No such thing, or not visible to you"
+    if any(parameter["in"] == "query" for parameter in parameters):
+        refusals["422"] = WITH_BODY["422"]
+    if "requestBody" in operation:
+        operation["requestBody"]["required"] = True
+        refusals |= WITH_BODY
+    if operation["operationId"].startswith("submit"):
+        refusals |= SUBMIT
+    if operation["operationId"] == "submitAnalysis":
+        parameters.append(KEY_PARAMETER)
+    _refuse(operation["responses"], refusals, method)
+
+
+def _refuse(responses: dict[str, Any], refusals: dict[str, str], method: str) -> None:
+    """Add what any operation may answer; and make all refusals problems."""
+    if method == "get":
+        refusals = {status: text for status, text in refusals.items() if status != "429"}
+    for status, text in refusals.items():
+        responses.setdefault(status, {"description": text})
+    for status, response in responses.items():
+        if status >= "400":
+            response["content"] = {PROBLEM: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+        elif status == "200" and "202" in responses:  # the same answer, less to do
+            response["content"] = responses["202"]["content"]

@@ -1,0 +1,110 @@
+"""Errors to answers, in this one place: RFC 9457 documents for programs, a page for people."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import structlog
+from apiflask import HTTPError
+from flask import Flask, Response, render_template
+from flask.typing import ResponseReturnValue
+from pydantic import ValidationError
+from sqlalchemy import exc
+from werkzeug.exceptions import HTTPException
+
+from app.errors import InvalidInput, Problem, Unavailable
+from app.web.context import is_api, request_id
+
+MOST_ERRORS = 20  # rows of `errors`; a body of a megabyte may hold a hundred thousand
+AWAY_RETRY_SECONDS = 2
+
+log = structlog.get_logger()
+
+
+def init(app: Flask) -> None:
+    """Register the handlers; whatever is not a Problem becomes one first."""
+    app.register_error_handler(Problem, render)
+    app.register_error_handler(HTTPException, _http)
+    app.register_error_handler(HTTPError, _validation)
+    app.register_error_handler(exc.SQLAlchemyError, _database)
+    app.register_error_handler(Exception, _unexpected)
+
+
+def document(problem: Problem) -> dict[str, Any]:
+    """The members of RFC 9457, then the problem's own facts."""
+    return {
+        "type": f"/problems/{problem.slug}",
+        "title": problem.title,
+        "status": problem.status,
+        "detail": problem.detail,
+        "request_id": request_id(),
+    } | dict(problem.facts)
+
+
+def render(problem: Problem) -> Response:
+    """Answer with a problem."""
+    headers = {} if problem.retry_after is None else {"Retry-After": str(problem.retry_after)}
+    if problem.status == 401:  # noqa: PLR2004
+        headers["WWW-Authenticate"] = 'Bearer realm="fairlane"'
+    return respond(document(problem), headers)
+
+
+def respond(body: dict[str, Any], headers: Mapping[str, str]) -> Response:
+    """body: a problem document; as a page where a person asked."""
+    headers = dict(headers) | {"Cache-Control": "no-store"}
+    if is_api():
+        return Response(json.dumps(body), body["status"], headers, content_type="application/problem+json")
+    return Response(render_template("error.html", problem=body), body["status"], headers)
+
+
+def rows(error: ValidationError) -> list[dict[str, str]]:
+    """Pydantic's findings as JSON pointers (RFC 6901), without its links and without the input."""
+    found = error.errors(include_url=False, include_input=False, include_context=False)[:MOST_ERRORS]
+    return [{"pointer": _pointer(row["loc"]), "detail": row["msg"]} for row in found]
+
+
+def _pointer(location: Sequence[int | str]) -> str:
+    steps = (str(step).replace("~", "~0").replace("/", "~1") for step in location)
+    return "".join(f"/{step}" for step in steps)[:200]
+
+
+def _http(error: HTTPException) -> ResponseReturnValue:
+    """Werkzeug's own: no such route, wrong method, broken or too long a body."""
+    if error.response is not None or error.code is None or error.code < 400:  # noqa: PLR2004
+        return error.get_response()
+    slug = error.name.lower().replace(" ", "-")
+    kept = {name: value for name, value in error.get_headers() if name in {"Allow", "Retry-After"}}
+    body = {
+        "type": f"/problems/{slug}",
+        "title": error.name,
+        "status": error.code,
+        "detail": error.description or error.name,
+        "request_id": request_id(),
+    }
+    return respond(body, kept)
+
+
+def _validation(error: HTTPError) -> Response:
+    """APIFlask wraps what pydantic found."""
+    cause = error.__cause__
+    if not isinstance(cause, ValidationError):
+        return _unexpected(error)
+    found = rows(cause)
+    first = f"{found[0]['pointer'] or 'The body'}: {found[0]['detail']}"
+    return render(InvalidInput(first, errors=found))
+
+
+def _database(error: exc.SQLAlchemyError) -> Response:
+    """The database is away, restarting, or holds a lock too long: the client may try again, nothing was accepted."""
+    lost = isinstance(error, exc.DBAPIError) and error.connection_invalidated
+    if lost or isinstance(error, (exc.OperationalError, exc.InterfaceError, exc.TimeoutError)):
+        log.warning("web.database_away", error=type(error).__name__, request_id=request_id())
+        return render(Unavailable(retry_after=AWAY_RETRY_SECONDS))
+    return _unexpected(error)
+
+
+def _unexpected(error: Exception) -> Response:
+    log.error("web.failed", error=type(error).__name__, request_id=request_id(), exc_info=error)
+    return render(Problem("Tell the operator the request id; nothing you sent is wrong for certain."))

@@ -1,0 +1,25 @@
+"""JSON as it is read: what the grammar does not know is refused, and nothing in it can break the parser."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from flask.json.provider import DefaultJSONProvider
+
+
+class StrictJson(DefaultJSONProvider):
+    """No NaN, no Infinity; nesting deeper than the interpreter's stack is bad input, not our failure."""
+
+    sort_keys = False
+
+    def loads(self, s: str | bytes, **kwargs: Any) -> Any:
+        """Raises: ValueError, which Flask answers with 400."""
+        try:
+            return json.loads(s, parse_constant=_refused, **kwargs)
+        except RecursionError:
+            raise ValueError("nested too deeply") from None
+
+
+def _refused(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON")

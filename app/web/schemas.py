@@ -1,0 +1,104 @@
+"""What clients send: strict, so that a typing error is told and never ignored."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+from app.domain.plans import EventType
+from app.store.inventories import TestFilter
+
+MOST_ITEMS = 100
+_PLAIN = r"^[^\x00-\x1f\x7f]*$"  # PostgreSQL takes no NUL, and no name needs a control character
+
+Plain = Annotated[str, Field(max_length=500, pattern=_PLAIN)]
+
+
+class Body(BaseModel):
+    """A JSON object without surprises: known members only, no "5" for 5."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class Query(BaseModel):
+    """Parameters of a URL, which are all text."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class SubmitAnalysis(Body):
+    """An analysis to be made."""
+
+    repository: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=500,
+            description="https://HOST/OWNER/NAME (also with /tree/REF, /blob/REF/… or /commit/SHA), "
+            "git@HOST:OWNER/NAME.git, OWNER/NAME on github.com, or local:NAME",
+            examples=["https://github.com/pallets/flask"],
+        ),
+    ]
+    ref: Annotated[str | None, Field(max_length=200, description="A branch or tag; none: the default branch")] = None
+    commit: Annotated[str | None, Field(max_length=64, description="A full commit id")] = None
+    retry: Annotated[bool, Field(description="Start again although the last analysis of this commit failed")] = False
+
+
+class SubmitBatch(Body):
+    """Up to 100 analyses, reserved in one transaction."""
+
+    items: Annotated[list[SubmitAnalysis], Field(min_length=1, max_length=MOST_ITEMS)]
+    atomic: Annotated[bool, Field(description="All or none")] = False
+
+
+class QuotaQuestion(Body):
+    """Would so much be accepted now?"""
+
+    event_type: Literal["analysis", "specview"] = "analysis"
+    amount: Annotated[int, Field(ge=1, le=1_000_000)] = 1
+
+    @property
+    def event(self) -> EventType:
+        return EventType(self.event_type)
+
+
+class NewToken(Body):
+    """A token to be made."""
+
+    name: Annotated[str, Field(max_length=100, pattern=_PLAIN)] = ""
+    scopes: Annotated[list[Literal["read", "write", "operator"]], Field(min_length=1, max_length=3)] = ["read", "write"]
+    # JSON has no instants, so this one member is read from text although the model is strict
+    expires_at: Annotated[AwareDatetime | None, Field(strict=False, description="None: until revoked")] = None
+
+    def lasts_until(self) -> datetime | None:
+        return self.expires_at
+
+
+class TestsQuery(Query):
+    """What to list of an inventory, and from where."""
+
+    __test__ = False
+
+    status: Annotated[Plain | None, Field(description="active, skipped, todo, focused or xfail")] = None
+    framework: Plain | None = None
+    path: Annotated[Plain | None, Field(description="Part of the file's path, without case")] = None
+    q: Annotated[Plain | None, Field(description="Part of a suite's or test's name, without case")] = None
+    cursor: Annotated[Plain | None, Field(description="`next` of the page before")] = None
+    limit: Annotated[int | None, Field(ge=1, le=1000, description="Rows; 100 for JSON, all for an export")] = None
+    format: Annotated[
+        Literal["json", "csv", "ndjson", "markdown", "junit"] | None,
+        Field(description="As the Accept header, for a link in a page"),
+    ] = None
+
+    def filter(self) -> TestFilter:
+        """An empty field of a form narrows nothing."""
+        return TestFilter(self.status or None, self.framework or None, self.path or None, self.q or None)
+
+
+class PageQuery(Query):
+    """Which page of a list.  cursor: the id of the last row of the page before."""
+
+    cursor: Annotated[int | None, Field(ge=1, le=2**63 - 1, description="`next` of the page before")] = None
+    limit: Annotated[int, Field(ge=1, le=200)] = 50

@@ -1,0 +1,20 @@
+"""Text of strangers, made safe to look at: what cannot be seen, or turns the line around, is shown as its code point."""
+
+from __future__ import annotations
+
+import unicodedata
+
+#: Joins emoji and letters of some scripts; hides nothing by itself.
+_JOINER = "\u200d"
+_HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
+
+
+def visible(text: str) -> str:
+    """Controls, bidi marks, zero-width and private characters as [U+202E]; a newline or tab becomes one, too."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(f"[U+{ord(c):04X}]" if _is_hidden(c) else c for c in text)
+
+
+def _is_hidden(character: str) -> bool:
+    return character != _JOINER and unicodedata.category(character) in _HIDDEN

@@ -1,0 +1,193 @@
+"""The real application on a real database; only Git's answer to a ref is made up here."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from apiflask import APIFlask
+from flask.testing import FlaskClient
+from sqlalchemy import text
+from werkzeug.test import TestResponse
+
+from app.domain.lifecycle import Delivery, Failure, Outcome
+from app.domain.plans import Tier
+from app.domain.queues import Service
+from app.domain.repositories import Repository
+from app.errors import CommitNotFound, RepositoryNotFound
+from app.services import accounts, fail, finish, start
+from app.services.policy import Policy
+from app.settings import Settings
+from app.store.inventories import FileRow
+from app.store.unit_of_work import UnitOfWork
+from app.web import create_app
+from app.web.wiring import Wired
+
+POLICY = Policy("1.0.0+test")
+SETTINGS = Settings()
+
+
+def resolve(repository: Repository, ref: str | None, commit: str | None) -> tuple[str, str | None]:
+    """As tasks.sources.resolve_commit, without a network: every repository exists but `missing`."""
+    if repository.name == "missing":
+        raise RepositoryNotFound("There is no such repository.")
+    if ref == "missing":
+        raise CommitNotFound("The repository has no such ref.")
+    return commit or commit_of(repository.name, ref or "main"), ref or "main"
+
+
+def commit_of(name: str, ref: str = "main") -> str:
+    """The commit `resolve` gives."""
+    return hashlib.sha1(f"{name}@{ref}".encode(), usedforsecurity=False).hexdigest()
+
+
+@dataclass
+class Web:
+    """A browser or program on the application, and the worker's side of its jobs."""
+
+    app: APIFlask
+    uow: UnitOfWork
+    client: FlaskClient = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.client = self.app.test_client()
+
+    def user(self, tier: Tier = Tier.FREE, *, is_operator: bool = False) -> accounts.Account:
+        email = f"{uuid4().hex[:12]}@example.org"
+        return accounts.add_user(self.uow, email, tier=tier, is_operator=is_operator, actor="test", now=_now())
+
+    def token(self, user_id: UUID | None = None, *scopes: str) -> dict[str, str]:
+        """The header of a new token, of a new user unless given."""
+        owner = user_id or self.user().user_id
+        made = accounts.add_token(self.uow, owner, scopes=scopes or ("read", "write"), now=_now())
+        return {"Authorization": f"Bearer {made.secret}"}
+
+    def submit(self, name: str = "shop", headers: dict[str, str] | None = None, **members: Any) -> TestResponse:
+        body = {"repository": f"acme/{name}", **members}
+        return self.client.post("/api/v1/analyses", json=body, headers=headers)
+
+    def started(self, job_id: str) -> Delivery:
+        """Lease the job's message as a worker would, and start."""
+        token = uuid4()
+        with self.uow.begin() as tx:
+            lease = """UPDATE kombu_message SET visible = false, lease_token = :token, delivery_count = delivery_count + 1,
+                              visible_at = clock_timestamp() + interval '1 minute'
+                        WHERE task_id = :id RETURNING user_id"""
+            user_id = tx.run(text(lease), token=token, id=job_id).scalar_one()
+        delivery = Delivery(UUID(job_id), token)
+        outcome = start.start(
+            self.uow, delivery, Service.ANALYSIS, UUID(user_id), POLICY, snooze=_snooze, roll=0.0, now=_now()
+        )
+        assert outcome in (Outcome.STARTED, Outcome.SNOOZED)
+        return delivery
+
+    def completed(self, job_id: str, files: list[FileRow] | None = None) -> None:
+        """Run the job to its end."""
+        delivery, files = self.started(job_id), inventory() if files is None else files
+        finish.save(self.uow, files, POLICY)
+        done = finish.finish(self.uow, delivery, self._owner(job_id), files, summary(files), POLICY, now=_now())
+        assert done is Outcome.COMPLETED
+
+    def failed(self, job_id: str, code: str = "too_large", message: str = "The repository is larger than 2 GB.") -> None:
+        delivery = self.started(job_id)
+        failure = Failure(code, message)
+        fail.fail(
+            self.uow, delivery, Service.ANALYSIS, self._owner(job_id), failure, retry=_snooze, roll=0.0, now=_now()
+        )
+
+    def sign_in(self, account: accounts.Account) -> None:
+        """Spend a sign-in link through the pages."""
+        secret = accounts.sign_in_link(self.uow, account.user_id, now=_now())
+        page = self.client.get(f"/sign-in?token={secret}")
+        answer = self.client.post("/sign-in", data={"token": secret, "csrf_token": csrf(page)})
+        assert answer.status_code == 303, answer.text
+
+    def post(self, path: str, page: str = "/", **fields: str) -> TestResponse:
+        """Send a form with the token of a page."""
+        return self.client.post(path, data={"csrf_token": csrf(self.client.get(page)), **fields})
+
+    def _owner(self, job_id: str) -> UUID:
+        with self.uow.begin() as tx:
+            query = "SELECT user_id FROM analysis_requests WHERE job_id = :id AND role = 'payer'"
+            owner: UUID = tx.run(text(query), id=job_id).scalar_one()
+        return owner
+
+
+def csrf(page: TestResponse) -> str:
+    """The token in a page's form."""
+    marker = 'name="csrf_token" value="'
+    assert marker in page.text, page.text[:2000]
+    return page.text.split(marker)[1].split('"')[0]
+
+
+def test_row(name: str, *, line: int = 1, status: str = "active", suites: tuple[str, ...] = (), framework: str = "pytest") -> dict[str, Any]:
+    """A test as the engine writes it."""
+    return {
+        "framework": framework, "suites": list(suites), "name": name, "line": line, "status": status,
+        "kind": "test", "dynamic": False, "cases": None, "column": 1, "end_line": line,
+    }  # fmt: skip
+
+
+def file(path: str, *tests: dict[str, Any], skipped: str | None = None) -> FileRow:
+    return FileRow(path, hashlib.sha1(path.encode(), usedforsecurity=False).hexdigest(), "pytest", tests, skipped)
+
+
+def inventory() -> list[FileRow]:
+    """Three files, one of which nobody could read."""
+    return [
+        file("tests/test_cart.py", test_row("test_adds", line=3), test_row("test_removes", line=9, status="skipped")),
+        file("tests/unit/test_price.py", test_row("test_rounds", line=4, suites=("TestPrice",), status="xfail")),
+        file("web/broken.test.js", skipped="syntax_error"),
+    ]
+
+
+def summary(files: list[FileRow]) -> dict[str, Any]:
+    tests = [(f.path, t) for f in files for t in f.tests]
+
+    def tally(names: Iterator[str]) -> dict[str, int]:
+        counts: dict[str, int] = {}
+        for name in names:
+            counts[name] = counts.get(name, 0) + 1
+        return counts
+
+    return {
+        "files": len({path for path, _ in tests}),
+        "suites": len({tuple(t["suites"]) for _, t in tests if t["suites"]}),
+        "tests": len(tests),
+        "by_status": tally(t["status"] for _, t in tests),
+        "by_framework": tally(t["framework"] for _, t in tests),
+        "by_directory": tally(path.rpartition("/")[0] or "." for path, _ in tests),
+    }
+
+
+def _snooze(tx: Any, delay: Any) -> None:
+    """What the broker does: the leased row goes back to sleep in place."""
+    sleep = """UPDATE kombu_message SET visible = false, visible_at = clock_timestamp() + :delay, lease_token = NULL,
+                      started_at = NULL, delay_reason = 'snooze', snooze_count = snooze_count + 1
+                WHERE lease_token IS NOT NULL AND started_at IS NULL"""
+    tx.run(text(sleep), delay=delay)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+@pytest.fixture
+def make_web(uow: UnitOfWork) -> Callable[..., Web]:
+    """make_web(ALLOW_…) -> the application under other settings."""
+
+    def make(**settings: Any) -> Web:
+        wired = Wired(SETTINGS.model_copy(update=settings), uow, POLICY, resolve, "a secret of this test")
+        return Web(create_app(wired), uow)
+
+    return make
+
+
+@pytest.fixture
+def web(make_web: Callable[..., Web]) -> Web:
+    return make_web()
