@@ -39,19 +39,11 @@ class Running:
         self.child = child
         self.is_ready = False
         self.due_at = 0.0  # when to start it; monotonic seconds
+        self.pid: int | None = None  # it leads its session and its group; None while it is down
+        self.descriptor: int | None = None  # where its output is read
         self._output, self._mark, self._lines = output, mark, Lines()
         self._process: subprocess.Popen[bytes] | None = None
         self._started_at, self._deaths = 0.0, 0
-
-    @property
-    def pid(self) -> int | None:
-        """Tell its process, which leads its session and group; None while it is down."""
-        return self._process.pid if self._process else None
-
-    @property
-    def descriptor(self) -> int | None:
-        """Tell where its output is read; None while it is down."""
-        return self._process.stdout.fileno() if self._process and self._process.stdout else None
 
     def start(self, now: float) -> None:
         """Start it; a program that is not there counts as one that died at once."""
@@ -71,7 +63,8 @@ class Running:
             self._output.say("child_not_started", child=self.child.name, reason=error.strerror)
             self._delay(now)
             return
-        os.set_blocking(self._process.stdout.fileno(), False)  # type: ignore[union-attr]  # opened as a pipe
+        self.pid, self.descriptor = self._process.pid, self._process.stdout.fileno()  # type: ignore[union-attr]
+        os.set_blocking(self.descriptor, False)
 
     def check_ready(self) -> bool:
         """Ask once more whether it serves."""
@@ -104,7 +97,7 @@ class Running:
             self._output.line(self.child.name, line)
         code = self._process.wait()
         self._process.stdout.close()
-        self._process = None
+        self._process = self.pid = self.descriptor = None
         if again:
             self._output.say("child_ended", child=self.child.name, code=code, again_in_seconds=self._delay(now))
 

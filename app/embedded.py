@@ -20,7 +20,7 @@ from app.postgres_user import Account
 
 __all__ = ["EmbeddedUnavailable", "Server", "binaries", "ensure", "hold", "stop"]
 
-START_SECONDS = 120.0  # recovery after a crash may need it; a healthy start takes 0.1 s
+START_SECONDS = 120.0  # recovery after a crash may need it
 RETRY_SECONDS = 20.0  # for what passes by itself: a taken port, processes of a killed server
 RETRY_PAUSE_SECONDS = 0.1
 TRANSIENT = ("could not create any TCP/IP sockets", "pre-existing shared memory block", "lock file")
@@ -45,18 +45,20 @@ class _Cluster:
     data: Path
     programs: Programs
     durable: bool
+    patience: float
 
 
-def ensure(home: Path, *, durable: bool = True) -> Server:
+def ensure(home: Path, *, durable: bool = True, patience: float = START_SECONDS) -> Server:
     """Make sure that the home's server answers, and say where; safe to call from many processes at once.
 
     The server outlives the caller, killed or not, and its data is made on the first call.  durable: False only for
-    tests; commits then survive the server's death, not the machine's.  Raises: EmbeddedUnavailable.
+    tests; commits then survive the server's death, not the machine's.  patience: seconds for a server that is there
+    but does not answer (it may be recovering, and goes on); a healthy start takes 0.1 s.  Raises: EmbeddedUnavailable.
     """
     home = _home(home)
     with _locked(home):
         programs = postgres_binaries.choose(postgres_data.majors(home))
-        cluster = _Cluster(home, home / f"pg{programs.major}", programs, durable)
+        cluster = _Cluster(home, home / f"pg{programs.major}", programs, durable, patience)
         access = postgres_data.load(cluster.data)
         running = _running(cluster, access)
         reached = running or _start(cluster, access)
@@ -171,7 +173,7 @@ def _data(cluster: _Cluster, account: Account, access: Access | None) -> Access:
 
 def _wait(cluster: _Cluster, access: Access, child: subprocess.Popen[bytes] | None) -> Access | None:
     """Wait until the server answers a connection; None when it ended.  Raises: EmbeddedUnavailable when it hangs."""
-    deadline, said = time.monotonic() + START_SECONDS, "it does not listen"
+    deadline, said = time.monotonic() + cluster.patience, "it does not listen"
     while time.monotonic() < deadline:
         ended = child is None or child.poll() is not None  # asked first: a server found after that is another one
         server = postmaster.find(cluster.data)
@@ -185,7 +187,7 @@ def _wait(cluster: _Cluster, access: Access, child: subprocess.Popen[bytes] | No
             else:
                 return postgres_data.moved(cluster.data, access, server.port)
         time.sleep(postmaster.POLL_SECONDS)
-    raise EmbeddedUnavailable(f"the server of {cluster.data} does not answer within {START_SECONDS:.0f} s: {said}")
+    raise EmbeddedUnavailable(f"the server of {cluster.data} does not answer within {cluster.patience:.0f} s: {said}")
 
 
 def _explained(cluster: _Cluster, error: psycopg2.OperationalError) -> str:

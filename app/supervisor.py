@@ -25,7 +25,7 @@ STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 HURRY = 2  # signals
 HURRY_SECONDS = 5.0
 READY_POLL_SECONDS = 0.05
-WATCH_SECONDS = 5.0
+WATCH_SECONDS = 2.0
 IDLE_SECONDS = 60.0
 
 
@@ -65,7 +65,7 @@ def run(
 
     A child that ends is started again, later each time.  The first signal asks each child to end (SIGTERM), the second
     to hurry (SIGQUIT), the third, or the end of `grace`, kills.  on_ready: called once, when all are ready.
-    grace: seconds.  watch: called every 5 s; a Problem of it is reported and tried again.
+    grace: seconds.  watch: called every 2 s; a Problem of it is reported and tried again.
     Returns the exit code: 0, or 1 when one had to be killed.
     """
     output = Output(max(len(child.name) for child in children), as_json=os.environ.get("LOG_FORMAT") == "json")

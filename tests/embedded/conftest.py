@@ -121,8 +121,14 @@ def helper() -> Iterator[Callable[..., subprocess.Popen[str]]]:
         process.communicate()
 
 
+def running(home: Path) -> int | None:
+    """The server's process, if one runs."""
+    found = [postmaster.find(home / f"pg{major}") for major in postgres_data.majors(home)]
+    return next((server.pid for server in found if server is not None), None)
+
+
 def pid_of(home: Path) -> int:
     """The server's process."""
-    found = [postmaster.find(home / f"pg{major}") for major in postgres_data.majors(home)]
-    (server,) = [server for server in found if server is not None]
-    return server.pid
+    pid = running(home)
+    assert pid is not None
+    return pid

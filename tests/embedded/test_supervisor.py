@@ -13,6 +13,7 @@ from app import processes
 from app.child import BACKOFF_SECONDS
 from app.output import Lines, Output
 from app.supervisor import AlreadyRunning, alone
+from tests.embedded.conftest import pid_of, running
 
 Helper = Callable[..., subprocess.Popen[str]]
 Until = Callable[[Callable[[], object]], None]
@@ -158,6 +159,29 @@ def test_a_killed_guard_is_replaced(tree: Helper, tmp_path: Path, until: Until) 
     up.kill()
     up.wait()
     until(lambda: gone(*noted(tmp_path, "web")))
+
+
+def test_the_server_of_a_tree_comes_back_while_it_runs_and_stops_with_it(
+    filled: Path, helper: Helper, until: Until
+) -> None:
+    code = (
+        "import sys; from pathlib import Path; from app import embedded; from app.supervisor import Child, run\n"
+        "home = Path(sys.argv[1])\n"
+        "def watch(): embedded.ensure(home, durable=False, patience=5)\n"
+        "with embedded.hold(home, durable=False):\n"
+        "    code = run([Child('web', ['sleep', '600'])], on_ready=lambda: print('all ready', flush=True), grace=5,"
+        " watch=watch)\n"
+        "raise SystemExit(code)\n"
+    )
+    up = helper(code, filled)
+    read_until(up, "all ready")
+    first = pid_of(filled)
+    os.kill(first, signal.SIGKILL)
+    until(lambda: running(filled) not in (None, first))
+    second = pid_of(filled)
+    up.terminate()
+    assert up.wait(20) == 0
+    assert gone(first, second)
 
 
 def test_a_second_up_of_a_home_names_the_first(tmp_path: Path, helper: Helper) -> None:
