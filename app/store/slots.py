@@ -33,7 +33,7 @@ _COUNT = text("SELECT count(*) FROM execution_slots WHERE user_id = :user_id AND
 _RENEW = text("""
     UPDATE execution_slots SET lease_expires_at = clock_timestamp() + make_interval(secs => :lease_seconds)
      WHERE job_id = :job_id AND lease_token = :lease_token""")
-_RELEASE = text("DELETE FROM execution_slots WHERE job_id = :job_id AND lease_token = :lease_token")
+_RELEASE = text("DELETE FROM execution_slots WHERE job_id = :job_id")
 _SWEEP = text("""
     DELETE FROM execution_slots s
      WHERE s.lease_expires_at < clock_timestamp()
@@ -75,8 +75,11 @@ def renew(tx: Tx, delivery: Delivery, *, lease_seconds: float) -> None:
 
 
 def release(tx: Tx, delivery: Delivery) -> bool:
-    """Free the slot of this delivery; False when it held none.  Idempotent."""
-    return tx.run(_RELEASE, job_id=delivery.job_id, lease_token=delivery.lease_token).rowcount > 0
+    """Free the job's slot; False when it held none.  Idempotent.
+
+    The caller holds the fence, so a slot under another token is one that a dead worker left.
+    """
+    return tx.run(_RELEASE, job_id=delivery.job_id).rowcount > 0
 
 
 def sweep(tx: Tx) -> list[tuple[UUID, Service]]:

@@ -1,0 +1,265 @@
+"""What every level of tests shares: one PostgreSQL for the run, a fresh database for each test that asks."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from uuid import UUID, uuid4
+
+import psycopg2
+import pytest
+from sqlalchemy import Connection, create_engine, pool, text
+from sqlalchemy.engine import make_url
+
+from app import embedded
+from app.database import migrate
+from app.domain.lifecycle import Delivery, Failure, Outcome
+from app.domain.plans import Tier
+from app.domain.queues import Service
+from app.domain.repositories import Repository
+from app.services import browse
+from app.services.fail import fail
+from app.services.finish import finish, save
+from app.services.policy import Policy
+from app.services.start import start
+from app.services.submit import Wanted, submit
+from app.store import users
+from app.store.inventories import FileRow
+from app.store.unit_of_work import JobMessage, Tx, UnitOfWork, make_engine
+from tests.nodes import Nodes
+
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+TEMPLATE = "fairlane_template"
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[embedded.Server]:
+    """The run's own PostgreSQL, shared by all xdist workers; the last one to leave stops it."""
+    base = tmp_path_factory.getbasetemp()
+    home = (base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base) / "postgres"
+    for folder in (home.parent, home.parent.parent):
+        folder.chmod(0o755)  # the server's user must pass
+    with embedded.hold(home, durable=False) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def template(server: embedded.Server) -> str:
+    """The name of a migrated database to copy; made once per run."""
+    with (server.data.parent / "template.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not _run_sql(server.admin_url, f"SELECT 1 FROM pg_database WHERE datname = '{TEMPLATE}'"):
+            owner = make_url(server.url).username
+            _run_sql(server.admin_url, f"CREATE DATABASE making OWNER {owner}")
+            engine = create_engine(make_url(server.url).set(database="making"), poolclass=pool.NullPool)
+            migrate(engine)
+            _run_sql(server.admin_url, f"ALTER DATABASE making RENAME TO {TEMPLATE}")
+    return TEMPLATE
+
+
+@pytest.fixture
+def database_url(server: embedded.Server, template: str) -> Iterator[str]:
+    """A fresh, migrated database of this test's own."""
+    name = f"test_{uuid4().hex}"
+    owner = make_url(server.url).username
+    _run_sql(server.admin_url, f"CREATE DATABASE {name} OWNER {owner} TEMPLATE {template} STRATEGY file_copy")
+    yield make_url(server.url).set(database=name).render_as_string(hide_password=False)
+    _run_sql(server.admin_url, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+def uow(database_url: str) -> Iterator[UnitOfWork]:
+    """Transactions on the fresh database that publish as the product does."""
+    engine = make_engine(database_url, pool_size=20)
+    yield UnitOfWork(engine, _publisher())
+    engine.dispose()
+
+
+@dataclass(frozen=True)
+class World:
+    """Short words for what most tests set up."""
+
+    uow: UnitOfWork
+    policy: Policy = Policy("1.0.0+test")
+    now: datetime = NOW
+
+    def user(self, tier: Tier = Tier.FREE, *, analyses: int | None = None, email: str | None = None) -> UUID:
+        """A person on a tier; analyses: units per period for that tier from now on."""
+        user_id = uuid4()
+        with self.uow.begin() as tx:
+            users.add(tx, user_id, email=email or f"{user_id}@example.org", now=self.now)
+            users.set_tier(tx, user_id, tier, now=self.now)
+            if analyses is not None:
+                plan = "UPDATE subscription_plans SET analyses_per_period = :n WHERE tier = CAST(:tier AS plan_tier)"
+                tx.run(text(plan), n=analyses, tier=tier.value)
+        return user_id
+
+    def wanted(self, name: str = "shop", commit: str | None = None, *, retry: bool = False) -> Wanted:
+        """A commit of a repository; a new one unless given."""
+        return Wanted(Repository("github.com", "acme", name), commit or uuid4().hex + uuid4().hex[:8], retry=retry)
+
+    def submit(self, user_id: UUID, wanted: Wanted | None = None) -> UUID:
+        """Accept an analysis; its job id."""
+        answer = submit(self.uow, user_id, wanted or self.wanted(), self.policy, now=self.now)
+        return UUID(answer.job["id"])
+
+    def lease(self, job_id: UUID) -> Delivery:
+        """Claim a message as a worker's node does."""
+        claim = """
+            UPDATE kombu_message SET visible = false, lease_token = gen_random_uuid(), delay_reason = NULL,
+                   visible_at = clock_timestamp() + interval '15 s', delivery_count = delivery_count + 1
+             WHERE task_id = :job_id RETURNING lease_token, retry_count, lost_count"""
+        (row,) = self.rows(claim, job_id=str(job_id))
+        return Delivery(job_id, row["lease_token"], row["retry_count"], row["lost_count"])  # type: ignore[arg-type]
+
+    def lose(self, job_id: UUID) -> None:
+        """Take a message back from a worker that died, as any node does."""
+        rescue = """
+            UPDATE kombu_message SET visible = true, visible_at = NULL, lease_token = NULL, started_at = NULL,
+                   lost_count = lost_count + (started_at IS NOT NULL)::int
+             WHERE task_id = :job_id RETURNING id"""
+        assert self.rows(rescue, job_id=str(job_id))
+
+    def start(self, delivery: Delivery, user_id: UUID | None) -> Outcome:
+        """Begin a delivery; a snooze is written as the broker's in-place retry writes it."""
+        return start(
+            self.uow,
+            delivery,
+            Service.ANALYSIS,
+            user_id,
+            self.policy,
+            snooze=rescheduler(delivery, "snooze"),
+            roll=0.5,
+            now=self.now,
+        )
+
+    def running(self, user_id: UUID, wanted: Wanted | None = None) -> Delivery:
+        """A job that a worker has started."""
+        delivery = self.lease(self.submit(user_id, wanted))
+        assert self.start(delivery, user_id) is Outcome.STARTED
+        return delivery
+
+    def finish(self, delivery: Delivery, user_id: UUID | None, files: Sequence[FileRow] = ()) -> Outcome:
+        """Complete a delivery with these files."""
+        tests = [test for file in files for test in file.tests]
+        summary = {"tests": len(tests), "files": len(files), "suites": 0, "by_status": {}, "by_framework": {}}
+        save(self.uow, files, self.policy)
+        return finish(self.uow, delivery, user_id, files, summary, self.policy, now=self.now)
+
+    def fail(self, delivery: Delivery, user_id: UUID | None, failure: Failure) -> Outcome:
+        """End an attempt with a failure."""
+        return fail(
+            self.uow,
+            delivery,
+            Service.ANALYSIS,
+            user_id,
+            failure,
+            retry=rescheduler(delivery, "retry"),
+            roll=0.5,
+            now=self.now,
+        )
+
+    def status(self, job_id: UUID) -> str:
+        """What a client sees."""
+        job = browse.job(self.uow, job_id, None, self.policy, now=self.now)
+        return str(job["status"])
+
+    def rows(self, query: str, **parameters: object) -> list[dict[str, object]]:
+        """What a query finds, as dicts."""
+        with self.uow.begin() as tx:
+            return [dict(row._mapping) for row in tx.run(text(query), **parameters)]
+
+    def value(self, query: str, **parameters: object) -> object:
+        """The one value of the one row a query finds."""
+        (row,) = self.rows(query, **parameters)
+        (value,) = row.values()
+        return value
+
+    def with_policy(self, **changes: object) -> World:
+        """The same world under another policy."""
+        return replace(self, policy=replace(self.policy, **changes))
+
+
+def rescheduler(delivery: Delivery, reason: str) -> Callable[[Tx, timedelta], None]:
+    """What FairTask hands to the services: one update of the leased row, in their transaction."""
+
+    def reschedule(tx: Tx, delay: timedelta) -> None:
+        statement = """
+            UPDATE kombu_message SET lease_token = NULL, started_at = NULL, delay_reason = :reason,
+                   visible_at = clock_timestamp() + :delay,
+                   snooze_count = snooze_count + (:reason = 'snooze')::int,
+                   retry_count = retry_count + (:reason = 'retry')::int
+             WHERE task_id = :job_id AND lease_token = :token"""
+        parameters = {"reason": reason, "delay": delay, "job_id": str(delivery.job_id), "token": delivery.lease_token}
+        assert tx.run(text(statement), **parameters).rowcount == 1
+
+    return reschedule
+
+
+@pytest.fixture
+def world(uow: UnitOfWork) -> World:
+    return World(uow)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Callable[..., Path]:
+    """A factory of Git repositories: repository("shop", {"test_a.py": "def test_x(): pass"}) -> its path."""
+
+    def make(name: str = "shop", files: dict[str, str] | None = None) -> Path:
+        path = tmp_path / "repositories" / name
+        path.mkdir(parents=True, exist_ok=True)
+        for file, content in (files or {"test_shop.py": "def test_buys() -> None:\n    pass\n"}).items():
+            (path / file).parent.mkdir(parents=True, exist_ok=True)
+            (path / file).write_text(content)
+        if not (path / ".git").exists():
+            _git(path, "init", "--quiet", "--initial-branch=main")
+        _git(path, "add", "--all")
+        _git(path, "commit", "--quiet", "--allow-empty", "--message=change")
+        return path
+
+    return make
+
+
+@pytest.fixture
+def nodes(database_url: str, tmp_path: Path) -> Iterator[Nodes]:
+    """A factory of real Celery workers on the fresh database; killed with all they started at the end."""
+    with Nodes.open(database_url, tmp_path) as made:
+        yield made
+
+
+@contextmanager
+def raw_connection(url: str) -> Iterator[Connection]:
+    """A connection outside of any pool, for what a second program would do."""
+    engine = create_engine(url, poolclass=pool.NullPool)
+    with engine.connect() as connection:
+        yield connection
+
+
+def _publisher() -> Callable[[Connection, JobMessage], None]:
+    from celery import Celery
+
+    from tasks.publish import publisher
+
+    return publisher(Celery("tests", set_as_current=False, broker="memory://"))
+
+
+def _git(path: Path, *arguments: str) -> None:
+    identity = ["-c", "user.name=Test", "-c", "user.email=test@example.org", "-c", "commit.gpgsign=false"]
+    subprocess.run(["git", *identity, *arguments], cwd=path, check=True, capture_output=True)
+
+
+def _run_sql(url: str, statement: str) -> list[tuple[object, ...]]:
+    connection = psycopg2.connect(make_url(url).set(drivername="postgresql").render_as_string(hide_password=False))
+    connection.autocommit = True
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(statement)
+            return cursor.fetchall() if cursor.description else []
+    finally:
+        connection.close()

@@ -1,0 +1,161 @@
+"""pytest-celery's nodes as local processes: its API for workers, without a container engine."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+import psutil
+from pytest_celery import CeleryTestWorker, CeleryWorkerCluster
+
+ROOT = Path(__file__).parent.parent
+PATIENCE_SECONDS = 60.0
+
+
+def wait_for(condition: Callable[[], Any], what: str, *, seconds: float = PATIENCE_SECONDS) -> Any:
+    """Poll until the condition is true and return its value; fails with what was waited for."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if value := condition():
+            return value
+        time.sleep(0.02)  # between two looks; never instead of one
+    raise AssertionError(f"waited {seconds:g} s in vain for {what}")
+
+
+class LocalProcess:
+    """What a node asks of its container, answered by a process of this machine."""
+
+    def __init__(self, name: str, argv: list[str], env: dict[str, str], log: Path) -> None:
+        self.name = self.id = name
+        self._argv, self._env, self._log = argv, env, log
+        self._process: subprocess.Popen[bytes] | None = None
+        self._output: IO[bytes] | None = None
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    @property
+    def status(self) -> str:
+        return "running" if self._process is not None and self._process.poll() is None else "exited"
+
+    def start(self) -> None:
+        self._output = self._log.open("ab")
+        self._process = subprocess.Popen(
+            self._argv, env=self._env, cwd=ROOT, stdout=self._output, stderr=subprocess.STDOUT, start_new_session=True
+        )
+
+    def logs(self) -> str:
+        return self._log.read_text(errors="replace")
+
+    def ready(self) -> bool:
+        """Wait until the worker says that it is."""
+        wait_for(lambda: "ready." in self.logs() or self.status == "exited", f"{self.name} to be ready")
+        assert self.status == "running", self.logs()[-4000:]
+        return True
+
+    def children(self) -> list[psutil.Process]:
+        """The pool's processes."""
+        with contextlib.suppress(psutil.NoSuchProcess):
+            return list(psutil.Process(self.pid).children())
+        return []
+
+    def kill(self, signal: str | int = "SIGKILL") -> None:
+        """Signal the worker; SIGKILL takes the whole tree at once, as the end of a machine would."""
+        number = _number(signal)
+        with contextlib.suppress(ProcessLookupError):
+            (os.killpg if number == 9 else os.kill)(self.pid, number)
+        if number == 9:
+            self._wait()
+
+    def restart(self, timeout: float = PATIENCE_SECONDS) -> None:
+        self.kill()
+        self._log.unlink()
+        self.start()
+        self.ready()
+
+    def reload(self) -> None:
+        """A process has nothing to reload."""
+
+    def teardown(self) -> None:
+        if self._process is not None:
+            self.kill()
+
+    def wait(self, seconds: float = PATIENCE_SECONDS) -> int:
+        """Until it has ended by itself; its exit code."""
+        assert self._process is not None
+        return self._process.wait(seconds)
+
+    def _wait(self) -> None:
+        assert self._process is not None
+        self._process.wait(PATIENCE_SECONDS)
+        if self._output is not None:
+            self._output.close()
+
+
+class LocalWorker(CeleryTestWorker):
+    """A worker node whose container is a process."""
+
+    container: LocalProcess
+
+
+@dataclass
+class Nodes:
+    """Starts workers on one database and ends them all."""
+
+    database_url: str
+    folder: Path
+    made: list[LocalWorker] = field(default_factory=list)
+
+    @classmethod
+    @contextlib.contextmanager
+    def open(cls, database_url: str, folder: Path) -> Iterator[Nodes]:
+        nodes = cls(database_url, folder)
+        try:
+            yield nodes
+        finally:
+            for worker in nodes.made:
+                worker.teardown()
+
+    def environment(self, **more: str) -> dict[str, str]:
+        """What a process of the product gets: the test's database, home and repositories."""
+        repositories = self.folder / "repositories"
+        repositories.mkdir(exist_ok=True)
+        kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+        return kept | {
+            "DATABASE_URL": self.database_url,
+            "FAIRLANE_HOME": str(self.folder / "home"),
+            "LOCAL_REPOS_ROOT": str(repositories),
+            "PYTHONWARNINGS": "ignore",
+            **more,
+        }
+
+    def worker(self, *queues: str, processes: int = 1, ready: bool = True, **env: str) -> LocalWorker:
+        """Start a worker on these queues (default: analysis_default)."""
+        name = f"node{len(self.made)}"
+        argv = [sys.executable, "-m", "celery", "-A", "tasks", "worker", "-Q", ",".join(queues or ["analysis_default"])]
+        argv += ["-c", str(processes), "-n", f"{name}@%h", "--without-gossip", "--without-mingle"]
+        process = LocalProcess(name, argv, self.environment(**env), self.folder / f"{name}.log")
+        process.start()
+        worker = LocalWorker(process, app=None)
+        self.made.append(worker)
+        if ready:
+            worker.ready()
+        return worker
+
+    def cluster(self, *workers: LocalWorker) -> CeleryWorkerCluster:
+        """pytest-celery's view on several workers."""
+        return CeleryWorkerCluster(*workers)
+
+
+def _number(given: str | int) -> int:
+    return int(given) if isinstance(given, int) else int(getattr(signal, given))
