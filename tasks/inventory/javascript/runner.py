@@ -64,6 +64,7 @@ class RunnerScope:
     project: Project
     areas: Sequence[Area]
     announced: dict[str, frozenset[str]] = field(default_factory=dict)
+    configs: dict[str, frozenset[str]] | None = None
 
     def wants(self, path: str) -> bool:
         """By the configurations that govern the path; by its name where there are none."""
@@ -98,12 +99,22 @@ class RunnerScope:
             yield from rows(path, facts[path], self.runner.name)
 
     def packages(self, folder: str) -> frozenset[str]:
-        """Runners among the dependencies of the nearest package that has any."""
+        """Runners that the nearest folder speaks of which speaks of any, in its package or by a configuration."""
         if folder not in self.announced:
             data = self.project.data(f"{folder}/package.json" if folder else "package.json")
-            found = ANNOUNCING & dependencies(data)
+            found = ANNOUNCING & dependencies(data) | self.configured().get(folder, frozenset())
             self.announced[folder] = found or (self.packages(folder_of(folder)) if folder else frozenset())
         return self.announced[folder]
+
+    def configured(self) -> dict[str, frozenset[str]]:
+        """Folder -> runners with a configuration file in it."""
+        if self.configs is None:
+            self.configs = {}
+            for path in self.project.configs:
+                stem = path.rpartition("/")[2].lstrip(".").partition(".")[0].removesuffix("rc")
+                if stem in ANNOUNCING:
+                    self.configs[folder_of(path)] = self.configs.get(folder_of(path), frozenset()) | {stem}
+        return self.configs
 
 
 @dataclass(frozen=True, slots=True)

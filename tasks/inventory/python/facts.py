@@ -138,6 +138,9 @@ def _assignment(node: Node) -> Iterator[Item]:
     if target.type in ("pattern_list", "tuple_pattern"):
         yield from ({"k": "set", "name": text(child), "values": []} for child in named(target))
         return
+    if value.type == "lambda":
+        yield {"k": "def", **_place(node), "name": text(target)}
+        return
     item: Item = {"k": "set", **_place(node), "name": text(target), "values": marks_of(value)}
     if value.type in ("false", "none", "true"):
         item["const"] = text(value)
