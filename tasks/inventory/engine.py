@@ -10,7 +10,7 @@ from .frameworks import FRAMEWORKS
 from .interface import Framework, Scope
 from .languages import language_of
 from .loader import Loader
-from .model import Checkpoint, Facts, FactsCache, FactsKey, FileInventory, Inventory, Pulse, Test
+from .model import Checkpoint, Facts, FactsCache, FactsKey, FileInventory, Inventory, Test, silent
 from .parsers import ParseLimits, Parsers
 from .project import Project
 from .repository import Repository
@@ -34,11 +34,11 @@ def run(
     frameworks: Sequence[Framework] | None,
 ) -> Inventory:
     """Do what `inventory` of this package promises."""
-    pulse = Pulse(checkpoint)
-    repo.checkpoint = pulse
-    with Parsers(limits or ParseLimits(), pulse) as parsers:
+    if checkpoint is not silent:  # otherwise the one the repository was fetched with stays
+        repo.pulse.checkpoint = checkpoint
+    with Parsers(limits or ParseLimits(), repo.pulse) as parsers:
         parsers.warm()
-        return _Run(repo, Loader(repo, parsers, cache, pulse), frameworks or FRAMEWORKS).inventory()
+        return _Run(repo, Loader(repo, parsers, cache, repo.pulse), frameworks or FRAMEWORKS).inventory()
 
 
 @dataclass(slots=True)

@@ -22,6 +22,8 @@ BAD_REF: Final = re.compile(r"^[-/.]|\.\.|//|@\{|[\x00-\x20\x7f~^:?*\[\\]|\.lock
 OVERHEAD: Final = 64 << 10
 #: bytes a blob may take in a pack on average before its batch is split to find the large one
 SHARE: Final = 48 << 10
+#: blobs fetched at once
+BATCH: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,7 @@ def resolve(
         raise InventoryError("commit_not_found", "This is not the name of a branch, tag or commit.")
     client = _Client(source, limits or GitLimits(), Pulse(checkpoint))
     if source.path is not None:
-        return client.resolve_local(wanted), wanted
+        return client.resolve_local(wanted), client.branch() if wanted == "HEAD" else wanted
     if OBJECT_ID.fullmatch(wanted.lower()):
         return wanted.lower(), wanted
     return client.resolve_remote(wanted)
@@ -85,13 +87,13 @@ def fetched(
     client = _Client(source, limits or GitLimits(), Pulse(checkpoint))
     if source.path is not None:
         client.resolve_local(commit)
-        yield Repository(commit, source.path, client.limits, client.checkpoint)
+        yield Repository(commit, source.path, client.limits, client.pulse)
         return
     with scratch.directory(workdir) as directory:
         client.initialise(directory)
         client.fetch(directory, [commit], file_bytes=client.limits.pack_bytes, options=["--depth=1"])
         bring = _Bringer(client, directory)
-        yield Repository(commit, directory, client.limits, client.checkpoint, bring)
+        yield Repository(commit, directory, client.limits, client.pulse, bring)
 
 
 @dataclass(slots=True)
@@ -100,7 +102,7 @@ class _Client:
 
     source: Source
     limits: GitLimits
-    checkpoint: Checkpoint
+    pulse: Pulse
 
     def resolve_local(self, ref: str) -> str:
         path = self.source.path
@@ -110,7 +112,7 @@ class _Client:
         # without a ceiling git would climb to a repository around this directory
         env = environment(READ_ONLY) | {"GIT_CEILING_DIRECTORIES": str(path.parent)}
         argv = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}"]
-        git = GitProcess(argv, env, self.limits, self.checkpoint, directory=path)
+        git = GitProcess(argv, env, self.limits, self.pulse, directory=path)
         found = git.run().decode().strip()
         if git.exit_code == 0 and OBJECT_ID.fullmatch(found):
             return found
@@ -119,6 +121,12 @@ class _Client:
         if ref == "HEAD":
             raise InventoryError("repository_empty", "The repository has no commits.")
         raise InventoryError("commit_not_found", "The repository has no such commit.")
+
+    def branch(self) -> str:
+        """The branch a local HEAD is on; HEAD if it is on none."""
+        argv = ["symbolic-ref", "--quiet", "--short", "HEAD"]
+        git = GitProcess(argv, environment(READ_ONLY), self.limits, self.pulse, directory=self.source.path)
+        return git.run().decode("utf-8", "replace").strip() or "HEAD"
 
     def resolve_remote(self, ref: str) -> tuple[str, str]:
         # git's own order: a full name, then a tag (`^{}`: the commit an annotated one points at), then a branch
@@ -152,7 +160,7 @@ class _Client:
         settings = [*self._settings(), ("remote.origin.url", self._url()), ("remote.origin.promisor", "true")]
         settings += [("remote.origin.partialclonefilter", "blob:none"), ("fetch.negotiationAlgorithm", "noop")]
         git = GitProcess(
-            argv, self._environment(settings), self.limits, self.checkpoint, directory=directory, file_bytes=file_bytes
+            argv, self._environment(settings), self.limits, self.pulse, directory=directory, file_bytes=file_bytes
         )
         git.run("".join(f"{object_id}\n" for object_id in ids).encode())
         self.disconnect(directory)
@@ -160,7 +168,7 @@ class _Client:
             raise meaning(git.errors)
 
     def _ask(self, argv: Sequence[str]) -> str:
-        git = GitProcess(argv, self._environment(self._settings()), self.limits, self.checkpoint)
+        git = GitProcess(argv, self._environment(self._settings()), self.limits, self.pulse)
         answer = git.run().decode("utf-8", "replace")
         if git.exit_code:
             raise meaning(git.errors)
@@ -191,16 +199,13 @@ class _Bringer:
 
     client: _Client
     directory: Path
-    here: set[str] = field(default_factory=set)
-    budget: int = -1  # bytes of failed transfers left before the repository counts as too large
+    wasted: int = 0  # bytes of transfers that were cut off
 
-    def __call__(self, blob_ids: Collection[str]) -> None:
-        missing = [blob_id for blob_id in blob_ids if blob_id not in self.here]
-        self.here.update(missing)
-        if self.budget < 0:
-            self.budget = 4 * self.client.limits.pack_bytes
-        batches = [missing[start : start + 2_000] for start in range(0, len(missing), 2_000)]
+    def __call__(self, blob_ids: Sequence[str]) -> None:
+        """Fetch blobs that are not here.  Raises: InventoryError."""
+        batches = [blob_ids[start : start + BATCH] for start in range(0, len(blob_ids), BATCH)]
         while batches:
+            self.check()
             batch = batches.pop()
             bound = self.bound(len(batch))
             try:
@@ -208,11 +213,15 @@ class _Bringer:
             except InventoryError as error:
                 if error.code != "repository_too_large":
                     raise
-                self.budget -= bound
-                if self.budget < 0:
-                    raise
+                self.wasted += bound
                 middle = len(batch) // 2
                 batches += [half for half in (batch[:middle], batch[middle:]) if half and len(batch) > 1]
+
+    def check(self) -> None:
+        """Bound what all batches take together."""
+        packs = (self.directory / "objects" / "pack").glob("*.pack")
+        if self.wasted + sum(pack.stat().st_size for pack in packs) > self.client.limits.total_bytes:
+            raise InventoryError("repository_too_large", "The repository is larger than the limit.")
 
     def bound(self, blobs: int) -> int:
         """Bytes a pack of so many blobs may have; for one blob exactly what a candidate may."""

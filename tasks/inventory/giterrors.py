@@ -7,12 +7,13 @@ from .errors import InventoryError
 
 #: first match wins; all in git's English (the environment sets LC_ALL=C)
 MEANINGS: Final = (
+    (r": git: (command )?not found", "git_failed", "git is not installed on this machine."),
     (r"signal 25|File too large|invalid index-pack output|maximum allowed size", "repository_too_large",
      "The repository is larger than the limit."),
     (r"not our ref|remote ref .* not found|couldn't find remote ref|unadvertised object|no such remote ref"
      r"|bad object|upload-pack: not our|expected .*, received", "commit_not_found",
      "The repository has no such commit."),
-    (r"redirect", "host_refused", "The Git host redirects to another address, which is not followed."),
+    (r"redirect|error: 30[0-9]", "host_refused", "The Git host redirects to another address, which is not followed."),
     (r"transport '.*' not allowed|protocol .* not supported|is unsupported|unable to find remote helper",
      "host_refused", "This kind of repository address is not allowed."),
     (r"Authentication failed|error: 403|error: 401|Permission denied|Access denied", "access_denied",

@@ -3,6 +3,7 @@
 import os
 import resource
 import selectors
+import signal
 import subprocess
 import time
 from collections.abc import Generator, Mapping, Sequence
@@ -12,9 +13,12 @@ from typing import Final
 
 from .errors import InventoryError
 from .guard import end, guarded
-from .model import Checkpoint
+from .model import Pulse
 
 CHUNK: Final = 1 << 18
+#: A transfer runs a helper process, which outlives a git that is killed with us.  This shell is told when
+#: we die and takes its whole process group along; what it runs is given as words, never as text.
+KEEPER: Final = 'trap "kill -9 0" TERM; exec 3<&0; "$@" <&3 3<&- & exec 3<&-; wait $!'
 #: seconds between two looks at the clock
 TICK: Final = 0.5
 
@@ -49,6 +53,7 @@ class GitLimits:
     wall_seconds: float = 300.0  # one git process
     stall_seconds: int = 20  # slower than 1,000 bytes a second for this long ends a transfer
     pack_bytes: int = 256 << 20  # one file on disk
+    total_bytes: int = 1 << 30  # all of them
     blob_bytes: int = 1 << 20  # a candidate larger than this is too_large
     entries: int = 200_000
     depth: int = 50
@@ -91,7 +96,7 @@ class GitProcess:
     argv: Sequence[str]
     env: Mapping[str, str]
     limits: GitLimits
-    checkpoint: Checkpoint
+    pulse: Pulse
     directory: Path | None = None
     file_bytes: int | None = None  # RLIMIT_FSIZE, limits.pack_bytes by default
     errors: bytes = b""
@@ -113,15 +118,18 @@ class GitProcess:
 
     def _start(self) -> "subprocess.Popen[bytes]":
         size = self.limits.pack_bytes if self.file_bytes is None else self.file_bytes
+        argv = ["git", *(("-C", str(self.directory)) if self.directory else ()), *self.argv]
+        transfers = bool(self.env["GIT_ALLOW_PROTOCOL"])
+        bounds = {resource.RLIMIT_FSIZE: size, resource.RLIMIT_CORE: 0}
         try:
             return subprocess.Popen(
-                ["git", *(("-C", str(self.directory)) if self.directory else ()), *self.argv],
+                ["/bin/sh", "-c", KEEPER, "git", *argv] if transfers else argv,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 env=dict(self.env),
                 start_new_session=True,
-                preexec_fn=guarded({resource.RLIMIT_FSIZE: size, resource.RLIMIT_CORE: 0}),
+                preexec_fn=guarded(bounds, signal.SIGTERM if transfers else signal.SIGKILL),
             )
         except FileNotFoundError as missing:
             raise InventoryError("git_failed", "git is not installed on this machine.") from missing
@@ -137,7 +145,7 @@ class GitProcess:
         waiting.register(process.stderr, selectors.EVENT_READ)
         while waiting.get_map():
             ready = waiting.select(TICK)
-            self.checkpoint("fetching", 0, 0)
+            self.pulse.beat()
             if time.monotonic() > deadline:
                 raise InventoryError("git_timeout", "The Git host took too long to answer.")
             for key, _ in ready:

@@ -19,13 +19,13 @@ PR_SET_NO_NEW_PRIVS = 38
 _prctl: Callable[..., int] | None = getattr(ctypes.CDLL(None), "prctl", None)
 
 
-def guarded(limits: Mapping[int, int]) -> Callable[[], None]:
-    """Build a `preexec_fn`.  limits: RLIMIT_* -> value, in the unit of setrlimit."""
+def guarded(limits: Mapping[int, int], farewell: int = signal.SIGKILL) -> Callable[[], None]:
+    """Build a `preexec_fn`.  limits: RLIMIT_* -> value, in the unit of setrlimit.  farewell: sent when we die."""
     parent = os.getpid()
 
     def prepare() -> None:
         if _prctl is not None:
-            _prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+            _prctl(PR_SET_PDEATHSIG, farewell, 0, 0, 0)
             _prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
             if os.getppid() != parent:  # the parent died before the request above took hold
                 os._exit(1)

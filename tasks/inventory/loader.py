@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from .model import Checkpoint, Facts, FactsCache, FactsKey
+from .model import Facts, FactsCache, FactsKey, Pulse
 from .parsers import Job, Parsers
-from .repository import Repository
+from .repository import Refusal, Repository
 
 #: outcomes that the blob alone decides; a timeout or a killed child may be the machine's fault
 LASTING: Final = frozenset({"too_large", "binary", "unreadable"})
@@ -20,7 +20,7 @@ class Loader:
     repository: Repository
     parsers: Parsers
     cache: FactsCache | None
-    checkpoint: Checkpoint
+    pulse: Pulse
     known: dict[FactsKey, Facts] = field(default_factory=dict)
     fresh: dict[FactsKey, Facts] = field(default_factory=dict)
 
@@ -30,11 +30,11 @@ class Loader:
         if missing and self.cache is not None:
             self.known |= self.cache.load(missing)
         missing = [key for key in missing if key not in self.known]
-        self.checkpoint("parsing", 0, len(missing))
+        self.pulse.at("fetching", 0, len(missing))
         for done, (key, facts) in enumerate(self._read(missing), 1):
             self.known[key] = facts
             self._keep(key, facts)
-            self.checkpoint("parsing", done, len(missing))
+            self.pulse.at("parsing", done, len(missing))
         self.flush()
         return {path: self.known[key] for path, key in wanted.items()}
 
@@ -53,19 +53,19 @@ class Loader:
     def _read(self, keys: list[FactsKey]) -> Iterator[tuple[FactsKey, Facts]]:
         if not keys:
             return
-        too_large: list[FactsKey] = []
-        for text, facts in self.parsers.parse(self._jobs(keys, too_large)):
+        refused: dict[FactsKey, Facts] = {}
+        for text, facts in self.parsers.parse(self._jobs(keys, refused)):
             blob_id, _, language = text.partition(" ")
             yield FactsKey(blob_id, language), facts
-        yield from ((key, {"skipped": "too_large"}) for key in too_large)
+        yield from refused.items()
 
-    def _jobs(self, keys: list[FactsKey], too_large: list[FactsKey]) -> Iterator[Job]:
+    def _jobs(self, keys: list[FactsKey], refused: dict[FactsKey, Facts]) -> Iterator[Job]:
         languages: dict[str, list[str]] = {}
         for key in keys:
             languages.setdefault(key.blob_id, []).append(key.language)
         for blob_id, content in self.repository.read(languages):
             for language in languages[blob_id]:
-                if content is None:
-                    too_large.append(FactsKey(blob_id, language))
+                if isinstance(content, Refusal):
+                    refused[FactsKey(blob_id, language)] = {"skipped": content.value}
                 else:
                     yield Job(f"{blob_id} {language}", language, content)

@@ -22,16 +22,22 @@ def silent(phase: str, done: int, total: int) -> None:
 class Pulse:
     """A checkpoint that may be called as often as one likes: it passes on two calls a second."""
 
-    checkpoint: Checkpoint
+    checkpoint: Checkpoint = silent
     every: float = 0.5  # seconds
     due: float = 0.0
+    last: tuple[str, int, int] = ("fetching", 0, 0)
 
-    def __call__(self, phase: str, done: int, total: int) -> None:
-        """Pass the call on when one is due."""
+    def at(self, phase: str, done: int, total: int) -> None:
+        """Say how far the run is."""
+        self.last = (phase, done, total)
+        self.beat()
+
+    def beat(self) -> None:
+        """Say that the run goes on, if it is time to say so."""
         now = time.monotonic()
         if now >= self.due:
             self.due = now + self.every
-            self.checkpoint(phase, done, total)
+            self.checkpoint(*self.last)
 
 
 #: Facts of one file, as JSON: dicts, lists, strings, integers, booleans and None only.

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from .guard import end, guarded
-from .model import Checkpoint, Facts, silent
+from .model import Facts, Pulse
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 BATCH: Final = 32  # files in a child's hands
@@ -87,7 +87,7 @@ class Parsers:
     """A few children behind one call.  Use as a context manager: leaving it ends them all."""
 
     limits: ParseLimits = field(default_factory=ParseLimits)
-    checkpoint: Checkpoint = silent
+    pulse: Pulse = field(default_factory=Pulse)
     idle: list[Child] = field(default_factory=list)
     busy: list[Child] = field(default_factory=list)
 
@@ -145,7 +145,7 @@ class Parsers:
                 if child.feed:
                     ready.register(child.process.stdin, selectors.EVENT_WRITE, child)
             events = ready.select(min(0.5, self.limits.file_seconds / 4))
-        self.checkpoint("parsing", 0, 0)
+        self.pulse.beat()
         for key, event in events:
             if event & selectors.EVENT_WRITE:
                 key.data.write()

@@ -3,16 +3,24 @@
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
 from .errors import InventoryError
 from .giterrors import meaning
 from .gitprocess import GitLimits, GitProcess, environment
-from .model import Checkpoint, silent
+from .model import Pulse
 
 #: a repository of another user may be read: nothing in it is run, see HARDENED
 READ_ONLY: Final = (("safe.directory", "*"),)
+
+
+class Refusal(StrEnum):
+    """Why a blob has no content for us."""
+
+    TOO_LARGE = "too_large"
+    MISSING = "missing"  #: the repository on this machine is incomplete
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +38,8 @@ class Repository:
     commit: str
     directory: Path
     limits: GitLimits = field(default_factory=GitLimits)
-    checkpoint: Checkpoint = silent
-    bring: Callable[[Collection[str]], None] | None = None
+    pulse: Pulse = field(default_factory=Pulse)
+    bring: Callable[[Sequence[str]], None] | None = None
 
     def entries(self) -> Generator[Entry, None, None]:
         """List regular files in git's order; symlinks and submodules are left out.
@@ -52,25 +60,33 @@ class Repository:
 
     def sizes(self, blob_ids: Sequence[str]) -> dict[str, int]:
         """Sizes in bytes of the blobs that are here."""
+        if not blob_ids:
+            return {}
         feed = "".join(f"{blob_id}\n" for blob_id in blob_ids).encode()
         git = self._git(["cat-file", "--batch-check=%(objecttype) %(objectname) %(objectsize)"])
         words = [line.split() for line in git.run(feed).decode().splitlines()]
         return {word[1]: int(word[2]) for word in words if len(word) == 3 and word[0] == "blob"}
 
-    def read(self, blob_ids: Collection[str]) -> Iterator[tuple[str, bytes | None]]:
-        """Yield (blob id, content) in ascending order of id; None for one over the limit or not to be had."""
+    def read(self, blob_ids: Collection[str]) -> Iterator[tuple[str, bytes | Refusal]]:
+        """Yield (blob id, content or why there is none); those without come first."""
         wanted = sorted(set(blob_ids))
-        if wanted and self.bring is not None:
-            self.bring(wanted)
-        sizes = self.sizes(wanted) if wanted else {}
-        small = [
-            blob_id for blob_id in wanted if sizes.get(blob_id, self.limits.blob_bytes + 1) <= self.limits.blob_bytes
-        ]
-        yield from ((blob_id, None) for blob_id in sorted(set(wanted) - set(small)))
-        if small:
-            yield from self._contents(small)
+        sizes = self.sizes(wanted)
+        if self.bring is not None and (absent := [blob_id for blob_id in wanted if blob_id not in sizes]):
+            self.bring(absent)
+            sizes |= self.sizes(absent)
+        small = []
+        for blob_id in wanted:
+            # what a host was asked for and did not fit the pack it may fill is too large
+            size = sizes.get(blob_id, None if self.bring is None else self.limits.blob_bytes + 1)
+            if size is not None and size <= self.limits.blob_bytes:
+                small.append(blob_id)
+            else:
+                yield blob_id, Refusal.MISSING if size is None else Refusal.TOO_LARGE
+        yield from self._contents(small)
 
     def _contents(self, blob_ids: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+        if not blob_ids:
+            return
         git = self._git(["cat-file", "--batch", "--buffer"])
         buffer = bytearray()
         with closing(git.output("".join(f"{blob_id}\n" for blob_id in blob_ids).encode())) as output:
@@ -90,7 +106,7 @@ class Repository:
         return Entry(path.decode("utf-8", "replace"), blob_id) if mode.startswith("100") else None
 
     def _git(self, argv: Sequence[str]) -> GitProcess:
-        return GitProcess(argv, environment(READ_ONLY), self.limits, self.checkpoint, directory=self.directory)
+        return GitProcess(argv, environment(READ_ONLY), self.limits, self.pulse, directory=self.directory)
 
 
 def _first_object(buffer: bytearray) -> tuple[str, int, int] | None:

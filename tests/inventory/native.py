@@ -21,7 +21,7 @@ def definition(function: Callable[..., object]) -> tuple[Path, int, str]:
     line = code.co_firstlineno
     if function.__name__ == "<lambda>":
         return Path(code.co_filename), line, function.__qualname__
-    while not lines[line - 1].split("(")[0].split()[:1] in (["def"], ["async"]):
+    while lines[line - 1].split("(")[0].split()[:1] not in (["def"], ["async"]):
         line += 1
     return Path(code.co_filename), line, function.__qualname__
 

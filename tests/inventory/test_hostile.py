@@ -1,0 +1,220 @@
+"""Files and hosts that mean harm: the file is named with its reason, everything else is listed."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from tasks.inventory import GitLimits, InventoryError, ParseLimits, Source, fetched, inventory, resolve
+from tasks.inventory.model import Pulse
+from tasks.inventory.parsers import Job, Parsers
+from tests.inventory.conftest import MakeRepository, TakeInventory, git
+from tests.inventory.githost import serving
+from tests.inventory.processes import mentioning, no_children_left
+
+GOOD = {"test_good.py": "def test_good(): pass\n", "src/good.test.js": "it('good', () => {})\n"}
+
+SKIPPED: dict[str, tuple[str, bytes]] = {
+    "binary garbage": ("binary", b"\x7fELF\0\1\2" * 400),
+    "a NUL byte": ("binary", b"def test_a(): pass\n\0"),
+    "utf-16": ("unreadable", "def test_a(): pass\n".encode("utf-16")),
+    "cp1252 without a word": ("unreadable", "def test_a(): 'é ü ß'\n".encode("cp1252")),
+    "broken utf-8": ("unreadable", b"def test_a(): '\xc3('\n"),
+    "an unknown encoding": ("unreadable", b"# coding: klingon\ndef test_a(): pass\n"),
+    "a codec that is no encoding": ("unreadable", b"# coding: zip\ndef test_a(): pass\n"),
+    "one byte too many": ("too_large", b"#" * ((1 << 20) + 1)),
+}
+
+
+@pytest.mark.parametrize("case", SKIPPED)
+def test_a_file_that_is_no_text_is_skipped_with_its_reason(
+    case: str, make_repository: MakeRepository, take: TakeInventory
+) -> None:
+    reason, content = SKIPPED[case]
+    found = take(make_repository({**GOOD, "test_bad.py": content}))
+    assert [test.name for test in found.tests] == ["good", "test_good"]
+    assert [(file.path, file.skipped) for file in found.files if file.skipped] == [("test_bad.py", reason)]
+
+
+def test_a_declared_encoding_and_a_byte_order_mark_are_read(
+    make_repository: MakeRepository, take: TakeInventory
+) -> None:
+    declared = "# -*- coding: cp1252 -*-\ndef test_é(): 'ß'\n".encode("cp1252")
+    marked = b"\xef\xbb\xbfdef test_marked(): pass\n"
+    script = "it('groß', () => {}) // ßßß\n".ljust(400).encode("cp1252")
+    found = take(make_repository({"test_a.py": declared, "test_b.py": marked, "c.test.js": script}))
+    assert [(test.name, test.line) for test in found.tests] == [("gro\ufffd", 1), ("test_é", 2), ("test_marked", 1)]
+
+
+BOMBS = {
+    "test_brackets.py": b"x = " + b"[" * 50_000,
+    "test_closed.py": b"x = " + b"(" * 50_000 + b")" * 50_000,
+    "test_nested.py": b"".join(b" " * depth + b"if x:\n" for depth in range(1_200)),
+    "test_line.py": b"def test_a(): " + b"a+" * 300_000 + b"a\n",
+    "test_decorators.py": b"@a\n" * 100_000 + b"def test_a(): pass\n",
+    "src/generic.test.ts": b"a<" * 20_000,
+    "src/brackets.test.js": b"[" * 50_000,
+    "src/calls.test.js": b"describe('a', () => {" * 20_000,
+    "src/sum.test.js": b"it(" + b"'a'+" * 20_000 + b"'a', () => {})",
+    "src/tags.test.tsx": b"<a>" * 20_000,
+    "brackets_test.go": b"package a\nvar x = " + b"(" * 50_000,
+    "pyproject.toml": b"a = " + b"[" * 50_000,
+    "package.json": b"[" * 50_000,
+    "deep/pyproject.toml": b".".join([b"a"] * 50_000) + b" = 1\n",
+    "jest.config.js": b"module.exports = " + b"[" * 50_000,
+    "tox.ini": b"[pytest\n= = =\n",
+}
+
+
+def test_bombs_end_in_time_and_harm_no_other_file(make_repository: MakeRepository, take: TakeInventory) -> None:
+    repository = make_repository({**BOMBS, **GOOD})
+    began = time.monotonic()
+    found = take(repository, limits=ParseLimits(file_seconds=4.0))
+    assert {"good", "test_good"} <= {test.name for test in found.tests}
+    assert time.monotonic() - began < 30
+    no_children_left()
+
+
+def test_a_slow_file_is_named_and_its_neighbours_are_parsed() -> None:
+    slow = Job("slow", "python", b"[" * 1_000_000)
+    jobs = [Job("before", "python", b"x = 1"), slow, *(Job(f"after {n}", "python", b"x = 1") for n in range(40))]
+    with Parsers(ParseLimits(file_seconds=0.0005)) as parsers:
+        results = dict(parsers.parse(iter([slow])))
+    assert results == {"slow": {"skipped": "parse_timeout"}}
+    with Parsers(ParseLimits()) as parsers:
+        assert dict(parsers.parse(iter(jobs))).keys() == {job.key for job in jobs}
+    no_children_left()
+
+
+def test_a_file_that_needs_too_much_memory_is_named_and_its_neighbours_are_parsed() -> None:
+    greedy = Job("greedy", "python", b"x = " + b"[a," * 300_000)
+    jobs = [*(Job(f"before {n}", "python", b"x = 1") for n in range(3)), greedy, Job("after", "python", b"x = 1")]
+    with Parsers(ParseLimits(memory_bytes=70 << 20, file_seconds=20.0)) as parsers:
+        results = dict(parsers.parse(iter(jobs)))
+    assert results.pop("greedy") == {"skipped": "parse_failed"}
+    assert all("skipped" not in facts for facts in results.values())
+    assert len(results) == 4
+
+
+def test_a_child_killed_from_outside_costs_no_file() -> None:
+    jobs = [Job(str(number), "python", b"def f(): pass\n" * 50) for number in range(200)]
+    killed: list[int] = []
+    with Parsers(ParseLimits(children=1)) as parsers:
+        results = {}
+        for key, facts in parsers.parse(iter(jobs)):
+            results[key] = facts
+            if not killed:
+                killed = [child.process.pid for child in parsers.busy]
+                os.kill(killed[0], signal.SIGKILL)
+    assert len(results) == len(jobs)
+    assert not any("skipped" in facts for facts in results.values())
+
+
+def test_a_host_that_answers_nothing_is_given_up(tmp_path: Path) -> None:
+    over = Event()
+    with serving(tmp_path, stall=over) as host:
+        source = Source.remote(f"{host}/repo", plain_http=True)
+        with pytest.raises(InventoryError) as caught:
+            resolve(source, None, limits=GitLimits(wall_seconds=0.4))
+        over.set()
+    assert (caught.value.code, caught.value.retryable) == ("git_timeout", True)
+    no_children_left()
+
+
+class Stop(Exception):
+    """Raised by a checkpoint."""
+
+
+def test_a_checkpoint_stops_a_run_that_waits_for_a_silent_host(tmp_path: Path) -> None:
+    over = Event()
+    calls = []
+
+    def checkpoint(phase: str, done: int, total: int) -> None:
+        calls.append(phase)
+        if len(calls) == 2:
+            raise Stop
+
+    with serving(tmp_path, stall=over) as host:
+        source = Source.remote(f"{host}/repo", plain_http=True)
+        began = time.monotonic()
+        with pytest.raises(Stop), fetched(source, "1" * 40, workdir=tmp_path / "work", checkpoint=checkpoint):
+            pass
+        assert time.monotonic() - began < 3
+        over.set()
+    assert list((tmp_path / "work").iterdir()) == []
+    no_children_left()
+
+
+@pytest.mark.parametrize("calls", [1, 2, 3, 5, 8])
+def test_a_checkpoint_may_stop_a_run_at_any_point(calls: int, make_repository: MakeRepository, tmp_path: Path) -> None:
+    repository = make_repository({f"test_{number}.py": "def test_a(): pass\n" for number in range(50)})
+    head = git(repository, "rev-parse", "HEAD")
+    count = 0
+
+    def checkpoint(phase: str, done: int, total: int) -> None:
+        nonlocal count
+        count += 1
+        if count == calls:
+            raise Stop
+
+    with serving(tmp_path) as host:
+        source = Source.remote(f"{host}/repo/.git", plain_http=True)
+        with pytest.raises(Stop), fetched(source, head, workdir=tmp_path / "work", checkpoint=checkpoint) as repo:
+            repo.pulse.every = 0.0  # every call comes through
+            inventory(repo)
+            raise Stop  # a machine so fast that it was done before
+    assert list((tmp_path / "work").iterdir()) == []
+    no_children_left()
+
+
+def test_a_pulse_passes_on_the_first_call_and_then_two_a_second() -> None:
+    seen: list[tuple[str, int, int]] = []
+    pulse = Pulse(lambda *values: seen.append(values))
+    for number in range(1_000):
+        pulse.at("parsing", number, 1_000)
+    assert seen == [("parsing", 0, 1_000)]
+
+
+KILLED = """
+import sys
+from pathlib import Path
+from tasks.inventory import Source, fetched
+def checkpoint(phase, done, total):
+    print("waiting", flush=True)
+source = Source.remote(sys.argv[1], plain_http=True)
+with fetched(source, "1" * 40, workdir=Path(sys.argv[2]), checkpoint=checkpoint):
+    pass
+"""
+
+
+def test_a_killed_worker_leaves_no_git_and_the_next_run_removes_its_directory(
+    make_repository: MakeRepository, tmp_path: Path
+) -> None:
+    repository = make_repository(GOOD)
+    head = git(repository, "rev-parse", "HEAD")
+    over, work = Event(), tmp_path / "work"
+    with serving(tmp_path, stall=over) as host:
+        argv = [sys.executable, "-c", KILLED, f"{host}/repo", str(work)]
+        with subprocess.Popen(argv, stdout=subprocess.PIPE, cwd=Path(__file__).parents[2]) as worker:
+            assert worker.stdout is not None
+            assert worker.stdout.readline() == b"waiting\n"
+            worker.kill()
+        patience = time.monotonic() + 10
+        while (running := mentioning(host)) and time.monotonic() < patience:
+            os.sched_yield()
+        assert running == []
+        over.set()
+    left = list(work.iterdir())
+    assert left
+    with (
+        serving(tmp_path) as host,
+        fetched(Source.remote(f"{host}/repo/.git", plain_http=True), head, workdir=work) as repo,
+    ):
+        assert repo.directory.is_dir()
+        assert not any(path.exists() for path in left)
+    assert list(work.iterdir()) == []
