@@ -24,7 +24,9 @@ class AnalysisTask(FairTask):
 
 
 @app.task(base=AnalysisTask, bind=True, name="tasks.analysis.analyse")
-def analyse_commit(self: AnalysisTask, *, host: str, owner: str, name: str, commit: str, user_id: str | None, ref: str | None) -> Any:  # noqa: ARG001, E501
+def analyse_commit(
+    self: AnalysisTask, *, host: str, owner: str, name: str, commit: str, user_id: str | None, ref: str | None
+) -> Any:
     """Analyse one commit of one repository."""
     kit = wired()
     return analyse(
@@ -61,4 +63,4 @@ class _Cache:
         return {FactsKey(blob_id, language): facts for blob_id, language, facts in self._known.load(keys)}
 
     def store(self, facts: Mapping[FactsKey, Facts]) -> None:
-        self._known.store(facts)
+        self._known.store({(key.blob_id, key.language): found for key, found in facts.items()})

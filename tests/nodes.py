@@ -115,6 +115,7 @@ class Nodes:
     database_url: str
     folder: Path
     made: list[LocalWorker] = field(default_factory=list)
+    others: list[LocalProcess] = field(default_factory=list)
 
     @classmethod
     @contextlib.contextmanager
@@ -123,8 +124,8 @@ class Nodes:
         try:
             yield nodes
         finally:
-            for worker in nodes.made:
-                worker.teardown()
+            for one in [*nodes.made, *nodes.others]:
+                one.teardown()
 
     def environment(self, **more: str) -> dict[str, str]:
         """What a process of the product gets: the test's database, home and repositories."""
@@ -151,6 +152,15 @@ class Nodes:
         if ready:
             worker.ready()
         return worker
+
+    def beat(self) -> LocalProcess:
+        """Start a Celery beat."""
+        name = f"beat{len(self.others)}"
+        argv = [sys.executable, "-m", "celery", "-A", "tasks", "beat", "--pidfile="]
+        process = LocalProcess(name, argv, self.environment(), self.folder / f"{name}.log")
+        process.start()
+        self.others.append(process)
+        return process
 
     def cluster(self, *workers: LocalWorker) -> CeleryWorkerCluster:
         """pytest-celery's view on several workers."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from pathlib import Path
+from typing import Self
 
 import click
 
@@ -52,7 +53,7 @@ class _Bar:
     def __init__(self) -> None:
         self._shown = sys.stderr.isatty()
 
-    def __enter__(self) -> _Bar:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -78,7 +78,7 @@ def _database(settings: Settings) -> Iterator[str]:
 
 
 def _keep(settings: Settings) -> None:
-    embedded.ensure(settings.home)  # a PostgreSQL that was killed comes back
+    embedded.ensure(settings.home, patience=5)  # a PostgreSQL that was killed comes back
 
 
 def _prepare(settings: Settings, url: str, place: _Place) -> None:
@@ -146,8 +146,8 @@ def _python(module: str) -> list[str]:
 
 def _serves(place: _Place) -> bool:
     host = "127.0.0.1" if place.host in ("0.0.0.0", "::") else place.host  # noqa: S104 - compared, not bound
-    with urllib.request.urlopen(f"http://{host}:{place.port}/readyz", timeout=2) as answer:  # noqa: S310 - our own
-        return bool(answer.status == 200)  # noqa: PLR2004
+    with urllib.request.urlopen(f"http://{host}:{place.port}/readyz", timeout=2) as answer:
+        return bool(answer.status == 200)
 
 
 def _refuse_taken(place: _Place) -> None:

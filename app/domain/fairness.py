@@ -11,6 +11,8 @@ from app.domain.plans import Plan, Tier
 
 
 class Mode(StrEnum):
+    """How strictly limits are held."""
+
     ENFORCE = "enforce"  #: over the limit: snooze
     SHADOW = "shadow"  #: evaluate and record, never snooze
     OFF = "off"  #: no limit at all

@@ -48,7 +48,7 @@ MOVES: dict[Status, frozenset[Status]] = {
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """unit: the n in n² × unit before attempt n + 1."""
+    """Attempts, and the unit of n² units before attempt n + 1."""
 
     max_attempts: int
     unit: timedelta
@@ -88,7 +88,9 @@ class Failure:
     retryable: bool = False
 
 
-WORKER_LOST = Failure("worker_lost", "The job's worker died on every attempt; the job may need more memory than there is.")
+WORKER_LOST = Failure(
+    "worker_lost", "The job's worker died on every attempt; the job may need more memory than there is."
+)
 
 
 class Outcome(StrEnum):

@@ -29,6 +29,7 @@ class Repository:
 
     @property
     def is_local(self) -> bool:
+        """Whether it lies below LOCAL_REPOS_ROOT."""
         return self.host == LOCAL_HOST
 
     @property

@@ -9,6 +9,8 @@ from typing import Any
 
 
 class Reason(StrEnum):
+    """What a job waits for."""
+
     WORKERS_BUSY = "workers_busy"
     USER_AT_LIMIT = "user_at_limit"
     BACKOFF = "backoff"

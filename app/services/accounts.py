@@ -41,7 +41,9 @@ def add_user(
 ) -> Account:
     """Make a person's account.  Raises: InvalidInput, Conflict when the address is taken."""
     if not _EMAIL.fullmatch(email):
-        raise InvalidInput(f"{email!r} is no e-mail address", errors=[{"pointer": "/email", "detail": "allowed is a@b"}])
+        raise InvalidInput(
+            f"{email!r} is no e-mail address", errors=[{"pointer": "/email", "detail": "allowed is a@b"}]
+        )
     with uow.begin() as tx:
         user_id = uuid4()
         if not users.add(tx, user_id, email=email, is_operator=is_operator, now=now):
@@ -82,12 +84,7 @@ def anonymous(uow: UnitOfWork, address: str, secret: str, *, now: datetime) -> A
 
     An IPv6 client is its /64, which one household holds whole.
     """
-    try:
-        parsed = ipaddress.ip_address(address)
-        network = ipaddress.ip_network(f"{address}/64", strict=False) if parsed.version == 6 else parsed  # noqa: PLR2004
-    except ValueError:
-        network = ipaddress.ip_address("0.0.0.0")  # noqa: S104 - a bucket for what has no address, not a socket
-    digest = hmac.new(secret.encode(), str(network).encode(), hashlib.sha256).digest()
+    digest = hmac.new(secret.encode(), _household(address).encode(), hashlib.sha256).digest()
     user_id = UUID(bytes=digest[:16], version=4)
     with uow.begin() as tx:
         account = users.find(tx, user_id)
@@ -97,6 +94,14 @@ def anonymous(uow: UnitOfWork, address: str, secret: str, *, now: datetime) -> A
     if account is None:
         raise RuntimeError("the account vanished after its insert")
     return account
+
+
+def _household(address: str) -> str:
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:  # a server on a Unix socket knows no address: all such clients are one
+        return "unknown"
+    return str(ipaddress.ip_network(f"{address}/64", strict=False)) if parsed.version == 6 else str(parsed)
 
 
 def add_token(
@@ -111,7 +116,7 @@ def add_token(
     """Make an API token.  Raises: InvalidInput for an unknown scope."""
     if unknown := set(scopes) - set(SCOPES):
         detail = f"allowed are {', '.join(SCOPES)}"
-        raise InvalidInput(f"unknown scope {sorted(unknown)[0]!r}", errors=[{"pointer": "/scopes", "detail": detail}])
+        raise InvalidInput(f"unknown scope {min(unknown)!r}", errors=[{"pointer": "/scopes", "detail": detail}])
     secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
     token = Token(uuid4(), secret, secret[:11], tuple(scopes))
     with uow.begin() as tx:
@@ -140,7 +145,7 @@ def by_token(uow: UnitOfWork, secret: str, *, now: datetime) -> tuple[Account, f
 def tokens(uow: UnitOfWork, user_id: UUID) -> list[dict[str, Any]]:
     """The user's living tokens, newest first, without their secrets."""
     with uow.begin() as tx:
-        return [dict(row._mapping) for row in accounts.tokens_of(tx, user_id)]
+        return [dict(row) for row in accounts.tokens_of(tx, user_id)]
 
 
 def revoke_token(uow: UnitOfWork, user_id: UUID, token_id: UUID, *, now: datetime) -> None:

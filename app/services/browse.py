@@ -45,8 +45,11 @@ def tests(
         _check_visible(tx, job_id, viewer)
         record = analyses.find(tx, job_id)
         if record is None or record.status != "completed":
-            raise Conflict("The analysis has no result yet" if record is None or record.status == "running" else
-                           f"The analysis {record.status}, so it has no tests")
+            raise Conflict(
+                "The analysis has no result yet"
+                if record is None or record.status == "running"
+                else f"The analysis {record.status}, so it has no tests"
+            )
         codebases.viewed(tx, record.codebase_id, now=now)
         rows = inventories.tests(tx, job_id, wanted, after=_read_cursor(cursor), most=limit + 1)
     page = [{"file": row.path, **row.test} for row in rows[:limit]]
@@ -58,14 +61,14 @@ def skipped_files(uow: UnitOfWork, job_id: UUID, viewer: Account | None) -> list
     """Files that could not be read: path, reason.  Raises: NotFound."""
     with uow.begin() as tx:
         _check_visible(tx, job_id, viewer)
-        return [dict(row._mapping) for row in inventories.skipped(tx, job_id)]
+        return [dict(row) for row in inventories.skipped(tx, job_id)]
 
 
 def timeline(uow: UnitOfWork, job_id: UUID, viewer: Account | None) -> list[dict[str, Any]]:
     """Every event of a job: id, at, event, facts.  Raises: NotFound."""
     with uow.begin() as tx:
         _check_visible(tx, job_id, viewer)
-        return [dict(row._mapping) for row in events.timeline(tx, job_id)]
+        return [dict(row) for row in events.timeline(tx, job_id)]
 
 
 def history(
@@ -85,7 +88,9 @@ def repository(uow: UnitOfWork, where: Repository, policy: Policy, *, now: datet
         if codebase is None or codebase.is_private:
             raise NotFound("No analysis of such a repository")
         codebases.viewed(tx, codebase.codebase_id, now=now)
-        newest = [describe.job(tx, row.id, policy, now=now) for row in analyses.newest(tx, codebase.codebase_id, most=20)]
+        newest = [
+            describe.job(tx, row.id, policy, now=now) for row in analyses.newest(tx, codebase.codebase_id, most=20)
+        ]
     return {
         "host": codebase.repository.host,
         "owner": codebase.repository.owner,

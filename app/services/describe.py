@@ -54,7 +54,7 @@ def job(tx: Tx, job_id: UUID, policy: Policy, *, now: datetime) -> dict[str, Any
         "started_at": _iso(record.started_at) if record else None,
         "finished_at": _finished_at(status, accepted, record),
         "next_attempt_at": _iso(message.visible_at) if message and waiting else None,
-        "wait": explain.wait(tx, status, accepted, message, policy, now=now) if message else None,
+        "wait": explain.wait(tx, status, message, policy, now=now) if message else None,
         "progress": record.progress if record and status is Status.RUNNING else None,
         "error": _error(record) if status is Status.FAILED else None,
         "billed": status is Status.COMPLETED and quota.is_billed(tx, job_id),

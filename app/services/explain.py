@@ -16,9 +16,7 @@ from app.store import analyses, messages, slots, users
 from app.store.unit_of_work import Tx
 
 
-def wait(
-    tx: Tx, status: Status, accepted: Row[Any], message: Row[Any], policy: Policy, *, now: datetime
-) -> dict[str, Any] | None:
+def wait(tx: Tx, status: Status, message: Row[Any], policy: Policy, *, now: datetime) -> dict[str, Any] | None:
     """The `wait` of an unfinished job; None when it runs."""
     if status is Status.RETRYING:
         return waiting.backing_off(message.visible_at)

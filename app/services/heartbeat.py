@@ -11,6 +11,8 @@ from app.store.unit_of_work import UnitOfWork
 
 
 class Pulse(StrEnum):
+    """What a running job learns."""
+
     GO_ON = "go_on"
     STOP = "stop"  #: somebody asked to cancel
     LOST = "lost"  #: the lease is somebody else's: a zombie, end without a write

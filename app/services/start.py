@@ -53,9 +53,7 @@ def start(
         return _begin(tx, delivery, policy, now=now)
 
 
-def _admitted(
-    tx: Tx, delivery: Delivery, service: Service, account: Account, policy: Policy, *, now: datetime
-) -> bool:
+def _admitted(tx: Tx, delivery: Delivery, service: Service, account: Account, policy: Policy, *, now: datetime) -> bool:
     fairness: FairnessPolicy = policy.fairness
     if fairness.mode is Mode.OFF:
         return True

@@ -84,9 +84,7 @@ def accept(tx: Tx, account: Account, wanted: Wanted, policy: Policy, *, now: dat
         with tx.savepoint():
             _admit(tx, account, job_id, policy, now=now)
             _enqueue(tx, account, job_id, codebase, wanted, now=now)
-            done = analyses.completed(tx, codebase.codebase_id, wanted.commit, policy.parser_version)
-            if done is not None:  # it ended after we looked, and let go of the unique key we hold now
-                raise AlreadyQueuedError(done.id)
+            _recheck(tx, codebase, wanted, policy)
     except AlreadyQueuedError as other:
         if messages.find(tx, other.job_id) is None:
             _remember(tx, other.job_id, "cached", account, codebase, wanted, now=now)
@@ -140,6 +138,13 @@ def _admit(tx: Tx, account: Account, job_id: UUID, policy: Policy, *, now: datet
     )
 
 
+def _recheck(tx: Tx, codebase: Codebase, wanted: Wanted, policy: Policy) -> None:
+    """Holding the unique key, look again: another job may have completed after we looked, and let go of the key."""
+    done = analyses.completed(tx, codebase.codebase_id, wanted.commit, policy.parser_version)
+    if done is not None:
+        raise AlreadyQueuedError(done.id)
+
+
 def _enqueue(tx: Tx, account: Account, job_id: UUID, codebase: Codebase, wanted: Wanted, *, now: datetime) -> None:
     queue = select_queue(Service.ANALYSIS, account.tier)
     _remember(tx, job_id, "payer", account, codebase, wanted, now=now)
@@ -147,9 +152,7 @@ def _enqueue(tx: Tx, account: Account, job_id: UUID, codebase: Codebase, wanted:
     events.add(tx, job_id, "accepted", queue=queue, tier=account.tier)
 
 
-def message_for(
-    job_id: UUID, codebase: Codebase, wanted: Wanted, *, queue: str, user_id: UUID | None
-) -> JobMessage:
+def message_for(job_id: UUID, codebase: Codebase, wanted: Wanted, *, queue: str, user_id: UUID | None) -> JobMessage:
     """The message of an analysis.  It carries no tier: that is read when the job starts (ADR-10)."""
     where = codebase.repository
     return JobMessage(

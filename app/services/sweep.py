@@ -8,7 +8,19 @@ from uuid import UUID
 
 from app.domain.lifecycle import Failure
 from app.services.policy import Policy
-from app.store import accounts, analyses, dead_letters, events, idempotency, messages, quota, rates, requests, schedule, slots
+from app.store import (
+    accounts,
+    analyses,
+    dead_letters,
+    events,
+    idempotency,
+    messages,
+    quota,
+    rates,
+    requests,
+    schedule,
+    slots,
+)
 from app.store.unit_of_work import UnitOfWork
 
 KEYS_LIVE = timedelta(hours=24)

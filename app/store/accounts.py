@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row, text
+from sqlalchemy import Row, RowMapping, text
 
 from app.store.unit_of_work import Tx
 
@@ -33,7 +33,10 @@ _END_SESSION = text("DELETE FROM sessions WHERE id_hash = :id_hash")
 _ADD_LINK = text("""
     INSERT INTO sign_in_links (token_hash, user_id, expires_at) VALUES (:token_hash, :user_id, :expires_at)""")
 _USE_LINK = text("DELETE FROM sign_in_links WHERE token_hash = :token_hash AND expires_at > :now RETURNING user_id")
-_PRUNE = (text("DELETE FROM sessions WHERE expires_at < :now"), text("DELETE FROM sign_in_links WHERE expires_at < :now"))
+_PRUNE = (
+    text("DELETE FROM sessions WHERE expires_at < :now"),
+    text("DELETE FROM sign_in_links WHERE expires_at < :now"),
+)
 
 
 def hashed(secret: str) -> bytes:
@@ -41,14 +44,29 @@ def hashed(secret: str) -> bytes:
     return hashlib.sha256(secret.encode()).digest()
 
 
-def add_token(  # noqa: PLR0913 - one row, its columns
-    tx: Tx, *, token_id: UUID, user_id: UUID, secret: str, prefix: str, name: str, scopes: list[str],
-    now: datetime, expires_at: datetime | None
+def add_token(
+    tx: Tx,
+    *,
+    token_id: UUID,
+    user_id: UUID,
+    secret: str,
+    prefix: str,
+    name: str,
+    scopes: list[str],
+    now: datetime,
+    expires_at: datetime | None,
 ) -> None:
     """Keep a token's hash."""
     tx.run(
-        _ADD_TOKEN, id=token_id, user_id=user_id, token_hash=hashed(secret), prefix=prefix, name=name,
-        scopes=scopes, now=now, expires_at=expires_at,
+        _ADD_TOKEN,
+        id=token_id,
+        user_id=user_id,
+        token_hash=hashed(secret),
+        prefix=prefix,
+        name=name,
+        scopes=scopes,
+        now=now,
+        expires_at=expires_at,
     )
 
 
@@ -57,9 +75,9 @@ def use_token(tx: Tx, secret: str, *, now: datetime) -> Row[Any] | None:
     return tx.run(_USE_TOKEN, token_hash=hashed(secret), now=now).one_or_none()
 
 
-def tokens_of(tx: Tx, user_id: UUID) -> list[Row[Any]]:
+def tokens_of(tx: Tx, user_id: UUID) -> list[RowMapping]:
     """rows: id, prefix, name, scopes, created_at, expires_at, last_used_at; newest first."""
-    return list(tx.run(_TOKENS, user_id=user_id).all())
+    return list(tx.run(_TOKENS, user_id=user_id).mappings())
 
 
 def revoke_token(tx: Tx, user_id: UUID, token_id: UUID, *, now: datetime) -> bool:

@@ -58,16 +58,12 @@ def find(tx: Tx, analysis_id: UUID) -> Row[Any] | None:
 
 def completed(tx: Tx, codebase_id: UUID, commit: str, parser_version: str | None) -> Row[Any] | None:
     """The completed analysis of a commit by this parser version (None: by any, newest first)."""
-    return tx.run(
-        _COMPLETED, codebase_id=codebase_id, commit_sha=commit, parser_version=parser_version
-    ).one_or_none()
+    return tx.run(_COMPLETED, codebase_id=codebase_id, commit_sha=commit, parser_version=parser_version).one_or_none()
 
 
 def last_failed(tx: Tx, codebase_id: UUID, commit: str, parser_version: str) -> Row[Any] | None:
     """The newest record of a commit, if that one failed."""
-    row = tx.run(
-        _LAST_FAILED, codebase_id=codebase_id, commit_sha=commit, parser_version=parser_version
-    ).one_or_none()
+    row = tx.run(_LAST_FAILED, codebase_id=codebase_id, commit_sha=commit, parser_version=parser_version).one_or_none()
     return row if row is not None and row.status == RecordStatus.FAILED else None
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row, text
+from sqlalchemy import RowMapping, text
 
 from app.store.unit_of_work import Tx
 
@@ -19,6 +18,6 @@ def add(tx: Tx, job_id: UUID, event: str, **facts: object) -> None:
     tx.run(_ADD, job_id=job_id, event=event, facts=json.dumps(facts, default=str))
 
 
-def timeline(tx: Tx, job_id: UUID) -> list[Row[Any]]:
+def timeline(tx: Tx, job_id: UUID) -> list[RowMapping]:
     """rows: id, at, event, facts; in the order they happened."""
-    return list(tx.run(_LIST, job_id=job_id).all())
+    return list(tx.run(_LIST, job_id=job_id).mappings())

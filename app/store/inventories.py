@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row, text
+from sqlalchemy import Row, RowMapping, text
 
 from app.store.unit_of_work import Tx
 
@@ -151,9 +151,9 @@ def tests(tx: Tx, analysis_id: UUID, wanted: TestFilter, *, after: tuple[int, in
     return list(found.all())
 
 
-def skipped(tx: Tx, analysis_id: UUID, *, most: int = 1000) -> list[Row[Any]]:
+def skipped(tx: Tx, analysis_id: UUID, *, most: int = 1000) -> list[RowMapping]:
     """rows: path, reason."""
-    return list(tx.run(_SKIPPED, analysis_id=analysis_id, most=most).all())
+    return list(tx.run(_SKIPPED, analysis_id=analysis_id, most=most).mappings())
 
 
 def _tests(file: FileRow) -> str:

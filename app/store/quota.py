@@ -84,7 +84,7 @@ def is_billed(tx: Tx, job_id: UUID) -> bool:
 
 def reservations_of(tx: Tx, user_id: UUID) -> list[dict[str, object]]:
     """rows: job_id, event_type, reserved_amount, accepted_at, expires_at; oldest first."""
-    return [dict(row._mapping) for row in tx.run(_LIST, user_id=user_id)]
+    return [dict(row) for row in tx.run(_LIST, user_id=user_id).mappings()]
 
 
 def extend_living(tx: Tx, *, now: datetime, ttl: timedelta) -> int:
@@ -94,4 +94,4 @@ def extend_living(tx: Tx, *, now: datetime, ttl: timedelta) -> int:
 
 def sweep(tx: Tx, *, now: datetime) -> list[dict[str, object]]:
     """Drop expired reservations whose job no longer exists.  rows: job_id, user_id, reserved_amount."""
-    return [dict(row._mapping) for row in tx.run(_SWEEP, now=now)]
+    return [dict(row) for row in tx.run(_SWEEP, now=now).mappings()]

@@ -36,7 +36,7 @@ _HISTORY = text(f"""
      ORDER BY r.id DESC LIMIT :most""")
 
 
-def add(  # noqa: PLR0913 - one row, its columns
+def add(
     tx: Tx,
     *,
     job_id: UUID,

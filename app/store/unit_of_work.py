@@ -34,10 +34,12 @@ class JobMessage:
 class Publish(Protocol):
     """Puts a message on its queue inside the caller's transaction.  Raises: AlreadyQueuedError."""
 
-    def __call__(self, connection: Connection, message: JobMessage) -> None: ...
+    def __call__(self, connection: Connection, message: JobMessage) -> None:
+        """Publish."""
+        ...
 
 
-def no_publish(connection: Connection, message: JobMessage) -> None:
+def no_publish(_: Connection, message: JobMessage) -> None:
     """For processes that never enqueue."""
     raise RuntimeError(f"this process may not publish {message.task}")
 

@@ -27,10 +27,12 @@ class Account:
 
     @property
     def tier(self) -> Tier:
+        """The plan's."""
         return self.plan.tier
 
     @property
     def is_anonymous(self) -> bool:
+        """Whether it stands for a client address."""
         return self.kind == "anonymous"
 
     def period(self, now: datetime) -> Period:

@@ -12,7 +12,6 @@ import psycopg2
 from celery import Celery
 
 import tasks.broker  # noqa: F401  registers the transport
-from tasks.broker.errors import DuplicateKey  # noqa: F401
 
 URL = os.environ["BROKER_TEST_URL"]
 
@@ -65,6 +64,18 @@ def work(self: Any, seconds: float = 0) -> None:
     note(self, "start")
     time.sleep(seconds)
     note(self, "end")
+
+
+@app.task(bind=True)
+def nap(self: Any, seconds: float) -> None:
+    """Sleep through a time without a database."""
+    note(self, "start")
+    time.sleep(seconds)
+    for _ in range(100):
+        try:
+            return note(self, "end")
+        except psycopg2.OperationalError:
+            time.sleep(0.1)
 
 
 @app.task(bind=True, max_retries=None)

@@ -13,7 +13,9 @@ from pathlib import Path
 import psycopg2
 import pytest
 
-from app import embedded, postgres_data, postmaster
+from app import embedded
+from app.embedded import data as cluster_data
+from app.embedded import postmaster
 
 ROOT = Path(__file__).parents[2]
 DEADLINE_SECONDS = 20.0
@@ -123,7 +125,7 @@ def helper() -> Iterator[Callable[..., subprocess.Popen[str]]]:
 
 def running(home: Path) -> int | None:
     """The server's process, if one runs."""
-    found = [postmaster.find(home / f"pg{major}") for major in postgres_data.majors(home)]
+    found = [postmaster.find(home / f"pg{major}") for major in cluster_data.majors(home)]
     return next((server.pid for server in found if server is not None), None)
 
 

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from app import embedded, postgres_binaries, postmaster, processes
+from app import embedded, processes
+from app.embedded import binaries as programs_of
+from app.embedded import postmaster
 from tests.embedded.conftest import Ask, copy, pid_of
 
 Helper = Callable[..., subprocess.Popen[str]]
@@ -159,7 +161,7 @@ def test_an_initdb_killed_half_way_is_done_again(home: Path, helper: Helper, unt
 
 
 def test_somebody_elses_half_made_data_is_moved_aside_and_kept(home: Path) -> None:
-    major = postgres_binaries.choose(set()).major
+    major = programs_of.choose(set()).major
     (home / f"pg{major}" / "base" / "1").mkdir(parents=True)
     (home / f"pg{major}" / "note").write_text("mine")
     assert embedded.ensure(home, durable=False).started

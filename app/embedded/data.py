@@ -1,0 +1,207 @@
+"""The data directory of the embedded PostgreSQL: made completely or not at all, with its passwords beside it."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import secrets
+import shutil
+import tempfile
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from app.embedded.account import Account
+from app.embedded.binaries import EmbeddedUnavailable, Programs
+
+ADMIN, ROLE, DATABASE = "fairlane_admin", "app", "fairlane"
+INITDB_FOLDERS = {"1", "4", "5"}  # template1, template0, postgres, fixed since 15; any other holds a database of ours
+
+# For a small machine; an operator may edit postgresql.conf, what we depend on is given at start (postmaster.py)
+SETTINGS = """
+max_connections = 200
+shared_buffers = 128MB                  # touched pages only; idle it is a few MB
+effective_cache_size = 512MB
+maintenance_work_mem = 64MB
+max_wal_size = 512MB                    # disk; a checkpoint comes sooner instead
+wal_compression = on
+random_page_cost = 1.1
+jit = off                               # our statements are short
+dynamic_shared_memory_type = mmap       # in the data directory: a killed server leaves nothing in /dev/shm
+max_parallel_workers_per_gather = 0
+max_parallel_maintenance_workers = 0
+max_logical_replication_workers = 0
+idle_in_transaction_session_timeout = 60s
+client_connection_check_interval = 5s   # a statement of a killed client ends
+timezone = 'UTC'
+log_timezone = 'UTC'
+log_line_prefix = '%m [%p] %q%u@%d '
+log_error_verbosity = terse             # values of rows stay out of the log
+log_min_error_statement = panic         # and so do statements
+log_checkpoints = off
+"""
+SETTINGS_SINCE = {18: "io_method = sync                        # three processes less\n"}
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How to reach the server.  The passwords are made of letters, digits, `-` and `_`: safe in URLs and in SQL."""
+
+    port: int
+    password: str = field(repr=False)
+    admin_password: str = field(repr=False)
+
+    def url(self) -> str:
+        """Spell the service's address as libpq does."""
+        return f"postgresql://{ROLE}:{self.password}@127.0.0.1:{self.port}/{DATABASE}"
+
+    def admin_url(self) -> str:
+        """Spell the superuser's address: for backups and repairs, never for the service."""
+        return f"postgresql://{ADMIN}:{self.admin_password}@127.0.0.1:{self.port}/postgres"
+
+
+def majors(home: Path) -> set[int]:
+    """Tell of which majors a home holds data."""
+    found = ((re.fullmatch(r"pg(\d+)", entry.name), entry) for entry in home.iterdir())
+    return {int(name[1]) for name, entry in found if name and is_complete(entry)}
+
+
+def is_complete(data: Path) -> bool:
+    """Say whether initdb came to its end here: it writes these two last of all that a server needs."""
+    return (data / "PG_VERSION").is_file() and (data / "global" / "pg_control").is_file()
+
+
+def load(data: Path) -> Access | None:
+    """Read the passwords that belong to the data; None when a file is missing or spoilt."""
+    found = [re.fullmatch(r"postgresql://\w+:([\w-]+)@127\.0\.0\.1:(\d+)/\w+\n", _text(path)) for path in _files(data)]
+    if not all(found):
+        return None
+    (password, port), (admin_password, _) = (match.groups() for match in found if match)
+    return Access(int(port), password, admin_password)
+
+
+def save(data: Path, access: Access) -> None:
+    """Write both URL files, mode 0600, each at once or not at all; psql and pg_dump take their content as it is."""
+    for path, url in zip(_files(data), (access.url(), access.admin_url()), strict=True):
+        _write_private(path, url + "\n")
+
+
+def create(data: Path, programs: Programs, account: Account, *, port: int, durable: bool) -> Access:
+    """Make the cluster, its role and its database, then give it its name in one rename.
+
+    Whoever dies on the way leaves only a `pgN.new-*` folder, which the next call removes; it never held a row.
+    Raises: EmbeddedUnavailable.
+    """
+    _clear(data)
+    access = Access(port, secrets.token_urlsafe(24), secrets.token_urlsafe(24))
+    work = Path(tempfile.mkdtemp(prefix=f"{data.name}.new-", dir=data.parent))
+    try:
+        account.own(work)
+        made = work / data.name
+        _initdb(made, programs, account, access)
+        if durable:
+            account.run([programs.initdb, "--sync-only", "-D", str(made)], cwd=work)
+        save(data, access)  # before the name: complete data always has its passwords
+        made.rename(data)
+        _sync(data.parent)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    return access
+
+
+def renew(data: Path, programs: Programs, account: Account, *, port: int) -> Access:
+    """Give both roles new passwords when the URL files are lost; the server must be down.
+
+    Raises: EmbeddedUnavailable.
+    """
+    access = Access(port, secrets.token_urlsafe(24), secrets.token_urlsafe(24))
+    _single_user(data, programs, account, _passwords(access))
+    save(data, access)
+    log.warning("postgres_passwords_renewed", extra={"data": str(data)})
+    return access
+
+
+def moved(data: Path, access: Access, port: int) -> Access:
+    """Note the port that the server really has."""
+    if access.port == port:
+        return access
+    save(data, changed := replace(access, port=port))
+    return changed
+
+
+def _clear(data: Path) -> None:
+    """Make room for new data.  Raises: EmbeddedUnavailable when what is there may hold rows."""
+    for left in data.parent.glob(f"{data.name}.new-*"):
+        shutil.rmtree(left, ignore_errors=True)
+    if not data.exists():
+        return
+    if {folder.name for folder in data.glob("base/*") if folder.name.isdecimal()} - INITDB_FOLDERS:
+        raise EmbeddedUnavailable(
+            f"{data} is damaged (PG_VERSION or global/pg_control is missing) and holds data: put it back from a copy,"
+            " or move it away and `fairlane restore` a backup"
+        )
+    # somebody else's initdb that did not end; moved, not deleted, for we cannot know what else lies there
+    aside = Path(tempfile.mkdtemp(prefix=f"{data.name}.broken-", dir=data.parent))
+    data.rename(aside / data.name)
+    log.warning("postgres_data_incomplete", extra={"data": str(data), "moved_to": str(aside)})
+
+
+def _initdb(made: Path, programs: Programs, account: Account, access: Access) -> None:
+    password = made.parent / "password"  # a real file: a pipe cannot be opened again after the change of user
+    _write_private(password, access.admin_password + "\n")
+    account.own(made.parent)
+    options = ["--auth=scram-sha-256", f"--pwfile={password}", "-E", "UTF8", "--locale=C", "--data-checksums"]
+    account.run([programs.initdb, "-D", str(made), "-U", ADMIN, "--no-sync", *options], cwd=made.parent)
+    password.unlink()
+    since = "".join(line for major, line in SETTINGS_SINCE.items() if programs.major >= major)
+    with (made / "postgresql.conf").open("a") as conf:
+        conf.write(SETTINGS + since)
+    create = (f"CREATE ROLE {ROLE} LOGIN CREATEDB;", f"CREATE DATABASE {DATABASE} OWNER {ROLE};")
+    _single_user(made, programs, account, "\n".join((*create, _passwords(access))))
+
+
+def _passwords(access: Access) -> str:
+    """CREATEDB, not more, is the role's right: a restore loads a second database and swaps the names."""
+    return (
+        f"ALTER ROLE {ADMIN} PASSWORD '{access.admin_password}';\n"
+        f"ALTER ROLE {ROLE} PASSWORD '{access.password}';\n"
+        f"REVOKE ALL ON DATABASE {DATABASE} FROM PUBLIC;\n"
+    )
+
+
+def _single_user(data: Path, programs: Programs, account: Account, statements: str) -> None:
+    # no server, no port, no password: nobody can come between; and no password in an argument list
+    options = ["-c", "exit_on_error=on", "-c", "log_min_messages=error", "-c", "fsync=off"]
+    account.run([programs.postgres, "--single", "-D", str(data), *options, "postgres"], cwd=data, text=statements)
+
+
+def _files(data: Path) -> tuple[Path, Path]:
+    return data.with_name(f"{data.name}.url"), data.with_name(f"{data.name}.admin.url")
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text()
+    except FileNotFoundError:
+        return ""
+
+
+def _write_private(path: Path, text: str) -> None:
+    new = path.with_name(f"{path.name}.new")  # one name, so that a killed writer leaves at most one file
+    new.unlink(missing_ok=True)
+    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(descriptor)
+    new.replace(path)
+
+
+def _sync(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,201 @@
+"""The embedded PostgreSQL of one home: start it, share it between processes, stop it after the last."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import psycopg2
+
+from app.embedded import account as accounts
+from app.embedded import binaries as programs_of
+from app.embedded import data as cluster_data
+from app.embedded import postmaster
+from app.embedded.account import Account
+from app.embedded.binaries import EmbeddedUnavailable, Programs
+from app.embedded.data import Access
+
+START_SECONDS = 120.0  # recovery after a crash may need it
+RETRY_SECONDS = 20.0  # for what passes by itself: a taken port, processes of a killed server
+RETRY_PAUSE_SECONDS = 0.1
+TRANSIENT = ("could not create any TCP/IP sockets", "pre-existing shared memory block", "lock file")
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server that answers.  url: of the role `app`, owner of the database, no superuser; started: by this call."""
+
+    url: str = field(repr=False)  # it holds a password
+    admin_url: str = field(repr=False)
+    data: Path
+    version: str
+    started: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Cluster:
+    """What one call works on."""
+
+    home: Path
+    data: Path
+    programs: Programs
+    durable: bool
+    patience: float
+
+
+def ensure(home: Path, *, durable: bool = True, patience: float = START_SECONDS) -> Server:
+    """Make sure that the home's server answers, and say where; safe to call from many processes at once.
+
+    The server outlives the caller, killed or not, and its data is made on the first call.  durable: False only for
+    tests; commits then survive the server's death, not the machine's.  patience: seconds for a server that is there
+    but does not answer (it may be recovering, and goes on); a healthy start takes 0.1 s.  Raises: EmbeddedUnavailable.
+    """
+    home = _home(home)
+    with _locked(home):
+        programs = programs_of.choose(cluster_data.majors(home))
+        cluster = _Cluster(home, home / f"pg{programs.major}", programs, durable, patience)
+        access = cluster_data.load(cluster.data)
+        running = _running(cluster, access)
+        reached = running or _start(cluster, access)
+        postmaster.trim_log(cluster.data)
+    url, admin_url = (found.replace("://", "+psycopg2://", 1) for found in (reached.url(), reached.admin_url()))
+    return Server(url, admin_url, cluster.data, programs.version, started=running is None)
+
+
+def stop(home: Path) -> bool:
+    """Shut the home's server down, whoever uses it; False when none runs.  Raises: EmbeddedUnavailable."""
+    if not home.is_dir():
+        return False
+    home = _home(home)
+    with _locked(home):
+        return _stop(home)
+
+
+@contextmanager
+def hold(home: Path, *, durable: bool = True) -> Iterator[Server]:
+    """Use the server; the last process to leave stops it, whichever started it.
+
+    A holder that is killed holds no longer, but leaves the server up: others may use it, so its death must not be
+    the server's.  The next holder takes it over and stops it at its own end.  Raises: EmbeddedUnavailable.
+    """
+    home = _home(home)
+    with (home / "pg.holders").open("a") as holders:
+        fcntl.flock(holders, fcntl.LOCK_SH)
+        try:
+            yield ensure(home, durable=durable)
+        finally:
+            with _locked(home):
+                if _is_last(holders.fileno()):
+                    _stop(home)
+
+
+def _home(home: Path) -> Path:
+    """Make the folder.  Root's must let the server's user pass, who can neither list it nor read a file of ours."""
+    try:
+        home.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise EmbeddedUnavailable(f"cannot make FAIRLANE_HOME {home}: {error.strerror}") from error
+    return home.resolve()
+
+
+@contextmanager
+def _locked(home: Path) -> Iterator[None]:
+    """Hold the home's lock, which goes with the process, however it ends."""
+    try:
+        lock = (home / "pg.lock").open("a")
+    except OSError as error:
+        raise EmbeddedUnavailable(f"cannot write to FAIRLANE_HOME {home}: {error.strerror}") from error
+    with lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _is_last(holders: int) -> bool:
+    # a newcomer waits for its shared lock until we have stopped the server, and then starts it again
+    try:
+        fcntl.flock(holders, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _stop(home: Path) -> bool:
+    stopped = [postmaster.stop(home / f"pg{major}") for major in cluster_data.majors(home)]
+    return any(stopped)
+
+
+def _running(cluster: _Cluster, access: Access | None) -> Access | None:
+    """Reach the server that runs, or make sure that none does."""
+    if postmaster.find(cluster.data) is None:
+        return None
+    reached = access and _wait(cluster, access, None)
+    if reached and (postmaster.is_durable(reached.admin_url()) or not cluster.durable):
+        return reached
+    postmaster.stop(cluster.data)  # its passwords are lost, or it is a test's server without safety
+    return None
+
+
+def _start(cluster: _Cluster, access: Access | None) -> Access:
+    """Start the server, and make or repair its data first where needed."""
+    account = accounts.choose(cluster.programs, cluster.home, cluster.data)
+    access = _data(cluster, account, access)
+    deadline = time.monotonic() + RETRY_SECONDS
+    while True:
+        postmaster.trim_log(cluster.data)
+        since = postmaster.log_file(cluster.data).stat().st_size
+        port = postmaster.free_port(access.port)
+        child = postmaster.spawn(cluster.data, cluster.programs, account, port=port, durable=cluster.durable)
+        if (reached := _wait(cluster, access, child)) is not None:
+            return reached
+        why = postmaster.complaints(cluster.data, since=since)
+        if time.monotonic() > deadline or not any(reason in why for reason in TRANSIENT):
+            file = postmaster.log_file(cluster.data)
+            raise EmbeddedUnavailable(f"PostgreSQL does not start: {why or 'it said nothing'} (log: {file})")
+        postmaster.clear(cluster.data)
+        time.sleep(RETRY_PAUSE_SECONDS)
+
+
+def _data(cluster: _Cluster, account: Account, access: Access | None) -> Access:
+    """Make the data, or put in order what is there; no server runs."""
+    if not cluster_data.is_complete(cluster.data):
+        port = postmaster.free_port(access.port if access else None)
+        return cluster_data.create(cluster.data, cluster.programs, account, port=port, durable=cluster.durable)
+    postmaster.clear(cluster.data)
+    if cluster.data.stat().st_uid != account.uid:
+        account.own(cluster.data)  # the home was moved to where another user serves it
+    return access or cluster_data.renew(cluster.data, cluster.programs, account, port=postmaster.free_port())
+
+
+def _wait(cluster: _Cluster, access: Access, child: subprocess.Popen[bytes] | None) -> Access | None:
+    """Wait until the server answers a connection; None when it ended.  Raises: EmbeddedUnavailable when it hangs."""
+    deadline, said = time.monotonic() + cluster.patience, "it does not listen"
+    while time.monotonic() < deadline:
+        ended = child is None or child.poll() is not None  # asked first: a server found after that is another one
+        server = postmaster.find(cluster.data)
+        if server is None and ended:
+            return None
+        if server is not None and server.port is not None:
+            try:
+                postmaster.is_durable(replace(access, port=server.port).admin_url())
+            except psycopg2.OperationalError as error:
+                said = _explained(cluster, error)
+            else:
+                return cluster_data.moved(cluster.data, access, server.port)
+        time.sleep(postmaster.POLL_SECONDS)
+    raise EmbeddedUnavailable(f"the server of {cluster.data} does not answer within {cluster.patience:.0f} s: {said}")
+
+
+def _explained(cluster: _Cluster, error: psycopg2.OperationalError) -> str:
+    """Tell why the connection failed.  Raises: EmbeddedUnavailable when waiting does not help."""
+    if "authentication failed" not in str(error):
+        return str(error).strip()
+    raise EmbeddedUnavailable(
+        f"the passwords in {cluster.data}.url and .admin.url are not those of the server: put the right files back,"
+        " or delete both to have new passwords made"
+    ) from error

@@ -1,0 +1,64 @@
+"""One standard output for many children: whole lines, each with its child's name, or JSON lines as they are."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import time
+
+LINE_BYTES = 64 * 1024  # a longer line is cut in pieces; also what a pipe holds
+CHUNK_BYTES = 4096  # a pipe that select() calls writable takes this much without blocking
+PATIENCE_SECONDS = 1.0
+
+
+class Output:
+    """Where the lines go.  as_json: pass lines on untouched, and say our own as JSON."""
+
+    def __init__(self, width: int, *, as_json: bool, descriptor: int = 1) -> None:
+        self._width, self._as_json, self._descriptor = width, as_json, descriptor
+        self._lost_until = 0.0
+
+    def say(self, event: str, **facts: object) -> None:
+        """Report what the supervisor itself did."""
+        if self._as_json:
+            self.line("", json.dumps({"event": event, **facts}).encode())
+        else:
+            self.line("fairlane", " ".join([event, *(f"{name}={value}" for name, value in facts.items())]).encode())
+
+    def line(self, name: str, line: bytes) -> None:
+        """Write one line of a child."""
+        prefix = b"" if self._as_json else f"{name:<{self._width}} | ".encode()
+        self._write(prefix + line + b"\n")
+
+    def _write(self, data: bytes) -> None:
+        """Write, or lose the rest when nobody reads: a paused terminal must stop neither the work nor its end."""
+        for start in range(0, len(data), CHUNK_BYTES):
+            patience = 0.0 if time.monotonic() < self._lost_until else PATIENCE_SECONDS
+            try:
+                if not select.select([], [self._descriptor], [], patience)[1]:
+                    self._lost_until = time.monotonic() + PATIENCE_SECONDS
+                    return
+                os.write(self._descriptor, data[start : start + CHUNK_BYTES])
+            except OSError:  # the reader is gone, or the descriptor is closed
+                return
+
+
+class Lines:
+    """Cuts the bytes of one child into lines."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """Take bytes and give the lines that they end."""
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        if len(self._rest) > LINE_BYTES:
+            lines.append(self._rest)
+            self._rest = b""
+        return lines
+
+    def close(self) -> list[bytes]:
+        """Give the last line, which had no end."""
+        rest, self._rest = self._rest, b""
+        return [rest] if rest else []

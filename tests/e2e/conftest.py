@@ -1,0 +1,63 @@
+"""The whole system on one database: accepts in this process, work in real Celery workers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from app.domain.plans import Tier
+from app.domain.repositories import Repository
+from app.services import browse
+from app.services.policy import Policy
+from app.services.submit import Wanted, submit
+from tasks.inventory import PARSER_VERSION, Source, resolve
+from tests.conftest import World
+from tests.nodes import Nodes, wait_for
+
+#: A repository that keeps a worker busy for some seconds: each file is parsed by rules that walk it whole.
+SLOW_FILES = 600
+
+
+@dataclass(frozen=True)
+class System:
+    """Submits real repositories and waits for what becomes of them."""
+
+    world: World
+    nodes: Nodes
+    make_repository: Callable[..., Path]
+
+    def submit(self, user_id: UUID, name: str = "shop", files: dict[str, str] | None = None) -> UUID:
+        """Commit to a repository and ask for an analysis of the new commit."""
+        path = self.make_repository(name, files)
+        commit, _ = resolve(Source.local(path), None)
+        wanted = Wanted(Repository("local", "-", name), commit)
+        answer = submit(self.world.uow, user_id, wanted, self.world.policy, now=datetime.now(UTC))
+        return UUID(answer.job["id"])
+
+    def job(self, job_id: UUID) -> dict[str, object]:
+        return browse.job(self.world.uow, job_id, None, self.world.policy, now=datetime.now(UTC))
+
+    def wait(self, job_id: UUID, *statuses: str) -> dict[str, object]:
+        """Until the job is in one of these states."""
+        what = f"job {job_id} to be {' or '.join(statuses)}"
+        wait_for(lambda: self.job(job_id)["status"] in statuses, what)
+        return self.job(job_id)
+
+    def user(self, tier: Tier = Tier.FREE) -> UUID:
+        return self.world.user(tier)
+
+
+@pytest.fixture
+def system(world: World, nodes: Nodes, repository: Callable[..., Path]) -> System:
+    return System(replace(world, policy=Policy(PARSER_VERSION), now=datetime.now(UTC)), nodes, repository)
+
+
+def slow_files() -> dict[str, str]:
+    """Files that take a worker some seconds together."""
+    test = "def test_{0}_{1}() -> None:\n    assert sum(range({1})) >= 0\n\n\n"
+    return {f"tests/test_{n}.py": "".join(test.format(n, i) for i in range(150)) for n in range(SLOW_FILES)}

@@ -1,0 +1,144 @@
+"""Real Celery workers on the durable transport: one behaviour each."""
+
+import signal
+from datetime import UTC, datetime
+from pathlib import Path
+
+import psutil
+
+from app.domain.plans import Tier
+from app.services import browse
+from app.services.cancel import cancel
+from app.store import users
+from app.store.inventories import TestFilter
+from tests.e2e.conftest import System, slow_files
+from tests.nodes import wait_for
+
+
+def test_a_submitted_repository_is_analysed_and_its_tests_are_listed(system: System) -> None:
+    files = {
+        "tests/test_cart.py": "class TestCart:\n    def test_is_empty(self):\n        pass\n",
+        "web/cart.test.ts": "import { test } from 'vitest'\ntest('adds', () => {})\n",
+        "cart_test.go": 'package cart\n\nimport "testing"\n\nfunc TestCart(t *testing.T) {}\n',
+        "tests/test_garbage.py": "\x00\x01\x02" * 100,
+    }
+    job_id = system.submit(system.user(), "mixed", files)
+    system.nodes.worker()
+    job = system.wait(job_id, "completed", "failed")
+    assert job["status"] == "completed", job["error"]
+    now = datetime.now(UTC)
+    found, _ = browse.tests(system.world.uow, job_id, None, TestFilter(), now=now)
+    assert [(test["file"], test["framework"], test["name"]) for test in found] == [
+        ("cart_test.go", "go-testing", "TestCart"),
+        ("tests/test_cart.py", "pytest", "test_is_empty"),
+        ("web/cart.test.ts", "vitest", "adds"),
+    ]
+    skipped = browse.skipped_files(system.world.uow, job_id, None)
+    assert [file["path"] for file in skipped] == ["tests/test_garbage.py"]
+    assert job["billed"] is True
+
+
+def test_over_the_limit_a_job_is_snoozed_in_the_database_and_woken_when_the_slot_is_free(system: System) -> None:
+    user = system.user(Tier.FREE)
+    first = system.submit(user, "slow", slow_files())
+    system.nodes.worker(processes=2, FAIRNESS_SNOOZE_DURATION="600s")
+    system.wait(first, "running", "completed")
+    second = system.submit(user, "quick")
+    job = system.wait(second, "waiting", "completed")
+    assert job["status"] == "waiting", "the slow job ended before the quick one was seen"
+    assert job["wait"]["reason"] == "user_at_limit"  # type: ignore[index]
+    system.wait(first, "completed")
+    done = system.wait(second, "completed")  # ten minutes of snooze are not waited for
+    timeline = [row["event"] for row in browse.timeline(system.world.uow, second, None)]
+    assert timeline == ["accepted", "snoozed", "woken", "started", "completed"]
+    assert done["attempt"] == 1
+
+
+def test_a_running_job_stops_within_seconds_when_it_is_cancelled_and_leaves_nothing(
+    system: System, tmp_path: Path
+) -> None:
+    user = system.user()
+    job_id = system.submit(user, "slow", slow_files())
+    worker = system.nodes.worker()
+    system.wait(job_id, "running")
+    with system.world.uow.begin() as tx:
+        account = users.find(tx, user)
+    assert account is not None
+    cancel(system.world.uow, job_id, account, system.world.policy, now=datetime.now(UTC))
+    wait_for(lambda: system.job(job_id)["status"] == "cancelled", "the cancellation", seconds=5)
+    assert system.world.rows("SELECT 1 FROM quota_reservations UNION ALL SELECT 1 FROM execution_slots") == []
+    wait_for(lambda: not _git_and_parsers(worker.container.pid), "its subprocesses to end", seconds=5)
+    assert not list((tmp_path / "home" / "work").glob("fairlane-git-*"))
+
+
+def test_a_worker_killed_in_the_middle_of_a_job_costs_nothing_and_the_job_runs_elsewhere(system: System) -> None:
+    job_id = system.submit(system.user(), "slow", slow_files())
+    victim = system.nodes.worker()
+    system.wait(job_id, "running")
+    system.nodes.worker()
+    victim.kill()
+    job = system.wait(job_id, "completed", "failed")
+    assert (job["status"], job["attempt"], job["billed"]) == ("completed", 2, True)
+    assert system.world.value("SELECT count(*) FROM usage_events") == 1
+
+
+def test_a_killed_pool_process_gives_its_job_back_at_once(system: System) -> None:
+    job_id = system.submit(system.user(), "slow", slow_files())
+    worker = system.nodes.worker()
+    system.wait(job_id, "running")
+    for child in worker.container.children():
+        child.kill()
+    job = system.wait(job_id, "completed", "failed")
+    assert (job["status"], job["attempt"]) == ("completed", 2)
+
+
+def test_a_warm_shutdown_lets_the_running_job_finish_and_charges_nothing(system: System) -> None:
+    job_id = system.submit(system.user(), "slow", slow_files())
+    worker = system.nodes.worker()
+    system.wait(job_id, "running")
+    worker.kill(signal="SIGTERM")
+    assert worker.container.wait() == 0
+    job = system.job(job_id)
+    assert (job["status"], job["attempt"]) == ("completed", 1)
+
+
+def test_a_repository_that_is_gone_fails_with_a_stable_code_and_is_not_billed(system: System) -> None:
+    job_id = system.submit(system.user(), "gone")
+    (system.nodes.folder / "repositories" / "gone").rename(system.nodes.folder / "moved")
+    system.nodes.worker()
+    job = system.wait(job_id, "failed", "completed")
+    assert job["error"] == {
+        "code": "repository_not_found",
+        "message": "There is no local repository 'gone' here.",
+        "retryable": False,
+    }
+    assert (job["billed"], job["attempt"]) == (False, 1)
+
+
+def test_beat_sends_each_slot_once_however_many_run(system: System) -> None:
+    for _ in range(3):
+        system.nodes.beat()
+    wait_for(lambda: system.world.rows("SELECT 1 FROM schedule_runs OFFSET 1"), "both entries")
+    system.nodes.worker("analysis_scheduled")
+    wait_for(lambda: not system.world.rows("SELECT 1 FROM kombu_message"), "the maintenance to be done")
+    assert system.world.value("SELECT max(n) FROM (SELECT count(*) n FROM schedule_runs GROUP BY name, slot_at) s") == 1
+    assert system.world.value("SELECT count(*) FROM kombu_dead_letter") == 0
+
+
+def _git_and_parsers(pid: int) -> list[psutil.Process]:
+    """Grandchildren of a worker: what its jobs started."""
+    return [
+        process
+        for child in psutil.Process(pid).children()
+        for process in child.children(recursive=True)
+        if process.status() != psutil.STATUS_ZOMBIE
+    ]
+
+
+def test_sigquit_hands_running_work_back_at_once(system: System) -> None:
+    job_id = system.submit(system.user(), "slow", slow_files())
+    worker = system.nodes.worker()
+    system.wait(job_id, "running")
+    worker.kill(signal=signal.SIGQUIT)
+    worker.container.wait()
+    wait_for(lambda: system.job(job_id)["status"] == "queued", "the message to be ready again", seconds=5)
