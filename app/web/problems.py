@@ -59,8 +59,14 @@ def respond(body: dict[str, Any], headers: Mapping[str, str]) -> Response:
     return Response(render_template("error.html", problem=body), body["status"], headers)
 
 
-def rows(error: ValidationError) -> list[dict[str, str]]:
-    """Pydantic's findings as JSON pointers (RFC 6901), without its links and without the input."""
+def invalid(error: ValidationError) -> InvalidInput:
+    """Pydantic's findings as a Problem."""
+    found = _rows(error)
+    return InvalidInput(f"{found[0]['pointer'] or 'The body'}: {found[0]['detail']}", errors=found)
+
+
+def _rows(error: ValidationError) -> list[dict[str, str]]:
+    """With JSON pointers (RFC 6901); without pydantic's links and without the input."""
     found = error.errors(include_url=False, include_input=False, include_context=False)[:MOST_ERRORS]
     return [{"pointer": _pointer(row["loc"]), "detail": row["msg"]} for row in found]
 
@@ -91,9 +97,7 @@ def _validation(error: HTTPError) -> Response:
     cause = error.__cause__
     if not isinstance(cause, ValidationError):
         return _unexpected(error)
-    found = rows(cause)
-    first = f"{found[0]['pointer'] or 'The body'}: {found[0]['detail']}"
-    return render(InvalidInput(first, errors=found))
+    return render(invalid(cause))
 
 
 def _database(error: exc.SQLAlchemyError) -> Response:

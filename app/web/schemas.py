@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
@@ -72,8 +71,25 @@ class NewToken(Body):
     # JSON has no instants, so this one member is read from text although the model is strict
     expires_at: Annotated[AwareDatetime | None, Field(strict=False, description="None: until revoked")] = None
 
-    def lasts_until(self) -> datetime | None:
-        return self.expires_at
+
+class SubmitForm(Query):
+    """SubmitAnalysis as a form sends it: all text."""
+
+    repository: Annotated[str, Field(max_length=500)] = ""
+    ref: Annotated[str | None, Field(max_length=200)] = None
+    commit: Annotated[str | None, Field(max_length=64)] = None
+    retry: bool = False
+
+    def analysis(self) -> SubmitAnalysis:
+        """Without the checks of JSON, as parse_address tells a person more."""
+        return SubmitAnalysis.model_construct(**self.model_dump())
+
+
+class TokenForm(Query):
+    """A new token, from its form."""
+
+    name: Annotated[str, Field(max_length=100, pattern=_PLAIN)] = ""
+    may_write: bool = False
 
 
 class TestsQuery(Query):

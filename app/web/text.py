@@ -1,4 +1,4 @@
-"""Text of strangers, made safe to look at: what cannot be seen, or turns the line around, is shown as its code point."""
+"""Text of strangers, made safe to look at: what cannot be seen, or turns a line around, shows as its code point."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ _JOINER = "\u200d"
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 
 
-def visible(text: str) -> str:
-    """Controls, bidi marks, zero-width and private characters as [U+202E]; a newline or tab becomes one, too."""
+def visible(text: str, *, keep: str = "") -> str:
+    """Controls, bidi marks, zero-width and private characters as [U+202E].  keep: characters to leave as they are."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(f"[U+{ord(c):04X}]" if _is_hidden(c) else c for c in text)
+    return "".join(f"[U+{ord(c):04X}]" if _is_hidden(c) and c not in keep else c for c in text)
 
 
 def _is_hidden(character: str) -> bool:

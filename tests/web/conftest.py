@@ -11,10 +11,13 @@ from uuid import UUID, uuid4
 
 import pytest
 from apiflask import APIFlask
+from celery import Celery
 from flask.testing import FlaskClient
-from sqlalchemy import text
+from sqlalchemy import NullPool, create_engine, text
+from sqlalchemy.engine import make_url
 from werkzeug.test import TestResponse
 
+from app import embedded
 from app.domain.lifecycle import Delivery, Failure, Outcome
 from app.domain.plans import Tier
 from app.domain.queues import Service
@@ -24,10 +27,16 @@ from app.services import accounts, fail, finish, start
 from app.services.policy import Policy
 from app.settings import Settings
 from app.store.inventories import FileRow
-from app.store.unit_of_work import UnitOfWork
+from app.store.unit_of_work import UnitOfWork, make_engine
 from app.web import create_app
 from app.web.wiring import Wired
+from tasks.publish import publisher
 
+EMPTY = """
+    TRUNCATE users, codebases, kombu_message, kombu_dead_letter, job_events, usage_events, analyses, analysis_requests,
+             file_inventories, analysis_files, blob_facts, rate_buckets CASCADE;
+    UPDATE subscription_plans SET analyses_per_period = 50 WHERE tier = 'free';
+    UPDATE kombu_queue SET paused_at = NULL"""
 POLICY = Policy("1.0.0+test")
 SETTINGS = Settings()
 
@@ -93,7 +102,9 @@ class Web:
         done = finish.finish(self.uow, delivery, self._owner(job_id), files, summary(files), POLICY, now=_now())
         assert done is Outcome.COMPLETED
 
-    def failed(self, job_id: str, code: str = "too_large", message: str = "The repository is larger than 2 GB.") -> None:
+    def failed(
+        self, job_id: str, code: str = "too_large", message: str = "The repository is larger than 2 GB."
+    ) -> None:
         delivery = self.started(job_id)
         failure = Failure(code, message)
         fail.fail(
@@ -125,7 +136,9 @@ def csrf(page: TestResponse) -> str:
     return page.text.split(marker)[1].split('"')[0]
 
 
-def test_row(name: str, *, line: int = 1, status: str = "active", suites: tuple[str, ...] = (), framework: str = "pytest") -> dict[str, Any]:
+def test_row(
+    name: str, *, line: int = 1, status: str = "active", suites: tuple[str, ...] = (), framework: str = "pytest"
+) -> dict[str, Any]:
     """A test as the engine writes it."""
     return {
         "framework": framework, "suites": list(suites), "name": name, "line": line, "status": status,
@@ -175,6 +188,29 @@ def _snooze(tx: Any, delay: Any) -> None:
 
 def _now() -> datetime:
     return datetime.now(UTC)
+
+
+@pytest.fixture(scope="session")
+def emptied_url(server: embedded.Server, template: str) -> Iterator[str]:
+    """One database for all tests of this folder in this process: emptying it is ten times faster than a copy."""
+    name = f"web_{uuid4().hex}"
+    admin = create_engine(server.admin_url, poolclass=NullPool, isolation_level="AUTOCOMMIT")
+    owner = make_url(server.url).username
+    with admin.connect() as connection:
+        connection.execute(text(f"CREATE DATABASE {name} OWNER {owner} TEMPLATE {template} STRATEGY file_copy"))
+    yield make_url(server.url).set(database=name).render_as_string(hide_password=False)
+    with admin.connect() as connection:
+        connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
+
+
+@pytest.fixture
+def uow(emptied_url: str) -> Iterator[UnitOfWork]:
+    """Transactions on an empty database that publish as the product does."""
+    engine = make_engine(emptied_url, pool_size=20)
+    yield UnitOfWork(engine, publisher(Celery("tests", set_as_current=False, broker="memory://")))
+    with engine.begin() as connection:
+        connection.execute(text(EMPTY))
+    engine.dispose()
 
 
 @pytest.fixture

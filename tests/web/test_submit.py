@@ -89,8 +89,6 @@ HOSTILE: list[tuple[str, bytes | str, str, int]] = [
 ]
 
 
-
-
 def test_hostile_bodies_are_refused_with_a_problem_that_says_why(web: Web) -> None:
     headers = web.token()
     for name, body, media_type, status in HOSTILE:

@@ -2,13 +2,47 @@
 
 from __future__ import annotations
 
-from apiflask import APIFlask
-from flask_wtf import CSRFProtect  # type: ignore[import-untyped]
+from typing import Any, TypeVar
 
+from apiflask import APIFlask
+from flask import Blueprint, g
+from flask_wtf import CSRFProtect
+from pydantic import BaseModel, ValidationError
+from werkzeug.datastructures import MultiDict
+
+from app.web import auth, problems, show
 from app.web.api import api
+
+Model = TypeVar("Model", bound=BaseModel)
+pages = Blueprint("pages", __name__)
 
 
 def init(app: APIFlask) -> None:
     """Register the pages.  The API takes no cookie for a write, so it needs no CSRF token."""
     app.config |= {"WTF_CSRF_TIME_LIMIT": None}  # as long as the session: a form left open overnight still works
     CSRFProtect(app).exempt(api)
+    show.init(app)
+    app.register_blueprint(pages)
+
+
+pages.before_request(auth.identify_person)
+pages.before_request(auth.limit_writes)
+
+
+@pages.app_context_processor
+def _account() -> dict[str, Any]:
+    # an error page may be shown before anybody was identified, or because that failed
+    return {"account": g.caller.account if "caller" in g else None}
+
+
+def read(model: type[Model], fields: MultiDict[str, str]) -> Model:
+    """Validate a form or a query; an empty field is one that was not sent.  Raises: InvalidInput."""
+    given = {name: value for name, value in fields.items() if value != "" and name != "csrf_token"}
+    try:
+        return model.model_validate(given)
+    except ValidationError as error:
+        raise problems.invalid(error) from error
+
+
+# the views register themselves on `pages`
+from app.web.pages import account, docs, job, sign_in, submit  # noqa: E402, F401

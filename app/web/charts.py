@@ -1,0 +1,62 @@
+"""Numbers for the bars of a page: widths in percent, so that they fit any screen without a script."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+MOST_ROWS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One row.  start, width: percent of the whole picture; share: of all, in percent."""
+
+    label: str
+    count: int
+    start: float
+    width: float
+    share: float
+
+
+def bars(counts: Mapping[str, int]) -> list[Bar]:
+    """Largest first; the longest bar fills the width, and `start` stacks them all in one row."""
+    total, longest = sum(counts.values()) or 1, max(counts.values(), default=1) or 1
+    rows, before = [], 0
+    for label, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+        share = round(100 * count / total, 2)
+        rows.append(Bar(label, count, round(100 * before / total, 2), round(100 * count / longest, 2), share))
+        before += count
+    return rows
+
+
+def directories(by_directory: Mapping[str, int]) -> dict[str, int]:
+    """Tests below each directory, at the depth that says most; what does not fit is summed up."""
+    depth = 1
+    while len(grouped := _grouped(by_directory, depth)) == 1 and depth < _deepest(by_directory):
+        depth += 1
+    largest = sorted(grouped.items(), key=lambda item: (-item[1], item[0]))
+    if len(largest) <= MOST_ROWS:
+        return dict(largest)
+    rest = sum(count for _, count in largest[MOST_ROWS - 1 :])
+    return dict(largest[: MOST_ROWS - 1]) | {"(others)": rest}
+
+
+def meter(usage: Mapping[str, Any]) -> dict[str, float]:
+    """Percent of a limit that is used and reserved; what is over it does not show."""
+    limit = usage["limit"] or 1
+    used = min(100.0, 100 * usage["used"] / limit)
+    return {"used": round(used, 2), "reserved": round(min(100 - used, 100 * usage["reserved"] / limit), 2)}
+
+
+def _grouped(by_directory: Mapping[str, int], depth: int) -> dict[str, int]:
+    groups: dict[str, int] = {}
+    for directory, count in by_directory.items():
+        top = "/".join(directory.split("/")[:depth])
+        groups[top] = groups.get(top, 0) + count
+    return groups
+
+
+def _deepest(by_directory: Mapping[str, int]) -> int:
+    return max((directory.count("/") + 1 for directory in by_directory), default=1)

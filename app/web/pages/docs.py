@@ -1,0 +1,59 @@
+"""The API in words, from the document itself; and where the types of problems lead."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from apiflask import APIFlask
+from flask import current_app, redirect, render_template, url_for
+from werkzeug.wrappers import Response
+
+from app.errors import NotFound, Problem
+from app.web.pages import pages
+
+
+@pages.get("/docs/api")
+def show_api() -> str:
+    """Every call, its parameters and answers."""
+    return render_template("docs.html", spec=_spec(), tags=_by_tag(), problems=_problems(), resolve=_resolve)
+
+
+@pages.get("/problems/<slug>")
+def show_problem(slug: str) -> Response:
+    """A problem's `type` leads to its row in the documentation."""
+    return redirect(url_for("pages.show_api", _anchor=f"problem-{slug}"))
+
+
+def _spec() -> dict[str, Any]:
+    app = current_app
+    assert isinstance(app, APIFlask)
+    spec = app.spec
+    if not isinstance(spec, dict):
+        raise NotFound("The document is not kept as JSON")
+    return spec
+
+
+def _by_tag() -> dict[str, list[dict[str, Any]]]:
+    """Calls by tag: method, path, and the operation."""
+    found: dict[str, list[dict[str, Any]]] = {tag["name"]: [] for tag in _spec()["tags"]}
+    for path, operations in _spec()["paths"].items():
+        for method, operation in operations.items():
+            found[operation["tags"][0]].append({"method": method.upper(), "path": path, **operation})
+    return found
+
+
+def _resolve(schema: dict[str, Any]) -> dict[str, Any]:
+    """Follow one reference."""
+    name = str(schema.get("$ref", "")).rpartition("/")[2]
+    found: dict[str, Any] = _spec()["components"]["schemas"].get(name, schema)
+    return found
+
+
+def _problems() -> list[type[Problem]]:
+    """Every kind, by status."""
+
+    def below(kind: type[Problem]) -> list[type[Problem]]:
+        return [kind, *(found for child in kind.__subclasses__() for found in below(child))]
+
+    own = [kind for kind in below(Problem) if kind.__module__ == Problem.__module__ and kind.slug != "bad-setting"]
+    return sorted(own, key=lambda kind: (kind.status, kind.slug))

@@ -1,0 +1,47 @@
+"""One job: live while it is under way, its result afterwards."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from flask import render_template, request, session
+
+from app.domain.lifecycle import FINAL
+from app.services import browse, results
+from app.web import auth
+from app.web.context import utc_now, wired
+from app.web.pages import pages, read
+from app.web.pages.submit import MINE
+from app.web.schemas import TestsQuery
+
+SHOWN_TESTS = 50  # of a page
+
+
+@pages.get("/analyses/<uuid:job_id>")
+def show_job(job_id: UUID) -> str:
+    """The job as it is now."""
+    job = browse.job(wired().uow, job_id, auth.viewer(), wired().policy, now=utc_now())
+    more = _result(job_id) if job["status"] == "completed" else {}
+    final = job["status"] in FINAL
+    return render_template("job.html", job=job, final=final, may_cancel=not final and _may_cancel(job_id), **more)
+
+
+def _result(job_id: UUID) -> dict[str, Any]:
+    asked, viewer, services = read(TestsQuery, request.args), auth.viewer(), wired()
+    page = results.page(
+        services.uow,
+        job_id,
+        viewer,
+        asked.filter(),
+        cursor=asked.cursor,
+        limit=asked.limit or SHOWN_TESTS,
+        now=utc_now(),
+    )
+    narrowed = {name: value for name in ("status", "framework", "path", "q") if (value := getattr(asked, name))}
+    skipped = browse.skipped_files(services.uow, job_id, viewer)
+    return {"page": page, "asked": asked, "narrowed": narrowed, "skipped": skipped}
+
+
+def _may_cancel(job_id: UUID) -> bool:
+    return str(job_id) in session.get(MINE, []) or results.asked_for(wired().uow, job_id, auth.viewer())

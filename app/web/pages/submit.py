@@ -1,0 +1,67 @@
+"""The first page, and the form on it."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from flask import redirect, render_template, request, session, url_for
+from werkzeug.wrappers import Response
+
+from app.errors import InvalidInput, NotFound, Problem
+from app.services import browse, submit, usage
+from app.services.cancel import cancel
+from app.web import auth
+from app.web.context import utc_now, wired
+from app.web.pages import pages, read
+from app.web.pages.examples import examples
+from app.web.schemas import SubmitForm
+from app.web.submission import wanted
+
+RECENT = 5
+REMEMBERED = 50  # jobs of a visitor who has not signed in; the cookie must stay small
+MINE = "mine"
+
+
+@pages.get("/")
+def home() -> str:
+    """One field."""
+    return _home(request.args.get("repository", ""))
+
+
+@pages.post("/analyses")
+def submit_form() -> Response | tuple[str, int]:
+    """Submit, then show the job at its own address."""
+    try:
+        asked = read(SubmitForm, request.form)
+        account = auth.somebody("write")
+        answer = submit.submit(wired().uow, account.user_id, wanted(asked.analysis()), wired().policy, now=utc_now())
+    except (InvalidInput, NotFound) as problem:  # about what was typed: told beside the field
+        return _home(request.form.get("repository", ""), problem), problem.status
+    if account.is_anonymous:
+        session[MINE] = [answer.job["id"], *session.get(MINE, [])][:REMEMBERED]
+    return redirect(answer.job["links"]["page"], 303)
+
+
+@pages.post("/analyses/<uuid:job_id>/cancel")
+def cancel_form(job_id: UUID) -> Response:
+    """Cancel, then show the job."""
+    cancel(wired().uow, job_id, auth.somebody("write"), wired().policy, now=utc_now())
+    return redirect(url_for("pages.show_job", job_id=job_id), 303)
+
+
+def _home(typed: str, problem: Problem | None = None) -> str:
+    account, services = auth.viewer(), wired()
+    more: dict[str, Any] = {}
+    if account:
+        more["recent"], _ = browse.history(services.uow, account.user_id, services.policy, limit=RECENT, now=utc_now())
+        more["usage"] = usage.usage(services.uow, account, now=utc_now())
+    return render_template(
+        "home.html",
+        typed=typed,
+        problem=problem,
+        examples=examples(services.settings),
+        may_submit=account is not None or services.settings.allow_anonymous,
+        hosts=services.settings.allowed_git_hosts,
+        **more,
+    )

@@ -1,0 +1,106 @@
+"""How templates show things: numbers, times, hostile names, and the states of a job in words."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from apiflask import APIFlask
+from flask import url_for
+from markupsafe import Markup
+
+from app.web import charts
+from app.web.text import visible
+
+#: What a person reads for each state, and what each running phase is doing.
+STATES = {
+    "queued": "Queued",
+    "waiting": "Waiting for your slot",
+    "running": "Running",
+    "retrying": "Trying again soon",
+    "completed": "Completed",
+    "failed": "Failed",
+    "cancelled": "Cancelled",
+}
+PHASES = {"fetching": "Fetching the repository", "parsing": "Reading test files", "saving": "Saving the result"}
+#: Codes whose cause is the repository or the request; all others are ours.
+THEIRS = frozenset({
+    "repository_not_found", "repository_empty", "repository_too_large", "commit_not_found", "access_denied",
+    "host_refused",
+})  # fmt: skip
+
+_LINES = {
+    "github.com": "https://github.com/{repository}/blob/{commit}/{path}#L{line}",
+    "gitlab.com": "https://gitlab.com/{repository}/-/blob/{commit}/{path}#L{line}",
+    "bitbucket.org": "https://bitbucket.org/{repository}/src/{commit}/{path}#lines-{line}",
+    "codeberg.org": "https://codeberg.org/{repository}/src/commit/{commit}/{path}#L{line}",
+}
+
+
+def init(app: APIFlask) -> None:
+    """Give templates their words and filters."""
+    env = app.jinja_env
+    env.finalize = _finalize
+    env.trim_blocks = env.lstrip_blocks = True
+    env.filters |= {"number": number, "instant": instant, "duration": duration, "short": short}
+    env.globals |= {
+        "STATES": STATES, "PHASES": PHASES, "asset": asset, "line_url": line_url, "is_theirs": THEIRS.__contains__,
+        "bars": charts.bars, "directories": charts.directories, "meter": charts.meter,
+    }  # fmt: skip
+
+
+def number(value: float) -> str:
+    """1,234."""
+    return f"{value:,}"
+
+
+def instant(value: str | datetime | None) -> Markup | str:
+    """A `time` element, in UTC to the minute."""
+    if value is None:
+        return "–"
+    moment = (datetime.fromisoformat(value) if isinstance(value, str) else value).astimezone(UTC)
+    return Markup('<time datetime="{}">{}</time>').format(moment.isoformat(), f"{moment:%Y-%m-%d %H:%M} UTC")
+
+
+def duration(job: dict[str, Any]) -> str:
+    """How long a job has taken, or takes so far, since it was asked for."""
+    start = datetime.fromisoformat(job["started_at"] or job["submitted_at"])
+    end = datetime.fromisoformat(job["finished_at"]) if job["finished_at"] else datetime.now(UTC)
+    seconds = max(0.0, (end - start).total_seconds())
+    if seconds < 10:  # noqa: PLR2004 - below ten seconds a tenth is worth telling
+        return f"{seconds:.1f} s"
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds // 60:.0f} min {seconds % 60:.0f} s"  # noqa: PLR2004
+
+
+def short(commit: str) -> str:
+    """The first ten digits."""
+    return commit[:10]
+
+
+def asset(name: str) -> str:
+    """The URL of a static file, new whenever the file is."""
+    return url_for("static", filename=name, v=_digest(name))
+
+
+def line_url(job: dict[str, Any], path: str, line: int) -> str | None:
+    """Where the host shows this line of this commit; None for a host we do not know."""
+    where = job["repository"]
+    form = _LINES.get(where["host"])
+    if form is None:
+        return None
+    repository = quote(f"{where['owner']}/{where['name']}")
+    return form.format(repository=repository, commit=job["commit"], path=quote(path), line=line)
+
+
+@cache
+def _digest(name: str) -> str:
+    return hashlib.sha256((Path(__file__).parent / "static" / name).read_bytes()).hexdigest()[:12]
+
+
+def _finalize(value: object) -> object:
+    """Every expression of every template passes here: text of strangers is made visible, then escaped as always."""
+    return visible(value, keep="\n\t\r") if isinstance(value, str) and not isinstance(value, Markup) else value
