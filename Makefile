@@ -1,0 +1,55 @@
+# `make help` lists the targets.  Everything works from a fresh clone, as root and as a user.
+VENV := .venv
+BIN := $(VENV)/bin
+PORT ?= 8000
+PYTHON ?= python3
+# two workers of the test-suite share the machine's two cores
+JOBS ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help run setup test check format prove-kill bench-broker bench-accept bench-start bench-inventory clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
+
+$(VENV)/.installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[embedded,dev]'
+	@touch $@
+
+setup: $(VENV)/.installed ## install everything for running and testing into .venv
+
+run: setup ## run the whole service: make run PORT=8000
+	$(BIN)/fairlane up --port $(PORT)
+
+test: setup ## run the test suite on an embedded PostgreSQL
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+
+check: setup ## lint, types, layers, spelling
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/codespell
+
+format: setup ## format and mend what ruff can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+prove-kill: setup ## kill real workers 50 times; nothing may be lost or billed twice
+	FAIRLANE_KILLS=50 $(BIN)/python -m pytest tests/e2e/test_kill.py -p no:randomly --timeout 900 -s
+
+bench-broker: setup ## drain, latency and publish rate, next to stock kombu
+	$(BIN)/python -m bench.broker
+
+bench-accept: setup ## accept and submit-to-start latency of the running service
+	$(BIN)/python -m bench.accept
+
+bench-start: setup ## time from nothing to ready
+	$(BIN)/python -m bench.start
+
+bench-inventory: setup ## time and memory to inventory a repository: make bench-inventory REPO=path
+	$(BIN)/python -m bench.inventory $(REPO)
+
+clean: ## remove the environment and caches; data in FAIRLANE_HOME stays
+	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
