@@ -21,7 +21,8 @@ class Alarm:
 
     def within(self, seconds: float) -> None:
         """Ring in `seconds` at the latest.  A later alarm stands, too: one ring too many costs nothing, and a timer that is
-        cancelled thousands of times a second stays on the heap as often."""
+        cancelled thousands of times a second stays on the heap as often.
+        """
         if self.loop is None:
             return
         at = monotonic() + seconds

@@ -1,10 +1,11 @@
 """kombu's channel over the tables."""
 
-import sys
 from typing import Any
 
+from amqp.protocol import queue_declare_ok_t
 from kombu.transport import virtual
 
+from .celery_worker import is_stopping, unfinished_ids
 from .database import CONNECTION_ERRORS, Row
 from .envelope import delivery, letter
 from .node import ACK, REJECTED, REQUEUE, UNDECODABLE, Node
@@ -12,7 +13,7 @@ from .publish import put
 from .statements import statements
 
 
-class Message(virtual.Message):
+class Delivery(virtual.Message):
     """A delivery.  One whose body turns out to be unreadable is not acknowledged away but kept as a dead letter."""
 
     undecodable = False
@@ -24,7 +25,7 @@ class Message(virtual.Message):
             self.undecodable = True
             raise
 
-    def ack(self, multiple: bool = False) -> None:  # noqa: FBT001, FBT002
+    def ack(self, multiple: bool = False) -> None:  # noqa: FBT002
         if self.undecodable and not self.acknowledged:
             self.channel.node.settle(self.delivery_tag, UNDECODABLE)
             self._state = "ACK"
@@ -35,7 +36,7 @@ class Message(virtual.Message):
 class Channel(virtual.Channel):
     """Publishes through the transport's connection, consumes through a node of its own."""
 
-    Message = Message
+    Message = Delivery
     do_restore = False
 
     def __init__(self, connection: Any, **kwargs: Any) -> None:
@@ -47,6 +48,7 @@ class Channel(virtual.Channel):
             connection.options,
             decode=self._decode_row,
             deliver=self._deliver_message,
+            is_stopping=is_stopping,
             connect_timeout=connection.client.connect_timeout,
         )
 
@@ -63,12 +65,12 @@ class Channel(virtual.Channel):
 
     # -- queues -------------------------------------------------------------------------------------------------
 
-    def queue_declare(self, queue: str | None = None, passive: bool = False, **kwargs: Any) -> Any:  # noqa: FBT001, FBT002
+    def queue_declare(self, queue: str | None = None, passive: bool = False, **kwargs: Any) -> Any:  # noqa: FBT002
         # The base class counts the messages of every queue it declares; nobody asks for that here.
         declared = super().queue_declare(queue, passive, **kwargs) if passive or not queue else None
         if declared is None:
             self._new_queue(str(queue))
-            declared = virtual.base.queue_declare_ok_t(queue, 0, 0)
+            declared = queue_declare_ok_t(queue, 0, 0)
         return declared
 
     def _new_queue(self, queue: str, **_: Any) -> None:
@@ -85,8 +87,8 @@ class Channel(virtual.Channel):
 
     # -- consuming ----------------------------------------------------------------------------------------------
 
-    def basic_consume(self, queue: str, no_ack: bool, callback: Any, consumer_tag: str, **_: Any) -> None:  # noqa: FBT001
-        def receive(message: Message) -> None:
+    def basic_consume(self, queue: str, no_ack: bool, callback: Any, consumer_tag: str, **_: Any) -> None:
+        def receive(message: Delivery) -> None:
             if no_ack:
                 self.node.settle(message.delivery_tag, ACK)
             callback(message)
@@ -107,24 +109,24 @@ class Channel(virtual.Channel):
         if not self._consumers:
             self._hand_back_waiting()
 
-    def basic_get(self, queue: str, no_ack: bool = False, **_: Any) -> Message | None:  # noqa: FBT001, FBT002
+    def basic_get(self, queue: str, no_ack: bool = False, **_: Any) -> Delivery | None:  # noqa: FBT002
         self.connection.prepare(self.node)
         message = self.node.get(queue)
         if message is not None and no_ack:
             self.node.settle(message.delivery_tag, ACK)
         return message
 
-    def basic_ack(self, delivery_tag: str, multiple: bool = False) -> None:  # noqa: FBT001, FBT002
+    def basic_ack(self, delivery_tag: str, multiple: bool = False) -> None:  # noqa: FBT002
         self.node.settle(delivery_tag, ACK)
 
-    def basic_reject(self, delivery_tag: str, requeue: bool = False) -> None:  # noqa: FBT001, FBT002
+    def basic_reject(self, delivery_tag: str, requeue: bool = False) -> None:  # noqa: FBT002
         self.node.settle(delivery_tag, REQUEUE if requeue else REJECTED)
 
-    def basic_qos(self, prefetch_size: int = 0, prefetch_count: int = 0, apply_global: bool = False) -> None:  # noqa: FBT001, FBT002
+    def basic_qos(self, prefetch_size: int = 0, prefetch_count: int = 0, apply_global: bool = False) -> None:  # noqa: FBT002
         self.node.prefetch_count = prefetch_count
         self.node.alarm.within(0)
 
-    def basic_recover(self, requeue: bool = False) -> None:  # noqa: FBT001, FBT002
+    def basic_recover(self, requeue: bool = False) -> None:  # noqa: FBT002
         self.node.hand_back(list(self.node.held))
 
     def close(self) -> None:
@@ -132,10 +134,10 @@ class Channel(virtual.Channel):
             self.node.close()
             super().close()
 
-    def _decode_row(self, row: Row, queue: str) -> Message:
-        return self.Message(delivery(row, queue), channel=self)
+    def _decode_row(self, row: Row, queue: str) -> Delivery:
+        return Delivery(delivery(row, queue), channel=self)
 
-    def _deliver_message(self, message: Message, queue: str) -> None:
+    def _deliver_message(self, message: Delivery, queue: str) -> None:
         receive = self._receivers.get(queue)
         if receive is None:  # cancelled between the claim and now
             self.node.settle(message.delivery_tag, REQUEUE)
@@ -147,11 +149,10 @@ class Channel(virtual.Channel):
 
         What runs stays leased until its acknowledgement.  A plain kombu consumer keeps all: nobody knows what it works on.
         """
-        state = sys.modules.get("celery.worker.state")
-        if state is None or self.node.alarm.loop is None:
+        known = unfinished_ids(self.node.alarm.loop)
+        if known is None:
             return
-        running = {request.id for request in state.reserved_requests}
-        waiting = [tag for tag, lease in list(self.node.held.items()) if lease.task_id not in running]
+        waiting = [tag for tag, lease in list(self.node.held.items()) if lease.task_id not in known]
         try:
             self.node.hand_back(waiting)
         except CONNECTION_ERRORS:

@@ -82,7 +82,12 @@ def connect_arguments(url: str, connect_timeout: float | None = 5) -> dict[str, 
     _, given = PGDialect_psycopg2().create_connect_args(parsed.set(drivername="postgresql+psycopg2"))
     # A peer that vanished without a word must not hold the event loop for the two hours of TCP's own patience.
     patience = {"keepalives_idle": 10, "keepalives_interval": 3, "keepalives_count": 3, "tcp_user_timeout": 15_000}
-    return {"application_name": "durable-broker", "connect_timeout": max(2, round(connect_timeout or 5)), **patience, **given}
+    return {
+        "application_name": "durable-broker",
+        "connect_timeout": max(2, round(connect_timeout or 5)),
+        **patience,
+        **given,
+    }
 
 
 def _abandon_all() -> None:

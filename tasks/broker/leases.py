@@ -65,7 +65,10 @@ class Heart(threading.Thread):
         due = [lease for lease in list(self._held.values()) if lease.since <= before and lease.token not in self._lost]
         if not due:
             return
-        kept = {row[0] for row in self._database.run(self._sql.renew, {**columns(due), "lease": self._options.lease_seconds})}
+        kept = {
+            row[0]
+            for row in self._database.run(self._sql.renew, {**columns(due), "lease": self._options.lease_seconds})
+        }
         current = {lease.token for lease in list(self._held.values())}
         gone = {lease.token for lease in due if lease.row_id not in kept}
         # Finished in the application's own commit, or given to another node; either way what comes of it is fenced.

@@ -23,6 +23,8 @@ WATCH_SECONDS = 1.2
 #: After a reconnect, seconds in which nobody is judged dead: a restart of PostgreSQL takes every node's lock.
 SETTLE_SECONDS = 5.0
 BACKOFF_SECONDS = (0.05, 2.0)
+#: Between two exchanges with the table, unless half the window is free: a commit costs the same for one message as for ten.
+SPACING_SECONDS = 0.004
 
 ACK, REQUEUE, REJECTED, UNDECODABLE, LOST = "ack", "requeue", "rejected", "undecodable", "lost"
 
@@ -37,7 +39,8 @@ class Settled(NamedTuple):
 class Node:
     """One consumer of one or more queues.  All methods belong to one thread, but `settle` and `held`.
 
-    decode: (row, queue) -> message, raising for a payload it cannot read; deliver: (message, queue).
+    decode: (row, queue) -> message, raising for a payload it cannot read; deliver: (message, queue); is_stopping: deliver no
+    more, what was claimed is handed back.
     Connection errors after `open` never leave it: it reconnects by itself and keeps what it holds meanwhile.
     """
 
@@ -48,6 +51,7 @@ class Node:
         *,
         decode: Callable[[Row, str], Any],
         deliver: Callable[[Any, str], None],
+        is_stopping: Callable[[], bool] = lambda: False,
         connect_timeout: float | None = 5,
     ) -> None:
         self.options = options
@@ -55,7 +59,7 @@ class Node:
         self.held: Held = {}
         self.prefetch_count = 0
         self.alarm = Alarm(self.step)
-        self._decode, self._deliver = decode, deliver
+        self._decode, self._deliver, self._is_stopping = decode, deliver, is_stopping
         self._pid = os.getpid()
         self._strict = options.queue_order == "strict"
         self._sql: Statements = statements(options)
@@ -69,6 +73,7 @@ class Node:
         self._active = True
         self._hints: set[str] = set()
         self._rotation = 0
+        self._exchanged_at = 0.0
         self._acks: deque[Lease] = deque()
         self._settled: deque[Settled] = deque()
         self._inbox: deque[tuple[Any, str]] = deque()
@@ -133,7 +138,8 @@ class Node:
         except CONNECTION_ERRORS as error:
             self._lose(error)
         delivered = self._empty_inbox()
-        self.alarm.within(self.patience())
+        # A signal to stop is seen by Celery when its hub turns: an idle one would turn with the poll only.
+        self.alarm.within(min(self.patience(), 1.0))
         return delivered
 
     def on_readable(self) -> None:
@@ -153,7 +159,7 @@ class Node:
         if not self._connected:
             return max(0.0, self._retry_at - monotonic())
         if self._inbox or self._acks or self._settled or (self._hints and self.free()):
-            return 0.0
+            return 0.0 if self._inbox else self._spacing()
         return max(0.0, self._poll_at - monotonic()) if self.queues else 60.0
 
     def fileno(self) -> int | None:
@@ -230,6 +236,8 @@ class Node:
 
     def _exchange(self) -> None:
         """Settle and claim, queue by queue, until the window is full or the queues are empty."""
+        if self._spacing() > 0:
+            return
         self._rotation += 1
         budget = self.free()
         while budget and (waiting := [queue for queue in self._in_order() if queue in self._hints]):
@@ -243,6 +251,13 @@ class Node:
                     self._hints.discard(queue)
         if self._acks or self._settled:
             self._write_settled()
+        self._exchanged_at = monotonic()
+
+    def _spacing(self) -> float:
+        """Seconds until an exchange is worth a commit."""
+        if self._hints and 2 * self.free() >= (self.prefetch_count or BATCH):
+            return 0.0
+        return max(0.0, self._exchanged_at + SPACING_SECONDS - monotonic())
 
     def _in_order(self) -> list[str]:
         if self._strict:
@@ -281,7 +296,7 @@ class Node:
     def _empty_inbox(self) -> int:
         """A message leaves the inbox before its delivery: should that raise, the others wait for the next step."""
         delivered = 0
-        while self._inbox:
+        while self._inbox and not (delivered and self._is_stopping()):  # in a solo pool a delivery is the whole run
             message, queue = self._inbox.popleft()
             delivered += 1
             self._deliver(message, queue)

@@ -13,8 +13,9 @@ from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any
 
-import kombu
+from kombu.connection import Connection
 from kombu.exceptions import OperationalError
+from kombu.messaging import Producer
 from kombu.transport import virtual
 
 from .database import Row
@@ -39,10 +40,10 @@ def put(run: Run, sql: Statements, post: Letter) -> None:
     parameters = post.parameters()
     if post.lease_token:
         run(sql.retry, parameters)
-        return
+        return None
     for _ in range(ATTEMPTS):
         if run(sql.publish, parameters):
-            return
+            return None
         if found := run(sql.in_the_way, parameters):
             return _met(post, *found[0])
         # An unknown queue; or the message in the way has gone meanwhile, and then the name is there already.
@@ -50,7 +51,7 @@ def put(run: Run, sql: Statements, post: Letter) -> None:
     raise OperationalError(f"message {post.task_id} could not be stored: its unique key changes hands too fast")
 
 
-def _met(post: Letter, task_id: str | None, leased: bool) -> None:  # noqa: FBT001
+def _met(post: Letter, task_id: str | None, leased: bool) -> None:
     if task_id is None or task_id != post.task_id:
         raise DuplicateKey(str(post.unique_key), task_id)
     if leased and post.is_retry:
@@ -71,7 +72,7 @@ def wake(connection: Any, queue: str, options: Mapping[str, Any] | None = None) 
     _runner(connection)(sql.notify, {"hint": queue})
 
 
-class TransactionProducer(kombu.Producer):
+class TransactionProducer(Producer):
     """kombu's Producer without declarations and retries: both belong to the caller's transaction."""
 
     def __init__(self, run: Run, sql: Statements) -> None:
@@ -104,9 +105,9 @@ class _TransactionChannel:
 
 
 @lru_cache(maxsize=1)
-def _nowhere() -> kombu.Connection:
+def _nowhere() -> Connection:
     """Celery asks the producer's connection which errors to translate; this one never connects."""
-    return kombu.Connection("durable+postgresql+psycopg2://")
+    return Connection("durable+postgresql+psycopg2://")
 
 
 @lru_cache(maxsize=8)

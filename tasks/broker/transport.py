@@ -23,13 +23,14 @@ class Transport(virtual.Transport):
     can_parse_url = True
     driver_type = "sql"
     driver_name = "psycopg2"
-    connection_errors = CONNECTION_ERRORS
+    connection_errors: Any = CONNECTION_ERRORS
     implements = base.Transport.implements.extend(
         asynchronous=True, exchange_type=frozenset(["direct", "topic"]), heartbeats=False
     )
 
     def __init__(self, client: Any, **kwargs: Any) -> None:
         super().__init__(client, **kwargs)
+        self.client: Any
         self.options = read_options(client.transport_options)
         self.url: str = client.hostname
         self._database: Database | None = None
@@ -43,7 +44,7 @@ class Transport(virtual.Transport):
         return self._database
 
     def driver_version(self) -> str:
-        return str(psycopg2.__version__)
+        return str(vars(psycopg2)["__version__"])
 
     def establish_connection(self) -> Any:
         """Raises one of CONNECTION_ERRORS, for kombu to try again."""
@@ -65,7 +66,7 @@ class Transport(virtual.Transport):
         # A consumer declares its queues and publishes no more: one session less per node.
         self.database.close()
 
-    def drain_events(self, connection: Any, timeout: float | None = None) -> None:
+    def drain_events(self, connection: Any, timeout: float | None = None, **_: Any) -> None:
         """Block until something was delivered.  Raises TimeoutError after `timeout` seconds."""
         deadline = None if timeout is None else monotonic() + timeout
         while True:

@@ -15,7 +15,7 @@ from typing import Any
 import psycopg2
 import pytest
 from celery import Celery
-from kombu import Connection
+from kombu import Connection, pools
 
 import tasks.broker  # noqa: F401  registers the transport
 from tasks.broker.schema import create_tables
@@ -68,6 +68,7 @@ class Broker:
     def __post_init__(self) -> None:
         self.app = Celery(set_as_current=False, broker=f"durable+{self.url}")
         self.app.conf.update(task_ignore_result=True, task_default_queue="main", task_publish_retry=False)
+        self.stack.callback(pools.reset)  # kombu keeps them by URL, beyond the app
         self.stack.callback(self.app.close)
 
     def query(self, statement: str, *parameters: Any) -> list[tuple[Any, ...]]:
@@ -111,13 +112,26 @@ class Broker:
     def worker(self, *arguments: str, ready: bool = True, **environment: str) -> Worker:
         """Start one; -> when it consumes."""
         log = self.logs / f"worker{next(_numbers)}.log"
-        command = [sys.executable, "-m", "celery", "-A", PREFIX, "worker", "-l", "info", "-n", f"{log.stem}@test", *QUIET]
+        command = [
+            sys.executable,
+            "-m",
+            "celery",
+            "-A",
+            PREFIX,
+            "worker",
+            "-l",
+            "info",
+            "-n",
+            f"{log.stem}@test",
+            *QUIET,
+        ]
         with log.open("wb") as out:
             process = subprocess.Popen(
                 [*command, *(arguments or ("-c", "2"))], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=out, stderr=out,
                 env=os.environ | {"BROKER_TEST_URL": self.url} | environment, start_new_session=True,
             )  # fmt: skip
         worker = Worker(process, log)
+        self.stack.callback(lambda: print(worker.text))  # pytest shows it with a failure
         self.stack.callback(worker.clear)
         if ready:
             wait_for(lambda: "ready." in worker.text, 20)
@@ -139,16 +153,6 @@ def server() -> Iterator[PostgresServer]:
     server = PostgresServer()
     try:
         server.start()
-        admin = psycopg2.connect(server.url())
-        admin.autocommit = True
-        with admin.cursor() as cursor:
-            cursor.execute("CREATE DATABASE template_broker")
-        admin.close()
-        template = psycopg2.connect(server.url("template_broker"))
-        with template, template.cursor() as cursor:
-            create_tables(cursor)
-            cursor.execute(RUNS)
-        template.close()
         yield server
     finally:
         server.remove()
@@ -156,11 +160,14 @@ def server() -> Iterator[PostgresServer]:
 
 @pytest.fixture
 def broker(server: PostgresServer, tmp_path: Path) -> Iterator[Broker]:
-    name = f"broker_{next(_numbers)}"
-    admin = psycopg2.connect(server.url())
-    admin.autocommit = True
-    with admin.cursor() as cursor:
-        cursor.execute(f"CREATE DATABASE {name} TEMPLATE template_broker")
-    admin.close()
     with ExitStack() as stack:
-        yield Broker(server.url(name), server, tmp_path, stack)
+        broker = Broker(server.url(), server, tmp_path, stack)
+        broker.end_sessions()  # of a worker that was killed a moment ago
+        connection = broker.connect()
+        with connection, connection.cursor() as cursor:
+            # A database per test would cost half a second, this 30 ms.
+            cursor.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+            create_tables(cursor)
+            cursor.execute(RUNS)
+        connection.close()
+        yield broker

@@ -32,7 +32,9 @@ class PostgresServer:
             os.chown(self.home, self._account, -1)
         self._data = self.home / "data"
         self.port = _free_port()
-        self._run("initdb", "-D", str(self._data), "-A", "trust", "-U", "postgres", "--no-sync", "--no-locale", "-E", "UTF8")
+        self._run(
+            "initdb", "-D", str(self._data), "-A", "trust", "-U", "postgres", "--no-sync", "--no-locale", "-E", "UTF8"
+        )
         with (self._data / "postgresql.conf").open("a") as conf:
             conf.writelines(f"{name} = '{value}'\n" for name, value in {**SETTINGS, "port": self.port}.items())
 

@@ -27,7 +27,9 @@ class Taker:
         self.connection, self.got = connection, []
         self.channel = connection.channel()
         self.channel.basic_qos(0, prefetch, apply_global=False)
-        self.consumer = Consumer(self.channel, [Queue(name) for name in queues], on_message=self.got.append, auto_declare=False)
+        self.consumer = Consumer(
+            self.channel, [Queue(name) for name in queues], on_message=self.got.append, auto_declare=False
+        )
         for name in queues:
             self.channel.queue_declare(name)
         self.consumer.consume()
@@ -61,10 +63,23 @@ def test_a_delivery_tells_its_token_and_counts_and_ends_with_its_ack(broker: Bro
     [(visible, token, count, owner)] = broker.query(
         "SELECT visible, lease_token, delivery_count, lease_owner IS NOT NULL FROM kombu_message"
     )
-    told = {name: message.headers[name] for name in ("lease_token", "delivery_count", "retry_count", "snooze_count", "lost_count")}
+    told = {
+        name: message.headers[name]
+        for name in ("lease_token", "delivery_count", "retry_count", "snooze_count", "lost_count")
+    }
     assert (visible, count, owner) == (False, 1, True)
-    assert told == {"lease_token": str(token), "delivery_count": 1, "retry_count": 0, "snooze_count": 0, "lost_count": 0}
-    assert (message.headers["group"], message.headers["mine"], message.delivery_info["redelivered"]) == ("ann", 1, False)
+    assert told == {
+        "lease_token": str(token),
+        "delivery_count": 1,
+        "retry_count": 0,
+        "snooze_count": 0,
+        "lost_count": 0,
+    }
+    assert (message.headers["group"], message.headers["mine"], message.delivery_info["redelivered"]) == (
+        "ann",
+        1,
+        False,
+    )
     message.ack()
     assert broker.left() == 0
 
@@ -116,7 +131,7 @@ def test_a_rejected_message_is_a_dead_letter(broker: Broker, taker: Take) -> Non
 
 
 @pytest.mark.parametrize("started", [True, False])
-def test_a_requeued_delivery_counts_as_lost_only_if_it_had_started(broker: Broker, taker: Take, started: bool) -> None:  # noqa: FBT001
+def test_a_requeued_delivery_counts_as_lost_only_if_it_had_started(broker: Broker, taker: Take, started: bool) -> None:
     broker.send("work")
     (message,) = taker().take(1)
     if started:
@@ -195,7 +210,9 @@ def test_a_paused_queue_is_not_claimed_until_it_is_resumed(broker: Broker, taker
 
 
 @pytest.mark.parametrize("payload", ["no json", "[]", "{}", '{"headers": 1, "properties": {}}'])
-def test_a_payload_nobody_can_read_is_a_dead_letter_and_the_next_one_comes(broker: Broker, taker: Take, payload: str) -> None:
+def test_a_payload_nobody_can_read_is_a_dead_letter_and_the_next_one_comes(
+    broker: Broker, taker: Take, payload: str
+) -> None:
     one = taker()
     broker.query("INSERT INTO kombu_message (queue_id, payload) SELECT id, %s FROM kombu_queue", payload)
     broker.send("work", task_id="good")
@@ -204,7 +221,9 @@ def test_a_payload_nobody_can_read_is_a_dead_letter_and_the_next_one_comes(broke
     assert broker.query("SELECT payload, reason FROM kombu_dead_letter") == [(payload, "undecodable")]
 
 
-def test_a_body_that_cannot_be_decoded_is_a_dead_letter_even_when_it_is_acknowledged(broker: Broker, taker: Take) -> None:
+def test_a_body_that_cannot_be_decoded_is_a_dead_letter_even_when_it_is_acknowledged(
+    broker: Broker, taker: Take
+) -> None:
     payload = '{"headers": {}, "properties": {}, "content-type": "application/json", "content-encoding": "utf-8", "body": "{"}'
     one = taker()
     broker.query("INSERT INTO kombu_message (queue_id, payload) SELECT id, %s FROM kombu_queue", payload)

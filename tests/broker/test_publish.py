@@ -134,7 +134,7 @@ def test_a_retry_in_the_callers_transaction_goes_with_it(broker: Broker) -> None
 
 
 @pytest.mark.parametrize("gone", [True, False])
-def test_a_zombies_retry_changes_nothing(broker: Broker, gone: bool) -> None:  # noqa: FBT001
+def test_a_zombies_retry_changes_nothing(broker: Broker, gone: bool) -> None:
     broker.send("work", task_id="one")
     old = lease(broker, "one")
     lease(broker, "one")

@@ -11,20 +11,18 @@ ENDS = "SELECT count(*), count(DISTINCT task_id) FROM runs WHERE what = 'end'"
 
 
 def test_a_killed_tree_loses_nothing_and_its_running_tasks_run_again_in_seconds(broker: Broker) -> None:
-    doomed = broker.worker("-c", "2")
+    one_each = {"BROKER_TEST_MULTIPLIER": "1"}
+    doomed, heir = broker.worker("-c", "2", **one_each), broker.worker("-c", "2", **one_each)
     for _ in range(8):
-        broker.send("work", 0.4)
-    wait_for(lambda: broker.started() >= 4 and broker.ended() >= 2)
-    heir = broker.worker("-c", "2")
-    wait_for(lambda: broker.started() > broker.ended())
+        broker.send("work", 1)
+    wait_for(lambda: broker.started() == 4)
     doomed.kill_tree()
-    began = monotonic()
-    running = broker.value("SELECT count(*) FROM kombu_message WHERE started_at IS NOT NULL AND lease_owner IS NOT NULL")
-    wait_for(lambda: broker.left() == 0, 8)
-    assert monotonic() - began < 6
-    assert broker.value("SELECT max(lost_count) FROM runs") == (1 if running else 0)
-    total, distinct = broker.query(ENDS)[0]
-    assert (distinct, total - distinct <= 2) == (8, True)  # a task may die between its last write and its ack
+    killed_at = broker.value("SELECT clock_timestamp()")
+    wait_for(lambda: broker.left() == 0, 15)
+    again = broker.query("SELECT at FROM runs WHERE what = 'start' AND lost_count = 1")
+    assert len(again) == 2
+    assert max((at - killed_at).total_seconds() for (at,) in again) < 4
+    assert broker.query(ENDS) == [(8, 8)]
     assert heir.stop() == 0
 
 
@@ -44,7 +42,12 @@ def test_a_killed_child_gives_its_task_back_at_once_and_a_poison_task_is_buried(
     broker.send("dies", 2, task_id="recovers")
     broker.send("dies", 99, task_id="poison")
     wait_for(lambda: broker.left() == 0, 20)
-    assert broker.query("SELECT lost_count FROM runs WHERE task_id = 'recovers' ORDER BY id") == [(0,), (1,), (2,), (2,)]
+    assert broker.query("SELECT lost_count FROM runs WHERE task_id = 'recovers' ORDER BY id") == [
+        (0,),
+        (1,),
+        (2,),
+        (2,),
+    ]
     assert broker.value("SELECT count(*) FROM runs WHERE task_id = 'poison'") == 5
     assert broker.query("SELECT task_id, reason, lost_count FROM kombu_dead_letter") == [("poison", "lost", 5)]
 
@@ -57,7 +60,9 @@ def test_retries_and_snoozes_are_exact(broker: Broker, limit: tuple[str, ...]) -
         broker.send("retried", times, 0.05, task_id=f"r{number}")
         broker.send("retried", times, 0.05, kwargs={"snooze": True}, task_id=f"s{number}")
     wait_for(lambda: broker.left() == 0, 30)
-    starts = broker.query("SELECT left(task_id, 1), retry_count, snooze_count, count(*) FROM runs WHERE what = 'start' GROUP BY 1, 2, 3")
+    starts = broker.query(
+        "SELECT left(task_id, 1), retry_count, snooze_count, count(*) FROM runs WHERE what = 'start' GROUP BY 1, 2, 3"
+    )
     expected = [("r", n, 0, jobs) for n in range(times + 1)] + [("s", 0, n, jobs) for n in range(times + 1)]
     assert sorted(starts) == sorted(expected)
     assert broker.query(ENDS) == [(2 * jobs, 2 * jobs)]
@@ -77,10 +82,10 @@ def test_a_countdown_is_kept_by_the_table_when_the_worker_dies(broker: Broker) -
 def test_a_warm_shutdown_finishes_what_runs_and_hands_the_rest_back_at_once(broker: Broker) -> None:
     worker = broker.worker("-c", "1")
     for name in "abcd":
-        broker.send("work", 1.5, task_id=name)
+        broker.send("work", 3, task_id=name)
     wait_for(lambda: broker.started() == 1 and not broker.value("SELECT bool_or(visible) FROM kombu_message"))
     worker.process.send_signal(signal.SIGTERM)
-    wait_for(lambda: broker.value("SELECT count(*) FROM kombu_message WHERE visible") == 3, 1)
+    wait_for(lambda: broker.value("SELECT count(*) FROM kombu_message WHERE visible") == 3, 2)
     assert worker.process.wait(10) == 0
     left = broker.query("SELECT task_id, visible, lost_count, lease_token FROM kombu_message ORDER BY id")
     assert left == [(name, True, 0, None) for name in "bcd"]
@@ -100,7 +105,9 @@ def test_the_end_of_all_sessions_repeats_and_loses_nothing(broker: Broker) -> No
         broker.send("work", 0.2)
     for done in (2, 6):
         wait_for(lambda done=done: broker.ended() >= done)
-        wait_for(lambda: broker.value("SELECT count(*) FROM runs WHERE what = 'start' AND at > now() - interval '0.15 s'"))
+        wait_for(
+            lambda: broker.value("SELECT count(*) FROM runs WHERE what = 'start' AND at > now() - interval '0.15 s'")
+        )
         broker.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'durable-broker'")
     wait_for(lambda: broker.left() == 0, 20)
     assert broker.query(ENDS) == [(12, 12)]
@@ -122,12 +129,12 @@ def test_a_restart_of_postgresql_loses_nothing_and_needs_no_hand(broker: Broker)
 
 
 def test_four_nodes_on_one_queue_get_each_message_once(broker: Broker) -> None:
-    for _ in range(300):
+    for _ in range(200):
         broker.send("work")
     workers = [broker.worker("-c", "1", ready=False) for _ in range(4)]
     wait_for(lambda: broker.left() == 0, 40)
-    assert broker.query(ENDS) == [(300, 300)]
-    assert broker.started() == 300
+    assert broker.query(ENDS) == [(200, 200)]
+    assert broker.started() == 200
     for worker in workers:
         wait_for(lambda worker=worker: "ready." in worker.text, 20)
         assert worker.stop() == 0
@@ -147,7 +154,7 @@ def test_other_pools_work_and_stop(broker: Broker, pool: str) -> None:
     worker = broker.worker("-P", pool, "-c", "2")
     for number in range(6):
         broker.send("work", 0.3, task_id=str(number))
-    wait_for(lambda: broker.ended() == 1)
+    wait_for(lambda: broker.ended() >= 1)
     assert worker.stop() == 0
     assert broker.query("SELECT count(*) FROM kombu_message WHERE NOT visible OR lost_count > 0") == [(0,)]
     assert broker.ended() + broker.left() == 6
@@ -156,7 +163,9 @@ def test_other_pools_work_and_stop(broker: Broker, pool: str) -> None:
 
 def test_messages_nobody_can_run_are_dead_letters_and_the_worker_lives(broker: Broker) -> None:
     worker = broker.worker("-c", "1")
-    broker.query("INSERT INTO kombu_message (queue_id, payload) SELECT id, 'poison' FROM kombu_queue WHERE name = 'main'")
+    broker.query(
+        "INSERT INTO kombu_message (queue_id, payload) SELECT id, 'poison' FROM kombu_queue WHERE name = 'main'"
+    )
     broker.send("no_such_task")
     broker.send("work", serializer="pickle")
     broker.send("work")

@@ -5,6 +5,7 @@ Every start and end of a task is a row of `runs`, written by the child that runs
 
 import os
 import signal
+import threading
 import time
 from typing import Any
 
@@ -37,21 +38,34 @@ app.conf.update(
 )
 
 
+_sessions: dict[tuple[int, int], Any] = {}
+
+
+def write(statement: str, parameters: tuple[Any, ...]) -> None:
+    """In a transaction of its own, on this thread's connection, again when that is gone."""
+    mine = (os.getpid(), threading.get_ident())
+    for attempt in range(2):
+        try:
+            if mine not in _sessions:
+                _sessions[mine] = psycopg2.connect(URL)
+            with _sessions[mine] as connection, connection.cursor() as cursor:
+                cursor.execute(statement, parameters)
+                return
+        except (psycopg2.OperationalError, psycopg2.InterfaceError):
+            _sessions.pop(mine, None)
+            if attempt:
+                raise
+
+
 def note(task: Any, what: str) -> None:
-    """One row in a transaction of its own.  At the start it also marks the delivery as started, as a consumer should."""
-    connection = psycopg2.connect(URL)
-    with connection, connection.cursor() as cursor:
-        request = task.request
-        cursor.execute(
-            "INSERT INTO runs (task_id, what, pid, retry_count, snooze_count, lost_count) VALUES (%s, %s, %s, %s, %s, %s)",
-            (request.id, what, os.getpid(), request.retry_count, request.snooze_count, request.lost_count),
-        )
-        if what == "start":
-            cursor.execute(
-                "UPDATE kombu_message SET started_at = clock_timestamp() WHERE task_id = %s AND lease_token = %s",
-                (request.id, request.lease_token),
-            )
-    connection.close()
+    """Write down that it starts or ends; a start also marks the delivery as started, as a consumer should."""
+    request = task.request
+    write(
+        "WITH marked AS (UPDATE kombu_message SET started_at = clock_timestamp() WHERE task_id = %s AND lease_token = %s AND %s)"
+        " INSERT INTO runs (task_id, what, pid, retry_count, snooze_count, lost_count) VALUES (%s, %s, %s, %s, %s, %s)",
+        (request.id, request.lease_token, what == "start",
+         request.id, what, os.getpid(), request.retry_count, request.snooze_count, request.lost_count),
+    )  # fmt: skip
 
 
 @app.task
