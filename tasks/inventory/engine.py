@@ -35,7 +35,7 @@ def run(
 ) -> Inventory:
     """Do what `inventory` of this package promises."""
     if checkpoint is not silent:  # otherwise the one the repository was fetched with stays
-        repo.pulse.checkpoint = checkpoint
+        repo.pulse.checkpoint, repo.pulse.due = checkpoint, 0.0
     with Parsers(limits or ParseLimits(), repo.pulse) as parsers:
         parsers.warm()
         return _Run(repo, Loader(repo, parsers, cache, repo.pulse), frameworks or FRAMEWORKS).inventory()

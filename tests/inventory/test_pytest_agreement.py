@@ -28,6 +28,7 @@ def collected(directory: Path, out: Path, *options: str, plain: bool = False) ->
     argv = [sys.executable, "-m", "pytest", "-p", "native", "--collect-only", "-q", "-W", "ignore"]
     argv += ["-p", "no:cacheprovider", *options]
     done = subprocess.run(argv, cwd=directory, env=env, capture_output=True, text=True, check=False, timeout=100)
+    assert out.exists(), done.stdout + done.stderr
     rows = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
     return {(file, line) for file, line, _ in rows}, done.stdout
 
