@@ -4,6 +4,7 @@ Given with `-p` to a pytest run of its own; it writes JSON lines to the file tha
 relative to the root directory of that run.
 """
 
+import functools
 import inspect
 import json
 import os
@@ -15,6 +16,8 @@ import pytest
 
 def definition(function: Callable[..., object]) -> tuple[Path, int, str]:
     """File, line of the def and qualified name of a function, behind its decorators."""
+    while isinstance(function, functools.partial):
+        function = function.func
     function = inspect.unwrap(function)
     code = function.__code__
     lines = Path(code.co_filename).read_text(encoding="utf-8").splitlines()

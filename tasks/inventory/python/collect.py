@@ -9,6 +9,14 @@ from . import marks
 from .marks import Marks
 from .names import Found, Names, bind
 
+#: a class with one of these is not collected
+MAKERS: Final = frozenset({"__init__", "__new__"})
+DATA_CLASSES: Final = frozenset({"dataclass", "define", "frozen", "attrs", "s"})
+BASES_WITH_INIT: Final = frozenset(
+    {"dict", "list", "set", "frozenset", "tuple", "str", "bytes", "int", "float", "NamedTuple", "TypedDict", "Enum",
+     "IntEnum", "StrEnum", "Flag", "IntFlag", "Thread", "BaseModel", "RuleBasedStateMachine"}
+)  # fmt: skip
+ERRORS: Final = ("Error", "Exception", "Warning")
 METHODS: Final = ("test",)  # unittest's own prefix; it needs no underscore
 
 
@@ -43,6 +51,11 @@ class Hit:
         return (self.found.path, self.found.item["line"], self.found.outer, self.name or self.found.item["name"])
 
 
+def refused(table: dict[str, Found], name: str) -> bool:
+    """Whether `__test__` of this name is set to False."""
+    return name in table and table[name].item.get("const") == "False"
+
+
 def matches(name: str, patterns: tuple[str, ...]) -> bool:
     """pytest's rule for python_functions and python_classes."""
     return any(
@@ -67,13 +80,8 @@ class Collector:
                 if self.is_machine(path, bound, meaning):
                     suite = (*bound.outer, name)
                     yield Hit(Found(path, bound.item, suite), outer, in_case=True, name="runTest")
-            elif not self._refused(path, name):
+            elif not refused(self.names.table(path), f"{name}.__test__"):
                 yield from self._named(name, meaning, outer)
-
-    def _refused(self, path: str, name: str) -> bool:
-        """`name.__test__ = False` beside the definition."""
-        attribute = self.names.table(path).get(f"{name}.__test__")
-        return attribute is not None and attribute.item.get("const") == "False"
 
     def _named(self, name: str, found: Found, outer: Marks) -> Iterator[Hit]:
         if found.item["k"] == "class":
@@ -85,18 +93,34 @@ class Collector:
         order = self.order(found)
         in_case = self.is_case(found)
         members = self.members(order)
-        refusal = members.get("__test__")
-        if refusal is not None and refusal.item.get("const") == "False":
-            return
-        if not in_case and (not self.rules.is_class(name) or members.keys() & {"__init__", "__new__"}):
+        if refused(members, "__test__"):
             return
         for parent in order:
             outer |= marks.own(self.names, parent.path, parent.item)
-        for member, inner in members.items():
-            if not in_case:
-                yield from self._named(member, inner, outer)
-            elif inner.item["k"] == "def" and matches(member, METHODS) and not marks.is_fixture(inner.item):
-                yield Hit(inner, outer | marks.own(self.names, inner.path, inner.item), in_case=True)
+        if in_case:
+            yield from self._methods(members, outer)
+        elif self.rules.is_class(name) and not members.keys() & MAKERS and not self.is_made(order):
+            for member, inner in members.items():
+                if not refused(members, f"{member}.__test__"):
+                    yield from self._named(member, inner, outer)
+
+    def _methods(self, members: dict[str, Found], outer: Marks) -> Iterator[Hit]:
+        """Tests of a TestCase; without any, its runTest."""
+        functions = {name: inner for name, inner in members.items() if inner.item["k"] == "def"}
+        tests = [
+            inner for name, inner in functions.items() if matches(name, METHODS) and not marks.is_fixture(inner.item)
+        ]
+        for inner in tests or [functions[name] for name in functions if name == "runTest"]:
+            yield Hit(inner, outer | marks.own(self.names, inner.path, inner.item), in_case=True)
+
+    def is_made(self, order: list[Found]) -> bool:
+        """Whether a decorator or a base outside the repository gives the class an `__init__` or `__new__`."""
+        for parent in order:
+            words = {str(mark[0]).rpartition(".")[2] for mark in parent.item.get("marks", [])}
+            bases = {dotted.rpartition(".")[2] for dotted in parent.item["bases"]}
+            if words & DATA_CLASSES or bases & BASES_WITH_INIT or any(base.endswith(ERRORS) for base in bases):
+                return True
+        return False
 
     def members(self, order: list[Found]) -> dict[str, Found]:
         """Names of a class and its bases in the repository, each as the class itself would find it."""

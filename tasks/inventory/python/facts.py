@@ -20,6 +20,7 @@ OTHERWISE: Final = frozenset({"else_clause", "elif_clause", "except_clause", "ex
 BRANCHES: Final = frozenset({"if_statement", "try_statement", "for_statement", "while_statement", "match_statement"})
 PLAIN: Final = frozenset({"with_statement", "block", "case_clause", "case_block"})
 NEVER: Final = frozenset({"TYPE_CHECKING", "typing.TYPE_CHECKING", "False", "0"})
+ALWAYS: Final = frozenset({"True", "1"})
 WORDS: Final = frozenset({"identifier", "attribute", "dotted_name"})
 
 
@@ -57,7 +58,7 @@ def _branches(node: Node) -> Iterator[Item]:
     condition = text(node.child_by_field_name("condition"))
     main = condition in NEVER or "__name__" in condition
     for child in named(node):
-        if child.type in OTHERWISE:
+        if child.type in OTHERWISE and condition not in ALWAYS:
             yield from _body(child, maybe=True, other=not main)
         elif child.type == "block" and not main:
             # the body of a try runs; that of an if may

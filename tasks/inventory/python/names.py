@@ -50,7 +50,13 @@ class Names:
             if item["k"] != "star":
                 yield Found(path, item)
             elif source := self.locate(path, item["module"], item["level"]):
-                yield from (found for name, found in self.table(source).items() if not name.startswith("_"))
+                yield from self.exported(source)
+
+    def exported(self, path: str) -> Iterator[Found]:
+        """What `from module import *` brings: what `__all__` lists, else every name without an underscore."""
+        table = self.table(path)
+        listed = table["__all__"].item.get("strings") if "__all__" in table else None
+        yield from (found for name, found in table.items() if (name in listed if listed else name[0] != "_"))
 
     def locate(self, path: str, module: str, level: int) -> str | None:
         """Find the file of a module as seen from a file; None outside the repository."""
