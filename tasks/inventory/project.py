@@ -14,6 +14,7 @@ class Project:
 
     blobs: Mapping[str, str]
     configs: Mapping[str, Facts] = field(default_factory=dict)
+    shared: dict[str, Any] = field(default_factory=dict)  # what frameworks of one language work out together
 
     @cached_property
     def paths(self) -> frozenset[str]:

@@ -173,9 +173,11 @@ def test_a_repository_over_the_limit_is_refused(make_repository: MakeRepository,
 def test_a_tree_over_a_limit_is_refused(make_repository: MakeRepository, tmp_path: Path, limits: GitLimits) -> None:
     repository = make_repository({f"a/b/{name}": "x" for name in "abcd"})
     head = git(repository, "rev-parse", "HEAD")
-    with fetched(Source.local(repository), head, workdir=tmp_path, limits=limits) as repo:
-        with pytest.raises(InventoryError) as caught:
-            list(repo.entries())
+    with (
+        pytest.raises(InventoryError) as caught,
+        fetched(Source.local(repository), head, workdir=tmp_path, limits=limits) as repo,
+    ):
+        list(repo.entries())
     assert code(caught) == "repository_too_large"
     no_children_left()
 

@@ -19,11 +19,16 @@ class PythonSuite:
     project: Project
     scopes: list[PytestScope]
     located: dict[tuple[str, str, int], str | None] = field(default_factory=dict)
+    asked: tuple[int, set[str]] = (0, set())
+    folded: dict[tuple[str, ...], list[list[Hit]]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, project: Project) -> "PythonSuite":
-        """Read the configurations."""
-        return cls(project, scopes(project))
+        """Read the configurations, once for both frameworks."""
+        if "python" not in project.shared:
+            project.shared["python"] = cls(project, scopes(project))
+        suite: PythonSuite = project.shared["python"]
+        return suite
 
     def scope_of(self, path: str) -> PytestScope:
         """The configuration that governs a path."""
@@ -35,12 +40,11 @@ class PythonSuite:
 
     def needs(self, facts: FactsByPath) -> set[str]:
         """Files that candidates' bases, decorators, imported tests and star imports lead to."""
-        names = self.names(facts)
-        wanted: set[str] = set()
-        for path in facts:
-            if path.endswith(".py"):
-                wanted.update(self.sources(names, path))
-        return wanted - facts.keys()
+        if self.asked[0] != len(facts):  # facts only grow, and both frameworks ask
+            names = self.names(facts)
+            wanted = {source for path in facts if path.endswith(".py") for source in self.sources(names, path)}
+            self.asked = (len(facts), wanted - facts.keys())
+        return self.asked[1]
 
     def sources(self, names: Names, path: str) -> Iterator[str]:
         """Files that one file leads to; of a file that is no candidate only classes count."""
@@ -70,7 +74,14 @@ class PythonSuite:
                 yield item["name"]
 
     def tests(self, owned: Sequence[str], facts: FactsByPath, *, framework: str, in_case: bool) -> Iterator[Test]:
-        """Collect every file and fold what several classes or files share to one row."""
+        """Rows of one framework: in_case tells its tests from the other's."""
+        key = tuple(owned)
+        if key not in self.folded:
+            self.folded[key] = self.collect(owned, facts)
+        return (row(hits, framework) for hits in self.folded[key] if hits[0].in_case == in_case)
+
+    def collect(self, owned: Sequence[str], facts: FactsByPath) -> list[list[Hit]]:
+        """Collect every file and fold what several classes or files share to one definition."""
         names = self.names(facts)
         collectors: dict[Rules, Collector] = {}
         folded: dict[tuple[Any, ...], list[Hit]] = {}
@@ -78,10 +89,8 @@ class PythonSuite:
             rules = self.scope_of(path).rules
             collector = collectors.setdefault(rules, Collector(names, rules))
             for hit in collector.module(path):
-                if hit.in_case == in_case:
-                    folded.setdefault(hit.place, []).append(hit)
-        for hits in folded.values():
-            yield row(hits, framework)
+                folded.setdefault((*hit.place, hit.in_case), []).append(hit)
+        return list(folded.values())
 
 
 def row(hits: list[Hit], framework: str) -> Test:
