@@ -7,6 +7,7 @@ from importlib.metadata import version
 from apiflask import APIFlask
 from werkzeug.middleware.proxy_fix import ProxyFix
 
+from app import logs
 from app.web import headers, health, openapi, pages, problems
 from app.web.api import api
 from app.web.api.events import LIVE
@@ -21,7 +22,9 @@ LONGEST_BODY = 1_000_000  # bytes
 
 def create_app(wired: Wired | None = None) -> APIFlask:
     """Build the application; without wiring, from the environment.  Opens no connection and starts no thread."""
-    wired = wired or wire()
+    if wired is None:
+        wired = wire()
+        logs.configure(wired.settings.log_format)
     app = APIFlask(
         __name__,
         title="Fairlane",

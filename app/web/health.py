@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from flask import Blueprint, Flask, Response
+from apiflask import APIBlueprint
+from flask import Flask, Response
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
@@ -17,7 +18,7 @@ from app.services import queues, readiness
 from app.store.unit_of_work import UnitOfWork
 from app.web.context import utc_now, wired
 
-health = Blueprint("health", __name__)
+health = APIBlueprint("health", __name__, enable_openapi=False)
 
 
 def init(app: Flask) -> None:

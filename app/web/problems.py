@@ -20,6 +20,9 @@ from app.web.context import is_api, request_id
 MOST_ERRORS = 20  # rows of `errors`; a body of a megabyte may hold a hundred thousand
 AWAY_RETRY_SECONDS = 2
 
+#: Instead of Werkzeug's long ones.
+_WORDS = {404: "There is nothing at this address.", 413: "The body is longer than 1 MB."}
+
 log = structlog.get_logger()
 
 
@@ -86,7 +89,7 @@ def _http(error: HTTPException) -> ResponseReturnValue:
         "type": f"/problems/{slug}",
         "title": error.name,
         "status": error.code,
-        "detail": error.description or error.name,
+        "detail": _WORDS.get(error.code) or error.description or error.name,
         "request_id": request_id(),
     }
     return respond(body, kept)

@@ -19,7 +19,7 @@ from app.web.text import visible
 #: What a person reads for each state, and what each running phase is doing.
 STATES = {
     "queued": "Queued",
-    "waiting": "Waiting for your slot",
+    "waiting": "Waiting",
     "running": "Running",
     "retrying": "Trying again soon",
     "completed": "Completed",

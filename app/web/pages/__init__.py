@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from apiflask import APIFlask
-from flask import Blueprint, g
+from apiflask import APIBlueprint, APIFlask
+from flask import g
 from flask_wtf import CSRFProtect
 from pydantic import BaseModel, ValidationError
 from werkzeug.datastructures import MultiDict
@@ -14,7 +14,7 @@ from app.web import auth, problems, show
 from app.web.api import api
 
 Model = TypeVar("Model", bound=BaseModel)
-pages = Blueprint("pages", __name__)
+pages = APIBlueprint("pages", __name__, enable_openapi=False)
 
 
 def init(app: APIFlask) -> None:

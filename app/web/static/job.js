@@ -29,6 +29,7 @@ function show(job) {
   find("state").className = `state ${job.status}`;
   write("wait", wait ? wait.text : "");
   write("eta", wait && wait.eta_low !== null ? `Starts in about ${wait.eta_low} to ${wait.eta_high} s.` : "");
+  find("progress").hidden = job.status !== "running";
   showProgress(job.progress);
   since = Date.parse(job.started_at || job.submitted_at);
   document.title = `${word}: ${card.dataset.name}`;
