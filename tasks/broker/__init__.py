@@ -4,28 +4,31 @@
     broker_url = "durable+postgresql+psycopg2://USER:PASSWORD@HOST:PORT/DB?sslmode=require"
     task_acks_late = task_reject_on_worker_lost = True    # at least once; without them a running task may be lost
 
-The tables are in `schema.py`; an application's migration creates them.  A stock `sqla+postgresql` producer may publish to them.
+The tables are in `schema.py`; an application's migration creates them.  A stock `sqla+postgresql` producer may publish
+to them.
 
-Options (`broker_transport_options`; an unknown one is an error): `lease_seconds` 15, `heartbeat_seconds` 3, `poll_seconds` 5,
-`max_deliveries` 5, `queue_order` "round_robin" or "strict" (in the order of `-Q`), `listen` True, `direct_url` None,
-`queue_tablename`, `message_tablename`, `dead_letter_tablename`.  `options.py` says what each one does.
+Options (`broker_transport_options`; an unknown one is an error): `lease_seconds` 15, `heartbeat_seconds` 3,
+`poll_seconds` 5, `max_deliveries` 5, `queue_order` "round_robin" or "strict" (in the order of `-Q`), `listen` True,
+`direct_url` None, `queue_tablename`, `message_tablename`, `dead_letter_tablename`.  `options.py` says what each does.
 
-Publishing.  One statement.  Headers: `group` → column user_id, `unique_key` → at most one message holds it, else DuplicateKey
-with the task id of the one that is there.  `eta` and `countdown` wait in the table, counted by the database's clock.  The same
-task id again is no second message and no error.  In your own transaction: `publish.producer_in(connection)`.
+Publishing.  One statement.  Headers: `group` → column user_id, `unique_key` → at most one message holds it, else
+DuplicateKey with the task id of the one that is there.  `eta` and `countdown` wait in the table, counted by the
+database's clock.  The same task id again is no second message and no error.  In your own transaction:
+`publish.producer_in(connection)`.
 
-Delivery.  The request carries `lease_token`, `delivery_count`, `retry_count`, `snooze_count`, `lost_count` and `requested_eta`
-(`self.request.lease_token`).  Fence your writes by locking the row with (task_id, lease_token).  Your code sets `started_at` on
-its row when it really begins: only started deliveries whose worker died are counted in `lost_count`; after `max_deliveries`
-of them the message becomes a dead letter, as do a rejected one and one that cannot be read (`kombu_dead_letter.reason`: `lost`,
-`rejected`, `undecodable`).
+Delivery.  The request carries `lease_token`, `delivery_count`, `retry_count`, `snooze_count`, `lost_count` and
+`requested_eta` (`self.request.lease_token`).  Fence your writes by locking the row with (task_id, lease_token).  Your
+code sets `started_at` on its row when it really begins: only started deliveries whose worker died are counted in
+`lost_count`.  After `max_deliveries` of them the message becomes a dead letter, as do a rejected one and one that
+cannot be read (`kombu_dead_letter.reason`: `lost`, `rejected`, `undecodable`).
 
 Retry.  `Task.retry` updates the leased row in place.  With `snooze=True` it counts as a snooze, not as a retry:
-`self.retry(countdown=30, snooze=True)`.  The token travels in the request's headers; `headers=` of your own replaces them, so
-write `headers={**self.request.headers, "my": 1}`, or the retry is refused with LeaseTokenMissing.  A retry whose lease is no
-longer valid changes nothing.
+`self.retry(countdown=30, snooze=True)`.  The token travels in the request's headers; `headers=` of your own replaces
+them, so write `headers={**self.request.headers, "my": 1}`, or the retry is refused with LeaseTokenMissing.  A retry
+whose lease is no longer valid changes nothing.
 
-No fan-out yet: run workers with `--without-gossip --without-mingle --without-heartbeat`; remote control is off by itself.
+No fan-out yet: run workers with `--without-gossip --without-mingle --without-heartbeat`; remote control is off by
+itself.
 """
 
 from kombu.transport import TRANSPORT_ALIASES

@@ -10,7 +10,7 @@ class Alarm:
     """One timer and one descriptor on the hub.
 
     Everything a node does starts in a timer or in the callback of its descriptor, never on the hub's tick: the pool
-    registers its pipes on the tick, and what is delivered after that waits for the next event (measured: 60 ms instead of 3).
+    registers its pipes on the tick, and what is delivered after that waits for the next event (60 ms instead of 3).
     """
 
     def __init__(self, ring: Callable[[], object]) -> None:
@@ -20,8 +20,10 @@ class Alarm:
         self._watched: int | None = None
 
     def within(self, seconds: float) -> None:
-        """Ring in `seconds` at the latest.  A later alarm stands, too: one ring too many costs nothing, and a timer that is
-        cancelled thousands of times a second stays on the heap as often.
+        """Ring in `seconds` at the latest.
+
+        A later alarm stands, too: one ring too many costs nothing, and a timer that is cancelled thousands of times a
+        second stays on the heap as often.
         """
         if self.loop is None:
             return
@@ -31,6 +33,7 @@ class Alarm:
             self.loop.call_later(seconds, self._rung, at)
 
     def watch(self, descriptor: int | None, on_readable: Callable[[], object]) -> None:
+        """Call back when the descriptor is readable."""
         self.unwatch()
         if self.loop is not None and descriptor is not None:
             self.loop.add_reader(descriptor, on_readable)

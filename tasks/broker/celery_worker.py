@@ -15,8 +15,8 @@ def is_stopping() -> bool:
 def unfinished_ids(loop: Any) -> set[str] | None:
     """The tasks the worker still knows, running or waiting; None outside of a worker.
 
-    What has just ended is not among them, though its acknowledgement may still wait for the hub's next turn, and when the
-    worker stops that comes only after the pool has.  So the acknowledgements that wait are given here.
+    What has just ended is not among them, though its acknowledgement may still wait for the hub's next turn, and when
+    the worker stops that comes only after the pool has.  So the acknowledgements that wait are given here.
     """
     state = _state()
     if state is None or loop is None:

@@ -1,14 +1,17 @@
 """kombu's channel over the tables."""
 
+# ruff: noqa: D102, ARG002, FBT002  the methods and their parameters are kombu's
+
 from typing import Any
 
-from amqp.protocol import queue_declare_ok_t
+from amqp.protocol import queue_declare_ok_t  # type: ignore[import-untyped]
 from kombu.transport import virtual
 
 from .celery_worker import is_stopping, unfinished_ids
 from .database import CONNECTION_ERRORS, Row
 from .envelope import delivery, letter
-from .node import ACK, REJECTED, REQUEUE, UNDECODABLE, Node
+from .ledger import ACK, REJECTED, REQUEUE, UNDECODABLE
+from .node import Node
 from .publish import put
 from .statements import statements
 
@@ -25,7 +28,8 @@ class Delivery(virtual.Message):
             self.undecodable = True
             raise
 
-    def ack(self, multiple: bool = False) -> None:  # noqa: FBT002
+    def ack(self, multiple: bool = False) -> None:
+        """Acknowledge; see the class."""
         if self.undecodable and not self.acknowledged:
             self.channel.node.settle(self.delivery_tag, UNDECODABLE)
             self._state = "ACK"
@@ -65,7 +69,7 @@ class Channel(virtual.Channel):
 
     # -- queues -------------------------------------------------------------------------------------------------
 
-    def queue_declare(self, queue: str | None = None, passive: bool = False, **kwargs: Any) -> Any:  # noqa: FBT002
+    def queue_declare(self, queue: str | None = None, passive: bool = False, **kwargs: Any) -> Any:
         # The base class counts the messages of every queue it declares; nobody asks for that here.
         declared = super().queue_declare(queue, passive, **kwargs) if passive or not queue else None
         if declared is None:
@@ -109,24 +113,24 @@ class Channel(virtual.Channel):
         if not self._consumers:
             self._hand_back_waiting()
 
-    def basic_get(self, queue: str, no_ack: bool = False, **_: Any) -> Delivery | None:  # noqa: FBT002
+    def basic_get(self, queue: str, no_ack: bool = False, **_: Any) -> Delivery | None:
         self.connection.prepare(self.node)
         message = self.node.get(queue)
         if message is not None and no_ack:
             self.node.settle(message.delivery_tag, ACK)
         return message
 
-    def basic_ack(self, delivery_tag: str, multiple: bool = False) -> None:  # noqa: FBT002
+    def basic_ack(self, delivery_tag: str, multiple: bool = False) -> None:
         self.node.settle(delivery_tag, ACK)
 
-    def basic_reject(self, delivery_tag: str, requeue: bool = False) -> None:  # noqa: FBT002
+    def basic_reject(self, delivery_tag: str, requeue: bool = False) -> None:
         self.node.settle(delivery_tag, REQUEUE if requeue else REJECTED)
 
-    def basic_qos(self, prefetch_size: int = 0, prefetch_count: int = 0, apply_global: bool = False) -> None:  # noqa: FBT002
+    def basic_qos(self, prefetch_size: int = 0, prefetch_count: int = 0, apply_global: bool = False) -> None:
         self.node.prefetch_count = prefetch_count
         self.node.alarm.within(0)
 
-    def basic_recover(self, requeue: bool = False) -> None:  # noqa: FBT002
+    def basic_recover(self, requeue: bool = False) -> None:
         self.node.hand_back(list(self.node.held))
 
     def close(self) -> None:
@@ -145,9 +149,9 @@ class Channel(virtual.Channel):
             receive(message)
 
     def _hand_back_waiting(self) -> None:
-        """A Celery worker that stops has just forgotten what it had not started; others can have it before it is done.
+        """A Celery worker that stops has just forgotten what it had not started; others can have it at once.
 
-        What runs stays leased until its acknowledgement.  A plain kombu consumer keeps all: nobody knows what it works on.
+        What runs stays leased until its acknowledgement.  A plain kombu consumer keeps all: nobody knows what it does.
         """
         known = unfinished_ids(self.node.alarm.loop)
         if known is None:

@@ -8,7 +8,6 @@ from typing import Any
 from weakref import WeakSet
 
 import psycopg2
-from psycopg2.extensions import connection as PgConnection
 from sqlalchemy.dialects.postgresql.psycopg2 import PGDialect_psycopg2
 from sqlalchemy.engine import make_url
 
@@ -26,10 +25,10 @@ class Database:
 
     def __init__(self, url: str, *, connect_timeout: float | None = 5) -> None:
         self._arguments = connect_arguments(url, connect_timeout)
-        self._connection: PgConnection | None = None
+        self._connection: psycopg2.extensions.connection | None = None
 
     @property
-    def connection(self) -> PgConnection:
+    def connection(self) -> psycopg2.extensions.connection:
         """The open connection.  Raises one of CONNECTION_ERRORS."""
         if self._connection is None or self._connection.closed:
             self._connection = psycopg2.connect(**self._arguments)
@@ -53,6 +52,7 @@ class Database:
             raise
 
     def close(self) -> None:
+        """End the session; the next `run` begins another."""
         connection, self._connection = self._connection, None
         if connection is not None:
             with suppress(*CONNECTION_ERRORS):
@@ -61,8 +61,8 @@ class Database:
     def abandon(self) -> None:
         """In a forked child: let go of the parent's session without a word on its socket.
 
-        The descriptor must be closed here: a child that outlives its parent would otherwise keep the parent's session, and
-        with it the lock that tells the other nodes it lives.
+        The descriptor must be closed here: a child that outlives its parent would otherwise keep the parent's session,
+        and with it the lock that tells the other nodes it lives.
         """
         connection, self._connection = self._connection, None
         if connection is not None and not connection.closed:

@@ -10,7 +10,8 @@ from .database import Row
 
 #: Headers that belong to one delivery: added to it, taken off again when the task is published anew.
 OF_DELIVERY = (
-    "lease_token", "lease_task", "delivery_count", "retry_count", "snooze_count", "lost_count", "requested_eta", "snooze",
+    "lease_token", "lease_task", "delivery_count", "retry_count", "snooze_count", "lost_count", "requested_eta",
+    "snooze",
 )  # fmt: skip
 
 Raw = dict[str, Any]
@@ -30,6 +31,7 @@ class Letter(NamedTuple):
     is_retry: bool
 
     def parameters(self) -> dict[str, Any]:
+        """Of the statements PUBLISH, IN_THE_WAY and RETRY."""
         hint = self.queue if self.delay is None else f"{self.queue}\t{self.delay:.3f}"
         return {**self._asdict(), "hint": hint}
 
@@ -59,7 +61,7 @@ def letter(message: Mapping[str, Any], queue: str) -> Letter:
 
 
 def _task_id(headers: Mapping[str, Any], properties: Mapping[str, Any]) -> str | None:
-    """Protocol 2 has it in a header; protocol 1 as correlation id, which a reply carries too, but without `reply_to`."""
+    """Protocol 2 has it in a header, protocol 1 as correlation id; a reply has that too, but no `reply_to`."""
     found = headers.get("id") or (properties.get("correlation_id") if properties.get("reply_to") else None)
     return None if found is None else str(found)
 
@@ -67,8 +69,8 @@ def _task_id(headers: Mapping[str, Any], properties: Mapping[str, Any]) -> str |
 def _delay(eta: str | None) -> float | None:
     """Seconds from now until `eta`, by the clock that made it: the database counts them from its own.
 
-    Celery turns every countdown into an `eta` by the publisher's clock.  As a difference a countdown stays exact however
-    wrong that clock is; an absolute eta shifts by its error.
+    Celery turns every countdown into an `eta` by the publisher's clock.  As a difference a countdown stays exact
+    however wrong that clock is; an absolute eta shifts by its error.
     """
     if not eta:
         return None

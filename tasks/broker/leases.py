@@ -21,7 +21,7 @@ class Lease(NamedTuple):
     since: float
 
 
-#: By delivery tag.  The node's thread writes, the heart reads copies: both are single steps under the interpreter's lock.
+#: By delivery tag.  The node writes, the heart reads copies: both are single steps under the interpreter's lock.
 Held = dict[str, Lease]
 
 
@@ -33,8 +33,8 @@ def columns(leases: list[Lease]) -> dict[str, list[int] | list[str]]:
 class Heart(threading.Thread):
     """Renews the leases of one node, on a connection of its own, however long the node's thread is busy.
 
-    It renews what the node knows to hold, not what carries its name in the table: a claim whose answer was lost on the way
-    is known to nobody and must run out.
+    It renews what the node knows to hold, not what carries its name in the table: a claim whose answer was lost on the
+    way is known to nobody and must run out.
     """
 
     def __init__(self, database: Database, options: Options, sql: Statements, held: Held) -> None:
@@ -44,6 +44,7 @@ class Heart(threading.Thread):
         self._lost: set[str] = set()
 
     def run(self) -> None:
+        """Until `stop`."""
         pause = beat = self._options.heartbeat_seconds
         while not self._stop_asked.wait(pause):
             try:

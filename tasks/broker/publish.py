@@ -4,8 +4,8 @@
     app.send_task("shop.bill", kwargs=…, queue="billing", task_id=…, producer=producer)
     task.apply_async(…, producer=producer); self.retry(countdown=30, snooze=True, producer=producer)
 
-The message is there, and its consumers are told, when the caller commits; after a rollback there was none.  No socket is
-opened, nothing is begun, committed or declared here, and no task code is needed to publish by name.
+The message is there, and its consumers are told, when the caller commits; after a rollback there was none.  No socket
+is opened, nothing is begun, committed or declared here, and no task code is needed to publish by name.
 """
 
 from collections.abc import Callable, Mapping
@@ -78,11 +78,11 @@ class TransactionProducer(Producer):
     def __init__(self, run: Run, sql: Statements) -> None:
         super().__init__(_TransactionChannel(run, sql), auto_declare=False, serializer="json")
 
-    def maybe_declare(self, entity: Any, retry: bool = False, **retry_policy: Any) -> None:
+    def maybe_declare(self, entity: Any, retry: bool = False, **retry_policy: Any) -> None:  # noqa: FBT002
         """Queues are rows that exist, or are made by the first message."""
 
     def publish(self, body: Any, *args: Any, **options: Any) -> Any:
-        # A second attempt after an error is the caller's to make: his transaction is gone.
+        """As kombu's, but a second attempt after an error is the caller's to make: the transaction is gone."""
         return super().publish(body, *args, **{**options, "retry": False})
 
 

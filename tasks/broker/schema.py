@@ -1,7 +1,7 @@
 """The tables of the broker, as SQL.
 
-For stand-alone use and for tests: `create_tables(cursor)`.  An application with migrations copies `DDL` into one of them;
-nothing here runs when a worker starts (several processes creating tables at first use race, and some die).
+For stand-alone use and for tests: `create_tables(cursor)`.  An application with migrations copies `DDL` into one of
+them; nothing here runs when a worker starts (several processes creating tables at first use race, and some die).
 
 A stock `sqla+` producer of kombu can insert into the same tables: every added column has a default or may be NULL.
 """
@@ -45,7 +45,7 @@ DDL: tuple[str, ...] = (
     """,
     "CREATE UNIQUE INDEX kombu_message_task_id ON kombu_message (task_id)",
     "CREATE UNIQUE INDEX kombu_message_unique_key ON kombu_message (unique_key) WHERE unique_key IS NOT NULL",
-    # The claim reads this one in order: it holds claimable rows only, so its cost does not grow with waiting or leased ones.
+    # The claim reads this one in order; it holds claimable rows only, so its cost does not grow with waiting or leased.
     "CREATE INDEX kombu_message_ready ON kombu_message (queue_id, id) WHERE visible",
     "CREATE INDEX kombu_message_due ON kombu_message (queue_id, visible_at) WHERE NOT visible",
     "CREATE INDEX kombu_message_lease_owner ON kombu_message (lease_owner) WHERE lease_owner IS NOT NULL",
@@ -77,7 +77,8 @@ DDL: tuple[str, ...] = (
 class Cursor(Protocol):
     """What is needed of a DB-API cursor."""
 
-    def execute(self, query: str, /) -> object: ...
+    def execute(self, query: str, /) -> object:
+        """As DB-API."""
 
 
 def create_tables(cursor: Cursor) -> None:

@@ -1,7 +1,7 @@
 """Every statement of the broker.  Each one is one round trip and, outside a caller's transaction, one commit.
 
-Only the database's clock decides.  `clock_timestamp()` is volatile, so a comparison wraps it in a sub-select: planned once,
-it can then bound an index scan.
+Only the database's clock decides.  `clock_timestamp()` is volatile, so a comparison wraps it in a sub-select: planned
+once, it can then bound an index scan.
 """
 
 from dataclasses import dataclass, fields
@@ -73,7 +73,8 @@ ADOPT = """
 #: Hand leases back.  `charge`: the worker died, so a delivery that had started counts as lost.
 RELEASE = """
     WITH released AS (
-        UPDATE {message} SET visible = true, visible_at = NULL, lease_token = NULL, lease_owner = NULL, started_at = NULL,
+        UPDATE {message} SET
+               visible = true, visible_at = NULL, lease_token = NULL, lease_owner = NULL, started_at = NULL,
                lost_count = lost_count + (%(charge)s AND started_at IS NOT NULL)::int
          WHERE id = ANY (%(ids)s) AND lease_token = ANY (%(tokens)s::uuid[]) RETURNING queue_id
     )
@@ -87,16 +88,17 @@ BURY = """
     SELECT (SELECT name FROM {queue} WHERE id = queue_id), task_id, user_id, payload, %(reason)s,
            delivery_count, lost_count, enqueued_at FROM gone"""
 
-#: The look of an idle node, one statement: promote what is due, give back what dead nodes held, and say what comes next.
-#: Locks: the promoted rows, skipping locked ones; for the length of the statement each dead node's advisory lock, shared.
+#: The look of an idle node: promote what is due, give back what dead nodes held, and say what comes next.
+#: Locks: the promoted rows, skipping locked ones; while it runs, each dead node's advisory lock, shared.
 #: -> (queues with ready messages, seconds until the next is due or NULL, does another node hold leases)
-#: `settled` is false just after a reconnect: when the server went away every node lost its lock, so nobody may be judged
-#: dead before all had time to come back.
+#: `settled` is false just after a reconnect: when the server went away every node lost its lock, so nobody may be
+#: judged dead before all had time to come back.
 POLL = """
     WITH clock AS MATERIALIZED (SELECT clock_timestamp() AS at),
     mine AS MATERIALIZED (SELECT id, name, paused_at FROM {queue} WHERE name = ANY (%(queues)s)),
     owners AS MATERIALIZED (
-        SELECT DISTINCT lease_owner FROM {message} WHERE lease_owner IS NOT NULL AND lease_owner IS DISTINCT FROM %(owner)s),
+        SELECT DISTINCT lease_owner FROM {message}
+         WHERE lease_owner IS NOT NULL AND lease_owner IS DISTINCT FROM %(owner)s),
     dead AS MATERIALIZED (
         SELECT lease_owner FROM owners WHERE %(settled)s AND pg_try_advisory_xact_lock_shared(lease_owner)),
     due AS (
@@ -119,8 +121,9 @@ POLL = """
                     AND EXISTS (SELECT FROM {message} WHERE queue_id = mine.id AND visible)),
            CASE WHEN (SELECT count(*) FROM promoted) >= {batch} THEN 0
                 ELSE (SELECT extract(epoch FROM min(next.visible_at) - (SELECT at FROM clock))::float8 FROM mine,
-                             LATERAL (SELECT visible_at FROM {message} WHERE queue_id = mine.id AND NOT visible
-                                         AND visible_at > (SELECT at FROM clock) ORDER BY visible_at LIMIT 1) AS next) END,
+                             LATERAL (SELECT visible_at FROM {message}
+                                       WHERE queue_id = mine.id AND NOT visible AND visible_at > (SELECT at FROM clock)
+                                       ORDER BY visible_at LIMIT 1) AS next) END,
            EXISTS (SELECT FROM owners)"""
 
 SIZE = """
@@ -156,6 +159,7 @@ class Statements:
 
 
 def statements(options: Options) -> Statements:
+    """Fill in the names; they were checked with the options."""
     names = {
         "message": options.message_tablename,
         "queue": options.queue_tablename,

@@ -1,5 +1,7 @@
 """kombu's transport: one connection for publishing, and a node for each channel that consumes."""
 
+# ruff: noqa: D102, ARG002  the methods and their parameters are kombu's
+
 import select
 from time import monotonic, sleep
 from typing import Any
@@ -17,7 +19,7 @@ FULL_WINDOW_SECONDS = 0.05
 
 
 class Transport(virtual.Transport):
-    """`durable+postgresql+psycopg2://…`"""
+    """The transport of `durable+postgresql+psycopg2://…`."""
 
     Channel = Channel
     can_parse_url = True
@@ -71,7 +73,7 @@ class Transport(virtual.Transport):
         deadline = None if timeout is None else monotonic() + timeout
         while True:
             nodes = [channel.node for channel in self.channels if channel.node.queues]
-            if any([node.step() for node in nodes]):  # all of them, not up to the first
+            if sum(node.step() for node in nodes):
                 return
             patience = [node.patience() if node.free() else FULL_WINDOW_SECONDS for node in nodes]
             if deadline is not None:
@@ -82,7 +84,7 @@ class Transport(virtual.Transport):
 
     @staticmethod
     def _wait(nodes: list[Node], seconds: float) -> None:
-        listening = {descriptor: node for node in nodes if (descriptor := node.fileno()) is not None}
+        listening = {descriptor: node for node in nodes if (descriptor := node.session.fileno()) is not None}
         if not listening:
             sleep(seconds)
             return

@@ -178,7 +178,7 @@ def test_a_node_whose_session_is_gone_loses_its_leases_in_two_seconds(broker: Br
     heir.look(0.05) if dead.take(1) else None
     broker.query("UPDATE kombu_message SET started_at = now()")
     # Its process is not scheduled any more, and its session ends.
-    broker.query("SELECT pg_terminate_backend(%s)", dead.channel.node._database.connection.info.backend_pid)
+    broker.query("SELECT pg_terminate_backend(%s)", dead.channel.node.session._database.connection.info.backend_pid)
     began = monotonic()
     assert heir.take(1)[0].headers["lost_count"] == 1
     assert monotonic() - began < 2.5

@@ -161,10 +161,10 @@ def test_a_token_is_good_for_its_own_task_only(broker: Broker) -> None:
 
 
 def test_publishing_fails_loudly_when_the_database_is_away(broker: Broker) -> None:
-    with Connection(broker.url.replace("postgresql:", "durable+postgresql:").replace("127.0.0.1", "127.0.0.2")) as away:
-        producer = away.Producer
-        with pytest.raises((OperationalError, psycopg2.OperationalError)):
-            producer().publish({}, routing_key="main")
+    url = broker.url.replace("postgresql:", "durable+postgresql:").replace("127.0.0.1", "127.0.0.2")
+    away = Connection(url, transport_options={"max_retries": 1, "interval_start": 0})
+    with away, pytest.raises((OperationalError, psycopg2.OperationalError)):
+        away.Producer().publish({}, routing_key="main")
 
 
 def test_a_transactional_producer_refuses_exchanges(broker: Broker) -> None:

@@ -33,6 +33,7 @@ app.conf.update(
         "lease_seconds": float(os.environ.get("BROKER_TEST_LEASE", "15")),
         "heartbeat_seconds": float(os.environ.get("BROKER_TEST_HEARTBEAT", "1")),
         "listen": os.environ.get("BROKER_TEST_LISTEN", "1") == "1",
+        "max_deliveries": 3,
         "queue_order": os.environ.get("BROKER_TEST_ORDER", "round_robin"),
     },
 )
@@ -87,7 +88,8 @@ def nap(self: Any, seconds: float) -> None:
     time.sleep(seconds)
     for _ in range(100):
         try:
-            return note(self, "end")
+            note(self, "end")
+            break
         except psycopg2.OperationalError:
             time.sleep(0.1)
 

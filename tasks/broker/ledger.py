@@ -1,0 +1,61 @@
+"""Deliveries that are over, until that is written down."""
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from .database import CONNECTION_ERRORS, Row
+from .leases import Lease, columns
+from .statements import Statements
+
+#: How a delivery ends: done; back on its queue; a dead letter, for a reason.
+ACK, REQUEUE, REJECTED, UNDECODABLE, LOST = "ack", "requeue", "rejected", "undecodable", "lost"
+
+
+class Ledger:
+    """Acknowledgements are written together, the rest one by one.
+
+    What could not be written stays and is written again: every statement is fenced by the lease, so twice is once.
+    `add` may be called from any thread.
+    """
+
+    def __init__(self, run: Callable[[str, Any], list[Row]], sql: Statements) -> None:
+        self._run, self._sql = run, sql
+        self._acks: deque[Lease] = deque()
+        self._others: deque[tuple[str, Lease]] = deque()
+
+    def __bool__(self) -> bool:
+        return bool(self._acks or self._others)
+
+    def add(self, how: str, lease: Lease) -> None:
+        """How: one of the words above."""
+        if how == ACK:
+            self._acks.append(lease)
+        else:
+            self._others.append((how, lease))
+
+    def write(self) -> None:
+        """All of it, now.  Raises one of CONNECTION_ERRORS."""
+        if self._acks:
+            self._with_acks(self._sql.ack, {})
+        while self._others:
+            how, lease = self._others[0]
+            if how == REQUEUE:
+                self._run(self._sql.release, {**columns([lease]), "charge": True})
+            else:
+                self._run(self._sql.bury, {**columns([lease]), "reason": how})
+            self._others.popleft()
+
+    def write_with(self, statement: str, parameters: dict[str, Any]) -> list[Row]:
+        """Run a statement; acknowledgements ride along in the same round trip and commit.  -> the statement's rows."""
+        if not self._acks:
+            return self._run(statement, parameters)
+        return self._with_acks(f"{self._sql.ack};{statement}", parameters)
+
+    def _with_acks(self, statement: str, parameters: dict[str, Any]) -> list[Row]:
+        acks = [self._acks.popleft() for _ in range(len(self._acks))]
+        try:
+            return self._run(statement, {**parameters, **columns(acks)})
+        except CONNECTION_ERRORS:
+            self._acks.extendleft(acks)
+            raise

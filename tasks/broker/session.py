@@ -1,0 +1,97 @@
+"""A node's own session with PostgreSQL: its lock, its LISTEN, and its way back when it is lost."""
+
+import logging
+import secrets
+from collections.abc import Iterator
+from time import monotonic
+from typing import Any
+
+from .database import CONNECTION_ERRORS, Database, Row
+from .options import Options
+
+logger = logging.getLogger(__name__)
+
+#: After a reconnect, seconds in which nobody is judged dead: a restart of PostgreSQL takes every node's lock.
+SETTLE_SECONDS = 5.0
+#: Between two attempts to reconnect: the first and the longest pause, doubled in between.
+BACKOFF_SECONDS = (0.05, 2.0)
+
+
+class Session:
+    """One session.  While it lives, its advisory lock `owner` tells the other nodes that this one does."""
+
+    def __init__(self, url: str, options: Options, *, connect_timeout: float | None) -> None:
+        self.owner: int | None = None
+        self.connected = False
+        self._options = options
+        self._database = Database(options.direct_url or url, connect_timeout=connect_timeout)
+        self._retry_at, self._backoff = 0.0, BACKOFF_SECONDS[0]
+        self._judge_from = 0.0
+
+    def run(self, statement: str, parameters: Any) -> list[Row]:
+        """As Database.run."""
+        return self._database.run(statement, parameters)
+
+    def open(self) -> None:
+        """Connect, lock, listen.  Raises one of CONNECTION_ERRORS."""
+        self._database.close()
+        self.owner = None
+        if self._options.listen:
+            # A new key each time: the server may not have noticed yet that the old session is dead.
+            owner = secrets.randbits(62)
+            self._database.run(f'SELECT pg_advisory_lock(%s); LISTEN "{self._options.channel}"', (owner,))
+            self.owner = owner
+        else:
+            self._database.connection  # noqa: B018  opens it
+        self.connected = True
+
+    def close(self) -> None:
+        """End it; the lock goes with it."""
+        self.connected = False
+        self._database.close()
+
+    def lose(self, error: Exception) -> None:
+        """It broke, or could not be opened: try again after a pause."""
+        if self.connected:
+            logger.warning("event=broker_connection_lost error=%r", str(error).strip())
+            self._backoff = BACKOFF_SECONDS[0]
+        else:
+            self._backoff = min(self._backoff * 2, BACKOFF_SECONDS[1])
+        self.close()
+        self._retry_at = monotonic() + self._backoff
+
+    def reopen(self) -> bool:
+        """Try to connect again, when it is time.  -> connected."""
+        if monotonic() < self._retry_at:
+            return False
+        try:
+            self.open()
+        except CONNECTION_ERRORS as error:
+            self.lose(error)
+            return False
+        self._judge_from = monotonic() + SETTLE_SECONDS
+        logger.warning("event=broker_connection_restored")
+        return True
+
+    def patience(self) -> float:
+        """Seconds until `reopen` tries."""
+        return max(0.0, self._retry_at - monotonic())
+
+    def may_judge(self) -> bool:
+        """Whether other nodes have had the time to take their locks again."""
+        return monotonic() >= self._judge_from
+
+    def fileno(self) -> int | None:
+        """What becomes readable on a notification; None when it does not listen."""
+        return self._database.connection.fileno() if self.connected and self._options.listen else None
+
+    def read(self) -> None:
+        """Take what lies in the socket.  Raises one of CONNECTION_ERRORS when that is its end."""
+        self._database.connection.poll()
+
+    def heard(self) -> Iterator[tuple[str, float | None]]:
+        """Notifications since the last time: (queue, seconds until a message is due or None for a ready one)."""
+        notifies = self._database.connection.notifies
+        while notifies:
+            queue, _, delay = notifies.pop().payload.partition("\t")
+            yield queue, float(delay) if delay else None
