@@ -1,0 +1,1 @@
+"""Benchmarks: each prints a table and a line of JSON; none is a test."""

@@ -1,0 +1,106 @@
+"""The running service over HTTP: how fast it accepts, and how soon an accepted job starts on idle workers."""
+
+import http.client
+import json
+import random
+import tempfile
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from pathlib import Path
+
+from bench.service import Service, make_repository, percentile, running
+
+ACCEPTS, CLIENTS, STARTS = 400, 16, 100
+
+
+def main() -> None:
+    """Print p50 and p99 in milliseconds."""
+    with tempfile.TemporaryDirectory(prefix="fairlane-bench-") as folder:
+        Path(folder).chmod(0o755)
+        commits = make_repository(Path(folder) / "bench", 2 * ACCEPTS + STARTS + 20)
+        with running(Path(folder)) as service:
+            service.fairlane("user", "tier", "operator@localhost", "enterprise")
+            for commit in commits[:20]:  # connections, caches, the first forks
+                _post(service, _connect(service), commit)
+            _until_idle(service)
+            starts = _starts(service, commits[20 : 20 + STARTS])
+            service.fairlane("pause", "analysis_priority")
+            one, one_rate = _accepts(service, commits[20 + STARTS : 20 + STARTS + ACCEPTS], clients=1)
+            many, many_rate = _accepts(service, commits[20 + STARTS + ACCEPTS :], clients=CLIENTS)
+    figures = {
+        "accept, 1 client": one,
+        f"accept, {CLIENTS} clients": many,
+        "idle submit to start": starts,
+    }
+    for name, times in figures.items():
+        print(f"{name:24} p50 {percentile(times, 0.5):7.1f} ms   p99 {percentile(times, 0.99):7.1f} ms   n {len(times)}")
+    print(f"accepted per second: {one_rate:.0f} with 1 client, {many_rate:.0f} with {CLIENTS}")
+    found = {name: {"p50": percentile(t, 0.5), "p99": percentile(t, 0.99)} for name, t in figures.items()}
+    print(json.dumps(found | {"accepts_per_second": {"1": one_rate, str(CLIENTS): many_rate}}))
+
+
+def _accepts(service: Service, commits: Sequence[str], *, clients: int) -> tuple[list[float], float]:
+    """Milliseconds of each accept, and accepts per second; the queue is paused, so no work competes."""
+
+    def work(share: Sequence[str]) -> list[float]:
+        connection = _connect(service)
+        return [_post(service, connection, commit)[0] for commit in share]
+
+    began = time.monotonic()
+    with ThreadPoolExecutor(clients) as threads:
+        shares = [commits[i::clients] for i in range(clients)]
+        times = [ms for done in threads.map(work, shares) for ms in done]
+    return times, len(commits) / (time.monotonic() - began)
+
+
+def _starts(service: Service, commits: Sequence[str]) -> list[float]:
+    """Milliseconds from before the POST until the worker's start commit, one job at a time at random gaps."""
+    connection, dice, times = _connect(service), random.Random(1), []
+    for commit in commits:
+        time.sleep(dice.uniform(0.05, 0.2))
+        before = time.time()
+        _, job = _post(service, connection, commit)
+        started = _started(service, connection, str(job["links"]["timeline"]))  # type: ignore[index]
+        times.append((started - before) * 1000)
+    return times
+
+
+def _started(service: Service, connection: http.client.HTTPConnection, path: str) -> float:
+    while True:
+        _, timeline = _ask(service, connection, "GET", path)
+        events = {row["event"]: row["at"] for row in timeline["items"]}  # type: ignore[attr-defined,index]
+        if "completed" in events:
+            return datetime.fromisoformat(events["started"]).timestamp()
+        time.sleep(0.02)
+
+
+def _until_idle(service: Service) -> None:
+    while any(row["ready"] or row["leased"] for row in json.loads(service.fairlane("queues", "--json"))):
+        time.sleep(0.1)
+
+
+def _connect(service: Service) -> http.client.HTTPConnection:
+    return http.client.HTTPConnection("127.0.0.1", service.port, timeout=60)
+
+
+def _post(service: Service, connection: http.client.HTTPConnection, commit: str) -> tuple[float, dict[str, object]]:
+    began = time.monotonic()
+    status, job = _ask(service, connection, "POST", "/api/v1/analyses", {"repository": "local:bench", "commit": commit})
+    if status != 202:
+        raise SystemExit(f"not accepted: {status} {job}")
+    return (time.monotonic() - began) * 1000, job
+
+
+def _ask(
+    service: Service, connection: http.client.HTTPConnection, method: str, path: str, body: object = None
+) -> tuple[int, dict[str, object]]:
+    headers = {"Authorization": f"Bearer {service.token}", "Content-Type": "application/json"}
+    connection.request(method, path, json.dumps(body) if body else None, headers)
+    answer = connection.getresponse()
+    return answer.status, json.loads(answer.read())
+
+
+if __name__ == "__main__":
+    main()
