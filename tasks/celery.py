@@ -1,11 +1,16 @@
 """The Celery app: `celery -A tasks worker …`, `celery -A tasks beat`."""
 
+import warnings
 from typing import Any
 
 from celery import Celery
+from celery.platforms import SecurityWarning
 from celery.signals import setup_logging, worker_process_init
 
 from tasks import wiring
+
+# Celery warns root because pickle would run what a message says; we accept JSON only (broker-facts C22)
+warnings.filterwarnings("ignore", category=SecurityWarning)
 
 app = Celery("tasks")
 app.config_from_object("celeryconfig")

@@ -134,7 +134,7 @@ def _worker(settings: Settings, name: str, queues: list[str]) -> list[str]:
     processes = sum(settings.workers(queue) for queue in queues)
     return [
         *_python("celery"),
-        *("-A", "tasks", "worker", "-Q", ",".join(queues), "-c", str(processes), "-n", f"{name}@%h"),
+        *("-A", "tasks", "--quiet", "worker", "-Q", ",".join(queues), "-c", str(processes), "-n", f"{name}@%h"),
         *("--without-gossip", "--without-mingle"),
     ]
 
