@@ -46,16 +46,19 @@ HAS_QUEUE = "SELECT 1 FROM {queue} WHERE name = %(queue)s"
 NOTIFY = "SELECT pg_notify('{channel}', %(hint)s)"
 
 #: Lease up to `count` ready messages of one queue, oldest first; none of a paused or unknown queue.
-#: Locks: those rows, skipping what another node is claiming.  One queue with `=`: `= ANY` loses the order of the index
-#: (measured with 500,000 waiting: 84 claims/s instead of 5,000).  The caller sorts: RETURNING keeps no order.
+#: Locks: those rows, skipping what another node is claiming.  The caller sorts: RETURNING keeps no order.
+#: The order names the queue although it is one queue, and BETWEEN keeps the planner from seeing that: only the index of
+#: ready messages can then give the order.  With `=` it may walk the primary key and filter (45 ms a claim behind
+#: 300,000 delayed messages, instead of 0.2), with `= ANY` it sorts (84 messages/s at 500,000 waiting).
 CLAIM = """
     UPDATE {message} SET visible = false, delay_reason = NULL, started_at = NULL,
            visible_at = clock_timestamp() + make_interval(secs => %(lease)s),
            lease_token = gen_random_uuid(), lease_owner = %(owner)s, delivery_count = delivery_count + 1
      WHERE id = ANY (ARRAY(
            SELECT id FROM {message}
-            WHERE queue_id = (SELECT id FROM {queue} WHERE name = %(queue)s AND paused_at IS NULL) AND visible
-            ORDER BY id LIMIT %(count)s FOR UPDATE SKIP LOCKED))
+            WHERE queue_id BETWEEN (SELECT id FROM {queue} WHERE name = %(queue)s AND paused_at IS NULL)
+                               AND (SELECT id FROM {queue} WHERE name = %(queue)s) AND visible
+            ORDER BY queue_id, id LIMIT %(count)s FOR UPDATE SKIP LOCKED))
     RETURNING id, lease_token::text, payload, delivery_count, retry_count, snooze_count, lost_count"""
 
 #: Tokens are unique, so the two lists need no pairing.  A row that is gone or leased anew stays as it is.
@@ -92,20 +95,27 @@ BURY = """
 #: Locks: the promoted rows, skipping locked ones; while it runs, each dead node's advisory lock, shared.
 #: -> (queues with ready messages, seconds until the next is due or NULL, does another node hold leases)
 #: `settled` is false just after a reconnect: when the server went away every node lost its lock, so nobody may be
-#: judged dead before all had time to come back.
+#: judged dead before all had time to come back.  Queue by queue and owner by owner, so that each step reads one ordered
+#: index: as a condition over several it becomes a scan of the table when statistics are old (220 ms, now 0.7 ms, with
+#: 500,000 waiting).
 POLL = """
-    WITH clock AS MATERIALIZED (SELECT clock_timestamp() AS at),
+    WITH RECURSIVE clock AS MATERIALIZED (SELECT clock_timestamp() AS at),
     mine AS MATERIALIZED (SELECT id, name, paused_at FROM {queue} WHERE name = ANY (%(queues)s)),
+    holders AS (
+        (SELECT lease_owner FROM {message} WHERE lease_owner IS NOT NULL ORDER BY lease_owner LIMIT 1)
+        UNION ALL
+        SELECT (SELECT lease_owner FROM {message} WHERE lease_owner > holders.lease_owner
+                 ORDER BY lease_owner LIMIT 1) FROM holders WHERE lease_owner IS NOT NULL),
     owners AS MATERIALIZED (
-        SELECT DISTINCT lease_owner FROM {message}
-         WHERE lease_owner IS NOT NULL AND lease_owner IS DISTINCT FROM %(owner)s),
+        SELECT lease_owner FROM holders WHERE lease_owner IS NOT NULL AND lease_owner IS DISTINCT FROM %(owner)s),
     dead AS MATERIALIZED (
         SELECT lease_owner FROM owners WHERE %(settled)s AND pg_try_advisory_xact_lock_shared(lease_owner)),
     due AS (
-        SELECT id FROM {message}
-         WHERE queue_id = ANY (ARRAY(SELECT id FROM mine)) AND NOT visible AND visible_at <= (SELECT at FROM clock)
-           AND (lease_token IS NULL OR %(settled)s)
-         LIMIT {batch} FOR UPDATE SKIP LOCKED),
+        SELECT late.id FROM mine, LATERAL (
+            SELECT id FROM {message}
+             WHERE queue_id = mine.id AND NOT visible AND visible_at <= (SELECT at FROM clock)
+               AND (lease_token IS NULL OR %(settled)s)
+             ORDER BY visible_at LIMIT {batch} FOR UPDATE SKIP LOCKED) AS late),
     orphaned AS (
         SELECT id FROM {message} WHERE lease_owner = ANY (ARRAY(SELECT lease_owner FROM dead))
          LIMIT {batch} FOR UPDATE SKIP LOCKED),
@@ -118,7 +128,8 @@ POLL = """
         SELECT name, pg_notify('{channel}', name) FROM {queue} WHERE id IN (SELECT queue_id FROM promoted))
     SELECT ARRAY(SELECT name FROM woken WHERE name = ANY (%(queues)s) UNION
                  SELECT name FROM mine WHERE paused_at IS NULL
-                    AND EXISTS (SELECT FROM {message} WHERE queue_id = mine.id AND visible)),
+                    AND (SELECT true FROM {message} WHERE queue_id BETWEEN mine.id AND mine.id AND visible
+                          ORDER BY queue_id, id LIMIT 1)),
            CASE WHEN (SELECT count(*) FROM promoted) >= {batch} THEN 0
                 ELSE (SELECT extract(epoch FROM min(next.visible_at) - (SELECT at FROM clock))::float8 FROM mine,
                              LATERAL (SELECT visible_at FROM {message}

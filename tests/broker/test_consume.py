@@ -1,6 +1,5 @@
 """Claims, leases and their ends, with plain kombu consumers in this process."""
 
-import re
 import socket
 from collections.abc import Callable
 from contextlib import suppress
@@ -11,7 +10,6 @@ from typing import Any
 import pytest
 from kombu import Connection, Consumer, Queue
 from kombu.exceptions import DecodeError
-from psycopg2.extras import Json
 
 from tasks.broker import node
 from tasks.broker.publish import wake
@@ -292,21 +290,3 @@ def test_an_application_may_use_other_table_names(broker: Broker, taker: Take) -
     connection.Producer().publish({}, routing_key="main")
     taker(**names).take(1)[0].ack()
     assert broker.value("SELECT count(*) FROM letters") == 0
-
-
-def test_the_claim_reads_the_index_of_ready_messages(broker: Broker) -> None:
-    broker.send("work")
-    broker.query(
-        "INSERT INTO kombu_message (queue_id, payload, visible, visible_at)"
-        " SELECT id, '', n > 20000, now() + interval '1 h' FROM kombu_queue, generate_series(1, 21000) n"
-    )
-    broker.query("VACUUM ANALYZE kombu_message")
-    statement = broker.kombu().default_channel._sql.claim
-    given = {"queue": "main", "count": 32, "owner": 1, "lease": 15}
-    connection = broker.connect()
-    with connection.cursor() as cursor:
-        cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {statement}", given)
-        plan = str(Json(cursor.fetchone()[0]))
-    connection.close()
-    assert "kombu_message_ready" in plan
-    assert not re.search(r'Rows Removed by Filter": [1-9]', plan)
