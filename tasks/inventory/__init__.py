@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
-from .errors import InventoryError
-from .git import Source, fetched, resolve
-from .gitprocess import GitLimits
-from .interface import Framework
-from .model import Checkpoint, Facts, FactsCache, FactsKey, FileInventory, Inventory, Test, silent
-from .parsers import ParseLimits
-from .repository import Repository
-from .version import PARSER_VERSION
+from tasks.inventory.errors import InventoryError
+from tasks.inventory.git import Source, fetched, resolve
+from tasks.inventory.gitprocess import GitLimits
+from tasks.inventory.interface import Framework
+from tasks.inventory.model import Checkpoint, Facts, FactsCache, FactsKey, FileInventory, Inventory, Test, silent
+from tasks.inventory.parsers import ParseLimits
+from tasks.inventory.repository import Repository
+from tasks.inventory.version import PARSER_VERSION
 
 __all__ = [
     "PARSER_VERSION",
@@ -44,6 +44,6 @@ def inventory(
     Raises: InventoryError for the repository as a whole; whatever the checkpoint raises.
     """
     # imported here because parsing children import this package too, and half their start would be spent on it
-    from .engine import run  # noqa: PLC0415
+    from tasks.inventory.engine import run  # noqa: PLC0415
 
     return run(repo, cache=cache, checkpoint=checkpoint, limits=limits, frameworks=frameworks)

@@ -9,9 +9,9 @@ import json
 import sys
 from typing import BinaryIO
 
-from .languages import reader
-from .model import Facts
-from .text import Unreadable, utf8
+from tasks.inventory.languages import reader
+from tasks.inventory.model import Facts
+from tasks.inventory.text import Unreadable, utf8
 
 
 def facts_of(source: bytes, language: str) -> Facts:
@@ -20,7 +20,7 @@ def facts_of(source: bytes, language: str) -> Facts:
         return reader(language).extract(utf8(source, language), language)
     except Unreadable as refusal:
         return {"skipped": refusal.reason}
-    except Exception:  # whatever a hostile file provokes concerns this file alone
+    except Exception:  # noqa: BLE001 - whatever a hostile file provokes concerns this file alone
         return {"skipped": "parse_failed"}
 
 

@@ -1,20 +1,20 @@
 """The inventory of one commit, step by step: list, configure, choose, read, resolve, count."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Final
 
-from .frameworks import FRAMEWORKS
-from .interface import Framework, Scope
-from .languages import language_of
-from .loader import Loader
-from .model import Checkpoint, Facts, FactsCache, FactsKey, FileInventory, Inventory, Test, silent
-from .parsers import ParseLimits, Parsers
-from .project import Project
-from .repository import Repository
-from .version import PARSER_VERSION
+from tasks.inventory.frameworks import FRAMEWORKS
+from tasks.inventory.interface import Framework, Scope
+from tasks.inventory.languages import language_of
+from tasks.inventory.loader import Loader
+from tasks.inventory.model import Checkpoint, Facts, FactsCache, FactsKey, FileInventory, Inventory, Test, silent
+from tasks.inventory.parsers import ParseLimits, Parsers
+from tasks.inventory.project import Project
+from tasks.inventory.repository import Repository
+from tasks.inventory.version import PARSER_VERSION
 
 #: times that files may lead to further files; a class hierarchy seldom spans more
 ROUNDS: Final = 6
@@ -54,14 +54,21 @@ class _Run:
     def inventory(self) -> Inventory:
         with closing(self.repo.entries()) as entries:
             self.blobs = {entry.path: entry.blob_id for entry in entries if not is_foreign(entry.path)}
-        project = Project(self.blobs, self.read(self.configs()))
+        project = Project(self.blobs, self.read(self.configs()), beat=self.repo.pulse.beat)
         scopes = [(framework, framework.scope(project)) for framework in self.frameworks]
-        candidates = {path for path in self.blobs if any(scope.wants(path) for _, scope in scopes)}
+        candidates = set(self.candidates([scope for _, scope in scopes]))
         self.facts = self.read({path: language for path in candidates if (language := language_of(path))})
         self.follow([scope for _, scope in scopes])
         tests = self.tests(scopes, sorted(candidates & self.facts.keys()))
         files = sorted({test.file for test in tests} | candidates & self.facts.keys())
         return Inventory(self.repo.commit, tuple(self.files(files, tests)), PARSER_VERSION)
+
+    def candidates(self, scopes: Sequence[Scope]) -> Iterator[str]:
+        """Paths some framework wants to read."""
+        for path in self.blobs:
+            self.repo.pulse.beat()
+            if any(scope.wants(path) for scope in scopes):
+                yield path
 
     def configs(self) -> dict[str, str]:
         """Path -> format of every configuration file some framework reads."""
@@ -89,9 +96,14 @@ class _Run:
         """Give every candidate to its frameworks and collect their tests."""
         owned: dict[str, list[str]] = {framework.name: [] for framework, _ in scopes}
         for path in candidates:
+            self.repo.pulse.beat()
             for name in owners(scopes, path, self.facts[path]):
                 owned[name].append(path)
-        found = [test for framework, scope in scopes for test in scope.tests(owned[framework.name], self.facts)]
+        found: list[Test] = []
+        for framework, scope in scopes:
+            for test in scope.tests(owned[framework.name], self.facts):
+                self.repo.pulse.beat()
+                found.append(test)
         return sorted(found, key=Test.order)
 
     def files(self, paths: Iterable[str], tests: Iterable[Test]) -> Iterable[FileInventory]:

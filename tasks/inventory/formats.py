@@ -5,7 +5,7 @@ import json
 import tomllib
 from typing import Any, Final
 
-from .model import Facts
+from tasks.inventory.model import Facts
 
 #: the parts of package.json that say something about tests
 PACKAGE_KEYS: Final = ("jest", "vitest", "mocha", "scripts", "dependencies", "devDependencies", "workspaces", "type")

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from . import scratch
-from .errors import InventoryError
-from .giterrors import meaning
-from .gitprocess import GitLimits, GitProcess, environment
-from .model import Checkpoint, Pulse, silent
-from .repository import READ_ONLY, Repository
+from tasks.inventory import scratch
+from tasks.inventory.errors import InventoryError
+from tasks.inventory.giterrors import meaning
+from tasks.inventory.gitprocess import GitLimits, GitProcess, environment
+from tasks.inventory.model import Checkpoint, Pulse, silent
+from tasks.inventory.repository import READ_ONLY, Repository
 
 OBJECT_ID: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 #: what git-check-ref-format forbids, and a leading dash
@@ -105,8 +105,7 @@ class _Client:
     pulse: Pulse
 
     def resolve_local(self, ref: str) -> str:
-        path = self.source.path
-        assert path is not None
+        path = self.path()
         if not path.is_dir():
             raise InventoryError("repository_not_found", "There is no such directory.")
         # without a ceiling git would climb to a repository around this directory
@@ -125,7 +124,7 @@ class _Client:
     def branch(self) -> str:
         """The branch a local HEAD is on; HEAD if it is on none."""
         argv = ["symbolic-ref", "--quiet", "--short", "HEAD"]
-        git = GitProcess(argv, environment(READ_ONLY), self.limits, self.pulse, directory=self.source.path)
+        git = GitProcess(argv, environment(READ_ONLY), self.limits, self.pulse, directory=self.path())
         return git.run().decode("utf-8", "replace").strip() or "HEAD"
 
     def resolve_remote(self, ref: str) -> tuple[str, str]:
@@ -174,8 +173,15 @@ class _Client:
             raise meaning(git.errors)
         return answer
 
+    def path(self) -> Path:
+        """Where a local repository is."""
+        if self.source.path is None:
+            raise InventoryError("git_failed", "This repository is not on this machine.")
+        return self.source.path
+
     def _url(self) -> str:
-        assert self.source.url is not None
+        if self.source.url is None:
+            raise InventoryError("git_failed", "This repository is not on a Git host.")
         return self.source.url
 
     def _environment(self, settings: Sequence[tuple[str, str]]) -> dict[str, str]:
@@ -194,8 +200,11 @@ class _Client:
 
 @dataclass(slots=True)
 class _Bringer:
-    """Fetches blobs in batches.  A filter cannot bound blobs that are asked for by id, so the size of
-    the pack on disk does: a batch that outgrows it is halved until the large blob stands alone."""
+    """Fetches blobs in batches.
+
+    A filter cannot bound blobs that are asked for by id, so the size of the pack on disk does: a batch that
+    outgrows it is halved until the large blob stands alone.
+    """
 
     client: _Client
     directory: Path

@@ -3,25 +3,25 @@
 import re
 from typing import Final
 
-from .errors import InventoryError
+from tasks.inventory.errors import InventoryError
 
 #: first match wins; all in git's English (the environment sets LC_ALL=C)
 MEANINGS: Final = (
     (r": git: (command )?not found", "git_failed", "git is not installed on this machine."),
     (r"signal 25|File too large|invalid index-pack output|maximum allowed size", "repository_too_large",
      "The repository is larger than the limit."),
-    (r"not our ref|remote ref .* not found|couldn't find remote ref|unadvertised object|no such remote ref"
-     r"|bad object|upload-pack: not our|expected .*, received", "commit_not_found",
-     "The repository has no such commit."),
+    (r"not our ref|remote ref .* not found|couldn't find remote ref|unadvertised object|no such remote ref|bad object",
+     "commit_not_found", "The repository has no such commit."),
     (r"redirect|error: 30[0-9]", "host_refused", "The Git host redirects to another address, which is not followed."),
     (r"transport '.*' not allowed|protocol .* not supported|is unsupported|unable to find remote helper",
      "host_refused", "This kind of repository address is not allowed."),
     (r"Authentication failed|error: 403|error: 401|Permission denied|Access denied", "access_denied",
      "The Git host refused access to the repository."),
     # hosts answer a private repository and a missing one alike: by asking for a name and password
-    (r"could not read (Username|Password)|terminal prompts disabled|not found|error: 404|error: 410"
-     r"|does not appear to be a git repository|does not exist|not a git repository|unable to read askpass",
+    (r"could not read (Username|Password)|terminal prompts disabled|unable to read askpass|not found|error: 4(04|10)",
      "repository_not_found", "The repository does not exist or is private."),
+    (r"does not appear to be a git repository|does not exist|not a git repository", "repository_not_found",
+     "The repository does not exist or is private."),
     (r"Operation too slow|timed out|Timeout|Connection timed", "git_timeout",
      "The Git host took too long to answer."),
 )  # fmt: skip

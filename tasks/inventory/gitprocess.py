@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from .errors import InventoryError
-from .guard import end, guarded
-from .model import Pulse
+from tasks.inventory.errors import InventoryError
+from tasks.inventory.guard import end, guarded, pipe
+from tasks.inventory.model import Pulse
 
 CHUNK: Final = 1 << 18
 #: A transfer runs a helper process, which outlives a git that is killed with us.  This shell is told when
@@ -129,7 +129,9 @@ class GitProcess:
                 stderr=subprocess.PIPE,
                 env=dict(self.env),
                 start_new_session=True,
-                preexec_fn=guarded(bounds, signal.SIGTERM if transfers else signal.SIGKILL),
+                preexec_fn=guarded(  # noqa: PLW1509 - sets limits by two calls loaded before the fork, takes no lock
+                    bounds, signal.SIGTERM if transfers else signal.SIGKILL
+                ),
             )
         except FileNotFoundError as missing:
             raise InventoryError("git_failed", "git is not installed on this machine.") from missing
@@ -137,25 +139,23 @@ class GitProcess:
     def _pump(
         self, process: "subprocess.Popen[bytes]", waiting: selectors.BaseSelector, feed: memoryview, deadline: float
     ) -> Generator[bytes, None, None]:
-        assert process.stdin and process.stdout and process.stderr
-        for pipe in (process.stdin, process.stdout, process.stderr):
-            os.set_blocking(pipe.fileno(), False)
-        waiting.register(process.stdin, selectors.EVENT_WRITE)
-        waiting.register(process.stdout, selectors.EVENT_READ)
-        waiting.register(process.stderr, selectors.EVENT_READ)
+        stdin, stdout, stderr = map(pipe, (process.stdin, process.stdout, process.stderr))
+        for stream in (stdin, stdout, stderr):
+            os.set_blocking(stream.fileno(), False)
+            waiting.register(stream, selectors.EVENT_WRITE if stream is stdin else selectors.EVENT_READ)
         while waiting.get_map():
             ready = waiting.select(TICK)
             self.pulse.beat()
             if time.monotonic() > deadline:
                 raise InventoryError("git_timeout", "The Git host took too long to answer.")
             for key, _ in ready:
-                if key.fileobj is process.stdin:
+                if key.fileobj is stdin:
                     feed = feed[_write(key.fd, feed) :]
                     if not feed:
-                        waiting.unregister(process.stdin)
-                        process.stdin.close()
+                        waiting.unregister(stdin)
+                        stdin.close()
                 elif data := os.read(key.fd, CHUNK):
-                    if key.fileobj is process.stdout:
+                    if key.fileobj is stdout:
                         yield data
                     else:
                         self.errors = (self.errors + data)[-8_192:]

@@ -12,6 +12,11 @@ from typing import Final
 
 #: spellings of one pattern; more are cut off
 SPELLINGS: Final = 64
+#: longest path a regular expression is tried on
+LONGEST: Final = 300
+#: what may make a regular expression slow: a repeated group, or more than two open repetitions
+SLOW: Final = re.compile(r"\)\s*[*+{]")
+OPEN: Final = re.compile(r"(?<!\\)[*+]|\{\d+,\}")
 GROUP: Final = re.compile(r"\{([^{}]*,[^{}]*)\}|([?+@*!])\(([^()]*)\)")
 
 Segments = tuple[re.Pattern[str] | None, ...]
@@ -69,3 +74,13 @@ def _fits(parts: list[str], segments: Segments) -> bool:
         if not reached:
             return False
     return len(parts) in reached
+
+
+def regex(pattern: str) -> re.Pattern[str] | None:
+    """Compile a regular expression of a tenant; None for one that is broken or might take long."""
+    if len(pattern) > LONGEST or SLOW.search(pattern) or len(OPEN.findall(pattern)) > 2:
+        return None
+    try:
+        return re.compile(pattern)
+    except re.error:
+        return None

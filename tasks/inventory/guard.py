@@ -37,6 +37,13 @@ def guarded(limits: Mapping[int, int], farewell: int = signal.SIGKILL) -> Callab
     return prepare
 
 
+def pipe(stream: IO[bytes] | None) -> IO[bytes]:
+    """One end of a pipe that a process was started with."""
+    if stream is None:
+        raise ValueError("the process was started without this pipe")
+    return stream
+
+
 def end(process: "subprocess.Popen[bytes]", *, grace: float = 0.0) -> int:
     """Kill a child with everything it started, close its pipes and reap it.  Needs start_new_session.
 
@@ -47,10 +54,10 @@ def end(process: "subprocess.Popen[bytes]", *, grace: float = 0.0) -> int:
         time.sleep(0.001)  # polled: reaping here would free the group's id before the kill below
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
-    for pipe in (process.stdin, process.stdout, process.stderr):
-        if pipe is not None:
+    for stream in (process.stdin, process.stdout, process.stderr):
+        if stream is not None:
             with contextlib.suppress(OSError):
-                pipe.close()
+                stream.close()
     return process.wait()
 
 
@@ -58,10 +65,10 @@ def _exited(process: "subprocess.Popen[bytes]") -> bool:
     return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None
 
 
-def _ended(pipe: IO[bytes] | None) -> bool:
+def _ended(stream: IO[bytes] | None) -> bool:
     """Whether the other side has closed the pipe."""
-    if pipe is None or pipe.closed:
+    if stream is None or stream.closed:
         return True
     poll = select.poll()
-    poll.register(pipe.fileno(), 0)  # hang-up is always reported
+    poll.register(stream.fileno(), 0)  # hang-up is always reported
     return any(event & select.POLLHUP for _, event in poll.poll(0))

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from typing import NamedTuple, Protocol
 
-from .model import Facts, FactsByPath, Test
-from .project import Project
+from tasks.inventory.model import Facts, FactsByPath, Test
+from tasks.inventory.project import Project
 
 
 class Signal(IntEnum):

@@ -6,7 +6,7 @@ A language id is part of the key under which facts are stored, so it never chang
 from importlib import import_module
 from typing import Final, Protocol, cast
 
-from .model import Facts
+from tasks.inventory.model import Facts
 
 #: file name suffix -> language id
 SUFFIXES: Final = {

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Final
 
-from .model import Inventory, Test
+from tasks.inventory.model import Inventory, Test
 
 FORMATS: Final = ("table", "jsonl", "json")
 

@@ -11,10 +11,10 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
-from .guard import end, guarded
-from .model import Facts, Pulse
+from tasks.inventory.guard import end, guarded, pipe
+from tasks.inventory.model import Facts, Pulse
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 BATCH: Final = 32  # files in a child's hands
@@ -61,16 +61,14 @@ class Child:
 
     def write(self) -> None:
         """Send what the pipe takes."""
-        assert self.process.stdin
         try:
-            del self.feed[: os.write(self.process.stdin.fileno(), self.feed[:CHUNK])]
+            del self.feed[: os.write(pipe(self.process.stdin).fileno(), self.feed[:CHUNK])]
         except BrokenPipeError:  # its death is noticed where answers are read
             self.feed.clear()
 
     def read(self) -> list[tuple[str, Facts]] | None:
         """Collect finished answers; None when the child is gone."""
-        assert self.process.stdout
-        data = os.read(self.process.stdout.fileno(), CHUNK)
+        data = os.read(pipe(self.process.stdout).fileno(), CHUNK)
         if not data:
             return None
         self.answer += data
@@ -91,7 +89,7 @@ class Parsers:
     idle: list[Child] = field(default_factory=list)
     busy: list[Child] = field(default_factory=list)
 
-    def __enter__(self) -> "Parsers":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -140,10 +138,9 @@ class Parsers:
     def _turn(self, waiting: deque[Job]) -> Iterator[tuple[str, Facts]]:
         with selectors.DefaultSelector() as ready:
             for child in self.busy:
-                assert child.process.stdin and child.process.stdout
-                ready.register(child.process.stdout, selectors.EVENT_READ, child)
+                ready.register(pipe(child.process.stdout), selectors.EVENT_READ, child)
                 if child.feed:
-                    ready.register(child.process.stdin, selectors.EVENT_WRITE, child)
+                    ready.register(pipe(child.process.stdin), selectors.EVENT_WRITE, child)
             events = ready.select(min(0.5, self.limits.file_seconds / 4))
         self.pulse.beat()
         for key, event in events:
@@ -194,8 +191,7 @@ class Parsers:
             env={"PATH": os.defpath, "LC_ALL": "C.UTF-8", "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "0"},
             cwd="/",
             start_new_session=True,
-            preexec_fn=guarded(bounds),
+            preexec_fn=guarded(bounds),  # noqa: PLW1509 - sets limits by two calls loaded before the fork, takes no lock
         )
-        assert process.stdin
-        os.set_blocking(process.stdin.fileno(), False)
+        os.set_blocking(pipe(process.stdin).fileno(), False)
         return Child(process)

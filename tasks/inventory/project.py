@@ -1,11 +1,15 @@
 """What is known of a commit before its tests are read: its paths and its runner configuration."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from .model import Facts
+from tasks.inventory.model import Facts
+
+
+def idle() -> None:
+    """Do nothing."""
 
 
 @dataclass(frozen=True)
@@ -15,11 +19,23 @@ class Project:
     blobs: Mapping[str, str]
     configs: Mapping[str, Facts] = field(default_factory=dict)
     shared: dict[str, Any] = field(default_factory=dict)  # what frameworks of one language work out together
+    beat: Callable[[], None] = idle  # to be called now and then in loops over all files
 
     @cached_property
     def paths(self) -> frozenset[str]:
         """Every file."""
         return frozenset(self.blobs)
+
+    @cached_property
+    def folders(self) -> frozenset[str]:
+        """Every folder, the root as an empty name."""
+        found: set[str] = {""}
+        for path in self.blobs:
+            folder = folder_of(path)
+            while folder not in found:
+                found.add(folder)
+                folder = folder_of(folder)
+        return frozenset(found)
 
     def data(self, path: str) -> Any:
         """Content of a configuration file; None where it is missing or broken."""

@@ -7,10 +7,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from .errors import InventoryError
-from .giterrors import meaning
-from .gitprocess import GitLimits, GitProcess, environment
-from .model import Pulse
+from tasks.inventory.errors import InventoryError
+from tasks.inventory.giterrors import meaning
+from tasks.inventory.gitprocess import GitLimits, GitProcess, environment
+from tasks.inventory.model import Pulse
 
 #: a repository of another user may be read: nothing in it is run, see HARDENED
 READ_ONLY: Final = (("safe.directory", "*"),)

@@ -10,7 +10,7 @@ MARKS: Final = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"),
 LENIENT: Final = frozenset({"javascript", "typescript", "tsx", "javascript-config", "typescript-config"})
 
 
-class Unreadable(Exception):
+class Unreadable(Exception):  # noqa: N818 - an outcome of a file, not a fault
     """The blob is no text its language's own tools would read.  reason: unreadable or binary."""
 
     def __init__(self, reason: str) -> None:

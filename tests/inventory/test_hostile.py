@@ -126,7 +126,7 @@ def test_a_host_that_answers_nothing_is_given_up(tmp_path: Path) -> None:
     no_children_left()
 
 
-class Stop(Exception):
+class Stop(Exception):  # noqa: N818 - it is no error
     """Raised by a checkpoint."""
 
 
@@ -162,12 +162,14 @@ def test_a_checkpoint_may_stop_a_run_at_any_point(calls: int, make_repository: M
         if count == calls:
             raise Stop
 
-    with serving(tmp_path) as host:
-        source = Source.remote(f"{host}/repo/.git", plain_http=True)
-        with pytest.raises(Stop), fetched(source, head, workdir=tmp_path / "work", checkpoint=checkpoint) as repo:
+    def run(url: str) -> None:
+        source = Source.remote(url, plain_http=True)
+        with fetched(source, head, workdir=tmp_path / "work", checkpoint=checkpoint) as repo:
             repo.pulse.every = 0.0  # every call comes through
             inventory(repo)
-            raise Stop  # a machine so fast that it was done before
+
+    with serving(tmp_path) as host, pytest.raises(Stop):
+        run(f"{host}/repo/.git")
     assert list((tmp_path / "work").iterdir()) == []
     no_children_left()
 

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from ..interface import Framework
-from . import gotesting, jest, mocha, pytest, unittest, vitest
+from tasks.inventory.frameworks import gotesting, jest, mocha, playwright, pytest, unittest, vitest
+from tasks.inventory.interface import Framework
 
 FRAMEWORKS: Final[tuple[Framework, ...]] = (
     pytest.PYTEST,
@@ -11,5 +11,6 @@ FRAMEWORKS: Final[tuple[Framework, ...]] = (
     jest.JEST,
     vitest.VITEST,
     mocha.MOCHA,
+    playwright.PLAYWRIGHT,
     gotesting.GO_TESTING,
 )

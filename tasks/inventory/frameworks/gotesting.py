@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from ..interface import Claim, Signal
-from ..model import Facts, FactsByPath, Test
-from ..project import Project
+from tasks.inventory.interface import Claim, Signal
+from tasks.inventory.model import Facts, FactsByPath, Test
+from tasks.inventory.project import Project
 
 #: kind of a function -> (kind of its row, the type of its one parameter)
 KINDS: Final = {"Test": ("test", "T"), "Benchmark": ("benchmark", "B"), "Fuzz": ("fuzz", "F")}
@@ -27,11 +27,11 @@ class GoScope:
         hidden = any(part.startswith(("_", ".")) for part in (*folders, name))
         return name.endswith("_test.go") and not hidden and not set(folders) & set(IGNORED)
 
-    def needs(self, facts: FactsByPath) -> set[str]:
+    def needs(self, facts: FactsByPath) -> set[str]:  # noqa: ARG002 - the interface has it
         """Every file stands for itself."""
         return set()
 
-    def claim(self, path: str, facts: Facts) -> Claim | None:
+    def claim(self, path: str, facts: Facts) -> Claim | None:  # noqa: ARG002 - the interface has it
         """The name belongs to this framework alone."""
         return Claim(Signal.NAME)
 
@@ -85,11 +85,11 @@ class GoTesting:
     name: str = field(default="go-testing", init=False)
     shared: bool = field(default=False, init=False)
 
-    def config_language(self, path: str) -> str | None:
+    def config_language(self, path: str) -> str | None:  # noqa: ARG002 - the interface has it
         """It has no configuration."""
         return None
 
-    def scope(self, project: Project) -> GoScope:
+    def scope(self, project: Project) -> GoScope:  # noqa: ARG002 - the interface has it
         """The same everywhere."""
         return GoScope()
 

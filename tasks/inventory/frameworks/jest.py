@@ -4,15 +4,11 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from ..javascript.runner import Area, Runner, RunnerFramework, configs, strings, table
-from ..project import Project, folder_of, joined
+from tasks.inventory import globs
+from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, configs, outer, strings, table
+from tasks.inventory.project import Project, folder_of, joined
 
 MATCH: Final = ("**/__tests__/**/*.?([mc])[jt]s?(x)", "**/?(*.)+(spec|test).?([mc])[jt]s?(x)")
-#: longest path a tenant's regular expression is tried on
-LONGEST: Final = 300
-#: what may make a regular expression slow: a repeated group, or more than two open repetitions
-SLOW: Final = re.compile(r"\)\s*[*+{]")
-OPEN: Final = re.compile(r"(?<!\\)[*+]|\{\d+,\}")
 
 
 def areas(project: Project) -> Iterator[Area]:
@@ -46,7 +42,7 @@ def configured(folder: str, data: dict[str, Any]) -> Iterator[Area]:
         patterns = tuple(
             placed(one, base if one.startswith("<rootDir>") else root) for one in include if one[:1] != "!"
         )
-        yield Area(root if root.startswith(folder) else folder, patterns, exclude, condition(regexes, ignored))
+        yield Area(outer(folder, base), patterns, exclude, condition(regexes, ignored))
 
 
 def placed(pattern: str, folder: str) -> str:
@@ -55,23 +51,17 @@ def placed(pattern: str, folder: str) -> str:
 
 
 def safe(pattern: str, folder: str) -> re.Pattern[str] | None:
-    """Compile a regular expression of a tenant; None for one that is broken or might take long."""
-    pattern = pattern.replace("<rootDir>", re.escape(f"/{folder}" if folder else ""))
-    if len(pattern) > LONGEST or SLOW.search(pattern) or len(OPEN.findall(pattern)) > 2:
-        return None
-    try:
-        return re.compile(pattern)
-    except re.error:
-        return None
+    """Compile a regular expression that sees absolute paths."""
+    return globs.regex(pattern.replace("<rootDir>", re.escape(f"/{folder}" if folder else "")))
 
 
 def condition(regexes: list[re.Pattern[str]], ignored: list[re.Pattern[str]]) -> Callable[[str], bool] | None:
-    """testRegex and testPathIgnorePatterns; both see absolute paths, so ours begin with a slash."""
+    """Combine testRegex and testPathIgnorePatterns; both see absolute paths, so ours begin with a slash."""
     if not regexes and not ignored:
         return None
 
     def allows(path: str) -> bool:
-        seen = f"/{path}"[:LONGEST]
+        seen = f"/{path}"[: globs.LONGEST]
         wanted = not regexes or any(regex.search(seen) for regex in regexes)
         return wanted and not any(regex.search(seen) for regex in ignored)
 

@@ -4,8 +4,8 @@ import shlex
 from collections.abc import Iterator
 from typing import Any, Final
 
-from ..javascript.runner import Area, Runner, RunnerFramework, configs, strings, table
-from ..project import Project, folder_of, joined
+from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, configs, strings, table
+from tasks.inventory.project import Project, folder_of, joined
 
 #: options followed by a value that is no spec
 VALUED: Final = frozenset(

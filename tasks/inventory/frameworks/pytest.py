@@ -7,11 +7,11 @@ tests are pytest's own: all that do not stand in a unittest.TestCase.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from ..interface import Claim, Signal
-from ..model import Facts, FactsByPath, Test
-from ..project import Project
-from ..python import config
-from ..python.suite import PythonSuite
+from tasks.inventory.interface import Claim, Signal
+from tasks.inventory.model import Facts, FactsByPath, Test
+from tasks.inventory.project import Project
+from tasks.inventory.python import config
+from tasks.inventory.python.suite import PythonSuite
 
 
 @dataclass(slots=True)
@@ -28,7 +28,7 @@ class PytestScope:
         """Files that base classes, decorators and imported tests come from."""
         return self.suite.needs(facts)
 
-    def claim(self, path: str, facts: Facts) -> Claim | None:
+    def claim(self, path: str, facts: Facts) -> Claim | None:  # noqa: ARG002 - the interface has it
         """A candidate is a test file by its name alone."""
         return Claim(Signal.NAME)
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Final
 
-from ..interface import Claim, Signal
-from ..model import Facts, FactsByPath, Test
-from ..project import Project
-from ..python import config
-from ..python.suite import PythonSuite
+from tasks.inventory.interface import Claim, Signal
+from tasks.inventory.model import Facts, FactsByPath, Test
+from tasks.inventory.project import Project
+from tasks.inventory.python import config
+from tasks.inventory.python.suite import PythonSuite
 
 DISCOVERED: Final = "test*.py"
 
@@ -26,7 +26,7 @@ class UnittestScope:
     discovers: bool  # nothing in the repository speaks of pytest
 
     def wants(self, path: str) -> bool:
-        """pytest's candidates, and those of discovery where it is the only runner."""
+        """Take pytest's candidates, and those of discovery where it is the only runner."""
         if not path.endswith(".py"):
             return False
         scope = self.suite.scope_of(path)
@@ -36,7 +36,7 @@ class UnittestScope:
         """Files that base classes come from."""
         return self.suite.needs(facts)
 
-    def claim(self, path: str, facts: Facts) -> Claim | None:
+    def claim(self, path: str, facts: Facts) -> Claim | None:  # noqa: ARG002 - the interface has it
         """A candidate is a test file by its name alone."""
         return Claim(Signal.NAME)
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from ..javascript.runner import Area, Runner, RunnerFramework, configs, strings, table
-from ..project import Project, folder_of, joined
+from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, configs, strings, table
+from tasks.inventory.project import Project, folder_of, joined
 
 INCLUDE: Final = ("**/*.{test,spec}.?(c|m)[jt]s?(x)", "**/*.{bench,benchmark}.?(c|m)[jt]s?(x)")
 EXCLUDE: Final = ("**/cypress/**", "**/{vite,vitest,jest}.config.*")

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from tree_sitter import Node
 
-from ..model import Facts
-from ..syntax import column, end_line, line, named, parse, text
+from tasks.inventory.model import Facts
+from tasks.inventory.syntax import column, end_line, line, named, parse, text
 
 KIND: Final = re.compile(r"(Test|Benchmark|Fuzz|Example)(?![a-z])")
 OUTPUT: Final = re.compile(r"(?i)^\s*(unordered )?output:")

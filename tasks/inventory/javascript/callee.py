@@ -6,7 +6,7 @@ from typing import Final
 
 from tree_sitter import Node
 
-from ..syntax import named, text
+from tasks.inventory.syntax import named, text
 
 #: names a runner makes global; a call counts if its root is one of them or an alias of one
 SUITES: Final = frozenset(
@@ -31,7 +31,7 @@ class Callee:
         return Callee(self.root, (*self.modifiers, modifier), self.curried)
 
 
-def resolve(node: Node | None, aliases: Mapping[str, Callee], steps: int = STEPS) -> Callee | None:
+def resolve(node: Node | None, aliases: Mapping[str, Callee], steps: int = STEPS) -> Callee | None:  # noqa: PLR0911 - one a node kind
     """Read an expression; None if it is not built on a known name."""
     if node is None or steps <= 0:
         return None

@@ -5,9 +5,9 @@ from typing import Any
 
 from tree_sitter import Node
 
-from ..model import Facts
-from ..syntax import named, parse, text
-from .literals import value_of
+from tasks.inventory.javascript.literals import value_of
+from tasks.inventory.model import Facts
+from tasks.inventory.syntax import named, parse, text
 
 
 def extract(source: bytes, language: str) -> Facts:

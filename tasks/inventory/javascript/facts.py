@@ -10,11 +10,11 @@ from typing import Any, Final
 
 from tree_sitter import Node
 
-from ..model import Facts
-from ..syntax import column, end_line, line, named, parse, text
-from . import imports
-from .callee import SUITES, Callee, resolve
-from .literals import title_of
+from tasks.inventory.javascript import imports
+from tasks.inventory.javascript.callee import SUITES, Callee, resolve
+from tasks.inventory.javascript.literals import title_of
+from tasks.inventory.model import Facts
+from tasks.inventory.syntax import column, end_line, line, named, parse, text
 
 LOOPS: Final = frozenset({"for_statement", "for_in_statement", "while_statement", "do_statement"})
 #: methods whose callback runs once an element

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 
 from tree_sitter import Node
 
-from ..syntax import named, text
-from .callee import KNOWN, NAMESPACE, Callee, resolve
-from .literals import string_of
-from .modules import RUNNERS
+from tasks.inventory.javascript.callee import KNOWN, NAMESPACE, Callee, resolve
+from tasks.inventory.javascript.literals import string_of
+from tasks.inventory.javascript.modules import RUNNERS
+from tasks.inventory.syntax import named, text
 
 Aliases = dict[str, Callee]
 

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from tree_sitter import Node
 
-from ..syntax import named, text
+from tasks.inventory.syntax import named, text
 
 ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}
 #: characters of a computed title kept for show
@@ -42,7 +42,7 @@ def _piece(node: Node) -> str:
     return "" if raw[1:] in ("\n", "\r\n") else ESCAPES.get(raw[1:], raw[1:])
 
 
-def value_of(node: Node | None, variables: dict[str, Node], steps: int = 20) -> Any:
+def value_of(node: Node | None, variables: dict[str, Node], steps: int = 20) -> Any:  # noqa: PLR0911 - one a node kind
     """An expression as JSON: objects, lists, strings, numbers, booleans; None for what is computed.
 
     variables: top-level names and what they were given, looked up where a name stands.
@@ -57,7 +57,7 @@ def value_of(node: Node | None, variables: dict[str, Node], steps: int = 20) -> 
     if kind in ("true", "false"):
         return kind == "true"
     if kind == "regex":
-        return text(node.child_by_field_name("pattern"))
+        return {"regex": text(node.child_by_field_name("pattern"))}
     if kind == "identifier":
         return value_of(variables.get(text(node)), variables, steps - 1)
     if kind in ("as_expression", "satisfies_expression", "parenthesized_expression", "non_null_expression"):

@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from .. import globs
-from ..interface import Claim, Signal
-from ..languages import language_of
-from ..model import Facts, FactsByPath, Test
-from ..project import Project, below, folder_of
-from .modules import ANNOUNCING, RUNNERS
-from .suite import rows
+from tasks.inventory import globs
+from tasks.inventory.interface import Claim, Signal
+from tasks.inventory.javascript.modules import ANNOUNCING, RUNNERS
+from tasks.inventory.javascript.suite import rows
+from tasks.inventory.languages import language_of
+from tasks.inventory.model import Facts, FactsByPath, Test
+from tasks.inventory.project import Project, below, folder_of
 
 LANGUAGES: Final = frozenset({"javascript", "typescript", "tsx"})
 #: folders whose files look like tests and are none
@@ -76,7 +76,7 @@ class RunnerScope:
         patterns = () if governing else USUAL
         return any(area.holds(path) for area in governing) or any(globs.match(path, pattern) for pattern in patterns)
 
-    def needs(self, facts: FactsByPath) -> set[str]:
+    def needs(self, facts: FactsByPath) -> set[str]:  # noqa: ARG002 - the interface has it
         """Every file stands for itself."""
         return set()
 
@@ -148,7 +148,15 @@ class RunnerFramework:
         return RunnerScope(self.runner, project, list(self.areas(project)))
 
 
-CONFIG_STEMS: Final = ("jest.config", "vitest.config", "vitest.workspace", "vitest.projects", "vite.config", ".mocharc")
+CONFIG_STEMS: Final = (
+    "playwright.config",
+    "jest.config",
+    "vitest.config",
+    "vitest.workspace",
+    "vitest.projects",
+    "vite.config",
+    ".mocharc",
+)
 
 
 def dependencies(data: Any) -> frozenset[str]:
@@ -172,3 +180,8 @@ def configs(project: Project, stem: str) -> Iterable[tuple[str, Any]]:
     """Paths and contents of configuration files whose name begins so, shallowest first."""
     found = [path for path in project.configs if path.rpartition("/")[2].startswith(stem)]
     return ((path, project.data(path)) for path in sorted(found, key=lambda path: (path.count("/"), path)))
+
+
+def outer(folder: str, base: str) -> str:
+    """What a configuration governs: its own folder, unless it points out of it."""
+    return folder if f"{base}/".startswith(f"{folder}/") or not folder else base

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ..model import Facts, Test
+from tasks.inventory.model import Facts, Test
 
 #: modifiers that decide the status, strongest first
 STATUSES: Final = (

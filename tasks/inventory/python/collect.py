@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Final
 
-from . import marks
-from .marks import Marks
-from .names import Found, Names, bind
+from tasks.inventory.python import marks
+from tasks.inventory.python.marks import Marks
+from tasks.inventory.python.names import Found, Names, bind
 
 #: a class with one of these is not collected
 MAKERS: Final = frozenset({"__init__", "__new__"})
@@ -57,7 +57,7 @@ def refused(table: dict[str, Found], name: str) -> bool:
 
 
 def matches(name: str, patterns: tuple[str, ...]) -> bool:
-    """pytest's rule for python_functions and python_classes."""
+    """Apply pytest's rule for python_functions and python_classes."""
     return any(
         fnmatchcase(name, pattern) if set("*?[") & set(pattern) else name.startswith(pattern) for pattern in patterns
     )

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
-from .. import globs
-from ..project import Project, below, folder_of, joined
-from .collect import Rules
+from tasks.inventory import globs
+from tasks.inventory.project import Project, below, folder_of, joined
+from tasks.inventory.python.collect import Rules
 
 FILES: Final = ("test_*.py", "*_test.py")
 NEVER: Final = ("*.egg", ".*", "_darcs", "build", "CVS", "dist", "node_modules", "venv", "{arch}")
@@ -45,11 +45,11 @@ class PytestScope:
 
     def collects(self, path: str) -> bool:
         """Whether a run in the folder would read this file.  path: below the folder."""
-        if any(globs.match(path, ignored) or globs.match(path, f"{ignored}/**") for ignored in self.ignored):
+        if any(within(path, ignored) for ignored in self.ignored):
             return False
         if path in self.testpaths:
             return True
-        root = next((root for root in self.testpaths if globs.match(path, f"{root}/**")), None)
+        root = next((root for root in self.testpaths if within(path, root)), None)
         if root is None and self.testpaths:
             return False
         start = root.count("/") + 1 if root else self.folder.count("/") + 1 if self.folder else 0
@@ -79,7 +79,7 @@ def _rank(name: str) -> int:
 
 
 def table_of(name: str, data: Any) -> dict[str, Any] | None:
-    """pytest's table in a configuration file; None if it has none."""
+    """Find pytest's table in a configuration file; None if it has none."""
     kind, section = CONFIGS[name]
     if not isinstance(data, dict):
         return None
@@ -92,11 +92,9 @@ def table_of(name: str, data: Any) -> dict[str, Any] | None:
 def scope(folder: str, table: dict[str, Any], ignored: tuple[str, ...], project: Project) -> PytestScope:
     """Build the scope one table describes."""
     listed = [joined(folder, root) for root in words(table.get("testpaths"))]
-    testpaths = [
-        root
-        for root in listed
-        if any(globs.match(path, root) or globs.match(path, f"{root}/**") for path in project.paths)
-    ]
+    # as for pytest, paths that lead nowhere do not count
+    places = project.paths | project.folders
+    testpaths = [root for root in listed if root in places or any(globs.match(place, root) for place in places)]
     return PytestScope(
         folder=folder,
         testpaths=tuple(testpaths) if "" not in testpaths else (),
@@ -109,6 +107,13 @@ def scope(folder: str, table: dict[str, Any], ignored: tuple[str, ...], project:
         ),
         declared=True,
     )
+
+
+def within(path: str, place: str) -> bool:
+    """Whether a path is, or lies in, a place that may be a pattern."""
+    if path == place or below(path, place):
+        return True
+    return bool(set("*?[") & set(place)) and (globs.match(path, place) or globs.match(path, f"{place}/**"))
 
 
 def words(value: Any) -> list[str]:

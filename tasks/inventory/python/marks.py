@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from .names import Found, Item, Names
+from tasks.inventory.python.names import Found, Item, Names
 
 SKIPS: Final = frozenset({"skip", "skipif", "skipIf", "skipUnless", "skipUnlessDBFeature", "skipIfDBFeature"})
 FAILS: Final = frozenset({"xfail", "expectedFailure"})

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from ..model import Facts
+from tasks.inventory.model import Facts
 
 Item = dict[str, Any]
 #: more steps than any honest chain of aliases and re-exports takes
@@ -128,7 +128,7 @@ class Names:
             ]
             yield from (source for source in sources if source not in self.facts)
             known = next((source for source in reversed(sources) if source in self.facts), None)
-            found = self.table(known).get(item.get("of") or dotted.split(".")[-1]) if known else None
+            found = self.table(known).get(item.get("of") or dotted.rsplit(".", maxsplit=1)[-1]) if known else None
 
 
 def bind(items: Iterable[Found]) -> dict[str, Found]:

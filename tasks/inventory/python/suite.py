@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..model import FactsByPath, Test
-from ..project import Project
-from .collect import Collector, Hit, Rules
-from .config import PytestScope, scope_of, scopes
-from .marks import Marks
-from .names import Item, Names
+from tasks.inventory.model import FactsByPath, Test
+from tasks.inventory.project import Project
+from tasks.inventory.python.collect import Collector, Hit, Rules
+from tasks.inventory.python.config import PytestScope, scope_of, scopes
+from tasks.inventory.python.marks import Marks
+from tasks.inventory.python.names import Item, Names
 
 
 @dataclass(slots=True)
@@ -42,12 +42,15 @@ class PythonSuite:
         """Files that candidates' bases, decorators, imported tests and star imports lead to."""
         if self.asked[0] != len(facts):  # facts only grow, and both frameworks ask
             names = self.names(facts)
-            wanted = {source for path in facts if path.endswith(".py") for source in self.sources(names, path)}
+            wanted = {source for path in facts for source in self.sources(names, path)}
             self.asked = (len(facts), wanted - facts.keys())
         return self.asked[1]
 
     def sources(self, names: Names, path: str) -> Iterator[str]:
         """Files that one file leads to; of a file that is no candidate only classes count."""
+        self.project.beat()
+        if not path.endswith(".py"):
+            return
         leads = self.leads if self.scope_of(path).collects(path) else self.bases
         for item in names.body(path):
             for dotted in leads(path, item):
@@ -55,7 +58,7 @@ class PythonSuite:
             if item["k"] == "star" and (source := names.locate(path, item["module"], item["level"])):
                 yield source
 
-    def bases(self, path: str, item: Item) -> Iterator[str]:
+    def bases(self, path: str, item: Item) -> Iterator[str]:  # noqa: ARG002 - the interface has it
         """Bases of a class."""
         yield from item.get("bases", [])
 
@@ -86,6 +89,7 @@ class PythonSuite:
         collectors: dict[Rules, Collector] = {}
         folded: dict[tuple[Any, ...], list[Hit]] = {}
         for path in owned:
+            self.project.beat()
             rules = self.scope_of(path).rules
             collector = collectors.setdefault(rules, Collector(names, rules))
             for hit in collector.module(path):
