@@ -165,7 +165,7 @@ def test_a_checkpoint_may_stop_a_run_at_any_point(calls: int, make_repository: M
     def run(url: str) -> None:
         source = Source.remote(url, plain_http=True)
         with fetched(source, head, workdir=tmp_path / "work", checkpoint=checkpoint) as repo:
-            repo.pulse.every = 0.0  # every call comes through
+            repo.pulse.every = repo.pulse.due = 0.0  # every call comes through
             inventory(repo)
 
     with serving(tmp_path) as host, pytest.raises(Stop):
