@@ -126,7 +126,7 @@ def _children(settings: Settings, url: str, place: _Place, *, by_tier: bool) -> 
     return [
         Child("web", web, env, ready=lambda: _serves(place)),
         *(Child(name, _worker(settings, name, queues), env) for name, queues in nodes),
-        Child("beat", [*_python("celery"), "-A", "tasks", "beat", "--pidfile="], env),
+        Child("beat", [*_python("celery"), "-A", "tasks", "--quiet", "beat", "--pidfile="], env),
     ]
 
 
