@@ -36,6 +36,12 @@ task_acks_on_failure = False
 task_acks_on_timeout = False
 task_publish_retry = False  # a publish is part of a transaction, which only its owner may run again (C1)
 
+# The soft limit ends the attempt in our own commit; the hard one is for code that cannot be stopped (C17).
+_limit = settings.analysis_time_limit.total_seconds()
+task_annotations = {
+    "tasks.analysis.analyse": {"time_limit": _limit, "soft_time_limit": max(_limit * 0.9, _limit - 30)},
+}
+
 worker_prefetch_multiplier = 1
 worker_enable_remote_control = False
 worker_send_task_events = False

@@ -17,16 +17,14 @@ from tasks.wiring import Wired, wired
 
 
 class AnalysisTask(FairTask):
-    """Time limits: the soft one ends the attempt in our own commit, the hard one is for code that cannot be stopped."""
+    """An analysis under its user's limit; its time limits are in celeryconfig."""
 
     abstract = True
     service = Service.ANALYSIS
 
 
 @app.task(base=AnalysisTask, bind=True, name="tasks.analysis.analyse")
-def analyse_commit(
-    self: AnalysisTask, *, host: str, owner: str, name: str, commit: str, user_id: str | None, ref: str | None
-) -> Any:
+def analyse_commit(self: AnalysisTask, *, host: str, owner: str, name: str, commit: str, user_id: str | None) -> Any:
     """Analyse one commit of one repository."""
     kit = wired()
     return analyse(

@@ -7,7 +7,7 @@ import os
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import UUID, uuid4
@@ -86,7 +86,7 @@ class World:
     """Short words for what most tests set up."""
 
     uow: UnitOfWork
-    policy: Policy = Policy("1.0.0+test")
+    policy: Policy = field(default_factory=lambda: Policy("1.0.0+test"))
     now: datetime = NOW
 
     def user(self, tier: Tier = Tier.FREE, *, analyses: int | None = None, email: str | None = None) -> UUID:

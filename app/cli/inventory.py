@@ -22,7 +22,7 @@ def inventory(path_or_url: str, commit: str | None, form: str) -> None:
     from tasks.inventory import InventoryError, fetched, resolve  # noqa: PLC0415 - 0.2 s that other commands save
     from tasks.inventory import inventory as take  # noqa: PLC0415
     from tasks.inventory.git import Source  # noqa: PLC0415
-    from tasks.inventory.listing import render  # noqa: PLC0415
+    from tasks.inventory.listing import render, skipped  # noqa: PLC0415
     from tasks.sources import source_of  # noqa: PLC0415
 
     settings = load()
@@ -34,17 +34,16 @@ def inventory(path_or_url: str, commit: str | None, form: str) -> None:
         else:
             address = parse_address(path_or_url, settings.allowed_git_hosts)
             source, ref = source_of(address.repository, settings), commit or address.commit or address.ref
-        with tempfile.TemporaryDirectory(prefix="fairlane-") as workdir:
-            found, _ = resolve(source, ref)
-            with fetched(source, found, workdir=Path(workdir)) as repository, _Bar() as bar:
-                taken = take(repository, checkpoint=bar)
+        with tempfile.TemporaryDirectory(prefix="fairlane-") as workdir, _Bar() as bar:
+            found, _ = resolve(source, ref, checkpoint=bar)
+            with fetched(source, found, workdir=Path(workdir), checkpoint=bar) as repository:
+                taken = take(repository)
     except InventoryError as error:
         click.echo(f"fairlane: {error.message} ({error.code})", err=True)
         sys.exit(1)
     click.echo(render(taken, form), nl=False)
-    for file in taken.files:
-        if file.skipped:
-            click.echo(f"skipped {file.path}: {file.skipped}", err=True)
+    for line in skipped(taken):
+        click.echo(f"skipped {line}", err=True)
 
 
 class _Bar:

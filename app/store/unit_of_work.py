@@ -39,7 +39,7 @@ class Publish(Protocol):
         ...
 
 
-def no_publish(_: Connection, message: JobMessage) -> None:
+def no_publish(connection: Connection, message: JobMessage) -> None:  # noqa: ARG001 - the protocol's
     """For processes that never enqueue."""
     raise RuntimeError(f"this process may not publish {message.task}")
 
