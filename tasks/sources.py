@@ -15,6 +15,10 @@ from tasks.inventory.gitprocess import GitLimits
 #: A submission waits no longer than this for a host's answer.
 RESOLVE_SECONDS = 15
 
+UNICAST = ipaddress.IPv6Network("2000::/3")
+NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+SIX_TO_FOUR = ipaddress.IPv6Network("2002::/16")
+
 
 def source_of(repository: Repository, settings: Settings) -> Source:
     """Where to fetch a repository.  Raises: InventoryError repository_not_found, host_refused or git_failed."""
@@ -34,9 +38,7 @@ def public_address(host: str) -> str:
         raise InventoryError("git_failed", f"The host {host} cannot be reached right now.") from error
     addresses = [str(info[4][0]) for info in found]
     for address in addresses:
-        parsed = ipaddress.ip_address(address.partition("%")[0])
-        mapped = getattr(parsed, "ipv4_mapped", None) or parsed
-        if not mapped.is_global or mapped.is_multicast:
+        if not _is_public(ipaddress.ip_address(address.partition("%")[0])):
             raise InventoryError("host_refused", f"The host {host} leads to an address that is not public.")
     return addresses[0]
 
@@ -56,6 +58,23 @@ def resolve_commit(
     except InventoryError as error:
         raise _problem(error) from error
     return found, None if commit or name == "HEAD" else name
+
+
+def _is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
+    if isinstance(address, ipaddress.IPv6Address):
+        if (inner := _inner(address)) is not None:
+            return _is_public(inner)
+        # the library calls whatever it does not know global; the Internet is in 2000::/3 only
+        if address not in UNICAST or address in SIX_TO_FOUR:
+            return False
+    return address.is_global and not address.is_multicast
+
+
+def _inner(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
+    """The IPv4 address it leads to: written as IPv6, or behind a NAT64."""
+    if address in NAT64:
+        return ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF)
+    return address.ipv4_mapped
 
 
 def _local_path(name: str, root: Path | None) -> Path:
