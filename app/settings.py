@@ -22,7 +22,10 @@ def _duration(raw: object) -> object:
     """`30s`, `5m`, `1h`, `2d` or seconds; pydantic alone would refuse the short forms of ADR-10."""
     if isinstance(raw, str):
         if short := re.fullmatch(r"(\d+(?:\.\d+)?)([smhd]?)", raw.strip()):
-            return timedelta(seconds=float(short[1]) * _UNITS[short[2] or "s"])
+            try:
+                return timedelta(seconds=float(short[1]) * _UNITS[short[2] or "s"])
+            except OverflowError as error:
+                raise ValueError("is longer than any clock counts") from error
         raise ValueError("allowed are durations as 30s, 5m, 1h or a number of seconds")
     return raw
 
@@ -111,13 +114,10 @@ def load(environ: Mapping[str, str] | None = None) -> Settings:
     given: dict[str, str] = {}
     for field in Settings.model_fields:
         name = field.upper()
-        if (path := environ.get(f"{name}_FILE")) and name not in environ:
-            try:
-                given[field] = Path(path).read_text(encoding="utf-8").strip()
-            except OSError as error:
-                raise BadSetting(f"{name}_FILE={path!r}: {error.strerror}") from error
-        elif environ.get(name, "") != "":
+        if environ.get(name, "") != "":
             given[field] = environ[name]
+        elif path := environ.get(f"{name}_FILE"):
+            given[field] = _content(f"{name}_FILE", path)
     try:
         settings = Settings.model_validate(given)
     except ValidationError as error:
@@ -128,6 +128,15 @@ def load(environ: Mapping[str, str] | None = None) -> Settings:
             f"LEASE_SECONDS={settings.lease_seconds:g}, or a lease ends between two renewals"
         )
     return settings
+
+
+def _content(name: str, path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8").strip()
+    except OSError as error:
+        raise BadSetting(f"{name}={path!r}: {error.strerror}") from error
+    except UnicodeDecodeError:  # its traceback would show the bytes
+        raise BadSetting(f"{name}={path!r}: allowed is a file of UTF-8 text") from None
 
 
 def _fault(fault: Mapping[str, object], given: Mapping[str, str]) -> str:
