@@ -101,6 +101,8 @@ def _from_url(text: str, allowed_hosts: Collection[str]) -> Address:
         raise _refused(f"has the scheme {url.scheme!r}; only https is allowed")
     if url.username is not None or url.password is not None or "@" in url.netloc:
         raise _refused("holds a user or password; give private access by account, never by URL")
+    if not url.netloc.isascii():  # lower case alone would turn some other alphabet's letters into ours
+        raise _refused("is on a host whose name is not written in ASCII")
     if port not in (None, 443):
         raise _refused("names a port; only 443 is allowed")
     return _address(url.hostname or "", [unquote(p) for p in url.path.strip("/").split("/")], allowed_hosts)
