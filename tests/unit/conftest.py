@@ -1,0 +1,6 @@
+"""Pure rules: no database; Hypothesis judges results, not the speed of a busy machine."""
+
+from hypothesis import settings
+
+settings.register_profile("busy", deadline=None, max_examples=200)
+settings.load_profile("busy")
