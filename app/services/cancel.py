@@ -10,10 +10,11 @@ from app.errors import Conflict, Forbidden, NotFound
 from app.services import describe
 from app.services.policy import Policy
 from app.store import analyses, events, messages, quota, requests, users
-from app.store.unit_of_work import Tx, UnitOfWork
+from app.store.unit_of_work import Tx, UnitOfWork, retried
 from app.store.users import Account
 
 
+@retried
 def cancel(uow: UnitOfWork, job_id: UUID, account: Account, policy: Policy, *, now: datetime) -> None:
     """Take the job away, or ask its worker to stop; idempotent.
 

@@ -10,9 +10,10 @@ from app.domain.queues import Service
 from app.services import end
 from app.services.start import Reschedule
 from app.store import events, messages, users
-from app.store.unit_of_work import UnitOfWork
+from app.store.unit_of_work import UnitOfWork, retried
 
 
+@retried
 def fail(
     uow: UnitOfWork,
     delivery: Delivery,
@@ -47,6 +48,7 @@ def fail(
         return Outcome.RETRY
 
 
+@retried
 def stop(uow: UnitOfWork, delivery: Delivery, service: Service, user_id: UUID | None, *, now: datetime) -> Outcome:
     """End a running job whose cancellation somebody asked for.  Returns: CANCELLED or STALE."""
     with uow.begin() as tx:

@@ -13,7 +13,7 @@ from app.services import end
 from app.services.policy import Policy
 from app.store import analyses, events, inventories, messages, quota, users
 from app.store.inventories import FileRow
-from app.store.unit_of_work import UnitOfWork
+from app.store.unit_of_work import UnitOfWork, retried
 
 BATCH = 500  # files per statement while saving; about 1 MB of JSON
 
@@ -25,6 +25,7 @@ def save(uow: UnitOfWork, files: Sequence[FileRow], policy: Policy) -> None:
             inventories.store_files(tx, files[first : first + BATCH], policy.parser_version)
 
 
+@retried
 def finish(
     uow: UnitOfWork,
     delivery: Delivery,

@@ -19,12 +19,17 @@ class Pulse(StrEnum):
 
 
 def beat(uow: UnitOfWork, delivery: Delivery, policy: Policy, progress: tuple[str, int, int] | None) -> Pulse:
-    """Renew the slot and write progress (phase, done, total), under the fence but without its lock."""
+    """Renew the slot and write progress (phase, done, total), under the fence but without its lock.
+
+    Two transactions, each with one row locked: a finish of the same job locks the record before the slot, so holding
+    both here in any order could meet it in a deadlock.
+    """
     with uow.begin() as tx:
         message = messages.peek(tx, delivery)
         if message is None:
             return Pulse.LOST
         slots.renew(tx, delivery, lease_seconds=policy.lease_seconds)
-        if progress:
+    if progress:
+        with uow.begin() as tx:
             analyses.progress(tx, delivery.job_id, *progress)
-        return Pulse.STOP if message.cancelled else Pulse.GO_ON
+    return Pulse.STOP if message.cancelled else Pulse.GO_ON

@@ -1,4 +1,4 @@
-"""Whether the service can work: is everything there that it needs?"""
+"""Whether the service can work: whether everything is there that it needs."""
 
 from __future__ import annotations
 

@@ -12,13 +12,14 @@ from app.domain.queues import Service
 from app.services import end
 from app.services.policy import Policy
 from app.store import analyses, events, messages, slots, users
-from app.store.unit_of_work import Tx, UnitOfWork
+from app.store.unit_of_work import Tx, UnitOfWork, retried
 from app.store.users import Account
 
 #: Re-schedules the message in place, in the given transaction.
 Reschedule = Callable[[Tx, timedelta], None]
 
 
+@retried
 def start(
     uow: UnitOfWork,
     delivery: Delivery,

@@ -14,7 +14,7 @@ from app.services import describe
 from app.services.policy import Policy
 from app.store import analyses, codebases, events, idempotency, messages, quota, requests, users
 from app.store.codebases import Codebase
-from app.store.unit_of_work import AlreadyQueuedError, JobMessage, Tx, UnitOfWork
+from app.store.unit_of_work import AlreadyQueuedError, JobMessage, Tx, UnitOfWork, retried
 from app.store.users import Account
 
 ANALYSE = "tasks.analysis.analyse"
@@ -41,6 +41,7 @@ class Answer:
     replayed: bool = False
 
 
+@retried
 def submit(
     uow: UnitOfWork,
     user_id: UUID,

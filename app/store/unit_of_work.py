@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import random
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from functools import wraps
+from typing import Any, ParamSpec, Protocol, TypeVar
 from uuid import UUID
 
 from sqlalchemy import Connection, CursorResult, Engine, TextClause, create_engine
+from sqlalchemy.exc import DBAPIError
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+VICTIM_CODES = ("40001", "40P01")  # serialization failure, deadlock
+VICTIM_RETRIES = 4
 
 
 class AlreadyQueuedError(Exception):
@@ -78,6 +88,26 @@ class UnitOfWork:
         """Commit on a clean exit, roll back on any exception."""
         with self.engine.begin() as connection:
             yield Tx(connection, self.publisher)
+
+
+def retried(use_case: Callable[P, R]) -> Callable[P, R]:
+    """Run a use case of one transaction again when PostgreSQL chose it as the victim of a deadlock.
+
+    Only for use cases whose every effect is in that transaction: the rollback has undone them all.
+    """
+
+    @wraps(use_case)
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        for attempt in range(VICTIM_RETRIES):
+            try:
+                return use_case(*args, **kwargs)
+            except DBAPIError as error:
+                if getattr(error.orig, "pgcode", None) not in VICTIM_CODES:
+                    raise
+                time.sleep(0.01 * 2**attempt * random.random())  # noqa: S311 - jitter, so that the two part
+        return use_case(*args, **kwargs)
+
+    return run
 
 
 def make_engine(url: str, *, pool_size: int = 5, application_name: str = "fairlane") -> Engine:
