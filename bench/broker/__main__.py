@@ -44,9 +44,9 @@ def main() -> None:
 
 
 def _subjects(admin_url: str, folder: Path, jobs: int, stock_jobs: int) -> list[Subject]:
-    admin = psycopg2.connect(admin_url)
+    base = admin_url.replace("postgresql+psycopg2:", "postgresql:").rpartition("/")[0]
+    admin = psycopg2.connect(f"{base}/postgres")
     admin.autocommit = True
-    base = admin_url.rpartition("/")[0]
     for name in ("ours", "stock"):
         admin.cursor().execute(f"CREATE DATABASE {name}")
     admin.close()

@@ -1,5 +1,6 @@
 """What is measured.  Each scene starts from empty tables."""
 
+import random
 import shutil
 import statistics
 import time
@@ -91,10 +92,12 @@ def idle(subject: Subject, number: int = 100) -> tuple[float, float]:
     """Milliseconds from before the publish to the job's first line on an idle worker: (p50, p99)."""
     line = len("0.000000\n")
     with subject.fresh() as app, worker(subject.url, subject.folder, 2):
-        for sent in range(1, number + 11):
+        app.send_task(f"{TASK}stamp", args=(time.time(),))
+        wait_until(subject.folder, line, 30)  # it is up
+        for _ in range(number):
+            time.sleep(random.uniform(0.05, 0.2))
             app.send_task(f"{TASK}stamp", args=(time.time(),))
-            wait_until(subject.folder, sent * line, 30)
-            time.sleep(0.05)
+        wait_until(subject.folder, (number + 1) * line, 30)
         took = sorted(float(text) for path in subject.folder.iterdir() for text in path.read_text().split())
-    took = took[: len(took) - 10]  # the first ones met a worker that was starting
+    took = took[:-1]  # the first met a worker that was starting
     return statistics.median(took) * 1000, took[int(len(took) * 0.99) - 1] * 1000

@@ -47,9 +47,9 @@ class Ledger:
             self._others.popleft()
 
     def write_with(self, statement: str, parameters: dict[str, Any]) -> list[Row]:
-        """Run a statement; acknowledgements ride along in the same round trip and commit.  -> the statement's rows."""
+        """Run a claim; acknowledgements ride along in the same round trip and commit.  -> the claim's rows."""
         if not self._acks:
-            return self._run(statement, parameters)
+            return self._run(f"{self._sql.soon_durable};{statement}", parameters)
         return self._with_acks(f"{self._sql.ack};{statement}", parameters)
 
     def _with_acks(self, statement: str, parameters: dict[str, Any]) -> list[Row]:

@@ -13,15 +13,12 @@ BATCH = 500
 
 #: A ready or delayed message.  `delay`: seconds, NULL for none.  No row back: a conflict, or an unknown queue.
 PUBLISH = """
-    WITH put AS (
-        INSERT INTO {message} (visible, visible_at, delay_reason, payload, queue_id, task_id, user_id, unique_key)
-        SELECT %(delay)s IS NULL, clock_timestamp() + make_interval(secs => %(delay)s),
-               CASE WHEN %(delay)s IS NOT NULL THEN 'eta' END,
-               %(payload)s, id, %(task_id)s, %(user_id)s, %(unique_key)s
-          FROM {queue} WHERE name = %(queue)s
-        ON CONFLICT DO NOTHING RETURNING id
-    )
-    SELECT id, pg_notify('{channel}', %(hint)s) FROM put"""
+    INSERT INTO {message} (visible, visible_at, delay_reason, payload, queue_id, task_id, user_id, unique_key)
+    SELECT %(delay)s IS NULL, clock_timestamp() + make_interval(secs => %(delay)s),
+           CASE WHEN %(delay)s IS NOT NULL THEN 'eta' END,
+           %(payload)s, id, %(task_id)s, %(user_id)s, %(unique_key)s
+      FROM {queue} WHERE name = %(queue)s
+    ON CONFLICT DO NOTHING RETURNING id, pg_notify('{channel}', %(hint)s)"""
 
 #: Why PUBLISH put nothing: the message in the way, if there is one (the task itself first).
 IN_THE_WAY = """
@@ -30,16 +27,14 @@ IN_THE_WAY = """
 
 #: A retry in place.  Locks: the row.  Fenced: without the lease nothing happens at all.
 RETRY = """
-    WITH put AS (
-        UPDATE {message} SET
-               visible = %(delay)s IS NULL, visible_at = clock_timestamp() + make_interval(secs => %(delay)s),
-               delay_reason = CASE WHEN %(delay)s IS NULL THEN NULL WHEN %(snooze)s THEN 'snooze' ELSE 'retry' END,
-               payload = %(payload)s, queue_id = coalesce((SELECT id FROM {queue} WHERE name = %(queue)s), queue_id),
-               lease_token = NULL, lease_owner = NULL, started_at = NULL,
-               retry_count = retry_count + (NOT %(snooze)s)::int, snooze_count = snooze_count + %(snooze)s::int
-         WHERE task_id = %(task_id)s AND lease_token = %(lease_token)s::uuid RETURNING id
-    )
-    SELECT id, pg_notify('{channel}', %(hint)s) FROM put"""
+    UPDATE {message} SET
+           visible = %(delay)s IS NULL, visible_at = clock_timestamp() + make_interval(secs => %(delay)s),
+           delay_reason = CASE WHEN %(delay)s IS NULL THEN NULL WHEN %(snooze)s THEN 'snooze' ELSE 'retry' END,
+           payload = %(payload)s, queue_id = coalesce((SELECT id FROM {queue} WHERE name = %(queue)s), queue_id),
+           lease_token = NULL, lease_owner = NULL, started_at = NULL,
+           retry_count = retry_count + (NOT %(snooze)s)::int, snooze_count = snooze_count + %(snooze)s::int
+     WHERE task_id = %(task_id)s AND lease_token = %(lease_token)s::uuid
+    RETURNING id, pg_notify('{channel}', %(hint)s)"""
 
 ADD_QUEUE = "INSERT INTO {queue} (name) VALUES (%(queue)s) ON CONFLICT DO NOTHING"
 HAS_QUEUE = "SELECT 1 FROM {queue} WHERE name = %(queue)s"
@@ -60,6 +55,10 @@ CLAIM = """
                                AND (SELECT id FROM {queue} WHERE name = %(queue)s) AND visible
             ORDER BY queue_id, id LIMIT %(count)s FOR UPDATE SKIP LOCKED))
     RETURNING id, lease_token::text, payload, delivery_count, retry_count, snooze_count, lost_count"""
+
+#: Before a claim that carries no acknowledgements.  Should the server crash in the next second the message is ready
+#: again, as if its worker had died; and any commit of that worker makes the claim durable before itself.
+SOON_DURABLE = "SET LOCAL synchronous_commit = off"
 
 #: Tokens are unique, so the two lists need no pairing.  A row that is gone or leased anew stays as it is.
 ACK = "DELETE FROM {message} WHERE id = ANY (%(ids)s) AND lease_token = ANY (%(tokens)s::uuid[])"
@@ -159,6 +158,7 @@ class Statements:
     has_queue: str = HAS_QUEUE
     notify: str = NOTIFY
     claim: str = CLAIM
+    soon_durable: str = SOON_DURABLE
     ack: str = ACK
     renew: str = RENEW
     adopt: str = ADOPT
