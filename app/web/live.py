@@ -87,6 +87,7 @@ class Live:
             self._jobs[job_id].watchers -= 1
             if not self._jobs[job_id].watchers:
                 del self._jobs[job_id]
+                self._changed.notify_all()
 
     def next(self, job_id: UUID, after: Seen, seconds: float) -> Seen | None:
         """Wait for a later and other sight of the job than `after`; None when none came in time."""
@@ -115,7 +116,8 @@ class Live:
                 self._read(known, every=turn % REREAD_EVERY == 0)
             except (SQLAlchemyError, Problem) as error:  # streams go on; the database comes back
                 log.warning("live.read_failed", error=type(error).__name__)
-            time.sleep(POLL_SECONDS)
+            with self._changed:
+                self._changed.wait_for(lambda: not self._jobs, POLL_SECONDS)
 
     def _read(self, known: dict[UUID, watch.Pulse | None], *, every: bool) -> None:
         for job_id, pulse in watch.pulses(self.uow, known).items():

@@ -49,7 +49,7 @@ def document(problem: Problem) -> dict[str, Any]:
 def render(problem: Problem) -> Response:
     """Answer with a problem."""
     headers = {} if problem.retry_after is None else {"Retry-After": str(problem.retry_after)}
-    if problem.status == 401:  # noqa: PLR2004
+    if problem.status == 401:
         headers["WWW-Authenticate"] = 'Bearer realm="fairlane"'
     return respond(document(problem), headers)
 
@@ -81,7 +81,7 @@ def _pointer(location: Sequence[int | str]) -> str:
 
 def _http(error: HTTPException) -> ResponseReturnValue:
     """Werkzeug's own: no such route, wrong method, broken or too long a body."""
-    if error.response is not None or error.code is None or error.code < 400:  # noqa: PLR2004
+    if error.response is not None or error.code is None or error.code < 400:
         return error.get_response()
     slug = error.name.lower().replace(" ", "-")
     kept = {name: value for name, value in error.get_headers() if name in {"Allow", "Retry-After"}}

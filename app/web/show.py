@@ -71,9 +71,9 @@ def duration(job: dict[str, Any]) -> str:
     start = datetime.fromisoformat(job["started_at"] or job["submitted_at"])
     end = datetime.fromisoformat(job["finished_at"]) if job["finished_at"] else datetime.now(UTC)
     seconds = max(0.0, (end - start).total_seconds())
-    if seconds < 10:  # noqa: PLR2004 - below ten seconds a tenth is worth telling
+    if seconds < 10:
         return f"{seconds:.1f} s"
-    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds // 60:.0f} min {seconds % 60:.0f} s"  # noqa: PLR2004
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds // 60:.0f} min {seconds % 60:.0f} s"
 
 
 def short(commit: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -111,6 +112,11 @@ class Web:
             self.uow, delivery, Service.ANALYSIS, self._owner(job_id), failure, retry=_snooze, roll=0.0, now=_now()
         )
 
+    def finish_cancelled(self, delivery: Delivery) -> None:
+        """What a worker does that was asked to stop."""
+        ended = fail.stop(self.uow, delivery, Service.ANALYSIS, self._owner(str(delivery.job_id)), now=_now())
+        assert ended is Outcome.CANCELLED
+
     def sign_in(self, account: accounts.Account) -> None:
         """Spend a sign-in link through the pages."""
         secret = accounts.sign_in_link(self.uow, account.user_id, now=_now())
@@ -136,7 +142,7 @@ def csrf(page: TestResponse) -> str:
     return page.text.split(marker)[1].split('"')[0]
 
 
-def test_row(
+def a_test(
     name: str, *, line: int = 1, status: str = "active", suites: tuple[str, ...] = (), framework: str = "pytest"
 ) -> dict[str, Any]:
     """A test as the engine writes it."""
@@ -153,8 +159,8 @@ def file(path: str, *tests: dict[str, Any], skipped: str | None = None) -> FileR
 def inventory() -> list[FileRow]:
     """Three files, one of which nobody could read."""
     return [
-        file("tests/test_cart.py", test_row("test_adds", line=3), test_row("test_removes", line=9, status="skipped")),
-        file("tests/unit/test_price.py", test_row("test_rounds", line=4, suites=("TestPrice",), status="xfail")),
+        file("tests/test_cart.py", a_test("test_adds", line=3), a_test("test_removes", line=9, status="skipped")),
+        file("tests/unit/test_price.py", a_test("test_rounds", line=4, suites=("TestPrice",), status="xfail")),
         file("web/broken.test.js", skipped="syntax_error"),
     ]
 
@@ -214,14 +220,18 @@ def uow(emptied_url: str) -> Iterator[UnitOfWork]:
 
 
 @pytest.fixture
-def make_web(uow: UnitOfWork) -> Callable[..., Web]:
+def make_web(uow: UnitOfWork) -> Iterator[Callable[..., Web]]:
     """make_web(ALLOW_…) -> the application under other settings."""
 
     def make(**settings: Any) -> Web:
         wired = Wired(SETTINGS.model_copy(update=settings), uow, POLICY, resolve, "a secret of this test")
         return Web(create_app(wired), uow)
 
-    return make
+    yield make
+    for thread in threading.enumerate():
+        if thread.name == "live":  # it would read while the tables are emptied
+            thread.join(10)
+            assert not thread.is_alive(), "a test left a stream open"
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from typing import Any
 
 from apiflask import APIBlueprint
 from flask import Response, request
-from werkzeug.exceptions import UnsupportedMediaType
+from werkzeug.exceptions import RequestEntityTooLarge, UnsupportedMediaType
 
 from app.web import auth
 
@@ -25,12 +25,15 @@ def _only_json() -> None:
         return
     if (request.content_length or request.content_type) and not request.is_json:
         raise UnsupportedMediaType("Send JSON with `Content-Type: application/json`.")
+    # Werkzeug cuts a body of unknown length at the limit, and the rest would only look like broken JSON
+    if request.content_length is None and len(request.get_data()) >= (request.max_content_length or 0):
+        raise RequestEntityTooLarge
 
 
 @api.after_request
 def _conditional(response: Response) -> Response:
     """ETag and 304 for whatever is read as a whole."""
-    if request.method == "GET" and response.status_code == 200 and not response.is_streamed:  # noqa: PLR2004
+    if request.method == "GET" and response.status_code == 200 and not response.is_streamed:
         response.add_etag()
         response.make_conditional(request)
     return response
