@@ -1,0 +1,128 @@
+"""The documents name what is there: settings, commands, problems, states, tests and each other."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from app.cli import main
+from app.domain.lifecycle import MOVES, WORKER_LOST, Status
+from app.errors import Problem
+from app.services.sweep import BURIED
+from app.settings import Settings, load
+from app.web.api import api
+from tasks.inventory.errors import CODES
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = [*DOCS.rglob("*.md"), ROOT / "SECURITY.md", ROOT / "CONTRIBUTING.md"]
+RECORDS = sorted((DOCS / "adr").glob("[0-9]*.md"))
+
+
+def text(name: str) -> str:
+    return (DOCS / name).read_text(encoding="utf-8")
+
+
+def rows(name: str) -> Iterator[list[str]]:
+    """Cells of every row of every table of a page."""
+    for line in text(name).splitlines():
+        if line.startswith("| "):
+            yield [cell.strip().strip("`") for cell in re.split(r"(?<!\\)\|", line.strip("|"))]
+
+
+def commands(group: click.Group, *above: str) -> Iterator[str]:
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            yield from commands(command, *above, name)
+        else:
+            yield " ".join((*above, name))
+
+
+def problems(kind: type[Problem] = Problem) -> Iterator[type[Problem]]:
+    yield kind
+    for child in kind.__subclasses__():
+        yield from problems(child)
+
+
+def test_every_setting_is_documented_with_its_default() -> None:
+    told = {row[0]: row[1] for row in rows("operating.md") if re.fullmatch(r"[A-Z][A-Z_]+", row[0])}
+    assert set(told) == {field.upper() for field in Settings.model_fields}
+    for name, default in told.items():
+        given = {} if default == "none" else {name: default}
+        field = Settings.model_fields[name.lower()]
+        assert getattr(load(given), name.lower()) == field.default, name
+        assert (default == "none") == (field.default is None), name
+
+
+@pytest.mark.parametrize("command", sorted(commands(main)))
+def test_every_command_is_documented(command: str) -> None:
+    assert re.search(rf"`fairlane {command}\b", text("operating.md"))
+
+
+def test_every_problem_is_documented_with_its_status() -> None:
+    told = {row[0].removeprefix("/problems/"): row[1] for row in rows("api.md") if row[0].startswith("/problems/")}
+    own = {kind.slug: str(kind.status) for kind in problems() if kind.__module__ == Problem.__module__}
+    assert told | {"bad-setting": "500"} == own
+
+
+def test_every_error_code_is_documented() -> None:
+    ours = {"time_limit", "out_of_memory", "database_away", "internal_error", WORKER_LOST.code, BURIED.code}
+    assert {code for code in ours | set(CODES) if f"`{code}`" not in text("api.md")} == set()
+
+
+def test_every_move_of_a_job_is_in_the_table_of_states() -> None:
+    states = {status.value for status in Status}
+    told = {row[0]: set(filter(None, row[1].split(", "))) for row in rows("architecture.md") if row[0] in states}
+    assert told == {status.value: {to.value for to in moves} for status, moves in MOVES.items()}
+
+
+def test_every_state_is_in_the_drawing() -> None:
+    drawing = text("lifecycle.svg")
+    assert {status.value for status in Status if f">{status.value}</text>" not in drawing} == set()
+
+
+def test_every_table_of_the_schema_is_in_the_architecture() -> None:
+    made = {
+        name
+        for file in (ROOT / "migrations" / "versions").glob("[0-9]*.py")
+        for name in re.findall(r"CREATE (?:UNLOGGED )?TABLE (\w+)", file.read_text(encoding="utf-8"))
+    }
+    assert {name for name in made if f"`{name}`" not in text("architecture.md")} == set()
+
+
+def test_every_call_of_the_api_has_an_example() -> None:
+    app = pytest.importorskip("flask").Flask("docs")
+    app.register_blueprint(api)
+    page = re.sub(r"\$\w+|local/-/shop|\?[^\"]*", "X", text("api.md"))
+    paths = {re.sub(r"<[^>]+>", "X", rule.rule.removeprefix("/api/v1")) for rule in app.url_map.iter_rules()}
+    paths = {path.replace("/repositories/X/X/X", "/repositories/X") for path in paths if not path.startswith("/static")}
+    assert {path for path in paths if f"X{path}" not in page.replace("$API", "X")} == set()
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=lambda path: path.name)
+def test_a_decision_is_short_complete_and_in_the_index(record: Path) -> None:
+    lines = record.read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 60
+    number, _, title = lines[0].removeprefix("# ").partition(" ")
+    assert f"| [{number}]({record.name}) | {title} |" in text("adr/README.md")
+    headings = [line.removeprefix("## ") for line in lines if line.startswith("## ")]
+    assert headings[:2] == ["Context", "Decision"]
+    assert headings[2].startswith("Why")
+    assert headings[3:] == ["Considered", "Consequences", "Tests"]
+
+
+def test_decisions_are_numbered_without_a_gap() -> None:
+    assert [path.name[:4] for path in RECORDS] == [f"{number:04}" for number in range(1, len(RECORDS) + 1)]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_links_and_named_files_exist(page: Path) -> None:
+    words = page.read_text(encoding="utf-8")
+    links = [target for target in re.findall(r"\]\(([^)#\s]+)", words) if "://" not in target]
+    named = re.findall(r"`((?:app|tasks|tests|migrations|docker)/[\w/.-]+)", words)
+    missing = [target for target in links if not (page.parent / target).exists()]
+    # a segment in capitals stands for any name
+    missing += [name for name in named if not re.search(r"/[A-Z]+\b", name) and not (ROOT / name).exists()]
+    assert missing == []
