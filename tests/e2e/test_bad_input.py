@@ -14,7 +14,11 @@ from tests.nodes import wait_for
 HOSTILE = {
     "no-tests": {"README.md": "nothing to run\n"},
     "garbage": {"test_x.py": bytes(range(256)).decode("latin-1") * 64},
-    "nested": {"test_deep.py": "(" * 50_000, "deep.test.js": "[" * 50_000, "deep_test.go": "package a\n" + "(" * 50_000},
+    "nested": {
+        "test_deep.py": "(" * 50_000,
+        "deep.test.js": "[" * 50_000,
+        "deep_test.go": "package a\n" + "(" * 50_000,
+    },
     "unclosed": {"test_x.py": 'def test_x():\n    """never closed\n'},
     "large": {"test_large.py": "x = 1\n" * 20_000_000},
 }

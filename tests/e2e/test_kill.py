@@ -33,6 +33,7 @@ BROKEN = {
     "I5 a slot of an ended job": "SELECT job_id FROM execution_slots",
     "a message of an ended job": "SELECT task_id FROM kombu_message",
     "a dead letter": "SELECT task_id, reason FROM kombu_dead_letter",
+    "a deadlock": "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database() AND deadlocks > 0",
     "I7 a completed analysis without its tests": """
         SELECT a.id FROM analyses a WHERE a.status = 'completed' AND a.total_tests <> (
             SELECT coalesce(sum(i.total_tests), 0) FROM analysis_files f
