@@ -35,7 +35,9 @@ def main() -> None:
         "idle submit to start": starts,
     }
     for name, times in figures.items():
-        print(f"{name:24} p50 {percentile(times, 0.5):7.1f} ms   p99 {percentile(times, 0.99):7.1f} ms   n {len(times)}")
+        print(
+            f"{name:24} p50 {percentile(times, 0.5):7.1f} ms   p99 {percentile(times, 0.99):7.1f} ms   n {len(times)}"
+        )
     print(f"accepted per second: {one_rate:.0f} with 1 client, {many_rate:.0f} with {CLIENTS}")
     found = {name: {"p50": percentile(t, 0.5), "p99": percentile(t, 0.99)} for name, t in figures.items()}
     print(json.dumps(found | {"accepts_per_second": {"1": one_rate, str(CLIENTS): many_rate}}))

@@ -37,7 +37,9 @@ def main() -> None:
         "embedded PostgreSQL, warm": warm,
     }
     for name, seconds in figures.items():
-        print(f"{name:32} median {statistics.median(seconds):6.2f} s   min {min(seconds):6.2f}   max {max(seconds):6.2f}")
+        print(
+            f"{name:32} median {statistics.median(seconds):6.2f} s   min {min(seconds):6.2f}   max {max(seconds):6.2f}"
+        )
     print(json.dumps({name: statistics.median(seconds) for name, seconds in figures.items()}))
 
 
