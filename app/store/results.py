@@ -18,7 +18,8 @@ _COUNT = text("""
        AND (CAST(:status AS text) IS NULL OR t.test->>'status' = :status)
        AND (CAST(:framework AS text) IS NULL OR t.test->>'framework' = :framework)
        AND (CAST(:path AS text) IS NULL OR strpos(lower(f.path), lower(:path)) > 0)
-       AND (CAST(:q AS text) IS NULL OR strpos(lower(concat_ws(' ', t.test->>'name', t.test->>'suites')), lower(:q)) > 0)""")
+       AND (CAST(:q AS text) IS NULL
+            OR strpos(lower(concat_ws(' ', t.test->>'name', t.test->>'suites')), lower(:q)) > 0)""")
 
 
 def count(tx: Tx, analysis_id: UUID, wanted: TestFilter) -> int:

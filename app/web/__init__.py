@@ -8,13 +8,12 @@ from apiflask import APIFlask
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from app import logs
-from app.web import headers, health, openapi, pages, problems
+from app.web import headers, health, openapi, pages, problems, sessions
 from app.web.api import api
 from app.web.api.events import LIVE
 from app.web.context import EXTENSION
 from app.web.live import Live
 from app.web.reading import StrictJson
-from app.web.sessions import Sessions
 from app.web.wiring import Wired, wire
 
 LONGEST_BODY = 1_000_000  # bytes
@@ -37,7 +36,7 @@ def create_app(wired: Wired | None = None) -> APIFlask:
     app.secret_key = wired.secret
     app.config |= {"MAX_CONTENT_LENGTH": LONGEST_BODY, "MAX_FORM_PARTS": 50}
     app.json = StrictJson(app)
-    app.session_interface = Sessions()
+    sessions.init(app)
     if wired.settings.trust_proxy:
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=1, x_proto=1, x_host=1)  # type: ignore[method-assign]
     openapi.init(app)

@@ -16,6 +16,8 @@ class Shape(BaseModel):
 
 
 class RepositoryShape(Shape):
+    """Where the code is."""
+
     host: str
     owner: str
     name: str
@@ -38,12 +40,16 @@ class WaitShape(Shape):
 
 
 class ProgressShape(Shape):
+    """How far a running job is."""
+
     phase: str
     done: int
     total: int
 
 
 class ErrorShape(Shape):
+    """Why a job failed."""
+
     code: str
     message: str
     retryable: bool
@@ -96,10 +102,14 @@ class BatchItem(Shape):
 
 
 class Batch(Shape):
+    """The items in the order asked."""
+
     items: list[BatchItem]
 
 
 class TestRow(Shape):
+    """One test definition."""
+
     __test__ = False
 
     file: str
@@ -121,6 +131,8 @@ class TestPage(Shape):
 
 
 class Event(Shape):
+    """One step of a job."""
+
     id: int
     at: datetime
     event: str
@@ -128,10 +140,14 @@ class Event(Shape):
 
 
 class Timeline(Shape):
+    """Every step of a job, in order."""
+
     items: list[Event]
 
 
 class JobPage(Shape):
+    """Jobs, newest first; next: where the following page starts."""
+
     items: list[Job]
     next: int | None = None
 
@@ -158,6 +174,8 @@ class Meter(Shape):
 
 
 class Usage(Shape):
+    """This period's units by kind."""
+
     tier: str
     period_start: datetime
     resets_at: datetime
@@ -166,6 +184,8 @@ class Usage(Shape):
 
 
 class Reservation(Shape):
+    """Units held by one unfinished job."""
+
     job_id: UUID
     event_type: str
     reserved_amount: int
@@ -174,10 +194,14 @@ class Reservation(Shape):
 
 
 class Reservations(Shape):
+    """Oldest first."""
+
     items: list[Reservation]
 
 
 class QuotaAnswer(Shape):
+    """What would happen; nothing is reserved."""
+
     event_type: str
     amount: int
     allowed: bool
@@ -188,6 +212,8 @@ class QuotaAnswer(Shape):
 
 
 class Me(Shape):
+    """The account behind a token or session."""
+
     user_id: UUID
     email: str | None
     tier: str
@@ -214,10 +240,6 @@ class NewTokenShape(TokenRow):
 
 
 class Tokens(Shape):
+    """Newest first."""
+
     items: list[TokenRow]
-
-
-class State(Shape):
-    """status: of the process, or of what it needs."""
-
-    status: str

@@ -85,7 +85,7 @@ def as_markdown(rows: Rows) -> Iterator[str]:
     for file, tests in groupby(rows, lambda row: row["file"]):
         yield f"## {_quoted(file)}\n\n"
         for test in tests:
-            path = " › ".join(_quoted(part) for part in (*test["suites"], test["name"]))
+            path = " › ".join(_quoted(part) for part in (*test["suites"], test["name"]))  # noqa: RUF001
             yield f"- {path} ({test['status']}, line {test['line']})\n"
         yield "\n"
 

@@ -42,11 +42,13 @@ class Seen:
 
     @property
     def id(self) -> str:
+        """Another one whenever the client would see something else."""
         content = json.dumps(self.job, sort_keys=True, default=str)
         return f"{self.event_id}-{zlib.crc32(content.encode()):08x}"
 
     @property
     def is_final(self) -> bool:
+        """Nothing follows."""
         return self.job["status"] in FINAL
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Annotated, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from app.domain.plans import EventType
 from app.store.inventories import TestFilter
@@ -12,6 +13,15 @@ from app.store.inventories import TestFilter
 MOST_ITEMS = 100
 _PLAIN = r"^[^\x00-\x1f\x7f]*$"  # PostgreSQL takes no NUL, and no name needs a control character
 
+
+def _utc(instant: datetime) -> datetime:
+    """PostgreSQL knows fewer years and zones than Python."""
+    if not 2000 <= instant.year < 3000:
+        raise ValueError("allowed are the years 2000 to 2999")
+    return instant.astimezone(UTC)
+
+
+Instant = Annotated[AwareDatetime, AfterValidator(_utc)]
 Plain = Annotated[str, Field(max_length=500, pattern=_PLAIN)]
 
 
@@ -53,13 +63,14 @@ class SubmitBatch(Body):
 
 
 class QuotaQuestion(Body):
-    """Would so much be accepted now?"""
+    """So many units: would they be accepted now."""
 
     event_type: Literal["analysis", "specview"] = "analysis"
     amount: Annotated[int, Field(ge=1, le=1_000_000)] = 1
 
     @property
     def event(self) -> EventType:
+        """As the domain names it."""
         return EventType(self.event_type)
 
 
@@ -69,7 +80,7 @@ class NewToken(Body):
     name: Annotated[str, Field(max_length=100, pattern=_PLAIN)] = ""
     scopes: Annotated[list[Literal["read", "write", "operator"]], Field(min_length=1, max_length=3)] = ["read", "write"]
     # JSON has no instants, so this one member is read from text although the model is strict
-    expires_at: Annotated[AwareDatetime | None, Field(strict=False, description="None: until revoked")] = None
+    expires_at: Annotated[Instant | None, Field(strict=False, description="None: until revoked")] = None
 
 
 class SubmitForm(Query):

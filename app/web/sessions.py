@@ -7,16 +7,18 @@ from flask.sessions import SecureCookieSessionInterface
 
 
 class Sessions(SecureCookieSessionInterface):
-    """HttpOnly and SameSite=Lax always; Secure where the browser came by https."""
+    """Secure where the browser came by https, which no setting of Flask can say."""
 
-    def get_cookie_name(self, app: Flask) -> str:
-        return "fairlane"
-
-    def get_cookie_httponly(self, app: Flask) -> bool:
-        return True
-
-    def get_cookie_samesite(self, app: Flask) -> str:
-        return "Lax"
-
-    def get_cookie_secure(self, app: Flask) -> bool:
+    def get_cookie_secure(self, app: Flask) -> bool:  # noqa: ARG002 - Flask's signature
+        """Decide for this request."""
         return request.is_secure
+
+
+def init(app: Flask) -> None:
+    """HttpOnly and SameSite=Lax always."""
+    app.config |= {
+        "SESSION_COOKIE_NAME": "fairlane",
+        "SESSION_COOKIE_HTTPONLY": True,
+        "SESSION_COOKIE_SAMESITE": "Lax",
+    }
+    app.session_interface = Sessions()

@@ -61,7 +61,7 @@ def number(value: float) -> str:
 def instant(value: str | datetime | None) -> Markup | str:
     """A `time` element, in UTC to the minute."""
     if value is None:
-        return "–"
+        return "–"  # noqa: RUF001
     moment = (datetime.fromisoformat(value) if isinstance(value, str) else value).astimezone(UTC)
     return Markup('<time datetime="{}">{}</time>').format(moment.isoformat(), f"{moment:%Y-%m-%d %H:%M} UTC")
 

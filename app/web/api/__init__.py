@@ -8,6 +8,7 @@ from apiflask import APIBlueprint
 from flask import Response, request
 from werkzeug.exceptions import RequestEntityTooLarge, UnsupportedMediaType
 
+from app.errors import InvalidInput
 from app.web import auth
 
 api = APIBlueprint("api", __name__, url_prefix="/api/v1")
@@ -19,7 +20,7 @@ api.before_request(auth.limit_writes)
 
 
 @api.before_request
-def _only_json() -> None:
+def _only_objects() -> None:
     """A body of another type is refused before it is read; this also keeps HTML forms of other sites out."""
     if request.method in auth.SAFE_METHODS or request.method == "DELETE":
         return
@@ -28,6 +29,8 @@ def _only_json() -> None:
     # Werkzeug cuts a body of unknown length at the limit, and the rest would only look like broken JSON
     if request.content_length is None and len(request.get_data()) >= (request.max_content_length or 0):
         raise RequestEntityTooLarge
+    if not isinstance(request.get_json(force=True), dict):
+        raise InvalidInput("The body is no JSON object.", errors=[{"pointer": "", "detail": "allowed is an object"}])
 
 
 @api.after_request

@@ -83,7 +83,7 @@ def add_token(asked: NewToken) -> dict[str, Any]:
     """Make a token; its secret is shown this once.  A token can give no more than it may do itself."""
     account = auth.person("write")
     if excess := set(asked.scopes) - g.caller.scopes:
-        raise Forbidden(f"This token lacks the scope {sorted(excess)[0]!r} and cannot give it")
+        raise Forbidden(f"This token lacks the scope {min(excess)!r} and cannot give it")
     token = accounts.add_token(
         wired().uow,
         account.user_id,

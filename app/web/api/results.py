@@ -28,7 +28,7 @@ _EXPORTS: dict[str | int, Any] = {
 def list_tests(job_id: UUID, asked: TestsQuery) -> dict[str, Any] | Response:
     """The tests of a completed analysis, by path and line.
 
-    JSON comes in pages; CSV, JSON lines, Markdown and JUnit XML (`Accept`, or `format`) hold all rows, or `limit` of them.
+    JSON comes in pages; CSV, JSON lines, Markdown and JUnit XML (`Accept`, or `format`) hold all rows, or `limit`.
     """
     services, viewer = wired(), auth.viewer()
     chosen = _format(asked)
