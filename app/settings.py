@@ -77,7 +77,6 @@ class Settings(BaseModel):
     lease_seconds: Annotated[float, Field(ge=1, le=3600)] = 15
     heartbeat_seconds: Annotated[float, Field(ge=0.2, le=600)] = 3
     analysis_time_limit: Annotated[Duration, Field(gt=timedelta(0))] = timedelta(minutes=20)
-    spec_time_limit: Annotated[Duration, Field(gt=timedelta(0))] = timedelta(minutes=90)
     git_timeout: Annotated[Duration, Field(gt=timedelta(0))] = timedelta(minutes=10)
     rate_limit_per_minute: Annotated[int, Field(ge=1)] = 600  # API requests that write, per account or address
     web_concurrency: Annotated[int, Field(ge=1, le=64)] = 1
@@ -122,10 +121,10 @@ def load(environ: Mapping[str, str] | None = None) -> Settings:
         settings = Settings.model_validate(given)
     except ValidationError as error:
         raise BadSetting("; ".join(_fault(fault, given) for fault in error.errors())) from None
-    if settings.heartbeat_seconds * 2 > settings.lease_seconds:
+    if settings.heartbeat_seconds * 3 > settings.lease_seconds:
         raise BadSetting(
-            f"HEARTBEAT_SECONDS={settings.heartbeat_seconds:g}: allowed is at most half of "
-            f"LEASE_SECONDS={settings.lease_seconds:g}, or a lease ends between two renewals"
+            f"HEARTBEAT_SECONDS={settings.heartbeat_seconds:g}: allowed is at most a third of "
+            f"LEASE_SECONDS={settings.lease_seconds:g}, so that a lease outlives two renewals that fail"
         )
     return settings
 

@@ -8,7 +8,7 @@ from uuid import UUID
 import structlog
 from celery import Task
 from celery.exceptions import Ignore, Reject, Retry, SoftTimeLimitExceeded
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from app.domain.lifecycle import Delivery, Failure, Outcome
@@ -23,7 +23,7 @@ from tasks.wiring import Wired, wired
 
 log = structlog.get_logger(__name__)
 
-DATABASE_AWAY = (DBAPIError, PoolTimeoutError)
+DATABASE_AWAY = (OperationalError, InterfaceError, PoolTimeoutError)
 
 
 class FairTask(Task):

@@ -58,7 +58,7 @@ class PgScheduler(Scheduler):
 
     def _leads(self) -> bool:
         if self._leadership is None:
-            connection = wired().uow.engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+            connection = wired().direct.connect().execution_options(isolation_level="AUTOCOMMIT")
             if not schedule.lead(connection):
                 connection.close()
                 return False

@@ -4,6 +4,8 @@ import os
 from dataclasses import dataclass
 from functools import lru_cache
 
+from sqlalchemy import Engine
+
 from app import logs
 from app.database import database_url
 from app.services.policy import Policy
@@ -15,10 +17,11 @@ from tasks.publish import publisher
 
 @dataclass(frozen=True, slots=True)
 class Wired:
-    """The process's own; never shared with a child."""
+    """The process's own; never shared with a child.  direct: reaches PostgreSQL itself, for session locks."""
 
     settings: Settings
     uow: UnitOfWork
+    direct: Engine
     policy: Policy
 
 
@@ -44,4 +47,5 @@ def _wired(pid: int) -> Wired:  # noqa: ARG001 - the key: what a parent made is 
     settings = load()
     # a child runs one task and its heartbeat thread
     engine = make_engine(database_url(settings), pool_size=2, application_name="fairlane worker")
-    return Wired(settings, UnitOfWork(engine, publisher(app)), Policy.of(settings, PARSER_VERSION))
+    direct = make_engine(settings.database_direct_url, pool_size=1) if settings.database_direct_url else engine
+    return Wired(settings, UnitOfWork(engine, publisher(app)), direct, Policy.of(settings, PARSER_VERSION))

@@ -47,7 +47,8 @@ def sign_in_link(email: str) -> None:
     """Print a link that signs the account in once, within a day."""
     uow = open_database()
     secret = accounts.sign_in_link(uow, accounts.find_person(uow, email).user_id, now=now())
-    click.echo(f"{load().fairlane_url}/sign-in?token={secret}")
+    settings = load()
+    click.echo(f"{settings.public_url or settings.fairlane_url}/sign-in?token={secret}")
 
 
 @click.group()

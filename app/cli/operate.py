@@ -56,12 +56,10 @@ def resume(queue: str) -> None:
 def config() -> None:
     """Print every setting with its value and where it comes from; secrets are masked."""
     settings = load()
-    table = Table("variable", "value", "source")
     for field in Settings.model_fields:
         name = field.upper()
         source = "environment" if os.environ.get(name) else "file" if os.environ.get(f"{name}_FILE") else "default"
-        table.add_row(name, _shown(field, getattr(settings, field)), source)
-    Console().print(table)
+        click.echo(f"{name}={_shown(field, getattr(settings, field))}  # {source}")
 
 
 @click.command()

@@ -92,7 +92,7 @@ def _prepare(settings: Settings, url: str, place: _Place) -> None:
         token = _operator_token(settings, uow)
         operator = accounts.find_person(uow, OPERATOR)
         link = accounts.sign_in_link(uow, operator.user_id, now=now())
-        click.echo(f"sign in as {OPERATOR} (works once): {place.url}/sign-in?token={link}")
+        click.echo(f"sign in as {OPERATOR} (works once): {settings.public_url or place.url}/sign-in?token={link}")
         if token:
             click.echo(f"API token of {OPERATOR} (shown this once): {token}")
     finally:

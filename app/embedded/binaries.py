@@ -67,7 +67,7 @@ def choose(majors: set[int]) -> Programs:
         have = ", ".join(found.version for found in usable if found)
         raise EmbeddedUnavailable(
             f"the data is of PostgreSQL {' and '.join(map(str, sorted(majors)))}, this machine has {have}: install the"
-            " matching server, or `fairlane backup` with it and `fairlane restore` into a new home"
+            " matching server, or dump the data with it and restore the dump into a new home (pg_dump, pg_restore)"
         )
     raise EmbeddedUnavailable(_nothing_found())
 

@@ -140,7 +140,7 @@ def _clear(data: Path) -> None:
     if {folder.name for folder in data.glob("base/*") if folder.name.isdecimal()} - INITDB_FOLDERS:
         raise EmbeddedUnavailable(
             f"{data} is damaged (PG_VERSION or global/pg_control is missing) and holds data: put it back from a copy,"
-            " or move it away and `fairlane restore` a backup"
+            " or move it away and restore a dump into a new one (pg_restore)"
         )
     # somebody else's initdb that did not end; moved, not deleted, for we cannot know what else lies there
     aside = Path(tempfile.mkdtemp(prefix=f"{data.name}.broken-", dir=data.parent))

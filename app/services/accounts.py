@@ -101,7 +101,9 @@ def _household(address: str) -> str:
         parsed = ipaddress.ip_address(address)
     except ValueError:  # a server on a Unix socket knows no address: all such clients are one
         return "unknown"
-    return str(ipaddress.ip_network(f"{address}/64", strict=False)) if parsed.version == 6 else str(parsed)
+    # a server that listens on :: sees IPv4 clients as ::ffff:a.b.c.d, which all share one /64
+    parsed = getattr(parsed, "ipv4_mapped", None) or parsed
+    return str(ipaddress.ip_network(f"{parsed}/64", strict=False)) if parsed.version == 6 else str(parsed)
 
 
 def add_token(

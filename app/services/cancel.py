@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 from uuid import UUID
+
+from sqlalchemy import Row
 
 from app.domain.lifecycle import FINAL, Status
 from app.errors import Conflict, Forbidden, NotFound
@@ -18,7 +21,8 @@ from app.store.users import Account
 def cancel(uow: UnitOfWork, job_id: UUID, account: Account, policy: Policy, *, now: datetime) -> None:
     """Take the job away, or ask its worker to stop; idempotent.
 
-    A joiner only leaves.  A payer whose job others joined stops paying, and the job goes on for them, billed to nobody.
+    A joiner only leaves.  A payer whose job others joined stops paying, and the job goes on for them, billed to nobody;
+    when the last of all leaves, it ends.
     Locks: the payer's users row, then the message.  Raises: NotFound, Forbidden, Conflict when it has ended.
     """
     with uow.begin() as tx:
@@ -35,13 +39,23 @@ def cancel(uow: UnitOfWork, job_id: UUID, account: Account, policy: Policy, *, n
             raise Forbidden("Only somebody who asked for this job may cancel it")
         if status in FINAL or message is None:
             raise Conflict(f"The job is {status} already")
-        if account.user_id != accepted.user_id and requests.leave(tx, job_id, account.user_id):
-            events.add(tx, job_id, "left")
-        elif requests.others(tx, job_id, accepted.user_id) and not account.is_operator:
-            quota.release(tx, job_id)
-            events.add(tx, job_id, "payer_left")
-        else:
-            _end(tx, job_id, started=analyses.find(tx, job_id) is not None, now=now)
+        if not account.is_operator and _leaves(tx, accepted, account, now=now):
+            return
+        _end(tx, job_id, started=analyses.find(tx, job_id) is not None, now=now)
+
+
+def _leaves(tx: Tx, accepted: Row[Any], account: Account, *, now: datetime) -> bool:
+    """Take the account out of a job that others still want; False when nobody does."""
+    job_id, is_payer = accepted.job_id, account.user_id == accepted.user_id
+    others = requests.others(tx, job_id, account.user_id) + (not is_payer and accepted.cancelled_at is None)
+    if is_payer and others:
+        quota.release(tx, job_id)
+        requests.withdraw(tx, job_id, account.user_id, now=now)
+        events.add(tx, job_id, "payer_left")
+    elif not is_payer:
+        requests.leave(tx, job_id, account.user_id)
+        events.add(tx, job_id, "left")
+    return bool(others)
 
 
 def _end(tx: Tx, job_id: UUID, *, started: bool, now: datetime) -> None:

@@ -16,7 +16,7 @@ from app.domain.schedule import MAX_FAILURES, is_due
 from app.errors import Problem
 from app.services.policy import Policy
 from app.services.submit import Wanted, message_for
-from app.store import codebases, events, requests
+from app.store import analyses, codebases, events, requests
 from app.store.codebases import Codebase
 from app.store.unit_of_work import AlreadyQueuedError, UnitOfWork
 
@@ -41,10 +41,10 @@ def reschedule(uow: UnitOfWork, resolve_head: ResolveHead, policy: Policy, *, no
     """One round over all candidates.  Git is asked outside of any transaction; each enqueue is one of its own."""
     with uow.begin() as tx:
         found = codebases.candidates(tx, viewed_since=now - VIEWED_WITHIN)
-    due = [(codebase, facts) for codebase, facts in found if _is_due(facts, now)]
+    due = [codebase for codebase, facts in found if _is_due(facts, now)]
     counts = {"enqueued": 0, "unchanged": 0, "under_way": 0, "unreachable": 0}
-    for codebase, facts in due:
-        counts[_one(uow, codebase, facts, resolve_head, policy, now=now)] += 1
+    for codebase in due:
+        counts[_one(uow, codebase, resolve_head, policy, now=now)] += 1
     return Rescheduled(due=len(due), **counts)
 
 
@@ -55,16 +55,16 @@ def _is_due(facts: Row[Any], now: datetime) -> bool:
     return is_due(facts.last_viewed_at, max(ended, default=None), now)
 
 
-def _one(
-    uow: UnitOfWork, codebase: Codebase, facts: Row[Any], resolve_head: ResolveHead, policy: Policy, *, now: datetime
-) -> str:
+def _one(uow: UnitOfWork, codebase: Codebase, resolve_head: ResolveHead, policy: Policy, *, now: datetime) -> str:
     try:
         commit, ref = resolve_head(codebase.repository)
     except Problem:
         return "unreachable"
     with uow.begin() as tx:
         codebases.checked(tx, codebase.codebase_id, now=now)
-    if commit == facts.last_commit and facts.last_parser_version == policy.parser_version:
+        # not only the newest: HEAD may have moved back to a commit that was analysed before
+        known = analyses.completed(tx, codebase.codebase_id, commit, policy.parser_version)
+    if known is not None:
         return "unchanged"
     return _enqueue(uow, codebase, Wanted(codebase.repository, commit, ref), now=now)
 

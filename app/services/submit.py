@@ -76,7 +76,7 @@ def accept(tx: Tx, account: Account, wanted: Wanted, policy: Policy, *, now: dat
     codebase = codebases.ensure(tx, wanted.repository, viewed=True, now=now)
     # in flight before finished: a job that ends between the two reads is then seen by the second one
     if running := messages.job_with(tx, wanted.repository.unique_key(wanted.commit)):
-        return _join(tx, running, account, codebase, wanted, now=now)
+        return _join(tx, running, account, codebase, wanted, policy, now=now)
     if known := _known(tx, codebase, wanted, policy):
         _remember(tx, known, "cached", account, codebase, wanted, now=now)
         return KNOWN, known
@@ -90,7 +90,7 @@ def accept(tx: Tx, account: Account, wanted: Wanted, policy: Policy, *, now: dat
         if messages.find(tx, other.job_id) is None:
             _remember(tx, other.job_id, "cached", account, codebase, wanted, now=now)
             return KNOWN, other.job_id
-        return _join(tx, other.job_id, account, codebase, wanted, now=now)
+        return _join(tx, other.job_id, account, codebase, wanted, policy, now=now)
     return ACCEPTED, job_id
 
 
@@ -173,9 +173,16 @@ def message_for(job_id: UUID, codebase: Codebase, wanted: Wanted, *, queue: str,
 
 
 def _join(
-    tx: Tx, job_id: UUID, account: Account, codebase: Codebase, wanted: Wanted, *, now: datetime
+    tx: Tx, job_id: UUID, account: Account, codebase: Codebase, wanted: Wanted, policy: Policy, *, now: datetime
 ) -> tuple[int, UUID]:
-    if not requests.asked(tx, job_id, account.user_id):
+    accepted = requests.accepted(tx, job_id)
+    if accepted and accepted.user_id == account.user_id:
+        # a payer who had left pays again: leaving and coming back must not make an analysis free
+        if accepted.cancelled_at is not None and messages.lock(tx, job_id) is not None:
+            _admit(tx, account, job_id, policy, now=now)
+            requests.take_back(tx, job_id, account.user_id)
+            events.add(tx, job_id, "payer_came_back")
+    elif not requests.asked(tx, job_id, account.user_id):
         _remember(tx, job_id, "joined", account, codebase, wanted, now=now)
         events.add(tx, job_id, "joined")
     return ACCEPTED, job_id

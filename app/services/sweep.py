@@ -17,7 +17,6 @@ from app.store import (
     messages,
     quota,
     rates,
-    requests,
     schedule,
     slots,
 )
@@ -52,20 +51,21 @@ def sweep(uow: UnitOfWork, policy: Policy, *, now: datetime) -> Swept:
         freed = slots.sweep(tx)
         for user_id, service in freed:
             messages.wake(tx, user_id, service)
-    buried = _bury(uow, now=now)
+    buried = _bury(uow, policy, now=now)
     with uow.begin() as tx:
         pruned = idempotency.prune(tx, before=now - KEYS_LIVE) + accounts.prune(tx, now=now) + rates.prune(tx)
         pruned += schedule.prune(tx, before=now - SLOTS_LIVE)
     return Swept(extended, len(orphans), len(freed), buried, pruned)
 
 
-def _bury(uow: UnitOfWork, *, now: datetime) -> int:
+def _bury(uow: UnitOfWork, policy: Policy, *, now: datetime) -> int:
     """End the jobs whose messages the broker gave up."""
     with uow.begin() as tx:
         job_ids = dead_letters.unfinished_jobs(tx)
         for job_id in job_ids:
-            if not analyses.fail(tx, job_id, BURIED, now=now):
-                requests.cancelled(tx, job_id, now=now)
+            # one that never started has no record yet; this runs in a worker, who may make it
+            analyses.start(tx, job_id, parser_version=policy.parser_version, attempt=1, now=now)
+            analyses.fail(tx, job_id, BURIED, now=now)
             quota.release(tx, job_id)
             events.add(tx, job_id, "failed", code=BURIED.code)
         return len(job_ids)

@@ -39,17 +39,13 @@ _VIEWED = text("""
 _CHECKED = text("UPDATE codebases SET checked_at = :now WHERE id = :id")
 # last_ended_at: the newest end of any analysis; failures: since the last completed one
 _CANDIDATES = text("""
-    SELECT c.id, c.host, c.owner, c.name, c.is_private, c.last_viewed_at, c.checked_at, a.last_ended_at, a.failures,
-           a.last_commit, a.last_parser_version
+    SELECT c.id, c.host, c.owner, c.name, c.is_private, c.last_viewed_at, c.checked_at, a.last_ended_at, a.failures
       FROM codebases c
       CROSS JOIN LATERAL (
         SELECT max(completed_at) AS last_ended_at,
                count(*) FILTER (WHERE status = 'failed' AND completed_at > coalesce((
                    SELECT max(completed_at) FROM analyses
-                    WHERE codebase_id = c.id AND status = 'completed'), '-infinity')) AS failures,
-               (array_agg(commit_sha ORDER BY completed_at DESC) FILTER (WHERE status = 'completed'))[1] AS last_commit,
-               (array_agg(parser_version ORDER BY completed_at DESC) FILTER (WHERE status = 'completed'))[1]
-                   AS last_parser_version
+                    WHERE codebase_id = c.id AND status = 'completed'), '-infinity')) AS failures
           FROM analyses WHERE codebase_id = c.id) a
      WHERE NOT c.is_private AND c.last_viewed_at > :viewed_since
      ORDER BY c.last_viewed_at DESC""")

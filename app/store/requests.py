@@ -16,7 +16,7 @@ _ADD = text("""
                                    requested_at, retention_days)
     VALUES (:job_id, :user_id, :role, :codebase_id, :commit_sha, :ref, :trigger, :queue, CAST(:tier AS plan_tier),
             :now, :retention_days)
-    ON CONFLICT (job_id, user_id) DO UPDATE SET cancelled_at = NULL""")
+    ON CONFLICT (job_id, user_id) DO NOTHING""")
 _COLUMNS = """
     r.job_id, r.user_id, r.role, r.codebase_id, r.commit_sha, r.ref, r.trigger, r.queue, r.tier, r.requested_at,
     r.cancelled_at, c.host, c.owner, c.name, c.is_private
@@ -26,6 +26,8 @@ _ACCEPTED = text(f"""
      WHERE r.job_id = :job_id AND r.role = 'payer'""")
 _ASKED = text("SELECT 1 FROM analysis_requests WHERE job_id = :job_id AND user_id = :user_id")
 _CANCELLED = text("UPDATE analysis_requests SET cancelled_at = :now WHERE job_id = :job_id AND cancelled_at IS NULL")
+_WITHDRAW = text("UPDATE analysis_requests SET cancelled_at = :now WHERE job_id = :job_id AND user_id = :user_id")
+_RETURN = text("UPDATE analysis_requests SET cancelled_at = NULL WHERE job_id = :job_id AND user_id = :user_id")
 _LEAVE = text("DELETE FROM analysis_requests WHERE job_id = :job_id AND user_id = :user_id AND role = 'joined'")
 _OTHERS = text("""
     SELECT count(*) FROM analysis_requests
@@ -81,6 +83,16 @@ def asked(tx: Tx, job_id: UUID, user_id: UUID) -> bool:
 def cancelled(tx: Tx, job_id: UUID, *, now: datetime) -> None:
     """Mark a job that ended before any worker made its record."""
     tx.run(_CANCELLED, job_id=job_id, now=now)
+
+
+def withdraw(tx: Tx, job_id: UUID, user_id: UUID, *, now: datetime) -> None:
+    """Note that the payer wants the job no more, which goes on for others."""
+    tx.run(_WITHDRAW, job_id=job_id, user_id=user_id, now=now)
+
+
+def take_back(tx: Tx, job_id: UUID, user_id: UUID) -> None:
+    """Note that the payer wants the job after all."""
+    tx.run(_RETURN, job_id=job_id, user_id=user_id)
 
 
 def leave(tx: Tx, job_id: UUID, user_id: UUID) -> bool:

@@ -235,6 +235,28 @@ def test_when_the_payer_of_a_joined_job_cancels_it_goes_on_and_is_billed_to_nobo
     assert counts(world)["usage_events"] == 0
 
 
+def test_a_payer_who_left_and_asks_again_pays_again(world: World) -> None:
+    payer, joiner, wanted = world.user(), world.user(), world.wanted()
+    job_id = world.submit(payer, wanted)
+    world.submit(joiner, wanted)
+    cancel(world.uow, job_id, account(world, payer), world.policy, now=NOW)
+    assert world.submit(payer, wanted) == job_id
+    delivery = world.lease(job_id)
+    world.start(delivery, payer)
+    world.finish(delivery, payer)
+    assert world.rows("SELECT user_id, quota_amount FROM usage_events") == [{"user_id": payer, "quota_amount": 1}]
+
+
+def test_when_the_last_of_all_leaves_a_joined_job_it_ends(world: World) -> None:
+    payer, joiner, wanted = world.user(), world.user(), world.wanted()
+    job_id = world.submit(payer, wanted)
+    world.submit(joiner, wanted)
+    for user in (payer, joiner):
+        cancel(world.uow, job_id, account(world, user), world.policy, now=NOW)
+    assert world.status(job_id) == "cancelled"
+    assert counts(world) == dict.fromkeys(counts(world), 0)
+
+
 def test_a_joiner_that_cancels_only_leaves(world: World) -> None:
     payer, joiner, wanted = world.user(), world.user(), world.wanted()
     job_id = world.submit(payer, wanted)
@@ -265,6 +287,16 @@ def test_a_job_whose_message_was_given_up_fails_at_the_next_sweep(world: World) 
     assert world.status(delivery.job_id) == "failed"
     assert counts(world)["quota_reservations"] == 0
     assert sweep(world.uow, world.policy, now=NOW).buried == 0
+
+
+def test_a_job_that_was_given_up_before_it_ever_started_fails_too(world: World) -> None:
+    job_id = world.submit(world.user())
+    world.rows("""
+        WITH dead AS (DELETE FROM kombu_message RETURNING task_id)
+        INSERT INTO kombu_dead_letter (task_id, reason) SELECT task_id, 'undecodable' FROM dead RETURNING id""")
+    assert sweep(world.uow, world.policy, now=NOW).buried == 1
+    job = browse.job(world.uow, job_id, None, world.policy, now=NOW)
+    assert (job["status"], job["error"]["code"]) == ("failed", "undeliverable")
 
 
 def test_tests_are_listed_in_pages_of_stable_order_and_filtered(world: World) -> None:
