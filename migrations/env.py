@@ -12,6 +12,8 @@ LOCK = 0x6661_6972  # "fair"; any constant that nothing else locks
 
 def migrate(connection: Connection) -> None:
     """Bring the database of `connection` to the newest schema, waiting for a host that is doing so already."""
+    # however long the other host needs: the engine's own time-out for locks counts advisory ones too
+    connection.execute(text("SET lock_timeout = 0"))
     connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": LOCK})
     # a migration that cannot get its table lock in 4 s gives up instead of stopping every query queued behind it
     connection.execute(text("SET lock_timeout = '4s'"))

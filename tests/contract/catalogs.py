@@ -1,0 +1,45 @@
+"""A database's schema as PostgreSQL's own catalogs tell it, to be compared."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, text
+
+_COLUMNS = """
+    SELECT format('column %s.%s', c.relname, a.attname) AS what,
+           concat_ws(' ', format_type(a.atttypid, a.atttypmod), CASE WHEN a.attnotnull THEN 'NOT NULL' END,
+                     nullif(a.attidentity, ''), pg_get_expr(d.adbin, d.adrelid), col_description(c.oid, a.attnum)) AS how
+      FROM pg_class c
+      JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+      LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
+     WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r'"""
+_TABLES = """
+    SELECT format('table %s', relname), concat_ws(' ', relpersistence, reloptions::text, obj_description(oid))
+      FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'"""
+_INDEXES = """
+    SELECT format('index %s', indexname), indexdef FROM pg_indexes WHERE schemaname = 'public'"""
+_CONSTRAINTS = """
+    SELECT format('constraint %s.%s', conrelid::regclass, conname), pg_get_constraintdef(oid)
+      FROM pg_constraint WHERE connamespace = 'public'::regnamespace AND conrelid <> 0"""
+_SEQUENCES = """
+    SELECT format('sequence %s', sequencename), concat_ws(' ', data_type, start_value, increment_by, cycle)
+      FROM pg_sequences WHERE schemaname = 'public'"""
+_ENUMS = """
+    SELECT format('enum %s', typname), string_agg(enumlabel, ' ' ORDER BY enumsortorder)
+      FROM pg_type JOIN pg_enum ON enumtypid = pg_type.oid GROUP BY typname"""
+_ALL = (_COLUMNS, _TABLES, _INDEXES, _CONSTRAINTS, _SEQUENCES, _ENUMS)
+
+
+def schema_of(connection: Connection, *, prefixes: tuple[str, ...] = ("",)) -> dict[str, str]:
+    """What is there -> how it is defined.  prefixes: of the names that count."""
+    rows = [row for statement in _ALL for row in connection.execute(text(statement))]
+    return {what: how for what, how in rows if what.split(" ", 1)[1].startswith(prefixes)}
+
+
+def enum_values(connection: Connection, name: str) -> list[str]:
+    """Labels of an enum in their order."""
+    return schema_of(connection)[f"enum {name}"].split()
+
+
+def columns_of(connection: Connection, table: str) -> set[str]:
+    """Names of a table's columns."""
+    return {what.rsplit(".", 1)[1] for what in schema_of(connection) if what.startswith(f"column {table}.")}

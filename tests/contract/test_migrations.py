@@ -1,0 +1,152 @@
+"""Migrations: one line of numbered files, there and back again, by many hosts at once."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from alembic import command
+from alembic.script import ScriptDirectory
+from sqlalchemy import Engine, create_engine, pool, text
+
+from app import database
+from app.errors import BadSetting
+from tests.conftest import raw_connection
+from tests.contract.catalogs import schema_of
+from tests.contract.conftest import ROOT
+from tests.nodes import wait_for
+
+FILES = sorted(path for path in (ROOT / "migrations" / "versions").glob("*.py") if path.name != "__init__.py")
+SCRIPTS = ScriptDirectory.from_config(database._config())
+REVISIONS = [script.revision for script in SCRIPTS.walk_revisions()][::-1]
+LOCK = "SELECT pg_advisory_lock(1717660018)"  # env.LOCK
+
+
+@pytest.fixture
+def engine(empty_url: str) -> Iterator[Engine]:
+    made = create_engine(empty_url, poolclass=pool.NullPool)
+    yield made
+    made.dispose()
+
+
+def run(engine: Engine, action: str, revision: str) -> None:
+    """As `alembic upgrade|downgrade REVISION`."""
+    config = database._config()
+    with engine.connect() as connection:
+        config.attributes["connection"] = connection
+        getattr(command, action)(config, revision)
+
+
+def schema(engine: Engine) -> dict[str, str]:
+    with engine.connect() as connection:
+        return schema_of(connection)
+
+
+def test_there_is_one_head_and_it_is_the_newest_file() -> None:
+    assert SCRIPTS.get_heads() == [REVISIONS[-1]] == [database.head_revision()]
+    assert SCRIPTS.get_bases() == [REVISIONS[0]] == ["0001"]
+
+
+def test_files_are_numbered_without_gaps_and_each_follows_the_one_before() -> None:
+    assert [path.name[:4] for path in FILES] == [f"{n:04}" for n in range(1, len(FILES) + 1)] == REVISIONS
+    for path, before in zip(FILES, [None, *REVISIONS], strict=False):
+        assert re.fullmatch(r"\d{4}_[a-z][a-z_]*\.py", path.name)
+        script = SCRIPTS.get_revision(path.name[:4])
+        assert (Path(script.path).name, script.down_revision) == (path.name, before)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_migration_imports_nothing_of_ours(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    names |= {str(node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert {name.split(".")[0] for name in names} <= {"alembic", "sqlalchemy"}
+
+
+def test_each_migration_can_be_taken_back_and_made_again_without_drift(engine: Engine) -> None:
+    run(engine, "upgrade", REVISIONS[0])
+    for revision in REVISIONS[1:]:
+        before = schema(engine)
+        run(engine, "upgrade", revision)
+        after = schema(engine)
+        assert after != before
+        run(engine, "downgrade", "-1")
+        assert schema(engine) == before
+        run(engine, "upgrade", revision)
+        assert schema(engine) == after
+
+
+def test_all_the_way_down_nothing_is_left_and_up_again_all_is_as_it_was(engine: Engine) -> None:
+    database.migrate(engine)
+    first = schema(engine)
+    run(engine, "downgrade", "base")
+    assert {what for what in schema(engine) if "alembic_version" not in what} == set()
+    database.migrate(engine)
+    assert schema(engine) == first
+
+
+def test_migrating_twice_changes_nothing_and_keeps_the_rows(engine: Engine) -> None:
+    assert database.migrate(engine) == REVISIONS[-1]
+    before = schema(engine)
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE subscription_plans SET concurrent_jobs = 2 WHERE tier = 'free'"))
+    assert database.migrate(engine) == REVISIONS[-1]
+    assert schema(engine) == before
+    with engine.connect() as connection:
+        plan = connection.execute(text("SELECT concurrent_jobs FROM subscription_plans WHERE tier = 'free'"))
+        assert plan.scalar_one() == 2
+
+
+def test_four_processes_that_migrate_at_once_all_succeed(engine: Engine, empty_url: str, tmp_path: Path) -> None:
+    env = os.environ | {"DATABASE_URL": empty_url, "FAIRLANE_HOME": str(tmp_path)}
+    argv = [sys.executable, "-m", "app.cli", "migrate"]
+    started = [
+        subprocess.Popen(argv, cwd=ROOT, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        for _ in range(4)
+    ]
+    printed = [process.communicate(timeout=60)[0] for process in started]
+    assert printed == [f"schema at {REVISIONS[-1]}\n"] * 4
+    assert [process.returncode for process in started] == [0] * 4
+    with engine.connect() as connection:
+        assert connection.execute(text("SELECT count(*) FROM kombu_queue")).scalar_one() == 6
+
+
+def test_a_host_waits_for_another_one_that_migrates_longer_than_a_lock_may_be_waited_for(empty_url: str) -> None:
+    hasty = create_engine(empty_url, poolclass=pool.NullPool, connect_args={"options": "-c lock_timeout=1ms"})
+    waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+    with raw_connection(empty_url) as other, ThreadPoolExecutor(1) as thread:
+        other.execute(text(LOCK))
+        migrated = thread.submit(database.migrate, hasty)
+        wait_for(lambda: migrated.done() or other.execute(text(waiting)).scalar_one(), "the second host to wait")
+        other.invalidate()  # the first host is done
+        assert migrated.result(timeout=30) == REVISIONS[-1]
+
+
+def test_a_newer_schema_is_refused_and_left_alone(engine: Engine) -> None:
+    database.migrate(engine)
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    before = schema(engine)
+    with pytest.raises(BadSetting, match="revision 9999, which this release does not know"):
+        database.migrate(engine)
+    assert schema(engine) == before
+    with engine.connect() as connection:
+        assert database.current_revision(connection) == "9999"
+
+
+def test_the_alembic_command_works_with_nothing_but_the_url(empty_url: str) -> None:
+    argv = [sys.executable, "-m", "alembic", "upgrade", "head"]
+    done = subprocess.run(argv, cwd=ROOT, env=os.environ | {"DATABASE_URL": empty_url}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    with raw_connection(empty_url) as connection:
+        assert database.current_revision(connection) == REVISIONS[-1]
+
+
+def test_a_database_never_migrated_has_no_revision(empty_url: str) -> None:
+    with raw_connection(empty_url) as connection:
+        assert database.current_revision(connection) is None
