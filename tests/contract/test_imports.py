@@ -1,0 +1,54 @@
+"""What importing a part of the service pulls in; each is asked in a process of its own."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.contract.conftest import ROOT
+
+PURE = (
+    "import app, pkgutil, importlib\n"
+    "for name in ('app.domain', 'app.store', 'app.services'):\n"
+    "    package = importlib.import_module(name)\n"
+    "    for module in pkgutil.walk_packages(package.__path__, name + '.'):\n"
+    "        importlib.import_module(module.name)\n"
+    "import app.settings, app.errors\n"
+)
+BROKER = (
+    "import pkgutil, importlib, tasks.broker\n"
+    "for module in pkgutil.walk_packages(tasks.broker.__path__, 'tasks.broker.'):\n"
+    "    importlib.import_module(module.name)\n"
+)
+
+
+def modules_after(code: str) -> set[str]:
+    argv = [sys.executable, "-c", f"{code}\nimport sys\nprint('\\n'.join(sys.modules))"]
+    done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.split())
+
+
+@pytest.mark.parametrize("code", ["import app", PURE], ids=["the package", "its rules, statements and use cases"])
+def test_the_service_without_its_edges_knows_neither_flask_nor_celery(code: str) -> None:
+    loaded = modules_after(code)
+    assert not loaded & {"flask", "apiflask", "werkzeug", "celery", "kombu", "billiard", "tasks"}
+
+
+def test_the_web_loads_no_workers_code() -> None:
+    loaded = modules_after("import app.web")
+    assert not loaded & {
+        "tasks.celery", "tasks.analysis", "tasks.maintenance", "tasks.base", "tasks.scheduler", "tasks.wiring",
+        "tasks.heartbeat", "celeryconfig", "tree_sitter",
+    }  # fmt: skip
+
+
+def test_the_broker_knows_nothing_of_the_service() -> None:
+    loaded = modules_after(BROKER)
+    assert {name for name in loaded if name.split(".")[0] == "app"} == set()
+    assert {name for name in loaded if name.startswith("tasks.") and not name.startswith("tasks.broker")} == set()
+
+
+def test_the_engine_knows_neither_the_service_nor_celery_nor_a_database() -> None:
+    loaded = modules_after("import tasks.inventory, tasks.inventory.engine, tasks.inventory.listing")
+    assert not loaded & {"app", "celery", "kombu", "flask", "sqlalchemy", "psycopg2", "tasks.broker"}
