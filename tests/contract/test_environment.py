@@ -33,14 +33,13 @@ CONTRACT = [
     "LEASE_SECONDS",
     "HEARTBEAT_SECONDS",
     "ANALYSIS_TIME_LIMIT",
-    "SPEC_TIME_LIMIT",
     "WEB_CONCURRENCY",
     "LOG_FORMAT",
     "FAIRLANE_URL",
     "FAIRLANE_TOKEN",
 ]
 #: come with private repositories and with generated specifications
-LATER = ["ENCRYPTION_KEY", "ENCRYPTION_KEYS", "LLM_BASE_URL", "LLM_API_KEY", "LLM_MODEL"]
+LATER = ["SPEC_TIME_LIMIT", "ENCRYPTION_KEY", "ENCRYPTION_KEYS", "LLM_BASE_URL", "LLM_API_KEY", "LLM_MODEL"]
 
 
 @pytest.mark.parametrize("name", CONTRACT)

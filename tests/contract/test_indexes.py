@@ -10,7 +10,29 @@ from sqlalchemy import TextClause, text
 from app.store import analyses, events, idempotency, messages, quota, requests
 from app.store.unit_of_work import UnitOfWork
 
-USER, NOW, MONTH = UUID(int=7), datetime.now(UTC), timedelta(days=30)
+NOW = datetime.now(UTC)
+USER, JOB = UUID(int=7), UUID(int=10)
+IN_PERIOD = {"user_id": USER, "event_type": "analysis", "start": NOW - timedelta(days=30), "end": NOW}
+COMMIT = {"codebase_id": UUID(int=11), "commit_sha": f"{10:040x}", "parser_version": "1"}
+#: (statement, its parameters, the indexes it reads)
+HOT: dict[str, tuple[TextClause, dict[str, object], set[str]]] = {
+    "usage": (quota._USAGE, IN_PERIOD, {"usage_events_sum", "quota_reservations_sum"}),
+    "settle": (quota._SETTLE, {"job_id": JOB, "resource_id": JOB, "now": NOW}, {"quota_reservations_job_id_key"}),
+    "sweep": (quota._SWEEP, {"now": NOW - timedelta(days=1)}, {"quota_reservations_expiry", "kombu_message_task_id"}),
+    "fence": (messages._FENCE, {"task_id": str(JOB), "lease_token": JOB}, {"kombu_message_task_id"}),
+    "joined": (messages._BY_UNIQUE_KEY, {"unique_key": "analysis:10"}, {"kombu_message_unique_key"}),
+    "wake": (
+        messages._WAKE,
+        {"user_id": str(USER), "service": "analysis_", "most": 1},
+        {"kombu_message_snoozed", "kombu_message_pkey"},
+    ),
+    "known": (analyses._COMPLETED, COMMIT, {"analyses_one_completed"}),
+    "speed": (analyses._RUN_SECONDS, {}, {"analyses_completed_at"}),
+    "accepted": (requests._ACCEPTED, {"job_id": JOB}, {"analysis_requests_accept"}),
+    "history": (requests._HISTORY, {"user_id": USER, "before": None, "most": 51}, {"analysis_requests_history"}),
+    "timeline": (events._LIST, {"job_id": JOB}, {"job_events_job"}),
+    "replay": (idempotency._FIND, {"user_id": USER, "key": "6"}, {"idempotency_keys_pkey"}),
+}
 FILL = (
     """INSERT INTO users (id, email, created_at)
        SELECT lpad(to_hex(n), 32, '0')::uuid, n || '@example.org', now() FROM generate_series(1, 500) n""",
@@ -70,34 +92,5 @@ def nodes(plan: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def test_every_statement_of_the_hot_path_reads_its_own_index(busy: UnitOfWork) -> None:
-    job, now = UUID(int=10), NOW
-    commit = f"{10:040x}"
-    statements: dict[str, tuple[TextClause, dict[str, object]]] = {
-        "usage": (quota._USAGE, {"user_id": USER, "event_type": "analysis", "start": now - MONTH, "end": now}),
-        "settle": (quota._SETTLE, {"job_id": job, "resource_id": job, "now": now}),
-        "sweep": (quota._SWEEP, {"now": now - MONTH}),
-        "fence": (messages._FENCE, {"task_id": str(job), "lease_token": job}),
-        "joined": (messages._BY_UNIQUE_KEY, {"unique_key": "analysis:10"}),
-        "wake": (messages._WAKE, {"user_id": str(USER), "service": "analysis_", "most": 1}),
-        "known": (analyses._COMPLETED, {"codebase_id": UUID(int=11), "commit_sha": commit, "parser_version": "1"}),
-        "speed": (analyses._RUN_SECONDS, {}),
-        "accepted": (requests._ACCEPTED, {"job_id": job}),
-        "history": (requests._HISTORY, {"user_id": USER, "before": None, "most": 51}),
-        "timeline": (events._LIST, {"job_id": job}),
-        "replay": (idempotency._FIND, {"user_id": USER, "key": "6"}),
-    }
-    found = {name: scans_of(busy, statement, **given) for name, (statement, given) in statements.items()}
-    assert found == {
-        "usage": {"usage_events_sum", "quota_reservations_sum"},
-        "settle": {"quota_reservations_job_id_key"},
-        "sweep": {"quota_reservations_expiry", "kombu_message_task_id"},
-        "fence": {"kombu_message_task_id"},
-        "joined": {"kombu_message_unique_key"},
-        "wake": {"kombu_message_snoozed", "kombu_message_pkey"},
-        "known": {"analyses_one_completed"},
-        "speed": {"analyses_completed_at"},
-        "accepted": {"analysis_requests_accept"},
-        "history": {"analysis_requests_history"},
-        "timeline": {"job_events_job"},
-        "replay": {"idempotency_keys_pkey"},
-    }
+    found = {name: scans_of(busy, statement, **given) for name, (statement, given, _) in HOT.items()}
+    assert found == {name: indexes for name, (_, _, indexes) in HOT.items()}

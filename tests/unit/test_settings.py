@@ -28,7 +28,6 @@ def test_defaults_are_those_of_the_rules() -> None:
     assert settings.fairness_snooze_jitter == timedelta(seconds=10)
     assert settings.reservation_ttl == timedelta(hours=1)
     assert settings.analysis_time_limit == timedelta(minutes=20)
-    assert settings.spec_time_limit == timedelta(minutes=90)
     assert (settings.lease_seconds, settings.heartbeat_seconds) == (15, 3)
     assert settings.allowed_git_hosts == ("github.com", "gitlab.com", "bitbucket.org", "codeberg.org")
     assert settings.home == Path("~/.local/share/fairlane").expanduser()
@@ -105,9 +104,9 @@ def test_a_value_that_is_not_allowed_is_refused_with_its_name(name: str, value: 
     assert refusal(**{name: value}).startswith(f"{name}={value!r}: ")
 
 
-def test_a_lease_must_outlive_two_heartbeats() -> None:
-    assert "at most half of LEASE_SECONDS=5" in refusal(LEASE_SECONDS="5", HEARTBEAT_SECONDS="3")
-    assert load({"LEASE_SECONDS": "6", "HEARTBEAT_SECONDS": "3"}).lease_seconds == 6
+def test_a_lease_must_outlive_three_heartbeats() -> None:
+    assert "at most a third of LEASE_SECONDS=8" in refusal(LEASE_SECONDS="8", HEARTBEAT_SECONDS="3")
+    assert load({"LEASE_SECONDS": "9", "HEARTBEAT_SECONDS": "3"}).lease_seconds == 9
 
 
 def test_an_empty_variable_is_one_that_is_not_set() -> None:
