@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -38,14 +40,27 @@ NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 TEMPLATE = "fairlane_template"
 
 
+#: Names the folder of the run's PostgreSQL.  Not below pytest's own: another run as root closes that to the server's user.
+RUN_FOLDER = "FAIRLANE_TEST_RUN"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the folder in the controlling process, whose environment the xdist workers inherit."""
+    if not hasattr(config, "workerinput"):
+        os.environ[RUN_FOLDER] = tempfile.mkdtemp(prefix="fairlane-test-")
+        Path(os.environ[RUN_FOLDER]).chmod(0o755)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Remove it when all have left."""
+    if not hasattr(config, "workerinput"):
+        shutil.rmtree(os.environ.pop(RUN_FOLDER), ignore_errors=True)
+
+
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[embedded.Server]:
+def server() -> Iterator[embedded.Server]:
     """The run's own PostgreSQL, shared by all xdist workers; the last one to leave stops it."""
-    base = tmp_path_factory.getbasetemp()
-    home = (base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base) / "postgres"
-    for folder in (home.parent, home.parent.parent):
-        folder.chmod(0o755)  # the server's user must pass
-    with embedded.hold(home, durable=False) as running:
+    with embedded.hold(Path(os.environ[RUN_FOLDER]) / "home", durable=False) as running:
         yield running
 
 

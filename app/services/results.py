@@ -1,22 +1,27 @@
-"""A page of results with its total."""
+"""Read the result of an analysis: its tests page by page, and what could not be read."""
 
 from __future__ import annotations
 
+import base64
+import binascii
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from app.services import browse
-from app.store import requests, results
-from app.store.inventories import TestFilter
+from app.errors import Conflict, InvalidInput
+from app.services.browse import check_visible
+from app.store import analyses, codebases, requests, results
+from app.store.results import TestFilter
 from app.store.unit_of_work import UnitOfWork
 from app.store.users import Account
+
+PAGE, MOST = 100, 1000  # rows of a page: by default, at most
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """rows: tests by path and line; next: cursor of the page after; total: rows of all pages."""
+    """rows: tests by path and line; next: cursor of the page after; total: rows of all pages, -1 when not counted."""
 
     rows: list[dict[str, Any]]
     next: str | None
@@ -29,14 +34,36 @@ def page(
     viewer: Account | None,
     wanted: TestFilter,
     *,
-    cursor: str | None,
-    limit: int,
+    cursor: str | None = None,
+    limit: int = PAGE,
+    counted: bool = True,
     now: datetime,
 ) -> Page:
-    """Raises: as browse.tests.  A completed result never changes, so two transactions see the same."""
-    rows, following = browse.tests(uow, job_id, viewer, wanted, cursor=cursor, limit=limit, now=now)
+    """One page of tests.  counted: False saves reading the whole result for its total.
+
+    Raises: NotFound, Conflict while the analysis is not completed, InvalidInput for a broken cursor.
+    """
     with uow.begin() as tx:
-        return Page(rows, following, results.count(tx, job_id, wanted))
+        check_visible(tx, job_id, viewer)
+        record = analyses.find(tx, job_id)
+        if record is None or record.status != "completed":
+            raise Conflict(_no_result(record.status if record else "running"))
+        codebases.viewed(tx, record.codebase_id, now=now)
+        rows = results.page(tx, job_id, wanted, after=_read_cursor(cursor), most=limit + 1)
+        total = results.count(tx, job_id, wanted) if counted else -1
+    following = f"{rows[limit - 1].ordinal}.{rows[limit - 1].position}" if len(rows) > limit else None
+    return Page(
+        [{"file": row.path, **row.test} for row in rows[:limit]],
+        base64.urlsafe_b64encode(following.encode()).decode() if following else None,
+        total,
+    )
+
+
+def skipped_files(uow: UnitOfWork, job_id: UUID, viewer: Account | None) -> list[dict[str, Any]]:
+    """Files that could not be read: path, reason.  Raises: NotFound."""
+    with uow.begin() as tx:
+        check_visible(tx, job_id, viewer)
+        return [dict(row) for row in results.skipped(tx, job_id)]
 
 
 def asked_for(uow: UnitOfWork, job_id: UUID, account: Account | None) -> bool:
@@ -45,3 +72,19 @@ def asked_for(uow: UnitOfWork, job_id: UUID, account: Account | None) -> bool:
         return False
     with uow.begin() as tx:
         return account.is_operator or requests.asked(tx, job_id, account.user_id)
+
+
+def _no_result(status: str) -> str:
+    return "The analysis has no result yet" if status == "running" else f"The analysis {status}, so it has no tests"
+
+
+def _read_cursor(cursor: str | None) -> tuple[int, int]:
+    if not cursor:
+        return 0, 0
+    try:
+        ordinal, position = base64.urlsafe_b64decode(cursor.encode()).decode().split(".")
+        return int(ordinal), int(position)
+    except (ValueError, binascii.Error) as error:
+        raise InvalidInput(
+            "The cursor is not one of ours", errors=[{"pointer": "/cursor", "detail": "allowed is `next` of a page"}]
+        ) from error

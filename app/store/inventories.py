@@ -1,4 +1,4 @@
-"""Results by content: facts of blobs, tests of files, and which files make up an analysis."""
+"""Results by content: facts of blobs, tests of files, and which files make up an analysis; the writing half."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row, RowMapping, text
+from sqlalchemy import Row, text
 
 from app.store.unit_of_work import Tx
 
@@ -29,18 +29,6 @@ class FileRow:
     def counted(self) -> int:
         """Tests, where a subtest is part of its test."""
         return sum(1 for test in self.tests if test.get("kind") != "subtest")
-
-
-@dataclass(frozen=True, slots=True)
-class TestFilter:
-    """What a listing is narrowed to.  q: part of a suite or test name, path: part of the path; without case."""
-
-    __test__ = False
-
-    status: str | None = None
-    framework: str | None = None
-    path: str | None = None
-    q: str | None = None
 
 
 _LOAD_FACTS = text("""
@@ -69,22 +57,8 @@ _ATTACH = text("""
       FROM unnest(CAST(:paths AS text[]), CAST(:blob_ids AS text[]), CAST(:digests AS bytea[]),
                   CAST(:skipped AS text[])) WITH ORDINALITY AS f(path, blob_id, digest, skipped, ordinal)
       LEFT JOIN file_inventories i
-        ON f.skipped IS NULL AND i.blob_id = f.blob_id AND i.digest = f.digest AND i.parser_version = :parser_version""")
-_TESTS = text("""
-    SELECT f.ordinal, t.position, f.path, t.test
-      FROM analysis_files f
-      JOIN file_inventories i ON i.id = f.file_inventory_id
-      CROSS JOIN LATERAL jsonb_array_elements(i.tests) WITH ORDINALITY AS t(test, position)
-     WHERE f.analysis_id = :analysis_id
-       AND (f.ordinal, t.position) > (:after_file, :after_test)
-       AND (CAST(:status AS text) IS NULL OR t.test->>'status' = :status)
-       AND (CAST(:framework AS text) IS NULL OR t.test->>'framework' = :framework)
-       AND (CAST(:path AS text) IS NULL OR strpos(lower(f.path), lower(:path)) > 0)
-       AND (CAST(:q AS text) IS NULL OR strpos(lower(concat_ws(' ', t.test->>'name', t.test->>'suites')), lower(:q)) > 0)
-     ORDER BY f.ordinal, t.position LIMIT :most""")
-_SKIPPED = text("""
-    SELECT path, skipped AS reason FROM analysis_files
-     WHERE analysis_id = :analysis_id AND skipped IS NOT NULL ORDER BY ordinal LIMIT :most""")
+        ON f.skipped IS NULL
+       AND i.blob_id = f.blob_id AND i.digest = f.digest AND i.parser_version = :parser_version""")
 
 
 def load_facts(tx: Tx, keys: Sequence[tuple[str, str]], parser_version: str) -> list[Row[Any]]:
@@ -133,27 +107,6 @@ def attach(tx: Tx, analysis_id: UUID, files: Sequence[FileRow], parser_version: 
         skipped=[f.skipped for f in files],
         parser_version=parser_version,
     )
-
-
-def tests(tx: Tx, analysis_id: UUID, wanted: TestFilter, *, after: tuple[int, int], most: int) -> list[Row[Any]]:
-    """rows: ordinal, position, path, test (JSON); by path and line.  after: (ordinal, position) of the row before."""
-    found = tx.run(
-        _TESTS,
-        analysis_id=analysis_id,
-        after_file=after[0],
-        after_test=after[1],
-        status=wanted.status,
-        framework=wanted.framework,
-        path=wanted.path,
-        q=wanted.q,
-        most=most,
-    )
-    return list(found.all())
-
-
-def skipped(tx: Tx, analysis_id: UUID, *, most: int = 1000) -> list[RowMapping]:
-    """rows: path, reason."""
-    return list(tx.run(_SKIPPED, analysis_id=analysis_id, most=most).mappings())
 
 
 def _tests(file: FileRow) -> str:

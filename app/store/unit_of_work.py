@@ -118,6 +118,7 @@ def make_engine(url: str, *, pool_size: int = 5, application_name: str = "fairla
         max_overflow=pool_size,
         pool_timeout=10,
         pool_pre_ping=True,
+        hide_parameters=True,  # an error of SQLAlchemy would print them, token hashes among them
         connect_args={
             "application_name": application_name,
             "connect_timeout": 5,

@@ -15,7 +15,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from flask import Response
 
-from app.services import browse
+from app.services import results
 from app.store.unit_of_work import UnitOfWork
 from app.store.users import Account
 from app.web.context import utc_now, wired
@@ -59,10 +59,12 @@ def _chain(head: Row, rows: Rows) -> Rows:
 def _read(uow: UnitOfWork, job_id: UUID, viewer: Account | None, asked: TestsQuery) -> Rows:
     cursor, left = asked.cursor, asked.limit
     while True:
-        size = min(browse.MOST, left or browse.MOST)
-        page, cursor = browse.tests(uow, job_id, viewer, asked.filter(), cursor=cursor, limit=size, now=utc_now())
-        yield from page
-        left = left and left - len(page)
+        size = min(results.MOST, left or results.MOST)
+        page = results.page(
+            uow, job_id, viewer, asked.filter(), cursor=cursor, limit=size, counted=False, now=utc_now()
+        )
+        yield from page.rows
+        left, cursor = left and left - len(page.rows), page.next
         if cursor is None or left == 0:
             return
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from app.domain.plans import EventType
-from app.store.inventories import TestFilter
+from app.store.results import TestFilter
 
 MOST_ITEMS = 100
 _PLAIN = r"^[^\x00-\x1f\x7f]*$"  # PostgreSQL takes no NUL, and no name needs a control character

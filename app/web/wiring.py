@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from celery import Celery
 
 from app.database import database_url
-from app.home import secret_key
 from app.domain.repositories import Repository
+from app.home import secret_key
 from app.services.policy import Policy
 from app.settings import Settings, load
 from app.store.unit_of_work import UnitOfWork, make_engine

@@ -7,10 +7,10 @@ from pathlib import Path
 import psutil
 
 from app.domain.plans import Tier
-from app.services import browse
+from app.services import browse, results
 from app.services.cancel import cancel
 from app.store import users
-from app.store.inventories import TestFilter
+from app.store.results import TestFilter
 from tests.e2e.conftest import System, slow_files
 from tests.nodes import wait_for
 
@@ -27,13 +27,13 @@ def test_a_submitted_repository_is_analysed_and_its_tests_are_listed(system: Sys
     job = system.wait(job_id, "completed", "failed")
     assert job["status"] == "completed", job["error"]
     now = datetime.now(UTC)
-    found, _ = browse.tests(system.world.uow, job_id, None, TestFilter(), now=now)
+    found = results.page(system.world.uow, job_id, None, TestFilter(), now=now).rows
     assert [(test["file"], test["framework"], test["name"]) for test in found] == [
         ("cart_test.go", "go-testing", "TestCart"),
         ("tests/test_cart.py", "pytest", "test_is_empty"),
         ("web/cart.test.ts", "vitest", "adds"),
     ]
-    skipped = browse.skipped_files(system.world.uow, job_id, None)
+    skipped = results.skipped_files(system.world.uow, job_id, None)
     assert [file["path"] for file in skipped] == ["tests/test_garbage.py"]
     assert job["billed"] is True
 

@@ -9,13 +9,14 @@ from app.domain.lifecycle import Failure, Outcome
 from app.domain.plans import Tier
 from app.domain.queues import Service
 from app.errors import Conflict, Forbidden, NotFound, QuotaExceeded
-from app.services import browse, heartbeat, usage
+from app.services import browse, heartbeat, results, usage
 from app.services.cancel import cancel
 from app.services.fail import stop
 from app.services.submit import submit
 from app.services.sweep import sweep
 from app.store import users
-from app.store.inventories import FileRow, TestFilter
+from app.store.inventories import FileRow
+from app.store.results import TestFilter
 from app.store.users import Account
 from tests.conftest import NOW, World
 
@@ -309,14 +310,15 @@ def test_tests_are_listed_in_pages_of_stable_order_and_filtered(world: World) ->
     world.finish(delivery, user, [*files, FileRow("tests/test_big.py", "f" * 40, None, [], "too_large")])
     seen, cursor = [], None
     while True:
-        page, cursor = browse.tests(
+        page = results.page(
             world.uow, delivery.job_id, None, TestFilter(status="active"), cursor=cursor, limit=7, now=NOW
         )
-        seen += [(test["file"], test["line"]) for test in page]
-        if cursor is None:
+        seen += [(test["file"], test["line"]) for test in page.rows]
+        assert page.total == 12
+        if (cursor := page.next) is None:
             break
     assert seen == [(f"tests/test_{n}.py", i) for n in range(4) for i in range(1, 6) if i % 2]
-    skipped = browse.skipped_files(world.uow, delivery.job_id, None)
+    skipped = results.skipped_files(world.uow, delivery.job_id, None)
     assert skipped == [{"path": "tests/test_big.py", "reason": "too_large"}]
 
 
@@ -325,7 +327,7 @@ def test_hostile_bytes_in_paths_and_names_are_stored_readable(world: World) -> N
     delivery = world.running(user)
     name = "nul \x00 and lone \ud800 surrogate"
     world.finish(delivery, user, [FileRow("a\x00b\udcff.py", "0" * 40, "pytest", [_test(name, 1)], None)])
-    (found,), _ = browse.tests(world.uow, delivery.job_id, None, TestFilter(), now=NOW)
+    (found,) = results.page(world.uow, delivery.job_id, None, TestFilter(), now=NOW).rows
     assert found["name"] == "nul \ufffd and lone ? surrogate"
 
 

@@ -40,7 +40,7 @@ def list_tests(job_id: UUID, asked: TestsQuery) -> dict[str, Any] | Response:
         viewer,
         asked.filter(),
         cursor=asked.cursor,
-        limit=asked.limit or browse.PAGE,
+        limit=asked.limit or results.PAGE,
         now=utc_now(),
     )
     return {"items": page.rows, "next": page.next, "total": page.total}

@@ -39,7 +39,7 @@ def _result(job_id: UUID) -> dict[str, Any]:
         now=utc_now(),
     )
     narrowed = {name: value for name in ("status", "framework", "path", "q") if (value := getattr(asked, name))}
-    skipped = browse.skipped_files(services.uow, job_id, viewer)
+    skipped = results.skipped_files(services.uow, job_id, viewer)
     return {"page": page, "asked": asked, "narrowed": narrowed, "skipped": skipped}
 
 
