@@ -14,7 +14,7 @@ def publisher(celery: Celery) -> Publish:
     """What a unit of work publishes with.  Needs no task code, so the web can use it too."""
 
     def publish(connection: Connection, message: JobMessage) -> None:
-        headers = {"group": str(message.user_id) if message.user_id else None, "unique_key": message.unique_key}
+        headers = {"tenant": str(message.user_id) if message.user_id else None, "unique_key": message.unique_key}
         try:
             celery.send_task(
                 message.task,

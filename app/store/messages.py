@@ -13,6 +13,9 @@ from app.domain.queues import Service
 from app.domain.waiting import Line
 from app.store.unit_of_work import Tx
 
+#: Where the broker's nodes listen; a contract test holds it to tasks.broker's.
+CHANNEL = "kombu_message"
+
 _FENCE = text("""
     SELECT cancel_requested_at FROM kombu_message
      WHERE task_id = :task_id AND lease_token = :lease_token FOR UPDATE""")
@@ -34,7 +37,7 @@ _REQUEST_CANCEL = text("""
     UPDATE kombu_message SET cancel_requested_at = clock_timestamp(),
            -- one that waits for a retry is given to a worker now, as only workers end records
            visible = visible OR lease_token IS NULL,
-           visible_at = CASE WHEN lease_token IS NULL THEN NULL ELSE visible_at END,
+           visible_at = CASE WHEN lease_token IS NULL THEN clock_timestamp() ELSE visible_at END,
            delay_reason = NULL
      WHERE task_id = :task_id RETURNING queue_id""")
 _NOTIFY = text("SELECT pg_notify(:channel, name) FROM kombu_queue WHERE id = :queue_id")
@@ -45,15 +48,15 @@ _WAKE = text("""
          WHERE m.user_id = :user_id AND m.delay_reason = 'snooze' AND m.lease_token IS NULL
            AND starts_with(q.name, :service)
          ORDER BY m.id LIMIT :most FOR UPDATE OF m SKIP LOCKED)
-    UPDATE kombu_message m SET visible = true, visible_at = NULL, delay_reason = NULL
+    UPDATE kombu_message m SET visible = true, visible_at = clock_timestamp(), delay_reason = NULL
       FROM next WHERE m.id = next.id RETURNING m.task_id, m.queue_id""")
 # Counting stops at 10,000: past that nobody reads the difference, and the page must stay cheap.
 _LINE = text("""
     WITH ahead AS MATERIALIZED (
-        SELECT user_id, enqueued_at FROM kombu_message
+        SELECT user_id, coalesce(visible_at, enqueued_at) AS ready_at FROM kombu_message
          WHERE queue_id = (SELECT id FROM kombu_queue WHERE name = :queue) AND visible AND id < :id
          ORDER BY id LIMIT 10000)
-    SELECT count(*) AS ahead, count(*) FILTER (WHERE user_id = :user_id) AS own, min(enqueued_at) AS oldest,
+    SELECT count(*) AS ahead, count(*) FILTER (WHERE user_id = :user_id) AS own, min(ready_at) AS oldest,
            (SELECT count(*) FROM kombu_message m JOIN kombu_queue q ON q.id = m.queue_id
              WHERE q.name = :queue AND NOT m.visible AND m.started_at IS NOT NULL) AS workers
       FROM ahead""")
@@ -101,7 +104,7 @@ def job_with(tx: Tx, unique_key: str) -> UUID | None:
 def line(tx: Tx, message: Row[Any], *, now: datetime) -> Line:
     """Where a ready message stands in its queue."""
     row = tx.run(_LINE, queue=message.queue, id=message.id, user_id=message.user_id).one()
-    oldest = row.oldest or message.enqueued_at
+    oldest = row.oldest or message.visible_at or message.enqueued_at
     return Line(
         position=int(row.ahead) + 1,
         own=int(row.own),
@@ -132,7 +135,3 @@ def wake_all_services(tx: Tx, user_id: UUID, *, most: int) -> list[UUID]:
 
 def _notify(tx: Tx, queue_id: int) -> None:
     tx.run(_NOTIFY, channel=CHANNEL, queue_id=queue_id)
-
-
-#: Where the broker's nodes listen; a contract test holds it to tasks.broker's.
-CHANNEL = "kombu_message"

@@ -7,12 +7,13 @@ from typing import Any
 
 from sqlalchemy import text
 
+from app.store.messages import CHANNEL
 from app.store.unit_of_work import Tx
 
 _FACTS = text("""
     SELECT q.name AS queue, q.paused_at IS NOT NULL AS paused,
            count(m.id) FILTER (WHERE m.visible) AS ready,
-           coalesce(extract(epoch FROM :now - min(m.enqueued_at) FILTER (WHERE m.visible)), 0) AS oldest_seconds,
+           coalesce(extract(epoch FROM :now - min(coalesce(m.visible_at, m.enqueued_at)) FILTER (WHERE m.visible)), 0) AS oldest_seconds,
            count(m.id) FILTER (WHERE m.lease_token IS NOT NULL) AS leased,
            count(m.id) FILTER (WHERE NOT m.visible AND m.lease_token IS NULL) AS delayed
       FROM kombu_queue q LEFT JOIN kombu_message m ON m.queue_id = q.id
@@ -21,7 +22,7 @@ _FACTS = text("""
 _SET_PAUSED = text("""
     UPDATE kombu_queue SET paused_at = CASE WHEN :paused_at IS NULL THEN NULL ELSE coalesce(paused_at, :paused_at) END
      WHERE name = :queue""")
-_NOTIFY = text("SELECT pg_notify('kombu_message', :queue)")
+_NOTIFY = text("SELECT pg_notify(:channel, :queue)")
 
 
 def facts(tx: Tx, *, now: datetime) -> list[dict[str, Any]]:
@@ -34,4 +35,4 @@ def set_paused(tx: Tx, queue: str, paused_at: datetime | None) -> None:
     """Pause a queue since then, or open it (None) and wake its workers."""
     tx.run(_SET_PAUSED, queue=queue, paused_at=paused_at)
     if paused_at is None:
-        tx.run(_NOTIFY, queue=queue)
+        tx.run(_NOTIFY, channel=CHANNEL, queue=queue)

@@ -6,15 +6,14 @@ from sqlalchemy import text
 
 from app.store.unit_of_work import Tx
 
-# A refused request spends nothing.
-_TAKE = text("""
+_LEVEL = "least(:burst, b.tokens + :rate * extract(epoch FROM clock_timestamp() - b.refilled_at))"
+# One statement, as a bucket that is new has no row to lock: to look first would let all its first requests pass.
+# A refused request spends nothing, and so gets no row back.
+_TAKE = text(f"""
     INSERT INTO rate_buckets AS b (key, tokens, refilled_at) VALUES (:key, :burst - 1, clock_timestamp())
-    ON CONFLICT (key) DO UPDATE SET
-        tokens = least(:burst, b.tokens + :rate * extract(epoch FROM clock_timestamp() - b.refilled_at)) - 1,
-        refilled_at = clock_timestamp()""")
-_PEEK = text("""
-    SELECT least(:burst, tokens + :rate * extract(epoch FROM clock_timestamp() - refilled_at)) FROM rate_buckets
-     WHERE key = :key FOR UPDATE""")
+    ON CONFLICT (key) DO UPDATE SET tokens = {_LEVEL} - 1, refilled_at = clock_timestamp() WHERE {_LEVEL} >= 1
+    RETURNING key""")
+_PEEK = text(f"SELECT {_LEVEL} FROM rate_buckets b WHERE key = :key")
 _PRUNE = text("DELETE FROM rate_buckets WHERE refilled_at < clock_timestamp() - interval '1 hour'")
 
 
@@ -23,12 +22,11 @@ def take(tx: Tx, key: str, *, per_minute: int) -> float:
 
     Locks: the bucket's row, for this transaction, which should be a short one of its own.
     """
-    rate = per_minute / 60
-    left = tx.run(_PEEK, key=key, burst=float(per_minute), rate=rate).scalar_one_or_none()
-    if left is not None and float(left) < 1:
-        return (1 - float(left)) / rate
-    tx.run(_TAKE, key=key, burst=float(per_minute), rate=rate)
-    return 0.0
+    bucket = {"key": key, "burst": float(per_minute), "rate": per_minute / 60}
+    if tx.run(_TAKE, **bucket).one_or_none() is not None:
+        return 0.0
+    left = float(tx.run(_PEEK, **bucket).scalar_one())
+    return max(0.0, 1 - left) * 60 / per_minute or 60 / per_minute
 
 
 def prune(tx: Tx) -> int:

@@ -11,7 +11,7 @@ Options (`broker_transport_options`; an unknown one is an error): `lease_seconds
 `poll_seconds` 5, `max_deliveries` 5, `queue_order` "round_robin" or "strict" (in the order of `-Q`), `listen` True,
 `direct_url` None, `queue_tablename`, `message_tablename`, `dead_letter_tablename`.  `options.py` says what each does.
 
-Publishing.  One statement.  Headers: `group` → column user_id, `unique_key` → at most one message holds it, else
+Publishing.  One statement.  Headers: `tenant` → column user_id, `unique_key` → at most one message holds it, else
 DuplicateKey with the task id of the one that is there.  `eta` and `countdown` wait in the table, counted by the
 database's clock.  The same task id again is no second message and no error.  In your own transaction:
 `publish.producer_in(connection)`.

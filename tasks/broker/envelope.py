@@ -45,13 +45,13 @@ def letter(message: Mapping[str, Any], queue: str) -> Letter:
     task_id = _task_id(headers, properties)
     # A task may hand its own headers on to another task: the token is good for the task it was given to.
     foreign = marks["lease_task"] not in (None, task_id)
-    group = headers.get("group")
+    tenant = headers.get("tenant")  # not "group", which is canvas's
     key = headers.get("unique_key")
     return Letter(
         queue=queue,
         payload=_dump({**message, "headers": headers, "properties": properties}),
         task_id=task_id,
-        user_id=None if group is None else str(group),
+        user_id=None if tenant is None else str(tenant),
         unique_key=None if key is None else str(key),
         delay=_delay(headers.get("eta")),
         lease_token=None if foreign else marks["lease_token"],

@@ -28,9 +28,10 @@ DDL: tuple[str, ...] = (
         version smallint NOT NULL DEFAULT 1,    -- stock kombu's own, unused here
         queue_id integer NOT NULL REFERENCES kombu_queue (id),
         task_id text,
-        user_id text,                           -- header "group": whom the message belongs to
+        user_id text,                           -- header "tenant": whom the message belongs to
         unique_key text,                        -- header "unique_key": at most one message holds it
-        visible_at timestamptz,                 -- not visible: ready then (end of the delay or of the lease)
+        visible_at timestamptz,                 -- not visible: ready then (end of the delay or of the lease);
+                                                -- visible: ready since then, NULL since it was enqueued
         delay_reason text CHECK (delay_reason IN ('eta', 'retry', 'snooze')),  -- NULL when ready or leased
         lease_token uuid,                       -- one per delivery; every later write is fenced by it
         lease_owner bigint,                     -- advisory lock of the node; NULL when it holds none

@@ -76,7 +76,8 @@ ADOPT = """
 RELEASE = """
     WITH released AS (
         UPDATE {message} SET
-               visible = true, visible_at = NULL, lease_token = NULL, lease_owner = NULL, started_at = NULL,
+               visible = true, visible_at = clock_timestamp(),
+               lease_token = NULL, lease_owner = NULL, started_at = NULL,
                lost_count = lost_count + (%(charge)s AND started_at IS NOT NULL)::int
          WHERE id = ANY (%(ids)s) AND lease_token = ANY (%(tokens)s::uuid[]) RETURNING queue_id
     )
@@ -119,7 +120,7 @@ POLL = """
         SELECT id FROM {message} WHERE lease_owner = ANY (ARRAY(SELECT lease_owner FROM dead))
          LIMIT {batch} FOR UPDATE SKIP LOCKED),
     promoted AS (
-        UPDATE {message} SET visible = true, visible_at = NULL, delay_reason = NULL,
+        UPDATE {message} SET visible = true, visible_at = clock_timestamp(), delay_reason = NULL,
                lost_count = lost_count + (started_at IS NOT NULL)::int,
                lease_token = NULL, lease_owner = NULL, started_at = NULL
          WHERE id = ANY (ARRAY(SELECT id FROM due UNION SELECT id FROM orphaned)) RETURNING queue_id),

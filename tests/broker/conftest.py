@@ -131,7 +131,7 @@ class Broker:
                 env=os.environ | {"BROKER_TEST_URL": self.url} | environment, start_new_session=True,
             )  # fmt: skip
         worker = Worker(process, log)
-        self.stack.callback(lambda: print(worker.text))  # noqa: T201  pytest shows it with a failure
+        self.stack.callback(lambda: print(worker.text))
         self.stack.callback(worker.clear)
         if ready:
             wait_for(lambda: "ready." in worker.text, 20)

@@ -56,7 +56,7 @@ def losses(broker: Broker) -> list[tuple[Any, ...]]:
 
 
 def test_a_delivery_tells_its_token_and_counts_and_ends_with_its_ack(broker: Broker, taker: Take) -> None:
-    broker.send("work", headers={"group": "ann", "mine": 1})
+    broker.send("work", headers={"tenant": "ann", "mine": 1})
     (message,) = taker().take(1)
     [(visible, token, count, owner)] = broker.query(
         "SELECT visible, lease_token, delivery_count, lease_owner IS NOT NULL FROM kombu_message"
@@ -73,7 +73,7 @@ def test_a_delivery_tells_its_token_and_counts_and_ends_with_its_ack(broker: Bro
         "snooze_count": 0,
         "lost_count": 0,
     }
-    assert (message.headers["group"], message.headers["mine"], message.delivery_info["redelivered"]) == (
+    assert (message.headers["tenant"], message.headers["mine"], message.delivery_info["redelivered"]) == (
         "ann",
         1,
         False,
@@ -122,7 +122,7 @@ def test_a_delayed_message_comes_when_it_is_due_and_without_its_eta(broker: Brok
 
 
 def test_a_rejected_message_is_a_dead_letter(broker: Broker, taker: Take) -> None:
-    broker.send("work", task_id="one", headers={"group": "ann"})
+    broker.send("work", task_id="one", headers={"tenant": "ann"})
     taker().take(1)[0].reject()
     dead = broker.query("SELECT queue, task_id, user_id, reason, delivery_count FROM kombu_dead_letter")
     assert (dead, broker.left()) == ([("main", "one", "ann", "rejected", 1)], 0)

@@ -28,8 +28,8 @@ def lease(broker: Broker, task_id: str) -> str:
     )
 
 
-def test_a_message_is_one_ready_row_with_its_group_and_key(broker: Broker) -> None:
-    task_id = broker.send("work", 1, headers={"group": "ann", "unique_key": "repo@abc"})
+def test_a_message_is_one_ready_row_with_its_tenant_and_key(broker: Broker) -> None:
+    task_id = broker.send("work", 1, headers={"tenant": "ann", "unique_key": "repo@abc"})
     assert broker.query(ROW) == [(True, "ann", "repo@abc", None, 0, 0, None)]
     assert broker.value("SELECT task_id FROM kombu_message") == task_id
 

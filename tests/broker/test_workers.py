@@ -152,13 +152,13 @@ def test_a_node_of_one_process_and_no_prefetch_does_not_stall(broker: Broker) ->
 @pytest.mark.parametrize("pool", ["solo", "threads"])
 def test_other_pools_work_and_stop(broker: Broker, pool: str) -> None:
     worker = broker.worker("-P", pool, "-c", "2")
-    for number in range(6):
+    for number in range(60):  # ten seconds of work: what is prefetched must go back, not be run to its end
         broker.send("work", 0.3, task_id=str(number))
     wait_for(lambda: broker.ended() >= 1)
     assert worker.stop() == 0
     assert broker.query("SELECT count(*) FROM kombu_message WHERE NOT visible OR lost_count > 0") == [(0,)]
-    assert broker.ended() + broker.left() == 6
-    assert broker.ended() <= 4
+    assert broker.ended() + broker.left() == 60
+    assert broker.left() > 0
 
 
 def test_messages_nobody_can_run_are_dead_letters_and_the_worker_lives(broker: Broker) -> None:
