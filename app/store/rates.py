@@ -26,7 +26,7 @@ def take(tx: Tx, key: str, *, per_minute: int) -> float:
     if tx.run(_TAKE, **bucket).one_or_none() is not None:
         return 0.0
     left = float(tx.run(_PEEK, **bucket).scalar_one())
-    return max(0.0, 1 - left) * 60 / per_minute or 60 / per_minute
+    return max(0.001, (1 - left) * 60 / per_minute)  # it may have filled up since, yet nothing was taken
 
 
 def prune(tx: Tx) -> int:

@@ -1,0 +1,80 @@
+"""Token buckets, exact among all processes."""
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import pytest
+from sqlalchemy import text
+
+from app.errors import TooManyRequests
+from app.services.throttle import throttle
+from app.store import rates
+from app.store.unit_of_work import UnitOfWork
+
+THREADS = 8
+PASS = "UPDATE rate_buckets SET refilled_at = refilled_at - :seconds * interval '1 second'"
+
+
+def take(uow: UnitOfWork, key: str = "user", *, per_minute: int = 60) -> float:
+    with uow.begin() as tx:
+        return rates.take(tx, key, per_minute=per_minute)
+
+
+def let_pass(uow: UnitOfWork, seconds: float) -> None:
+    with uow.begin() as tx:
+        tx.run(text(PASS), seconds=seconds)
+
+
+def clock(uow: UnitOfWork) -> float:
+    with uow.begin() as tx:
+        return float(tx.run(text("SELECT extract(epoch FROM clock_timestamp())")).scalar_one())
+
+
+@pytest.mark.parametrize("cap", [50, 3, 1])
+def test_threads_that_take_at_once_get_the_cap_together_and_no_request_more(uow: UnitOfWork, cap: int) -> None:
+    barrier, began = Barrier(THREADS), clock(uow)
+
+    def work(_: int) -> int:
+        barrier.wait()
+        return sum(take(uow, per_minute=cap) == 0 for _ in range(20))
+
+    with ThreadPoolExecutor(THREADS) as threads:
+        granted = sum(threads.map(work, range(THREADS)))
+    refilled = (clock(uow) - began) * cap / 60
+    assert cap <= granted <= cap + refilled
+
+
+def test_a_refused_request_is_told_how_long_to_wait_and_spends_nothing(uow: UnitOfWork) -> None:
+    assert [take(uow, per_minute=2) for _ in range(2)] == [0, 0]
+    waits = [take(uow, per_minute=2) for _ in range(5)]
+    assert all(29 < wait <= 30 for wait in waits)
+    let_pass(uow, 30)
+    assert take(uow, per_minute=2) == 0
+
+
+def test_a_bucket_never_holds_more_than_its_minute(uow: UnitOfWork) -> None:
+    assert take(uow, per_minute=2) == 0
+    let_pass(uow, 86_400)
+    assert [take(uow, per_minute=2) > 0 for _ in range(3)] == [False, False, True]
+
+
+def test_each_key_has_a_bucket_of_its_own(uow: UnitOfWork) -> None:
+    assert take(uow, "one", per_minute=1) == 0
+    assert take(uow, "other", per_minute=1) == 0
+    assert take(uow, "one", per_minute=1) > 0
+
+
+def test_buckets_unused_for_an_hour_are_forgotten(uow: UnitOfWork) -> None:
+    take(uow, "old")
+    let_pass(uow, 3_601)
+    take(uow, "new")
+    with uow.begin() as tx:
+        assert rates.prune(tx) == 1
+        assert tx.run(text("SELECT key FROM rate_buckets")).scalars().all() == ["new"]
+
+
+def test_who_asks_too_often_is_told_whole_seconds(uow: UnitOfWork) -> None:
+    throttle(uow, "user", per_minute=1)
+    with pytest.raises(TooManyRequests, match="More than 1 requests a minute; try again in 60 s") as refused:
+        throttle(uow, "user", per_minute=1)
+    assert refused.value.retry_after == 60
