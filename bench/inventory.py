@@ -31,7 +31,7 @@ def main() -> None:
     rate = summary["tests"] / statistics.median(seconds)
     print(f"{summary['tests']} tests in {summary['files']} files of {given.path}")
     print(
-        f"median {statistics.median(seconds):.2f} s   min {min(seconds):.2f}   max {max(seconds):.2f}   {rate:.0f} tests/s"
+        f"median {statistics.median(seconds):.2f} s  min {min(seconds):.2f}  max {max(seconds):.2f}  {rate:.0f} tests/s"
     )
     print(f"peak memory of the largest process {statistics.median(megabytes):.0f} MB")
     print(

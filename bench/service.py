@@ -31,6 +31,7 @@ class Service:
 
     @property
     def port(self) -> int:
+        """The port of the web."""
         return int(self.url.rpartition(":")[2])
 
     def fairlane(self, *arguments: str) -> str:

@@ -13,7 +13,8 @@ from app.store.unit_of_work import Tx
 _FACTS = text("""
     SELECT q.name AS queue, q.paused_at IS NOT NULL AS paused,
            count(m.id) FILTER (WHERE m.visible) AS ready,
-           coalesce(extract(epoch FROM :now - min(coalesce(m.visible_at, m.enqueued_at)) FILTER (WHERE m.visible)), 0) AS oldest_seconds,
+           coalesce(extract(epoch FROM :now - min(coalesce(m.visible_at, m.enqueued_at)) FILTER (WHERE m.visible)), 0)
+               AS oldest_seconds,
            count(m.id) FILTER (WHERE m.lease_token IS NOT NULL) AS leased,
            count(m.id) FILTER (WHERE NOT m.visible AND m.lease_token IS NULL) AS delayed
       FROM kombu_queue q LEFT JOIN kombu_message m ON m.queue_id = q.id

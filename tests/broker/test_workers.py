@@ -157,7 +157,8 @@ def test_other_pools_work_and_stop(broker: Broker, pool: str) -> None:
     wait_for(lambda: broker.ended() >= 1)
     assert worker.stop() == 0
     assert broker.query("SELECT count(*) FROM kombu_message WHERE NOT visible OR lost_count > 0") == [(0,)]
-    assert broker.ended() + broker.left() == 60
+    # nothing is lost; a thread that ends while the worker stops acknowledges too late, and its message runs again
+    assert broker.ended() + broker.left() - 60 in ((0,) if pool == "solo" else (0, 1, 2))
     assert broker.left() > 0
 
 
