@@ -1,0 +1,100 @@
+"""Slots of schedules are sent once, by whomever leads; what was missed runs once, late."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from threading import Barrier
+
+import pytest
+
+from app.services.tick import Entry, seconds_to_next, tick
+from app.store import schedule
+from app.store.unit_of_work import UnitOfWork
+from tests.conftest import NOW, World, raw_connection
+from tests.nodes import wait_for
+
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+HOURLY = Entry("reschedule", "tasks.maintenance.reschedule", HOUR, "analysis_scheduled")
+
+
+def test_a_slot_is_taken_once_by_threads_that_want_it_at_once(uow: UnitOfWork) -> None:
+    barrier = Barrier(8)
+
+    def take(_: int) -> bool:
+        barrier.wait()
+        with uow.begin() as tx:
+            return schedule.take(tx, "sweep", NOW)
+
+    with ThreadPoolExecutor(8) as threads:
+        assert sorted(threads.map(take, range(8))) == [False] * 7 + [True]
+
+
+def test_names_and_instants_are_slots_of_their_own(uow: UnitOfWork) -> None:
+    with uow.begin() as tx:
+        assert schedule.take(tx, "sweep", NOW)
+        assert schedule.take(tx, "sweep", NOW + HOUR)
+        assert schedule.take(tx, "reschedule", NOW)
+        assert not schedule.take(tx, "sweep", NOW)
+
+
+def test_old_slots_are_forgotten(uow: UnitOfWork) -> None:
+    with uow.begin() as tx:
+        for days in (0, 30, 31):
+            schedule.take(tx, "sweep", NOW - days * DAY)
+        assert schedule.prune(tx, before=NOW - 30 * DAY) == 1
+
+
+def test_one_leads_until_its_connection_is_gone(database_url: str) -> None:
+    with raw_connection(database_url) as one, raw_connection(database_url) as other:
+        assert schedule.lead(one)
+        assert not schedule.lead(other)
+        schedule.alive(one)
+        one.invalidate()
+        wait_for(lambda: schedule.lead(other), "the other one to lead")
+
+
+def test_a_tick_sends_the_entry_once_per_slot(world: World) -> None:
+    sent = [tick(world.uow, HOURLY, now=NOW + timedelta(minutes=m)) for m in (0, 1, 59, 60, 61)]
+    assert sent == [True, False, False, True, False]
+    rows = world.rows("SELECT q.name, m.user_id FROM kombu_message m JOIN kombu_queue q ON q.id = m.queue_id")
+    assert rows == [{"name": "analysis_scheduled", "user_id": None}] * 2
+
+
+def test_missed_slots_collapse_into_the_newest_one(world: World) -> None:
+    assert tick(world.uow, HOURLY, now=NOW)
+    late = NOW + 10 * HOUR + timedelta(minutes=30)
+    assert tick(world.uow, HOURLY, now=late)
+    assert not tick(world.uow, HOURLY, now=late + timedelta(minutes=29))
+    slots = world.rows("SELECT slot_at FROM schedule_runs ORDER BY slot_at")
+    assert [row["slot_at"] for row in slots] == [NOW, NOW + 10 * HOUR]
+    assert world.value("SELECT count(*) FROM kombu_message") == 2
+
+
+def test_a_daily_entry_runs_at_its_time_of_day(world: World) -> None:
+    daily = Entry("retention", "tasks.maintenance.sweep", DAY, "analysis_scheduled", offset=3 * HOUR)
+    midnight = NOW.replace(hour=0)
+    assert tick(world.uow, daily, now=midnight)  # yesterday's, late
+    assert not tick(world.uow, daily, now=midnight + 2 * HOUR)
+    assert tick(world.uow, daily, now=midnight + 3 * HOUR)
+    assert seconds_to_next(daily, now=midnight + 2 * HOUR) == 3600
+    assert seconds_to_next(daily, now=midnight + 3 * HOUR) == 86_400
+
+
+def test_ticks_of_many_beats_at_once_send_one_message(world: World) -> None:
+    barrier = Barrier(8)
+
+    def beat(_: int) -> bool:
+        barrier.wait()
+        return tick(world.uow, HOURLY, now=NOW)
+
+    with ThreadPoolExecutor(8) as threads:
+        assert sum(threads.map(beat, range(8))) == 1
+    assert world.value("SELECT count(*) FROM kombu_message") == 1
+
+
+def test_a_slot_whose_message_could_not_be_published_is_still_to_be_sent(world: World) -> None:
+    def broken(connection: object, message: object) -> None:
+        raise ConnectionError("the queue is away")
+
+    with pytest.raises(ConnectionError):
+        tick(UnitOfWork(world.uow.engine, broken), HOURLY, now=NOW)
+    assert tick(world.uow, HOURLY, now=NOW)
