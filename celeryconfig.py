@@ -1,4 +1,4 @@
-"""Celery's settings, in Celery's own names."""
+"""Celery's settings, in Celery's own names.  H numbers: docs/broker-hazards.md."""
 
 from datetime import timedelta
 
@@ -19,24 +19,24 @@ broker_transport_options = {
     **({"direct_url": settings.database_direct_url} if settings.database_direct_url else {}),
 }
 broker_connection_retry_on_startup = True
-broker_connection_max_retries = None  # a database that is away comes back; the default gives up and exits (C18)
+broker_connection_max_retries = None  # a database that is away comes back; the default gives up and exits (H25)
 broker_heartbeat = 0  # TCP and the node's lock tell; AMQP heartbeats are not spoken here
 
 task_queues = [Queue(name, Exchange(name, type="direct"), routing_key=name) for name in ALL_QUEUES]
 task_default_queue = "analysis_default"
 task_create_missing_queues = False  # the six queues are rows of a migration, not a side effect of a typo
 
-accept_content = ["json"]  # pickle would run what anybody with INSERT writes (C22)
+accept_content = ["json"]  # pickle would run what anybody with INSERT writes (H29)
 task_serializer = "json"
-task_ignore_result = True  # results are our own tables (C21)
+task_ignore_result = True  # results are our own tables (H28)
 task_acks_late = True
 task_reject_on_worker_lost = True
 # An attempt that fails is re-scheduled or ended by our own commit; nothing is acknowledged because it raised.
 task_acks_on_failure = False
 task_acks_on_timeout = False
-task_publish_retry = False  # a publish is part of a transaction, which only its owner may run again (C1)
+task_publish_retry = False  # a publish is part of a transaction, which only its owner may run again (H1)
 
-# The soft limit ends the attempt in our own commit; the hard one is for code that cannot be stopped (C17).
+# The soft limit ends the attempt in our own commit; the hard one is for code that cannot be stopped (H24).
 _limit = settings.analysis_time_limit.total_seconds()
 task_annotations = {
     "tasks.analysis.analyse": {"time_limit": _limit, "soft_time_limit": max(_limit * 0.9, _limit - 30)},

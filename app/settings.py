@@ -19,7 +19,7 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 def _duration(raw: object) -> object:
-    """`30s`, `5m`, `1h`, `2d` or seconds; pydantic alone would refuse the short forms of ADR-10."""
+    """`30s`, `5m`, `1h`, `2d` or seconds; pydantic alone would refuse the short ones."""
     if isinstance(raw, str):
         if short := re.fullmatch(r"(\d+(?:\.\d+)?)([smhd]?)", raw.strip()):
             try:

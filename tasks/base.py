@@ -1,4 +1,4 @@
-"""The Task base class that holds every user to their tier's concurrency (ADR-10)."""
+"""The Task base class that holds every user to their tier's concurrency (docs/adr/0003)."""
 
 from datetime import UTC, datetime, timedelta
 from random import random
@@ -31,12 +31,12 @@ class FairTask(Task):
 
     The body gets `self.delivery` and `self.heart`, finishes the job by a service, and returns its outcome.
     A slot is freed in the commit that ends the delivery, not in `after_return`, which Celery skips for Ignore,
-    Retry and Reject (broker-facts C25).
+    Retry and Reject (docs/broker-hazards.md H22).
     """
 
     abstract = True
     acks_late = True
-    max_retries = None  # attempts are counted by us; Celery's own count includes snoozes (C13)
+    max_retries = None  # attempts are counted by us; Celery's own count includes snoozes (H21)
     service: ClassVar[Service]
     delivery: Delivery
     heart: Heartbeat

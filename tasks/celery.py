@@ -9,7 +9,7 @@ from celery.signals import setup_logging, worker_process_init
 
 from tasks import wiring
 
-# Celery warns root because pickle would run what a message says; we accept JSON only (broker-facts C22)
+# Celery warns root because pickle would run what a message says; we accept JSON only (docs/broker-hazards.md H29)
 warnings.filterwarnings("ignore", category=SecurityWarning)
 
 app = Celery("tasks")
@@ -23,5 +23,5 @@ def _log(**_: Any) -> None:
 
 @worker_process_init.connect
 def _forked(**_: Any) -> None:
-    # a socket that two processes share speaks two conversations at once (broker-facts C14)
+    # a socket that two processes share speaks two conversations at once (H13)
     wiring.forget()

@@ -1,4 +1,4 @@
-"""How many jobs of a user may run at once, and how long one over the limit sleeps (ADR-10)."""
+"""How many jobs of a user may run at once, and how long one over the limit sleeps (docs/adr/0004)."""
 
 from __future__ import annotations
 

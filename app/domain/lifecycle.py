@@ -1,4 +1,4 @@
-"""The states of a job, its legal moves, and what one attempt may end in (ADR-12)."""
+"""The states of a job, its legal moves, and what one attempt may end in (docs/adr/0008)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Billing periods: computed from the subscription's anchor, never stored (RULES §5)."""
+"""Billing periods: computed from the subscription's anchor, never stored (docs/adr/0005)."""
 
 from __future__ import annotations
 

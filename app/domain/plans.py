@@ -1,4 +1,4 @@
-"""Tiers and the plans sold under them (RULES §2)."""
+"""Tiers and the plans sold under them (docs/adr/0003, docs/adr/0005)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The six queues and the one function that chooses among them (ADR-16)."""
+"""The six queues and the one function that chooses among them (docs/adr/0015)."""
 
 from __future__ import annotations
 

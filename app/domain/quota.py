@@ -1,4 +1,4 @@
-"""The quota check: used + reserved + requested <= limit (ADR-21)."""
+"""The quota check: used + reserved + requested <= limit (docs/adr/0005)."""
 
 from __future__ import annotations
 

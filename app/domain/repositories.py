@@ -1,4 +1,4 @@
-"""Repository addresses: what a person may paste, and what it means (CONTRACT §2)."""
+"""Repository addresses: what a person may paste, and what it means (docs/api.md)."""
 
 from __future__ import annotations
 

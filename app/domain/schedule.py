@@ -1,4 +1,4 @@
-"""How often a repository is analysed again (RULES §7)."""
+"""How often a repository is analysed again (docs/adr/0013)."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def _leaves(tx: Tx, accepted: Row[Any], account: Account, *, now: datetime) -> b
 
 
 def _end(tx: Tx, job_id: UUID, *, started: bool, now: datetime) -> None:
-    if started:  # only workers end records (ADR-12)
+    if started:  # only workers end records (docs/adr/0006)
         messages.request_cancel(tx, job_id)
         events.add(tx, job_id, "cancel_requested")
         return

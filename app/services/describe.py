@@ -1,4 +1,4 @@
-"""The job as a client sees it: work in flight from the queue, finished work from the record (ADR-12)."""
+"""The job as a client sees it: work in flight from the queue, finished work from the record (docs/adr/0006)."""
 
 from __future__ import annotations
 

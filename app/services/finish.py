@@ -1,4 +1,4 @@
-"""Complete an analysis: results, usage event, reservation, slot, wake and message in one commit (ADR-12)."""
+"""Complete an analysis: results, usage event, reservation, slot, wake and message in one commit (docs/adr/0002)."""
 
 from __future__ import annotations
 

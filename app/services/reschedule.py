@@ -1,4 +1,4 @@
-"""Analyse viewed repositories again when their HEAD has moved or the parser is newer (RULES §7)."""
+"""Analyse viewed repositories again when their HEAD has moved or the parser is newer (docs/adr/0013)."""
 
 from __future__ import annotations
 

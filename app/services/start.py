@@ -1,4 +1,4 @@
-"""Begin one delivery of a job: fence, read the tier, take a slot, make the record; or snooze (ADR-10)."""
+"""Begin one delivery of a job: fence, read the tier, take a slot, make the record; or snooze (docs/adr/0004)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Accept an analysis: check, reserve and enqueue in one transaction, or do nothing (ADR-21)."""
+"""Accept an analysis: check, reserve and enqueue in one transaction, or do nothing (docs/adr/0005)."""
 
 from __future__ import annotations
 
@@ -55,7 +55,6 @@ def submit(
 
     key: Idempotency-Key and the fingerprint of the request; the answer is stored in this very transaction.
     Locks: users row.  Raises: QuotaExceeded, IdempotencyInFlight, IdempotencyMismatch, NotFound.
-    Source: ADR-21 §Transaction atomicity.
     """
     with uow.begin() as tx:
         if key and (stored := _replay(tx, user_id, *key)):
@@ -154,7 +153,7 @@ def _enqueue(tx: Tx, account: Account, job_id: UUID, codebase: Codebase, wanted:
 
 
 def message_for(job_id: UUID, codebase: Codebase, wanted: Wanted, *, queue: str, user_id: UUID | None) -> JobMessage:
-    """The message of an analysis.  It carries no tier: that is read when the job starts (ADR-10)."""
+    """The message of an analysis.  It carries no tier: that is read when the job starts (docs/adr/0003)."""
     where = codebase.repository
     return JobMessage(
         job_id=job_id,

@@ -1,4 +1,4 @@
-"""Drop what the dead left behind, and count it: an orphan is an alarm, not routine (RULES §5)."""
+"""Drop what the dead left behind, and count it: an orphan is an alarm, not routine (docs/adr/0005)."""
 
 from __future__ import annotations
 

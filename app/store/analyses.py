@@ -1,4 +1,4 @@
-"""The analysis records.  Only workers call the writing half (ADR-12)."""
+"""The analysis records.  Only workers call the writing half (docs/adr/0006)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reservations and usage events: what is held and what was billed (ADR-21)."""
+"""Reservations and usage events: what is held and what was billed (docs/adr/0005)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Execution slots: one row per running job of a user and service (ADR-10)."""
+"""Execution slots: one row per running job of a user and service (docs/adr/0003)."""
 
 from __future__ import annotations
 

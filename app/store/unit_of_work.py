@@ -122,7 +122,7 @@ def make_engine(url: str, *, pool_size: int = 5, application_name: str = "fairla
         connect_args={
             "application_name": application_name,
             "connect_timeout": 5,
-            # a client that stops mid-transaction must not hold a user's row for ever (broker-facts C4)
+            # a client that stops mid-transaction must not hold a user's row for ever (docs/broker-hazards.md H4)
             "options": "-c lock_timeout=10s -c idle_in_transaction_session_timeout=60s -c timezone=UTC",
         },
     )

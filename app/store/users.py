@@ -40,7 +40,7 @@ class Account:
         return period_at(self.anchor_at, now)
 
 
-# No active subscription: the free plan, periods from the account's birth (ADR-10: not found -> free).
+# No active subscription: the free plan, periods from the account's birth (docs/adr/0003).
 _SELECT = """
     SELECT u.id, u.kind, u.email, u.is_operator, coalesce(s.anchor_at, u.created_at) AS anchor_at,
            p.tier, p.concurrent_jobs, p.analyses_per_period, p.spec_units_per_period, p.retention_days

@@ -18,7 +18,7 @@ from tests.nodes import LocalWorker, wait_for
 KILLS = int(os.environ.get("FAIRLANE_KILLS", "6"))
 NODES, PROCESSES, USERS = 2, 2, 6
 
-#: What must never be found, whatever was killed when (DESIGN section 7).
+#: What must never be found, whatever was killed when (docs/architecture.md, What always holds).
 BROKEN = {
     "I2 a job without an end": """
         SELECT r.job_id FROM analysis_requests r LEFT JOIN analyses a ON a.id = r.job_id

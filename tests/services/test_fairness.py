@@ -1,4 +1,4 @@
-"""Slots, snoozes and wakes, one commit each (ADR-10)."""
+"""Slots, snoozes and wakes, one commit each (docs/adr/0004)."""
 
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier

@@ -1,4 +1,4 @@
-"""A job from accept to its end: what is billed, what is left, what a zombie can do (ADR-12, ADR-21)."""
+"""A job from accept to its end: what is billed, what is left, what a zombie can do (docs/adr/0002, docs/adr/0005)."""
 
 from datetime import timedelta
 from uuid import UUID, uuid4

@@ -1,4 +1,4 @@
-"""How many jobs a user may run, and how long one over the limit sleeps (ADR-10)."""
+"""How many jobs a user may run, and how long one over the limit sleeps (docs/adr/0004)."""
 
 from datetime import timedelta
 

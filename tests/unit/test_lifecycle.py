@@ -1,4 +1,4 @@
-"""States, legal moves, attempts and back-off (ADR-12)."""
+"""States, legal moves, attempts and back-off (docs/adr/0008)."""
 
 from datetime import timedelta
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Rolling billing periods, computed from the anchor (RULES §5)."""
+"""Rolling billing periods, computed from the anchor (docs/adr/0005)."""
 
 from datetime import UTC, datetime, timedelta, timezone
 

@@ -1,4 +1,4 @@
-"""The one function that chooses a job's queue (ADR-16)."""
+"""The one function that chooses a job's queue (docs/adr/0015)."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""used + reserved + requested <= limit (ADR-21)."""
+"""used + reserved + requested <= limit (docs/adr/0005)."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Repository addresses: every form of the contract, and what is refused (CONTRACT \u00a72)."""
+"""Repository addresses: every form of docs/api.md, and what is refused."""
 
 import pytest
 from hypothesis import given

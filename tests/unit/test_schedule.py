@@ -1,4 +1,4 @@
-"""How often a repository is analysed again, and the slots of schedules (RULES §7)."""
+"""How often a repository is analysed again, and the slots of schedules (docs/adr/0013)."""
 
 from datetime import UTC, datetime, timedelta
 
