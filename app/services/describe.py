@@ -30,37 +30,23 @@ def job(tx: Tx, job_id: UUID, policy: Policy, *, now: datetime) -> dict[str, Any
     message = messages.find(tx, job_id)
     record = analyses.find(tx, job_id)
     status = status_of(accepted, message, record)
-    repository = Repository(accepted.host, accepted.owner, accepted.name)
-    waiting = status in (Status.WAITING, Status.RETRYING)
+    completed = status is Status.COMPLETED
     return {
         "id": str(job_id),
         "status": status.value,
-        "repository": {
-            "host": repository.host,
-            "owner": repository.owner,
-            "name": repository.name,
-            "url": repository.url,
-            "private": accepted.is_private,
-        },
-        "commit": accepted.commit_sha,
-        "ref": accepted.ref,
-        "trigger": accepted.trigger,
+        **_request(accepted),
         "queue": message.queue if message else accepted.queue,
-        "tier": accepted.tier or Tier.FREE.value,
         "attempt": _attempt(message, record),
         "max_attempts": RETRIES[Service.ANALYSIS].max_attempts,
         "snoozes": message.snooze_count if message else 0,
-        "submitted_at": _iso(accepted.requested_at),
-        "started_at": _iso(record.started_at) if record else None,
-        "finished_at": _finished_at(status, accepted, record),
-        "next_attempt_at": _iso(message.visible_at) if message and waiting else None,
+        **_instants(status, accepted, message, record),
         "wait": explain.wait(tx, status, message, policy, now=now) if message else None,
         "progress": record.progress if record and status is Status.RUNNING else None,
         "error": _error(record) if status is Status.FAILED else None,
-        "billed": status is Status.COMPLETED and quota.is_billed(tx, job_id),
+        "billed": completed and quota.is_billed(tx, job_id),
         "parser_version": record.parser_version if record else None,
-        "outdated": bool(record and status is Status.COMPLETED and record.parser_version != policy.parser_version),
-        "summary": record.summary if record and status is Status.COMPLETED else None,
+        "outdated": bool(record and completed and record.parser_version != policy.parser_version),
+        "summary": record.summary if record and completed else None,
         "links": links(job_id),
     }
 
@@ -94,10 +80,35 @@ def _attempt(message: Row[Any] | None, record: Row[Any] | None) -> int:
     return int(record.attempt) if record else 1
 
 
-def _finished_at(status: Status, accepted: Row[Any], record: Row[Any] | None) -> str | None:
-    if status.value not in FINISHED:
-        return None
-    return _iso(record.completed_at if record and record.completed_at else accepted.cancelled_at)
+def _request(accepted: Row[Any]) -> dict[str, Any]:
+    """What was asked for, by whom."""
+    repository = Repository(accepted.host, accepted.owner, accepted.name)
+    return {
+        "repository": {
+            "host": repository.host,
+            "owner": repository.owner,
+            "name": repository.name,
+            "url": repository.url,
+            "private": accepted.is_private,
+        },
+        "commit": accepted.commit_sha,
+        "ref": accepted.ref,
+        "trigger": accepted.trigger,
+        "tier": accepted.tier or Tier.FREE.value,
+    }
+
+
+def _instants(
+    status: Status, accepted: Row[Any], message: Row[Any] | None, record: Row[Any] | None
+) -> dict[str, str | None]:
+    waiting = status in (Status.WAITING, Status.RETRYING)
+    ended_at = record.completed_at if record and record.completed_at else accepted.cancelled_at
+    return {
+        "submitted_at": _iso(accepted.requested_at),
+        "started_at": _iso(record.started_at) if record else None,
+        "finished_at": _iso(ended_at) if status.value in FINISHED else None,
+        "next_attempt_at": _iso(message.visible_at) if message and waiting else None,
+    }
 
 
 def _error(record: Row[Any] | None) -> dict[str, Any] | None:

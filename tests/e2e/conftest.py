@@ -57,7 +57,7 @@ def system(world: World, nodes: Nodes, repository: Callable[..., Path]) -> Syste
     return System(replace(world, policy=Policy(PARSER_VERSION), now=datetime.now(UTC)), nodes, repository)
 
 
-def slow_files() -> dict[str, str]:
+def slow_files(count: int = SLOW_FILES) -> dict[str, str]:
     """Files that take a worker some seconds together."""
     test = "def test_{0}_{1}() -> None:\n    assert sum(range({1})) >= 0\n\n\n"
-    return {f"tests/test_{n}.py": "".join(test.format(n, i) for i in range(150)) for n in range(SLOW_FILES)}
+    return {f"tests/test_{n}.py": "".join(test.format(n, i) for i in range(150)) for n in range(count)}

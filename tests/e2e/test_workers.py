@@ -11,7 +11,7 @@ from app.services import browse, results
 from app.services.cancel import cancel
 from app.store import users
 from app.store.results import TestFilter
-from tests.e2e.conftest import System, slow_files
+from tests.e2e.conftest import SLOW_FILES, System, slow_files
 from tests.nodes import wait_for
 
 
@@ -135,10 +135,11 @@ def _git_and_parsers(pid: int) -> list[psutil.Process]:
     ]
 
 
-def test_sigquit_hands_running_work_back_at_once(system: System) -> None:
-    job_id = system.submit(system.user(), "slow", slow_files())
+def test_sigquit_waits_a_moment_then_hands_running_work_back_without_a_charge(system: System) -> None:
+    job_id = system.submit(system.user(), "slow", slow_files(4 * SLOW_FILES))  # more than the five seconds it waits
     worker = system.nodes.worker()
     system.wait(job_id, "running")
     worker.kill(signal=signal.SIGQUIT)
     worker.container.wait()
-    wait_for(lambda: system.job(job_id)["status"] == "queued", "the message to be ready again", seconds=5)
+    job = system.wait(job_id, "queued", "completed")
+    assert (job["status"], job["attempt"]) == ("queued", 1)
