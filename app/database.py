@@ -7,12 +7,13 @@ from importlib.resources import files
 from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Engine, inspect, text
+from sqlalchemy import Connection, Engine
 from sqlalchemy.engine import make_url
 
 from app import embedded
 from app.errors import BadSetting
 from app.settings import Settings
+from app.store import schema
 
 
 def database_url(settings: Settings) -> str:
@@ -38,20 +39,12 @@ def migrate(engine: Engine) -> str:
         _refuse_newer(connection, config)
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
-        return current_revision(connection) or ""
+        return schema.revision(connection) or ""
 
 
 def head_revision() -> str:
     """The revision this release needs."""
     return ScriptDirectory.from_config(_config()).get_current_head() or ""
-
-
-def current_revision(connection: Connection) -> str | None:
-    """The revision the database is at; None when it was never migrated."""
-    if not inspect(connection).has_table("alembic_version"):
-        return None
-    found: str | None = connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one_or_none()
-    return found
 
 
 def _config() -> Config:
@@ -61,7 +54,7 @@ def _config() -> Config:
 
 
 def _refuse_newer(connection: Connection, config: Config) -> None:
-    current = current_revision(connection)
+    current = schema.revision(connection)
     known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
     connection.rollback()
     if current and current not in known:

@@ -17,6 +17,18 @@ def facts(uow: UnitOfWork, *, now: datetime) -> list[dict[str, Any]]:
         return queues.facts(tx, now=now)
 
 
+def holdings(uow: UnitOfWork) -> list[tuple[str, str, float]]:
+    """(name, what it counts, value) of what is held now, over all users."""
+    with uow.begin() as tx:
+        row = queues.totals(tx)
+    return [
+        ("slots_taken", "Execution slots in use", float(row.slots)),
+        ("snoozed_messages", "Messages over their user's limit", float(row.snoozed)),
+        ("reserved_units", "Quota units reserved by unfinished jobs", float(row.reserved)),
+        ("dead_letters", "Messages given up", float(row.dead)),
+    ]
+
+
 def pause(uow: UnitOfWork, queue: str, *, actor: str, now: datetime) -> None:
     """Give out nothing of a queue until it is resumed; idempotent.  Raises: InvalidInput."""
     _set(uow, queue, now, actor=actor, action="queue.pause")

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from app.services import describe
 from app.services.policy import Policy
-from app.store import live_facts
+from app.store import pulses as stored_pulses
 from app.store.unit_of_work import UnitOfWork
 
 #: What a job's row looked like: changes whenever its description may have changed.
@@ -19,11 +19,11 @@ Pulse = tuple[object, ...]
 def pulses(uow: UnitOfWork, job_ids: Collection[UUID]) -> dict[UUID, Pulse]:
     """One statement for all of them."""
     with uow.begin() as tx:
-        return {row.job_id: (row.event_id, row.status, row.progress) for row in live_facts.pulses(tx, job_ids)}
+        return {row.job_id: (row.event_id, row.status, row.progress) for row in stored_pulses.of(tx, job_ids)}
 
 
 def snapshot(uow: UnitOfWork, job_id: UUID, policy: Policy, *, now: datetime) -> tuple[int, dict[str, Any]]:
     """The id of a job's newest event and the job; the caller has checked who may see it.  Raises: NotFound."""
     with uow.begin() as tx:
-        newest = live_facts.pulses(tx, [job_id])[0].event_id
+        newest = stored_pulses.of(tx, [job_id])[0].event_id
         return int(newest or 0), describe.job(tx, job_id, policy, now=now)

@@ -72,7 +72,7 @@ class _Facts(Collector):
             for row in rows:
                 gauge.add_metric([row["queue"]], float(row[member]))
             yield gauge
-        for name, text, value in readiness.holdings(self._uow):
+        for name, text, value in queues.holdings(self._uow):
             yield GaugeMetricFamily(f"fairlane_{name}", text, value=value)
 
 

@@ -16,6 +16,7 @@ from sqlalchemy import Engine, create_engine, pool, text
 
 from app import database
 from app.errors import BadSetting
+from app.store.schema import revision
 from tests.conftest import raw_connection
 from tests.contract.catalogs import schema_of
 from tests.contract.conftest import ROOT
@@ -70,14 +71,14 @@ def test_a_migration_imports_nothing_of_ours(path: Path) -> None:
 
 def test_each_migration_can_be_taken_back_and_made_again_without_drift(engine: Engine) -> None:
     run(engine, "upgrade", REVISIONS[0])
-    for revision in REVISIONS[1:]:
+    for target in REVISIONS[1:]:
         before = schema(engine)
-        run(engine, "upgrade", revision)
+        run(engine, "upgrade", target)
         after = schema(engine)
         assert after != before
         run(engine, "downgrade", "-1")
         assert schema(engine) == before
-        run(engine, "upgrade", revision)
+        run(engine, "upgrade", target)
         assert schema(engine) == after
 
 
@@ -136,7 +137,7 @@ def test_a_newer_schema_is_refused_and_left_alone(engine: Engine) -> None:
         database.migrate(engine)
     assert schema(engine) == before
     with engine.connect() as connection:
-        assert database.current_revision(connection) == "9999"
+        assert revision(connection) == "9999"
 
 
 def test_the_alembic_command_works_with_nothing_but_the_url(empty_url: str) -> None:
@@ -144,9 +145,9 @@ def test_the_alembic_command_works_with_nothing_but_the_url(empty_url: str) -> N
     done = subprocess.run(argv, cwd=ROOT, env=os.environ | {"DATABASE_URL": empty_url}, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     with raw_connection(empty_url) as connection:
-        assert database.current_revision(connection) == REVISIONS[-1]
+        assert revision(connection) == REVISIONS[-1]
 
 
 def test_a_database_never_migrated_has_no_revision(empty_url: str) -> None:
     with raw_connection(empty_url) as connection:
-        assert database.current_revision(connection) is None
+        assert revision(connection) is None

@@ -17,6 +17,6 @@ _PULSES = text("""
       LEFT JOIN analyses a ON a.id = w.job_id""")
 
 
-def pulses(tx: Tx, job_ids: Collection[UUID]) -> list[Row[Any]]:
+def of(tx: Tx, job_ids: Collection[UUID]) -> list[Row[Any]]:
     """rows: job_id, event_id of its newest event, status and progress of its record."""
     return list(tx.run(_PULSES, job_ids=[str(job_id) for job_id in job_ids]).all())
