@@ -16,12 +16,22 @@ from tests.conftest import _run_sql
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.fixture(scope="session")
+def migrated_url(server: embedded.Server, template: str) -> Iterator[str]:
+    """A migrated database that is only read, and so made once per process."""
+    yield from _database(server, f"TEMPLATE {template}")
+
+
 @pytest.fixture
 def empty_url(server: embedded.Server) -> Iterator[str]:
     """A database that was never migrated."""
+    yield from _database(server)
+
+
+def _database(server: embedded.Server, options: str = "") -> Iterator[str]:
     url = make_url(server.url)
-    name = f"empty_{uuid4().hex}"
-    _run_sql(server.admin_url, f"CREATE DATABASE {name} OWNER {url.username} STRATEGY file_copy")
+    name = f"contract_{uuid4().hex}"
+    _run_sql(server.admin_url, f"CREATE DATABASE {name} OWNER {url.username} {options} STRATEGY file_copy")
     yield url.set(database=name).render_as_string(hide_password=False)
     _run_sql(server.admin_url, f"DROP DATABASE {name} WITH (FORCE)")
 

@@ -7,7 +7,6 @@ from app.domain.lifecycle import RecordStatus
 from app.domain.plans import SOLD_PLANS, EventType, Plan, Tier
 from app.domain.queues import ALL_QUEUES, Service
 from app.store import messages
-from app.store.unit_of_work import UnitOfWork
 from tasks.broker import schema
 from tasks.broker.options import Options
 from tests.conftest import raw_connection
@@ -16,14 +15,14 @@ from tests.contract.catalogs import columns_of, enum_values, schema_of
 BROKER = ("kombu_", "queue_id_sequence", "message_id_sequence")
 
 
-def test_the_six_queues_are_rows_in_the_order_of_the_domain(database_url: str) -> None:
-    with raw_connection(database_url) as connection:
+def test_the_six_queues_are_rows_in_the_order_of_the_domain(migrated_url: str) -> None:
+    with raw_connection(migrated_url) as connection:
         names = connection.execute(text("SELECT name FROM kombu_queue ORDER BY id")).scalars().all()
     assert tuple(names) == ALL_QUEUES
 
 
-def test_the_plans_of_the_migration_are_the_plans_of_the_rules(database_url: str) -> None:
-    with raw_connection(database_url) as connection:
+def test_the_plans_of_the_migration_are_the_plans_of_the_rules(migrated_url: str) -> None:
+    with raw_connection(migrated_url) as connection:
         rows = connection.execute(text("SELECT * FROM subscription_plans ORDER BY tier")).all()
     plans = [
         Plan(Tier(r.tier), r.concurrent_jobs, r.analyses_per_period, r.spec_units_per_period, r.retention_days)
@@ -38,24 +37,24 @@ def test_the_plans_of_the_migration_are_the_plans_of_the_rules(database_url: str
     [("plan_tier", Tier), ("usage_event_type", EventType), ("analysis_status", RecordStatus)],
 )
 def test_an_enum_has_the_same_values_in_the_same_order_on_both_sides(
-    database_url: str, enum: str, members: type[Tier]
+    migrated_url: str, enum: str, members: type[Tier]
 ) -> None:
-    with raw_connection(database_url) as connection:
+    with raw_connection(migrated_url) as connection:
         assert enum_values(connection, enum) == [member.value for member in members]
 
 
-def test_every_service_may_hold_slots(database_url: str) -> None:
-    with raw_connection(database_url) as connection:
+def test_every_service_may_hold_slots(migrated_url: str) -> None:
+    with raw_connection(migrated_url) as connection:
         check = schema_of(connection)["constraint execution_slots.execution_slots_service_check"]
     assert {service for service in Service if f"'{service}'" in check} == set(Service)
 
 
-def test_the_migrations_broker_tables_are_the_ones_the_broker_asks_for(database_url: str, empty_url: str) -> None:
+def test_the_migrations_broker_tables_are_the_ones_the_broker_asks_for(migrated_url: str, empty_url: str) -> None:
     with raw_connection(empty_url) as connection:
         for statement in schema.DDL:
             connection.execute(text(statement))
         asked = schema_of(connection, prefixes=BROKER)
-    with raw_connection(database_url) as connection:
+    with raw_connection(migrated_url) as connection:
         assert schema_of(connection, prefixes=BROKER) == asked
     assert {what.split(" ")[1].split(".")[0] for what in asked if what.startswith("table ")} == {
         "kombu_queue", "kombu_message", "kombu_dead_letter",
@@ -87,19 +86,19 @@ def test_the_store_wakes_the_channel_the_nodes_listen_on() -> None:
         ("subscription_plans", "tier concurrent_jobs analyses_per_period spec_units_per_period retention_days"),
     ],
 )
-def test_what_auditors_read_is_there(database_url: str, table: str, columns: str) -> None:
-    with raw_connection(database_url) as connection:
+def test_what_auditors_read_is_there(migrated_url: str, table: str, columns: str) -> None:
+    with raw_connection(migrated_url) as connection:
         assert set(columns.split()) <= columns_of(connection, table)
 
 
 @pytest.mark.parametrize("table", ["quota_reservations", "usage_events", "execution_slots"])
-def test_a_job_has_one_row_at_most_by_constraint(database_url: str, table: str) -> None:
-    with raw_connection(database_url) as connection:
+def test_a_job_has_one_row_at_most_by_constraint(migrated_url: str, table: str) -> None:
+    with raw_connection(migrated_url) as connection:
         assert schema_of(connection)[f"constraint {table}.{table}_job_id_key"] == "UNIQUE (job_id)"
 
 
-def test_every_reference_to_a_user_says_what_happens_when_the_user_goes(database_url: str) -> None:
-    with raw_connection(database_url) as connection:
+def test_every_reference_to_a_user_says_what_happens_when_the_user_goes(migrated_url: str) -> None:
+    with raw_connection(migrated_url) as connection:
         found = schema_of(connection)
     references = [how for what, how in found.items() if what.startswith("constraint ") and "REFERENCES users" in how]
     assert len(references) >= 8
@@ -107,8 +106,8 @@ def test_every_reference_to_a_user_says_what_happens_when_the_user_goes(database
     assert "SET NULL" in found["constraint usage_events.usage_events_user_id_fkey"]  # billing outlives the account
 
 
-def test_every_instant_in_the_database_has_a_zone(uow: UnitOfWork) -> None:
-    with uow.begin() as tx:
-        found = schema_of(tx.connection)
+def test_every_instant_in_the_database_has_a_zone(migrated_url: str) -> None:
+    with raw_connection(migrated_url) as connection:
+        found = schema_of(connection)
     naive = [what for what, how in found.items() if what.startswith("column ") and "without time zone" in how]
     assert naive == ["column kombu_message.timestamp"]  # stock kombu's own

@@ -13,10 +13,17 @@ from app import embedded
 from app.domain.plans import SOLD_PLANS
 from tests.conftest import _run_sql, raw_connection
 
-KEPT = ("alembic_version", "kombu_queue", "subscription_plans")
-TABLES = text(
-    "SELECT string_agg(tablename, ', ') FROM pg_tables WHERE schemaname = 'public' AND tablename <> ALL (:kept)"
-)
+KEPT = {"alembic_version", "kombu_queue", "subscription_plans"}
+#: what refers to others first
+EMPTIED = (
+    "analysis_files", "analyses", "file_inventories", "blob_facts", "analysis_requests", "codebases",
+    "quota_reservations", "usage_events", "idempotency_keys", "execution_slots", "job_events", "schedule_runs",
+    "kombu_message", "kombu_dead_letter", "api_tokens", "sessions", "sign_in_links", "audit_log", "rate_buckets",
+    "user_subscriptions", "users",
+)  # fmt: skip
+# TRUNCATE makes a new file for each table and index: 120 ms, where deleting a few rows takes 5
+EMPTY = text("; ".join(f"DELETE FROM {table}" for table in EMPTIED))
+TABLES = text("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
 PLANS = text("""
     UPDATE subscription_plans SET concurrent_jobs = :jobs, analyses_per_period = :analyses,
            spec_units_per_period = :units, retention_days = :days WHERE tier = CAST(:tier AS plan_tier)""")
@@ -35,8 +42,8 @@ def shared_url(server: embedded.Server, template: str) -> Iterator[str]:
 def database_url(shared_url: str) -> str:
     """The shared database as a migration leaves it."""
     with raw_connection(shared_url) as connection:
-        tables = connection.execute(TABLES, {"kept": list(KEPT)}).scalar_one()
-        connection.execute(text(f"TRUNCATE {tables} CASCADE"))
+        assert set(connection.execute(TABLES).scalars()) == KEPT | set(EMPTIED)
+        connection.execute(EMPTY)
         connection.execute(text("UPDATE kombu_queue SET paused_at = NULL"))
         for plan in SOLD_PLANS:
             given = {"jobs": plan.concurrent_jobs, "analyses": plan.analyses_per_period}
