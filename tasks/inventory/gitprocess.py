@@ -122,16 +122,14 @@ class GitProcess:
         transfers = bool(self.env["GIT_ALLOW_PROTOCOL"])
         bounds = {resource.RLIMIT_FSIZE: size, resource.RLIMIT_CORE: 0}
         try:
-            return subprocess.Popen(
+            return guarded(
                 ["/bin/sh", "-c", KEEPER, "git", *argv] if transfers else argv,
+                bounds,
+                signal.SIGTERM if transfers else signal.SIGKILL,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 env=dict(self.env),
-                start_new_session=True,
-                preexec_fn=guarded(  # noqa: PLW1509 - sets limits by two calls loaded before the fork, takes no lock
-                    bounds, signal.SIGTERM if transfers else signal.SIGKILL
-                ),
             )
         except FileNotFoundError as missing:
             raise InventoryError("git_failed", "git is not installed on this machine.") from missing

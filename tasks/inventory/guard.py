@@ -5,11 +5,12 @@ import ctypes
 import os
 import resource
 import select
+import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping
-from typing import IO
+from collections.abc import Callable, Mapping, Sequence
+from typing import IO, Any
 
 PR_SET_PDEATHSIG = 1
 PR_SET_NO_NEW_PRIVS = 38
@@ -18,9 +19,42 @@ PR_SET_NO_NEW_PRIVS = 38
 # no such call; limits and process groups still hold there
 _prctl: Callable[..., int] | None = getattr(ctypes.CDLL(None), "prctl", None)
 
+#: util-linux's way to the same two calls.  None where it is not installed.
+_PRLIMIT, _SETPRIV = shutil.which("prlimit"), shutil.which("setpriv")
+_FLAGS = {
+    resource.RLIMIT_AS: "--as",
+    resource.RLIMIT_CORE: "--core",
+    resource.RLIMIT_CPU: "--cpu",
+    resource.RLIMIT_FSIZE: "--fsize",
+}
 
-def guarded(limits: Mapping[int, int], farewell: int = signal.SIGKILL) -> Callable[[], None]:
-    """Build a `preexec_fn`.  limits: RLIMIT_* -> value, in the unit of setrlimit.  farewell: sent when we die."""
+
+def guarded(
+    argv: Sequence[str], limits: Mapping[int, int], farewell: signal.Signals = signal.SIGKILL, **options: Any
+) -> "subprocess.Popen[bytes]":
+    """Start a child in a session of its own, under limits.  options: of Popen.
+
+    limits: RLIMIT_* -> value, in the unit of setrlimit.  farewell: sent to it when the thread that starts it ends.
+    A hook between fork and exec would do, but it copies our page tables first: 17 ms in a process of 150 MB, and it is
+    unsafe beside other threads.  Two small programs in between cost 2 ms.  Raises: FileNotFoundError.
+    """
+    if shutil.which(argv[0]) is None:
+        raise FileNotFoundError(argv[0])
+    bounds = {name: _bound(name, value) for name, value in limits.items()}
+    options |= {"start_new_session": True}
+    if _PRLIMIT is None or _SETPRIV is None:
+        return subprocess.Popen(list(argv), preexec_fn=_hook(bounds, farewell), **options)  # noqa: PLW1509 - no other way
+    flags = [f"{_FLAGS[name]}={bound}:{bound}" for name, bound in bounds.items()]
+    ends_with_us = [_SETPRIV, "--pdeathsig", farewell.name, "--no-new-privs", "--"]
+    return subprocess.Popen([_PRLIMIT, *flags, "--", *ends_with_us, *argv], **options)
+
+
+def _bound(name: int, value: int) -> int:
+    hard = resource.getrlimit(name)[1]
+    return value if hard == resource.RLIM_INFINITY else min(value, hard)
+
+
+def _hook(bounds: Mapping[int, int], farewell: int) -> Callable[[], None]:
     parent = os.getpid()
 
     def prepare() -> None:
@@ -29,9 +63,7 @@ def guarded(limits: Mapping[int, int], farewell: int = signal.SIGKILL) -> Callab
             _prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
             if os.getppid() != parent:  # the parent died before the request above took hold
                 os._exit(1)
-        for name, value in limits.items():
-            hard = resource.getrlimit(name)[1]
-            bound = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        for name, bound in bounds.items():
             resource.setrlimit(name, (bound, bound))
 
     return prepare

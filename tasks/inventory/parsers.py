@@ -182,16 +182,15 @@ class Parsers:
             resource.RLIMIT_FSIZE: 0,
             resource.RLIMIT_CORE: 0,
         }
-        process = subprocess.Popen(
+        process = guarded(
             # -P: the directory we happen to be in must not supply modules
             [sys.executable, "-P", "-s", "-m", "tasks.inventory.child"],
+            bounds,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env={"PATH": os.defpath, "LC_ALL": "C.UTF-8", "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "0"},
             cwd="/",
-            start_new_session=True,
-            preexec_fn=guarded(bounds),  # noqa: PLW1509 - sets limits by two calls loaded before the fork, takes no lock
         )
         os.set_blocking(pipe(process.stdin).fileno(), False)
         return Child(process)
