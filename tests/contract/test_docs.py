@@ -1,6 +1,9 @@
 """The documents name what is there: settings, commands, problems, states, tests and each other."""
 
+import ast
+import io
 import re
+import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +22,9 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = [*DOCS.rglob("*.md"), ROOT / "SECURITY.md", ROOT / "CONTRIBUTING.md"]
 RECORDS = sorted((DOCS / "adr").glob("[0-9]*.md"))
+#: pages that were never part of this repository; written in parts, since this file is searched as well
+ABSENT = re.compile(r"\b(?:R[U]LES|C[O]NTRACT|D[E]SIGN)\b|broker[-]facts|\bADR[-]\d|\([C]\d+\)")
+HAZARD = re.compile(r"^\*\*H(\d+) .*?(?=\n\n|\n##|\Z)", re.MULTILINE | re.DOTALL)
 
 
 def text(name: str) -> str:
@@ -126,3 +132,67 @@ def test_links_and_named_files_exist(page: Path) -> None:
     # a segment in capitals stands for any name
     missing += [name for name in named if not re.search(r"/[A-Z]+\b", name) and not (ROOT / name).exists()]
     assert missing == []
+
+
+def prose(path: Path) -> str:
+    """What is written for people: of Python, all but its names."""
+    words = (ROOT / path).read_bytes().decode("utf-8", errors="replace")
+    if path.suffix != ".py":
+        return words
+    found = tokenize.generate_tokens(io.StringIO(words).readline)
+    return "\n".join(token.string for token in found if token.type != tokenize.NAME)
+
+
+@pytest.fixture(scope="module")
+def cited(sources: list[Path]) -> dict[Path, str]:
+    """The prose of every file but pictures and samples of other people's code."""
+    others = {".svg", ".png", ".sample"}
+    return {path: prose(path) for path in sources if path.suffix not in others}
+
+
+def test_nothing_cites_a_page_that_is_not_here(cited: dict[Path, str]) -> None:
+    founding = Path("docs/adr/README.md")  # says what the founding records asked for
+    found = {path.as_posix(): match[0] for path, text in cited.items() if (match := ABSENT.search(text))}
+    assert found.pop(founding.as_posix()).startswith("ADR-")
+    assert found == {}
+
+
+def test_cited_pages_decisions_and_hazards_exist(cited: dict[Path, str]) -> None:
+    records = {path.name[:4] for path in RECORDS}
+    hazards = {number for number, _ in known_hazards()}
+    missing = set()
+    for path, text in cited.items():
+        missing |= {(path, name) for name in re.findall(r"\bdocs/adr/(\d{4})\b", text) if name not in records}
+        if path.suffix != ".md":
+            missing |= {
+                (path, name) for name in re.findall(r"\bdocs/[\w/-]+\.md\b", text) if not (ROOT / name).exists()
+            }
+        if numbers := [int(number) for number in re.findall(r"(?:\(|hazards\.md |, )H(\d+)\b", text)]:
+            missing |= {(path, number) for number in numbers if number not in hazards}
+            missing |= set() if "broker-hazards" in text else {(path, "no name of the page")}
+    assert missing == set()
+
+
+def known_hazards() -> list[tuple[int, str]]:
+    return [(int(match[1]), match[0]) for match in HAZARD.finditer(text("broker-hazards.md"))]
+
+
+def test_hazards_are_numbered_without_a_gap_and_say_what_is_done_and_what_shows_it() -> None:
+    found = known_hazards()
+    assert [number for number, _ in found] == list(range(1, len(found) + 1))
+    for number, words in found:
+        assert "\n*Here:* " in words, number
+        assert re.search(r"\n\*Shown by\* (`test_|no test)", words), number
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_named_tests_exist(page: Path, every_test: set[str]) -> None:
+    named = re.findall(r"`(test_\w+)`", page.read_text(encoding="utf-8"))
+    assert [name for name in named if name not in every_test] == []
+
+
+@pytest.fixture(scope="module")
+def every_test(sources: list[Path]) -> set[str]:
+    files = [path for path in sources if path.parts[0] == "tests" and path.suffix == ".py"]
+    trees = [ast.parse((ROOT / path).read_text(encoding="utf-8")) for path in files]
+    return {node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
