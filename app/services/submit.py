@@ -72,7 +72,7 @@ def submit(
 
 def accept(tx: Tx, account: Account, wanted: Wanted, policy: Policy, *, now: datetime) -> tuple[int, UUID]:
     """Decide one submission inside the caller's transaction, who holds the user's row.  Returns status and job id."""
-    codebase = codebases.ensure(tx, wanted.repository, viewed=True, now=now)
+    codebase = codebases.ensure(tx, wanted.repository, viewed_now=True, now=now)
     # in flight before finished: a job that ends between the two reads is then seen by the second one
     if running := messages.job_with(tx, wanted.repository.unique_key(wanted.commit)):
         return _join(tx, running, account, codebase, wanted, policy, now=now)

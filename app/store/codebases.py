@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -11,6 +11,9 @@ from sqlalchemy import Row, text
 
 from app.domain.repositories import Repository
 from app.store.unit_of_work import Tx
+
+#: A view is noted at most so often.
+FRESH = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,20 +25,16 @@ class Codebase:
     is_private: bool
 
 
-_COLUMNS = "id, host, owner, name, is_private"
+_COLUMNS = "id, host, owner, name, is_private, last_viewed_at"
 _FIND = text(f"""
     SELECT {_COLUMNS} FROM codebases
      WHERE host = :host AND lower(owner) = lower(:owner) AND lower(name) = lower(:name)""")
-# DO UPDATE of nothing makes the row of a concurrent insert readable without a second statement
-_ENSURE = text(f"""
-    INSERT INTO codebases (id, host, owner, name, last_viewed_at, created_at)
-    VALUES (:id, :host, :owner, :name, :viewed_at, :now)
-    ON CONFLICT (host, lower(owner), lower(name))
-    DO UPDATE SET last_viewed_at = greatest(codebases.last_viewed_at, excluded.last_viewed_at)
-    RETURNING {_COLUMNS}""")
+_ADD = text("""
+    INSERT INTO codebases (id, host, owner, name, created_at) VALUES (:id, :host, :owner, :name, :now)
+    ON CONFLICT (host, lower(owner), lower(name)) DO NOTHING""")
 _VIEWED = text("""
     UPDATE codebases SET last_viewed_at = :now
-     WHERE id = :id AND (last_viewed_at IS NULL OR last_viewed_at < :now - interval '1 minute')""")
+     WHERE id = :id AND (last_viewed_at IS NULL OR last_viewed_at < :now - CAST(:fresh AS interval))""")
 _CHECKED = text("UPDATE codebases SET checked_at = :now WHERE id = :id")
 # last_ended_at: the newest end of any analysis; failures: since the last completed one
 _CANDIDATES = text("""
@@ -57,23 +56,25 @@ def find(tx: Tx, repository: Repository) -> Codebase | None:
     return _codebase(row) if row else None
 
 
-def ensure(tx: Tx, repository: Repository, *, viewed: bool, now: datetime) -> Codebase:
-    """The repository's row, made when it is new.  viewed: a person asked, which keeps it on the schedule."""
-    row = tx.run(
-        _ENSURE,
-        id=uuid4(),
-        host=repository.host,
-        owner=repository.owner,
-        name=repository.name,
-        viewed_at=now if viewed else None,
-        now=now,
-    ).one()
+def ensure(tx: Tx, repository: Repository, *, viewed_now: bool, now: datetime) -> Codebase:
+    """The repository's row, made when it is new.  viewed_now: a person asked, which keeps it on the schedule.
+
+    Locks: nothing of a row that is there and was viewed within the minute, so that the accepts of a popular repository
+    do not wait for each other.
+    """
+    key = {"host": repository.host, "owner": repository.owner, "name": repository.name}
+    row = tx.run(_FIND, **key).one_or_none()
+    if row is None:
+        tx.run(_ADD, id=uuid4(), now=now, **key)
+        row = tx.run(_FIND, **key).one()
+    if viewed_now and (row.last_viewed_at is None or row.last_viewed_at < now - FRESH):
+        viewed(tx, row.id, now=now)
     return _codebase(row)
 
 
 def viewed(tx: Tx, codebase_id: UUID, *, now: datetime) -> None:
     """Note that somebody looked at a result; at most one write a minute."""
-    tx.run(_VIEWED, id=codebase_id, now=now)
+    tx.run(_VIEWED, id=codebase_id, now=now, fresh=FRESH)
 
 
 def checked(tx: Tx, codebase_id: UUID, *, now: datetime) -> None:

@@ -25,7 +25,7 @@ ADD = text("""
 
 def ensure(world: World, repository: Repository = SHOP, *, viewed: bool = True, now: datetime = NOW) -> UUID:
     with world.uow.begin() as tx:
-        return codebases.ensure(tx, repository, viewed=viewed, now=now).codebase_id
+        return codebases.ensure(tx, repository, viewed_now=viewed, now=now).codebase_id
 
 
 def ended(world: World, codebase_id: UUID, *statuses: str) -> None:
