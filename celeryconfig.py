@@ -5,7 +5,7 @@ from datetime import timedelta
 from kombu import Exchange, Queue
 
 import tasks.broker  # noqa: F401  registers the durable transport
-from app.database import database_url
+from app.database import database_url, direct_url
 from app.domain.queues import ALL_QUEUES, check_queue_names
 from app.settings import load
 
@@ -16,7 +16,7 @@ broker_url = "durable+" + database_url(settings)
 broker_transport_options = {
     "lease_seconds": settings.lease_seconds,
     "heartbeat_seconds": settings.heartbeat_seconds,
-    **({"direct_url": settings.database_direct_url} if settings.database_direct_url else {}),
+    **({"direct_url": url} if (url := direct_url(settings)) else {}),
 }
 broker_connection_retry_on_startup = True
 broker_connection_max_retries = None  # a database that is away comes back; the default gives up and exits (H25)

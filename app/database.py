@@ -23,10 +23,13 @@ def database_url(settings: Settings) -> str:
     """
     if settings.database_url is None:
         return embedded.ensure(settings.home).url
-    url = make_url(settings.database_url.replace("postgres://", "postgresql://", 1))
-    if url.get_backend_name() != "postgresql":
-        raise BadSetting(f"DATABASE_URL is for {url.get_backend_name()!r}; allowed is postgresql://…")
-    return url.set(drivername="postgresql+psycopg2").render_as_string(hide_password=False)
+    return _normalised("DATABASE_URL", settings.database_url)
+
+
+def direct_url(settings: Settings) -> str | None:
+    """DATABASE_DIRECT_URL: PostgreSQL itself, past a pooler.  Raises: BadSetting."""
+    given = settings.database_direct_url
+    return _normalised("DATABASE_DIRECT_URL", given) if given else None
 
 
 def migrate(engine: Engine) -> str:
@@ -45,6 +48,13 @@ def migrate(engine: Engine) -> str:
 def head_revision() -> str:
     """The revision this release needs."""
     return ScriptDirectory.from_config(_config()).get_current_head() or ""
+
+
+def _normalised(name: str, given: str) -> str:
+    url = make_url(given.replace("postgres://", "postgresql://", 1))
+    if url.get_backend_name() != "postgresql":
+        raise BadSetting(f"{name} is for {url.get_backend_name()!r}; allowed is postgresql://…")
+    return url.set(drivername="postgresql+psycopg2").render_as_string(hide_password=False)
 
 
 def _config() -> Config:

@@ -26,6 +26,9 @@ def migrate(connection: Connection) -> None:
     finally:
         connection.rollback()
         connection.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": LOCK})
+        # the connection may go back to a pool
+        connection.execute(text("RESET lock_timeout"))
+        connection.execute(text("RESET statement_timeout"))
         connection.commit()
 
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 from sqlalchemy import Engine
 
 from app import logs
-from app.database import database_url
+from app.database import database_url, direct_url
 from app.services.policy import Policy
 from app.settings import Settings, load
 from app.store.unit_of_work import UnitOfWork, make_engine
@@ -47,5 +47,5 @@ def _wired(pid: int) -> Wired:  # noqa: ARG001 - the key: what a parent made is 
     settings = load()
     # a child runs one task and its heartbeat thread
     engine = make_engine(database_url(settings), pool_size=2, application_name="fairlane worker")
-    direct = make_engine(settings.database_direct_url, pool_size=1) if settings.database_direct_url else engine
+    direct = make_engine(url, pool_size=1) if (url := direct_url(settings)) else engine
     return Wired(settings, UnitOfWork(engine, publisher(app)), direct, Policy.of(settings, PARSER_VERSION))

@@ -74,7 +74,7 @@ def parse_address(text: str, allowed_hosts: Collection[str]) -> Address:
 
 def check_ref(ref: str) -> str:
     """A branch or tag name that Git itself would accept.  Raises: InvalidInput."""
-    if not _REF.fullmatch(ref):
+    if not _REF.fullmatch(ref) or not ref.isprintable():
         raise InvalidInput(
             f"{ref!r} is no ref", errors=[{"pointer": "/ref", "detail": "allowed is the name of a branch or tag"}]
         )

@@ -6,6 +6,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from sqlalchemy import Row
+
 from app.domain.repositories import Repository
 from app.errors import NotFound
 from app.services import describe
@@ -59,12 +61,13 @@ def repository(uow: UnitOfWork, where: Repository, policy: Policy, *, now: datet
     }
 
 
-def check_visible(tx: Tx, job_id: UUID, viewer: Account | None) -> None:
-    """Let pass whoever may see the job.  Raises: NotFound, which does not tell whether there is one."""
+def check_visible(tx: Tx, job_id: UUID, viewer: Account | None) -> Row[Any]:
+    """How the job was accepted, for whoever may see it.  Raises: NotFound, which does not tell whether there is one."""
     accepted = requests.accepted(tx, job_id)
     if accepted is None:
         raise NotFound("No such job")
     if not accepted.is_private or (viewer and viewer.is_operator):
-        return
+        return accepted
     if viewer is None or not requests.asked(tx, job_id, viewer.user_id):
         raise NotFound("No such job")
+    return accepted

@@ -9,8 +9,9 @@ from uuid import UUID
 from sqlalchemy import Row
 
 from app.domain.lifecycle import FINAL, Status
-from app.errors import Conflict, Forbidden, NotFound
+from app.errors import Conflict, Forbidden
 from app.services import describe
+from app.services.browse import check_visible
 from app.services.policy import Policy
 from app.store import analyses, events, messages, quota, requests, users
 from app.store.unit_of_work import Tx, UnitOfWork, retried
@@ -26,9 +27,7 @@ def cancel(uow: UnitOfWork, job_id: UUID, account: Account, policy: Policy, *, n
     Locks: the payer's users row, then the message.  Raises: NotFound, Forbidden, Conflict when it has ended.
     """
     with uow.begin() as tx:
-        accepted = requests.accepted(tx, job_id)
-        if accepted is None:
-            raise NotFound("No such job")
+        accepted = check_visible(tx, job_id, account)
         if accepted.user_id:
             users.lock(tx, accepted.user_id)
         message = messages.lock(tx, job_id)

@@ -59,6 +59,8 @@ def _one(uow: UnitOfWork, codebase: Codebase, resolve_head: ResolveHead, policy:
     try:
         commit, ref = resolve_head(codebase.repository)
     except Problem:
+        with uow.begin() as tx:  # asked again after its interval, not every hour
+            codebases.checked(tx, codebase.codebase_id, now=now)
         return "unreachable"
     with uow.begin() as tx:
         codebases.checked(tx, codebase.codebase_id, now=now)

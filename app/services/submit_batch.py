@@ -11,13 +11,14 @@ from app.services import describe
 from app.services.policy import Policy
 from app.services.submit import Answer, Wanted, accept
 from app.store import users
-from app.store.unit_of_work import Tx, UnitOfWork
+from app.store.unit_of_work import Tx, UnitOfWork, retried
 from app.store.users import Account
 
 #: One per item, in the order asked: accepted, or why not.
 Outcomes = list[Answer | Problem]
 
 
+@retried
 def submit_batch(
     uow: UnitOfWork,
     user_id: UUID,

@@ -57,8 +57,8 @@ _LINE = text("""
          WHERE queue_id = (SELECT id FROM kombu_queue WHERE name = :queue) AND visible AND id < :id
          ORDER BY id LIMIT 10000)
     SELECT count(*) AS ahead, count(*) FILTER (WHERE user_id = :user_id) AS own, min(ready_at) AS oldest,
-           (SELECT count(*) FROM kombu_message m JOIN kombu_queue q ON q.id = m.queue_id
-             WHERE q.name = :queue AND NOT m.visible AND m.started_at IS NOT NULL) AS workers
+           (SELECT count(*) FROM kombu_message
+             WHERE queue_id = (SELECT id FROM kombu_queue WHERE name = :queue) AND started_at IS NOT NULL) AS workers
       FROM ahead""")
 
 

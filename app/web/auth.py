@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flask import g, request, session
 
@@ -98,7 +98,9 @@ def _by_token(header: str) -> Caller:
     found = accounts.by_token(wired().uow, secret, now=utc_now())
     if found is None:
         raise Unauthenticated("This token is unknown, revoked or too old")
-    return Caller(*found)
+    account, scopes = found
+    # an operator's everyday token has no more rights than anybody's
+    return Caller(replace(account, is_operator=account.is_operator and "operator" in scopes), scopes)
 
 
 def _by_session() -> Account | None:

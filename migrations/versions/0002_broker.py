@@ -45,6 +45,7 @@ CREATE UNIQUE INDEX kombu_message_unique_key ON kombu_message (unique_key) WHERE
 CREATE INDEX kombu_message_ready ON kombu_message (queue_id, id) WHERE visible;
 CREATE INDEX kombu_message_due ON kombu_message (queue_id, visible_at) WHERE NOT visible;
 CREATE INDEX kombu_message_lease_owner ON kombu_message (lease_owner) WHERE lease_owner IS NOT NULL;
+CREATE INDEX kombu_message_started ON kombu_message (queue_id) WHERE started_at IS NOT NULL;
 CREATE INDEX kombu_message_snoozed ON kombu_message (user_id, id) WHERE delay_reason = 'snooze';
 -- every message is updated once or twice and then deleted: the default of a fifth of the table is far too late
 ALTER TABLE kombu_message SET (

@@ -143,3 +143,15 @@ def test_sigquit_waits_a_moment_then_hands_running_work_back_without_a_charge(sy
     worker.container.wait()
     job = system.wait(job_id, "queued", "completed")
     assert (job["status"], job["attempt"]) == ("queued", 1)
+
+
+def test_listen_and_locks_may_go_over_a_direct_url_of_their_own(system: System) -> None:
+    direct = system.nodes.database_url.replace("postgresql+psycopg2://", "postgresql://")
+    job_id = system.submit(system.user())
+    system.nodes.worker(DATABASE_DIRECT_URL=direct)
+    assert system.wait(job_id, "completed", "failed")["status"] == "completed"
+    lost = system.submit(system.user(), "slow", slow_files())
+    victim = system.nodes.worker("analysis_default", DATABASE_DIRECT_URL=direct)
+    system.wait(lost, "running", "completed")
+    victim.kill()
+    assert system.wait(lost, "completed", "failed")["status"] == "completed"

@@ -56,8 +56,9 @@ def test_a_private_job_is_404_for_strangers_and_there_for_who_asked(web: Web, ta
     web.completed(job_id)
     with web.uow.begin() as tx:
         tx.run(text("UPDATE codebases SET is_private = true"))
-    operator = web.token(web.user(is_operator=True).user_id)
-    for who, status in ((headers, 200), (operator, 200), (web.token(), 404), ({}, 404)):
+    operator = web.user(is_operator=True).user_id
+    in_office, everyday = web.token(operator, "read", "operator"), web.token(operator)
+    for who, status in ((headers, 200), (in_office, 200), (everyday, 404), (web.token(), 404), ({}, 404)):
         answer = web.client.get(f"/api/v1/analyses/{job_id}{tail}", headers=who)
         assert answer.status_code == status
         answer.close()
