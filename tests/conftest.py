@@ -20,11 +20,11 @@ from sqlalchemy import Connection, create_engine, pool, text
 from sqlalchemy.engine import make_url
 
 from app import embedded
-from app.database import migrate
 from app.domain.lifecycle import Delivery, Failure, Outcome
 from app.domain.plans import Tier
 from app.domain.queues import Service
 from app.domain.repositories import Repository
+from app.migrate import migrate
 from app.services import browse
 from app.services.fail import fail
 from app.services.finish import finish, save

@@ -9,8 +9,8 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from app import database
 from app.cli.wiring import now, open_database
+from app.migrate import migrate as migrate_database
 from app.services import queues as queueing
 from app.settings import Settings, load
 
@@ -18,7 +18,7 @@ from app.settings import Settings, load
 @click.command()
 def migrate() -> None:
     """Bring the database to the newest schema; safe to repeat, and from many hosts at once."""
-    click.echo(f"schema at {database.migrate(open_database().engine)}")
+    click.echo(f"schema at {migrate_database(open_database().engine)}")
 
 
 @click.command()

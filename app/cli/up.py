@@ -17,6 +17,7 @@ from app import database, embedded, home, supervisor
 from app.cli.wiring import now
 from app.domain.queues import ALL_QUEUES, SUFFIXES, Service
 from app.errors import Problem
+from app.migrate import migrate
 from app.services import accounts
 from app.settings import Settings, load
 from app.store.unit_of_work import UnitOfWork, make_engine
@@ -86,7 +87,7 @@ def _prepare(settings: Settings, url: str, place: _Place) -> None:
     home.secret_key(settings)
     engine = make_engine(url, pool_size=1, application_name="fairlane up")
     try:
-        database.migrate(engine)
+        migrate(engine)
         uow = UnitOfWork(engine)
         click.echo(f"data in {settings.home}")
         token = _operator_token(settings, uow)

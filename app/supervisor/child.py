@@ -38,6 +38,7 @@ class Running:
     def __init__(self, child: Child, output: Output, mark: str) -> None:
         self.child = child
         self.is_ready = False
+        self.started_once = False
         self.due_at = 0.0  # when to start it; monotonic seconds
         self.pid: int | None = None  # it leads its session and its group; None while it is down
         self.descriptor: int | None = None  # where its output is read
@@ -48,6 +49,7 @@ class Running:
     def start(self, now: float) -> None:
         """Start it; a program that is not there counts as one that died at once."""
         parent, mark = os.getpid(), self._mark.partition("=")
+        self.started_once = True
         self._started_at = now
         try:
             self._process = subprocess.Popen(

@@ -25,6 +25,7 @@ HURRY_SECONDS = 5.0
 READY_POLL_SECONDS = 0.05
 WATCH_SECONDS = 2.0
 IDLE_SECONDS = 60.0
+HOLD_SECONDS = 10.0  # so long a child waits for those before it, which need the processors to themselves to serve soon
 
 
 class AlreadyRunning(Conflict):
@@ -61,6 +62,7 @@ def run(
 ) -> int:
     """Run the children until SIGTERM, SIGINT or SIGHUP; call in the main thread of a process without others.
 
+    The children start in order: one that says when it serves has the machine for itself until then.
     A child that ends is started again, later each time.  The first signal asks each child to end (SIGTERM), the second
     to hurry (SIGQUIT), the third, or the end of `grace`, kills.  on_ready: called once, when all are ready.
     grace: seconds.  watch: called every 2 s; a Problem of it is reported and tried again.
@@ -83,6 +85,7 @@ class _Tree:
     def __init__(self, members: Sequence[Running], guard: Guard, output: Output) -> None:
         self._members, self._guard, self._output = members, guard, output
         self._selector = selectors.DefaultSelector()
+        self._hold_until = time.monotonic() + HOLD_SECONDS
 
     def run(
         self,
@@ -104,7 +107,7 @@ class _Tree:
             if watch is not None and time.monotonic() >= watch_at:
                 self._watch(watch)
                 watch_at = time.monotonic() + WATCH_SECONDS
-            dues = [member.due_at for member in self._members if member.pid is None]
+            dues = [member.due_at for member in self._members if member.pid is None and member.started_once]
             wait = min([IDLE_SECONDS if watch is None else WATCH_SECONDS, *(due - time.monotonic() for due in dues)])
             self._serve(wake, min(wait, READY_POLL_SECONDS) if on_ready else wait, again=True)
 
@@ -152,11 +155,18 @@ class _Tree:
     def _start_due(self) -> None:
         now = time.monotonic()
         for member in self._members:
+            if not member.started_once and now < self._hold_until and self._earlier_not_ready(member):
+                return
             if member.pid is None and member.due_at <= now:
                 member.start(now)
                 if member.descriptor is not None:
                     self._selector.register(member.descriptor, selectors.EVENT_READ, member)
                 self._tell_guard()
+
+    def _earlier_not_ready(self, member: Running) -> bool:
+        """Say whether somebody before it in the list is still to say that it serves."""
+        before = self._members[: self._members.index(member)]
+        return any(other.child.ready is not None and not other.is_ready for other in before)
 
     def _forget(self, member: Running) -> None:
         with suppress(KeyError):  # it had closed its output before it ended

@@ -12,8 +12,8 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_l
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from app.database import head_revision
 from app.errors import Unavailable
+from app.migrate import head_revision
 from app.services import queues, readiness
 from app.store.unit_of_work import UnitOfWork
 from app.web.context import utc_now, wired

@@ -14,7 +14,7 @@ from alembic import command
 from alembic.script import ScriptDirectory
 from sqlalchemy import Engine, create_engine, pool, text
 
-from app import database
+from app import migrate as migrating
 from app.errors import BadSetting
 from app.store.schema import revision
 from tests.conftest import raw_connection
@@ -23,7 +23,7 @@ from tests.contract.conftest import ROOT
 from tests.nodes import wait_for
 
 FILES = sorted(path for path in (ROOT / "migrations" / "versions").glob("*.py") if path.name != "__init__.py")
-SCRIPTS = ScriptDirectory.from_config(database._config())
+SCRIPTS = ScriptDirectory.from_config(migrating._config())
 REVISIONS = [script.revision for script in SCRIPTS.walk_revisions()][::-1]
 LOCK = "SELECT pg_advisory_lock(1717660018)"  # env.LOCK
 
@@ -37,7 +37,7 @@ def engine(empty_url: str) -> Iterator[Engine]:
 
 def run(engine: Engine, action: str, revision: str) -> None:
     """As `alembic upgrade|downgrade REVISION`."""
-    config = database._config()
+    config = migrating._config()
     with engine.connect() as connection:
         config.attributes["connection"] = connection
         getattr(command, action)(config, revision)
@@ -49,7 +49,7 @@ def schema(engine: Engine) -> dict[str, str]:
 
 
 def test_there_is_one_head_and_it_is_the_newest_file() -> None:
-    assert SCRIPTS.get_heads() == [REVISIONS[-1]] == [database.head_revision()]
+    assert SCRIPTS.get_heads() == [REVISIONS[-1]] == [migrating.head_revision()]
     assert SCRIPTS.get_bases() == [REVISIONS[0]] == ["0001"]
 
 
@@ -83,20 +83,20 @@ def test_each_migration_can_be_taken_back_and_made_again_without_drift(engine: E
 
 
 def test_all_the_way_down_nothing_is_left_and_up_again_all_is_as_it_was(engine: Engine) -> None:
-    database.migrate(engine)
+    migrating.migrate(engine)
     first = schema(engine)
     run(engine, "downgrade", "base")
     assert {what for what in schema(engine) if "alembic_version" not in what} == set()
-    database.migrate(engine)
+    migrating.migrate(engine)
     assert schema(engine) == first
 
 
 def test_migrating_twice_changes_nothing_and_keeps_the_rows(engine: Engine) -> None:
-    assert database.migrate(engine) == REVISIONS[-1]
+    assert migrating.migrate(engine) == REVISIONS[-1]
     before = schema(engine)
     with engine.begin() as connection:
         connection.execute(text("UPDATE subscription_plans SET concurrent_jobs = 2 WHERE tier = 'free'"))
-    assert database.migrate(engine) == REVISIONS[-1]
+    assert migrating.migrate(engine) == REVISIONS[-1]
     assert schema(engine) == before
     with engine.connect() as connection:
         plan = connection.execute(text("SELECT concurrent_jobs FROM subscription_plans WHERE tier = 'free'"))
@@ -122,19 +122,19 @@ def test_a_host_waits_for_another_one_that_migrates_longer_than_a_lock_may_be_wa
     waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
     with raw_connection(empty_url) as other, ThreadPoolExecutor(1) as thread:
         other.execute(text(LOCK))
-        migrated = thread.submit(database.migrate, hasty)
+        migrated = thread.submit(migrating.migrate, hasty)
         wait_for(lambda: migrated.done() or other.execute(text(waiting)).scalar_one(), "the second host to wait")
         other.invalidate()  # the first host is done
         assert migrated.result(timeout=30) == REVISIONS[-1]
 
 
 def test_a_newer_schema_is_refused_and_left_alone(engine: Engine) -> None:
-    database.migrate(engine)
+    migrating.migrate(engine)
     with engine.begin() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     before = schema(engine)
     with pytest.raises(BadSetting, match="revision 9999, which this release does not know"):
-        database.migrate(engine)
+        migrating.migrate(engine)
     assert schema(engine) == before
     with engine.connect() as connection:
         assert revision(connection) == "9999"

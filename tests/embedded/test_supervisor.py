@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -222,3 +223,27 @@ def test_lines_are_cut_where_they_end() -> None:
 
 def children_of(pid: int) -> list[int]:
     return [int(child) for child in Path("/proc", str(pid), "task", str(pid), "children").read_text().split()]
+
+
+def test_children_start_in_order_and_one_that_is_slow_to_serve_holds_up_those_after_it(
+    tmp_path: Path, until: Callable[[Callable[[], object]], None]
+) -> None:
+    """The first child is ready once the test has looked for the second one and not found it."""
+    script = (
+        "import sys; from pathlib import Path; from app.supervisor import Child, run\n"
+        "folder = Path(sys.argv[1])\n"
+        "sleeper = [sys.executable, '-c', 'import pathlib, sys, time; pathlib.Path(sys.argv[1]).touch(); time.sleep(60)']\n"
+        "first = Child('first', [*sleeper, str(folder / 'one')], ready=lambda: (folder / 'go').exists())\n"
+        "second = Child('second', [*sleeper, str(folder / 'two')])\n"
+        "sys.exit(run([first, second], on_ready=lambda: (folder / 'ready').touch(), grace=5))\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", script, str(tmp_path)], stdout=subprocess.DEVNULL)
+    try:
+        until((tmp_path / "one").exists)
+        assert not (tmp_path / "two").exists()
+        (tmp_path / "go").touch()
+        until((tmp_path / "two").exists)
+        until((tmp_path / "ready").exists)
+    finally:
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
