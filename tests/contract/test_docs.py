@@ -39,7 +39,9 @@ def rows(name: str) -> Iterator[list[str]]:
 
 
 def commands(group: click.Group, *above: str) -> Iterator[str]:
-    for name, command in group.commands.items():
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
         if isinstance(command, click.Group):
             yield from commands(command, *above, name)
         else:
