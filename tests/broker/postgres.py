@@ -26,7 +26,7 @@ class PostgresServer:
     """Trust authentication, user `postgres`."""
 
     def __init__(self) -> None:
-        self.home = Path(tempfile.mkdtemp(prefix="broker-pg-", dir="/tmp"))
+        self.home = Path(tempfile.mkdtemp(prefix="broker-pg-"))
         self._account = _account()
         if self._account:
             os.chown(self.home, self._account, -1)
