@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,6 +14,9 @@ from uuid import UUID
 from sqlalchemy import Row, text
 
 from app.store.unit_of_work import Tx
+
+#: NUL as JSON writes it; after a backslash that is itself escaped the same letters are plain text.
+_NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +122,7 @@ def _digest(file: FileRow) -> bytes:
 
 
 def _json(value: object) -> str:
-    return _clean(json.dumps(value, ensure_ascii=False, separators=(",", ":"))).replace("\\u0000", "\ufffd")
+    return _NUL.sub("\\1\ufffd", _clean(json.dumps(value, ensure_ascii=False, separators=(",", ":"))))
 
 
 def _clean(value: str) -> str:

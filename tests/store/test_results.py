@@ -163,3 +163,22 @@ def test_one_content_under_two_names_and_two_contents_of_one_blob_are_kept_apart
         ("c.py", "skipped"),
     ]
     assert world.value("SELECT count(*) FROM file_inventories") == 2
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("a NUL \x00 here", "a NUL \ufffd here"),
+        ("the letters \\u0000", "the letters \\u0000"),
+        ("a backslash and a NUL \\\x00", "a backslash and a NUL \\\ufffd"),
+        ("two backslashes \\\\u0000", "two backslashes \\\\u0000"),
+        ("half a pair \ud83d", "half a pair ?"),
+    ],
+)
+def test_names_with_letters_postgresql_does_not_store_are_kept_as_near_as_it_can(
+    world: World, written: str, read: str
+) -> None:
+    user = world.user()
+    delivery = world.running(user)
+    world.finish(delivery, user, [FileRow("web/a.test.js", "6" * 40, "jest", [case(written)], None)])
+    assert names(world, delivery.job_id) == [read]
