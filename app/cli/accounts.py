@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from app import supervisor
 from app.cli.wiring import now, open_database, policy, show
 from app.domain.plans import Tier
 from app.services import accounts
@@ -48,7 +49,8 @@ def sign_in_link(email: str) -> None:
     uow = open_database()
     secret = accounts.sign_in_link(uow, accounts.find_person(uow, email).user_id, now=now())
     settings = load()
-    click.echo(f"{settings.public_url or settings.fairlane_url}/sign-in?token={secret}")
+    where = settings.public_url or supervisor.address(settings.home) or settings.fairlane_url
+    click.echo(f"{where}/sign-in?token={secret}")
 
 
 @click.group()

@@ -8,16 +8,21 @@ from typing import Any
 
 import click
 
+from app import embedded
 from app.database import database_url
 from app.services.policy import Policy
-from app.settings import Settings, load
+from app.settings import load
 from app.store.unit_of_work import UnitOfWork, make_engine
 from tasks.inventory.version import PARSER_VERSION
 
 
-def open_database(settings: Settings | None = None) -> UnitOfWork:
-    """Transactions on the configured database; the embedded one is started when there is no other."""
-    return UnitOfWork(make_engine(database_url(settings or load()), pool_size=1, application_name="fairlane cli"))
+def open_database() -> UnitOfWork:
+    """Transactions on the configured database; an embedded one is held until the command ends."""
+    settings = load()
+    if settings.database_url is None:
+        # held, not only started: a command by itself must not leave a server behind
+        click.get_current_context().with_resource(embedded.hold(settings.home))
+    return UnitOfWork(make_engine(database_url(settings), pool_size=1, application_name="fairlane cli"))
 
 
 def policy() -> Policy:

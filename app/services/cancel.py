@@ -27,10 +27,10 @@ def cancel(uow: UnitOfWork, job_id: UUID, account: Account, policy: Policy, *, n
     Locks: the payer's users row, then the message.  Raises: NotFound, Forbidden, Conflict when it has ended.
     """
     with uow.begin() as tx:
-        accepted = check_visible(tx, job_id, account)
-        if accepted.user_id:
-            users.lock(tx, accepted.user_id)
+        if payer := check_visible(tx, job_id, account).user_id:
+            users.lock(tx, payer)
         message = messages.lock(tx, job_id)
+        accepted = check_visible(tx, job_id, account)  # again: the payer may have left while we waited
         status = Status(describe.job(tx, job_id, policy, now=now)["status"])
         if status is Status.CANCELLED:
             return

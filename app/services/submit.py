@@ -71,10 +71,14 @@ def submit(
 
 
 def accept(tx: Tx, account: Account, wanted: Wanted, policy: Policy, *, now: datetime) -> tuple[int, UUID]:
-    """Decide one submission inside the caller's transaction, who holds the user's row.  Returns status and job id."""
+    """Decide one submission inside the caller's transaction, who holds the user's row.  Returns status and job id.
+
+    Locks: the message of the job it joins, after the users row.
+    """
     codebase = codebases.ensure(tx, wanted.repository, viewed_now=True, now=now)
     # in flight before finished: a job that ends between the two reads is then seen by the second one
-    if running := messages.job_with(tx, wanted.repository.unique_key(wanted.commit)):
+    running = messages.job_with(tx, wanted.repository.unique_key(wanted.commit))
+    if running and messages.hold(tx, running):
         return _join(tx, running, account, codebase, wanted, policy, now=now)
     if known := _known(tx, codebase, wanted, policy):
         _remember(tx, known, "cached", account, codebase, wanted, now=now)
@@ -86,9 +90,8 @@ def accept(tx: Tx, account: Account, wanted: Wanted, policy: Policy, *, now: dat
             _enqueue(tx, account, job_id, codebase, wanted, now=now)
             _recheck(tx, codebase, wanted, policy)
     except AlreadyQueuedError as other:
-        if messages.find(tx, other.job_id) is None:
-            _remember(tx, other.job_id, "cached", account, codebase, wanted, now=now)
-            return KNOWN, other.job_id
+        if not messages.hold(tx, other.job_id):
+            return accept(tx, account, wanted, policy, now=now)  # it ended meanwhile: look what became of it
         return _join(tx, other.job_id, account, codebase, wanted, policy, now=now)
     return ACCEPTED, job_id
 
@@ -174,10 +177,11 @@ def message_for(job_id: UUID, codebase: Codebase, wanted: Wanted, *, queue: str,
 def _join(
     tx: Tx, job_id: UUID, account: Account, codebase: Codebase, wanted: Wanted, policy: Policy, *, now: datetime
 ) -> tuple[int, UUID]:
+    """Take part in an unfinished job.  The caller holds its message: a cancel cannot end it before it sees us."""
     accepted = requests.accepted(tx, job_id)
     if accepted and accepted.user_id == account.user_id:
         # a payer who had left pays again: leaving and coming back must not make an analysis free
-        if accepted.cancelled_at is not None and messages.lock(tx, job_id) is not None:
+        if accepted.cancelled_at is not None:
             _admit(tx, account, job_id, policy, now=now)
             requests.take_back(tx, job_id, account.user_id)
             events.add(tx, job_id, "payer_came_back")

@@ -32,22 +32,26 @@ _FIND = text(f"SELECT {_COLUMNS} FROM kombu_message m JOIN kombu_queue q ON q.id
 _LOCK = text(f"""
     SELECT {_COLUMNS} FROM kombu_message m JOIN kombu_queue q ON q.id = m.queue_id
      WHERE task_id = :task_id FOR UPDATE OF m""")
+_HOLD = text("SELECT 1 FROM kombu_message WHERE task_id = :task_id FOR KEY SHARE")
 _BY_UNIQUE_KEY = text("SELECT task_id FROM kombu_message WHERE unique_key = :unique_key")
 _REQUEST_CANCEL = text("""
     UPDATE kombu_message SET cancel_requested_at = clock_timestamp(),
+           -- whoever asks for the commit from now on gets a job of their own, not one that is about to end
+           unique_key = NULL,
            -- one that waits for a retry is given to a worker now, as only workers end records
            visible = visible OR lease_token IS NULL,
            visible_at = CASE WHEN lease_token IS NULL THEN clock_timestamp() ELSE visible_at END,
            delay_reason = NULL
      WHERE task_id = :task_id RETURNING queue_id""")
 _NOTIFY = text("SELECT pg_notify(:channel, name) FROM kombu_queue WHERE id = :queue_id")
-# Oldest first inside one user; SKIP LOCKED, since a row that is being claimed or woken needs no second wake.
+# Oldest first inside one user; SKIP LOCKED, since a row that is being claimed or woken needs no second wake.  The lock
+# is the one the UPDATE takes: a stronger one would skip what a joiner holds, and wake nobody.
 _WAKE = text("""
     WITH next AS (
         SELECT m.id FROM kombu_message m JOIN kombu_queue q ON q.id = m.queue_id
          WHERE m.user_id = :user_id AND m.delay_reason = 'snooze' AND m.lease_token IS NULL
            AND starts_with(q.name, :service)
-         ORDER BY m.id LIMIT :most FOR UPDATE OF m SKIP LOCKED)
+         ORDER BY m.id LIMIT :most FOR NO KEY UPDATE OF m SKIP LOCKED)
     UPDATE kombu_message m SET visible = true, visible_at = clock_timestamp(), delay_reason = NULL
       FROM next WHERE m.id = next.id RETURNING m.task_id, m.queue_id""")
 # Counting stops at 10,000: past that nobody reads the difference, and the page must stay cheap.
@@ -93,6 +97,14 @@ def find(tx: Tx, job_id: UUID) -> Row[Any] | None:
 def lock(tx: Tx, job_id: UUID) -> Row[Any] | None:
     """As find, and hold it.  Locks: the message row, after the users row."""
     return tx.run(_LOCK, task_id=str(job_id)).one_or_none()
+
+
+def hold(tx: Tx, job_id: UUID) -> bool:
+    """Keep an unfinished job from ending before this transaction does; False when it has ended.
+
+    Locks: the message row for its key only, so that claims, wakes and renewals pass.
+    """
+    return tx.run(_HOLD, task_id=str(job_id)).one_or_none() is not None
 
 
 def job_with(tx: Tx, unique_key: str) -> UUID | None:

@@ -53,6 +53,14 @@ def alone(home: Path, url: str) -> Iterator[None]:
         lock.truncate(0)
 
 
+def address(home: Path) -> str | None:
+    """The URL of the `fairlane up` that runs for this home, if one does."""
+    try:
+        return str(json.loads((home / "up.lock").read_text(encoding="utf-8"))["url"])
+    except (OSError, ValueError, KeyError):  # none was ever started, or the last one ended
+        return None
+
+
 def run(
     children: Sequence[Child],
     *,
