@@ -2,13 +2,27 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
+from uuid import UUID
 
 from app.domain.lifecycle import Outcome
 from app.domain.plans import Tier
+from app.services.cancel import cancel
 from app.services.heartbeat import beat
+from app.services.submit import Answer, submit
+from app.store import quota, requests, users
+from app.store.users import Account
 from tests.conftest import World
+from tests.nodes import wait_for
 
 ROUNDS = 150
+WAITING = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+
+
+def account(world: World, user_id: UUID) -> Account:
+    with world.uow.begin() as tx:
+        found = users.find(tx, user_id)
+    assert found is not None
+    return found
 
 
 def test_a_heartbeat_and_a_finish_of_one_job_never_wait_for_each_other_in_a_circle(world: World) -> None:
@@ -50,3 +64,41 @@ def test_two_workers_of_one_user_finishing_and_starting_at_once_never_deadlock(w
         assert sum(threads.map(churn, range(6))) > 0
     assert world.value("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()") == 0
     assert world.value("SELECT count(*) FROM execution_slots") == 0
+
+
+def test_a_joiner_is_in_time_or_gets_a_job_of_their_own_when_the_payer_cancels_at_that_moment(world: World) -> None:
+    payer, joiner = world.user(Tier.ENTERPRISE), world.user(Tier.ENTERPRISE)
+    barrier = Barrier(2)
+    with ThreadPoolExecutor(2) as threads:
+        for _ in range(ROUNDS):
+            wanted = world.wanted()
+            job_id = world.submit(payer, wanted)
+
+            def leave(job_id=job_id) -> None:
+                barrier.wait()
+                cancel(world.uow, job_id, account(world, payer), world.policy, now=world.now)
+
+            def join(wanted=wanted) -> Answer:
+                barrier.wait()
+                return submit(world.uow, joiner, wanted, world.policy, now=world.now)
+
+            left, joined = threads.submit(leave), threads.submit(join)
+            left.result()
+            assert world.status(UUID(joined.result().job["id"])) == "queued"
+    assert world.value("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()") == 0
+
+
+def test_a_job_that_payer_and_joiner_leave_at_once_ends(world: World) -> None:
+    payer, joiner, wanted = world.user(), world.user(), world.wanted()
+    job_id = world.submit(payer, wanted)
+    world.submit(joiner, wanted)
+    with ThreadPoolExecutor(1) as threads:
+        with world.uow.begin() as tx:  # the payer's cancel, held up before its commit
+            users.lock(tx, payer)
+            left = threads.submit(cancel, world.uow, job_id, account(world, joiner), world.policy, now=world.now)
+            wait_for(lambda: world.value(WAITING) == 1, "the joiner to wait for the payer's row")
+            quota.release(tx, job_id)
+            requests.withdraw(tx, job_id, payer, now=world.now)
+        left.result()
+    assert world.status(job_id) == "cancelled"
+    assert world.value("SELECT count(*) FROM kombu_message") == 0

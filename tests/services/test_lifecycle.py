@@ -343,3 +343,17 @@ def test_an_equal_file_is_stored_once_for_all_analyses(world: World) -> None:
 def _test(name: str, line: int) -> dict[str, object]:
     status = "active" if line % 2 else "skipped"
     return {"name": name, "line": line, "suites": [], "status": status, "framework": "pytest", "kind": "test"}
+
+
+def test_whoever_asks_for_a_commit_whose_job_is_being_cancelled_gets_a_job_of_their_own(world: World) -> None:
+    user, other, wanted = world.user(Tier.PRO), world.user(), world.wanted()
+    dying = world.running(user, wanted)
+    cancel(world.uow, dying.job_id, account(world, user), world.policy, now=NOW)
+    again = world.submit(user, wanted)
+    assert again != dying.job_id
+    assert world.submit(other, wanted) == again
+    assert world.finish(dying, user) is Outcome.CANCELLED
+    delivery = world.lease(again)
+    world.start(delivery, user)
+    assert world.finish(delivery, user) is Outcome.COMPLETED
+    assert world.rows("SELECT job_id FROM usage_events") == [{"job_id": again}]
