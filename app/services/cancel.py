@@ -9,6 +9,7 @@ from uuid import UUID
 from sqlalchemy import Row
 
 from app.domain.lifecycle import FINAL, Status
+from app.domain.queues import Service
 from app.errors import Conflict, Forbidden
 from app.services import describe
 from app.services.browse import check_visible
@@ -40,7 +41,7 @@ def cancel(uow: UnitOfWork, job_id: UUID, account: Account, policy: Policy, *, n
             raise Conflict(f"The job is {status} already")
         if not account.is_operator and _leaves(tx, accepted, account, now=now):
             return
-        _end(tx, job_id, started=analyses.find(tx, job_id) is not None, now=now)
+        _end(tx, job_id, message, started=analyses.find(tx, job_id) is not None, now=now)
 
 
 def _leaves(tx: Tx, accepted: Row[Any], account: Account, *, now: datetime) -> bool:
@@ -57,7 +58,7 @@ def _leaves(tx: Tx, accepted: Row[Any], account: Account, *, now: datetime) -> b
     return bool(others)
 
 
-def _end(tx: Tx, job_id: UUID, *, started: bool, now: datetime) -> None:
+def _end(tx: Tx, job_id: UUID, message: Row[Any], *, started: bool, now: datetime) -> None:
     if started:  # only workers end records (docs/adr/0006)
         messages.request_cancel(tx, job_id)
         events.add(tx, job_id, "cancel_requested")
@@ -66,3 +67,7 @@ def _end(tx: Tx, job_id: UUID, *, started: bool, now: datetime) -> None:
     quota.release(tx, job_id)
     requests.cancelled(tx, job_id, now=now)
     events.add(tx, job_id, "cancelled", attempt=0)
+    if message.user_id and message.delay_reason is None:
+        # it may be the one that a free slot had woken: the slot is the next one's
+        for woken in messages.wake(tx, UUID(message.user_id), Service.ANALYSIS):
+            events.add(tx, woken, "woken")

@@ -15,7 +15,7 @@ from app.domain.repositories import Repository
 from app.errors import NotFound
 from app.services import explain
 from app.services.policy import Policy
-from app.store import analyses, messages, quota, requests
+from app.store import analyses, events, messages, quota, requests
 from app.store.unit_of_work import Tx
 
 FINISHED = frozenset({"completed", "failed", "cancelled"})
@@ -38,7 +38,7 @@ def job(tx: Tx, job_id: UUID, policy: Policy, *, now: datetime) -> dict[str, Any
         "queue": message.queue if message else accepted.queue,
         "attempt": _attempt(message, record),
         "max_attempts": RETRIES[Service.ANALYSIS].max_attempts,
-        "snoozes": message.snooze_count if message else 0,
+        "snoozes": message.snooze_count if message else events.count(tx, job_id, "snoozed"),
         **_instants(status, accepted, message, record),
         "wait": explain.wait(tx, status, message, policy, now=now) if message else None,
         "progress": record.progress if record and status is Status.RUNNING else None,

@@ -12,6 +12,8 @@ from app.store.unit_of_work import Tx
 _ADD = text("INSERT INTO job_events (job_id, event, facts) VALUES (:job_id, :event, CAST(:facts AS jsonb))")
 _LIST = text("SELECT id, at, event, facts FROM job_events WHERE job_id = :job_id ORDER BY id")
 
+_COUNT = text("SELECT count(*) FROM job_events WHERE job_id = :job_id AND event = :event")
+
 
 def add(tx: Tx, job_id: UUID, event: str, **facts: object) -> None:
     """Append one event.  facts: JSON, numbers and codes, no payloads."""
@@ -21,3 +23,8 @@ def add(tx: Tx, job_id: UUID, event: str, **facts: object) -> None:
 def timeline(tx: Tx, job_id: UUID) -> list[RowMapping]:
     """rows: id, at, event, facts; in the order they happened."""
     return list(tx.run(_LIST, job_id=job_id).mappings())
+
+
+def count(tx: Tx, job_id: UUID, event: str) -> int:
+    """How often this happened to a job."""
+    return int(tx.run(_COUNT, job_id=job_id, event=event).scalar_one())

@@ -10,7 +10,9 @@ import pytest
 from app.domain.fairness import FairnessPolicy, Mode
 from app.domain.lifecycle import Failure, Outcome
 from app.domain.plans import Tier
-from app.services import accounts
+from app.services import accounts, browse
+from app.services.cancel import cancel
+from app.store import users
 from tests.conftest import World
 
 SLOTS = "SELECT count(*) FROM execution_slots"
@@ -75,6 +77,34 @@ def test_every_way_out_frees_the_slot_and_wakes_the_oldest_waiting_job(world: Wo
         world.fail(first, user, Failure("x", "x", retryable=how == "retried"))
     assert world.value(SLOTS) == 0
     assert [world.status(job_id) for job_id in waiting] == ["queued", "waiting", "waiting"]
+
+
+def test_a_woken_job_that_is_cancelled_before_it_starts_leaves_its_slot_to_the_next(world: World) -> None:
+    user = world.user()
+    first = world.running(user)
+    waiting = [world.submit(user) for _ in range(3)]
+    for job_id in waiting:
+        assert world.start(world.lease(job_id), user) is Outcome.SNOOZED
+    world.finish(first, user)
+    with world.uow.begin() as tx:
+        account = users.find(tx, user)
+    assert account is not None
+    cancel(world.uow, waiting[0], account, world.policy, now=world.now)
+    assert [world.status(job_id) for job_id in waiting] == ["cancelled", "queued", "waiting"]
+    cancel(world.uow, waiting[2], account, world.policy, now=world.now)  # held no slot, wakes nobody
+    assert [world.status(job_id) for job_id in waiting] == ["cancelled", "queued", "cancelled"]
+
+
+def test_snoozes_are_still_told_when_the_job_has_ended(world: World) -> None:
+    user = world.user()
+    first, second = world.running(user), world.submit(user)
+    for _ in range(2):
+        world.start(world.lease(second), user)
+    world.finish(first, user)
+    delivery = world.lease(second)
+    world.start(delivery, user)
+    world.finish(delivery, user)
+    assert browse.job(world.uow, second, None, world.policy, now=world.now)["snoozes"] == 2
 
 
 def test_starting_a_delivery_again_takes_no_second_slot(world: World) -> None:
