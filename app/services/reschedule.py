@@ -15,7 +15,7 @@ from app.domain.repositories import Repository
 from app.domain.schedule import MAX_FAILURES, is_due
 from app.errors import Problem
 from app.services.policy import Policy
-from app.services.submit import Wanted, message_for
+from app.services.submit import Wanted, message_for, recheck
 from app.store import analyses, codebases, events, requests
 from app.store.codebases import Codebase
 from app.store.unit_of_work import AlreadyQueuedError, UnitOfWork
@@ -68,10 +68,10 @@ def _one(uow: UnitOfWork, codebase: Codebase, resolve_head: ResolveHead, policy:
         known = analyses.completed(tx, codebase.codebase_id, commit, policy.parser_version)
     if known is not None:
         return "unchanged"
-    return _enqueue(uow, codebase, Wanted(codebase.repository, commit, ref), now=now)
+    return _enqueue(uow, codebase, Wanted(codebase.repository, commit, ref), policy, now=now)
 
 
-def _enqueue(uow: UnitOfWork, codebase: Codebase, wanted: Wanted, *, now: datetime) -> str:
+def _enqueue(uow: UnitOfWork, codebase: Codebase, wanted: Wanted, policy: Policy, *, now: datetime) -> str:
     job_id, queue = uuid4(), select_queue(Service.ANALYSIS, None, scheduled=True)
     try:
         with uow.begin() as tx:
@@ -91,6 +91,8 @@ def _enqueue(uow: UnitOfWork, codebase: Codebase, wanted: Wanted, *, now: dateti
                 now=now,
             )
             events.add(tx, job_id, "accepted", queue=queue)
+            # a user's job may have completed since we looked, and let go of the key
+            recheck(tx, codebase, wanted, policy)
     except AlreadyQueuedError:
         return "under_way"
     return "enqueued"

@@ -88,7 +88,7 @@ def accept(tx: Tx, account: Account, wanted: Wanted, policy: Policy, *, now: dat
         with tx.savepoint():
             _admit(tx, account, job_id, policy, now=now)
             _enqueue(tx, account, job_id, codebase, wanted, now=now)
-            _recheck(tx, codebase, wanted, policy)
+            recheck(tx, codebase, wanted, policy)
     except AlreadyQueuedError as other:
         if not messages.hold(tx, other.job_id):
             return accept(tx, account, wanted, policy, now=now)  # it ended meanwhile: look what became of it
@@ -141,8 +141,11 @@ def _admit(tx: Tx, account: Account, job_id: UUID, policy: Policy, *, now: datet
     )
 
 
-def _recheck(tx: Tx, codebase: Codebase, wanted: Wanted, policy: Policy) -> None:
-    """Holding the unique key, look again: another job may have completed after we looked, and let go of the key."""
+def recheck(tx: Tx, codebase: Codebase, wanted: Wanted, policy: Policy) -> None:
+    """Holding the unique key, look again: another job may have completed after we looked, and let go of the key.
+
+    Raises: AlreadyQueuedError with that job.
+    """
     done = analyses.completed(tx, codebase.codebase_id, wanted.commit, policy.parser_version)
     if done is not None:
         raise AlreadyQueuedError(done.id)

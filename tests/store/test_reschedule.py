@@ -6,12 +6,14 @@ from datetime import timedelta
 from uuid import UUID
 
 import pytest
+from sqlalchemy import Connection
 
 from app.domain.lifecycle import Failure, Outcome
 from app.domain.repositories import Repository
 from app.errors import RepositoryNotFound, Unavailable
 from app.services.reschedule import Rescheduled, reschedule
 from app.services.submit import submit
+from app.store.unit_of_work import JobMessage, UnitOfWork
 from tests.conftest import NOW, World
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
@@ -183,3 +185,17 @@ def test_rounds_of_two_beats_at_once_enqueue_one_job(scene: Scene) -> None:
     resolve: Callable[[Repository], tuple[str, str | None]] = interrupted
     mine = reschedule(scene.world.uow, resolve, scene.world.policy, now=NOW + 6 * HOUR)
     assert (mine, again) == (Rescheduled(due=1, under_way=1), [Rescheduled(due=1, enqueued=1)])
+
+
+def test_a_commit_completed_between_the_look_and_the_enqueue_is_not_analysed_twice(scene: Scene) -> None:
+    scene.analysed()
+    scene.host.heads["shop"] = NEW
+    uow = scene.world.uow
+
+    def publish_late(connection: Connection, message: JobMessage) -> None:
+        scene.analysed(commit=NEW)  # a user's job, accepted and done just now
+        uow.publisher(connection, message)
+
+    done = reschedule(UnitOfWork(uow.engine, publish_late), scene.host, scene.world.policy, now=NOW + 6 * HOUR)
+    assert (done.enqueued, done.under_way) == (0, 1)
+    assert scene.world.value("SELECT count(*) FROM kombu_message") == 0
