@@ -122,6 +122,11 @@ def make_engine(url: str, *, pool_size: int = 5, application_name: str = "fairla
         connect_args={
             "application_name": application_name,
             "connect_timeout": 5,
+            # a server that vanished without a word must not hold a worker or a web thread for TCP's own two hours
+            "keepalives_idle": 10,
+            "keepalives_interval": 3,
+            "keepalives_count": 3,
+            "tcp_user_timeout": 15_000,
             # a client that stops mid-transaction must not hold a user's row for ever (docs/broker-hazards.md H4)
             "options": "-c lock_timeout=10s -c idle_in_transaction_session_timeout=60s -c timezone=UTC",
         },

@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 from sqlalchemy import TextClause, text
 
-from app.store import analyses, events, idempotency, messages, quota, requests
+from app.store import analyses, dead_letters, events, idempotency, messages, quota, requests
 from app.store.unit_of_work import UnitOfWork
 
 NOW = datetime.now(UTC)
@@ -31,6 +31,11 @@ HOT: dict[str, tuple[TextClause, dict[str, object], set[str]]] = {
     "accepted": (requests._ACCEPTED, {"job_id": JOB}, {"analysis_requests_accept"}),
     "history": (requests._HISTORY, {"user_id": USER, "before": None, "most": 51}, {"analysis_requests_history"}),
     "timeline": (events._LIST, {"job_id": JOB}, {"job_events_job"}),
+    "given up": (
+        dead_letters._UNFINISHED,
+        {"uuid": dead_letters._UUID},
+        {"all of kombu_dead_letter", "analysis_requests_accept", "kombu_message_task_id", "analyses_pkey"},
+    ),
     "replay": (idempotency._FIND, {"user_id": USER, "key": "6"}, {"idempotency_keys_pkey"}),
 }
 FILL = (
