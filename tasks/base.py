@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 from random import random
+from time import sleep
 from typing import Any, ClassVar, NoReturn
 from uuid import UUID
 
@@ -24,6 +25,7 @@ from tasks.wiring import Wired, wired
 log = structlog.get_logger(__name__)
 
 DATABASE_AWAY = (OperationalError, InterfaceError, PoolTimeoutError)
+AWAY_SECONDS = 1.0
 
 
 class FairTask(Task):
@@ -52,6 +54,8 @@ class FairTask(Task):
             except DATABASE_AWAY as error:
                 # nothing was written: the message goes back, or its lease ends by itself
                 log.warning("database_away", error=type(error).__name__)
+                # the broker may still be there, as with no connection to spare: it would give the message back at once
+                sleep(AWAY_SECONDS)
                 raise Reject(error, requeue=True) from error
 
     def _take(self, kit: Wired, user: UUID | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Outcome:

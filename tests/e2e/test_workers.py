@@ -1,10 +1,12 @@
 """Real Celery workers on the durable transport: one behaviour each."""
 
 import signal
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 
 import psutil
+from sqlalchemy import text
 
 from app.domain.plans import Tier
 from app.services import browse, results
@@ -123,6 +125,41 @@ def test_beat_sends_each_slot_once_however_many_run(system: System) -> None:
     wait_for(lambda: not system.world.rows("SELECT 1 FROM kombu_message"), "the maintenance to be done")
     assert system.world.value("SELECT max(n) FROM (SELECT count(*) n FROM schedule_runs GROUP BY name, slot_at) s") == 1
     assert system.world.value("SELECT count(*) FROM kombu_dead_letter") == 0
+
+
+def test_a_worker_that_gets_no_connection_tries_again_with_a_pause_and_then_does_its_work(system: System) -> None:
+    user = system.user()
+    with system.world.uow.begin() as tx:
+        name = tx.run(text("SELECT current_database()")).scalar_one()
+    system.nodes.worker()
+    limit_connections(system, name, 1)  # those that are open stay
+    job_id = system.submit(user)
+    deliveries = "SELECT delivery_count FROM kombu_message"
+    wait_for(lambda: system.world.value(deliveries) == 3, "three attempts to connect")
+    begun = time.monotonic()
+    wait_for(lambda: system.world.value(deliveries) == 5, "two more")
+    assert time.monotonic() - begun > 1
+    limit_connections(system, name, -1)
+    job = system.wait(job_id, "completed", "failed")
+    assert (job["status"], job["attempt"]) == ("completed", 1)
+
+
+def test_a_child_that_cannot_be_stopped_is_killed_at_the_hard_limit_and_its_job_runs_again(system: System) -> None:
+    user = system.user()
+    system.nodes.worker(ANALYSIS_TIME_LIMIT="12s")
+    job_id = system.submit(user, "slow", slow_files())
+    system.wait(job_id, "running")
+    (child,) = system.nodes.made[0].container.children()
+    child.suspend()  # deaf to the soft limit
+    wait_for(lambda: not child.is_running(), "the child to be killed")
+    job = system.wait(job_id, "completed", "failed")
+    assert (job["status"], job["attempt"]) == ("completed", 2)
+    assert system.world.rows("SELECT 1 FROM execution_slots UNION ALL SELECT 1 FROM kombu_message") == []
+
+
+def limit_connections(system: System, name: str, most: int) -> None:
+    with system.world.uow.begin() as tx:
+        tx.run(text(f"ALTER DATABASE {name} CONNECTION LIMIT {most}"))
 
 
 def _git_and_parsers(pid: int) -> list[psutil.Process]:
