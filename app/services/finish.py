@@ -40,6 +40,7 @@ def finish(
 
     Locks: users row, then the message.  Returns: COMPLETED, CANCELLED or STALE.
     """
+    listed = inventories.listing(files)  # the lock on the user's row is for statements only
     with uow.begin() as tx:
         if user_id:
             users.lock(tx, user_id)
@@ -51,7 +52,7 @@ def finish(
         total = int(summary["tests"])
         if not analyses.complete(tx, delivery.job_id, total_tests=total, summary=summary, now=now):
             return Outcome.STALE
-        inventories.attach(tx, delivery.job_id, files, policy.parser_version)
+        inventories.attach(tx, delivery.job_id, listed, policy.parser_version)
         billed = quota.settle(tx, delivery.job_id, resource_id=delivery.job_id, now=now)
         messages.delete(tx, delivery.job_id)
         end.leave(tx, delivery, Service.ANALYSIS, user_id)

@@ -1,5 +1,6 @@
 """A job from accept to its end: what is billed, what is left, what a zombie can do (docs/adr/0002, docs/adr/0005)."""
 
+from collections.abc import Iterator
 from datetime import timedelta
 from uuid import UUID, uuid4
 
@@ -12,6 +13,7 @@ from app.errors import Conflict, Forbidden, NotFound, QuotaExceeded
 from app.services import browse, heartbeat, results, usage
 from app.services.cancel import cancel
 from app.services.fail import stop
+from app.services.finish import finish, save
 from app.services.submit import submit
 from app.services.sweep import sweep
 from app.store import users
@@ -161,8 +163,6 @@ def test_a_job_is_billed_to_the_period_in_which_it_was_accepted(world: World) ->
     user = world.user(analyses=1)
     delivery = world.running(user)
     later = NOW + timedelta(days=40)
-    from app.services.finish import finish
-
     finish(world.uow, delivery, user, (), {"tests": 0}, world.policy, now=later)
     assert usage.usage(world.uow, account(world, user), now=NOW)["analysis"]["used"] == 1
     assert usage.usage(world.uow, account(world, user), now=later)["analysis"]["used"] == 0
@@ -357,3 +357,17 @@ def test_whoever_asks_for_a_commit_whose_job_is_being_cancelled_gets_a_job_of_th
     world.start(delivery, user)
     assert world.finish(delivery, user) is Outcome.COMPLETED
     assert world.rows("SELECT job_id FROM usage_events") == [{"job_id": again}]
+
+
+def test_a_finish_reads_its_files_before_it_holds_anything(world: World) -> None:
+    class Files(list[FileRow]):
+        def __iter__(self) -> Iterator[FileRow]:
+            assert world.uow.engine.pool.checkedout() == 0  # type: ignore[attr-defined]
+            return super().__iter__()
+
+    user = world.user()
+    delivery = world.running(user)
+    files = Files([FileRow("test_a.py", "0" * 40, "pytest", [_test("test_a", 1)], None)])
+    save(world.uow, files, world.policy)
+    outcome = finish(world.uow, delivery, user, files, {"tests": 1}, world.policy, now=NOW)
+    assert outcome is Outcome.COMPLETED
