@@ -5,9 +5,10 @@ from typing import Any
 
 from celery import Celery
 from celery.platforms import SecurityWarning
-from celery.signals import setup_logging, worker_process_init
+from celery.signals import setup_logging
 
-from tasks import wiring
+from app import logs
+from app.settings import load
 
 # Celery warns root because pickle would run what a message says; we accept JSON only (docs/broker-hazards.md H29)
 warnings.filterwarnings("ignore", category=SecurityWarning)
@@ -18,10 +19,4 @@ app.config_from_object("celeryconfig")
 
 @setup_logging.connect
 def _log(**_: Any) -> None:
-    wiring.configure_logging()
-
-
-@worker_process_init.connect
-def _forked(**_: Any) -> None:
-    # a socket that two processes share speaks two conversations at once (H13)
-    wiring.forget()
+    logs.configure(load().log_format)

@@ -3,14 +3,16 @@
 import os
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
+from celery.signals import worker_process_init
 from sqlalchemy import Engine
 
-from app import logs
 from app.database import database_url, direct_url
 from app.services.policy import Policy
 from app.settings import Settings, load
 from app.store.unit_of_work import UnitOfWork, make_engine
+from tasks.celery import app
 from tasks.inventory.version import PARSER_VERSION
 from tasks.publish import publisher
 
@@ -30,20 +32,14 @@ def wired() -> Wired:
     return _wired(os.getpid())
 
 
-def forget() -> None:
-    """Drop what was inherited from the parent without closing its sockets."""
+@worker_process_init.connect
+def _forget(**_: Any) -> None:
+    # a socket that two processes share speaks two conversations at once (docs/broker-hazards.md H13)
     _wired.cache_clear()
-
-
-def configure_logging() -> None:
-    """Structured logs for a Celery process."""
-    logs.configure(load().log_format)
 
 
 @lru_cache(maxsize=1)
 def _wired(pid: int) -> Wired:  # noqa: ARG001 - the key: what a parent made is not ours
-    from tasks.celery import app  # noqa: PLC0415 - the app imports this module
-
     settings = load()
     # a child runs one task and its heartbeat thread
     engine = make_engine(database_url(settings), pool_size=2, application_name="fairlane worker")
