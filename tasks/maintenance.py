@@ -14,7 +14,11 @@ from tasks.wiring import wired
 log = structlog.get_logger(__name__)
 
 
-@app.task(name="tasks.maintenance.sweep")
+#: A round that raised is logged and forgotten: the next slot does its work, and a dead letter would say otherwise.
+FORGOTTEN = {"acks_on_failure": True, "acks_on_timeout": True}
+
+
+@app.task(name="tasks.maintenance.sweep", **FORGOTTEN)
 def sweep() -> None:
     """Drop expired holds; orphans are an alarm."""
     kit = wired()
@@ -22,7 +26,7 @@ def sweep() -> None:
     log.log(30 if swept.orphans or swept.buried else 20, "swept", **asdict(swept))
 
 
-@app.task(name="tasks.maintenance.reschedule")
+@app.task(name="tasks.maintenance.reschedule", **FORGOTTEN)
 def reschedule() -> None:
     """Enqueue the repositories whose time has come."""
     kit = wired()

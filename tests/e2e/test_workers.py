@@ -192,3 +192,13 @@ def test_listen_and_locks_may_go_over_a_direct_url_of_their_own(system: System) 
     system.wait(lost, "running", "completed")
     victim.kill()
     assert system.wait(lost, "completed", "failed")["status"] == "completed"
+
+
+def test_a_maintenance_round_that_raises_is_no_dead_letter(system: System) -> None:
+    system.world.rows("ALTER TABLE quota_reservations RENAME TO away; SELECT 1")
+    worker = system.nodes.worker("analysis_scheduled")
+    system.nodes.beat()
+    wait_for(lambda: "UndefinedTable" in worker.logs(), "the sweep to fail")
+    wait_for(lambda: not system.world.rows("SELECT 1 FROM kombu_message"), "its message to be gone")
+    assert system.world.value("SELECT count(*) FROM kombu_dead_letter") == 0
+    assert worker.container.status == "running"
