@@ -11,6 +11,10 @@ import click
 
 from app.domain.repositories import parse_address
 from app.settings import load
+from tasks.inventory import InventoryError, Source, fetched, resolve
+from tasks.inventory import inventory as take
+from tasks.inventory.listing import render, skipped
+from tasks.sources import source_of
 
 
 @click.command()
@@ -19,12 +23,6 @@ from app.settings import load
 @click.option("--format", "form", type=click.Choice(["table", "jsonl", "json"]), default="table", show_default=True)
 def inventory(path_or_url: str, commit: str | None, form: str) -> None:
     """List the tests of a Git repository, without running them."""
-    from tasks.inventory import InventoryError, fetched, resolve  # noqa: PLC0415 - 0.2 s that other commands save
-    from tasks.inventory import inventory as take  # noqa: PLC0415
-    from tasks.inventory.git import Source  # noqa: PLC0415
-    from tasks.inventory.listing import render, skipped  # noqa: PLC0415
-    from tasks.sources import source_of  # noqa: PLC0415
-
     settings = load()
     path = Path(path_or_url)
     ref = commit

@@ -96,15 +96,20 @@ def accept(tx: Tx, account: Account, wanted: Wanted, policy: Policy, *, now: dat
     return ACCEPTED, job_id
 
 
-def _replay(tx: Tx, user_id: UUID, key: str, fingerprint: bytes) -> Answer | None:
-    if not idempotency.claim(tx, user_id, key):
-        raise IdempotencyInFlight(retry_after=1)
+def stored_answer(tx: Tx, user_id: UUID, key: str, fingerprint: bytes) -> Answer | None:
+    """The answer given under a key before; None when there is none.  Raises: IdempotencyMismatch."""
     stored = idempotency.find(tx, user_id, key)
     if stored is None:
         return None
     if stored.fingerprint != fingerprint:
-        raise IdempotencyMismatch("This Idempotency-Key came with another body before; use a new key per request.")
+        raise IdempotencyMismatch("This Idempotency-Key came with another request before; use a new key per request.")
     return Answer(stored.status, stored.body, replayed=True)
+
+
+def _replay(tx: Tx, user_id: UUID, key: str, fingerprint: bytes) -> Answer | None:
+    if not idempotency.claim(tx, user_id, key):
+        raise IdempotencyInFlight(retry_after=1)
+    return stored_answer(tx, user_id, key, fingerprint)
 
 
 def _known(tx: Tx, codebase: Codebase, wanted: Wanted, policy: Policy) -> UUID | None:
