@@ -13,14 +13,14 @@ from app.domain.repositories import parse_address
 from app.settings import load
 from tasks.inventory import InventoryError, Source, fetched, resolve
 from tasks.inventory import inventory as take
-from tasks.inventory.listing import render, skipped
+from tasks.inventory.listing import FORMATS, render, skipped
 from tasks.sources import source_of
 
 
 @click.command()
 @click.argument("path_or_url")
 @click.option("--commit", help="A commit, branch or tag; default: HEAD.")
-@click.option("--format", "form", type=click.Choice(["table", "jsonl", "json"]), default="table", show_default=True)
+@click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True)
 def inventory(path_or_url: str, commit: str | None, form: str) -> None:
     """List the tests of a Git repository, without running them."""
     settings = load()

@@ -7,8 +7,23 @@ from uuid import UUID
 
 from app.domain.lifecycle import Delivery, Failure, Outcome
 from app.domain.queues import Service
-from app.store import analyses, events, messages, quota, requests, slots
+from app.store import analyses, events, messages, quota, requests, slots, users
 from app.store.unit_of_work import Tx
+
+
+def met(tx: Tx, delivery: Delivery, service: Service, user_id: UUID | None, *, now: datetime) -> Outcome | None:
+    """Hold the user and the message, and say what the delivery has met meanwhile: STALE, CANCELLED, or None to go on.
+
+    Locks: users row, then the message.
+    """
+    if user_id:
+        users.lock(tx, user_id)
+    message = messages.fence(tx, delivery)
+    if message is None:
+        return Outcome.STALE
+    if message.cancel_requested_at is not None:
+        return cancel(tx, delivery, service, user_id, now=now)
+    return None
 
 
 def leave(tx: Tx, delivery: Delivery, service: Service, user_id: UUID | None) -> None:

@@ -31,13 +31,8 @@ def fail(
     """
     policy = RETRIES[service]
     with uow.begin() as tx:
-        if user_id:
-            users.lock(tx, user_id)
-        message = messages.fence(tx, delivery)
-        if message is None:
-            return Outcome.STALE
-        if message.cancel_requested_at is not None:
-            return end.cancel(tx, delivery, service, user_id, now=now)
+        if over := end.met(tx, delivery, service, user_id, now=now):
+            return over
         if not failure.retryable or delivery.attempt >= policy.max_attempts:
             return end.fail(tx, delivery, service, user_id, failure, now=now)
         delay = policy.backoff(delivery.attempt, roll)

@@ -11,7 +11,7 @@ from app.domain.lifecycle import Delivery, Outcome
 from app.domain.queues import Service
 from app.services import end
 from app.services.policy import Policy
-from app.store import analyses, events, inventories, messages, quota, users
+from app.store import analyses, events, inventories, messages, quota
 from app.store.inventories import FileRow
 from app.store.unit_of_work import UnitOfWork, retried
 
@@ -42,13 +42,8 @@ def finish(
     """
     listed = inventories.listing(files)  # the lock on the user's row is for statements only
     with uow.begin() as tx:
-        if user_id:
-            users.lock(tx, user_id)
-        message = messages.fence(tx, delivery)
-        if message is None:
-            return Outcome.STALE
-        if message.cancel_requested_at is not None:
-            return end.cancel(tx, delivery, Service.ANALYSIS, user_id, now=now)
+        if over := end.met(tx, delivery, Service.ANALYSIS, user_id, now=now):
+            return over
         total = int(summary["tests"])
         if not analyses.complete(tx, delivery.job_id, total_tests=total, summary=summary, now=now):
             return Outcome.STALE

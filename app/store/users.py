@@ -55,7 +55,6 @@ _ADD = text("""
     INSERT INTO users (id, kind, email, is_operator, created_at)
     VALUES (:user_id, :kind, :email, :is_operator, :now)
     ON CONFLICT DO NOTHING RETURNING id""")
-_MAKE_OPERATOR = text("UPDATE users SET is_operator = true WHERE id = :user_id")
 _SUBSCRIBE = text("""
     INSERT INTO user_subscriptions (user_id, tier, anchor_at)
     VALUES (:user_id, CAST(:tier AS plan_tier), :anchor_at)""")
@@ -91,11 +90,6 @@ def add(
     """Make a user; False when the id or the address is taken."""
     added = tx.run(_ADD, user_id=user_id, kind=kind, email=email, is_operator=is_operator, now=now)
     return added.one_or_none() is not None
-
-
-def make_operator(tx: Tx, user_id: UUID) -> None:
-    """Give an existing user the operator's rights."""
-    tx.run(_MAKE_OPERATOR, user_id=user_id)
 
 
 def set_tier(tx: Tx, user_id: UUID, tier: Tier, *, now: datetime) -> None:

@@ -57,11 +57,6 @@ def below(path: str, folder: str) -> bool:
     return not folder or path.startswith(f"{folder}/")
 
 
-def relative(path: str, folder: str) -> str:
-    """A path as seen from a folder it lies in."""
-    return path[len(folder) + 1 :] if folder else path
-
-
 def joined(folder: str, path: str) -> str:
     """A relative path as configurations write it, from the root; `..` that leaves the root is dropped."""
     parts = folder.split("/") if folder else []
