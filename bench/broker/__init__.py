@@ -1,1 +1,1 @@
-"""The broker against kombu's own SQLAlchemy transport, on one server in one run: `python -m bench.broker`."""
+"""The broker beside its rivals, on one PostgreSQL, in one run: `python -m bench.broker`."""

@@ -1,94 +1,106 @@
-"""Run every scene in turns, ours and stock, and print medians and ratios; the last line is JSON."""
+"""Run the scenes in turns, ours and its rivals, and print medians and ratios; the last line is JSON."""
 
 import argparse
+import contextlib
+import fcntl
 import json
-import statistics
+import os
+import subprocess
 import tempfile
-import warnings
-from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
-import psycopg2
-
-import tasks.broker  # noqa: F401  registers the transport
-from app import embedded
-from bench.broker.scenes import Subject, drain, idle, publish, publish_in_transaction
-from tasks.broker.schema import create_tables
-
-#: A higher figure is better for these, a lower one for the others.
-RATES = ("publish/s", "drain/s c=2", "drain/s c=8")
+from bench.broker import peers, report
+from bench.broker.bench import Bench, Missing, Options, running
+from bench.broker.scenes import SCENES, Step
+from bench.broker.systems import SYSTEMS
 
 
 def main() -> None:
     """Measure."""
-    parser = argparse.ArgumentParser(prog="python -m bench.broker", description=__doc__)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--jobs", type=int, default=10_000, help="of a drain")
-    parser.add_argument("--stock-jobs", type=int, default=1_500, help="of a drain with the stock transport")
-    given = parser.parse_args()
-    warnings.filterwarnings("ignore", message="The ``noload``")  # kombu's models on SQLAlchemy 2.1
-    figures: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    given = _arguments()
+    if given.list:
+        _list()
+        return
+    options = Options(
+        jobs=given.jobs, multiplier=given.multiplier, latencies=given.latencies, peers_venv=given.peers_venv
+    )
+    results: report.Results = {}
     with tempfile.TemporaryDirectory(prefix="broker-bench-") as folder:
         Path(folder).chmod(0o755)
-        home = Path(folder) / "home"
-        server = embedded.ensure(home)
-        try:
-            subjects = _subjects(server.admin_url, Path(folder), given.jobs, given.stock_jobs)
+        with running(options, given.systems, Path(folder)) as bench:
             for number in range(given.rounds):
-                for subject in subjects:
-                    print(f"round {number + 1} {subject.name}", flush=True)
-                    _measure(subject, figures[subject.name])
-        finally:
-            embedded.stop(home)
-    _report(figures, server.version)
+                _round(bench, given, f"round {number + 1}", results)
+            version, without = bench.postgres.version, bench.without
+    print(f"\nPostgreSQL {version}, fsync on, {os.cpu_count()} cores, {given.rounds} rounds: median (least-most)")
+    print(report.table(results, without))
+    _write(given.json, results, {"postgresql": version, "missing": without, "multiplier": given.multiplier})
 
 
-def _subjects(admin_url: str, folder: Path, jobs: int, stock_jobs: int) -> list[Subject]:
-    base = admin_url.replace("postgresql+psycopg2:", "postgresql:").rpartition("/")[0]
-    admin = psycopg2.connect(f"{base}/postgres")
-    admin.autocommit = True
-    for name in ("ours", "stock"):
-        admin.cursor().execute(f"CREATE DATABASE {name}")
-    admin.close()
-    ours = psycopg2.connect(f"{base}/ours")
-    with ours, ours.cursor() as cursor:
-        create_tables(cursor)
-    ours.close()
-    driver = base.replace("postgresql:", "postgresql+psycopg2:")
-    return [
-        Subject("ours", f"durable+{driver}/ours", f"{base}/ours", jobs, folder / "runs" / "ours"),
-        Subject("stock", f"sqla+{driver}/stock", f"{base}/stock", stock_jobs, folder / "runs" / "stock"),
-    ]
+def _round(bench: Bench, given: argparse.Namespace, label: str, results: report.Results) -> None:
+    for scene in given.scenes:
+        for step in SCENES[scene]:
+            for name in given.systems:
+                if name not in bench.without and step.applies(SYSTEMS[name]):
+                    with _turn(given.lock):
+                        _measure(
+                            bench, step, name, f"{label} {scene} {step.name} {name}", results.setdefault(scene, {})
+                        )
 
 
-def _measure(subject: Subject, into: dict[str, list[float]]) -> None:
-    into["publish/s"].append(publish(subject))
-    for processes in (2, 8):
-        into[f"drain/s c={processes}"].append(drain(subject, processes))
-    p50, p99 = idle(subject, 100 if subject.name == "ours" else 30)
-    into["idle start p50 ms"].append(p50)
-    into["idle start p99 ms"].append(p99)
-    if subject.name == "ours":
-        into["publish in transaction ms"].append(publish_in_transaction(subject))
+def _measure(bench: Bench, step: Step, name: str, label: str, into: dict[str, dict[str, list[float]]]) -> None:
+    try:
+        figures = step.run(bench, SYSTEMS[name])
+    except Missing as why:
+        bench.without[f"{name}, {step.name}"] = str(why)
+        return
+    except (RuntimeError, TimeoutError, subprocess.TimeoutExpired) as error:  # the others go on
+        bench.without[f"{label} FAILED"] = str(error)
+        print(label, "FAILED", error, flush=True)
+        return
+    print(label, {measure: round(figure, 2) for measure, figure in figures.items()}, flush=True)
+    for measure, figure in figures.items():
+        into.setdefault(measure, {}).setdefault(name, []).append(figure)
 
 
-def _report(figures: dict[str, dict[str, list[float]]], version: str) -> None:
-    print(f"\nPostgreSQL {version}, fsync on; medians (min-max)")
-    medians = {
-        subject: {name: statistics.median(values) for name, values in measured.items()}
-        for subject, measured in figures.items()
-    }
-    for name, values in figures["ours"].items():
-        line = f"{name:28}{_spread(values)}"
-        if stock := figures["stock"].get(name):
-            ratio = medians["ours"][name] / medians["stock"][name]
-            line += f"   stock {_spread(stock)}   {ratio if name in RATES else 1 / ratio:6.1f} times better"
-        print(line)
-    print(json.dumps(medians))
+@contextlib.contextmanager
+def _turn(path: Path | None) -> Iterator[None]:
+    """Hold the file's lock, so that others who measure on this machine wait, for one step at a time."""
+    if path is None:
+        yield
+        return
+    with path.open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
-def _spread(values: list[float]) -> str:
-    return f"{statistics.median(values):9.2f} ({min(values):.2f}-{max(values):.2f})"
+def _write(path: Path | None, results: report.Results, facts: dict[str, object]) -> None:
+    medians = report.medians(results)
+    if path:
+        path.write_text(json.dumps({**facts, "medians": medians, "figures": results}, indent=1))
+    print(json.dumps({**facts, "medians": medians}))
+
+
+def _list() -> None:
+    for name, system in SYSTEMS.items():
+        print(f"{name:16}{system.about}")
+    for scene, steps in SCENES.items():
+        print(f"{scene:16}{', '.join(step.name for step in steps)}")
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench.broker", description=__doc__)
+    parser.add_argument("--systems", nargs="+", choices=SYSTEMS, default=list(SYSTEMS), metavar="SYSTEM")
+    parser.add_argument("--scenes", nargs="+", choices=SCENES, default=list(SCENES), metavar="SCENE")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--jobs", type=int, default=20_000, help="of a drain; a slow system gets its share of them")
+    parser.add_argument("--latencies", type=int, default=120, help="jobs of the latency scene")
+    parser.add_argument("--multiplier", type=int, default=8, help="Celery's prefetch multiplier, with every broker")
+    parser.add_argument("--peers-venv", type=Path, default=peers.default_folder(), help="default: in your cache")
+    parser.add_argument("--lock", type=Path, help="a file to hold locked during each step")
+    parser.add_argument("--json", type=Path, help="where every single figure is written")
+    parser.add_argument("--list", action="store_true", help="name the systems and scenes")
+    return parser.parse_args()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,35 @@
+"""The Celery app of every broker that is compared: same settings, same jobs."""
+
+import os
+
+from celery import Celery
+from kombu.transport import TRANSPORT_ALIASES
+
+from bench.broker.clients import mark
+
+URL = os.environ["BENCH_URL"]
+if URL.startswith("durable"):
+    import tasks.broker  # noqa: F401  registers the transport
+TRANSPORT_ALIASES["nobroker"] = "bench.broker.clients.nobroker:Transport"
+
+app = Celery("bench", broker=URL)
+app.conf.update(
+    task_acks_late=True,
+    task_reject_on_worker_lost=True,
+    task_ignore_result=True,
+    worker_enable_remote_control=False,
+    worker_prefetch_multiplier=int(os.environ["BENCH_MULTIPLIER"]),
+    broker_connection_retry_on_startup=True,
+)
+
+
+@app.task(name="nothing")
+def nothing() -> None:
+    """Leave one byte."""
+    mark.nothing()
+
+
+@app.task(name="stamp")
+def stamp(sent: float) -> None:
+    """Leave the seconds since it was sent."""
+    mark.stamp(sent)

@@ -1,0 +1,122 @@
+"""Publish with Celery, whatever the broker."""
+
+from collections.abc import Callable
+from itertools import repeat
+from typing import Any
+
+import psycopg2
+
+from bench.broker.clients import mark
+from bench.broker.clients.celery_app import URL, app, nothing, stamp
+from bench.broker.clients.command import WARM_UP, Missing, database, median_of_batches, serve, timed
+
+#: One message as Celery made it, many times over, each with an id of its own.
+COPY = """
+    INSERT INTO kombu_message ({columns}, id, payload {task_id})
+    SELECT {columns}, nextval('message_id_sequence'), replace(payload, %(sample)s, fresh.id) {fresh_id}
+      FROM kombu_message, (SELECT gen_random_uuid()::text AS id FROM generate_series(1, %(count)s)) AS fresh"""
+COLUMNS = """
+    SELECT column_name FROM information_schema.columns
+     WHERE table_name = 'kombu_message' AND is_generated = 'NEVER' AND column_name <> ALL ('{id,payload}')"""
+
+
+def setup(_: int) -> None:
+    """Make the tables that the transport needs."""
+    if URL.startswith("durable"):
+        from tasks.broker.schema import create_tables  # noqa: PLC0415
+
+        with psycopg2.connect(database()) as connection, connection.cursor() as cursor:
+            create_tables(cursor)
+    with app.producer_or_acquire() as producer:  # makes stock's
+        producer.maybe_declare(app.amqp.default_queue)
+
+
+def empty(_: int) -> None:
+    """Drop what waits in the queue."""
+    with app.connection_or_acquire() as connection:
+        queue = app.amqp.default_queue(connection.default_channel)
+        queue.declare()
+        queue.purge()
+
+
+def publish(count: int) -> float:
+    """Each message durable, as far as the broker makes it so, before the next."""
+    with app.producer_or_acquire() as producer:
+        for _ in range(WARM_UP):
+            app.send_task(nothing.name, producer=producer)
+        return timed(lambda: _send(count, producer))
+
+
+def fill(count: int) -> None:
+    """As fast as it goes, not timed."""
+    with app.producer_or_acquire() as producer:
+        if "postgresql" not in URL:
+            return _send(count, producer)
+        sample = app.send_task(nothing.name, producer=producer).id
+    with psycopg2.connect(database()) as connection, connection.cursor() as cursor:
+        cursor.execute(COLUMNS)
+        columns = [name for (name,) in cursor.fetchall()]
+        ours = "task_id" in columns
+        columns = [name for name in columns if name != "task_id"]
+        statement = COPY.format(columns=", ".join(columns), task_id=", task_id" * ours, fresh_id=", fresh.id" * ours)
+        cursor.execute(statement, {"sample": sample, "count": count - 1})
+    return None
+
+
+def paced(count: int) -> None:
+    """One by one to an idle node, with pauses."""
+    with app.producer_or_acquire() as producer:
+        for now in mark.paced(count):
+            app.send_task(stamp.name, args=(now,), producer=producer)
+
+
+def joined(count: int) -> float:
+    """`count` messages in the caller's transaction, its commit included.  -> median seconds of a batch."""
+    from tasks.broker.publish import producer_in  # noqa: PLC0415
+
+    return _batches(lambda connection: _send(count, producer_in(connection)))
+
+
+def bulk(count: int) -> float:
+    """As `joined`, all messages in one statement, each built by Celery."""
+    bulk_in = _of_ours("bulk_in")
+
+    def send(connection: Any) -> None:
+        with bulk_in(connection) as producer:
+            _send(count, producer)
+
+    return _batches(send)
+
+
+def many(count: int) -> float:
+    """As `bulk`, built by the batch call."""
+    send_many = _of_ours("send_many")
+    return _batches(lambda connection: send_many(connection, app, nothing.name, list(repeat(((), {}), count))))
+
+
+def _of_ours(name: str) -> Callable[..., Any]:
+    from tasks.broker import publish as ours  # noqa: PLC0415
+
+    if not hasattr(ours, name):
+        raise Missing(f"tasks.broker.publish.{name} is not written yet")
+    return getattr(ours, name)  # type: ignore[no-any-return]
+
+
+def _batches(send: Callable[[Any], object]) -> float:
+    connection = psycopg2.connect(database())
+
+    def in_transaction() -> None:
+        with connection:
+            send(connection)
+
+    return median_of_batches(in_transaction)
+
+
+def _send(count: int, producer: Any) -> None:
+    for _ in range(count):
+        app.send_task(nothing.name, producer=producer)
+
+
+if __name__ == "__main__":
+    common = {"setup": setup, "empty": empty, "publish": publish, "fill": fill, "paced": paced}
+    serve({**common, "joined": joined, "bulk": bulk, "many": many} if URL.startswith("durable") else common)

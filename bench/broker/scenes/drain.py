@@ -1,0 +1,36 @@
+"""No-op jobs a second, acknowledged after they ran, from a full queue."""
+
+from bench.broker.bench import Bench
+from bench.broker.scenes.step import Figures, Step, with_broker
+from bench.broker.systems import System
+
+#: The first jobs of a drain warm the processes up; the clock starts after them.
+WARM = 0.1
+SECONDS = 180.0
+
+
+def drain(bench: Bench, system: System, processes: int, nodes: int = 1) -> float:
+    """Jobs a second, by `nodes` nodes of so many processes."""
+    jobs = int(bench.options.jobs * system.share)
+    bench.fresh(system)
+    if system.store != "memory":
+        bench.client(system, "fill", jobs)
+        bench.settle(system)
+    warm = int(jobs * WARM)
+    with bench.nodes(system, processes, nodes, messages=jobs) as running:
+        began = running.wait(warm, SECONDS)
+        done = running.done()
+        ended = running.wait(jobs, SECONDS)
+    return (jobs - done) / (ended - began)
+
+
+def _step(processes: int, nodes: int = 1) -> Step:
+    name = f"c={processes}" if nodes == 1 else f"{nodes} nodes x {processes}"
+
+    def run(bench: Bench, system: System) -> Figures:
+        return {f"{name}, jobs/s": drain(bench, system, processes, nodes)}
+
+    return Step(name, run) if nodes == 1 else Step(name, run, with_broker)
+
+
+STEPS = (_step(2), _step(8), _step(2, 4))

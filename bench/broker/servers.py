@@ -1,0 +1,128 @@
+"""Private servers of one run: PostgreSQL, Redis and RabbitMQ, in a temporary folder and on free ports."""
+
+import os
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import psycopg2
+
+from app import embedded
+
+START_SECONDS = 60.0
+RABBITMQ = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")  # what Debian's wrapper, which insists on its user, runs
+
+
+class Postgres:
+    """The embedded server: fsync and synchronous_commit on, 256 MB of shared buffers."""
+
+    def __init__(self, home: Path) -> None:
+        embedded.ensure(home)
+        self.home = home
+        self._configure(embedded.ensure(home).admin_url)
+        embedded.stop(home)
+        server = embedded.ensure(home)
+        self.version, self.data = server.version, server.data
+        self._base = server.admin_url.replace("+psycopg2", "").rpartition("/")[0]
+
+    @staticmethod
+    def _configure(admin_url: str) -> None:
+        with closing(psycopg2.connect(admin_url.replace("+psycopg2", ""))) as connection:
+            connection.autocommit = True
+            connection.cursor().execute("ALTER SYSTEM SET shared_buffers = '256MB'")
+
+    def url(self, database: str) -> str:
+        """As libpq spells it."""
+        return f"{self._base}/{database}"
+
+    def run(self, statement: str, parameters: object = None, *, database: str = "postgres") -> list[tuple[Any, ...]]:
+        """Execute one statement, a transaction of its own.  -> its rows."""
+        with closing(psycopg2.connect(self.url(database))) as connection, connection.cursor() as cursor:
+            connection.autocommit = True
+            cursor.execute(statement, parameters)
+            return cursor.fetchall() if cursor.description else []
+
+
+@contextmanager
+def postgres(folder: Path) -> Iterator[Postgres]:
+    """Run it until the end of the block."""
+    home = folder / "home"
+    try:
+        yield Postgres(home)
+    finally:
+        embedded.stop(home)
+
+
+@contextmanager
+def redis(folder: Path) -> Iterator[str | None]:
+    """Run it with its defaults.  -> its URL, or None when it is not installed."""
+    program = shutil.which("redis-server")
+    if program is None:
+        yield None
+        return
+    port = free_port()
+    folder.mkdir()
+    command = [program, "--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder)]
+    with _running(command, folder, port, {}) as _:
+        yield f"redis://127.0.0.1:{port}/0"
+
+
+@contextmanager
+def rabbitmq(folder: Path) -> Iterator[str | None]:
+    """Run it with its defaults and an epmd of its own.  -> its URL, or None when it is not installed."""
+    epmd = shutil.which("epmd")
+    if epmd is None or not RABBITMQ.exists():
+        yield None
+        return
+    port, names, distribution = free_port(), free_port(), free_port()
+    folder.mkdir()
+    settings = {
+        "HOME": str(folder), "ERL_EPMD_PORT": str(names), "ERL_EPMD_ADDRESS": "127.0.0.1",
+        "RABBITMQ_NODENAME": "bench@localhost",
+        "RABBITMQ_NODE_PORT": str(port), "RABBITMQ_DIST_PORT": str(distribution),
+        "RABBITMQ_NODE_IP_ADDRESS": "127.0.0.1", "RABBITMQ_MNESIA_BASE": str(folder / "mnesia"),
+        "RABBITMQ_LOG_BASE": str(folder / "log"), "RABBITMQ_CONF_ENV_FILE": os.devnull,
+        "RUNNING_UNDER_SYSTEMD": "1",  # the script becomes the server, so its pid is the server's
+        "RABBITMQ_CONFIG_FILE": str(folder / "none"), "RABBITMQ_ENABLED_PLUGINS_FILE": str(folder / "plugins"),
+    }  # fmt: skip
+    with (
+        _running([epmd, "-address", "127.0.0.1"], folder, names, settings),
+        _running([str(RABBITMQ)], folder, port, settings),
+    ):
+        yield f"amqp://guest:guest@127.0.0.1:{port}//"
+
+
+@contextmanager
+def _running(command: list[str], folder: Path, port: int, settings: dict[str, str]) -> Iterator[None]:
+    with (folder / "out").open("ab") as out:
+        process = subprocess.Popen(
+            command, cwd=folder, env=os.environ | settings, stdin=subprocess.DEVNULL, stdout=out, stderr=out,
+            start_new_session=True,
+        )  # fmt: skip
+    try:
+        _await_port(port, process)
+        yield
+    finally:
+        process.terminate()
+        process.wait(START_SECONDS)
+
+
+def _await_port(port: int, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            return
+        time.sleep(0.05)
+    raise RuntimeError(f"{process.args!r} did not start")
+
+
+def free_port() -> int:
+    """Choose a port of 127.0.0.1 that nobody has."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
