@@ -26,7 +26,7 @@ _PEEK = text("""
 _DELETE = text("DELETE FROM kombu_message WHERE task_id = :task_id")
 _COLUMNS = """
     m.task_id, q.name AS queue, q.paused_at, m.user_id, m.visible, m.visible_at, m.delay_reason, m.lease_token,
-    m.started_at, m.retry_count, m.snooze_count, m.lost_count, m.cancel_requested_at, m.enqueued_at, m.id
+    m.started_at, m.retry_count, m.snooze_count, m.lost_count, m.cancel_requested_at, m.enqueued_at, m.id, m.rank
 """
 _FIND = text(f"SELECT {_COLUMNS} FROM kombu_message m JOIN kombu_queue q ON q.id = m.queue_id WHERE task_id = :task_id")
 _LOCK = text(f"""
@@ -41,6 +41,8 @@ _REQUEST_CANCEL = text("""
            -- one that waits for a retry is given to a worker now, as only workers end records
            visible = visible OR lease_token IS NULL,
            visible_at = CASE WHEN lease_token IS NULL THEN clock_timestamp() ELSE visible_at END,
+           rank = CASE WHEN lease_token IS NULL AND NOT visible
+                       THEN kombu_message_rank(queue_id, user_id, rank_step) ELSE rank END,
            delay_reason = NULL
      WHERE task_id = :task_id RETURNING queue_id""")
 _NOTIFY = text("SELECT pg_notify(:channel, name) FROM kombu_queue WHERE id = :queue_id")
@@ -52,14 +54,15 @@ _WAKE = text("""
          WHERE m.user_id = :user_id AND m.delay_reason = 'snooze' AND m.lease_token IS NULL
            AND starts_with(q.name, :service)
          ORDER BY m.id LIMIT :most FOR NO KEY UPDATE OF m SKIP LOCKED)
-    UPDATE kombu_message m SET visible = true, visible_at = clock_timestamp(), delay_reason = NULL
+    UPDATE kombu_message m SET visible = true, visible_at = clock_timestamp(), delay_reason = NULL,
+           rank = kombu_message_rank(m.queue_id, m.user_id, m.rank_step)
       FROM next WHERE m.id = next.id RETURNING m.task_id, m.queue_id""")
 # Counting stops at 10,000: past that nobody reads the difference, and the page must stay cheap.
 _LINE = text("""
     WITH ahead AS MATERIALIZED (
         SELECT user_id, coalesce(visible_at, enqueued_at) AS ready_at FROM kombu_message
-         WHERE queue_id = (SELECT id FROM kombu_queue WHERE name = :queue) AND visible AND id < :id
-         ORDER BY id LIMIT 10000)
+         WHERE queue_id = (SELECT id FROM kombu_queue WHERE name = :queue) AND visible AND (rank, id) < (:rank, :id)
+         ORDER BY rank, id LIMIT 10000)
     SELECT count(*) AS ahead, count(*) FILTER (WHERE user_id = :user_id) AS own, min(ready_at) AS oldest,
            (SELECT count(*) FROM kombu_message
              WHERE queue_id = (SELECT id FROM kombu_queue WHERE name = :queue) AND started_at IS NOT NULL) AS workers
@@ -115,7 +118,7 @@ def job_with(tx: Tx, unique_key: str) -> UUID | None:
 
 def line(tx: Tx, message: Row[Any], *, now: datetime) -> Line:
     """Where a ready message stands in its queue."""
-    row = tx.run(_LINE, queue=message.queue, id=message.id, user_id=message.user_id).one()
+    row = tx.run(_LINE, queue=message.queue, id=message.id, rank=message.rank, user_id=message.user_id).one()
     oldest = row.oldest or message.visible_at or message.enqueued_at
     return Line(
         position=int(row.ahead) + 1,

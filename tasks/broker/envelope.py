@@ -11,14 +11,21 @@ from .database import Row
 #: Headers that belong to one delivery: added to it, taken off again when the task is published anew.
 OF_DELIVERY = (
     "lease_token", "lease_task", "delivery_count", "retry_count", "snooze_count", "lost_count", "requested_eta",
-    "snooze",
+    "snooze", "park",
 )  # fmt: skip
+
+#: Of a message of weight 1; see functions.py.
+STEP = 100
 
 Raw = dict[str, Any]
 
 
 class Letter(NamedTuple):
-    """A message to store.  `delay`: seconds from now, None for none; `lease_token`: the delivery it retries."""
+    """A message to store.
+
+    delay: seconds from now, None for none; step: how far its rank is behind its group's last one; lease_token: the
+    delivery it retries; snooze, park: how that retry counts and waits.
+    """
 
     queue: str
     payload: str
@@ -26,8 +33,10 @@ class Letter(NamedTuple):
     user_id: str | None
     unique_key: str | None
     delay: float | None
+    step: int
     lease_token: str | None
     snooze: bool
+    park: bool
     is_retry: bool
 
     def parameters(self) -> dict[str, Any]:
@@ -41,7 +50,8 @@ def letter(message: Mapping[str, Any], queue: str) -> Letter:
     headers = dict(message["headers"] or {})
     properties = dict(message["properties"])
     marks = {name: headers.pop(name, None) for name in OF_DELIVERY}
-    snooze = bool(properties.pop("snooze", None) or marks["snooze"])
+    park = bool(properties.pop("park", None) or marks["park"])
+    snooze = bool(properties.pop("snooze", None) or marks["snooze"] or park)
     task_id = _task_id(headers, properties)
     # A task may hand its own headers on to another task: the token is good for the task it was given to.
     foreign = marks["lease_task"] not in (None, task_id)
@@ -54,8 +64,10 @@ def letter(message: Mapping[str, Any], queue: str) -> Letter:
         user_id=None if tenant is None else str(tenant),
         unique_key=None if key is None else str(key),
         delay=_delay(headers.get("eta")),
+        step=_step(headers.get("weight")),
         lease_token=None if foreign else marks["lease_token"],
         snooze=snooze,
+        park=park,
         is_retry=bool(headers.get("retries")),
     )
 
@@ -79,6 +91,15 @@ def _delay(eta: str | None) -> float | None:
     return seconds if seconds > 0 else None
 
 
+def _step(weight: float | None) -> int:
+    """Of the rank, in the fair order.  Raises ValueError."""
+    if weight is None:
+        return STEP
+    if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0.001 <= weight <= 100:
+        raise ValueError(f"header 'weight' must be a number from 0.001 to 100, not {weight!r}")
+    return round(STEP / weight)
+
+
 def _dump(message: MutableMapping[str, Any]) -> str:
     """JSON with a readable body; only bytes need base64.  What a stock consumer reads, too."""
     body, properties = message["body"], message["properties"]
@@ -93,9 +114,9 @@ def _dump(message: MutableMapping[str, Any]) -> str:
 def delivery(row: Row, queue: str) -> Raw:
     """The message a consumer gets for a claimed row.  Raises for a payload that is none of a kombu message.
 
-    row: (id, token, payload, deliveries, retries, snoozes, losses)
+    row: (id, token, payload, deliveries, retries, snoozes, losses, rank)
     """
-    row_id, token, payload, deliveries, retries, snoozes, losses = row
+    row_id, token, payload, deliveries, retries, snoozes, losses, _ = row
     message: Raw = json.loads(payload)
     headers, properties = message["headers"], message["properties"]
     # Celery would hold a message with an eta back once more, in memory, when its clock is behind the database's.

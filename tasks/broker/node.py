@@ -12,6 +12,7 @@ from .database import CONNECTION_ERRORS, Database, Row
 from .leases import Heart, Held, Lease, columns
 from .ledger import LOST, UNDECODABLE, Ledger
 from .options import Options
+from .reader import Reader
 from .session import Session
 from .statements import Statements, statements
 
@@ -19,8 +20,6 @@ logger = logging.getLogger(__name__)
 
 #: At most so many messages in one claim.
 BATCH = 64
-#: While other nodes hold leases, seconds between two looks for nodes that died.
-WATCH_SECONDS = 1.2
 #: Between two exchanges with the table, unless half the window is free: a commit costs the same for one message as for
 #: ten (8 processes, window 32, 2026-11: 2,400 jobs/s instead of 1,500).
 SPACING_SECONDS = 0.004
@@ -47,22 +46,18 @@ class Node:
         connect_timeout: float | None = 5,
     ) -> None:
         self.options = options
-        self.queues: list[str] = []
         self.held: Held = {}
         self.prefetch_count = 0
         self.alarm = Alarm(self.step)
-        self.session = Session(url, options, connect_timeout=connect_timeout)
         self._decode, self._deliver, self._is_stopping = decode, deliver, is_stopping
         self._pid = os.getpid()
         self._sql: Statements = statements(options)
+        self.session = Session(url, options, self._sql, connect_timeout=connect_timeout)
         self._ledger = Ledger(self.session.run, self._sql)
+        self.reader = Reader(options, self._sql, self.session, self._ledger)
         self._heart_database = Database(url, connect_timeout=connect_timeout)
         self._heart: Heart | None = None
-        self._strict = options.queue_order == "strict"
-        self._rotation = 0
-        self._hints: set[str] = set()
-        self._active = True
-        self._poll_at = self._exchanged_at = 0.0
+        self._exchanged_at = 0.0
         self._inbox: deque[tuple[Any, str]] = deque()
 
     def open(self) -> None:
@@ -82,28 +77,29 @@ class Node:
             return
         heart, self._heart = self._heart, None
         heart.stop()
-        self.queues.clear()
+        self.reader.clear()
         try:
             self._ledger.write()
             self.hand_back(list(self.held))
+            self.session.leave()
         except CONNECTION_ERRORS as error:
             logger.warning("event=handback_failed leases=%d error=%r", len(self.held), str(error).strip())
         self.alarm.unwatch()
         self.session.close()
 
+    @property
+    def queues(self) -> list[str]:
+        """What it claims from."""
+        return self.reader.queues
+
     def consume(self, queue: str) -> None:
         """Claim from it, from the next step on."""
-        if queue not in self.queues:
-            self.queues.append(queue)
-        self._hints.add(queue)
-        self._poll_at = 0.0
+        self.reader.add(queue)
         self.alarm.within(0)
 
     def cancel(self, queue: str) -> None:
         """Claim no more from it."""
-        if queue in self.queues:
-            self.queues.remove(queue)
-        self._hints.discard(queue)
+        self.reader.remove(queue)
 
     def step(self) -> int:
         """Write down what is over, claim what fits, deliver it.  -> messages delivered."""
@@ -112,8 +108,8 @@ class Node:
         try:
             if self.session.connected or self._return():
                 self._hear()
-                if self.queues and monotonic() >= self._poll_at:
-                    self._poll()
+                if self.queues and monotonic() >= self.reader.poll_at:
+                    self.reader.poll()
                 self._exchange()
                 self._hear()  # what came with the answers above makes the descriptor readable no more
         except CONNECTION_ERRORS as error:
@@ -135,9 +131,9 @@ class Node:
             return self.session.patience()
         if self._inbox:
             return 0.0
-        if self._ledger or (self._hints and self.free()):
+        if self._ledger or (self.reader.hopeful and self.free()):
             return self._spacing()
-        return max(0.0, self._poll_at - monotonic()) if self.queues else TURN_SECONDS
+        return self.reader.patience() if self.queues else TURN_SECONDS
 
     def free(self) -> int:
         """How many messages may be claimed now."""
@@ -171,7 +167,7 @@ class Node:
 
     def get(self, queue: str) -> Any | None:
         """One message, at once, or None.  Raises one of CONNECTION_ERRORS."""
-        self._claim(queue, 1)
+        self._take_in(self.reader.claim_from(queue, 1), queue)
         self._ledger.write()
         return self._inbox.popleft()[0] if self._inbox else None
 
@@ -184,48 +180,25 @@ class Node:
         """Write and claim, queue by queue, until the window is full or the queues are empty."""
         if self._spacing() > 0:
             return
-        self._rotation += 1
-        budget = self.free()
-        while budget and (waiting := [queue for queue in self._in_order() if queue in self._hints]):
-            for position, queue in enumerate(waiting):
-                share = budget if self._strict else -(-budget // (len(waiting) - position))
-                if not share:
-                    break
-                taken = self._claim(queue, share)
-                budget -= taken
-                if taken < share:
-                    self._hints.discard(queue)
+        if self.reader.hopeful:
+            for queue, rows in self.reader.claim(self.free()):
+                self._take_in(rows, queue)
         if self._ledger:
             self._ledger.write()
         self._exchanged_at = monotonic()
 
     def _spacing(self) -> float:
         """Seconds until an exchange is worth a commit."""
-        if self._hints and 2 * self.free() >= (self.prefetch_count or BATCH):
+        if self.reader.hopeful and 2 * self.free() >= (self.prefetch_count or BATCH):
             return 0.0
         return max(0.0, self._exchanged_at + SPACING_SECONDS - monotonic())
 
-    def _in_order(self) -> list[str]:
-        if self._strict:
-            return self.queues
-        first = self._rotation % max(1, len(self.queues))
-        return self.queues[first:] + self.queues[:first]
+    def _take_in(self, rows: list[Row], queue: str) -> None:
+        for row in rows:
+            self._take(row, queue)
 
-    def _claim(self, queue: str, count: int) -> int:
-        """Lease up to `count` messages into the inbox.  -> how many."""
-        given = {
-            "queue": queue,
-            "count": count,
-            "owner": self.session.owner,
-            "lease": self.options.lease_seconds,
-        }
-        rows = self._ledger.write_with(self._sql.claim, given)
-        for row in sorted(rows):
-            self._take_in(row, queue)
-        return len(rows)
-
-    def _take_in(self, row: Row, queue: str) -> None:
-        row_id, token, losses = row[0], row[1], row[-1]
+    def _take(self, row: Row, queue: str) -> None:
+        row_id, token, losses = row[0], row[1], row[6]
         lease = Lease(row_id, token, None, monotonic())
         if losses >= self.options.max_deliveries:
             logger.error("event=dead_letter reason=lost message=%d lost=%d", row_id, losses)
@@ -251,23 +224,7 @@ class Node:
 
     def _hear(self) -> None:
         for queue, delay in self.session.heard():
-            if queue not in self.queues:
-                continue
-            if delay is not None:
-                self._poll_at = min(self._poll_at, monotonic() + delay)
-            else:
-                self._hints.add(queue)
-                # Whoever takes the message may die with it: look soon for nodes that do.
-                self._active = True
-                self._poll_at = min(self._poll_at, monotonic() + WATCH_SECONDS)
-
-    def _poll(self) -> None:
-        given = {"queues": self.queues, "owner": self.session.owner, "settled": self.session.may_judge()}
-        [(ready, due, others)] = self.session.run(self._sql.poll, given)
-        self._hints.update(ready)
-        pause = min(self.options.poll_seconds, WATCH_SECONDS if others or self._active else self.options.poll_seconds)
-        self._active = False
-        self._poll_at = monotonic() + (pause if due is None else min(pause, due))
+            self.reader.hear(queue, delay)
 
     def _begin(self) -> None:
         """A session has begun: put what is held under its lock, and look at everything."""
@@ -276,8 +233,7 @@ class Node:
             given = {**columns(leases), "owner": self.session.owner, "lease": self.options.lease_seconds}
             kept = len(self.session.run(self._sql.adopt, given))
             logger.info("event=leases_adopted kept=%d lost=%d", kept, len(leases) - kept)
-        self._hints.update(self.queues)
-        self._active, self._poll_at = True, 0.0
+        self.reader.restart()
         self.alarm.watch(self.session.fileno(), self._on_readable)
 
     def _return(self) -> bool:

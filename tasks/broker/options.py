@@ -38,6 +38,8 @@ class Options:
     queue_tablename: str = "kombu_queue"
     message_tablename: str = "kombu_message"
     dead_letter_tablename: str = "kombu_dead_letter"
+    group_tablename: str = "kombu_group"
+    node_tablename: str = "kombu_node"
 
     def __post_init__(self) -> None:
         for name in ("lease_seconds", "heartbeat_seconds", "poll_seconds"):
@@ -50,7 +52,7 @@ class Options:
         _require(type(self.max_deliveries) is int and self.max_deliveries > 0, "max_deliveries", "an integer above 0")
         _require(self.queue_order in ORDERS, "queue_order", " or ".join(ORDERS))
         _require(type(self.listen) is bool, "listen", "True or False")
-        for name in ("queue_tablename", "message_tablename", "dead_letter_tablename"):
+        for name in (field.name for field in fields(self) if field.name.endswith("_tablename")):
             _require(_IDENTIFIER.fullmatch(str(getattr(self, name))), name, "a lower-case table name")
 
     @property

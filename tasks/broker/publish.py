@@ -42,7 +42,7 @@ def put(run: Run, sql: Statements, post: Letter) -> None:
         run(sql.retry, parameters)
         return None
     for _ in range(ATTEMPTS):
-        if run(sql.publish, parameters):
+        if run(sql.publish, parameters)[0][0] is not None:
             return None
         if found := run(sql.in_the_way, parameters):
             return _met(post, *found[0])

@@ -8,31 +8,35 @@ A stock `sqla+` producer of kombu can insert into the same tables: every added c
 
 from typing import Protocol
 
-#: In the order they are created; each one stands alone, so a migration can run them one by one.
-DDL: tuple[str, ...] = (
-    "CREATE SEQUENCE queue_id_sequence",
-    "CREATE SEQUENCE message_id_sequence",
-    """
-    CREATE TABLE kombu_queue (
+from .functions import FUNCTIONS
+from .names import fill
+from .options import Options
+
+QUEUE = """
+    CREATE TABLE {queue} (
         id integer PRIMARY KEY DEFAULT nextval('queue_id_sequence'),
         name varchar(200) NOT NULL UNIQUE,
-        paused_at timestamptz                   -- set: nobody claims from it
-    )
-    """,
-    """
-    CREATE TABLE kombu_message (
+        paused_at timestamptz,                  -- set: nobody claims from it
+        rank_floor bigint NOT NULL DEFAULT 0    -- below it nothing waits, or hardly anything: where to begin to read
+    )"""
+
+#: No foreign key to the queue: each publish would lock the queue's row, and publishers would meet there.
+MESSAGE = """
+    CREATE TABLE {message} (
         id bigint PRIMARY KEY DEFAULT nextval('message_id_sequence'),
         visible boolean NOT NULL DEFAULT true,  -- ready to be claimed
         timestamp timestamp,                    -- stock kombu's own, unused here
         payload text NOT NULL,
         version smallint NOT NULL DEFAULT 1,    -- stock kombu's own, unused here
-        queue_id integer NOT NULL REFERENCES kombu_queue (id),
+        queue_id integer NOT NULL,
         task_id text,
-        user_id text,                           -- header "tenant": whom the message belongs to
+        user_id text,                           -- header "tenant": whose it is, the group of the fair order
         unique_key text,                        -- header "unique_key": at most one message holds it
-        visible_at timestamptz,                 -- not visible: ready then (end of the delay or of the lease);
-                                                -- visible: ready since then, NULL since it was enqueued
-        delay_reason text CHECK (delay_reason IN ('eta', 'retry', 'snooze')),  -- NULL when ready or leased
+        visible_at timestamptz,                 -- not visible: ready then (end of the delay or of the lease), NULL when
+                                                -- parked; visible: ready since then
+        delay_reason text CHECK (delay_reason IN ('eta', 'retry', 'snooze', 'parked')),  -- NULL when ready or leased
+        rank bigint,                            -- order of the ready ones; NULL: a stock producer's, to be taken in
+        rank_step integer NOT NULL DEFAULT 100, -- 100 / weight: how far behind its group's last one
         lease_token uuid,                       -- one per delivery; every later write is fenced by it
         lease_owner bigint,                     -- advisory lock of the node; NULL when it holds none
         started_at timestamptz,                 -- the consumer's code really began on this delivery
@@ -42,25 +46,50 @@ DDL: tuple[str, ...] = (
         lost_count integer NOT NULL DEFAULT 0,      -- started deliveries whose worker died
         cancel_requested_at timestamptz,        -- set by the application
         enqueued_at timestamptz NOT NULL DEFAULT clock_timestamp()
-    )
-    """,
-    "CREATE UNIQUE INDEX kombu_message_task_id ON kombu_message (task_id)",
-    "CREATE UNIQUE INDEX kombu_message_unique_key ON kombu_message (unique_key) WHERE unique_key IS NOT NULL",
+    )"""
+
+INDEXES = (
+    "CREATE UNIQUE INDEX {name}_task_id ON {message} (task_id)",
+    "CREATE UNIQUE INDEX {name}_unique_key ON {message} (unique_key) WHERE unique_key IS NOT NULL",
     # The claim reads this one in order; it holds claimable rows only, so its cost does not grow with waiting or leased.
-    "CREATE INDEX kombu_message_ready ON kombu_message (queue_id, id) WHERE visible",
-    "CREATE INDEX kombu_message_due ON kombu_message (queue_id, visible_at) WHERE NOT visible",
-    "CREATE INDEX kombu_message_lease_owner ON kombu_message (lease_owner) WHERE lease_owner IS NOT NULL",
-    "CREATE INDEX kombu_message_started ON kombu_message (queue_id) WHERE started_at IS NOT NULL",
-    "CREATE INDEX kombu_message_snoozed ON kombu_message (user_id, id) WHERE delay_reason = 'snooze'",
-    # Every message is updated once or twice and then deleted: the default of a fifth of the table is far too late.
-    """
-    ALTER TABLE kombu_message SET (
+    "CREATE INDEX {name}_ready ON {message} (queue_id, rank, id) WHERE visible",
+    # The last ready message of a group.
+    """CREATE INDEX {name}_group ON {message} (queue_id, (coalesce(user_id, '')), rank)
+        WHERE visible AND rank IS NOT NULL""",
+    # What is due, and since when the oldest ready one waits.
+    "CREATE INDEX {name}_due ON {message} (queue_id, visible, visible_at)",
+    # With the end of the lease, so that a search can leave out the many that ended before.
+    "CREATE INDEX {name}_leased ON {message} (lease_owner, visible_at) WHERE lease_owner IS NOT NULL",
+    "CREATE INDEX {name}_parked ON {message} (queue_id, user_id, id) WHERE delay_reason = 'parked'",
+    "CREATE INDEX {name}_started ON {message} (queue_id) WHERE started_at IS NOT NULL",
+    "CREATE INDEX {name}_snoozed ON {message} (user_id, id) WHERE delay_reason = 'snooze'",
+)
+
+#: Every message is updated once or twice and then deleted: the default of a fifth of the table is far too late.
+VACUUM = """
+    ALTER TABLE {message} SET (
         autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000,
         autovacuum_analyze_scale_factor = 0.1, autovacuum_vacuum_cost_delay = 0
-    )
-    """,
-    """
-    CREATE TABLE kombu_dead_letter (
+    )"""
+
+GROUP = """
+    CREATE TABLE {group} (                      -- the parked groups
+        queue_id integer NOT NULL,
+        name text NOT NULL,
+        probe_at timestamptz NOT NULL,          -- then one of its messages is woken, should nobody else do it
+        probe_seconds double precision NOT NULL,
+        PRIMARY KEY (queue_id, name)
+    )"""
+
+NODE = """
+    CREATE TABLE {node} (                       -- the nodes that hold an advisory lock, or died with it
+        lock bigint PRIMARY KEY,
+        name text NOT NULL,
+        since timestamptz NOT NULL DEFAULT clock_timestamp()
+    )"""
+
+DEAD_LETTER = """
+    CREATE TABLE {dead_letter} (
         id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
         queue text,
         task_id text,
@@ -71,9 +100,17 @@ DDL: tuple[str, ...] = (
         lost_count integer,
         enqueued_at timestamptz,
         died_at timestamptz NOT NULL DEFAULT clock_timestamp()
-    )
-    """,
-)
+    )"""
+
+
+def ddl(options: Options) -> tuple[str, ...]:
+    """Statements that make the tables and functions, in their order; each one stands alone."""
+    sequences = tuple(f"CREATE SEQUENCE IF NOT EXISTS {name}_id_sequence" for name in ("queue", "message"))
+    tables = (QUEUE, MESSAGE, *INDEXES, VACUUM, GROUP, NODE, DEAD_LETTER)
+    return (*sequences, *(fill(statement, options) for statement in (*tables, *FUNCTIONS)))
+
+
+DDL = ddl(Options())
 
 
 class Cursor(Protocol):
@@ -83,7 +120,7 @@ class Cursor(Protocol):
         """As DB-API."""
 
 
-def create_tables(cursor: Cursor) -> None:
+def create_tables(cursor: Cursor, options: Options | None = None) -> None:
     """Create the broker's tables in the current schema, in the caller's transaction.  Raises when they exist."""
-    for statement in DDL:
+    for statement in ddl(options or Options()):
         cursor.execute(statement)

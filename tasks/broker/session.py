@@ -1,13 +1,16 @@
 """A node's own session with PostgreSQL: its lock, its LISTEN, and its way back when it is lost."""
 
 import logging
+import os
 import secrets
+import socket
 from collections.abc import Iterator
 from time import monotonic
 from typing import Any
 
 from .database import CONNECTION_ERRORS, Database, Row
 from .options import Options
+from .statements import Statements
 
 logger = logging.getLogger(__name__)
 
@@ -20,10 +23,10 @@ BACKOFF_SECONDS = (0.05, 2.0)
 class Session:
     """One session.  While it lives, its advisory lock `owner` tells the other nodes that this one does."""
 
-    def __init__(self, url: str, options: Options, *, connect_timeout: float | None) -> None:
+    def __init__(self, url: str, options: Options, sql: Statements, *, connect_timeout: float | None) -> None:
         self.owner: int | None = None
         self.connected = False
-        self._options = options
+        self._options, self._sql = options, sql
         self._database = Database(options.direct_url or url, connect_timeout=connect_timeout)
         self._retry_at, self._backoff = 0.0, BACKOFF_SECONDS[0]
         self._judge_from = 0.0
@@ -35,15 +38,20 @@ class Session:
     def open(self) -> None:
         """Connect, lock, listen.  Raises one of CONNECTION_ERRORS."""
         self._database.close()
-        self.owner = None
         if self._options.listen:
             # A new key each time: the server may not have noticed yet that the old session is dead.
             owner = secrets.randbits(62)
-            self._database.run(f'SELECT pg_advisory_lock(%s); LISTEN "{self._options.channel}"', (owner,))
+            name = f"{socket.gethostname()}:{os.getpid()}"
+            self._database.run(self._sql.join, {"owner": owner, "before": self.owner, "name": name})
             self.owner = owner
         else:
             self._database.connection  # noqa: B018  opens it
         self.connected = True
+
+    def leave(self) -> None:
+        """Say that nothing is held any more.  Raises one of CONNECTION_ERRORS."""
+        if self.owner is not None:
+            self._database.run(self._sql.leave, {"owner": self.owner})
 
     def close(self) -> None:
         """End it; the lock goes with it."""

@@ -1,26 +1,52 @@
 """Every statement of the broker.  Each one is one round trip and, outside a caller's transaction, one commit.
 
-Only the database's clock decides.  `clock_timestamp()` is volatile, so a comparison wraps it in a sub-select: planned
-once, it can then bound an index scan.
+Only the database's clock decides.  Those of the hot path are functions: `functions.py`.
 """
 
 from dataclasses import dataclass, fields
 
+from .names import fill
 from .options import Options
 
-#: Rows promoted or handed back by one statement; the rest follows at once in the next.
-BATCH = 500
-
-#: A ready or delayed message.  `delay`: seconds, NULL for none.  No row back: a conflict, or an unknown queue.
+#: A ready or delayed message.  `delay`: seconds, NULL for none.  NULL back: a conflict, or an unknown queue.
 PUBLISH = """
-    INSERT INTO {message} (visible, visible_at, delay_reason, payload, queue_id, task_id, user_id, unique_key)
-    SELECT %(delay)s IS NULL, clock_timestamp() + make_interval(secs => %(delay)s),
-           CASE WHEN %(delay)s IS NOT NULL THEN 'eta' END,
-           %(payload)s, id, %(task_id)s, %(user_id)s, %(unique_key)s
-      FROM {queue} WHERE name = %(queue)s
-    ON CONFLICT DO NOTHING RETURNING id, pg_notify('{channel}', %(hint)s)"""
+    SELECT {message}_publish(%(queue)s, %(payload)s, %(task_id)s, %(user_id)s, %(unique_key)s, %(delay)s, %(step)s,
+                             %(hint)s)"""
 
-#: Why PUBLISH put nothing: the message in the way, if there is one (the task itself first).
+#: Many at once: arrays of the same length.  A group's messages are ranked one after the other.  -> the task ids of
+#: those that were stored; missing are conflicts and unknown queues.
+PUBLISH_MANY = """
+    WITH given AS MATERIALIZED (
+        SELECT g.*, q.id AS queue_id
+          FROM unnest(%(queue)s::text[], %(payload)s::text[], %(task_id)s::text[], %(user_id)s::text[],
+                      %(unique_key)s::text[], %(delay)s::float8[], %(step)s::int[])
+               WITH ORDINALITY AS g (queue, payload, task_id, user_id, unique_key, delay, step, place)
+          JOIN {queue} AS q ON q.name = g.queue),
+    flows AS MATERIALIZED (
+        SELECT queue_id, user_id, {message}_rank(queue_id, user_id, min(step)) AS rank
+          FROM given WHERE delay IS NULL GROUP BY queue_id, user_id),
+    parked AS MATERIALIZED (
+        SELECT queue_id, name FROM {group} WHERE (queue_id, name) IN (SELECT queue_id, user_id FROM flows)
+           FOR KEY SHARE SKIP LOCKED),
+    sorted AS (
+        SELECT given.*,
+               CASE WHEN delay IS NOT NULL THEN 'eta'
+                    WHEN (queue_id, user_id) IN (SELECT queue_id, name FROM parked) THEN 'parked' END AS reason,
+               sum(step) OVER (PARTITION BY queue_id, user_id, delay IS NULL ORDER BY place) - step AS ahead
+          FROM given)
+    INSERT INTO {message}
+           (visible, visible_at, delay_reason, payload, queue_id, task_id, user_id, unique_key, rank_step, rank)
+    SELECT reason IS NULL,
+           CASE WHEN reason IS DISTINCT FROM 'parked'
+                THEN clock_timestamp() + make_interval(secs => coalesce(delay, 0)) END,
+           reason, payload, queue_id, task_id, user_id, unique_key, step,
+           CASE WHEN reason IS NULL THEN (
+               SELECT rank FROM flows WHERE flows.queue_id = sorted.queue_id
+                  AND flows.user_id IS NOT DISTINCT FROM sorted.user_id) + ahead END
+      FROM sorted ORDER BY place
+    ON CONFLICT DO NOTHING RETURNING task_id"""
+
+#: Why nothing was put: the message in the way, if there is one (the task itself first).
 IN_THE_WAY = """
     SELECT task_id, lease_token IS NOT NULL FROM {message} WHERE task_id = %(task_id)s OR unique_key = %(unique_key)s
      ORDER BY task_id IS NOT DISTINCT FROM %(task_id)s DESC LIMIT 1"""
@@ -28,34 +54,31 @@ IN_THE_WAY = """
 #: A retry in place.  Locks: the row.  Fenced: without the lease nothing happens at all.
 RETRY = """
     UPDATE {message} SET
-           visible = %(delay)s IS NULL, visible_at = clock_timestamp() + make_interval(secs => %(delay)s),
-           delay_reason = CASE WHEN %(delay)s IS NULL THEN NULL WHEN %(snooze)s THEN 'snooze' ELSE 'retry' END,
+           visible = %(delay)s IS NULL AND NOT %(park)s,
+           visible_at = CASE WHEN NOT %(park)s
+                             THEN clock_timestamp() + make_interval(secs => coalesce(%(delay)s, 0)) END,
+           delay_reason = CASE WHEN %(park)s THEN 'parked' WHEN %(delay)s IS NULL THEN NULL
+                               WHEN %(snooze)s THEN 'snooze' ELSE 'retry' END,
+           rank = CASE WHEN %(delay)s IS NULL AND NOT %(park)s THEN {message}_rank(queue_id, user_id, rank_step) END,
            payload = %(payload)s, queue_id = coalesce((SELECT id FROM {queue} WHERE name = %(queue)s), queue_id),
            lease_token = NULL, lease_owner = NULL, started_at = NULL,
            retry_count = retry_count + (NOT %(snooze)s)::int, snooze_count = snooze_count + %(snooze)s::int
      WHERE task_id = %(task_id)s AND lease_token = %(lease_token)s::uuid
     RETURNING id, pg_notify('{channel}', %(hint)s)"""
 
+PARK = "SELECT {message}_park(%(queue)s, %(group)s, %(seconds)s)"
+WAKE = """
+    SELECT {message}_wake(id, %(group)s, %(most)s) FROM {queue} WHERE name = %(queue)s"""
+
 ADD_QUEUE = "INSERT INTO {queue} (name) VALUES (%(queue)s) ON CONFLICT DO NOTHING"
 HAS_QUEUE = "SELECT 1 FROM {queue} WHERE name = %(queue)s"
 NOTIFY = "SELECT pg_notify('{channel}', %(hint)s)"
 
-#: Lease up to `count` ready messages of one queue, oldest first; none of a paused or unknown queue.
-#: Locks: those rows, skipping what another node is claiming; not what somebody holds FOR KEY SHARE, to keep it from
-#: being deleted.  The caller sorts: RETURNING keeps no order.
-#: The order names the queue although it is one queue, and BETWEEN keeps the planner from seeing that: only the index of
-#: ready messages can then give the order.  With `=` it may walk the primary key and filter (45 ms a claim behind
-#: 300,000 delayed messages, instead of 0.2), with `= ANY` it sorts (84 messages/s at 500,000 waiting).
-CLAIM = """
-    UPDATE {message} SET visible = false, delay_reason = NULL, started_at = NULL,
-           visible_at = clock_timestamp() + make_interval(secs => %(lease)s),
-           lease_token = gen_random_uuid(), lease_owner = %(owner)s, delivery_count = delivery_count + 1
-     WHERE id = ANY (ARRAY(
-           SELECT id FROM {message}
-            WHERE queue_id BETWEEN (SELECT id FROM {queue} WHERE name = %(queue)s AND paused_at IS NULL)
-                               AND (SELECT id FROM {queue} WHERE name = %(queue)s) AND visible
-            ORDER BY queue_id, id LIMIT %(count)s FOR NO KEY UPDATE SKIP LOCKED))
-    RETURNING id, lease_token::text, payload, delivery_count, retry_count, snooze_count, lost_count"""
+#: The caller sorts: RETURNING keeps no order.
+CLAIM = "SELECT * FROM {message}_claim(%(queue)s, %(count)s, %(owner)s, %(lease)s, %(floor)s)"
+
+#: Rides in front of a claim now and then: below it the index's begin is full of entries that are dead but not removed.
+RAISE_FLOOR = "UPDATE {queue} SET rank_floor = %(raised)s WHERE name = %(queue)s AND rank_floor < %(raised)s"
 
 #: Before a claim that carries no acknowledgements.  Should the server crash in the next second the message is ready
 #: again, as if its worker had died; and any commit of that worker makes the claim durable before itself.
@@ -92,51 +115,14 @@ BURY = """
     SELECT (SELECT name FROM {queue} WHERE id = queue_id), task_id, user_id, payload, %(reason)s,
            delivery_count, lost_count, enqueued_at FROM gone"""
 
-#: The look of an idle node: promote what is due, give back what dead nodes held, and say what comes next.
-#: Locks: the promoted rows, skipping locked ones; while it runs, each dead node's advisory lock, shared.
-#: -> (queues with ready messages, seconds until the next is due or NULL, does another node hold leases)
-#: `settled` is false just after a reconnect: when the server went away every node lost its lock, so nobody may be
-#: judged dead before all had time to come back.  Queue by queue and owner by owner, so that each step reads one ordered
-#: index: as a condition over several it becomes a scan of the table when statistics are old (220 ms, now 0.7 ms, with
-#: 500,000 waiting).
-POLL = """
-    WITH RECURSIVE clock AS MATERIALIZED (SELECT clock_timestamp() AS at),
-    mine AS MATERIALIZED (SELECT id, name, paused_at FROM {queue} WHERE name = ANY (%(queues)s)),
-    holders AS (
-        (SELECT lease_owner FROM {message} WHERE lease_owner IS NOT NULL ORDER BY lease_owner LIMIT 1)
-        UNION ALL
-        SELECT (SELECT lease_owner FROM {message} WHERE lease_owner > holders.lease_owner
-                 ORDER BY lease_owner LIMIT 1) FROM holders WHERE lease_owner IS NOT NULL),
-    owners AS MATERIALIZED (
-        SELECT lease_owner FROM holders WHERE lease_owner IS NOT NULL AND lease_owner IS DISTINCT FROM %(owner)s),
-    dead AS MATERIALIZED (
-        SELECT lease_owner FROM owners WHERE %(settled)s AND pg_try_advisory_xact_lock_shared(lease_owner)),
-    due AS (
-        SELECT late.id FROM mine, LATERAL (
-            SELECT id FROM {message}
-             WHERE queue_id = mine.id AND NOT visible AND visible_at <= (SELECT at FROM clock)
-               AND (lease_token IS NULL OR %(settled)s)
-             ORDER BY visible_at LIMIT {batch} FOR NO KEY UPDATE SKIP LOCKED) AS late),
-    orphaned AS (
-        SELECT id FROM {message} WHERE lease_owner = ANY (ARRAY(SELECT lease_owner FROM dead))
-         LIMIT {batch} FOR NO KEY UPDATE SKIP LOCKED),
-    promoted AS (
-        UPDATE {message} SET visible = true, visible_at = clock_timestamp(), delay_reason = NULL,
-               lost_count = lost_count + (started_at IS NOT NULL)::int,
-               lease_token = NULL, lease_owner = NULL, started_at = NULL
-         WHERE id = ANY (ARRAY(SELECT id FROM due UNION SELECT id FROM orphaned)) RETURNING queue_id),
-    woken AS MATERIALIZED (
-        SELECT name, pg_notify('{channel}', name) FROM {queue} WHERE id IN (SELECT queue_id FROM promoted))
-    SELECT ARRAY(SELECT name FROM woken WHERE name = ANY (%(queues)s) UNION
-                 SELECT name FROM mine WHERE paused_at IS NULL
-                    AND (SELECT true FROM {message} WHERE queue_id BETWEEN mine.id AND mine.id AND visible
-                          ORDER BY queue_id, id LIMIT 1)),
-           CASE WHEN (SELECT count(*) FROM promoted) >= {batch} THEN 0
-                ELSE (SELECT extract(epoch FROM min(next.visible_at) - (SELECT at FROM clock))::float8 FROM mine,
-                             LATERAL (SELECT visible_at FROM {message}
-                                       WHERE queue_id = mine.id AND NOT visible AND visible_at > (SELECT at FROM clock)
-                                       ORDER BY visible_at LIMIT 1) AS next) END,
-           EXISTS (SELECT FROM owners)"""
+#: Name a node, and forget the lock it had before; its death is told by the lock, this is only where to look.
+JOIN = """
+    SELECT pg_advisory_lock(%(owner)s); LISTEN "{channel}";
+    DELETE FROM {node} WHERE lock = %(before)s;
+    INSERT INTO {node} (lock, name) VALUES (%(owner)s, %(name)s)"""
+LEAVE = "DELETE FROM {node} WHERE lock = %(owner)s"
+
+POLL = "SELECT * FROM {message}_poll(%(queues)s, %(owner)s, %(settled)s, %(since)s)"
 
 SIZE = """
     SELECT count(*) FROM {message} WHERE queue_id = (SELECT id FROM {queue} WHERE name = %(queue)s) AND visible"""
@@ -154,18 +140,24 @@ class Statements:
     """The statements above, with the names of the tables in them."""
 
     publish: str = PUBLISH
+    publish_many: str = PUBLISH_MANY
     in_the_way: str = IN_THE_WAY
     retry: str = RETRY
+    park: str = PARK
+    wake: str = WAKE
     add_queue: str = ADD_QUEUE
     has_queue: str = HAS_QUEUE
     notify: str = NOTIFY
     claim: str = CLAIM
+    raise_floor: str = RAISE_FLOOR
     soon_durable: str = SOON_DURABLE
     ack: str = ACK
     renew: str = RENEW
     adopt: str = ADOPT
     release: str = RELEASE
     bury: str = BURY
+    join: str = JOIN
+    leave: str = LEAVE
     poll: str = POLL
     size: str = SIZE
     purge: str = PURGE
@@ -173,11 +165,4 @@ class Statements:
 
 def statements(options: Options) -> Statements:
     """Fill in the names; they were checked with the options."""
-    names = {
-        "message": options.message_tablename,
-        "queue": options.queue_tablename,
-        "dead_letter": options.dead_letter_tablename,
-        "channel": options.channel,
-        "batch": BATCH,
-    }
-    return Statements(**{field.name: str(field.default).format(**names) for field in fields(Statements)})
+    return Statements(**{field.name: fill(str(field.default), options) for field in fields(Statements)})

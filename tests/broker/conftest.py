@@ -166,7 +166,7 @@ def broker(server: PostgresServer, tmp_path: Path) -> Iterator[Broker]:
         connection = broker.connect()
         with connection, connection.cursor() as cursor:
             # A database per test would cost half a second, this 30 ms.
-            cursor.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+            cursor.execute("DROP SCHEMA IF EXISTS public, post CASCADE; CREATE SCHEMA public")
             create_tables(cursor)
             cursor.execute(RUNS)
         connection.close()

@@ -12,7 +12,9 @@ from kombu import Connection, Consumer, Queue
 from kombu.exceptions import DecodeError
 
 from tasks.broker import node
+from tasks.broker.options import Options
 from tasks.broker.publish import wake
+from tasks.broker.schema import create_tables
 from tests.broker.conftest import Broker, wait_for
 
 Take = Callable[..., "Taker"]
@@ -283,10 +285,14 @@ def test_declaring_and_purging(broker: Broker) -> None:
 
 
 def test_an_application_may_use_other_table_names(broker: Broker, taker: Take) -> None:
-    broker.query("ALTER TABLE kombu_message RENAME TO letters")
-    broker.query("ALTER TABLE kombu_queue RENAME TO boxes")
-    names = {"message_tablename": "letters", "queue_tablename": "boxes"}
+    names = {
+        "message_tablename": "post.letters", "queue_tablename": "post.boxes", "dead_letter_tablename": "post.lost",
+        "group_tablename": "post.households", "node_tablename": "post.offices",
+    }  # fmt: skip
+    with broker.connect() as connection, connection.cursor() as cursor:
+        cursor.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public; CREATE SCHEMA post")
+        create_tables(cursor, Options(**names))
     connection = broker.kombu(**names)
     connection.Producer().publish({}, routing_key="main")
     taker(**names).take(1)[0].ack()
-    assert broker.value("SELECT count(*) FROM letters") == 0
+    assert broker.value("SELECT count(*) FROM post.letters") == 0

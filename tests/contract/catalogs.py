@@ -26,7 +26,10 @@ _SEQUENCES = """
 _ENUMS = """
     SELECT format('enum %s', typname), string_agg(enumlabel, ' ' ORDER BY enumsortorder)
       FROM pg_type JOIN pg_enum ON enumtypid = pg_type.oid GROUP BY typname"""
-_ALL = (_COLUMNS, _TABLES, _INDEXES, _CONSTRAINTS, _SEQUENCES, _ENUMS)
+_FUNCTIONS = """
+    SELECT format('function %s', proname), pg_get_functiondef(oid)
+      FROM pg_proc WHERE pronamespace = 'public'::regnamespace"""
+_ALL = (_COLUMNS, _TABLES, _INDEXES, _CONSTRAINTS, _SEQUENCES, _ENUMS, _FUNCTIONS)
 
 
 def schema_of(connection: Connection, *, prefixes: tuple[str, ...] = ("",)) -> dict[str, str]:

@@ -62,10 +62,12 @@ def test_files_are_numbered_without_gaps_and_each_follows_the_one_before() -> No
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_a_migration_imports_nothing_of_ours(path: Path) -> None:
+def test_a_migration_imports_nothing_of_the_service(path: Path) -> None:
+    """Its SQL is frozen; only the broker's functions, which are code, come from their package."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     names |= {str(node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    names -= {"tasks.broker.functions", "tasks.broker.names", "tasks.broker.options"}
     assert {name.split(".")[0] for name in names} <= {"alembic", "sqlalchemy"}
 
 

@@ -1,0 +1,23 @@
+"""The names of tables in the texts of statements."""
+
+from .options import Options
+
+#: Rows promoted or handed back by one statement; the rest follows at once in the next.
+BATCH = 500
+#: Of the functions: see functions.py.
+SETTINGS = "SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off"
+
+
+def fill(statement: str, options: Options) -> str:
+    """Put the names of an application's tables into a statement of this package."""
+    return statement.format(
+        message=options.message_tablename,
+        name=options.message_tablename.rpartition(".")[2],
+        queue=options.queue_tablename,
+        group=options.group_tablename,
+        node=options.node_tablename,
+        dead_letter=options.dead_letter_tablename,
+        channel=options.channel,
+        batch=BATCH,
+        settings=SETTINGS,
+    )
