@@ -6,6 +6,7 @@ from collections.abc import Mapping, MutableMapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from .celery_worker import running_token
 from .database import Row
 
 #: Headers that belong to one delivery: added to it, taken off again when the task is published anew.
@@ -65,7 +66,7 @@ def letter(message: Mapping[str, Any], queue: str) -> Letter:
         unique_key=None if key is None else str(key),
         delay=_delay(headers.get("eta")),
         step=_step(headers.get("weight")),
-        lease_token=None if foreign else marks["lease_token"],
+        lease_token=(None if foreign else marks["lease_token"]) or running_token(task_id),
         snooze=snooze,
         park=park,
         is_retry=bool(headers.get("retries")),
