@@ -24,11 +24,10 @@ ALTER TABLE kombu_message DROP CONSTRAINT kombu_message_queue_id_fkey;
 -- what waits keeps its order
 UPDATE kombu_message SET rank = id, visible_at = coalesce(visible_at, enqueued_at) WHERE visible;
 
-DROP INDEX kombu_message_ready, kombu_message_due, kombu_message_lease_owner;
+DROP INDEX kombu_message_ready, kombu_message_lease_owner;
 CREATE INDEX kombu_message_ready ON kombu_message (queue_id, rank, id) WHERE visible;
 CREATE INDEX kombu_message_group ON kombu_message (queue_id, (coalesce(user_id, '')), rank)
     WHERE visible AND rank IS NOT NULL;
-CREATE INDEX kombu_message_due ON kombu_message (queue_id, visible, visible_at);
 CREATE INDEX kombu_message_leased ON kombu_message (lease_owner, visible_at) WHERE lease_owner IS NOT NULL;
 CREATE INDEX kombu_message_parked ON kombu_message (queue_id, user_id, id) WHERE delay_reason = 'parked';
 
@@ -51,7 +50,7 @@ DOWNGRADE = """
 DROP FUNCTION kombu_message_rank, kombu_message_publish, kombu_message_claim, kombu_message_wake, kombu_message_take_in,
     kombu_message_promote, kombu_message_rescue, kombu_message_probe, kombu_message_park, kombu_message_poll;
 DROP TABLE kombu_node, kombu_group;
-DROP INDEX kombu_message_ready, kombu_message_group, kombu_message_due, kombu_message_leased, kombu_message_parked;
+DROP INDEX kombu_message_ready, kombu_message_group, kombu_message_leased, kombu_message_parked;
 UPDATE kombu_message SET delay_reason = 'snooze', visible_at = clock_timestamp() WHERE delay_reason = 'parked';
 ALTER TABLE kombu_message DROP CONSTRAINT kombu_message_delay_reason_check;
 ALTER TABLE kombu_message ADD CHECK (delay_reason IN ('eta', 'retry', 'snooze'));
@@ -59,7 +58,6 @@ ALTER TABLE kombu_message ADD FOREIGN KEY (queue_id) REFERENCES kombu_queue;
 ALTER TABLE kombu_message DROP COLUMN rank, DROP COLUMN rank_step;
 ALTER TABLE kombu_queue DROP COLUMN rank_floor;
 CREATE INDEX kombu_message_ready ON kombu_message (queue_id, id) WHERE visible;
-CREATE INDEX kombu_message_due ON kombu_message (queue_id, visible_at) WHERE NOT visible;
 CREATE INDEX kombu_message_lease_owner ON kombu_message (lease_owner) WHERE lease_owner IS NOT NULL;
 """
 

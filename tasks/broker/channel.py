@@ -7,12 +7,13 @@ from typing import Any
 from amqp.protocol import queue_declare_ok_t  # type: ignore[import-untyped]
 from kombu.transport import virtual
 
+from .batch import PublishBatch
 from .celery_worker import is_stopping, unfinished_ids
 from .database import CONNECTION_ERRORS, Row
-from .envelope import delivery, letter
+from .envelope import Letter, delivery, letter
 from .ledger import ACK, REJECTED, REQUEUE, UNDECODABLE
 from .node import Node
-from .publish import put
+from .post import put, put_many
 from .statements import statements
 
 
@@ -47,6 +48,7 @@ class Channel(virtual.Channel):
         super().__init__(connection, **kwargs)
         self._sql = statements(connection.options)
         self._receivers: dict[str, Any] = {}
+        self._collecting: list[Letter] | None = None
         self.node = Node(
             connection.url,
             connection.options,
@@ -62,7 +64,21 @@ class Channel(virtual.Channel):
         message["properties"]["delivery_info"].update(exchange=exchange, routing_key=routing_key)
 
     def _put(self, queue: str, message: Any, **_: Any) -> None:
-        put(self._run, self._sql, letter(message, queue))
+        if self._collecting is None:
+            put(self._run, self._sql, letter(message, queue))
+        else:
+            self._collecting.append(letter(message, queue))
+
+    def collect(self, letters: list[Letter], message: Any, **options: Any) -> None:
+        """Publish into a list: an exchange may make several letters of a message."""
+        self._collecting = letters
+        try:
+            self.basic_publish(message, **options)
+        finally:
+            self._collecting = None
+
+    def create_publish_batch(self, max_size: int) -> PublishBatch:
+        return PublishBatch(self, lambda letters: put_many(self._run, self._sql, letters), max_size)
 
     def _run(self, statement: str, parameters: Any) -> list[Row]:
         return list(self.connection.database.run(statement, parameters))

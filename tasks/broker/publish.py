@@ -1,4 +1,4 @@
-"""Publishing: one statement per message, in a transaction of its own or in the caller's.
+"""Publishing: one statement per message, in a transaction of its own or in the caller's.  For many: `bulk.py`.
 
     producer = producer_in(connection)          # SQLAlchemy Connection or Session, or a psycopg2 connection
     app.send_task("shop.bill", kwargs=…, queue="billing", task_id=…, producer=producer)
@@ -8,54 +8,24 @@ The message is there, and its consumers are told, when the caller commits; after
 is opened, nothing is begun, committed or declared here, and no task code is needed to publish by name.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any
 
 from kombu.connection import Connection
-from kombu.exceptions import OperationalError
 from kombu.messaging import Producer
 from kombu.transport import virtual
 
+from .batch import PublishBatch
 from .database import Row
 from .envelope import Letter, letter
-from .errors import DuplicateKey, LeaseTokenMissing
 from .options import read_options
+from .post import Run, put, put_many
 from .statements import Statements, statements
 
-#: (statement, parameters) -> rows
-Run = Callable[[str, Mapping[str, Any]], list[Row]]
-#: The first meets an unknown queue, the second a message that goes just then; a fifth has not been seen.
-ATTEMPTS = 5
-
-
-def put(run: Run, sql: Statements, post: Letter) -> None:
-    """Store one message, once: insert it, or update the leased row it retries.
-
-    The same task id again: nothing changes.  A lease token that is no longer valid (a zombie's retry): nothing at all.
-    Locks: the message row it retries; waits for an uncommitted holder of the same task id or unique key.
-    Raises DuplicateKey, LeaseTokenMissing, and whatever `run` raises.
-    """
-    parameters = post.parameters()
-    if post.lease_token:
-        run(sql.retry, parameters)
-        return None
-    for _ in range(ATTEMPTS):
-        if run(sql.publish, parameters)[0][0] is not None:
-            return None
-        if found := run(sql.in_the_way, parameters):
-            return _met(post, *found[0])
-        # An unknown queue; or the message in the way has gone meanwhile, and then the name is there already.
-        run(sql.add_queue, parameters)
-    raise OperationalError(f"message {post.task_id} could not be stored: its unique key changes hands too fast")
-
-
-def _met(post: Letter, task_id: str | None, leased: bool) -> None:
-    if task_id is None or task_id != post.task_id:
-        raise DuplicateKey(str(post.unique_key), task_id)
-    if leased and post.is_retry:
-        raise LeaseTokenMissing(post.task_id)
+#: Stores letters.
+Send = Callable[[Sequence[Letter]], None]
 
 
 def producer_in(connection: Any, options: Mapping[str, Any] | None = None) -> "TransactionProducer":
@@ -63,20 +33,27 @@ def producer_in(connection: Any, options: Mapping[str, Any] | None = None) -> "T
 
     options: `broker_transport_options`, needed only when they rename the tables.
     """
-    return TransactionProducer(_runner(connection), _statements(frozenset((options or {}).items())))
+    run, sql = runner(connection), cached_statements(options)
+
+    def send(letters: Sequence[Letter]) -> None:
+        if len(letters) == 1:
+            put(run, sql, letters[0])
+        else:
+            put_many(run, sql, letters)
+
+    return TransactionProducer(send)
 
 
 def wake(connection: Any, queue: str, options: Mapping[str, Any] | None = None) -> None:
     """Tell the consumers of a queue, on commit, that messages became ready otherwise than by publishing."""
-    sql = _statements(frozenset((options or {}).items()))
-    _runner(connection)(sql.notify, {"hint": queue})
+    runner(connection)(cached_statements(options).notify, {"hint": queue})
 
 
 class TransactionProducer(Producer):
     """kombu's Producer without declarations and retries: both belong to the caller's transaction."""
 
-    def __init__(self, run: Run, sql: Statements) -> None:
-        super().__init__(_TransactionChannel(run, sql), auto_declare=False, serializer="json")
+    def __init__(self, send: Send) -> None:
+        super().__init__(_TransactionChannel(send), auto_declare=False, serializer="json")
 
     def maybe_declare(self, entity: Any, retry: bool = False, **retry_policy: Any) -> None:  # noqa: FBT002
         """Queues are rows that exist, or are made by the first message."""
@@ -93,15 +70,23 @@ class _TransactionChannel:
     prepare_message = virtual.Channel.prepare_message
     default_priority = 0
 
-    def __init__(self, run: Run, sql: Statements) -> None:
-        self._run, self._sql = run, sql
+    def __init__(self, send: Send) -> None:
+        self._send = send
         self.connection = SimpleNamespace(client=_nowhere())
 
-    def basic_publish(self, message: Any, exchange: str, routing_key: str, **_: Any) -> None:
+    def basic_publish(self, message: Any, **options: Any) -> None:
+        letters: list[Letter] = []
+        self.collect(letters, message, **options)
+        self._send(letters)
+
+    def collect(self, letters: list[Letter], message: Any, exchange: str, routing_key: str, **_: Any) -> None:
         if exchange:
             raise ValueError(f"publish in a transaction by queue name, not through exchange {exchange!r}")
         message["properties"]["delivery_info"].update(exchange="", routing_key=routing_key)
-        put(self._run, self._sql, letter(message, routing_key))
+        letters.append(letter(message, routing_key))
+
+    def create_publish_batch(self, max_size: int) -> PublishBatch:
+        return PublishBatch(self, self._send, max_size)
 
 
 @lru_cache(maxsize=1)
@@ -110,12 +95,18 @@ def _nowhere() -> Connection:
     return Connection("durable+postgresql+psycopg2://")
 
 
+def cached_statements(options: Mapping[str, Any] | None) -> Statements:
+    """Of `broker_transport_options`.  Raises BadOption."""
+    return _statements(frozenset((options or {}).items()))
+
+
 @lru_cache(maxsize=8)
 def _statements(options: frozenset[tuple[str, Any]]) -> Statements:
     return statements(read_options(dict(options)))
 
 
-def _runner(connection: Any) -> Run:
+def runner(connection: Any) -> Run:
+    """Runs statements in the transaction of a SQLAlchemy Connection or Session, or of a psycopg2 connection."""
     if hasattr(connection, "cursor"):
         return _dbapi_runner(connection)
     # A Session has the connection of its transaction; both begin by themselves at the first statement.

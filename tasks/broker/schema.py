@@ -56,8 +56,7 @@ INDEXES = (
     # The last ready message of a group.
     """CREATE INDEX {name}_group ON {message} (queue_id, (coalesce(user_id, '')), rank)
         WHERE visible AND rank IS NOT NULL""",
-    # What is due, and since when the oldest ready one waits.
-    "CREATE INDEX {name}_due ON {message} (queue_id, visible, visible_at)",
+    "CREATE INDEX {name}_due ON {message} (queue_id, visible_at) WHERE NOT visible",
     # With the end of the lease, so that a search can leave out the many that ended before.
     "CREATE INDEX {name}_leased ON {message} (lease_owner, visible_at) WHERE lease_owner IS NOT NULL",
     "CREATE INDEX {name}_parked ON {message} (queue_id, user_id, id) WHERE delay_reason = 'parked'",

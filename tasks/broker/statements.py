@@ -28,6 +28,8 @@ PUBLISH_MANY = """
     parked AS MATERIALIZED (
         SELECT queue_id, name FROM {group} WHERE (queue_id, name) IN (SELECT queue_id, user_id FROM flows)
            FOR KEY SHARE SKIP LOCKED),
+    told AS MATERIALIZED (
+        SELECT pg_notify('{channel}', hint) FROM (SELECT DISTINCT unnest(%(hint)s::text[]) AS hint) AS hints),
     sorted AS (
         SELECT given.*,
                CASE WHEN delay IS NOT NULL THEN 'eta'
@@ -43,7 +45,7 @@ PUBLISH_MANY = """
            CASE WHEN reason IS NULL THEN (
                SELECT rank FROM flows WHERE flows.queue_id = sorted.queue_id
                   AND flows.user_id IS NOT DISTINCT FROM sorted.user_id) + ahead END
-      FROM sorted ORDER BY place
+      FROM sorted WHERE (SELECT count(*) FROM told) > 0 ORDER BY place
     ON CONFLICT DO NOTHING RETURNING task_id"""
 
 #: Why nothing was put: the message in the way, if there is one (the task itself first).

@@ -27,7 +27,7 @@ class Transport(virtual.Transport):
     driver_name = "psycopg2"
     connection_errors: Any = CONNECTION_ERRORS
     implements = base.Transport.implements.extend(
-        asynchronous=True, exchange_type=frozenset(["direct", "topic"]), heartbeats=False
+        asynchronous=True, batch_publish=True, exchange_type=frozenset(["direct", "topic"]), heartbeats=False
     )
 
     def __init__(self, client: Any, **kwargs: Any) -> None:

@@ -103,6 +103,15 @@ def retried(self: Any, times: int, countdown: float = 0, *, snooze: bool = False
     note(self, "end")
 
 
+@app.task(bind=True, max_retries=None)
+def parked(self: Any) -> None:
+    """At the limit the first time."""
+    note(self, "start")
+    if self.request.id == "ann0" and not self.request.snooze_count:
+        raise self.retry(park=True, countdown=60)
+    note(self, "end")
+
+
 @app.task(bind=True)
 def dies(self: Any, losses: int) -> None:
     """Kill the child until so many deliveries are lost."""

@@ -1,0 +1,37 @@
+"""Groups at their limit: their messages wait until one is woken, whatever their number.
+
+    park(connection, "billing", "ann", seconds=30)      # what is ready of ann's, and what is published from now on
+    self.retry(park=True, countdown=30)                 # the same from a running task, which waits itself, uncounted
+    wake(connection, "billing", "ann")                  # the oldest one becomes ready; -> its task id
+
+Each is one statement in the caller's transaction.  Every `seconds` one message of a parked group becomes ready in any
+case, should nobody wake it.  A group is no longer parked when nothing of it waits.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from .post import PROBE_SECONDS
+from .publish import cached_statements, runner
+
+
+def park(
+    connection: Any, queue: str, group: str, *, seconds: float = PROBE_SECONDS, options: Mapping[str, Any] | None = None
+) -> int:
+    """Park a group of a queue.  -> how many of its messages were ready.
+
+    connection, options: as of `producer_in`.  Locks: those messages, skipping what is being claimed, and the group.
+    """
+    given = {"queue": queue, "group": group, "seconds": seconds}
+    return int(runner(connection)(cached_statements(options).park, given)[0][0])
+
+
+def wake(
+    connection: Any, queue: str, group: str, *, most: int = 1, options: Mapping[str, Any] | None = None
+) -> list[str | None]:
+    """Make the oldest parked messages of a group ready.  -> their task ids, oldest first.
+
+    connection, options: as of `producer_in`.  Locks: those messages, skipping locked ones; the group with its last.
+    """
+    given = {"queue": queue, "group": group, "most": most}
+    return [row[0] for row in runner(connection)(cached_statements(options).wake, given)]
