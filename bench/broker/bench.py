@@ -42,7 +42,7 @@ class Bench:
     options: Options
     folder: Path
     postgres: servers.Postgres
-    urls: dict[str, str | None]
+    brokers: dict[str, servers.Broker | None]
     peers: Path | None
     without: dict[str, str] = field(default_factory=dict)
 
@@ -57,7 +57,7 @@ class Bench:
     def _set_up(self, system: System) -> None:
         if system.in_peers and self.peers is None:
             raise Missing("not installed: see above why the peers' venv could not be made")
-        if system.store in self.urls and self.urls[system.store] is None:
+        if system.store in self.brokers and self.brokers[system.store] is None:
             raise Missing(f"not installed: apt-get install {system.store}-server")
         if system.store == "postgres":
             self.postgres.run(f'CREATE DATABASE "{system.name}"')
@@ -111,14 +111,18 @@ class Bench:
         finally:
             nodes.stop()
 
+    def server(self, system: System) -> int:
+        """Tell the process its server's others descend from; 0 for none."""
+        broker = self.brokers.get(system.store)
+        return broker.pid if broker else self.postgres.pid if system.store == "postgres" else 0
+
     def _python(self, system: System) -> str:
         return str(self.peers) if system.in_peers else sys.executable
 
     def _environment(self, system: System) -> dict[str, str]:
         database = self.postgres.url(system.name)
-        url = self.urls.get(system.store) or database.replace("postgresql", system.scheme, 1)
-        if system.store == "memory":
-            url = "nobroker://"
+        broker = self.brokers.get(system.store)
+        url = broker.url if broker else database.replace("postgresql", system.scheme, 1)
         return os.environ | {
             "BENCH_URL": url,
             "BENCH_DATABASE": database,
@@ -135,12 +139,12 @@ def running(options: Options, names: list[str], folder: Path) -> Iterator[Bench]
     stores = {SYSTEMS[name].store for name in names}
     with ExitStack() as stack:
         postgres = stack.enter_context(servers.postgres(folder))
-        urls: dict[str, str | None] = {}
+        brokers: dict[str, servers.Broker | None] = {}
         if "redis" in stores:
-            urls["redis"] = stack.enter_context(servers.redis(folder / "redis"))
+            brokers["redis"] = stack.enter_context(servers.redis(folder / "redis"))
         if "rabbitmq" in stores:
-            urls["rabbitmq"] = stack.enter_context(servers.rabbitmq(folder / "rabbitmq"))
-        bench = Bench(options, folder, postgres, urls, _peers(options, names))
+            brokers["rabbitmq"] = stack.enter_context(servers.rabbitmq(folder / "rabbitmq"))
+        bench = Bench(options, folder, postgres, brokers, _peers(options, names))
         bench.set_up(names)
         yield bench
 

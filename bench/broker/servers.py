@@ -7,6 +7,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,14 @@ from app import embedded
 
 START_SECONDS = 60.0
 RABBITMQ = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")  # what Debian's wrapper, which insists on its user, runs
+
+
+@dataclass(frozen=True)
+class Broker:
+    """A server that runs.  url: for Celery."""
+
+    url: str
+    pid: int
 
 
 class Postgres:
@@ -35,6 +44,11 @@ class Postgres:
         with closing(psycopg2.connect(admin_url.replace("+psycopg2", ""))) as connection:
             connection.autocommit = True
             connection.cursor().execute("ALTER SYSTEM SET shared_buffers = '256MB'")
+
+    @property
+    def pid(self) -> int:
+        """Of the process that all others of the server descend from."""
+        return int((self.data / "postmaster.pid").read_text().split()[0])
 
     def url(self, database: str) -> str:
         """As libpq spells it."""
@@ -59,8 +73,8 @@ def postgres(folder: Path) -> Iterator[Postgres]:
 
 
 @contextmanager
-def redis(folder: Path) -> Iterator[str | None]:
-    """Run it with its defaults.  -> its URL, or None when it is not installed."""
+def redis(folder: Path) -> Iterator[Broker | None]:
+    """Run it with its defaults.  -> None when it is not installed."""
     program = shutil.which("redis-server")
     if program is None:
         yield None
@@ -68,13 +82,13 @@ def redis(folder: Path) -> Iterator[str | None]:
     port = free_port()
     folder.mkdir()
     command = [program, "--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder)]
-    with _running(command, folder, port, {}) as _:
-        yield f"redis://127.0.0.1:{port}/0"
+    with _running(command, folder, port, {}) as pid:
+        yield Broker(f"redis://127.0.0.1:{port}/0", pid)
 
 
 @contextmanager
-def rabbitmq(folder: Path) -> Iterator[str | None]:
-    """Run it with its defaults and an epmd of its own.  -> its URL, or None when it is not installed."""
+def rabbitmq(folder: Path) -> Iterator[Broker | None]:
+    """Run it with its defaults and an epmd of its own.  -> None when it is not installed."""
     epmd = shutil.which("epmd")
     if epmd is None or not RABBITMQ.exists():
         yield None
@@ -92,13 +106,13 @@ def rabbitmq(folder: Path) -> Iterator[str | None]:
     }  # fmt: skip
     with (
         _running([epmd, "-address", "127.0.0.1"], folder, names, settings),
-        _running([str(RABBITMQ)], folder, port, settings),
+        _running([str(RABBITMQ)], folder, port, settings) as pid,
     ):
-        yield f"amqp://guest:guest@127.0.0.1:{port}//"
+        yield Broker(f"amqp://guest:guest@127.0.0.1:{port}//", pid)
 
 
 @contextmanager
-def _running(command: list[str], folder: Path, port: int, settings: dict[str, str]) -> Iterator[None]:
+def _running(command: list[str], folder: Path, port: int, settings: dict[str, str]) -> Iterator[int]:
     with (folder / "out").open("ab") as out:
         process = subprocess.Popen(
             command, cwd=folder, env=os.environ | settings, stdin=subprocess.DEVNULL, stdout=out, stderr=out,
@@ -106,7 +120,7 @@ def _running(command: list[str], folder: Path, port: int, settings: dict[str, st
         )  # fmt: skip
     try:
         _await_port(port, process)
-        yield
+        yield process.pid
     finally:
         process.terminate()
         process.wait(START_SECONDS)
