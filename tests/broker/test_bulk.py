@@ -59,9 +59,12 @@ def test_the_same_task_twice_in_a_batch_is_one_and_a_held_key_is_told(broker: Br
     with producer.batch():
         for _ in range(3):
             broker.app.send_task(f"{PREFIX}.work", task_id="one", producer=producer, queue="a new one")
-    with pytest.raises(DuplicateKey) as caught, producer.batch():
-        for headers in ({}, {"unique_key": "k"}):
-            broker.app.send_task(f"{PREFIX}.work", producer=producer, headers=headers)
+    batch = producer.batch()
+    batch.__enter__()
+    for headers in ({}, {"unique_key": "k"}):
+        broker.app.send_task(f"{PREFIX}.work", producer=producer, headers=headers)
+    with pytest.raises(DuplicateKey) as caught:
+        batch.flush()
     connection.rollback()
     connection.close()
     assert caught.value.task_id == first
