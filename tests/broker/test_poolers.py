@@ -137,6 +137,5 @@ def test_a_transaction_through_the_pooler_publishes_with_its_commit_only(
 
 def test_session_settings_in_the_url_are_refused_by_the_pooler_and_it_says_so(pooled: str) -> None:
     url = f"durable+{pooled}?options=-csearch_path%3Dpublic"
-    once = {"max_retries": 1, "interval_start": 0}
-    with Connection(url, transport_options=once) as refused, pytest.raises(Exception, match=r"parameter.*options"):
-        refused.connect()
+    with Connection(url) as refused, pytest.raises(Exception, match=r"parameter.*options"):
+        refused.ensure_connection(max_retries=1, interval_start=0)
