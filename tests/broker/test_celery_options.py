@@ -223,15 +223,9 @@ def test_a_linked_task_runs_with_the_result_and_a_link_error_with_the_failure(br
     assert (broker.query(said, "good"), broker.query(said, "bad")) == ([(["gift"],)], [([failed],)])
 
 
-@pytest.fixture
-def doomed(server: PostgresServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
-    with standing(server, tmp_path_factory.mktemp("doomed")) as broker:
-        yield broker
-
-
-def test_an_early_acknowledgement_deletes_at_the_start_and_a_kill_loses_the_task(doomed: Standing) -> None:
-    worker = doomed.worker("-c", "2", "-I", TASKS)
-    early, late = doomed.send("early", 20), doomed.send("sleeps", 20)
-    wait_for(lambda: doomed.told(early) and doomed.told(late) and not doomed.waits(early))
-    worker.kill_tree()
-    assert (doomed.waits(early), doomed.waits(late)) == (False, True)
+def test_an_early_acknowledgement_deletes_at_the_start_and_a_kill_loses_the_task(broker: Standing) -> None:
+    doomed = broker.worker("-c", "2", "-I", TASKS, "-Q", "doomed")
+    early, late = (broker.send(name, 20, queue="doomed") for name in ("early", "sleeps"))
+    wait_for(lambda: broker.told(early) and broker.told(late) and not broker.waits(early))
+    doomed.kill_tree()
+    assert (broker.waits(early), broker.waits(late)) == (False, True)
