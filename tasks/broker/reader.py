@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from math import inf
 from time import monotonic
 from typing import Any
 
@@ -15,6 +16,8 @@ from .statements import Statements
 WATCH_SECONDS = 1.2
 #: A whole look takes at most this share of the time.
 WHOLE_SHARE = 0.05
+#: While somebody publishes who has not seen that this node sleeps: the first and the longest pause before a look.
+UNSETTLED_SECONDS = (0.005, 0.25)
 #: The floor of a queue is written down after so many claimed messages.
 FLOOR_MESSAGES = 2000
 #: Between whole looks a poll goes back this far: who was skipped as locked comes a little late.
@@ -43,8 +46,11 @@ class Place:
 
     def __init__(self) -> None:
         self.rank = 0
-        self.owed = False
+        self.sleep = 0
         self.budget = Budget()
+        self._owed = False
+        self._look_at: float | None = None
+        self._pause = UNSETTLED_SECONDS[0]
         self._claimed = 0
 
     def begin(self) -> int:
@@ -53,12 +59,19 @@ class Place:
 
     def read(self, begin: int, ranks: list[int], wanted: int, began: float) -> None:
         """What a claim from `begin` on found."""
+        now = monotonic()
         if begin == 0:
-            self.budget.spent(began, monotonic())
-        self.owed = begin > 0 and len(ranks) < wanted
+            self.budget.spent(began, now)
+        self._owed = begin > 0 and len(ranks) < wanted
+        self._look_at = now + self._pause if self.sleep == 1 else None
+        self._pause = min(self._pause * 2, UNSETTLED_SECONDS[1]) if self.sleep == 1 else UNSETTLED_SECONDS[0]
         self._claimed += len(ranks)
         if ranks:
             self.rank = min(ranks)
+
+    def look_at(self) -> float:
+        """When to look by itself; time of time.monotonic."""
+        return min(self.budget.due_at if self._owed else inf, inf if self._look_at is None else self._look_at)
 
     def to_write(self) -> int | None:
         """The rank to tell publishers and new nodes, when that is due."""
@@ -105,6 +118,8 @@ class Reader:
         """A new session: look at everything."""
         self._hints.update(self.queues)
         self._active, self.poll_at, self._clock = True, 0.0, None
+        for place in self._places.values():
+            place.sleep = 0  # its lock went with the session
 
     def hear(self, queue: str, delay: float | None) -> None:
         """A message is ready, or due in so many seconds."""
@@ -122,16 +137,13 @@ class Reader:
     def hopeful(self) -> bool:
         """Something may be ready."""
         now = monotonic()
-        self._hints.update(
-            queue for queue in self.queues if self._places[queue].owed and now >= self._places[queue].budget.due_at
-        )
+        self._hints.update(queue for queue in self.queues if now >= self._places[queue].look_at())
         return bool(self._hints)
 
     def patience(self) -> float:
         """Seconds until there is something to look at, should nobody tell."""
-        now = monotonic()
-        owed = [self._places[queue].budget.due_at for queue in self.queues if self._places[queue].owed]
-        return max(0.0, min([self.poll_at, *owed]) - now)
+        looks = [self._places[queue].look_at() for queue in self.queues]
+        return max(0.0, min([self.poll_at, *looks]) - monotonic())
 
     def claim(self, budget: int) -> Iterator[tuple[str, list[Row]]]:
         """Lease up to `budget` messages in all.  -> (queue, its rows in their order), until the queues are empty."""
@@ -158,10 +170,13 @@ class Reader:
             "owner": self._session.owner,
             "lease": self._options.lease_seconds,
             "floor": begin,
+            "sleep": place.sleep,
             "raised": place.to_write(),
         }
         written = "" if given["raised"] is None else f"{self._sql.raise_floor};"
         rows = self._ledger.write_with(written + self._sql.claim, given)
+        if rows and rows[-1][0] is None:
+            place.sleep = rows.pop()[3]
         place.read(begin, [row[-1] for row in rows], count, began)
         return sorted(rows, key=_place)
 

@@ -29,7 +29,11 @@ PUBLISH_MANY = """
         SELECT queue_id, name FROM {group} WHERE (queue_id, name) IN (SELECT queue_id, user_id FROM flows)
            FOR KEY SHARE SKIP LOCKED),
     told AS MATERIALIZED (
-        SELECT pg_notify('{channel}', hint) FROM (SELECT DISTINCT unnest(%(hint)s::text[]) AS hint) AS hints),
+        SELECT pg_notify('{channel}', hint)
+          FROM (SELECT DISTINCT h.hint, q.id, h.delay IS NULL AS ready
+                  FROM unnest(%(hint)s::text[], %(queue)s::text[], %(delay)s::float8[]) AS h (hint, queue, delay)
+                  JOIN {queue} AS q ON q.name = h.queue) AS hints
+         WHERE NOT ready OR {message}_wanted(id)),
     sorted AS (
         SELECT given.*,
                CASE WHEN delay IS NOT NULL THEN 'eta'
@@ -45,7 +49,7 @@ PUBLISH_MANY = """
            CASE WHEN reason IS NULL THEN (
                SELECT rank FROM flows WHERE flows.queue_id = sorted.queue_id
                   AND flows.user_id IS NOT DISTINCT FROM sorted.user_id) + ahead END
-      FROM sorted WHERE (SELECT count(*) FROM told) > 0 ORDER BY place
+      FROM sorted WHERE (SELECT count(*) FROM told) >= 0 ORDER BY place
     ON CONFLICT DO NOTHING RETURNING task_id"""
 
 #: Why nothing was put: the message in the way, if there is one (the task itself first).
@@ -77,7 +81,7 @@ HAS_QUEUE = "SELECT 1 FROM {queue} WHERE name = %(queue)s"
 NOTIFY = "SELECT pg_notify('{channel}', %(hint)s)"
 
 #: The caller sorts: RETURNING keeps no order.
-CLAIM = "SELECT * FROM {message}_claim(%(queue)s, %(count)s, %(owner)s, %(lease)s, %(floor)s)"
+CLAIM = "SELECT * FROM {message}_claim(%(queue)s, %(count)s, %(owner)s, %(lease)s, %(floor)s, %(sleep)s)"
 
 #: Rides in front of a claim now and then: below it the index's begin is full of entries that are dead but not removed.
 RAISE_FLOOR = "UPDATE {queue} SET rank_floor = %(raised)s WHERE name = %(queue)s AND rank_floor < %(raised)s"

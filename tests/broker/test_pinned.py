@@ -31,7 +31,7 @@ def test_the_dead_entries_of_an_old_transaction_are_read_once_in_a_while_only(br
         for message in taker.take(100):
             message.ack()
     place = taker.channel.node.reader._places["main"]
-    claim = {"queue": "main", "count": 1, "owner": None, "lease": 15}
+    claim = {"queue": "main", "count": 1, "owner": None, "lease": 15, "sleep": 0}
     connection = broker.connect()
     whole = buffers(connection, SQL.claim, {**claim, "floor": 0})
     since = buffers(connection, SQL.claim, {**claim, "floor": place.rank})

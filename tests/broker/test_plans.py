@@ -58,7 +58,7 @@ def of_messages(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def test_a_claim_reads_the_index_of_ready_messages_only(crowded: Broker) -> None:
-    given = {"queue": "main", "count": 32, "owner": 1, "lease": 15, "floor": 0}
+    given = {"queue": "main", "count": 32, "owner": 1, "lease": 15, "floor": 0, "sleep": 0}
     found = explain(crowded, SQL.claim, given, times=10)
     assert {node.get("Index Name") for node in of_messages(found)} == {"kombu_message_ready", "kombu_message_pkey"}
     assert "Sort" not in {node["Node Type"] for node in found}

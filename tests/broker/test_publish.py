@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from tasks.broker import BadOption, DuplicateKey, LeaseTokenMissing
 from tasks.broker.database import connect_arguments
-from tasks.broker.publish import producer_in, wake
+from tasks.broker.publish import producer_in
 from tests.broker.conftest import Broker, wait_for
 
 ROW = "SELECT visible, user_id, unique_key, delay_reason, retry_count, snooze_count, lease_token FROM kombu_message"
@@ -74,25 +74,6 @@ def test_a_rolled_back_transaction_publishes_nothing(broker: Broker) -> None:
         connection.commit()
     engine.dispose()
     assert broker.left() == 1
-
-
-def test_consumers_are_told_on_commit_and_not_before(broker: Broker) -> None:
-    listener, publisher = broker.connect(), broker.connect()
-    listener.autocommit = True
-    with listener.cursor() as cursor:
-        cursor.execute("LISTEN kombu_message")
-    broker.send("work", producer=producer_in(publisher), queue="main")
-    broker.send("work", producer=producer_in(publisher), queue="main", countdown=9)
-    wake(publisher, "other")
-    listener.poll()
-    assert listener.notifies == []
-    publisher.commit()
-    wait_for(lambda: listener.poll() or len(listener.notifies) == 3)
-    heard = sorted(notify.payload for notify in listener.notifies)
-    assert (heard[0], heard[2]) == ("main", "other")
-    assert heard[1].startswith("main\t")
-    publisher.close()
-    listener.close()
 
 
 def test_a_duplicate_key_leaves_the_callers_transaction_usable(broker: Broker) -> None:
