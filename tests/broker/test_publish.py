@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from tasks.broker import BadOption, DuplicateKey, LeaseTokenMissing
 from tasks.broker.database import connect_arguments
 from tasks.broker.publish import producer_in
-from tests.broker.conftest import Broker, wait_for
+from tests.broker.conftest import Broker
 
 ROW = "SELECT visible, user_id, unique_key, delay_reason, retry_count, snooze_count, lease_token FROM kombu_message"
 
