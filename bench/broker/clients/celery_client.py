@@ -8,7 +8,7 @@ import psycopg2
 
 from bench.broker.clients import mark
 from bench.broker.clients.celery_app import URL, app, nothing, stamp
-from bench.broker.clients.command import WARM_UP, Missing, database, median_of_batches, serve, timed
+from bench.broker.clients.command import WARM_UP, database, median_of_batches, serve, timed
 
 #: One message as Celery made it, many times over, each with an id of its own.
 COPY = """
@@ -79,10 +79,11 @@ def joined(count: int) -> float:
 
 def bulk(count: int) -> float:
     """As `joined`, all messages in one statement, each built by Celery."""
-    bulk_in = _of_ours("bulk_in")
+    from tasks.broker.publish import producer_in  # noqa: PLC0415
 
     def send(connection: Any) -> None:
-        with bulk_in(connection) as producer:
+        producer = producer_in(connection)
+        with producer.batch():
             _send(count, producer)
 
     return _batches(send)
@@ -90,16 +91,9 @@ def bulk(count: int) -> float:
 
 def many(count: int) -> float:
     """As `bulk`, built by the batch call."""
-    send_many = _of_ours("send_many")
+    from tasks.broker.bulk import send_many  # noqa: PLC0415
+
     return _batches(lambda connection: send_many(connection, app, nothing.name, list(repeat(((), {}), count))))
-
-
-def _of_ours(name: str) -> Callable[..., Any]:
-    from tasks.broker import publish as ours  # noqa: PLC0415
-
-    if not hasattr(ours, name):
-        raise Missing(f"tasks.broker.publish.{name} is not written yet")
-    return getattr(ours, name)  # type: ignore[no-any-return]
 
 
 def _batches(send: Callable[[Any], object]) -> float:

@@ -19,6 +19,6 @@ def _step(name: str, command: str, *names: str) -> Step:
 STEPS = (
     _step("one a transaction", "publish"),
     _step("1,000 in one", "many", "ours", "procrastinate", "pgqueuer", "oban", "raw"),
-    _step("1,000 in one by send_task, bulk_in", "bulk", "ours"),
-    _step("1,000 in one by send_task, producer_in", "joined", "ours"),
+    _step("1,000 in one by send_task, batch", "bulk", "ours"),
+    _step("1,000 in one by send_task, one by one", "joined", "ours"),
 )
