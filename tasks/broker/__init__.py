@@ -9,7 +9,8 @@ to them.
 
 Options (`broker_transport_options`; an unknown one is an error): `lease_seconds` 15, `heartbeat_seconds` 3,
 `poll_seconds` 5, `max_deliveries` 5, `queue_order` "round_robin" or "strict" (in the order of `-Q`), `listen` True,
-`direct_url` None, `queue_tablename`, `message_tablename`, `dead_letter_tablename`.  `options.py` says what each does.
+`direct_url` None, `queue_tablename`, `message_tablename`, `dead_letter_tablename`,
+`broadcast_tablename`.  `options.py` says what each does.
 
 Publishing.  One statement.  Headers: `tenant` → column user_id, `unique_key` → at most one message holds it, else
 DuplicateKey with the task id of the one that is there.  `eta` and `countdown` wait in the table, counted by the
@@ -27,8 +28,13 @@ Retry.  `Task.retry` updates the leased row in place.  With `snooze=True` it cou
 them, so write `headers={**self.request.headers, "my": 1}`, or the retry is refused with LeaseTokenMissing.  A retry
 whose lease is no longer valid changes nothing.
 
-No fan-out yet: run workers with `--without-gossip --without-mingle --without-heartbeat`; remote control is off by
-itself.
+Fan-out.  Remote control (`celery inspect`, `control`), events (Flower) and `kombu.common.Broadcast` work.  A queue that
+is exclusive or auto_delete is a subscription of its process: from its declaration on it gets what is sent to its
+exchange, a copy of its own, without lease, count or redelivery, also while the window is full.  A message whose
+exchange has no stored queue bound in the sender's process is a row of `kombu_broadcast`, for its `expiration` or 60 s.
+Of a topic exchange, and events are one, a row is written only while a reader has announced itself.  A worker needs no
+second session for any of it.  With `listen` False a worker looks with its poll, so give `inspect` a `--timeout` above
+`poll_seconds`; a process that only subscribes looks every 0.2 s.  Celery itself switches gossip and mingle off.
 """
 
 from kombu.transport import TRANSPORT_ALIASES

@@ -3,9 +3,11 @@
 # ruff: noqa: D102, ARG002, FBT002  the methods and their parameters are kombu's
 
 from typing import Any
+from uuid import uuid4
 
 from amqp.protocol import queue_declare_ok_t  # type: ignore[import-untyped]
 from kombu.transport import virtual
+from kombu.transport.base import to_rabbitmq_queue_arguments
 
 from .batch import PublishBatch
 from .celery_worker import is_stopping, unfinished_ids
@@ -43,18 +45,22 @@ class Channel(virtual.Channel):
 
     Message = Delivery
     do_restore = False
+    supports_fanout = True
 
     def __init__(self, connection: Any, **kwargs: Any) -> None:
         super().__init__(connection, **kwargs)
         self._sql = statements(connection.options)
         self._receivers: dict[str, Any] = {}
         self._collecting: list[Letter] | None = None
+        self._transient: set[str] = set()
+        self._fanout = connection.fanout
         self.node = Node(
             connection.url,
             connection.options,
             decode=self._decode_row,
             deliver=self._deliver_message,
             is_stopping=is_stopping,
+            fanout=connection.fanout,
             connect_timeout=connection.client.connect_timeout,
         )
 
@@ -62,6 +68,20 @@ class Channel(virtual.Channel):
 
     def _inplace_augment_message(self, message: Any, exchange: str, routing_key: str) -> None:
         message["properties"]["delivery_info"].update(exchange=exchange, routing_key=routing_key)
+
+    def basic_publish(self, message: Any, exchange: str, routing_key: str, **_: Any) -> None:
+        self._inplace_augment_message(message, exchange, routing_key)
+        queues = self._lookup(exchange, routing_key)
+        for queue in queues:
+            self._put(queue, message)
+        kind = self._kind_of(exchange)
+        if not queues or kind == "fanout":
+            # A topic without a reader is for nobody, as with any broker.  The other types are rare and short: their
+            # readers are spared the announcements.
+            self.connection.herald.send(message, exchange, routing_key, if_wanted=kind == "topic")
+
+    def _kind_of(self, exchange: str) -> str:
+        return str(self.state.exchanges[exchange]["type"]) if exchange in self.state.exchanges else "direct"
 
     def _put(self, queue: str, message: Any, **_: Any) -> None:
         if self._collecting is None:
@@ -83,9 +103,26 @@ class Channel(virtual.Channel):
     def _run(self, statement: str, parameters: Any) -> list[Row]:
         return list(self.connection.database.run(statement, parameters))
 
+    def _ask(self, statement: str, parameters: Any) -> list[Row]:
+        return list(self.connection.run(statement, parameters))
+
     # -- queues -------------------------------------------------------------------------------------------------
 
+    def prepare_queue_arguments(self, arguments: Any, **kwargs: Any) -> Any:
+        return to_rabbitmq_queue_arguments(arguments, **kwargs)
+
     def queue_declare(self, queue: str | None = None, passive: bool = False, **kwargs: Any) -> Any:
+        """A queue that ends with its consumer is a subscription in memory, every other one a row.
+
+        Not durable, or with an expiry, it may still be shared by many consumers: each message must go to one of them.
+        """
+        if queue in self._fanout.queues:
+            return queue_declare_ok_t(queue, 0, 0)
+        if not passive and (kwargs.get("exclusive") or kwargs.get("auto_delete")):
+            queue = queue or f"amq.gen-{uuid4()}"
+            self._fanout.declare(queue, kwargs.get("arguments"))
+            self._transient.add(queue)
+            return queue_declare_ok_t(queue, 0, 0)
         # The base class counts the messages of every queue it declares; nobody asks for that here.
         declared = super().queue_declare(queue, passive, **kwargs) if passive or not queue else None
         if declared is None:
@@ -93,17 +130,47 @@ class Channel(virtual.Channel):
             declared = queue_declare_ok_t(queue, 0, 0)
         return declared
 
+    def queue_bind(
+        self, queue: str, exchange: str | None = None, routing_key: str = "", arguments: Any = None, **kwargs: Any
+    ) -> None:
+        if queue in self._fanout.queues:
+            exchange = exchange or "amq.direct"
+            self._fanout.bind(queue, (exchange, self._kind_of(exchange), routing_key), self.connection.run)
+        else:
+            super().queue_bind(queue, exchange, routing_key, arguments, **kwargs)
+
+    def queue_unbind(
+        self, queue: str, exchange: str | None = None, routing_key: str = "", arguments: Any = None, **kwargs: Any
+    ) -> None:
+        if queue in self._fanout.queues:
+            self._fanout.unbind(queue, exchange or "amq.direct", routing_key)
+        else:
+            super().queue_unbind(queue, exchange, routing_key, arguments, **kwargs)
+
+    def queue_delete(self, queue: str, if_unused: bool = False, if_empty: bool = False, **kwargs: Any) -> None:
+        if self._fanout.queues.pop(queue, None) is None:
+            super().queue_delete(queue, if_unused, if_empty, **kwargs)
+
+    def _queue_bind(self, *_: Any) -> None:
+        """Bindings of stored queues are this process's own."""
+
     def _new_queue(self, queue: str, **_: Any) -> None:
-        self._run(self._sql.add_queue, {"queue": queue})
+        self._ask(self._sql.add_queue, {"queue": queue})
 
     def _has_queue(self, queue: str, **_: Any) -> bool:
-        return bool(self._run(self._sql.has_queue, {"queue": queue}))
+        return bool(self._ask(self._sql.has_queue, {"queue": queue}))
 
     def _size(self, queue: str) -> int:
-        return int(self._run(self._sql.size, {"queue": queue})[0][0])
+        if queue in self._fanout.queues:
+            return len(self._fanout.queues[queue].waiting)
+        return int(self._ask(self._sql.size, {"queue": queue})[0][0])
 
     def _purge(self, queue: str) -> int:
-        return int(self._run(self._sql.purge, {"queue": queue})[0][0])
+        if queue in self._fanout.queues:
+            purged = len(self._fanout.queues[queue].waiting)
+            self._fanout.queues[queue].waiting.clear()
+            return purged
+        return int(self._ask(self._sql.purge, {"queue": queue})[0][0])
 
     # -- consuming ----------------------------------------------------------------------------------------------
 
@@ -113,11 +180,15 @@ class Channel(virtual.Channel):
                 self.node.settle(message.delivery_tag, ACK)
             callback(message)
 
-        self.connection.prepare(self.node)
         self._tag_to_queue[consumer_tag] = queue
         self._consumers.add(consumer_tag)
         self._receivers[queue] = receive
-        self.node.consume(queue)
+        if queue in self._fanout.queues:
+            self._fanout.consume(queue, lambda raw: Delivery(raw, channel=self), callback)
+            self.connection.host().alarm.within(0)
+        if self._fanout.is_stored(queue):
+            self.connection.prepare(self.node)
+            self.node.consume(queue)
 
     def basic_cancel(self, consumer_tag: str) -> None:
         if consumer_tag not in self._consumers:
@@ -126,10 +197,15 @@ class Channel(virtual.Channel):
         queue = self._tag_to_queue.pop(consumer_tag)
         self._receivers.pop(queue, None)
         self.node.cancel(queue)
+        if self._fanout.queues.pop(queue, None) is not None:
+            self.connection.leave_host()
         if not self._consumers:
             self._hand_back_waiting()
 
     def basic_get(self, queue: str, no_ack: bool = False, **_: Any) -> Delivery | None:
+        if queue in self._fanout.queues:
+            raw = self._fanout.get(queue, self.connection.run)
+            return None if raw is None else Delivery(raw, channel=self)
         self.connection.prepare(self.node)
         message = self.node.get(queue)
         if message is not None and no_ack:
@@ -153,6 +229,8 @@ class Channel(virtual.Channel):
         if not self.closed:
             self.node.close()
             super().close()
+            for queue in self._transient:
+                self._fanout.queues.pop(queue, None)
 
     def _decode_row(self, row: Row, queue: str) -> Delivery:
         return Delivery(delivery(row, queue), channel=self)

@@ -36,6 +36,11 @@ class Database:
             _open.add(self)
         return self._connection
 
+    @property
+    def is_open(self) -> bool:
+        """As far as is known here."""
+        return self._connection is not None and not self._connection.closed
+
     def run(self, statement: str, parameters: Parameters | Sequence[Any] | None = None) -> list[Row]:
         """Execute one round trip, a transaction of its own; the rows of its last statement, [] if it has none.
 

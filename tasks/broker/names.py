@@ -17,6 +17,8 @@ def fill(statement: str, options: Options) -> str:
         group=options.group_tablename,
         node=options.node_tablename,
         dead_letter=options.dead_letter_tablename,
+        broadcast=options.broadcast_tablename,
+        broadcast_name=options.broadcast_tablename.rpartition(".")[2],
         channel=options.channel,
         batch=BATCH,
         settings=SETTINGS,

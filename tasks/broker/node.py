@@ -7,8 +7,11 @@ from collections.abc import Callable
 from time import monotonic
 from typing import Any
 
+from . import lending
 from .alarm import Alarm
 from .database import CONNECTION_ERRORS, Database, Row
+from .fanout import Fanout
+from .interest import Interest
 from .leases import Heart, Held, Lease, columns
 from .ledger import LOST, UNDECODABLE, Ledger
 from .options import Options
@@ -43,13 +46,15 @@ class Node:
         decode: Callable[[Row, str], Any],
         deliver: Callable[[Any, str], None],
         is_stopping: Callable[[], bool] = lambda: False,
+        fanout: Fanout | None = None,
         connect_timeout: float | None = 5,
     ) -> None:
-        self.options = options
+        self.url, self.options, self.thread = url, options, 0
         self.held: Held = {}
         self.prefetch_count = 0
         self.alarm = Alarm(self.step)
         self._decode, self._deliver, self._is_stopping = decode, deliver, is_stopping
+        self.fanout = fanout or Fanout(options, Interest())
         self._pid = os.getpid()
         self._sql: Statements = statements(options)
         self.session = Session(url, options, self._sql, connect_timeout=connect_timeout)
@@ -67,6 +72,7 @@ class Node:
             self._begin()
             self._heart = Heart(self._heart_database, self.options, self._sql, self.held)
             self._heart.start()
+            lending.offer(self)
 
     def close(self) -> None:
         """Write down what is over and hand back the rest, without a charge.
@@ -111,10 +117,13 @@ class Node:
                 if self.queues and monotonic() >= self.reader.poll_at:
                     self.reader.poll()
                 self._exchange()
+                self.fanout.serve(self.session, alone=not self.queues)
                 self._hear()  # what came with the answers above makes the descriptor readable no more
         except CONNECTION_ERRORS as error:
-            self._lose(error)
-        delivered = self._empty_inbox()
+            self.lose(error)
+        # Without a loop, one: kombu counts answers by calls of drain_events.
+        delivered = self.fanout.deliver(self.session, 1 if self.alarm.loop is None else float("inf"))
+        delivered += self._empty_inbox()
         self.alarm.within(min(self.patience(), TURN_SECONDS))
         return delivered
 
@@ -123,7 +132,7 @@ class Node:
         try:
             self.session.read()
         except CONNECTION_ERRORS as error:
-            self._lose(error)
+            self.lose(error)
 
     def patience(self) -> float:
         """Seconds until the next step is due by itself."""
@@ -131,9 +140,10 @@ class Node:
             return self.session.patience()
         if self._inbox:
             return 0.0
+        fanout = self.fanout.patience(self.session)
         if self._ledger or (self.reader.hopeful and self.free()):
-            return self._spacing()
-        return self.reader.patience() if self.queues else TURN_SECONDS
+            return min(fanout, self._spacing())
+        return min(fanout, self.reader.patience() if self.queues else TURN_SECONDS)
 
     def free(self) -> int:
         """How many messages may be claimed now."""
@@ -153,7 +163,7 @@ class Node:
             try:
                 self._ledger.write()
             except CONNECTION_ERRORS as error:
-                self._lose(error)
+                self.lose(error)
 
     def hand_back(self, tags: list[str]) -> None:
         """Give leases back, ready at once, without a charge.  Raises one of CONNECTION_ERRORS, and keeps them then."""
@@ -170,6 +180,18 @@ class Node:
         self._take_in(self.reader.claim_from(queue, 1), queue)
         self._ledger.write()
         return self._inbox.popleft()[0] if self._inbox else None
+
+    @property
+    def is_open(self) -> bool:
+        """Between `open` and `close`, in the process that opened it."""
+        return self._mine and self._heart is not None
+
+    def join(self, loop: Any) -> None:
+        """Be woken by this event loop; an open node was opened before there was one."""
+        self.alarm.loop = loop
+        if self.is_open and self.session.connected:
+            self.alarm.watch(self.session.fileno(), self._on_readable)
+            self.alarm.within(0)
 
     @property
     def _mine(self) -> bool:
@@ -225,6 +247,7 @@ class Node:
     def _hear(self) -> None:
         for queue, delay in self.session.heard():
             self.reader.hear(queue, delay)
+        self.fanout.hear(self.session.told())
 
     def _begin(self) -> None:
         """A session has begun: put what is held under its lock, and look at everything."""
@@ -234,6 +257,7 @@ class Node:
             kept = len(self.session.run(self._sql.adopt, given))
             logger.info("event=leases_adopted kept=%d lost=%d", kept, len(leases) - kept)
         self.reader.restart()
+        self.fanout.begin(self.session)
         self.alarm.watch(self.session.fileno(), self._on_readable)
 
     def _return(self) -> bool:
@@ -242,7 +266,8 @@ class Node:
         self._begin()
         return True
 
-    def _lose(self, error: Exception) -> None:
+    def lose(self, error: Exception) -> None:
+        """The session broke: step makes another."""
         self.alarm.unwatch()  # before the descriptor is closed
         self.session.lose(error)
 

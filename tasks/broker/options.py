@@ -40,6 +40,7 @@ class Options:
     dead_letter_tablename: str = "kombu_dead_letter"
     group_tablename: str = "kombu_group"
     node_tablename: str = "kombu_node"
+    broadcast_tablename: str = "kombu_broadcast"
 
     def __post_init__(self) -> None:
         for name in ("lease_seconds", "heartbeat_seconds", "poll_seconds"):

@@ -101,11 +101,28 @@ DEAD_LETTER = """
         died_at timestamptz NOT NULL DEFAULT clock_timestamp()
     )"""
 
+#: Fan-out.  Not logged: a crash of the server may lose what would be out of date a minute later.
+BROADCAST = (
+    """
+    CREATE UNLOGGED TABLE {broadcast} (
+        id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+        exchange text NOT NULL,                 -- '' announces a reader of the exchange in routing_key
+        routing_key text NOT NULL,
+        payload text NOT NULL,
+        sent_by xid8 NOT NULL DEFAULT pg_current_xact_id(),  -- what a reader's last snapshot did not see is new
+        sent_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+        expires_at timestamptz NOT NULL
+    )""",
+    "CREATE INDEX {broadcast_name}_new ON {broadcast} (exchange, sent_by)",
+    "CREATE INDEX {broadcast_name}_expired ON {broadcast} (expires_at)",
+    VACUUM.replace("{message}", "{broadcast}"),
+)
+
 
 def ddl(options: Options) -> tuple[str, ...]:
     """Statements that make the tables and functions, in their order; each one stands alone."""
     sequences = tuple(f"CREATE SEQUENCE IF NOT EXISTS {name}_id_sequence" for name in ("queue", "message"))
-    tables = (QUEUE, MESSAGE, *INDEXES, VACUUM, GROUP, NODE, DEAD_LETTER)
+    tables = (QUEUE, MESSAGE, *INDEXES, VACUUM, GROUP, NODE, DEAD_LETTER, *BROADCAST)
     return (*sequences, *(fill(statement, options) for statement in (*tables, *FUNCTIONS)))
 
 

@@ -30,6 +30,7 @@ class Session:
         self._database = Database(options.direct_url or url, connect_timeout=connect_timeout)
         self._retry_at, self._backoff = 0.0, BACKOFF_SECONDS[0]
         self._judge_from = 0.0
+        self._others: list[tuple[str, str]] = []
 
     def run(self, statement: str, parameters: Any) -> list[Row]:
         """As Database.run."""
@@ -101,5 +102,14 @@ class Session:
         """Notifications since the last time: (queue, seconds until a message is due or None for a ready one)."""
         notifies = self._database.connection.notifies
         while notifies:
-            queue, _, delay = notifies.pop().payload.partition("\t")
+            notify = notifies.pop()
+            if notify.channel != self._options.channel:
+                self._others.append((notify.channel, notify.payload))
+                continue
+            queue, _, delay = notify.payload.partition("\t")
             yield queue, float(delay) if delay else None
+
+    def told(self) -> list[tuple[str, str]]:
+        """What came on other channels, and was met by `heard`: (channel, payload)."""
+        others, self._others = self._others, []
+        return others

@@ -9,8 +9,12 @@ from typing import Any
 import psycopg2
 from kombu.transport import base, virtual
 
+from .broadcast import Herald
 from .channel import Channel
-from .database import CONNECTION_ERRORS, Database
+from .database import CONNECTION_ERRORS, Database, Row
+from .fanout import Fanout
+from .interest import interest_of
+from .lending import Borrower
 from .node import Node
 from .options import read_options
 
@@ -23,11 +27,15 @@ class Transport(virtual.Transport):
 
     Channel = Channel
     can_parse_url = True
-    driver_type = "sql"
+    #: Not "sql": Celery would never send an event.
+    driver_type = "postgresql"
     driver_name = "psycopg2"
     connection_errors: Any = CONNECTION_ERRORS
     implements = base.Transport.implements.extend(
-        asynchronous=True, batch_publish=True, exchange_type=frozenset(["direct", "topic"]), heartbeats=False
+        asynchronous=True,
+        batch_publish=True,
+        exchange_type=frozenset(["direct", "topic", "fanout"]),
+        heartbeats=False,
     )
 
     def __init__(self, client: Any, **kwargs: Any) -> None:
@@ -35,31 +43,34 @@ class Transport(virtual.Transport):
         self.client: Any
         self.options = read_options(client.transport_options)
         self.url: str = client.hostname
-        self._database: Database | None = None
+        #: For publishing and declaring; opened on first use, since Celery makes transports only to look at them.
+        self.database = Database(self.url, connect_timeout=client.connect_timeout)
+        interest = interest_of(self.url, self.options.broadcast_tablename)
+        self.herald = Herald(self.run, self.options, interest)
+        self.fanout = Fanout(self.options, interest)
+        self._borrower = Borrower(self.url, self.options, self.database)
         self._loop: Any = None
 
-    @property
-    def database(self) -> Database:
-        """For publishing and declaring; made on first use, since Celery makes transports only to look at them."""
-        if self._database is None:
-            self._database = Database(self.url, connect_timeout=self.client.connect_timeout)
-        return self._database
+    def run(self, statement: str, parameters: Any) -> list[Row]:
+        """For what a worker sends beside its tasks: through its node's session when this is the node's thread."""
+        return self._borrower.run(statement, parameters)
 
     def driver_version(self) -> str:
         return str(vars(psycopg2)["__version__"])
 
     def establish_connection(self) -> Any:
         """Raises one of CONNECTION_ERRORS, for kombu to try again."""
-        self.database.connection  # noqa: B018
+        self._borrower.check()
         return super().establish_connection()
 
     def close_connection(self, connection: Any) -> None:
         super().close_connection(connection)
-        if self._database is not None:
-            self._database.close()
+        self.database.close()
 
     def register_with_event_loop(self, connection: Any, loop: Any) -> None:
         self._loop = loop
+        for channel in self.channels:
+            channel.node.join(loop)
 
     def prepare(self, node: Node) -> None:
         """Before a node's first use.  Raises one of CONNECTION_ERRORS."""
@@ -68,19 +79,43 @@ class Transport(virtual.Transport):
         # A consumer declares its queues and publishes no more: one session less per node.
         self.database.close()
 
+    def host(self) -> Node:
+        """The node that looks after the subscriptions: an open one, else that of the first channel.
+
+        A worker consumes its tasks there, and has one session for both.  Raises one of CONNECTION_ERRORS.
+        """
+        nodes: list[Node] = [channel.node for channel in self.channels]
+        for node in nodes:
+            if node.is_open:
+                return node
+        self.prepare(nodes[0])
+        return nodes[0]
+
+    def leave_host(self) -> None:
+        """The last subscription has gone: a node that nothing is left for must not hold a session nobody reads."""
+        for channel in self.channels:
+            node = channel.node
+            if not self.fanout.consumed and node.is_open and not node.queues and not node.held:
+                node.close()
+
     def drain_events(self, connection: Any, timeout: float | None = None, **_: Any) -> None:
         """Block until something was delivered.  Raises TimeoutError after `timeout` seconds."""
         deadline = None if timeout is None else monotonic() + timeout
         while True:
-            nodes = [channel.node for channel in self.channels if channel.node.queues]
+            if self.fanout.consumed:
+                self.host()
+            nodes = [channel.node for channel in self.channels if channel.node.queues or self._may_host(channel.node)]
             if sum(node.step() for node in nodes):
                 return
-            patience = [node.patience() if node.free() else FULL_WINDOW_SECONDS for node in nodes]
+            patience = [node.patience() if node.free() else min(node.patience(), FULL_WINDOW_SECONDS) for node in nodes]
             if deadline is not None:
                 patience.append(deadline - monotonic())
                 if patience[-1] <= 0:
                     raise TimeoutError("nothing to deliver")
             self._wait(nodes, max(0.0, min(patience, default=1.0)))
+
+    def _may_host(self, node: Node) -> bool:
+        return bool(self.fanout.consumed) and node.is_open
 
     @staticmethod
     def _wait(nodes: list[Node], seconds: float) -> None:

@@ -11,6 +11,10 @@ from typing import Any
 
 import psycopg2
 from celery import Celery
+from celery.worker.consumer.gossip import Gossip
+from celery.worker.consumer.mingle import Mingle
+from kombu import Queue
+from kombu.common import Broadcast
 
 import tasks.broker  # noqa: F401  registers the transport
 
@@ -23,7 +27,7 @@ app.conf.update(
     task_ignore_result=True,
     worker_send_task_events=False,
     worker_hijack_root_logger=False,
-    worker_enable_remote_control=False,
+    worker_enable_remote_control=os.environ.get("BROKER_TEST_REMOTE") == "1",
     worker_cancel_long_running_tasks_on_connection_loss=False,
     broker_connection_retry_on_startup=True,
     broker_connection_max_retries=None,
@@ -37,6 +41,12 @@ app.conf.update(
         "queue_order": os.environ.get("BROKER_TEST_ORDER", "round_robin"),
     },
 )
+
+
+if os.environ.get("BROKER_TEST_REMOTE") == "1":
+    app.conf.task_queues = [Queue("main"), Broadcast("everywhere")]
+if os.environ.get("BROKER_TEST_NEIGHBOURS") == "1":  # Celery itself asks for amqp or redis
+    Mingle.compatible_transports = Gossip.compatible_transports = {"postgresql"}
 
 
 _sessions: dict[tuple[int, int], Any] = {}
