@@ -43,8 +43,8 @@ task_annotations = {
 }
 
 worker_prefetch_multiplier = 1
-worker_enable_remote_control = False
-worker_send_task_events = False
+worker_enable_remote_control = True  # `revoke` cancels the job, see tasks/requests.py
+worker_send_task_events = False  # `celery control enable_events`, or Flower, turns them on
 worker_hijack_root_logger = False
 worker_soft_shutdown_timeout = 5.0
 worker_cancel_long_running_tasks_on_connection_loss = False  # the fence decides, not the connection

@@ -14,7 +14,7 @@ from app.errors import Conflict, Forbidden
 from app.services import describe
 from app.services.browse import check_visible
 from app.services.policy import Policy
-from app.store import analyses, events, messages, quota, requests, users
+from app.store import analyses, audit_log, events, messages, quota, requests, users
 from app.store.unit_of_work import Tx, UnitOfWork, retried
 from app.store.users import Account
 
@@ -42,6 +42,24 @@ def cancel(uow: UnitOfWork, job_id: UUID, account: Account, policy: Policy, *, n
         if not account.is_operator and _leaves(tx, accepted, account, now=now):
             return
         _end(tx, job_id, message, started=analyses.find(tx, job_id) is not None, now=now)
+
+
+@retried
+def revoke(uow: UnitOfWork, job_id: UUID, *, actor: str, now: datetime) -> bool:
+    """End a job for all who asked, on behalf of an operator at a worker's console; False when it has ended.
+
+    Locks: the payer's users row, then the message.
+    """
+    with uow.begin() as tx:
+        accepted = requests.accepted(tx, job_id)
+        if accepted and accepted.user_id:
+            users.lock(tx, accepted.user_id)
+        message = messages.lock(tx, job_id)
+        if message is None or message.cancel_requested_at is not None:
+            return False
+        audit_log.add(tx, actor, "job.revoke", str(job_id))
+        _end(tx, job_id, message, started=analyses.find(tx, job_id) is not None, now=now)
+        return True
 
 
 def _leaves(tx: Tx, accepted: Row[Any], account: Account, *, now: datetime) -> bool:
