@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from hashlib import md5
-from typing import Any
+from typing import Any, NamedTuple
 
 from .database import Row
 from .envelope import OF_DELIVERY, Raw, letter
@@ -31,6 +31,15 @@ SEND = """
            SELECT FROM {broadcast} WHERE exchange = '' AND routing_key = %(exchange)s
               AND expires_at > (SELECT clock_timestamp()))
     RETURNING pg_notify(%(bell)s, %(word)s)"""
+
+#: Several at once; a bell each, not a bell per message.
+SEND_MANY = """
+    SET LOCAL synchronous_commit = off;
+    INSERT INTO {broadcast} (exchange, routing_key, payload, expires_at)
+    SELECT exchange, routing_key, payload, clock_timestamp() + make_interval(secs => ttl)
+      FROM unnest(%(exchanges)s, %(routing_keys)s, %(payloads)s, %(ttls)s::float8[])
+        AS one (exchange, routing_key, payload, ttl);
+    SELECT pg_notify(bell, '') FROM unnest(%(bells)s) AS bell"""
 
 #: Where a reader begins that wants nothing of what there is.
 POSITION = "SELECT pg_current_snapshot()::text"
@@ -70,6 +79,7 @@ class BroadcastStatements:
     """The statements above, with the names of the tables in them."""
 
     send: str = SEND
+    send_many: str = SEND_MANY
     position: str = POSITION
     read: str = READ
     tidy: str = TIDY
@@ -88,11 +98,22 @@ def bell(options: Options, exchange: str) -> str:
     return "broadcast_" + md5(name.encode(), usedforsecurity=False).hexdigest()
 
 
-class Herald:
-    """Sends broadcasts."""
+class Post(NamedTuple):
+    """A broadcast to send.  ttl: seconds."""
 
-    def __init__(self, run: Run, options: Options, interest: Interest) -> None:
-        self._run, self._options, self._interest = run, options, interest
+    exchange: str
+    routing_key: str
+    payload: str
+    ttl: float
+
+
+class Herald:
+    """Sends broadcasts.  defer: takes one that may wait a moment to be sent with others; False: it cannot."""
+
+    def __init__(
+        self, run: Run, options: Options, interest: Interest, defer: Callable[[Post], bool] = lambda _: False
+    ) -> None:
+        self._run, self._options, self._interest, self._defer = run, options, interest, defer
         self._sql = broadcast_statements(options)
 
     def send(self, message: Mapping[str, Any], exchange: str, routing_key: str, *, if_wanted: bool) -> None:
@@ -100,20 +121,29 @@ class Herald:
         wanted = self._interest.knows(exchange) if if_wanted else True
         if wanted is False:
             return
-        payload, ttl = letter(message, "").payload, _ttl(message)
-        sent = self._insert(exchange, routing_key, payload, ttl, ask=wanted is None)
+        post = Post(exchange, routing_key, letter(message, "").payload, _ttl(message))
+        if if_wanted and wanted and self._defer(post):
+            return
+        sent = self._insert(post, ask=wanted is None)
         if wanted is None:
             self._interest.learn(exchange, wanted=sent)
 
     def announce(self, exchange: str) -> None:
         """Tell all senders that this exchange has a reader, for `ANNOUNCED_SECONDS`."""
-        self._insert(ANNOUNCEMENT, exchange, "", ANNOUNCED_SECONDS)
+        self._insert(Post(ANNOUNCEMENT, exchange, "", ANNOUNCED_SECONDS))
 
-    def _insert(self, exchange: str, routing_key: str, payload: str, ttl: float, *, ask: bool = False) -> bool:
+    def send_many(self, posts: list[Post]) -> None:
+        """In one statement."""
+        exchanges, routing_keys, payloads, ttls = (list(column) for column in zip(*posts, strict=True))
+        bells = sorted({bell(self._options, post.exchange) for post in posts})
+        given = {"exchanges": exchanges, "routing_keys": routing_keys, "payloads": payloads, "ttls": ttls}
+        self._run(self._sql.send_many, {**given, "bells": bells})
+
+    def _insert(self, post: Post, *, ask: bool = False) -> bool:
         # The word of an announcement is its exchange; whoever hears another bell looks into the table.
-        word = routing_key if exchange == ANNOUNCEMENT else ""
-        row = {"exchange": exchange, "routing_key": routing_key, "payload": payload, "ttl": ttl}
-        return bool(self._run(self._sql.send, {**row, "ask": ask, "bell": bell(self._options, exchange), "word": word}))
+        word = post.routing_key if post.exchange == ANNOUNCEMENT else ""
+        ringing = {"bell": bell(self._options, post.exchange), "word": word}
+        return bool(self._run(self._sql.send, {**post._asdict(), "ask": ask, **ringing}))
 
 
 def _ttl(message: Mapping[str, Any]) -> float:

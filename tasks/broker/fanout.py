@@ -15,7 +15,7 @@ from typing import Any
 
 from kombu.transport.virtual.exchange import TopicExchange
 
-from .broadcast import Herald, Run, bell, broadcast_statements, opened
+from .broadcast import Herald, Post, Run, bell, broadcast_statements, opened
 from .database import Row
 from .envelope import Raw
 from .interest import ANNOUNCE_SECONDS, Interest
@@ -28,6 +28,8 @@ logger = logging.getLogger(__name__)
 LOOK_SECONDS = 0.2
 #: Between two looks for expired rows while there are any, and while none is known of.
 TIDY_SECONDS = (60.0, 600.0)
+#: Events are sent together, so often: Celery hands them over one by one or in twos.
+SEND_SECONDS = 0.05
 #: What a queue keeps that nobody consumes yet.
 KEPT = 1000
 
@@ -67,6 +69,8 @@ class Fanout:
         self._options, self._interest = options, interest
         self._sql = broadcast_statements(options)
         self._session: Session | None = None
+        self._outgoing: deque[Post] = deque(maxlen=10_000)  # while the database is away, the newest
+        self._sent_at = 0.0
         self._rung = False
         self._heard: set[str] = set()
         self._look_at = self._announce_at = 0.0
@@ -149,6 +153,8 @@ class Fanout:
         now = monotonic()
         if now >= self._tidy_at:
             self._tidy(session)
+        if now >= self._sent_at + SEND_SECONDS:
+            self.send(session)
         consumed = self.consumed
         if not consumed:
             return
@@ -165,13 +171,21 @@ class Fanout:
         if now >= self._announce_at:
             self._announce(session, consumed)
 
+    def post(self, post: Post) -> None:
+        """Send it soon, with others."""
+        self._outgoing.append(post)
+
+    def send(self, session: Session) -> None:
+        """What is to be sent."""
+        if self._outgoing:
+            Herald(session.run, self._options, self._interest).send_many(list(self._outgoing))
+            self._outgoing.clear()
+            self._sent_at = monotonic()
+
     def patience(self, session: Session) -> float:
-        """Seconds until `serve` has something to do for this host."""
-        if not self.hosted_by(session):
-            return 0.0 if self.consumed and self._session is None else ANNOUNCE_SECONDS
-        if self._rung or any(one.waiting for one in self.consumed):
-            return 0.0
-        return max(0.0, min(self._look_at, self._announce_at) - monotonic())
+        """Seconds until `serve` has something to do."""
+        sending = max(0.0, self._sent_at + SEND_SECONDS - monotonic()) if self._outgoing else ANNOUNCE_SECONDS
+        return min(sending, self._looking(session))
 
     def deliver(self, session: Session, most: float) -> int:
         """What has come.  It leaves its queue before its delivery, as that may raise.  -> how many."""
@@ -189,6 +203,13 @@ class Fanout:
         return delivered
 
     # -- its own ------------------------------------------------------------------------------------------------
+
+    def _looking(self, session: Session) -> float:
+        if not self.hosted_by(session):
+            return 0.0 if self.consumed and self._session is None else ANNOUNCE_SECONDS
+        if self._rung or any(one.waiting for one in self.consumed):
+            return 0.0
+        return max(0.0, min(self._look_at, self._announce_at) - monotonic())
 
     def _pause(self, *, alone: bool) -> float:
         # With LISTEN a look is due on a bell only, or when a session begins.

@@ -19,6 +19,7 @@ class Lender(Protocol):
     thread: int
     session: Any
     alarm: Any
+    fanout: Any
 
     @property
     def is_open(self) -> bool:
@@ -65,6 +66,15 @@ class Borrower:
         """As Database.run."""
         lender = self.lender()
         return _lend(lender, statement, parameters) if lender else self.database.run(statement, parameters)
+
+    def defer(self, post: Any) -> bool:
+        """Have the node of this thread send it with its next step; False when there is none."""
+        lender = self.lender()
+        if lender is None or lender.alarm.loop is None:
+            return False
+        lender.fanout.post(post)
+        lender.alarm.within(lender.fanout.patience(lender.session))
+        return True
 
     def check(self) -> None:
         """Be sure that the database answers, without a session more than needed.  Raises one of CONNECTION_ERRORS."""

@@ -86,6 +86,7 @@ class Node:
         self.reader.clear()
         try:
             self._ledger.write()
+            self.fanout.send(self.session)
             self.hand_back(list(self.held))
             self.session.leave()
         except CONNECTION_ERRORS as error:

@@ -46,9 +46,9 @@ class Transport(virtual.Transport):
         #: For publishing and declaring; opened on first use, since Celery makes transports only to look at them.
         self.database = Database(self.url, connect_timeout=client.connect_timeout)
         interest = interest_of(self.url, self.options.broadcast_tablename)
-        self.herald = Herald(self.run, self.options, interest)
-        self.fanout = Fanout(self.options, interest)
         self._borrower = Borrower(self.url, self.options, self.database)
+        self.herald = Herald(self.run, self.options, interest, self._borrower.defer)
+        self.fanout = Fanout(self.options, interest)
         self._loop: Any = None
 
     def run(self, statement: str, parameters: Any) -> list[Row]:
