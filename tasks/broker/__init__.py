@@ -9,13 +9,16 @@ to them.
 
 Options (`broker_transport_options`; an unknown one is an error): `lease_seconds` 15, `heartbeat_seconds` 3,
 `poll_seconds` 5, `max_deliveries` 5, `queue_order` "round_robin" or "strict" (in the order of `-Q`), `listen` True,
-`direct_url` None, `queue_tablename`, `message_tablename`, `dead_letter_tablename`,
-`broadcast_tablename`.  `options.py` says what each does.
+`direct_url` None, and a `…_tablename` for each table.  `options.py` says what each does.
 
 Publishing.  One statement.  Headers: `tenant` → column user_id, `unique_key` → at most one message holds it, else
 DuplicateKey with the task id of the one that is there.  `eta` and `countdown` wait in the table, counted by the
 database's clock.  The same task id again is no second message and no error.  In your own transaction:
-`publish.producer_in(connection)`.
+`publish.producer_in(connection)`; many at once: `with producer.batch():`, or `bulk.send_many`.
+
+Order.  Fair between groups (the header `tenant`; without one, all such messages are one group): a group's tenth waiting
+message comes after the first ones of the others, however many it has.  The header `weight` (0.001 to 100, default 1) is
+its share.  Inside a group first come, first served.  A group at its limit is parked and woken: `park.py`.
 
 Delivery.  The request carries `lease_token`, `delivery_count`, `retry_count`, `snooze_count`, `lost_count` and
 `requested_eta` (`self.request.lease_token`).  Fence your writes by locking the row with (task_id, lease_token).  Your
@@ -24,9 +27,9 @@ code sets `started_at` on its row when it really begins: only started deliveries
 cannot be read (`kombu_dead_letter.reason`: `lost`, `rejected`, `undecodable`).
 
 Retry.  `Task.retry` updates the leased row in place.  With `snooze=True` it counts as a snooze, not as a retry:
-`self.retry(countdown=30, snooze=True)`.  The token travels in the request's headers; `headers=` of your own replaces
-them, so write `headers={**self.request.headers, "my": 1}`, or the retry is refused with LeaseTokenMissing.  A retry
-whose lease is no longer valid changes nothing.
+`self.retry(countdown=30, snooze=True)`; with `park=True` its whole group waits until it is woken.  A retry whose lease
+is no longer valid changes nothing.  Published again from elsewhere than its running task, without the token in its
+headers, it is refused with LeaseTokenMissing.
 
 Fan-out.  Remote control (`celery inspect`, `control`), events (Flower) and `kombu.common.Broadcast` work.  A queue that
 is exclusive or auto_delete is a subscription of its process: from its declaration on it gets what is sent to its

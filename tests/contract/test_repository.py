@@ -18,6 +18,7 @@ SECRET = re.compile(
     r"-----BEGIN [A-Z ]*PRIVATE KEY-----|\bgh[pousr]_[A-Za-z0-9]{30,}|\bAKIA[0-9A-Z]{16}\b|\bsk-[A-Za-z0-9]{32,}"
 )
 MERGE = re.compile(r"^(<{7}|>{7}) ", re.MULTILINE)
+EAGER = re.compile(r"task_always_eager|CELERY_TASK_ALWAYS_EAGER|\.apply\(\s*(args|kwargs)=")
 WAITS = {"sleep"}
 SKIPS = {"skip", "skipif", "xfail"}
 
@@ -45,6 +46,11 @@ def test_no_file_names_a_folder_of_one_machine(texts: dict[Path, str]) -> None:
 
 def test_no_file_names_a_package_mirror(texts: dict[Path, str]) -> None:
     assert holding(texts, MIRROR) == {}
+
+
+def test_no_code_runs_tasks_in_the_caller(texts: dict[Path, str]) -> None:
+    code = {path: text for path, text in texts.items() if path.suffix == ".py"}
+    assert holding(code, EAGER) == {}
 
 
 def test_no_file_holds_a_secret_or_half_a_merge(texts: dict[Path, str]) -> None:
