@@ -5,7 +5,9 @@ import contextlib
 import fcntl
 import json
 import os
+import signal
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +21,8 @@ from bench.broker.systems import SYSTEMS
 def main() -> None:
     """Measure."""
     given = _arguments()
+    for ending in (signal.SIGTERM, signal.SIGINT):  # a shell's background job ignores SIGINT: servers would stay
+        signal.signal(ending, lambda number, _: sys.exit(128 + number))
     if given.list:
         _list()
         return
