@@ -7,6 +7,8 @@ from typing import Any
 #: again after five seconds only.
 REAP_SECONDS = 0.3
 
+_workers: list[Any] = []
+
 
 def is_stopping() -> bool:
     """A signal to stop has come, and Celery will see it when its hub turns."""
@@ -14,6 +16,11 @@ def is_stopping() -> bool:
     return state is not None and any(
         wanted is not None and wanted is not False for wanted in (state.should_stop, state.should_terminate)
     )
+
+
+def is_serving() -> bool:
+    """A Celery worker of this process takes what is delivered."""
+    return bool(_workers)
 
 
 def unfinished_ids(loop: Any) -> set[str] | None:
@@ -46,6 +53,10 @@ def _state() -> Any:
     return sys.modules.get("celery.worker.state")
 
 
+def _ready(sender: Any, **_: Any) -> None:
+    _workers.append(sender)
+
+
 def _reap_soon(sender: Any, **_: Any) -> None:
     maintain = getattr(sender.pool, "maintain_pool", None)
     if sender.hub is not None and maintain is not None:
@@ -53,4 +64,5 @@ def _reap_soon(sender: Any, **_: Any) -> None:
 
 
 if "celery.signals" in sys.modules:  # as in every worker, long before it asks for a transport
+    sys.modules["celery.signals"].worker_ready.connect(_ready)
     sys.modules["celery.signals"].worker_ready.connect(_reap_soon)

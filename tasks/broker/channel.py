@@ -2,21 +2,25 @@
 
 # ruff: noqa: D102, ARG002, FBT002  the methods and their parameters are kombu's
 
+import logging
 from typing import Any
 from uuid import uuid4
 
 from amqp.protocol import queue_declare_ok_t  # type: ignore[import-untyped]
+from kombu.exceptions import OperationalError
 from kombu.transport import virtual
 from kombu.transport.base import to_rabbitmq_queue_arguments
 
 from .batch import PublishBatch
-from .celery_worker import is_stopping, unfinished_ids
+from .celery_worker import is_serving, is_stopping, unfinished_ids
 from .database import CONNECTION_ERRORS, Row
 from .envelope import Letter, delivery, letter
 from .ledger import ACK, REJECTED, REQUEUE, UNDECODABLE
 from .node import Node
 from .post import put, put_many
 from .statements import statements
+
+logger = logging.getLogger(__name__)
 
 
 class Delivery(virtual.Message):
@@ -233,14 +237,24 @@ class Channel(virtual.Channel):
                 self._fanout.queues.pop(queue, None)
 
     def _decode_row(self, row: Row, queue: str) -> Delivery:
-        return Delivery(delivery(row, queue), channel=self)
+        message = Delivery(delivery(row, queue), channel=self)
+        if message.errors:  # of a body that could not even be unpacked; Celery would acknowledge it away
+            raise message.errors[0][1]
+        return message
 
     def _deliver_message(self, message: Delivery, queue: str) -> None:
         receive = self._receivers.get(queue)
         if receive is None:  # cancelled between the claim and now
             self.node.settle(message.delivery_tag, REQUEUE)
-        else:
+            return
+        try:
             receive(message)
+        except Exception as error:
+            if not is_serving() or isinstance(error, (*CONNECTION_ERRORS, OperationalError)):
+                raise
+            # Celery reads some of a message unguarded: whatever somebody wrote into the table, the worker lives.
+            logger.error("event=dead_letter reason=undecodable tag=%s error=%r", message.delivery_tag, error)  # noqa: TRY400
+            self.node.settle(message.delivery_tag, UNDECODABLE)
 
     def _hand_back_waiting(self) -> None:
         """A Celery worker that stops has just forgotten what it had not started; others can have it at once.

@@ -18,6 +18,9 @@ OF_DELIVERY = (
 #: Of a message of weight 1; see functions.py.
 STEP = 100
 
+#: Of ids, tasks and tenants: what a page of an index holds.
+LONGEST_NAME = 500
+
 Raw = dict[str, Any]
 
 
@@ -101,6 +104,18 @@ def _step(weight: float | None) -> int:
     return round(STEP / weight)
 
 
+def _check(headers: Mapping[str, Any]) -> None:
+    """What Celery takes on trust, and would leave behind half done.  Raises ValueError, TypeError."""
+    for name in ("id", "task"):
+        if not isinstance(headers.get(name), str) or len(headers[name]) > LONGEST_NAME:
+            raise ValueError(f"header {name!r} must be a string of at most {LONGEST_NAME} characters")
+    if headers.get("eta") is not None:
+        datetime.fromisoformat(headers["eta"])
+    limits = headers.get("timelimit") or [None, None]
+    if len(limits) != 2 or not all(limit is None or isinstance(limit, int | float) for limit in limits):
+        raise ValueError(f"header 'timelimit' must be two numbers of seconds, not {limits!r}")
+
+
 def _dump(message: MutableMapping[str, Any]) -> str:
     """JSON with a readable body; only bytes need base64.  What a stock consumer reads, too."""
     body, properties = message["body"], message["properties"]
@@ -120,6 +135,8 @@ def delivery(row: Row, queue: str) -> Raw:
     row_id, token, payload, deliveries, retries, snoozes, losses, _ = row
     message: Raw = json.loads(payload)
     headers, properties = message["headers"], message["properties"]
+    if "task" in headers:
+        _check(headers)
     # Celery would hold a message with an eta back once more, in memory, when its clock is behind the database's.
     headers["requested_eta"], headers["eta"] = headers.get("eta"), None
     headers |= {

@@ -30,13 +30,16 @@ BEGIN
 END $$"""
 
 #: Take in what a stock producer inserted: its task id, group and due time are in the payload.  A task that is there
-#: already is not put a second time.
+#: already is not put a second time.  What cannot be read, or is no name for an index, is made ready as it is: a worker
+#: will find out, and bury it; an error here would stop every node.
 TAKE_IN = """
 CREATE OR REPLACE FUNCTION {message}_take_in(which integer, most integer) RETURNS integer
 LANGUAGE plpgsql {settings} AS $$
 DECLARE
     one record;
     headers json;
+    given text;
+    flow text;
     due timestamptz;
     taken integer := 0;
 BEGIN
@@ -45,17 +48,23 @@ BEGIN
                 ORDER BY id LIMIT most FOR NO KEY UPDATE SKIP LOCKED LOOP
         BEGIN
             headers := one.payload::json -> 'headers';
+            given := headers ->> 'id';
+            flow := coalesce(one.user_id, headers ->> 'tenant');
             due := (headers ->> 'eta')::timestamptz;
+            IF length(given) > 500 OR length(flow) > 500 OR due >= '9999-12-31' THEN
+                RAISE data_exception;
+            END IF;
         EXCEPTION WHEN data_exception OR program_limit_exceeded THEN
-            headers := NULL;  -- a worker will find out, and bury it
+            given := NULL;
+            flow := one.user_id;
             due := NULL;
         END;
         BEGIN
             UPDATE {message}
-               SET task_id = coalesce(task_id, headers ->> 'id'), user_id = coalesce(user_id, headers ->> 'tenant'),
+               SET task_id = coalesce(task_id, given), user_id = flow,
                    visible = due IS NULL OR due <= clock_timestamp(), visible_at = greatest(due, clock_timestamp()),
                    delay_reason = CASE WHEN due > clock_timestamp() THEN 'eta' END,
-                   rank = {message}_rank(which, coalesce(user_id, headers ->> 'tenant'), rank_step)
+                   rank = {message}_rank(which, flow, rank_step)
              WHERE id = one.id;
         EXCEPTION WHEN unique_violation THEN
             DELETE FROM {message} WHERE id = one.id;
