@@ -31,10 +31,14 @@ class Database:
     def connection(self) -> psycopg2.extensions.connection:
         """The open connection.  Raises one of CONNECTION_ERRORS."""
         if self._connection is None or self._connection.closed:
-            self._connection = psycopg2.connect(**self._arguments)
-            self._connection.autocommit = True
+            self._connection = self._connect()
             _open.add(self)
         return self._connection
+
+    def _connect(self) -> psycopg2.extensions.connection:
+        connection = psycopg2.connect(**self._arguments)
+        connection.autocommit = True
+        return connection
 
     @property
     def is_open(self) -> bool:

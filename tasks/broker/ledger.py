@@ -37,7 +37,7 @@ class Ledger:
     def write(self) -> None:
         """All of it, now.  Raises one of CONNECTION_ERRORS."""
         if self._acks:
-            self._with_acks(self._sql.ack, {})
+            self.write_with("SELECT", {})
         while self._others:
             how, lease = self._others[0]
             if how == REQUEUE:
@@ -48,14 +48,16 @@ class Ledger:
 
     def write_with(self, statement: str, parameters: dict[str, Any]) -> list[Row]:
         """Run a claim; acknowledgements ride along in the same round trip and commit.  -> the claim's rows."""
-        if not self._acks:
-            return self._run(f"{self._sql.soon_durable};{statement}", parameters)
-        return self._with_acks(f"{self._sql.ack};{statement}", parameters)
-
-    def _with_acks(self, statement: str, parameters: dict[str, Any]) -> list[Row]:
-        acks = [self._acks.popleft() for _ in range(len(self._acks))]
+        statement, parameters, crashed = self.ride(statement, parameters)
         try:
-            return self._run(statement, {**parameters, **columns(acks)})
+            return self._run(statement, parameters)
         except CONNECTION_ERRORS:
-            self._acks.extendleft(acks)
+            crashed()
             raise
+
+    def ride(self, statement: str, parameters: dict[str, Any]) -> tuple[str, dict[str, Any], Callable[[], None]]:
+        """A claim with the acknowledgements in front.  -> statement, parameters, what to call if it did not arrive."""
+        if not self._acks:
+            return f"{self._sql.soon_durable};{statement}", parameters, lambda: None
+        acks = [self._acks.popleft() for _ in range(len(self._acks))]
+        return f"{self._sql.ack};{statement}", {**parameters, **columns(acks)}, lambda: self._acks.extendleft(acks)

@@ -4,6 +4,7 @@ import logging
 import os
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from time import monotonic
 from typing import Any
 
@@ -15,7 +16,7 @@ from .interest import Interest
 from .leases import Heart, Held, Lease, columns
 from .ledger import LOST, UNDECODABLE, Ledger
 from .options import Options
-from .reader import Reader
+from .reader import Claim, Reader
 from .session import Session
 from .statements import Statements, statements
 
@@ -59,7 +60,7 @@ class Node:
         self._sql: Statements = statements(options)
         self.session = Session(url, options, self._sql, connect_timeout=connect_timeout)
         self._ledger = Ledger(self.session.run, self._sql)
-        self.reader = Reader(options, self._sql, self.session, self._ledger)
+        self.reader = Reader(options, self._sql, self.session)
         self._heart_database = Database(url, connect_timeout=connect_timeout)
         self._heart: Heart | None = None
         self._exchanged_at = 0.0
@@ -85,6 +86,7 @@ class Node:
         heart.stop()
         self.reader.clear()
         try:
+            self.session.finish()
             self._ledger.write()
             self.fanout.send(self.session)
             self.hand_back(list(self.held))
@@ -115,9 +117,9 @@ class Node:
         try:
             if self.session.connected or self._return():
                 self._hear()
-                if self.queues and monotonic() >= self.reader.poll_at:
-                    self.reader.poll()
                 self._exchange()
+                if self.queues and not self.session.busy and monotonic() >= self.reader.poll_at:
+                    self.reader.poll()
                 self.fanout.serve(self.session, alone=not self.queues)
                 self._hear()  # what came with the answers above makes the descriptor readable no more
         except CONNECTION_ERRORS as error:
@@ -142,6 +144,8 @@ class Node:
         if self._inbox:
             return 0.0
         fanout = self.fanout.patience(self.session)
+        if self.session.busy:
+            return TURN_SECONDS
         if self._ledger or (self.reader.hopeful and self.free()):
             return min(fanout, self._spacing())
         return min(fanout, self.reader.patience() if self.queues else TURN_SECONDS)
@@ -170,6 +174,7 @@ class Node:
         """Give leases back, ready at once, without a charge.  Raises one of CONNECTION_ERRORS, and keeps them then."""
         if not self._mine:
             return
+        self.session.finish()
         if leases := [self.held[tag] for tag in tags if tag in self.held]:
             self.session.run(self._sql.release, {**columns(leases), "charge": False})
         for tag in tags:
@@ -178,7 +183,7 @@ class Node:
 
     def get(self, queue: str) -> Any | None:
         """One message, at once, or None.  Raises one of CONNECTION_ERRORS."""
-        self._take_in(self.reader.claim_from(queue, 1), queue)
+        self._claim(self.reader.claim_of(queue, 1))
         self._ledger.write()
         return self._inbox.popleft()[0] if self._inbox else None
 
@@ -200,14 +205,25 @@ class Node:
         return self._pid == os.getpid()
 
     def _exchange(self) -> None:
-        """Write and claim, queue by queue, until the window is full or the queues are empty."""
-        if self._spacing() > 0:
+        """Write and claim until the window is full or the queues are empty; with a loop, begin to and go on."""
+        if self.session.busy or self._spacing() > 0:
             return
-        if self.reader.hopeful:
-            for queue, rows in self.reader.claim(self.free()):
-                self._take_in(rows, queue)
+        while self.reader.hopeful and (claim := self.reader.next(self.free())):
+            if self.alarm.loop is not None and self.session.fileno() is not None:
+                statement, given, crashed = self._ledger.ride(claim.statement, claim.parameters)
+                self.session.start(statement, given, partial(self._landed, claim), crashed)
+                return
+            self._claim(claim)
         if self._ledger:
             self._ledger.write()
+        self._exchanged_at = monotonic()
+
+    def _claim(self, claim: Claim) -> None:
+        self._landed(claim, self._ledger.write_with(claim.statement, claim.parameters))
+
+    def _landed(self, claim: Claim, rows: list[Row]) -> None:
+        for row in self.reader.took(claim, rows):
+            self._take(row, claim.queue)
         self._exchanged_at = monotonic()
 
     def _spacing(self) -> float:
@@ -215,10 +231,6 @@ class Node:
         if self.reader.hopeful and 2 * self.free() >= (self.prefetch_count or BATCH):
             return 0.0
         return max(0.0, self._exchanged_at + SPACING_SECONDS - monotonic())
-
-    def _take_in(self, rows: list[Row], queue: str) -> None:
-        for row in rows:
-            self._take(row, queue)
 
     def _take(self, row: Row, queue: str) -> None:
         row_id, token, losses = row[0], row[1], row[6]

@@ -1,13 +1,11 @@
 """What a node reads from its queues: which one next, how much of it, and from where on."""
 
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 from math import inf
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple
 
 from .database import Row
-from .ledger import Ledger
 from .options import Options
 from .session import Session
 from .statements import Statements
@@ -81,16 +79,28 @@ class Place:
         return self.rank
 
 
+class Claim(NamedTuple):
+    """A claim of up to `most` messages from the rank `begin` on.  began: time of time.monotonic."""
+
+    queue: str
+    most: int
+    begin: int
+    began: float
+    statement: str
+    parameters: dict[str, Any]
+
+
 class Reader:
     """Of one node.  Methods raise one of CONNECTION_ERRORS where they run a statement."""
 
-    def __init__(self, options: Options, sql: Statements, session: Session, ledger: Ledger) -> None:
+    def __init__(self, options: Options, sql: Statements, session: Session) -> None:
         self.queues: list[str] = []
         self.poll_at = 0.0
-        self._options, self._sql, self._session, self._ledger = options, sql, session, ledger
+        self._options, self._sql, self._session = options, sql, session
         self._places: dict[str, Place] = {}
         self._hints: set[str] = set()
         self._rotation = 0
+        self._turn: list[str] = []
         self._active = True
         self._clock: datetime | None = None
         self._whole_poll = Budget()
@@ -145,39 +155,43 @@ class Reader:
         looks = [self._places[queue].look_at() for queue in self.queues]
         return max(0.0, min([self.poll_at, *looks]) - monotonic())
 
-    def claim(self, budget: int) -> Iterator[tuple[str, list[Row]]]:
-        """Lease up to `budget` messages in all.  -> (queue, its rows in their order), until the queues are empty."""
-        self._rotation += 1
-        while budget and (waiting := [queue for queue in self._in_order() if queue in self._hints]):
-            for position, queue in enumerate(waiting):
-                strict = self._options.queue_order == "strict"
-                share = budget if strict else -(-budget // (len(waiting) - position))
-                if not share:
-                    break
-                rows = self.claim_from(queue, share)
-                budget -= len(rows)
-                if len(rows) < share:
-                    self._hints.discard(queue)
-                yield queue, rows
+    def next(self, budget: int) -> Claim | None:
+        """The next claim, of up to `budget` messages; None when the queues are empty, as far as is known."""
+        if self._options.queue_order == "strict":
+            queue = next((queue for queue in self.queues if queue in self._hints), None)
+            return self.claim_of(queue, budget) if queue and budget else None
+        self._turn = [queue for queue in self._turn if queue in self._hints]
+        if not self._turn:
+            self._rotation += 1
+            first = self._rotation % max(1, len(self.queues))
+            self._turn = [queue for queue in self.queues[first:] + self.queues[:first] if queue in self._hints]
+        share = -(-budget // max(1, len(self._turn)))
+        return self.claim_of(self._turn.pop(0), share) if self._turn and share else None
 
-    def claim_from(self, queue: str, count: int) -> list[Row]:
-        """Lease up to `count` messages of one queue.  -> their rows, in their order."""
+    def claim_of(self, queue: str, count: int) -> Claim:
+        """A claim of up to `count` messages of one queue."""
         place = self._places.setdefault(queue, Place())
-        began, begin = monotonic(), place.begin()
-        given: dict[str, Any] = {
+        begin, raised = place.begin(), place.to_write()
+        given = {
             "queue": queue,
             "count": count,
             "owner": self._session.owner,
             "lease": self._options.lease_seconds,
             "floor": begin,
             "sleep": place.sleep,
-            "raised": place.to_write(),
+            "raised": raised,
         }
-        written = "" if given["raised"] is None else f"{self._sql.raise_floor};"
-        rows = self._ledger.write_with(written + self._sql.claim, given)
+        written = "" if raised is None else f"{self._sql.raise_floor};"
+        return Claim(queue, count, begin, monotonic(), written + self._sql.claim, given)
+
+    def took(self, claim: Claim, rows: list[Row]) -> list[Row]:
+        """A claim was answered.  -> its rows, in their order."""
+        place = self._places[claim.queue]
         if rows and rows[-1][0] is None:
             place.sleep = rows.pop()[3]
-        place.read(begin, [row[-1] for row in rows], count, began)
+        place.read(claim.begin, [row[-1] for row in rows], claim.most, claim.began)
+        if len(rows) < claim.most:
+            self._hints.discard(claim.queue)
         return sorted(rows, key=_place)
 
     def poll(self) -> None:
@@ -199,12 +213,6 @@ class Reader:
         pause = min(self._options.poll_seconds, most)
         self._active = False
         self.poll_at = now + (pause if due is None else min(pause, due))
-
-    def _in_order(self) -> list[str]:
-        if self._options.queue_order == "strict":
-            return self.queues
-        first = self._rotation % max(1, len(self.queues))
-        return self.queues[first:] + self.queues[:first]
 
 
 def _place(row: Row) -> tuple[int, int]:

@@ -4,11 +4,12 @@ import logging
 import os
 import secrets
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from time import monotonic
 from typing import Any
 
-from .database import CONNECTION_ERRORS, Database, Row
+from .database import CONNECTION_ERRORS, Row
+from .flight import FlyingDatabase
 from .options import Options
 from .statements import Statements
 
@@ -27,7 +28,7 @@ class Session:
         self.owner: int | None = None
         self.connected = False
         self._options, self._sql = options, sql
-        self._database = Database(options.direct_url or url, connect_timeout=connect_timeout)
+        self._database = FlyingDatabase(options.direct_url or url, connect_timeout=connect_timeout)
         self._retry_at, self._backoff = 0.0, BACKOFF_SECONDS[0]
         self._judge_from = 0.0
         self._others: list[tuple[str, str]] = []
@@ -35,6 +36,21 @@ class Session:
     def run(self, statement: str, parameters: Any) -> list[Row]:
         """As Database.run."""
         return self._database.run(statement, parameters)
+
+    @property
+    def start(self) -> Callable[..., None]:
+        """As FlyingDatabase.start."""
+        return self._database.start
+
+    @property
+    def finish(self) -> Callable[[], None]:
+        """As FlyingDatabase.finish."""
+        return self._database.finish
+
+    @property
+    def busy(self) -> bool:
+        """A statement is under way."""
+        return self._database.flight is not None
 
     def open(self) -> None:
         """Connect, lock, listen.  Raises one of CONNECTION_ERRORS."""
@@ -96,7 +112,7 @@ class Session:
 
     def read(self) -> None:
         """Take what lies in the socket.  Raises one of CONNECTION_ERRORS when that is its end."""
-        self._database.connection.poll()
+        self._database.read()
 
     def heard(self) -> Iterator[tuple[str, float | None]]:
         """Notifications since the last time: (queue, seconds until a message is due or None for a ready one)."""
