@@ -7,7 +7,7 @@ PYTHON ?= python3
 JOBS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup test check format prove-kill bench-broker bench-accept bench-start bench-inventory clean
+.PHONY: help run setup test check format prove-kill prove-broker bench-broker bench-accept bench-start bench-inventory clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
@@ -38,6 +38,10 @@ format: setup ## format and mend what ruff can
 
 prove-kill: setup ## kill real workers 50 times; nothing may be lost or billed twice
 	FAIRLANE_KILLS=50 $(BIN)/python -m pytest tests/e2e/test_kill.py -p no:randomly --timeout 900 -s
+
+prove-broker: setup ## kill nodes, children and sessions 1000 times, restart PostgreSQL 50 times, feed 100 MB of poison
+	BROKER_KILLS=1000 BROKER_RESTARTS=50 BROKER_POISON_MB=100 $(BIN)/python -m pytest tests/broker/test_prove.py \
+		tests/broker/test_poison.py -p no:randomly -s
 
 bench-broker: setup ## drain, latency and publish rate, next to stock kombu
 	$(BIN)/python -m bench.broker

@@ -111,6 +111,15 @@ class Broker:
 
     def worker(self, *arguments: str, ready: bool = True, **environment: str) -> Worker:
         """Start one; -> when it consumes."""
+        worker = self.launch(*arguments, **environment)
+        self.stack.callback(lambda: print(worker.text))
+        self.stack.callback(worker.clear)
+        if ready:
+            wait_for(lambda: "ready." in worker.text, 20)
+        return worker
+
+    def launch(self, *arguments: str, **environment: str) -> Worker:
+        """Start one; the caller sees to its end."""
         log = self.logs / f"worker{next(_numbers)}.log"
         command = [
             sys.executable,
@@ -130,12 +139,7 @@ class Broker:
                 [*command, *(arguments or ("-c", "2"))], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=out, stderr=out,
                 env=os.environ | {"BROKER_TEST_URL": self.url} | environment, start_new_session=True,
             )  # fmt: skip
-        worker = Worker(process, log)
-        self.stack.callback(lambda: print(worker.text))
-        self.stack.callback(worker.clear)
-        if ready:
-            wait_for(lambda: "ready." in worker.text, 20)
-        return worker
+        return Worker(process, log)
 
 
 def wait_for(holds: Callable[[], Any], seconds: float = 10) -> float:

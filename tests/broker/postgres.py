@@ -23,9 +23,9 @@ SETTINGS = {
 
 
 class PostgresServer:
-    """Trust authentication, user `postgres`."""
+    """Trust authentication, user `postgres`; settings beside SETTINGS, or instead."""
 
-    def __init__(self) -> None:
+    def __init__(self, **settings: str) -> None:
         self.home = Path(tempfile.mkdtemp(prefix="broker-pg-"))
         self._account = _account()
         if self._account:
@@ -36,7 +36,9 @@ class PostgresServer:
             "initdb", "-D", str(self._data), "-A", "trust", "-U", "postgres", "--no-sync", "--no-locale", "-E", "UTF8"
         )
         with (self._data / "postgresql.conf").open("a") as conf:
-            conf.writelines(f"{name} = '{value}'\n" for name, value in {**SETTINGS, "port": self.port}.items())
+            conf.writelines(
+                f"{name} = '{value}'\n" for name, value in {**SETTINGS, **settings, "port": self.port}.items()
+            )
 
     def url(self, database: str = "postgres") -> str:
         return f"postgresql://postgres@127.0.0.1:{self.port}/{database}"
@@ -44,9 +46,9 @@ class PostgresServer:
     def start(self) -> None:
         self._run("pg_ctl", "-D", str(self._data), "-l", str(self.home / "log"), "-w", "start")
 
-    def stop(self) -> None:
-        """As a failover does it: sessions are ended, not waited for."""
-        self._run("pg_ctl", "-D", str(self._data), "-w", "-m", "fast", "stop")
+    def stop(self, mode: str = "fast") -> None:
+        """As a failover does it: sessions are ended, not waited for; `immediate`: without a last checkpoint."""
+        self._run("pg_ctl", "-D", str(self._data), "-w", "-m", mode, "stop")
 
     def remove(self) -> None:
         with suppress(subprocess.CalledProcessError):
