@@ -14,7 +14,7 @@ from pathlib import Path
 
 from bench.broker import peers, report
 from bench.broker.bench import Bench, Missing, Options, running
-from bench.broker.scenes import SCENES, Step
+from bench.broker.scenes import SCENES, SHORT, Step
 from bench.broker.systems import SYSTEMS
 
 
@@ -27,8 +27,10 @@ def main() -> None:
         _list()
         return
     options = Options(
-        jobs=given.jobs, multiplier=given.multiplier, latencies=given.latencies, peers_venv=given.peers_venv
-    )
+        jobs=given.jobs, multiplier=given.multiplier, latencies=given.latencies, peers_venv=given.peers_venv,
+        backlog=tuple(given.backlog), finished=given.finished, idle_seconds=given.idle_seconds,
+        pin_seconds=given.pin_seconds,
+    )  # fmt: skip
     results: report.Results = {}
     with tempfile.TemporaryDirectory(prefix="broker-bench-") as folder:
         Path(folder).chmod(0o755)
@@ -95,10 +97,14 @@ def _list() -> None:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.broker", description=__doc__)
     parser.add_argument("--systems", nargs="+", choices=SYSTEMS, default=list(SYSTEMS), metavar="SYSTEM")
-    parser.add_argument("--scenes", nargs="+", choices=SCENES, default=list(SCENES), metavar="SCENE")
+    parser.add_argument("--scenes", nargs="+", choices=SCENES, default=list(SHORT), metavar="SCENE")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=20_000, help="of a drain; a slow system gets its share of them")
     parser.add_argument("--latencies", type=int, default=120, help="jobs of the latency scene")
+    parser.add_argument("--backlog", type=int, nargs="+", default=[0, 500_000, 1_000_000], help="messages that wait")
+    parser.add_argument("--finished", type=int, default=1_000_000, help="jobs that ran before, in the backlog scene")
+    parser.add_argument("--idle-seconds", type=float, default=60.0, help="how long the idle nodes are watched")
+    parser.add_argument("--pin-seconds", type=float, default=600.0, help="how long the open transaction stays open")
     parser.add_argument("--multiplier", type=int, default=8, help="Celery's prefetch multiplier, with every broker")
     parser.add_argument("--peers-venv", type=Path, default=peers.default_folder(), help="default: in your cache")
     parser.add_argument("--lock", type=Path, help="a file to hold locked during each step")

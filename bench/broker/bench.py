@@ -27,12 +27,20 @@ class Missing(Exception):  # noqa: N818  shown in the table
 
 @dataclass(frozen=True)
 class Options:
-    """Of the command line.  jobs: of a drain; multiplier: Celery's prefetch multiplier."""
+    """Of the command line.
+
+    jobs: of a drain; multiplier: Celery's prefetch multiplier; backlog: messages that wait meanwhile, one step each;
+    finished: jobs that ran before; idle_seconds, pin_seconds: how long nodes idle and a transaction stays open.
+    """
 
     jobs: int
     multiplier: int
     latencies: int
     peers_venv: Path
+    backlog: tuple[int, ...] = ()
+    finished: int = 0
+    idle_seconds: float = 0.0
+    pin_seconds: float = 0.0
 
 
 @dataclass
@@ -78,12 +86,17 @@ class Bench:
             self.postgres.run("VACUUM ANALYZE", database=system.name)
             self.postgres.run("CHECKPOINT")
 
-    def client(self, system: System, command: str, number: int = 0) -> float | None:
-        """Run a command of its client.  -> seconds, if it was timed.  Raises: Missing."""
-        argv = [self._python(system), "-m", system.client, command, str(number)]
+    def client(
+        self, system: System, command: str, number: int = 0, *, module: str = "", seconds: float = 0.0
+    ) -> float | None:
+        """Run a command of its client, or of another module.  -> seconds, if it was timed.  Raises: Missing.
+
+        seconds: what the command takes by intent, on top of what is given to any.
+        """
+        argv = [self._python(system), "-m", module or system.client, command, str(number)]
         done = subprocess.run(
-            argv, cwd=ROOT, env=self._environment(system), capture_output=True, text=True, timeout=CLIENT_SECONDS,
-            check=False,
+            argv, cwd=ROOT, env=self._environment(system), capture_output=True, text=True,
+            timeout=CLIENT_SECONDS + seconds, check=False,
         )  # fmt: skip
         if done.returncode != 0:
             raise RuntimeError(f"{system.name} {command}: {done.stderr[-2000:]}")

@@ -28,6 +28,14 @@ class Nodes:
         self.processes.append(process)
         return process
 
+    def replace_dead(self) -> bool:
+        """Start one for each that has ended.  -> whether there was any."""
+        dead = [process for process in self.processes if process.poll() is not None]
+        for process in dead:
+            self.processes.remove(process)
+            self.start()
+        return bool(dead)
+
     def stop(self) -> None:
         """Stop all, warmly; one that does not end is killed."""
         for process in self.processes:

@@ -33,3 +33,9 @@ def nothing() -> None:
 def stamp(sent: float) -> None:
     """Leave the seconds since it was sent."""
     mark.stamp(sent)
+
+
+@app.task(name="hold")
+def hold(job: str) -> None:
+    """Say that it started, and stay busy."""
+    mark.hold(job)

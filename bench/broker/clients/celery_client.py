@@ -3,13 +3,15 @@
 from collections.abc import Callable
 from itertools import repeat
 from typing import Any
+from uuid import uuid4
 
 import psycopg2
 
 from bench.broker.clients import mark
-from bench.broker.clients.celery_app import URL, app, nothing, stamp
+from bench.broker.clients.celery_app import URL, app, hold, nothing, stamp
 from bench.broker.clients.command import WARM_UP, database, median_of_batches, serve, timed
 
+DAY = 86_400
 #: One message as Celery made it, many times over, each with an id of its own.
 COPY = """
     INSERT INTO kombu_message ({columns}, id, payload {task_id})
@@ -49,10 +51,19 @@ def publish(count: int) -> float:
 
 def fill(count: int) -> None:
     """As fast as it goes, not timed."""
+    _fill(count)
+
+
+def delay(count: int) -> None:
+    """As fill, due in a day."""
+    _fill(count, countdown=DAY)
+
+
+def _fill(count: int, **options: Any) -> None:
     with app.producer_or_acquire() as producer:
         if "postgresql" not in URL:
-            return _send(count, producer)
-        sample = app.send_task(nothing.name, producer=producer).id
+            return _send(count, producer, **options)
+        sample = app.send_task(nothing.name, producer=producer, **options).id
     with psycopg2.connect(database()) as connection, connection.cursor() as cursor:
         cursor.execute(COLUMNS)
         columns = [name for (name,) in cursor.fetchall()]
@@ -68,6 +79,20 @@ def paced(count: int) -> None:
     with app.producer_or_acquire() as producer:
         for now in mark.paced(count):
             app.send_task(stamp.name, args=(now,), producer=producer)
+
+
+def steady(count: int) -> None:
+    """At a constant rate."""
+    with app.producer_or_acquire() as producer:
+        for now in mark.steady(count):
+            app.send_task(stamp.name, args=(now,), producer=producer)
+
+
+def occupy(count: int) -> None:
+    """Jobs that stay busy until they are released."""
+    with app.producer_or_acquire() as producer:
+        for _ in range(count):
+            app.send_task(hold.name, args=(uuid4().hex,), producer=producer)
 
 
 def joined(count: int) -> float:
@@ -106,11 +131,12 @@ def _batches(send: Callable[[Any], object]) -> float:
     return median_of_batches(in_transaction)
 
 
-def _send(count: int, producer: Any) -> None:
+def _send(count: int, producer: Any, **options: Any) -> None:
     for _ in range(count):
-        app.send_task(nothing.name, producer=producer)
+        app.send_task(nothing.name, producer=producer, **options)
 
 
 if __name__ == "__main__":
     common = {"setup": setup, "empty": empty, "publish": publish, "fill": fill, "paced": paced}
+    common |= {"delay": delay, "steady": steady, "hold": occupy}
     serve({**common, "joined": joined, "bulk": bulk, "many": many} if URL.startswith("durable") else common)

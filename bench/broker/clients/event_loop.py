@@ -3,7 +3,7 @@
 import asyncio
 import statistics
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any
@@ -40,7 +40,8 @@ def serve_loop(
         "publish": lambda count: _publish(connect, count),
         "many": lambda count: _many(connect, count),
         "fill": lambda count: _fill(connect, count),
-        "paced": lambda count: _paced(connect, count),
+        "paced": lambda count: _stamped(connect, mark.paced(count)),
+        "steady": lambda count: _stamped(connect, mark.steady(count)),
         "node": node,
     }
     serve({name: _command(body) for name, body in asynchronous.items()})
@@ -79,7 +80,7 @@ async def _fill(connect: Connect, count: int) -> None:
             await publisher.many(min(CHUNK, count - start))
 
 
-async def _paced(connect: Connect, count: int) -> None:
+async def _stamped(connect: Connect, times: Iterable[float]) -> None:
     async with connect() as publisher:
-        for now in mark.paced(count):
+        for now in times:
             await publisher.stamped(now)

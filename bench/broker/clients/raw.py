@@ -4,7 +4,7 @@ import os
 import select
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import psycopg2
@@ -53,8 +53,12 @@ def many(count: int) -> float:
 
 def paced(count: int) -> None:
     """One by one to an idle node, with pauses."""
+    _stamped(mark.paced(count))
+
+
+def _stamped(times: Iterable[float]) -> None:
     cursor = _connect().cursor()
-    for now in mark.paced(count):
+    for now in times:
         cursor.execute(PUBLISH, (now,))
 
 
@@ -109,5 +113,6 @@ if __name__ == "__main__":
         "many": many,
         "fill": lambda count: _run(FILL, count),
         "paced": paced,
+        "steady": lambda count: _stamped(mark.steady(count)),
         "node": node,
     })  # fmt: skip

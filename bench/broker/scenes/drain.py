@@ -16,6 +16,11 @@ def drain(bench: Bench, system: System, processes: int, nodes: int = 1) -> float
     if system.store != "memory":
         bench.client(system, "fill", jobs)
         bench.settle(system)
+    return rate(bench, system, processes, jobs, nodes)
+
+
+def rate(bench: Bench, system: System, processes: int, jobs: int, nodes: int = 1) -> float:
+    """Jobs a second of the first so many, whatever else is there."""
     warm = int(jobs * WARM)
     with bench.nodes(system, processes, nodes, messages=jobs) as running:
         began = running.wait(warm, SECONDS)
