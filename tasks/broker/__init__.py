@@ -38,6 +38,9 @@ exchange has no stored queue bound in the sender's process is a row of `kombu_br
 Of a topic exchange, and events are one, a row is written only while a reader has announced itself.  A worker needs no
 second session for any of it.  With `listen` False a worker looks with its poll, so give `inspect` a `--timeout` above
 `poll_seconds`; a process that only subscribes looks every 0.2 s.  Celery itself switches gossip and mingle off.
+
+Operators.  `dead_letters.list_dead`, `redrive` and `drop`; `facts.queue_facts` and `group_facts`, exact up to 10,000
+and estimates beyond, in milliseconds whatever waits.  As SQL: `SELECT * FROM kombu_message_facts()`.
 """
 
 from kombu.transport import TRANSPORT_ALIASES

@@ -18,6 +18,7 @@ node sees that somebody publishes, and looks again soon.
 Locks of each function: the message rows it changes, skipping locked ones.
 """
 
+from .counting import COUNTING
 from .upkeep import UPKEEP
 
 #: First halves of advisory locks; the second is the queue's id.
@@ -143,4 +144,4 @@ BEGIN
     RETURN NEXT;
 END $$"""
 
-FUNCTIONS = (RANK, WANTED, PUBLISH, LEASE, CLAIM, *UPKEEP)
+FUNCTIONS = (RANK, WANTED, PUBLISH, LEASE, CLAIM, *UPKEEP, *COUNTING)

@@ -17,6 +17,7 @@ def fill(statement: str, options: Options) -> str:
         group=options.group_tablename,
         node=options.node_tablename,
         dead_letter=options.dead_letter_tablename,
+        dead_letter_name=options.dead_letter_tablename.rpartition(".")[2],
         broadcast=options.broadcast_tablename,
         broadcast_name=options.broadcast_tablename.rpartition(".")[2],
         channel=options.channel,

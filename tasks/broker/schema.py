@@ -59,9 +59,17 @@ INDEXES = (
     "CREATE INDEX {name}_due ON {message} (queue_id, visible_at) WHERE NOT visible",
     # With the end of the lease, so that a search can leave out the many that ended before.
     "CREATE INDEX {name}_leased ON {message} (lease_owner, visible_at) WHERE lease_owner IS NOT NULL",
-    "CREATE INDEX {name}_parked ON {message} (queue_id, user_id, id) WHERE delay_reason = 'parked'",
+    # What waits for its time or to be woken, by group.
+    """CREATE INDEX {name}_waiting ON {message} (queue_id, delay_reason, (coalesce(user_id, '')), id)
+        WHERE delay_reason IS NOT NULL""",
     "CREATE INDEX {name}_started ON {message} (queue_id) WHERE started_at IS NOT NULL",
     "CREATE INDEX {name}_snoozed ON {message} (user_id, id) WHERE delay_reason = 'snooze'",
+    # Every 32nd of those not leased, in an order of no meaning: to estimate numbers, see counting.py.
+    """CREATE INDEX {name}_sample ON {message} (queue_id, (coalesce(delay_reason, 'ready')), (hashint8(id)))
+        INCLUDE (id, delay_reason, user_id) WHERE lease_token IS NULL AND hashint8(id) & 31 = 0""",
+    """CREATE INDEX {name}_group_sample ON {message}
+        (queue_id, (coalesce(user_id, '')), (coalesce(delay_reason, 'ready')), (hashint8(id)))
+        INCLUDE (id, delay_reason, user_id) WHERE lease_token IS NULL AND hashint8(id) & 31 = 0""",
 )
 
 #: Every message is updated once or twice and then deleted: the default of a fifth of the table is far too late.
@@ -87,7 +95,8 @@ NODE = """
         since timestamptz NOT NULL DEFAULT clock_timestamp()
     )"""
 
-DEAD_LETTER = """
+DEAD_LETTER = (
+    """
     CREATE TABLE {dead_letter} (
         id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
         queue text,
@@ -98,8 +107,14 @@ DEAD_LETTER = """
         delivery_count integer,
         lost_count integer,
         enqueued_at timestamptz,
-        died_at timestamptz NOT NULL DEFAULT clock_timestamp()
-    )"""
+        died_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+        unique_key text,                        -- for its way back
+        rank_step integer NOT NULL DEFAULT 100
+    )""",
+    "CREATE INDEX {dead_letter_name}_queue ON {dead_letter} (queue, id)",
+    """CREATE INDEX {dead_letter_name}_sample ON {dead_letter} (queue, (hashint8(id)))
+        INCLUDE (id) WHERE hashint8(id) & 31 = 0""",
+)
 
 #: Fan-out.  Not logged: a crash of the server may lose what would be out of date a minute later.
 BROADCAST = (
@@ -122,7 +137,7 @@ BROADCAST = (
 def ddl(options: Options) -> tuple[str, ...]:
     """Statements that make the tables and functions, in their order; each one stands alone."""
     sequences = tuple(f"CREATE SEQUENCE IF NOT EXISTS {name}_id_sequence" for name in ("queue", "message"))
-    tables = (QUEUE, MESSAGE, *INDEXES, VACUUM, GROUP, NODE, DEAD_LETTER, *BROADCAST)
+    tables = (QUEUE, MESSAGE, *INDEXES, VACUUM, GROUP, NODE, *DEAD_LETTER, *BROADCAST)
     return (*sequences, *(fill(statement, options) for statement in (*tables, *FUNCTIONS)))
 
 

@@ -117,9 +117,10 @@ BURY = """
     WITH gone AS (
         DELETE FROM {message} WHERE id = ANY (%(ids)s) AND lease_token = ANY (%(tokens)s::uuid[]) RETURNING *
     )
-    INSERT INTO {dead_letter} (queue, task_id, user_id, payload, reason, delivery_count, lost_count, enqueued_at)
+    INSERT INTO {dead_letter}
+           (queue, task_id, user_id, payload, reason, delivery_count, lost_count, enqueued_at, unique_key, rank_step)
     SELECT (SELECT name FROM {queue} WHERE id = queue_id), task_id, user_id, payload, %(reason)s,
-           delivery_count, lost_count, enqueued_at FROM gone"""
+           delivery_count, lost_count, enqueued_at, unique_key, rank_step FROM gone"""
 
 #: Name a node, and forget the lock it had before; its death is told by the lock, this is only where to look.
 JOIN = """
@@ -139,6 +140,26 @@ PURGE = """
         DELETE FROM {message} WHERE queue_id = (SELECT id FROM {queue} WHERE name = %(queue)s) AND lease_token IS NULL
         RETURNING 1)
     SELECT count(*) FROM gone"""
+
+#: Letters with these ids, of a queue and for a reason; NULL: any.  The driver writes the values into the text, and so
+#: the planner sees which of these conditions are none.
+_CHOSEN = """(%(queue)s::text IS NULL OR queue = %(queue)s) AND (%(reason)s::text IS NULL OR reason = %(reason)s)
+       AND (%(ids)s::bigint[] IS NULL OR id = ANY (%(ids)s::bigint[]))"""
+LIST_DEAD = f"""
+    SELECT id, queue, task_id, user_id, unique_key, reason, delivery_count, lost_count, enqueued_at, died_at,
+           octet_length(payload), CASE WHEN %(whole)s THEN payload ELSE left(payload, %(cut)s) END
+      FROM {{dead_letter}} WHERE {_CHOSEN} AND (%(before)s::bigint IS NULL OR id < %(before)s)
+     ORDER BY id DESC LIMIT %(most)s"""
+NEXT_DEAD = f"""
+    SELECT id FROM {{dead_letter}} WHERE {_CHOSEN} AND id > %(after)s ORDER BY id LIMIT {{batch}}"""
+REDRIVE = "SELECT letter, outcome FROM {message}_redrive(%(ids)s::bigint[])"
+DROP_DEAD = """
+    DELETE FROM {dead_letter} WHERE id IN (
+        SELECT id FROM {dead_letter} WHERE id = ANY (%(ids)s::bigint[]) ORDER BY id FOR UPDATE SKIP LOCKED)
+    RETURNING id"""
+
+FACTS = "SELECT * FROM {message}_facts()"
+GROUPS = "SELECT * FROM {message}_groups(%(queue)s, %(group)s, %(most)s)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,6 +188,12 @@ class Statements:
     poll: str = POLL
     size: str = SIZE
     purge: str = PURGE
+    list_dead: str = LIST_DEAD
+    next_dead: str = NEXT_DEAD
+    redrive: str = REDRIVE
+    drop_dead: str = DROP_DEAD
+    facts: str = FACTS
+    groups: str = GROUPS
 
 
 def statements(options: Options) -> Statements:

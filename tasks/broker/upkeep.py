@@ -1,4 +1,4 @@
-"""The functions that make messages ready again: what is due, what dead nodes held, what was parked.
+"""The functions that make messages ready again: what is due, held by dead nodes, parked, or given up.
 
 Locks of each: the message rows it changes, skipping locked ones.
 """
@@ -13,7 +13,7 @@ BEGIN
     WITH next AS (
         SELECT m.id, row_number() OVER (ORDER BY m.id) - 1 AS place FROM (
             SELECT p.id FROM {message} AS p
-             WHERE p.queue_id = which AND p.user_id = flow AND p.delay_reason = 'parked'
+             WHERE p.queue_id = which AND coalesce(p.user_id, '') = flow AND p.delay_reason = 'parked'
              ORDER BY p.id LIMIT most FOR NO KEY UPDATE SKIP LOCKED) AS m),
     base AS MATERIALIZED (SELECT {message}_rank(which, flow, 0) AS rank)
     UPDATE {message} AS m
@@ -23,7 +23,8 @@ BEGIN
     IF FOUND THEN
         PERFORM pg_notify('{channel}', (SELECT name FROM {queue} WHERE id = which));
     END IF;
-    IF NOT EXISTS (SELECT FROM {message} WHERE queue_id = which AND user_id = flow AND delay_reason = 'parked') THEN
+    IF NOT EXISTS (SELECT FROM {message} WHERE queue_id = which AND coalesce(user_id, '') = flow
+                      AND delay_reason = 'parked') THEN
         DELETE FROM {group} WHERE (queue_id, name) IN (
             SELECT queue_id, name FROM {group} WHERE queue_id = which AND name = flow FOR UPDATE SKIP LOCKED);
     END IF;
@@ -208,4 +209,29 @@ BEGIN
     due := CASE WHEN moved >= {batch} THEN 0 ELSE greatest(0, extract(epoch FROM coming - clock)) END;
 END $$"""
 
-UPKEEP = (WAKE, TAKE_IN, PROMOTE, RESCUE, PROBE, PARK, POLL)
+#: Put dead letters back on their queues as new messages.  One whose task id or unique key is there again, or whose
+#: queue is not, stays dead; one that somebody else holds is left out.  -> what became of each: 'redriven', 'in the way'
+#: or 'no queue'.  Locks besides: the letters.
+REDRIVE = """
+CREATE OR REPLACE FUNCTION {message}_redrive(letters bigint[]) RETURNS TABLE (letter bigint, task text, outcome text)
+LANGUAGE plpgsql {settings} AS $$
+DECLARE
+    one record;
+BEGIN
+    FOR one IN SELECT * FROM {dead_letter} WHERE id = ANY (letters) ORDER BY id FOR UPDATE SKIP LOCKED LOOP
+        letter := one.id;
+        task := one.task_id;
+        IF NOT EXISTS (SELECT FROM {queue} WHERE name = one.queue) THEN
+            outcome := 'no queue';
+        ELSIF {message}_publish(one.queue, one.payload, one.task_id, one.user_id, one.unique_key, NULL, one.rank_step,
+                                one.queue) IS NULL THEN
+            outcome := 'in the way';
+        ELSE
+            DELETE FROM {dead_letter} WHERE id = one.id;
+            outcome := 'redriven';
+        END IF;
+        RETURN NEXT;
+    END LOOP;
+END $$"""
+
+UPKEEP = (WAKE, TAKE_IN, PROMOTE, RESCUE, PROBE, PARK, POLL, REDRIVE)

@@ -55,6 +55,13 @@ def test_waking_gives_the_oldest_and_the_group_is_free_after_its_last(broker: Br
     assert committed(broker, wake, "ann") == []
 
 
+def test_messages_without_a_group_are_parked_and_woken_like_one(broker: Broker) -> None:
+    for number in range(2):
+        broker.send("nothing", task_id=str(number))
+    assert committed(broker, park, "") == 2
+    assert [committed(broker, wake, "") for _ in range(3)] == [["0"], ["1"], []]
+
+
 def test_a_woken_message_is_next_whoever_waits(broker: Broker, ann: list[str]) -> None:
     committed(broker, park, "ann")
     with broker.connect() as connection:
