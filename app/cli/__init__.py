@@ -20,6 +20,7 @@ COMMANDS = {
     "queues": "operate",
     "pause": "operate",
     "resume": "operate",
+    "dead": "dead",
     "config": "operate",
     "openapi": "operate",
 }

@@ -24,15 +24,15 @@ def migrate() -> None:
 @click.command()
 @click.option("--json", "as_json", is_flag=True)
 def queues(*, as_json: bool) -> None:
-    """Each queue: what is ready, how long the oldest waits, what runs and what is due later."""
-    facts = queueing.facts(open_database(), now=now())
+    """Each queue: what is ready, how long the oldest waits, what runs, what is due later; ~ marks estimates."""
+    facts = queueing.facts(open_database())
     if as_json:
         click.echo(json.dumps(facts, default=str))
         return
-    columns = ("queue", "ready", "oldest_seconds", "leased", "delayed", "paused")
+    columns = ("queue", "ready", "oldest_seconds", "leased", "delayed", "parked", "dead", "paused")
     table = Table(*columns)
     for row in facts:
-        table.add_row(*(str(row[column]) for column in columns))
+        table.add_row(*(f"{'~' if column in row['estimated'] else ''}{row[column]}" for column in columns))
     Console().print(table)
 
 

@@ -2,24 +2,97 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
 from uuid import UUID
 
-from sqlalchemy import text
+from sqlalchemy import Row, text
 
 from app.store.unit_of_work import Tx
 
 _UUID = "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
 # A task id is a uuid only where the message was ours; anything may have been inserted into the queue.  It is this id
 # that is cast and not every job's, which no index could serve.
-_UNFINISHED = text("""
+_JOB = "CASE WHEN d.task_id ~ :uuid THEN CAST(d.task_id AS uuid) END"
+# What an operator is redriving just now is locked, and left to them.
+_UNFINISHED = text(f"""
     SELECT r.job_id FROM kombu_dead_letter d
-      JOIN analysis_requests r ON r.job_id = CASE WHEN d.task_id ~ :uuid THEN CAST(d.task_id AS uuid) END
-           AND r.role = 'payer' AND r.cancelled_at IS NULL
+      JOIN analysis_requests r ON r.job_id = {_JOB} AND r.role = 'payer' AND r.cancelled_at IS NULL
      WHERE NOT EXISTS (SELECT FROM kombu_message m WHERE m.task_id = d.task_id)
        AND NOT EXISTS (SELECT FROM analyses a WHERE a.id = r.job_id AND a.status <> 'running')
-     GROUP BY r.job_id ORDER BY r.job_id LIMIT 1000""")
+     ORDER BY r.job_id LIMIT 1000 FOR UPDATE OF d SKIP LOCKED""")
+_CHOSEN = """(CAST(:ids AS bigint[]) IS NULL OR d.id = ANY (CAST(:ids AS bigint[])))
+       AND (CAST(:queue AS text) IS NULL OR d.queue = :queue)
+       AND (CAST(:reason AS text) IS NULL OR d.reason = :reason)"""
+_LIST = text(f"""
+    SELECT d.id, d.queue, d.task_id, d.user_id, d.reason, d.delivery_count, d.lost_count, d.enqueued_at, d.died_at,
+           octet_length(d.payload) AS payload_size,
+           CASE WHEN :whole THEN d.payload ELSE left(d.payload, 200) END AS payload
+      FROM kombu_dead_letter d WHERE {_CHOSEN} AND (CAST(:before AS bigint) IS NULL OR d.id < :before)
+     ORDER BY d.id DESC LIMIT :most""")
+_COUNT = text(f"SELECT count(*) FROM kombu_dead_letter d WHERE {_CHOSEN}")
+_LOCK = text(f"""
+    SELECT d.id, {_JOB} AS job_id FROM kombu_dead_letter d WHERE {_CHOSEN} AND d.id > :after
+     ORDER BY d.id LIMIT :most FOR UPDATE SKIP LOCKED""")
+# A job whose payer left goes on for those who joined it.
+_STANDING = text("""
+    SELECT r.job_id, EXISTS (SELECT FROM analyses a WHERE a.id = r.job_id AND a.status <> 'running')
+           OR NOT EXISTS (SELECT FROM analysis_requests o WHERE o.job_id = r.job_id AND o.cancelled_at IS NULL) AS ended
+      FROM analysis_requests r WHERE r.job_id = ANY (:job_ids) AND r.role = 'payer'""")
+_REDRIVE = text("SELECT letter, outcome FROM kombu_message_redrive(:ids)")
+_DROP = text("DELETE FROM kombu_dead_letter WHERE id = ANY (:ids)")
 
 
 def unfinished_jobs(tx: Tx) -> list[UUID]:
-    """Jobs whose message is dead but whose end nobody has written yet."""
-    return list(tx.run(_UNFINISHED, uuid=_UUID).scalars())
+    """Jobs whose message is dead but whose end nobody has written yet.  Locks: their letters, skipping locked ones."""
+    return list(dict.fromkeys(tx.run(_UNFINISHED, uuid=_UUID).scalars()))
+
+
+def find(
+    tx: Tx,
+    *,
+    ids: Sequence[int] | None = None,
+    queue: str | None = None,
+    reason: str | None = None,
+    before: int | None = None,
+    most: int = 100,
+    whole: bool = False,
+) -> list[dict[str, Any]]:
+    """Letters, newest first; None: any.  before: the last id of the page before; whole: payloads uncut.
+
+    rows: id, queue, task_id, user_id, reason, delivery_count, lost_count, enqueued_at, died_at, payload_size, payload.
+    """
+    chosen = _chosen(ids, queue, reason)
+    return [dict(row) for row in tx.run(_LIST, **chosen, before=before, most=most, whole=whole).mappings()]
+
+
+def count(tx: Tx, *, ids: Sequence[int] | None, queue: str | None, reason: str | None) -> int:
+    """How many letters there are; None: any."""
+    return int(tx.run(_COUNT, **_chosen(ids, queue, reason)).scalar_one())
+
+
+def lock(
+    tx: Tx, *, ids: Sequence[int] | None, queue: str | None, reason: str | None, after: int, most: int
+) -> list[Row[Any]]:
+    """Hold letters, oldest first, passing over those somebody else holds.  rows: id, job_id (None: no id of a job)."""
+    chosen = _chosen(ids, queue, reason)
+    return list(tx.run(_LOCK, **chosen, uuid=_UUID, after=after, most=most).all())
+
+
+def standing(tx: Tx, job_ids: Sequence[UUID]) -> dict[UUID, bool]:
+    """Of those that are jobs: whether they have ended."""
+    return {row.job_id: bool(row.ended) for row in tx.run(_STANDING, job_ids=list(job_ids))}
+
+
+def redrive(tx: Tx, ids: Sequence[int]) -> dict[int, str]:
+    """Put letters back on their queues; what became of each: redriven, in the way, no queue.  The caller holds them."""
+    return {row.letter: row.outcome for row in tx.run(_REDRIVE, ids=list(ids))}
+
+
+def drop(tx: Tx, ids: Sequence[int]) -> None:
+    """Delete letters.  The caller holds them."""
+    tx.run(_DROP, ids=list(ids))
+
+
+def _chosen(ids: Sequence[int] | None, queue: str | None, reason: str | None) -> dict[str, Any]:
+    return {"ids": None if ids is None else list(ids), "queue": queue, "reason": reason}

@@ -16,7 +16,7 @@ from app.errors import Unavailable
 from app.migrate import head_revision
 from app.services import queues, readiness
 from app.store.unit_of_work import UnitOfWork
-from app.web.context import utc_now, wired
+from app.web.context import wired
 
 health = APIBlueprint("health", __name__, enable_openapi=False)
 
@@ -58,6 +58,7 @@ class _Facts(Collector):
         ("oldest_age_seconds", "Age of the oldest ready message", "oldest_seconds"),
         ("leased", "Messages that a worker holds", "leased"),
         ("delayed", "Messages due later", "delayed"),
+        ("parked", "Messages of groups at their limit, to be woken", "parked"),
         ("paused", "1 while the operator has paused the queue", "paused"),
     )
 
@@ -66,7 +67,7 @@ class _Facts(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """One gauge per fact, one sample per queue."""
-        rows = queues.facts(self._uow, now=utc_now())
+        rows = queues.facts(self._uow)
         for name, text, member in self._GAUGES:
             gauge = GaugeMetricFamily(f"fairlane_queue_{name}", text, labels=["queue"])
             for row in rows:

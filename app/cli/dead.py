@@ -1,0 +1,76 @@
+"""`fairlane dead …`: the messages the broker gave up."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from app.cli.wiring import open_database, show
+from app.services import dead_letters
+from app.services.dead_letters import Chosen, Done
+
+COLUMNS = ("id", "queue", "task_id", "reason", "delivery_count", "lost_count", "died_at", "payload_size")
+
+
+@click.command()
+@click.argument("what", type=click.Choice(["list", "redrive", "drop"]), default="list")
+@click.argument("ids", type=int, nargs=-1)
+@click.option("--queue", help="Only letters of this queue.")
+@click.option("--reason", help=f"Only letters that died so: {', '.join(dead_letters.REASONS)}.")
+@click.option("--before", type=int, help="List: those with smaller ids, for the next page.")
+@click.option("--most", type=click.IntRange(1, 10_000), default=100, show_default=True, help="List: how many.")
+@click.option("--json", "as_json", is_flag=True)
+@click.option("--yes", is_flag=True, help="Drop, or redrive all there are, without being told first.")
+def dead(
+    what: str,
+    ids: tuple[int, ...],
+    *,
+    queue: str | None,
+    reason: str | None,
+    before: int | None,
+    most: int,
+    as_json: bool,
+    yes: bool,
+) -> None:
+    """List dead letters, newest first; redrive puts them back on their queues, drop deletes them.
+
+    list with IDs shows these with their payloads.  redrive and drop: those with IDs, else all of --queue and --reason.
+    """
+    uow = open_database()
+    chosen = Chosen(ids or None, queue, reason)
+    if what == "list":
+        _list(dead_letters.find(uow, chosen, before=before, most=most), whole=bool(ids), as_json=as_json)
+        return
+    if not yes and (what == "drop" or chosen == Chosen()):
+        raise click.UsageError(f"{what} of {dead_letters.count(uow, chosen)} dead letters: say --yes, or choose others")
+    act = dead_letters.redrive if what == "redrive" else dead_letters.drop
+    _tell(act(uow, chosen, actor="cli"), "redriven" if what == "redrive" else "dropped", as_json=as_json)
+
+
+def _list(letters: list[dict[str, object]], *, whole: bool, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(letters, default=str))
+    elif whole:
+        for letter in letters:
+            show(letter, as_json=False)
+    else:
+        table = Table(*COLUMNS)
+        for letter in letters:
+            table.add_row(*(str(letter[column]) for column in COLUMNS))
+        Console().print(table)
+
+
+def _tell(done: Done, word: str, *, as_json: bool) -> None:
+    """What was done; exit code 1 when a letter stays."""
+    if as_json:
+        click.echo(json.dumps({word: done.done, "kept": done.kept}))
+    else:
+        click.echo(f"{len(done.done)} {word}")
+        for letter, why in done.kept.items():
+            click.echo(f"fairlane: {letter} stays: {why}", err=True)
+    if done.kept:
+        sys.exit(1)
