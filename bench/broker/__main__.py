@@ -45,7 +45,7 @@ def main() -> None:
 
 def _round(bench: Bench, given: argparse.Namespace, label: str, results: report.Results) -> None:
     for scene in given.scenes:
-        for step in SCENES[scene]:
+        for step in (step for step in SCENES[scene] if not given.steps or step.name in given.steps):
             for name in given.systems:
                 if name not in bench.without and step.applies(SYSTEMS[name]):
                     with _turn(given.lock):
@@ -98,6 +98,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.broker", description=__doc__)
     parser.add_argument("--systems", nargs="+", choices=SYSTEMS, default=list(SYSTEMS), metavar="SYSTEM")
     parser.add_argument("--scenes", nargs="+", choices=SCENES, default=list(SHORT), metavar="SCENE")
+    parser.add_argument("--steps", nargs="+", metavar="STEP", help="only those of these names; --list names them")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=20_000, help="of a drain; a slow system gets its share of them")
     parser.add_argument("--latencies", type=int, default=120, help="jobs of the latency scene")
