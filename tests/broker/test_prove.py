@@ -101,6 +101,8 @@ def kill(broker: Standing, nodes: Nodes, dice: random.Random) -> Kill | None:
         return Kill(kind, at, [doomed])
     sessions = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
     found = sorted(patiently(broker, sessions))
+    if not found:  # the server has just come back
+        return None
     (doomed,), hard = dice.choice(found), dice.random() < HARD_SHARE
     if hard:
         with suppress(ProcessLookupError):
@@ -172,6 +174,8 @@ def test_kills_of_nodes_children_and_sessions_lose_nothing_and_do_nothing_twice(
         time.sleep(dice.uniform(*PAUSES))
         if one := kill(broker, nodes, dice):
             kills.append(one)
+            if len(kills) % 100 == 0:
+                print(f"{len(kills)} kills, {len(publisher.published)} published")
         assert nodes.dead() == []
     seconds = drain(broker, nodes, publisher)
     after = nodes.megabytes()
@@ -191,7 +195,7 @@ def test_restarts_of_postgresql_lose_no_publish_and_need_no_hand(broker: Standin
     publisher.start()
     wait_for(nodes.ready, 60)
     for restart in range(RESTARTS):
-        time.sleep(dice.uniform(0.5, 1.5))
+        time.sleep(dice.uniform(0.5, 1.5))  # of load between two restarts
         broker.server.stop("immediate" if restart % 2 else "fast")
         promised = sorted(publisher.published)
         broker.server.start()
