@@ -42,6 +42,7 @@ class Letter(NamedTuple):
     snooze: bool
     park: bool
     is_retry: bool
+    replaces: bool
 
     def parameters(self) -> dict[str, Any]:
         """Of the statements PUBLISH, IN_THE_WAY and RETRY."""
@@ -73,6 +74,7 @@ def letter(message: Mapping[str, Any], queue: str) -> Letter:
         snooze=snooze,
         park=park,
         is_retry=bool(headers.get("retries")),
+        replaces=bool(headers.get("replaced_task_nesting")),
     )
 
 

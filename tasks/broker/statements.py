@@ -54,7 +54,7 @@ PUBLISH_MANY = """
 
 #: Why nothing was put: the message in the way, if there is one (the task itself first).
 IN_THE_WAY = """
-    SELECT task_id, lease_token IS NOT NULL FROM {message} WHERE task_id = %(task_id)s OR unique_key = %(unique_key)s
+    SELECT task_id, lease_token::text FROM {message} WHERE task_id = %(task_id)s OR unique_key = %(unique_key)s
      ORDER BY task_id IS NOT DISTINCT FROM %(task_id)s DESC LIMIT 1"""
 
 #: A retry in place.  Locks: the row.  Fenced: without the lease nothing happens at all.

@@ -116,7 +116,6 @@ def test_a_task_that_is_replaced_is_run_under_its_id(broker: Standing, task: Any
         broker.is_over(result.id)
 
 
-@pytest.mark.xfail(reason="it is taken for a second message of a task that runs, and dropped")
 def test_the_end_of_a_replacing_chain_is_kept_though_the_replaced_task_is_not_acknowledged_yet(
     broker: Standing,
 ) -> None:

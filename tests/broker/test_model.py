@@ -111,7 +111,18 @@ class History(RuleBasedStateMachine):
 
     def post(self, task_id: str, group: str, **changes: Any) -> Letter:
         letter = Letter(
-            "main", task_id, task_id, group, None, None, 100, None, snooze=False, park=False, is_retry=False
+            "main",
+            task_id,
+            task_id,
+            group,
+            None,
+            None,
+            100,
+            None,
+            snooze=False,
+            park=False,
+            is_retry=False,
+            replaces=False,
         )
         return letter._replace(**changes)
 
