@@ -23,6 +23,7 @@ TABLES = """
     CREATE TABLE passes (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, at timestamptz DEFAULT clock_timestamp(),
                          task_id text, token text, pid int, node int, what text)"""
 GONE = (OperationalError, psycopg2.OperationalError, psycopg2.InterfaceError)
+CHILD_DIED_AT_START = "Could not start worker processes"
 #: Of a task that runs, seconds.
 DURATIONS = (0.0, 0.05, 0.3, 0.6)
 
@@ -109,6 +110,13 @@ class Nodes:
     def ready(self) -> bool:
         return all("ready." in worker.text for worker in self.workers)
 
+    def mend(self) -> int:
+        """Celery ends a node one of whose children dies while it starts; whoever supervises it starts it again."""
+        ended = [one for one in self.workers if one.process.poll() is not None and CHILD_DIED_AT_START in one.text]
+        for worker in ended:
+            self.kill(worker)
+        return len(ended)
+
     def dead(self) -> list[str]:
         """Logs of those that ended by themselves."""
         return [worker.text for worker in self.workers if worker.process.poll() is not None]
@@ -116,7 +124,7 @@ class Nodes:
     def kill(self, worker: Worker) -> list[int]:
         """The whole tree, and start another.  -> the children's ids"""
         doomed = children(worker)
-        worker.kill_tree()
+        worker.clear()
         self.workers[self.workers.index(worker)] = self._launch()
         return doomed
 

@@ -116,7 +116,7 @@ def drain(broker: Standing, nodes: Nodes, publisher: Publisher) -> float:
     """Until nothing is left.  -> seconds"""
     publisher.stop()
     seconds = wait_for(lambda: not patiently(broker, "SELECT 1 FROM kombu_message LIMIT 1"), 90)
-    wait_for(nodes.ready, 30)
+    wait_for(lambda: not nodes.mend() and nodes.ready(), 30)
     return seconds
 
 
@@ -169,17 +169,20 @@ def test_kills_of_nodes_children_and_sessions_lose_nothing_and_do_nothing_twice(
     wait_for(nodes.ready, 60)
     wait_for(lambda: len(publisher.published) > 60, 30)
     kills: list[Kill] = []
-    before = nodes.megabytes()
+    before, mended = nodes.megabytes(), 0
     while len(kills) < KILLS:
         time.sleep(dice.uniform(*PAUSES))
         if one := kill(broker, nodes, dice):
             kills.append(one)
             if len(kills) % 100 == 0:
                 print(f"{len(kills)} kills, {len(publisher.published)} published")
+        mended += nodes.mend()
         assert nodes.dead() == []
     seconds = drain(broker, nodes, publisher)
     after = nodes.megabytes()
-    print(f"{dict(Counter(one.kind for one in kills))}; drained {seconds:.1f} s after the last one")
+    print(
+        f"{dict(Counter(one.kind for one in kills))}, {mended} nodes ended by it; drained {seconds:.1f} s after the last one"
+    )
     print(f"published {len(publisher.published)}, again {publisher.repeated}, unknown {len(publisher.unknown)}")
     print(f"a node's memory: {before:.0f} MB before, {after:.0f} MB after")
     tell_pauses(broker, kills)
