@@ -18,14 +18,14 @@ from tests.broker.test_consume import Taker
 STOPS_IN_ITS_CLAIM = """
 import os, select, signal, sys
 from kombu import Connection
-from psycopg2.extensions import POLL_OK, POLL_READ, set_wait_callback
+from psycopg2.extensions import POLL_OK, POLL_READ
 import tasks.broker
-from tasks.broker.database import Database
+from tasks.broker import flight
 from tests.broker.test_consume import Taker
 
 claiming = False
 
-def run(self, statement, parameters=None, run=Database.run):
+def run(self, statement, parameters=None, run=flight.FlyingDatabase.run):
     global claiming
     claiming = "_claim(" in statement
     return run(self, statement, parameters)
@@ -37,8 +37,8 @@ def wait(connection):
         readable = [connection] if state == POLL_READ else []
         select.select(readable, [] if readable else [connection], [], 1)
 
-Database.run = run
-set_wait_callback(wait)
+flight.FlyingDatabase.run = run
+flight._wait = wait
 Taker(Connection("durable+" + sys.argv[1]), ("main",), 30).take(30)
 """
 BIG = "x" * 500_000  # 30 of them are more than two sockets hold
