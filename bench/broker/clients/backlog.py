@@ -88,7 +88,7 @@ def finish(count: int) -> None:
     """Run so many jobs through: published, consumed by a plain consumer of kombu, acknowledged."""
     database_connection = psycopg2.connect(database())
     with app.connection() as connection, connection.channel() as channel:
-        channel.basic_qos(0, 1_000, a_global=False)
+        channel.basic_qos(0, 1_000)
         done: list[int] = []
         queue = app.amqp.queues[QUEUE]
 
