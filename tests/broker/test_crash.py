@@ -115,7 +115,7 @@ class TestAClaimThatWasNotOnDisk:
 def test_a_crash_under_load_loses_no_message(broker: Broker) -> None:
     broker.query(TOLD)
     worker = broker.worker("-c", "2", "-I", TASKS)
-    sent = {str(broker.app.send_task(f"{TASKS}.tells_in_the_end").id) for _ in range(200)}
+    sent = {str(broker.app.send_task(f"{TASKS}.tells_in_the_end").id) for _ in range(800)}
     wait_for(lambda: broker.value("SELECT count(*) FROM told") > 10)
     crash(broker)
     assert broker.left() > 0
