@@ -206,7 +206,8 @@ BEGIN
                         (SELECT visible_at FROM {message} WHERE queue_id = one.id AND NOT visible AND visible_at > clock
                           ORDER BY visible_at LIMIT 1));
     END LOOP;
-    due := CASE WHEN moved >= {batch} THEN 0 ELSE greatest(0, extract(epoch FROM coming - clock)) END;
+    due := CASE WHEN moved >= {batch} THEN 0
+                WHEN coming IS NOT NULL THEN greatest(0, extract(epoch FROM coming - clock)) END;
 END $$"""
 
 #: Put dead letters back on their queues as new messages.  One whose task id or unique key is there again, or whose

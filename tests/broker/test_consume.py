@@ -296,3 +296,16 @@ def test_an_application_may_use_other_table_names(broker: Broker, taker: Take) -
     connection.Producer().publish({}, routing_key="main")
     taker(**names).take(1)[0].ack()
     assert broker.value("SELECT count(*) FROM post.letters") == 0
+
+
+def test_an_idle_node_sleeps_until_its_poll(broker: Broker, taker: Take) -> None:
+    idle = taker(poll_seconds=60)
+    for _ in range(2):  # the first one comes soon, as somebody may have died just before
+        idle.look()
+        idle.channel.node.reader.poll()
+    assert idle.channel.node.reader.poll_at > monotonic() + 50
+    assert broker.query("SELECT ready, due, others FROM kombu_message_poll(ARRAY['main'], 1, true, NULL)") == [
+        ([], None, False)
+    ]
+    broker.send("nothing", countdown=7)
+    assert 6 < broker.value("SELECT due FROM kombu_message_poll(ARRAY['main'], 1, true, NULL)") <= 7
