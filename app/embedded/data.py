@@ -27,6 +27,7 @@ max_wal_size = 512MB                    # disk; a checkpoint comes sooner instea
 wal_compression = on
 random_page_cost = 1.1
 jit = off                               # our statements are short
+autovacuum_naptime = 10s                # a minute of messages is 300 MB when jobs are short
 dynamic_shared_memory_type = mmap       # in the data directory: a killed server leaves nothing in /dev/shm
 max_parallel_workers_per_gather = 0
 max_parallel_maintenance_workers = 0
