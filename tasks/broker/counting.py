@@ -7,6 +7,8 @@ tells the number with a standard error of 5 %, wherever in the table the rows ar
 All of them read the one snapshot of the caller's statement, lock nothing and write nothing.
 """
 
+from .group_counting import OF_GROUPS
+
 #: -> about how many rows there are in a state: 'ready', 'eta', 'retry', 'snooze', 'parked' or 'dead'.
 #: flow: of this group ('': those without one), NULL for the whole queue.
 ESTIMATE = """
@@ -154,47 +156,4 @@ BEGIN
       FROM {queue} AS q CROSS JOIN LATERAL {message}_summary(q.id, NULL, 10000) AS n ORDER BY q.id;
 END $$"""
 
-#: The groups of a queue that have the most waiting, or the one named; '' are the messages without a group.
-#: Where more than 10,000 wait in all, they are picked from the sample, and exact up to 500 only: the messages of one
-#: group lie all over the table.
-GROUPS = """
-CREATE OR REPLACE FUNCTION {message}_groups(queue_name text, flow text, most integer) RETURNS TABLE (
-    name text, ready bigint, oldest_seconds double precision, leased bigint, delayed bigint, parked bigint,
-    estimated text[])
-LANGUAGE plpgsql STABLE {settings} AS $$
-DECLARE
-    which integer := (SELECT id FROM {queue} AS q WHERE q.name = queue_name);
-    states text[] := '{{ready,eta,retry,snooze,parked}}';
-    guesses bigint[] := ARRAY(SELECT {message}_estimate(which, state, NULL) FROM unnest(states) AS state);
-    waiting bigint := (SELECT sum(guess) FROM unnest(guesses) AS guess);
-    exact integer := CASE WHEN flow IS NULL AND waiting > 13000 THEN 500 ELSE 10000 END;
-    picked text[];
-BEGIN
-    IF flow IS NOT NULL THEN
-        picked := ARRAY[flow];
-    ELSIF waiting <= 13000 THEN
-        picked := ARRAY(SELECT coalesce(user_id, '') FROM (
-            (SELECT user_id FROM {message} WHERE queue_id = which AND visible ORDER BY rank LIMIT 20000)
-            UNION ALL
-            (SELECT user_id FROM {message} WHERE queue_id = which AND delay_reason = ANY (states) LIMIT 20000)) AS m
-            GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT most);
-    ELSE
-        picked := ARRAY(SELECT coalesce(user_id, '') FROM (
-            SELECT s.user_id, guess / count(*) OVER (PARTITION BY state) AS weight
-              FROM unnest(states, guesses) AS known (state, guess) CROSS JOIN LATERAL (
-                   SELECT user_id FROM {message}
-                    WHERE queue_id = which AND coalesce(delay_reason, 'ready') = state
-                      AND lease_token IS NULL AND hashint8(id) & 31 = 0
-                    ORDER BY hashint8(id) LIMIT 1000) AS s) AS m
-            GROUP BY 1 ORDER BY sum(weight) DESC, 1 LIMIT most);
-    END IF;
-    RETURN QUERY
-    WITH held AS MATERIALIZED (SELECT * FROM {message}_leases(which, CASE WHEN waiting > 13000 THEN 500 ELSE 30000 END))
-    SELECT g.flow, n.ready, n.oldest_seconds,
-           coalesce((SELECT held.leased FROM held WHERE held.flow = g.flow), 0), n.delayed, n.parked, n.estimated
-      FROM unnest(picked) WITH ORDINALITY AS g (flow, place)
-     CROSS JOIN LATERAL {message}_summary(which, g.flow, exact) AS n
-     ORDER BY n.ready + n.delayed + n.parked DESC, g.place;
-END $$"""
-
-COUNTING = (ESTIMATE, COUNT, NUMBERS, SUMMARY, LEASES, FACTS, GROUPS)
+COUNTING = (ESTIMATE, COUNT, NUMBERS, SUMMARY, LEASES, FACTS, *OF_GROUPS)

@@ -54,7 +54,8 @@ def group_facts(
 ) -> list[GroupFacts]:
     """Of the groups with the most waiting, most first, or of one.  connection, options: as of `producer_in`.
 
-    Where more than 10,000 messages wait in all, the list is exact up to 500 a number only.  Locks nothing.
+    Where more than 10,000 wait in all, the list is read from one sample: a tenth of them is told to within 20 %, a
+    group of a hundredth perhaps not found.  One group by its name is exact up to 10,000 in any case.  Locks nothing.
     """
     given = {"queue": queue, "group": group, "most": most}
     return [GroupFacts(*row) for row in runner(connection)(cached_statements(options).groups, given)]
