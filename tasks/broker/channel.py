@@ -74,6 +74,9 @@ class Channel(virtual.Channel):
         message["properties"]["delivery_info"].update(exchange=exchange, routing_key=routing_key)
 
     def basic_publish(self, message: Any, exchange: str, routing_key: str, **_: Any) -> None:
+        if self.closed:
+            # kombu replaced it in the middle of a publish, when the session ended at a declaration, and tries again.
+            raise ConnectionResetError("the channel was closed with its connection")
         self._inplace_augment_message(message, exchange, routing_key)
         queues = self._lookup(exchange, routing_key)
         for queue in queues:

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import psycopg2
 import pytest
-from kombu import Connection
+from kombu import Connection, Exchange, Queue
 from kombu.exceptions import OperationalError
 from sqlalchemy import create_engine
 from sqlalchemy.orm import Session
@@ -32,6 +32,19 @@ def test_a_message_is_one_ready_row_with_its_tenant_and_key(broker: Broker) -> N
     task_id = broker.send("work", 1, headers={"tenant": "ann", "unique_key": "repo@abc"})
     assert broker.query(ROW) == [(True, "ann", "repo@abc", None, 0, 0, None)]
     assert broker.value("SELECT task_id FROM kombu_message") == task_id
+
+
+@pytest.mark.parametrize("exchange", ["", "shop"])
+def test_a_session_that_ends_before_the_declaration_of_a_queue_is_replaced(broker: Broker, exchange: str) -> None:
+    connection = broker.kombu()
+    queue = Queue("new", Exchange(exchange), routing_key="new")
+    producer = connection.Producer()
+    producer.publish({}, exchange=exchange, routing_key="old", declare=[queue], retry=True)
+    broker.query("TRUNCATE kombu_message")
+    broker.end_sessions()
+    other = Queue("newer", Exchange(exchange), routing_key="newer")
+    producer.publish({}, exchange=exchange, routing_key="newer", declare=[other], retry=True)
+    assert broker.value("SELECT name FROM kombu_queue JOIN kombu_message ON queue_id = kombu_queue.id") == "newer"
 
 
 def test_a_countdown_waits_in_the_table(broker: Broker) -> None:
