@@ -115,7 +115,7 @@ class Broker:
         self.stack.callback(lambda: print(worker.text))
         self.stack.callback(worker.clear)
         if ready:
-            wait_for(lambda: "ready." in worker.text, 20)
+            wait_for(lambda: "ready." in worker.text, 60)
         return worker
 
     def launch(self, *arguments: str, **environment: str) -> Worker:

@@ -114,5 +114,5 @@ def test_a_worker_runs_what_was_sent_in_bulk(broker: Broker) -> None:
         group(broker.app.signature(f"{PREFIX}.work", args=(0,)) for _ in range(20)).apply_async(producer=producer)
     connection.commit()
     connection.close()
-    wait_for(lambda: broker.left() == 0, 20)
+    wait_for(lambda: broker.left() == 0, 60)
     assert broker.query("SELECT count(DISTINCT task_id) FROM runs WHERE what = 'end'") == [(320,)]

@@ -72,7 +72,7 @@ def crash(broker: Broker) -> None:
             return True
         return False
 
-    wait_for(starts, 20)
+    wait_for(starts, 60)
 
 
 def taker(broker: Broker, window: int = 10, **options: Any) -> Taker:
@@ -119,7 +119,7 @@ def test_a_crash_under_load_loses_no_message(broker: Broker) -> None:
     wait_for(lambda: broker.value("SELECT count(*) FROM told") > 10)
     crash(broker)
     assert broker.left() > 0
-    wait_for(lambda: broker.left() == 0, 20)
+    wait_for(lambda: broker.left() == 0, 60)
     assert {task_id for (task_id,) in broker.query("SELECT task_id FROM told")} == sent
     assert worker.stop() == 0
 
@@ -130,7 +130,7 @@ def test_a_consumer_that_stops_in_the_middle_of_its_claim_holds_up_no_other(brok
     stopped = subprocess.Popen([sys.executable, "-c", STOPS_IN_ITS_CLAIM, broker.url], cwd=ROOT)
     broker.stack.callback(stopped.kill)
     sending = "SELECT state, wait_event FROM pg_stat_activity WHERE wait_event = 'ClientWrite'"
-    wait_for(lambda: broker.query(sending) == [("active", "ClientWrite")], 20)
+    wait_for(lambda: broker.query(sending) == [("active", "ClientWrite")], 60)
     one = taker(broker, window=50, poll_seconds=0.2)
     for number in range(5):
         broker.send("work", task_id=f"later{number}")

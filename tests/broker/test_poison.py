@@ -128,7 +128,7 @@ def test_poison_is_buried_with_its_payload_and_what_is_behind_it_runs(
     if not stock:
         broker.query("UPDATE kombu_message SET rank = 1")
     behind = broker.send("report", 1)
-    wait_for(lambda: broker.left() == 0, 20)
+    wait_for(lambda: broker.left() == 0, 60)
     assert len(broker.told(behind)) == 1
     dead = dict(broker.query("SELECT payload, reason FROM kombu_dead_letter"))
     assert [name for name, payload in payloads.items() if payload not in dead] == []

@@ -128,7 +128,7 @@ def check(broker: Standing, nodes: Nodes, publisher: Publisher) -> None:
     extra = Publisher(broker, random.Random(SEED), rate=100)
     extra.start()
     at_work = "SELECT DISTINCT node FROM passes WHERE id > %s"
-    wait_for(lambda: working <= {node for (node,) in broker.query(at_work, since)}, 20)
+    wait_for(lambda: working <= {node for (node,) in broker.query(at_work, since)}, 60)
     drain(broker, nodes, extra)
     assert nodes.stop() == [0] * len(nodes.workers)
     assert nodes.left_over() == []

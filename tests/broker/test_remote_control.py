@@ -104,7 +104,7 @@ def test_a_worker_answers_and_sends_events_in_the_session_it_has(broker: Broker)
 def test_commands_reach_all_workers_or_the_named_one(broker: Broker) -> None:
     first, second = workers = [broker.worker("-c", "1", ready=False, **BUSY) for _ in range(2)]
     for worker in workers:
-        wait_for(lambda worker=worker: "ready." in worker.text, 20)
+        wait_for(lambda worker=worker: "ready." in worker.text, 60)
     both = {name(worker) for worker in workers}
     assert set(broker.app.control.inspect(timeout=1).ping()) == both
     assert set(asked(broker, [second], "ping")) == {name(second)}

@@ -154,7 +154,7 @@ def test_a_worker_runs_tasks_and_survives_a_lost_session_by(broker: Standing, ur
 
 def test_a_worker_that_may_not_connect_says_so_without_the_password(url: Url, worker: Any) -> None:
     refused = worker(url("wrong password"), ready=False)
-    wait_for(lambda: "password authentication failed" in refused.text, 20)
+    wait_for(lambda: "password authentication failed" in refused.text, 60)
     assert "painter" in refused.text
     assert "hush" not in refused.text
 

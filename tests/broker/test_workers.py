@@ -33,7 +33,7 @@ def test_without_the_lock_a_killed_tree_is_noticed_by_the_end_of_its_leases(brok
     wait_for(lambda: broker.started() == 1)
     doomed.kill_tree()
     broker.worker("-c", "1", ready=False, **settings)
-    wait_for(lambda: broker.left() == 0, 20)
+    wait_for(lambda: broker.left() == 0, 60)
     assert broker.query("SELECT what, lost_count FROM runs ORDER BY id") == [("start", 0), ("start", 1), ("end", 1)]
 
 
@@ -41,7 +41,7 @@ def test_a_killed_child_gives_its_task_back_at_once_and_a_poison_task_is_buried(
     broker.worker("-c", "2")
     broker.send("dies", 2, task_id="recovers")
     broker.send("dies", 99, task_id="poison")
-    wait_for(lambda: broker.left() == 0, 20)
+    wait_for(lambda: broker.left() == 0, 60)
     assert broker.query("SELECT lost_count FROM runs WHERE task_id = 'recovers' ORDER BY id") == [
         (0,),
         (1,),
@@ -76,7 +76,7 @@ def test_a_countdown_is_kept_by_the_table_when_the_worker_dies(broker: Broker) -
     worker.kill_tree()
     assert broker.value("SELECT count(*) FROM kombu_message WHERE delay_reason = 'eta'") == 50
     broker.worker("-c", "1", ready=False)
-    wait_for(lambda: broker.left() == 0, 20)
+    wait_for(lambda: broker.left() == 0, 60)
 
 
 def test_a_warm_shutdown_finishes_what_runs_and_hands_the_rest_back_at_once(broker: Broker) -> None:
@@ -109,7 +109,7 @@ def test_the_end_of_all_sessions_repeats_and_loses_nothing(broker: Broker) -> No
             lambda: broker.value("SELECT count(*) FROM runs WHERE what = 'start' AND at > now() - interval '0.15 s'")
         )
         broker.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'durable-broker'")
-    wait_for(lambda: broker.left() == 0, 20)
+    wait_for(lambda: broker.left() == 0, 60)
     assert broker.query(ENDS) == [(12, 12)]
     assert worker.text.count("broker_connection_restored") == 2
 
@@ -123,7 +123,7 @@ def test_a_restart_of_postgresql_loses_nothing_and_needs_no_hand(broker: Broker)
     broker.server.start()
     for _ in range(4):
         broker.send("work", retry=True)
-    wait_for(lambda: broker.left() == 0, 20)
+    wait_for(lambda: broker.left() == 0, 60)
     assert broker.query(ENDS) == [(6, 6)]
     assert [worker.stop() for worker in workers] == [0, 0]
 
@@ -136,7 +136,7 @@ def test_four_nodes_on_one_queue_get_each_message_once(broker: Broker) -> None:
     assert broker.query(ENDS) == [(200, 200)]
     assert broker.started() == 200
     for worker in workers:
-        wait_for(lambda worker=worker: "ready." in worker.text, 20)
+        wait_for(lambda worker=worker: "ready." in worker.text, 60)
         assert worker.stop() == 0
 
 

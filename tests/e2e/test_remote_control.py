@@ -34,7 +34,7 @@ def test_revoking_a_job_cancels_it_whether_it_runs_or_waits(system: System, sign
     celery(system, "control", "revoke", str(waiting), str(running))
     celery(system, "control", "terminate", signal, str(running))
     for job_id in (running, waiting):
-        wait_for(lambda job_id=job_id: system.job(job_id)["status"] == "cancelled", "the cancellation", seconds=20)
+        wait_for(lambda job_id=job_id: system.job(job_id)["status"] == "cancelled", "the cancellation", seconds=60)
     assert system.world.rows(LEFT) == []
     assert system.world.rows("SELECT 1 FROM usage_events") == []
     assert system.world.value("SELECT count(DISTINCT subject) FROM audit_log WHERE action = 'job.revoke'") == 2
