@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy.engine import make_url
+from sqlalchemy.engine import URL, make_url
 
 from app import embedded
 from app.errors import BadSetting
@@ -20,9 +20,18 @@ def database_url(settings: Settings) -> str:
 
 
 def direct_url(settings: Settings) -> str | None:
-    """DATABASE_DIRECT_URL: PostgreSQL itself, past a pooler.  Raises: BadSetting."""
-    given = settings.database_direct_url
-    return _normalised("DATABASE_DIRECT_URL", given) if given else None
+    """DATABASE_DIRECT_URL: PostgreSQL itself, past a pooler; without the password where it is DATABASE_URL's.
+
+    Celery prints the broker's options, and this is one.  Raises: BadSetting.
+    """
+    if not settings.database_direct_url:
+        return None
+    direct = make_url(_normalised("DATABASE_DIRECT_URL", settings.database_direct_url))
+    pooled = make_url(database_url(settings))
+    if (direct.username, direct.password) == (pooled.username, pooled.password):
+        direct = URL.create(direct.drivername, host=direct.host, port=direct.port, database=direct.database,
+                            query=direct.query)  # fmt: skip
+    return direct.render_as_string(hide_password=False)
 
 
 def _normalised(name: str, given: str) -> str:

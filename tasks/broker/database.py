@@ -79,6 +79,21 @@ class Database:
                 os.close(connection.fileno())
 
 
+def direct(url: str, direct_url: str | None) -> str:
+    """Where a node's session goes.  What `direct_url` leaves out of user and password is that of `url`.
+
+    Celery shows transport options in its reports, and hides the password of the broker URL only.
+    """
+    if direct_url is None:
+        return url
+    other, given = make_url(direct_url), make_url(url)
+    if other.username is None:
+        other = other.set(username=given.username)
+    if other.password is None and other.username == given.username:
+        other = other.set(password=given.password)
+    return other.render_as_string(hide_password=False)
+
+
 @lru_cache(maxsize=16)
 def connect_arguments(url: str, connect_timeout: float | None = 5) -> dict[str, Any]:
     """What psycopg2.connect takes for a SQLAlchemy URL; percent-encoding and query (sslmode, …) are kept.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from time import monotonic
 from typing import Any
 
-from .database import CONNECTION_ERRORS, Row
+from .database import CONNECTION_ERRORS, Row, direct
 from .flight import FlyingDatabase
 from .options import Options
 from .statements import Statements
@@ -28,7 +28,7 @@ class Session:
         self.owner: int | None = None
         self.connected = False
         self._options, self._sql = options, sql
-        self._database = FlyingDatabase(options.direct_url or url, connect_timeout=connect_timeout)
+        self._database = FlyingDatabase(direct(url, options.direct_url), connect_timeout=connect_timeout)
         self._retry_at, self._backoff = 0.0, BACKOFF_SECONDS[0]
         self._judge_from = 0.0
         self._others: list[tuple[str, str]] = []

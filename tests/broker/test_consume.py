@@ -12,6 +12,7 @@ from kombu import Connection, Consumer, Queue
 from kombu.exceptions import DecodeError
 
 from tasks.broker import node
+from tasks.broker.database import direct
 from tasks.broker.options import Options
 from tasks.broker.publish import wake
 from tasks.broker.schema import create_tables
@@ -309,3 +310,17 @@ def test_an_idle_node_sleeps_until_its_poll(broker: Broker, taker: Take) -> None
     ]
     broker.send("nothing", countdown=7)
     assert 6 < broker.value("SELECT due FROM kombu_message_poll(ARRAY['main'], 1, true, NULL)") <= 7
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (None, "postgresql://ann:s%40@pooler/db"),
+        ("postgresql://server/db", "postgresql://ann:s%40@server/db"),
+        ("postgresql://ann@server/db", "postgresql://ann:s%40@server/db"),
+        ("postgresql://bob@server/db", "postgresql://bob@server/db"),
+        ("postgresql://bob:x@server/db?sslmode=require", "postgresql://bob:x@server/db?sslmode=require"),
+    ],
+)
+def test_a_direct_url_may_leave_out_what_celery_would_print(given: str | None, expected: str) -> None:
+    assert direct("postgresql://ann:s%40@pooler/db", given) == expected
