@@ -7,7 +7,7 @@ import sys
 
 import click
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from app.cli.wiring import open_database, show
 from app.services import dead_letters
@@ -58,7 +58,7 @@ def _list(letters: list[dict[str, object]], *, whole: bool, as_json: bool) -> No
         for letter in letters:
             show(letter, as_json=False)
     else:
-        table = Table(*COLUMNS)
+        table = Table(*(Column(column, no_wrap=column in ("id", "queue", "task_id")) for column in COLUMNS))
         for letter in letters:
             table.add_row(*(str(letter[column]) for column in COLUMNS))
         Console().print(table)

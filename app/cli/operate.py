@@ -7,7 +7,7 @@ import os
 
 import click
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from app.cli.wiring import now, open_database
 from app.migrate import migrate as migrate_database
@@ -30,7 +30,8 @@ def queues(*, as_json: bool) -> None:
         click.echo(json.dumps(facts, default=str))
         return
     columns = ("queue", "ready", "oldest_seconds", "leased", "delayed", "parked", "dead", "paused")
-    table = Table(*columns)
+    # a name that is cut off names no queue
+    table = Table(*(Column(column.replace("_seconds", " s"), no_wrap=column == "queue") for column in columns))
     for row in facts:
         table.add_row(*(f"{'~' if column in row['estimated'] else ''}{row[column]}" for column in columns))
     Console().print(table)

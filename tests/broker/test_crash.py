@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tasks.broker.bulk import send_many
 from tests.broker.conftest import ROOT, Broker, wait_for
 from tests.broker.standing import TASKS, TOLD
 from tests.broker.test_consume import Taker
@@ -115,7 +116,8 @@ class TestAClaimThatWasNotOnDisk:
 def test_a_crash_under_load_loses_no_message(broker: Broker) -> None:
     broker.query(TOLD)
     worker = broker.worker("-c", "2", "-I", TASKS)
-    sent = {str(broker.app.send_task(f"{TASKS}.tells_in_the_end").id) for _ in range(800)}
+    with broker.connect() as connection:
+        sent = set(send_many(connection, broker.app, f"{TASKS}.tells_in_the_end", [((), {})] * 1500, queue="main"))
     wait_for(lambda: broker.value("SELECT count(*) FROM told") > 10)
     crash(broker)
     assert broker.left() > 0
