@@ -43,7 +43,7 @@ prove-broker: setup ## kill nodes, children and sessions 1000 times, restart Pos
 	BROKER_KILLS=1000 BROKER_RESTARTS=50 BROKER_POISON_MB=100 $(BIN)/python -m pytest tests/broker/test_prove.py \
 		tests/broker/test_poison.py -p no:randomly -s
 
-bench-broker: setup ## drain, latency and publish rate, next to stock kombu
+bench-broker: setup ## drain, latency and publish rate of the broker, next to its rivals
 	$(BIN)/python -m bench.broker
 
 bench-accept: setup ## accept and submit-to-start latency of the running service

@@ -53,12 +53,15 @@ class Database:
         connection = self.connection
         try:
             with connection.cursor() as cursor:
-                cursor.execute(statement, parameters)
+                self._execute(cursor, statement, parameters)
                 return cursor.fetchall() if cursor.description else []
         except CONNECTION_ERRORS:
             if connection.closed:
                 self.close()
             raise
+
+    def _execute(self, cursor: Any, statement: str, parameters: Any) -> None:
+        cursor.execute(statement, parameters)
 
     def close(self) -> None:
         """End the session; the next `run` begins another."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import psycopg2
 from psycopg2.extensions import POLL_OK, POLL_READ
 
-from .database import CONNECTION_ERRORS, Database, Parameters, Row
+from .database import Database, Parameters, Row
 
 
 class Flight(NamedTuple):
@@ -69,17 +69,12 @@ class FlyingDatabase(Database):
         """As Database.run."""
         with self._lock:
             self.finish()
-            connection = self.connection
-            try:
-                with connection.cursor() as cursor:
-                    cursor.execute(statement, parameters)
-                    _wait(connection)
-                    connection.poll()  # takes the notifications that came behind the answer
-                    return cursor.fetchall() if cursor.description else []
-            except CONNECTION_ERRORS:
-                if connection.closed:
-                    self.close()
-                raise
+            return super().run(statement, parameters)
+
+    def _execute(self, cursor: Any, statement: str, parameters: Any) -> None:
+        cursor.execute(statement, parameters)
+        _wait(self.connection)
+        self.connection.poll()  # takes the notifications that came behind the answer
 
     def close(self) -> None:
         """As Database.close."""
@@ -97,7 +92,7 @@ class FlyingDatabase(Database):
             rows = flight.cursor.fetchall() if flight.cursor.description else []
             flight.cursor.close()
             try:
-                self.connection.poll()  # as in run
+                self.connection.poll()  # as in _execute
             finally:
                 flight.landed(rows)
 

@@ -25,7 +25,7 @@ from .upkeep import UPKEEP
 ASLEEP = "hashtext('{channel} asleep')"
 PUBLISHING = "hashtext('{channel} publishing')"
 
-#: -> the rank of a message that becomes ready now.  `floor` leaves out the dead entries of the index's begin.
+#: -> the rank of a message that becomes ready now.  The floor leaves out the dead entries of the index's begin.
 RANK = """
 CREATE OR REPLACE FUNCTION {message}_rank(which integer, flow text, step integer) RETURNS bigint
 LANGUAGE plpgsql STABLE {settings} AS $$
@@ -45,7 +45,7 @@ BEGIN
                     CASE WHEN head IS NULL THEN (extract(epoch FROM clock_timestamp()) * 1000000)::bigint END);
 END $$"""
 
-#: Store a message.  `delay`: seconds, NULL for none; `hint`: notification, NULL for none.  -> its id; NULL: a conflict,
+#: Store a message.  `delay`: seconds, NULL for none; `hint`: the notification.  -> its id; NULL: a conflict,
 #: or an unknown queue.  The lock on a parked group keeps it from being forgotten before this message is seen.
 PUBLISH = """
 CREATE OR REPLACE FUNCTION {message}_publish(
@@ -87,8 +87,8 @@ BEGIN
     RETURN true;
 END $$"""
 
-#: Lease up to `most` ready messages of one queue in their order, none of a paused or unknown queue, beginning to read
-#: at a rank.  What somebody holds FOR KEY SHARE, to keep it from being deleted, is not skipped.
+#: Lease up to `most` ready messages of one queue in their order, beginning to read at a rank.  What somebody holds FOR
+#: KEY SHARE, to keep it from being deleted, is not skipped.
 LEASE = """
 CREATE OR REPLACE FUNCTION {message}_lease(
     which integer, most integer, owner bigint, lease double precision, from_rank bigint
@@ -109,9 +109,9 @@ BEGIN
               m.rank;
 END $$"""
 
-#: As above, for a node that falls asleep when it gets fewer than it asked for.  `sleep`: 0 awake, 1 asleep but somebody
-#: was publishing, so look again soon, 2 asleep.  When that changes, the last row has no id, and the new state for its
-#: deliveries.
+#: As above, none of a paused or unknown queue, for a node that falls asleep when it gets fewer than it asked for.
+#: `sleep`: 0 awake, 1 asleep but somebody was publishing, so look again soon, 2 asleep.  When that changes, the last
+#: row has no id, and the new state for its deliveries.
 CLAIM = f"""
 CREATE OR REPLACE FUNCTION {{message}}_claim(
     queue_name text, most integer, owner bigint, lease double precision, from_rank bigint, sleep integer

@@ -37,7 +37,7 @@ class Ledger:
     def write(self) -> None:
         """All of it, now.  Raises one of CONNECTION_ERRORS."""
         if self._acks:
-            self.write_with("SELECT", {})
+            self.write_with("", {})
         while self._others:
             how, lease = self._others[0]
             if how == REQUEUE:

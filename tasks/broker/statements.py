@@ -14,7 +14,7 @@ PUBLISH = """
                              %(hint)s)"""
 
 #: Many at once: arrays of the same length.  A group's messages are ranked one after the other.  -> the task ids of
-#: those that were stored; missing are conflicts and unknown queues.
+#: those that were stored; missing are conflicts and unknown queues.  `told` is counted, or it would not be run.
 PUBLISH_MANY = """
     WITH given AS MATERIALIZED (
         SELECT g.*, q.id AS queue_id

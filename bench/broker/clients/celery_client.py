@@ -25,7 +25,7 @@ COLUMNS = """
 def setup(_: int) -> None:
     """Make the tables that the transport needs."""
     if URL.startswith("durable"):
-        from tasks.broker.schema import create_tables  # noqa: PLC0415
+        from tasks.broker.schema import create_tables  # noqa: PLC0415  ours alone needs it
 
         with psycopg2.connect(database()) as connection, connection.cursor() as cursor:
             create_tables(cursor)
@@ -97,14 +97,14 @@ def occupy(count: int) -> None:
 
 def joined(count: int) -> float:
     """`count` messages in the caller's transaction, its commit included.  -> median seconds of a batch."""
-    from tasks.broker.publish import producer_in  # noqa: PLC0415
+    from tasks.broker.publish import producer_in  # noqa: PLC0415  ours alone needs it
 
     return _batches(lambda connection: _send(count, producer_in(connection)))
 
 
 def bulk(count: int) -> float:
     """As `joined`, all messages in one statement, each built by Celery."""
-    from tasks.broker.publish import producer_in  # noqa: PLC0415
+    from tasks.broker.publish import producer_in  # noqa: PLC0415  ours alone needs it
 
     def send(connection: Any) -> None:
         producer = producer_in(connection)
@@ -116,7 +116,7 @@ def bulk(count: int) -> float:
 
 def many(count: int) -> float:
     """As `bulk`, built by the batch call."""
-    from tasks.broker.bulk import send_many  # noqa: PLC0415
+    from tasks.broker.bulk import send_many  # noqa: PLC0415  ours alone needs it
 
     return _batches(lambda connection: send_many(connection, app, nothing.name, list(repeat(((), {}), count))))
 

@@ -28,14 +28,14 @@ def hold(job: str) -> None:
     with (folder / f"{os.getpid()}.starts").open("a") as starts:
         starts.write(json.dumps((job, os.getpid(), time.time())) + "\n")
     while not (folder / "release").exists():
-        time.sleep(0.01)
+        time.sleep(0.01)  # between two looks
 
 
 def steady(count: int) -> Iterator[float]:
     """Give `count` times the present, RATE a second; one that is late does not delay those after it."""
     began = time.monotonic()
     for number in range(count):
-        time.sleep(max(0.0, began + number / RATE - time.monotonic()))
+        time.sleep(max(0.0, began + number / RATE - time.monotonic()))  # the pace is what is asked for
         yield time.time()
 
 
@@ -43,7 +43,7 @@ def paced(count: int) -> Iterator[float]:
     """Give `count` times the present, 50 to 200 ms apart; the same gaps for every system."""
     gaps = random.Random(count)
     for _ in range(count):
-        time.sleep(gaps.uniform(0.05, 0.2))
+        time.sleep(gaps.uniform(0.05, 0.2))  # so that each finds the node idle
         yield time.time()
 
 
