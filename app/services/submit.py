@@ -86,8 +86,8 @@ def accept(tx: Tx, account: Account, wanted: Wanted, policy: Policy, *, now: dat
     job_id = uuid4()
     try:
         with tx.savepoint():
-            _admit(tx, account, job_id, policy, now=now)
-            _enqueue(tx, account, job_id, codebase, wanted, now=now)
+            admitted = _admit(tx, account, job_id, policy, now=now)
+            _enqueue(tx, account, job_id, codebase, wanted, admitted, now=now)
             recheck(tx, codebase, wanted, policy)
     except AlreadyQueuedError as other:
         if not messages.hold(tx, other.job_id):
@@ -120,9 +120,10 @@ def _known(tx: Tx, codebase: Codebase, wanted: Wanted, policy: Policy) -> UUID |
     return done.id if done is not None else None
 
 
-def _admit(tx: Tx, account: Account, job_id: UUID, policy: Policy, *, now: datetime) -> None:
+def _admit(tx: Tx, account: Account, job_id: UUID, policy: Policy, *, now: datetime) -> dict[str, object]:
+    """Check and reserve.  Returns what was seen and held, by which the audit judges this accept for ever after."""
     if policy.quota_mode == "off":
-        return
+        return {"mode": "off", "units": 0}
     event_type, period = Service.ANALYSIS.event_type, account.period(now)
     usage = quota.usage(tx, account.user_id, event_type, period, account.plan.limit(event_type))
     if not usage.admits(1):
@@ -134,7 +135,7 @@ def _admit(tx: Tx, account: Account, job_id: UUID, policy: Policy, *, now: datet
                 limit=usage.limit,
                 resets_at=period.end.isoformat(),
             )
-        events.add(tx, job_id, "quota_shadow", used=usage.used, reserved=usage.reserved, limit=usage.limit)
+        events.add(tx, job_id, "quota_shadow")
     quota.reserve(
         tx,
         user_id=account.user_id,
@@ -144,6 +145,8 @@ def _admit(tx: Tx, account: Account, job_id: UUID, policy: Policy, *, now: datet
         now=now,
         ttl=policy.reservation_ttl,
     )
+    seen = {"used": usage.used, "reserved": usage.reserved, "limit": usage.limit}
+    return {"mode": policy.quota_mode, "units": 1, **seen, "at": now, "period": period.start}
 
 
 def recheck(tx: Tx, codebase: Codebase, wanted: Wanted, policy: Policy) -> None:
@@ -156,11 +159,20 @@ def recheck(tx: Tx, codebase: Codebase, wanted: Wanted, policy: Policy) -> None:
         raise AlreadyQueuedError(done.id)
 
 
-def _enqueue(tx: Tx, account: Account, job_id: UUID, codebase: Codebase, wanted: Wanted, *, now: datetime) -> None:
+def _enqueue(
+    tx: Tx,
+    account: Account,
+    job_id: UUID,
+    codebase: Codebase,
+    wanted: Wanted,
+    admitted: dict[str, object],
+    *,
+    now: datetime,
+) -> None:
     queue = select_queue(Service.ANALYSIS, account.tier)
     _remember(tx, job_id, "payer", account, codebase, wanted, now=now)
     tx.publish(message_for(job_id, codebase, wanted, queue=queue, user_id=account.user_id))
-    events.add(tx, job_id, "accepted", queue=queue, tier=account.tier)
+    events.add(tx, job_id, "accepted", queue=queue, tier=account.tier, quota=admitted)
 
 
 def message_for(job_id: UUID, codebase: Codebase, wanted: Wanted, *, queue: str, user_id: UUID | None) -> JobMessage:
@@ -190,9 +202,9 @@ def _join(
     if accepted and accepted.user_id == account.user_id:
         # a payer who had left pays again: leaving and coming back must not make an analysis free
         if accepted.cancelled_at is not None:
-            _admit(tx, account, job_id, policy, now=now)
+            admitted = _admit(tx, account, job_id, policy, now=now)
             requests.take_back(tx, job_id, account.user_id)
-            events.add(tx, job_id, "payer_came_back")
+            events.add(tx, job_id, "payer_came_back", quota=admitted)
     elif not requests.asked(tx, job_id, account.user_id):
         _remember(tx, job_id, "joined", account, codebase, wanted, now=now)
         events.add(tx, job_id, "joined")

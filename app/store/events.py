@@ -10,7 +10,8 @@ from sqlalchemy import RowMapping, text
 from app.store.unit_of_work import Tx
 
 _ADD = text("INSERT INTO job_events (job_id, event, facts) VALUES (:job_id, :event, CAST(:facts AS jsonb))")
-_LIST = text("SELECT id, at, event, facts FROM job_events WHERE job_id = :job_id ORDER BY id")
+# whoever sees the job reads this; how much of a quota is used is the payer's own business, and the audit's
+_LIST = text("SELECT id, at, event, facts - 'quota' AS facts FROM job_events WHERE job_id = :job_id ORDER BY id")
 
 _COUNT = text("SELECT count(*) FROM job_events WHERE job_id = :job_id AND event = :event")
 
@@ -21,7 +22,7 @@ def add(tx: Tx, job_id: UUID, event: str, **facts: object) -> None:
 
 
 def timeline(tx: Tx, job_id: UUID) -> list[RowMapping]:
-    """rows: id, at, event, facts; in the order they happened."""
+    """rows: id, at, event, facts (without the payer's quota); in the order they happened."""
     return list(tx.run(_LIST, job_id=job_id).mappings())
 
 
