@@ -7,7 +7,7 @@ PYTHON ?= python3
 JOBS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup test check format prove-kill prove-broker bench-broker bench-accept bench-start bench-inventory clean
+.PHONY: help run setup test check format prove-kill prove-broker prove-model bench-broker bench-accept bench-start bench-inventory clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
@@ -42,6 +42,9 @@ prove-kill: setup ## kill real workers 50 times; nothing may be lost or billed t
 prove-broker: setup ## kill nodes, children and sessions 1000 times, restart PostgreSQL 50 times, feed 100 MB of poison
 	BROKER_KILLS=1000 BROKER_RESTARTS=50 BROKER_POISON_MB=100 $(BIN)/python -m pytest tests/broker/test_prove.py \
 		tests/broker/test_poison.py -p no:randomly -s
+
+prove-model: setup ## visit every state of wider models of a job's life, about 25 million
+	MODEL_WIDE=1 $(BIN)/python -m pytest tests/model -p no:randomly --timeout 1800 -s
 
 bench-broker: setup ## drain, latency and publish rate of the broker, next to its rivals
 	$(BIN)/python -m bench.broker

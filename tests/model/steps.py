@@ -1,0 +1,263 @@
+"""The steps of a job's life, each one commit, named after the services that make them (docs/adr/0023).
+
+A step is given one job and what it sees of the others, and yields every way it may go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+from tests.model.job import HELD, Hold, Holder, Job, Message, Others, Payer, Record, Slot
+
+
+@dataclass(frozen=True)
+class Rules:
+    """units, slots: limits of the user; zombies: most per job at a time; joinable: whether a second user may join."""
+
+    units: int = 2
+    slots: int = 1
+    workers: int = 3
+    attempts: int = 3
+    zombies: int = 1
+    joinable: bool = True
+
+
+class Effect(StrEnum):
+    """What a commit changes on the user's other jobs."""
+
+    NOTHING = "nothing"
+    WAKE = "wake"  #: one snoozed job, whichever: the oldest one may be locked
+    DROP_LEFTOVERS = "drop leftovers"
+    FREE_A_SLOT = "free a slot"  #: somebody's live one; only a mistake does that
+
+
+class Move(NamedTuple):
+    """One way a step may go.  zombie: made under a lease that is lost."""
+
+    label: str
+    job: Job
+    effect: Effect = Effect.NOTHING
+    zombie: bool = False
+
+
+Step = Callable[[Job, Others, Rules], Iterator[Move]]
+
+
+def accept(job: Job, others: Others, rules: Rules) -> Iterator[Move]:
+    """Asked again after a lost answer it meets its own message and changes nothing, so there is no such move."""
+    if job.payer is Payer.NONE and others.units < rules.units:
+        yield Move("accept", Job(message=Message.READY, payer=Payer.PAYS, reservation=Hold.FRESH))
+
+
+def join(job: Job, _: Others, rules: Rules) -> Iterator[Move]:
+    if rules.joinable and _joinable(job) and not job.joined:
+        yield Move("join", job.but(joined=True))
+
+
+def come_back(job: Job, others: Others, rules: Rules) -> Iterator[Move]:
+    if job.payer is Payer.LEFT and _joinable(job) and others.units < rules.units:
+        yield Move("payer comes back", job.but(payer=Payer.PAYS, reservation=Hold.FRESH))
+
+
+def claim(job: Job, others: Others, rules: Rules) -> Iterator[Move]:
+    if job.message is Message.READY and others.workers + job.early + job.late < rules.workers:
+        yield Move("claim", job.but(message=Message.LEASED, holder=Holder.ALIVE))
+
+
+def start(job: Job, others: Others, rules: Rules) -> Iterator[Move]:
+    if job.message is not Message.LEASED or job.holder is not Holder.ALIVE:
+        return
+    if job.cancelling:
+        yield from _answered("start meets the cancel", end(job, Record.CANCELLED), Effect.WAKE, rules)
+    elif job.spent >= rules.attempts:
+        yield from _answered("start finds no attempt left", end(job, Record.FAILED), Effect.WAKE, rules)
+    elif others.slots < rules.slots:
+        yield from begin(job)
+    else:
+        asleep = job.but(message=Message.SNOOZED, holder=Holder.NONE, slot=Slot.NONE)
+        yield Move("snooze", asleep, Effect.DROP_LEFTOVERS)
+        if _has_room(job, rules):
+            yield Move("snooze, answer lost", asleep.but(early=job.early + 1), Effect.DROP_LEFTOVERS)
+
+
+def finish(job: Job, _: Others, rules: Rules) -> Iterator[Move]:
+    if job.message is not Message.STARTED or job.holder is not Holder.ALIVE:
+        return
+    if job.cancelling:
+        yield from _answered("finish meets the cancel", end(job, Record.CANCELLED), Effect.WAKE, rules)
+    else:
+        yield from _answered("finish", complete(job), Effect.WAKE, rules)
+
+
+def fail(job: Job, _: Others, rules: Rules) -> Iterator[Move]:
+    if job.message is not Message.STARTED or job.holder is not Holder.ALIVE:
+        return
+    if job.cancelling:
+        yield from _answered("fail meets the cancel", end(job, Record.CANCELLED), Effect.WAKE, rules)
+        return
+    yield from _answered("fail", end(job, Record.FAILED), Effect.WAKE, rules)
+    if job.spent + 1 < rules.attempts:
+        again = job.but(message=Message.BACKOFF, holder=Holder.NONE, slot=Slot.NONE, spent=job.spent + 1)
+        yield from _answered("retry", again, Effect.WAKE, rules)
+
+
+def stop(job: Job, _: Others, rules: Rules) -> Iterator[Move]:
+    if job.message is Message.STARTED and job.holder is Holder.ALIVE and job.cancelling:
+        yield from _answered("stop", end(job, Record.CANCELLED), Effect.WAKE, rules)
+
+
+def die(job: Job, _: Others, __: Rules) -> Iterator[Move]:
+    if job.holder is Holder.ALIVE:
+        yield Move("worker dies", job.but(holder=Holder.GONE))
+
+
+def expire(job: Job, _: Others, rules: Rules) -> Iterator[Move]:
+    """The lease ends: its worker is dead, or too slow and now a zombie.  A renewal only puts this off."""
+    if job.message not in HELD or (job.holder is Holder.ALIVE and not _has_room(job, rules)):
+        return
+    started = job.message is Message.STARTED
+    slow = job.holder is Holder.ALIVE
+    yield Move(
+        "lease ends",
+        job.but(
+            message=Message.READY,
+            holder=Holder.NONE,
+            spent=job.spent + started,
+            slot=Slot.DEAD if job.slot is Slot.LIVE else job.slot,
+            early=job.early + (slow and not started),
+            late=job.late + (slow and started),
+        ),
+    )
+
+
+def zombies(job: Job, _: Others, __: Rules) -> Iterator[Move]:
+    """The fence finds no message under the old token, and the worker goes to other work."""
+    if job.early:
+        yield Move("start by a zombie", job.but(early=job.early - 1), zombie=True)
+    if job.late:
+        for what in ("finish", "fail", "stop", "heartbeat"):
+            yield Move(f"{what} by a zombie", job.but(late=job.late - 1), zombie=True)
+
+
+def due(job: Job, _: Others, __: Rules) -> Iterator[Move]:
+    if job.message in (Message.SNOOZED, Message.BACKOFF):
+        yield Move(f"{job.message} is due", job.but(message=Message.READY))
+
+
+def cancel_by_payer(job: Job, _: Others, rules: Rules) -> Iterator[Move]:
+    if job.payer is not Payer.PAYS or not _joinable(job):
+        return
+    if job.joined:
+        yield Move("payer leaves", job.but(payer=Payer.LEFT, reservation=Hold.NONE))
+    else:
+        yield withdraw(job.but(payer=Payer.QUIT), "payer cancels", rules)
+
+
+def cancel_by_joiner(job: Job, _: Others, rules: Rules) -> Iterator[Move]:
+    if not job.joined or not _joinable(job):
+        return
+    if job.payer is Payer.PAYS:
+        yield Move("joiner leaves", job.but(joined=False))
+    else:
+        yield withdraw(job.but(joined=False), "the last joiner leaves", rules)
+
+
+def hour(job: Job, _: Others, __: Rules) -> Iterator[Move]:
+    if job.reservation is Hold.FRESH:
+        yield Move("an hour passes", job.but(reservation=Hold.AGED))
+
+
+def sweep(job: Job, _: Others, __: Rules) -> Iterator[Move]:
+    if job.reservation is Hold.AGED and job.message is not Message.NONE:
+        yield Move("sweep pushes on", job.but(reservation=Hold.FRESH))
+    if job.reservation is Hold.AGED and job.message is Message.NONE:
+        yield Move("sweep drops an orphan", job.but(reservation=Hold.NONE))
+    if job.slot is Slot.DEAD:
+        yield Move("sweep frees a dead slot", job.but(slot=Slot.NONE), Effect.WAKE)
+
+
+STEPS: dict[str, Step] = {
+    step.__name__: step
+    for step in (
+        accept,
+        join,
+        come_back,
+        claim,
+        start,
+        finish,
+        fail,
+        stop,
+        die,
+        expire,
+        zombies,
+        due,
+        cancel_by_payer,
+        cancel_by_joiner,
+        hour,
+        sweep,
+    )
+}
+
+
+def begin(job: Job) -> Iterator[Move]:
+    """Take a slot and make the record."""
+    running = job.but(message=Message.STARTED, record=Record.RUNNING, slot=Slot.LIVE)
+    yield Move("start", running, Effect.DROP_LEFTOVERS)
+    # a worker that does not know gives the message back, as if it had died
+    yield Move("start, answer lost", running.but(holder=Holder.GONE), Effect.DROP_LEFTOVERS)
+
+
+def complete(job: Job) -> Job:
+    """Settled, and ended."""
+    return end(job, Record.COMPLETED).but(billed=job.billed + (job.reservation is not Hold.NONE))
+
+
+def end(job: Job, record: Record) -> Job:
+    """What every end of a running job has in common."""
+    return job.but(
+        message=Message.NONE,
+        record=record,
+        holder=Holder.NONE,
+        reservation=Hold.NONE,
+        slot=Slot.NONE,
+        cancelling=False,
+    )
+
+
+def withdraw(job: Job, label: str, rules: Rules) -> Move:
+    """Nobody wants it any more: it ends here, or its worker is asked to end it when there is a record."""
+    if job.record is Record.RUNNING:
+        ready = Message.READY if job.message in (Message.SNOOZED, Message.BACKOFF) else job.message
+        return Move(label, job.but(message=ready, cancelling=True))
+    unaware = job.holder is Holder.ALIVE and _has_room(job, rules)
+    ended = end(job, Record.CANCELLED).but(early=job.early + unaware)
+    # a job that was about to start may be the one that a free slot had woken
+    return Move(label, ended, Effect.WAKE if job.message is not Message.SNOOZED else Effect.NOTHING)
+
+
+def apply_to_another(effect: Effect, job: Job) -> Job | None:
+    """Another job after an effect; None: it does not concern that job."""
+    if effect is Effect.WAKE and job.message is Message.SNOOZED:
+        return job.but(message=Message.READY)
+    if effect is Effect.DROP_LEFTOVERS and job.slot is Slot.DEAD:
+        return job.but(slot=Slot.NONE)
+    if effect is Effect.FREE_A_SLOT and job.slot is Slot.LIVE:
+        return job.but(slot=Slot.NONE)
+    return None
+
+
+def _joinable(job: Job) -> bool:
+    return job.unfinished and job.message is not Message.NONE and not job.cancelling
+
+
+def _has_room(job: Job, rules: Rules) -> bool:
+    return job.early + job.late < rules.zombies
+
+
+def _answered(label: str, after: Job, effect: Effect, rules: Rules) -> Iterator[Move]:
+    yield Move(label, after, effect)
+    if _has_room(after, rules):
+        yield Move(f"{label}, answer lost", after.but(late=after.late + 1), effect)

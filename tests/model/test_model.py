@@ -1,0 +1,59 @@
+"""Every state of three jobs of one user is looked at, and each seeded mistake is found (docs/adr/0023)."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from tests.model.explore import Explorer
+from tests.model.job import Message, Payer, Record
+from tests.model.mistakes import MISTAKES, Mistake
+from tests.model.steps import STEPS, Rules
+
+LEAST = 1_000_000  # states
+#: Where each mistake is to show itself: two attempts, one zombie per job, somebody who joins.
+SMALL = Rules(attempts=2)
+
+BOUNDED = {
+    "late workers and two attempts": Rules(attempts=2, joinable=False),
+    "two slots and a second user": Rules(slots=2, attempts=1, zombies=0),
+}
+WIDE = {
+    "three attempts": Rules(joinable=False),
+    "two slots and late workers": Rules(slots=2, attempts=2, joinable=False),
+    "late workers and a second user": Rules(attempts=1),
+    "late workers, two slots and a second user": Rules(slots=2, attempts=1),
+}
+EXPLORED = WIDE if "MODEL_WIDE" in os.environ else BOUNDED
+
+
+def test_no_state_breaks_an_invariant_and_there_are_a_million_of_them() -> None:
+    most = 0
+    for name, rules in EXPLORED.items():
+        result = Explorer(rules).run()
+        print(f"{name}: {result}")
+        assert result.broken is None, result
+        most = max(most, result.states)
+    assert most >= LEAST
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=str)
+def test_a_seeded_mistake_is_found_with_the_steps_that_lead_there(mistake: Mistake) -> None:
+    result = Explorer(SMALL, STEPS | mistake.steps).run(LEAST)
+    print(f"{mistake}: {result}")
+    assert result.broken is not None
+    assert result.broken[0] == mistake.breaks
+    assert result.trace
+    assert result.trace[0].strip().startswith("1. job 1")
+
+
+def test_every_step_is_made_and_every_message_and_record_is_met() -> None:
+    explorer = Explorer(SMALL)
+    explorer.run(100_000)
+    met = list(explorer.met())
+    made = {name for name, step in STEPS.items() if any(any(step(job, others, SMALL)) for job, others in met)}
+    assert made == set(STEPS)
+    assert {job.message for job, _ in met} == set(Message)
+    assert {job.record for job, _ in met} == set(Record)
+    assert {job.payer for job, _ in met} == set(Payer)
