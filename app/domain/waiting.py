@@ -20,13 +20,20 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Where a ready job stands.  position: 1 = next; own: how many before it are the user's; workers: busy on it."""
+    """Where a ready job stands.
+
+    position: 1 = next; own: how many before it are the user's; workers: busy on the queue; run_seconds: 10th, 50th and
+    90th percentile of the last jobs, None before the first; more: it stands behind the position, which is counted only
+    so far.
+    """
 
     position: int
     own: int
     workers: int
     head_age_seconds: float
     paused: bool
+    run_seconds: tuple[float, ...] | None = None
+    more: bool = False
 
 
 #: Ready for so long with nobody at work on the queue: there is no worker.
@@ -42,25 +49,31 @@ def reason_for(line: Line) -> Reason:
     return Reason.WORKERS_BUSY
 
 
-def eta(line: Line, run_seconds: tuple[float, float, float] | None) -> tuple[int, int, int] | None:
-    """(likely, low, high) seconds until the start, from the 10th, 50th and 90th percentile of recent run times."""
-    if run_seconds is None:
+def eta(line: Line) -> tuple[int, int, int] | None:
+    """(likely, low, high) seconds until the start, from recent run times; None where nobody can tell."""
+    if line.run_seconds is None or line.more:
         return None
-    low, middle, high = run_seconds
+    low, middle, high = line.run_seconds
     turns = line.position / max(1, line.workers)
     return round(middle * turns), round(low * max(0.0, turns - 1)), round(high * turns) + 1
 
 
-def ready(line: Line, run_seconds: tuple[float, float, float] | None) -> dict[str, Any]:
+def ready(line: Line) -> dict[str, Any]:
     """The `wait` of a job that is ready but not started."""
     reason = reason_for(line)
-    times = eta(line, run_seconds) if reason is Reason.WORKERS_BUSY else None
+    times = eta(line) if reason is Reason.WORKERS_BUSY else None
     words = {
         Reason.QUEUE_PAUSED: "The operator has paused this queue; your job keeps its place.",
         Reason.NO_WORKERS: "No worker serves this queue right now; your job starts as soon as one does.",
-        Reason.WORKERS_BUSY: "Starting." if line.position == 1 else f"Number {line.position} in the queue.",
+        Reason.WORKERS_BUSY: _place(line),
     }
     return _wait(reason, words[reason], line=line, times=times)
+
+
+def _place(line: Line) -> str:
+    if line.more:
+        return f"More than {line.position - 1:,} jobs are ahead."
+    return "Starting." if line.position == 1 else f"Number {line.position} in the queue."
 
 
 def at_limit(running: int, limit: int, tier: str, next_try: datetime | None) -> dict[str, Any]:

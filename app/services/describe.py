@@ -16,6 +16,7 @@ from app.errors import NotFound
 from app.services import explain
 from app.services.policy import Policy
 from app.store import analyses, events, messages, quota, requests
+from app.store.requests import Request
 from app.store.unit_of_work import Tx
 
 FINISHED = frozenset({"completed", "failed", "cancelled"})
@@ -31,13 +32,11 @@ def job(tx: Tx, job_id: UUID, policy: Policy, *, now: datetime) -> dict[str, Any
     record = analyses.find(tx, job_id)
     status = status_of(accepted, message, record)
     completed = status is Status.COMPLETED
+    repository = Repository(accepted.host, accepted.owner, accepted.name)
     return {
-        "id": str(job_id),
-        "status": status.value,
-        **_request(accepted),
+        **_head(job_id, status, accepted, repository, is_private=accepted.is_private),
         "queue": message.queue if message else accepted.queue,
         "attempt": _attempt(message, record),
-        "max_attempts": RETRIES[Service.ANALYSIS].max_attempts,
         "snoozes": message.snooze_count if message else events.count(tx, job_id, "snoozed"),
         **_instants(status, accepted, message, record),
         "wait": explain.wait(tx, status, message, policy, now=now) if message else None,
@@ -48,6 +47,23 @@ def job(tx: Tx, job_id: UUID, policy: Policy, *, now: datetime) -> dict[str, Any
         "outdated": bool(record and completed and record.parser_version != policy.parser_version),
         "summary": record.summary if record and completed else None,
         "links": links(job_id),
+    }
+
+
+def fresh(tx: Tx, request: Request, *, now: datetime) -> dict[str, Any]:
+    """The contract's Job of one that this very transaction accepted; only its place in the queue is looked up."""
+    codebase = request.codebase
+    return {
+        **_head(request.job_id, Status.QUEUED, request, codebase.repository, is_private=codebase.is_private),
+        "queue": request.queue,
+        "attempt": 1,
+        "snoozes": 0,
+        **_instants(Status.QUEUED, request, None, None),
+        "wait": explain.ready(tx, request.job_id, now=now),
+        **dict.fromkeys(("progress", "error", "parser_version", "summary")),
+        "billed": False,
+        "outdated": False,
+        "links": links(request.job_id),
     }
 
 
@@ -80,26 +96,30 @@ def _attempt(message: Row[Any] | None, record: Row[Any] | None) -> int:
     return int(record.attempt) if record else 1
 
 
-def _request(accepted: Row[Any]) -> dict[str, Any]:
+def _head(
+    job_id: UUID, status: Status, asked: Row[Any] | Request, repository: Repository, *, is_private: bool
+) -> dict[str, Any]:
     """What was asked for, by whom."""
-    repository = Repository(accepted.host, accepted.owner, accepted.name)
     return {
+        "id": str(job_id),
+        "status": status.value,
         "repository": {
             "host": repository.host,
             "owner": repository.owner,
             "name": repository.name,
             "url": repository.url,
-            "private": accepted.is_private,
+            "private": is_private,
         },
-        "commit": accepted.commit_sha,
-        "ref": accepted.ref,
-        "trigger": accepted.trigger,
-        "tier": accepted.tier or Tier.FREE.value,
+        "commit": asked.commit_sha,
+        "ref": asked.ref,
+        "trigger": asked.trigger,
+        "tier": asked.tier or Tier.FREE.value,
+        "max_attempts": RETRIES[Service.ANALYSIS].max_attempts,
     }
 
 
 def _instants(
-    status: Status, accepted: Row[Any], message: Row[Any] | None, record: Row[Any] | None
+    status: Status, accepted: Row[Any] | Request, message: Row[Any] | None, record: Row[Any] | None
 ) -> dict[str, str | None]:
     waiting = status in (Status.WAITING, Status.RETRYING)
     ended_at = record.completed_at if record and record.completed_at else accepted.cancelled_at

@@ -12,7 +12,8 @@ from app.domain import waiting
 from app.domain.lifecycle import Status
 from app.domain.queues import Service
 from app.services.policy import Policy
-from app.store import analyses, messages, slots, users
+from app.store import slots, users
+from app.store.line import line
 from app.store.unit_of_work import Tx
 
 
@@ -23,8 +24,14 @@ def wait(tx: Tx, status: Status, message: Row[Any], policy: Policy, *, now: date
     if status is Status.WAITING:
         return _at_limit(tx, UUID(message.user_id), message, policy)
     if status is Status.QUEUED:
-        return waiting.ready(messages.line(tx, message, now=now), analyses.run_seconds(tx))
+        return ready(tx, UUID(message.task_id), now=now)
     return None
+
+
+def ready(tx: Tx, job_id: UUID, *, now: datetime) -> dict[str, Any] | None:
+    """The `wait` of a job that is ready but not started; None when it has ended meanwhile."""
+    stands = line(tx, job_id, now=now)
+    return waiting.ready(stands) if stands else None
 
 
 def _at_limit(tx: Tx, user_id: UUID, message: Row[Any], policy: Policy) -> dict[str, Any] | None:

@@ -18,6 +18,7 @@ from app.services.policy import Policy
 from app.services.submit import Wanted, message_for, recheck
 from app.store import analyses, codebases, events, requests
 from app.store.codebases import Codebase
+from app.store.requests import Request
 from app.store.unit_of_work import AlreadyQueuedError, UnitOfWork
 
 VIEWED_WITHIN = timedelta(days=91)
@@ -78,21 +79,13 @@ def _enqueue(uow: UnitOfWork, codebase: Codebase, wanted: Wanted, policy: Policy
             tx.publish(message_for(job_id, codebase, wanted, queue=queue, user_id=None))
             requests.add(
                 tx,
-                job_id=job_id,
-                user_id=None,
-                role="payer",
-                codebase_id=codebase.codebase_id,
-                commit=wanted.commit,
-                ref=wanted.ref,
-                trigger="scheduled",
-                queue=queue,
-                tier=None,
-                retention_days=None,
-                now=now,
+                Request(
+                    job_id, None, "payer", codebase, wanted.commit, wanted.ref, "scheduled", queue, None, now, None
+                ),
             )
             events.add(tx, job_id, "accepted", queue=queue)
             # a user's job may have completed since we looked, and let go of the key
-            recheck(tx, codebase, wanted, policy)
+            recheck(tx, job_id, codebase, wanted, policy)
     except AlreadyQueuedError:
         return "under_way"
     return "enqueued"

@@ -9,16 +9,19 @@ from uuid import UUID, uuid4
 
 from app.domain.queues import Service, select_queue
 from app.domain.repositories import Repository
-from app.errors import IdempotencyInFlight, IdempotencyMismatch, NotFound, QuotaExceeded
-from app.services import describe
+from app.errors import IdempotencyInFlight, IdempotencyMismatch, NotFound
+from app.services import admit, describe
 from app.services.policy import Policy
-from app.store import analyses, codebases, events, idempotency, messages, quota, requests, users
+from app.store import analyses, codebases, events, idempotency, messages, requests, users
 from app.store.codebases import Codebase
+from app.store.requests import Request
+from app.store.standing import standing
 from app.store.unit_of_work import AlreadyQueuedError, JobMessage, Tx, UnitOfWork, retried
 from app.store.users import Account
 
 ANALYSE = "tasks.analysis.analyse"
 
+ANALYSIS = Service.ANALYSIS.event_type
 ACCEPTED, KNOWN = 202, 200
 
 
@@ -62,43 +65,55 @@ def submit(
         account = users.lock(tx, user_id)  # two submissions of one user queue up here
         if account is None:
             raise NotFound("The account is gone")
-        status, job_id = accept(tx, account, wanted, policy, now=now)
-        answer = Answer(status, describe.job(tx, job_id, policy, now=now))
+        answer = accept(tx, account, wanted, policy, now=now)
         if key:
             stored_answer = idempotency.Stored(key[1], answer.status, answer.job)
             idempotency.add(tx, user_id, key[0], stored_answer, now=now)
         return answer
 
 
-def accept(tx: Tx, account: Account, wanted: Wanted, policy: Policy, *, now: datetime) -> tuple[int, UUID]:
-    """Decide one submission inside the caller's transaction, who holds the user's row.  Returns status and job id.
+def accept(tx: Tx, account: Account, wanted: Wanted, policy: Policy, *, now: datetime) -> Answer:
+    """Decide one submission inside the caller's transaction, who holds the user's row.
 
-    Locks: the message of the job it joins, after the users row.
+    Locks: the message of the job it joins, after the users row.  Raises: QuotaExceeded.
     """
-    codebase = codebases.ensure(tx, wanted.repository, viewed_now=True, now=now)
-    # in flight before finished: a job that ends between the two reads is then seen by the second one
-    running = messages.job_with(tx, wanted.repository.unique_key(wanted.commit))
-    if running and messages.hold(tx, running):
-        return _join(tx, running, account, codebase, wanted, policy, now=now)
-    if known := _known(tx, codebase, wanted, policy):
-        _remember(tx, known, "cached", account, codebase, wanted, now=now)
-        return KNOWN, known
-    job_id = uuid4()
+    found = standing(tx, wanted.repository, wanted.commit, policy.parser_version)
+    codebase = found.codebase or codebases.add(tx, wanted.repository, now=now)
+    codebases.asked_for(tx, codebase, now=now)
+    if found.running:
+        return _join_or_retry(tx, found.running, account, codebase, wanted, policy, now=now)
+    # a failure stays visible until somebody says "retry": polling must not start it again
+    if known := found.completed or (None if wanted.retry else found.failed):
+        requests.add(tx, _request(known, "cached", account, codebase, wanted, now=now))
+        return Answer(KNOWN, describe.job(tx, known, policy, now=now))
+    seen = admit.check(tx, account, ANALYSIS, policy, units=1, now=now)
+    request = _request(uuid4(), "payer", account, codebase, wanted, now=now)
     try:
-        with tx.savepoint():
-            admitted = _admit(tx, account, job_id, policy, now=now)
-            _enqueue(tx, account, job_id, codebase, wanted, admitted, now=now)
-            recheck(tx, codebase, wanted, policy)
+        tx.publish(message_for(request.job_id, codebase, wanted, queue=request.queue, user_id=account.user_id))
+        recheck(tx, request.job_id, codebase, wanted, policy)
     except AlreadyQueuedError as other:
-        if not messages.hold(tx, other.job_id):
-            return accept(tx, account, wanted, policy, now=now)  # it ended meanwhile: look what became of it
-        return _join(tx, other.job_id, account, codebase, wanted, policy, now=now)
-    return ACCEPTED, job_id
+        return _join_or_retry(tx, other.job_id, account, codebase, wanted, policy, now=now)
+    admitted = admit.reserve(tx, account, ANALYSIS, request.job_id, seen, policy, units=1, now=now)
+    requests.add(tx, request)
+    events.add(tx, request.job_id, "accepted", queue=request.queue, tier=account.tier, quota=admitted)
+    return Answer(ACCEPTED, describe.fresh(tx, request, now=now))
+
+
+def _join_or_retry(
+    tx: Tx, running: UUID, account: Account, codebase: Codebase, wanted: Wanted, policy: Policy, *, now: datetime
+) -> Answer:
+    if not messages.hold(tx, running):
+        return accept(tx, account, wanted, policy, now=now)  # it ended meanwhile: look what became of it
+    _join(tx, running, account, codebase, wanted, policy, now=now)
+    return Answer(ACCEPTED, describe.job(tx, running, policy, now=now))
 
 
 def stored_answer(tx: Tx, user_id: UUID, key: str, fingerprint: bytes) -> Answer | None:
     """The answer given under a key before; None when there is none.  Raises: IdempotencyMismatch."""
-    stored = idempotency.find(tx, user_id, key)
+    return _answer(idempotency.find(tx, user_id, key), fingerprint)
+
+
+def _answer(stored: idempotency.Stored | None, fingerprint: bytes) -> Answer | None:
     if stored is None:
         return None
     if stored.fingerprint != fingerprint:
@@ -107,72 +122,21 @@ def stored_answer(tx: Tx, user_id: UUID, key: str, fingerprint: bytes) -> Answer
 
 
 def _replay(tx: Tx, user_id: UUID, key: str, fingerprint: bytes) -> Answer | None:
-    if not idempotency.claim(tx, user_id, key):
+    claimed, stored = idempotency.claim(tx, user_id, key)
+    if not claimed:
         raise IdempotencyInFlight(retry_after=1)
-    return stored_answer(tx, user_id, key, fingerprint)
+    return _answer(stored, fingerprint)
 
 
-def _known(tx: Tx, codebase: Codebase, wanted: Wanted, policy: Policy) -> UUID | None:
-    done = analyses.completed(tx, codebase.codebase_id, wanted.commit, policy.parser_version)
-    if done is None and not wanted.retry:
-        # a failure stays visible until somebody says "retry": polling must not start it again
-        done = analyses.last_failed(tx, codebase.codebase_id, wanted.commit, policy.parser_version)
-    return done.id if done is not None else None
-
-
-def _admit(tx: Tx, account: Account, job_id: UUID, policy: Policy, *, now: datetime) -> dict[str, object]:
-    """Check and reserve.  Returns what was seen and held, by which the audit judges this accept for ever after."""
-    if policy.quota_mode == "off":
-        return {"mode": "off", "units": 0}
-    event_type, period = Service.ANALYSIS.event_type, account.period(now)
-    usage = quota.usage(tx, account.user_id, event_type, period, account.plan.limit(event_type))
-    if not usage.admits(1):
-        if policy.quota_mode == "enforce":
-            raise QuotaExceeded(
-                f"{usage.used} used and {usage.reserved} reserved of {usage.limit} analyses in this period.",
-                used=usage.used,
-                reserved=usage.reserved,
-                limit=usage.limit,
-                resets_at=period.end.isoformat(),
-            )
-        events.add(tx, job_id, "quota_shadow")
-    quota.reserve(
-        tx,
-        user_id=account.user_id,
-        event_type=event_type,
-        amount=1,
-        job_id=job_id,
-        now=now,
-        ttl=policy.reservation_ttl,
-    )
-    seen = {"used": usage.used, "reserved": usage.reserved, "limit": usage.limit}
-    return {"mode": policy.quota_mode, "units": 1, **seen, "at": now, "period": period.start}
-
-
-def recheck(tx: Tx, codebase: Codebase, wanted: Wanted, policy: Policy) -> None:
+def recheck(tx: Tx, job_id: UUID, codebase: Codebase, wanted: Wanted, policy: Policy) -> None:
     """Holding the unique key, look again: another job may have completed after we looked, and let go of the key.
 
-    Raises: AlreadyQueuedError with that job.
+    Raises: AlreadyQueuedError with that job; ours is taken back.
     """
     done = analyses.completed(tx, codebase.codebase_id, wanted.commit, policy.parser_version)
     if done is not None:
+        messages.delete(tx, job_id)
         raise AlreadyQueuedError(done.id)
-
-
-def _enqueue(
-    tx: Tx,
-    account: Account,
-    job_id: UUID,
-    codebase: Codebase,
-    wanted: Wanted,
-    admitted: dict[str, object],
-    *,
-    now: datetime,
-) -> None:
-    queue = select_queue(Service.ANALYSIS, account.tier)
-    _remember(tx, job_id, "payer", account, codebase, wanted, now=now)
-    tx.publish(message_for(job_id, codebase, wanted, queue=queue, user_id=account.user_id))
-    events.add(tx, job_id, "accepted", queue=queue, tier=account.tier, quota=admitted)
 
 
 def message_for(job_id: UUID, codebase: Codebase, wanted: Wanted, *, queue: str, user_id: UUID | None) -> JobMessage:
@@ -196,35 +160,27 @@ def message_for(job_id: UUID, codebase: Codebase, wanted: Wanted, *, queue: str,
 
 def _join(
     tx: Tx, job_id: UUID, account: Account, codebase: Codebase, wanted: Wanted, policy: Policy, *, now: datetime
-) -> tuple[int, UUID]:
+) -> None:
     """Take part in an unfinished job.  The caller holds its message: a cancel cannot end it before it sees us."""
     accepted = requests.accepted(tx, job_id)
     if accepted and accepted.user_id == account.user_id:
         # a payer who had left pays again: leaving and coming back must not make an analysis free
         if accepted.cancelled_at is not None:
-            admitted = _admit(tx, account, job_id, policy, now=now)
+            seen = admit.check(tx, account, ANALYSIS, policy, units=1, now=now)
+            admitted = admit.reserve(tx, account, ANALYSIS, job_id, seen, policy, units=1, now=now)
             requests.take_back(tx, job_id, account.user_id)
             events.add(tx, job_id, "payer_came_back", quota=admitted)
     elif not requests.asked(tx, job_id, account.user_id):
-        _remember(tx, job_id, "joined", account, codebase, wanted, now=now)
+        requests.add(tx, _request(job_id, "joined", account, codebase, wanted, now=now))
         events.add(tx, job_id, "joined")
-    return ACCEPTED, job_id
 
 
-def _remember(
-    tx: Tx, job_id: UUID, role: str, account: Account, codebase: Codebase, wanted: Wanted, *, now: datetime
-) -> None:
-    requests.add(
-        tx,
-        job_id=job_id,
-        user_id=account.user_id,
-        role=role,
-        codebase_id=codebase.codebase_id,
-        commit=wanted.commit,
-        ref=wanted.ref,
-        trigger="anonymous" if account.is_anonymous else "user",
-        queue=select_queue(Service.ANALYSIS, account.tier),
-        tier=account.tier,
-        retention_days=account.plan.retention_days,
-        now=now,
-    )
+def _request(
+    job_id: UUID, role: str, account: Account, codebase: Codebase, wanted: Wanted, *, now: datetime
+) -> Request:
+    trigger = "anonymous" if account.is_anonymous else "user"
+    queue = select_queue(Service.ANALYSIS, account.tier)
+    return Request(
+        job_id, account.user_id, role, codebase, wanted.commit, wanted.ref, trigger, queue, account.tier, now,
+        account.plan.retention_days,
+    )  # fmt: skip

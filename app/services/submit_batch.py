@@ -7,7 +7,6 @@ from datetime import datetime
 from uuid import UUID
 
 from app.errors import InvalidInput, NotFound, Problem
-from app.services import describe
 from app.services.policy import Policy
 from app.services.submit import Answer, Wanted, accept
 from app.store import users
@@ -51,8 +50,7 @@ def submit_batch(
 def _accept(tx: Tx, account: Account, wanted: Wanted, policy: Policy, *, now: datetime) -> Answer | Problem:
     try:
         with tx.savepoint():
-            status, job_id = accept(tx, account, wanted, policy, now=now)
-            return Answer(status, describe.job(tx, job_id, policy, now=now))
+            return accept(tx, account, wanted, policy, now=now)
     except Problem as problem:
         return problem
 

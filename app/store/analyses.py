@@ -22,10 +22,6 @@ _COMPLETED = text(f"""
      WHERE codebase_id = :codebase_id AND commit_sha = :commit_sha AND status = 'completed'
        AND (CAST(:parser_version AS text) IS NULL OR parser_version = :parser_version)
      ORDER BY completed_at DESC LIMIT 1""")
-_LAST_FAILED = text(f"""
-    SELECT {_COLUMNS} FROM analyses
-     WHERE codebase_id = :codebase_id AND commit_sha = :commit_sha AND parser_version = :parser_version
-     ORDER BY started_at DESC LIMIT 1""")
 _NEWEST = text(f"""
     SELECT {_COLUMNS} FROM analyses WHERE codebase_id = :codebase_id AND status = 'completed'
      ORDER BY completed_at DESC LIMIT :most""")
@@ -45,10 +41,6 @@ _END = text("""
     UPDATE analyses SET status = CAST(:status AS analysis_status), completed_at = :now, progress = NULL,
            error_code = :code, error_message = left(:message, 1000), error_retryable = :retryable
      WHERE id = :id AND status = 'running'""")
-_RUN_SECONDS = text("""
-    SELECT percentile_cont(ARRAY[0.1, 0.5, 0.9]) WITHIN GROUP (ORDER BY seconds) FROM (
-        SELECT extract(epoch FROM completed_at - started_at) AS seconds FROM analyses
-         WHERE status = 'completed' ORDER BY completed_at DESC LIMIT 50) recent""")
 
 
 def find(tx: Tx, analysis_id: UUID) -> Row[Any] | None:
@@ -59,12 +51,6 @@ def find(tx: Tx, analysis_id: UUID) -> Row[Any] | None:
 def completed(tx: Tx, codebase_id: UUID, commit: str, parser_version: str | None) -> Row[Any] | None:
     """The completed analysis of a commit by this parser version (None: by any, newest first)."""
     return tx.run(_COMPLETED, codebase_id=codebase_id, commit_sha=commit, parser_version=parser_version).one_or_none()
-
-
-def last_failed(tx: Tx, codebase_id: UUID, commit: str, parser_version: str) -> Row[Any] | None:
-    """The newest record of a commit, if that one failed."""
-    row = tx.run(_LAST_FAILED, codebase_id=codebase_id, commit_sha=commit, parser_version=parser_version).one_or_none()
-    return row if row is not None and row.status == RecordStatus.FAILED else None
 
 
 def newest(tx: Tx, codebase_id: UUID, *, most: int = 1) -> list[Row[Any]]:
@@ -80,7 +66,7 @@ def start(tx: Tx, analysis_id: UUID, *, parser_version: str, attempt: int, now: 
 
 def progress(tx: Tx, analysis_id: UUID, phase: str, done: int, total: int) -> None:
     """Note how far a running job is."""
-    tx.run(_PROGRESS, id=analysis_id, progress=json.dumps({"phase": phase, "done": done, "total": total}))
+    tx.write(_PROGRESS, id=analysis_id, progress=json.dumps({"phase": phase, "done": done, "total": total}))
 
 
 def complete(tx: Tx, analysis_id: UUID, *, total_tests: int, summary: dict[str, Any], now: datetime) -> bool:
@@ -97,12 +83,6 @@ def fail(tx: Tx, analysis_id: UUID, failure: Failure, *, now: datetime) -> bool:
 def cancel(tx: Tx, analysis_id: UUID, *, now: datetime) -> bool:
     """End the record as cancelled; False when there is none or it had ended."""
     return _end(tx, analysis_id, RecordStatus.CANCELLED, None, now)
-
-
-def run_seconds(tx: Tx) -> tuple[float, float, float] | None:
-    """10th, 50th and 90th percentile of the run times of the last 50 completed analyses, in seconds."""
-    shares = tx.run(_RUN_SECONDS).scalar_one()
-    return None if shares is None else (float(shares[0]), float(shares[1]), float(shares[2]))
 
 
 def _end(tx: Tx, analysis_id: UUID, status: RecordStatus, failure: Failure | None, now: datetime) -> bool:

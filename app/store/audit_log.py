@@ -14,4 +14,4 @@ _ADD = text("""
 
 def add(tx: Tx, actor: str, action: str, subject: str, **facts: object) -> None:
     """Append one act.  actor: user id or `cli`."""
-    tx.run(_ADD, actor=actor, action=action, subject=subject, facts=json.dumps(facts, default=str))
+    tx.write(_ADD, actor=actor, action=action, subject=subject, facts=json.dumps(facts, default=str))

@@ -23,6 +23,7 @@ class Codebase:
     codebase_id: UUID
     repository: Repository
     is_private: bool
+    last_viewed_at: datetime | None = None
 
 
 _COLUMNS = "id, host, owner, name, is_private, last_viewed_at"
@@ -53,40 +54,42 @@ _CANDIDATES = text("""
 def find(tx: Tx, repository: Repository) -> Codebase | None:
     """Look a repository up, owner and name compared without case."""
     row = tx.run(_FIND, host=repository.host, owner=repository.owner, name=repository.name).one_or_none()
-    return _codebase(row) if row else None
+    return codebase_of(row) if row else None
 
 
-def ensure(tx: Tx, repository: Repository, *, viewed_now: bool, now: datetime) -> Codebase:
-    """The repository's row, made when it is new.  viewed_now: a person asked, which keeps it on the schedule.
-
-    Locks: nothing of a row that is there and was viewed within the minute, so that the accepts of a popular repository
-    do not wait for each other.
-    """
+def add(tx: Tx, repository: Repository, *, now: datetime) -> Codebase:
+    """The row of a repository that was not there a moment ago; if somebody else has made it meanwhile, theirs."""
     key = {"host": repository.host, "owner": repository.owner, "name": repository.name}
-    row = tx.run(_FIND, **key).one_or_none()
-    if row is None:
-        tx.run(_ADD, id=uuid4(), now=now, **key)
-        row = tx.run(_FIND, **key).one()
-    if viewed_now and (row.last_viewed_at is None or row.last_viewed_at < now - FRESH):
-        viewed(tx, row.id, now=now)
-    return _codebase(row)
+    tx.write(_ADD, id=uuid4(), now=now, **key)
+    return codebase_of(tx.run(_FIND, **key).one())
+
+
+def asked_for(tx: Tx, codebase: Codebase, *, now: datetime) -> None:
+    """Note that a person asked for it, which keeps it on the schedule.
+
+    Locks: nothing of a row that was viewed within the minute, so that the accepts of a popular repository do not wait
+    for each other.
+    """
+    if codebase.last_viewed_at is None or codebase.last_viewed_at < now - FRESH:
+        viewed(tx, codebase.codebase_id, now=now)
 
 
 def viewed(tx: Tx, codebase_id: UUID, *, now: datetime) -> None:
     """Note that somebody looked at a result; at most one write a minute."""
-    tx.run(_VIEWED, id=codebase_id, now=now, fresh=FRESH)
+    tx.write(_VIEWED, id=codebase_id, now=now, fresh=FRESH)
 
 
 def checked(tx: Tx, codebase_id: UUID, *, now: datetime) -> None:
     """Note that the schedule asked the host for its HEAD."""
-    tx.run(_CHECKED, id=codebase_id, now=now)
+    tx.write(_CHECKED, id=codebase_id, now=now)
 
 
 def candidates(tx: Tx, *, viewed_since: datetime) -> list[tuple[Codebase, Row[Any]]]:
     """Public repositories somebody viewed since then, with what the schedule needs to know."""
     rows = tx.run(_CANDIDATES, viewed_since=viewed_since).all()
-    return [(_codebase(row), row) for row in rows]
+    return [(codebase_of(row), row) for row in rows]
 
 
-def _codebase(row: Row[Any]) -> Codebase:
-    return Codebase(row.id, Repository(row.host, row.owner, row.name), row.is_private)
+def codebase_of(row: Row[Any]) -> Codebase:
+    """From a row with a repository's columns."""
+    return Codebase(row.id, Repository(row.host, row.owner, row.name), row.is_private, row.last_viewed_at)

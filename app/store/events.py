@@ -18,7 +18,7 @@ _COUNT = text("SELECT count(*) FROM job_events WHERE job_id = :job_id AND event 
 
 def add(tx: Tx, job_id: UUID, event: str, **facts: object) -> None:
     """Append one event.  facts: JSON, numbers and codes, no payloads."""
-    tx.run(_ADD, job_id=job_id, event=event, facts=json.dumps(facts, default=str))
+    tx.write(_ADD, job_id=job_id, event=event, facts=json.dumps(facts, default=str))
 
 
 def timeline(tx: Tx, job_id: UUID) -> list[RowMapping]:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import text
+from sqlalchemy import Row, text
 
 from app.store.unit_of_work import Tx
 
@@ -23,28 +23,34 @@ class Stored:
 
 
 # A twin that is being answered holds this lock until its commit; we tell our client 409 rather than wait with it.
-_CLAIM = text("SELECT pg_try_advisory_xact_lock(hashtextextended(:user_id || ' ' || :key, 0))")
-_FIND = text("SELECT fingerprint, status, body FROM idempotency_keys WHERE user_id = :user_id AND key = :key")
+# Two statements, as the answer must be looked for in a snapshot taken after the lock.
+_CLAIM = text("""
+    SELECT set_config('fairlane.claimed', pg_try_advisory_xact_lock(hashtextextended(:user_id || ' ' || :key, 0))::text,
+                      true)""")
+_FIND = text("""
+    SELECT current_setting('fairlane.claimed', true) = 'true' AS claimed, k.fingerprint, k.status, k.body
+      FROM (VALUES (1)) AS one LEFT JOIN idempotency_keys k ON k.user_id = :user_id AND k.key = :key""")
 _ADD = text("""
     INSERT INTO idempotency_keys (user_id, key, fingerprint, status, body, created_at)
     VALUES (:user_id, :key, :fingerprint, :status, CAST(:body AS jsonb), :now)""")
 _PRUNE = text("DELETE FROM idempotency_keys WHERE created_at < :before")
 
 
-def claim(tx: Tx, user_id: UUID, key: str) -> bool:
-    """Be the only request with this key until the transaction ends; False when a twin is."""
-    return bool(tx.run(_CLAIM, user_id=str(user_id), key=key).scalar_one())
+def claim(tx: Tx, user_id: UUID, key: str) -> tuple[bool, Stored | None]:
+    """Be the only request with this key until the transaction ends: False when a twin is; and the answer stored."""
+    tx.write(_CLAIM, user_id=str(user_id), key=key)
+    row = tx.run(_FIND, user_id=user_id, key=key).one()
+    return bool(row.claimed), _stored(row)
 
 
 def find(tx: Tx, user_id: UUID, key: str) -> Stored | None:
     """The answer stored under a key."""
-    row = tx.run(_FIND, user_id=user_id, key=key).one_or_none()
-    return Stored(bytes(row.fingerprint), row.status, row.body) if row else None
+    return _stored(tx.run(_FIND, user_id=user_id, key=key).one())
 
 
 def add(tx: Tx, user_id: UUID, key: str, answer: Stored, *, now: datetime) -> None:
     """Store an answer.  The caller holds the claim."""
-    tx.run(
+    tx.write(
         _ADD,
         user_id=user_id,
         key=key,
@@ -58,3 +64,7 @@ def add(tx: Tx, user_id: UUID, key: str, answer: Stored, *, now: datetime) -> No
 def prune(tx: Tx, *, before: datetime) -> int:
     """Forget keys older than that; returns how many."""
     return tx.run(_PRUNE, before=before).rowcount
+
+
+def _stored(row: Row[Any]) -> Stored | None:
+    return None if row.fingerprint is None else Stored(bytes(row.fingerprint), row.status, row.body)

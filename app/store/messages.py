@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -10,7 +9,6 @@ from sqlalchemy import Row, text
 
 from app.domain.lifecycle import Delivery
 from app.domain.queues import Service
-from app.domain.waiting import Line
 from app.store.unit_of_work import Tx
 
 #: Where the broker's nodes listen; a contract test holds it to tasks.broker's.
@@ -33,7 +31,6 @@ _LOCK = text(f"""
     SELECT {_COLUMNS} FROM kombu_message m JOIN kombu_queue q ON q.id = m.queue_id
      WHERE task_id = :task_id FOR UPDATE OF m""")
 _HOLD = text("SELECT 1 FROM kombu_message WHERE task_id = :task_id FOR KEY SHARE")
-_BY_UNIQUE_KEY = text("SELECT task_id FROM kombu_message WHERE unique_key = :unique_key")
 _REQUEST_CANCEL = text("""
     UPDATE kombu_message SET cancel_requested_at = clock_timestamp(),
            -- whoever asks for the commit from now on gets a job of their own, not one that is about to end
@@ -57,16 +54,6 @@ _WAKE = text("""
     UPDATE kombu_message m SET visible = true, visible_at = clock_timestamp(), delay_reason = NULL,
            rank = kombu_message_rank(m.queue_id, m.user_id, m.rank_step)
       FROM next WHERE m.id = next.id RETURNING m.task_id, m.queue_id""")
-# Counting stops at 10,000: past that nobody reads the difference, and the page must stay cheap.
-_LINE = text("""
-    WITH ahead AS MATERIALIZED (
-        SELECT user_id, coalesce(visible_at, enqueued_at) AS ready_at FROM kombu_message
-         WHERE queue_id = (SELECT id FROM kombu_queue WHERE name = :queue) AND visible AND (rank, id) < (:rank, :id)
-         ORDER BY rank, id LIMIT 10000)
-    SELECT count(*) AS ahead, count(*) FILTER (WHERE user_id = :user_id) AS own, min(ready_at) AS oldest,
-           (SELECT count(*) FROM kombu_message
-             WHERE queue_id = (SELECT id FROM kombu_queue WHERE name = :queue) AND started_at IS NOT NULL) AS workers
-      FROM ahead""")
 
 
 def fence(tx: Tx, delivery: Delivery) -> Row[Any] | None:
@@ -79,7 +66,7 @@ def fence(tx: Tx, delivery: Delivery) -> Row[Any] | None:
 
 def mark_started(tx: Tx, delivery: Delivery) -> None:
     """From now on this delivery counts as lost when its worker dies.  The caller holds the fence."""
-    tx.run(_START, task_id=str(delivery.job_id))
+    tx.write(_START, task_id=str(delivery.job_id))
 
 
 def peek(tx: Tx, delivery: Delivery) -> Row[Any] | None:
@@ -89,7 +76,7 @@ def peek(tx: Tx, delivery: Delivery) -> Row[Any] | None:
 
 def delete(tx: Tx, job_id: UUID) -> None:
     """End the message.  The caller holds it."""
-    tx.run(_DELETE, task_id=str(job_id))
+    tx.write(_DELETE, task_id=str(job_id))
 
 
 def find(tx: Tx, job_id: UUID) -> Row[Any] | None:
@@ -108,25 +95,6 @@ def hold(tx: Tx, job_id: UUID) -> bool:
     Locks: the message row for its key only, so that claims, wakes and renewals pass.
     """
     return tx.run(_HOLD, task_id=str(job_id)).one_or_none() is not None
-
-
-def job_with(tx: Tx, unique_key: str) -> UUID | None:
-    """The unfinished job that carries this unique key."""
-    task_id = tx.run(_BY_UNIQUE_KEY, unique_key=unique_key).scalar_one_or_none()
-    return UUID(task_id) if task_id else None
-
-
-def line(tx: Tx, message: Row[Any], *, now: datetime) -> Line:
-    """Where a ready message stands in its queue."""
-    row = tx.run(_LINE, queue=message.queue, id=message.id, rank=message.rank, user_id=message.user_id).one()
-    oldest = row.oldest or message.visible_at or message.enqueued_at
-    return Line(
-        position=int(row.ahead) + 1,
-        own=int(row.own),
-        workers=int(row.workers),
-        head_age_seconds=(now - oldest).total_seconds(),
-        paused=message.paused_at is not None,
-    )
 
 
 def request_cancel(tx: Tx, job_id: UUID) -> None:
@@ -149,4 +117,4 @@ def wake_all_services(tx: Tx, user_id: UUID, *, most: int) -> list[UUID]:
 
 
 def _notify(tx: Tx, queue_id: int) -> None:
-    tx.run(_NOTIFY, channel=CHANNEL, queue_id=queue_id)
+    tx.write(_NOTIFY, channel=CHANNEL, queue_id=queue_id)

@@ -54,7 +54,7 @@ def reserve(
     tx: Tx, *, user_id: UUID, event_type: EventType, amount: int, job_id: UUID, now: datetime, ttl: timedelta
 ) -> None:
     """Hold `amount` units for a job until it ends.  The caller holds the user's row."""
-    tx.run(
+    tx.write(
         _RESERVE,
         user_id=user_id,
         event_type=event_type.value,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -9,13 +10,46 @@ from uuid import UUID
 from sqlalchemy import Row, text
 
 from app.domain.plans import Tier
+from app.store.codebases import Codebase
 from app.store.unit_of_work import Tx
 
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Somebody asked for a job.
+
+    role: payer (the job was accepted for it), joined or cached; user_id, tier: None for the schedule;
+    retention_days: of the plan at that time, None = for ever.
+    """
+
+    job_id: UUID
+    user_id: UUID | None
+    role: str
+    codebase: Codebase
+    commit_sha: str
+    ref: str | None
+    trigger: str
+    queue: str
+    tier: Tier | None
+    requested_at: datetime
+    retention_days: int | None
+    cancelled_at: datetime | None = None
+
+    @property
+    def codebase_id(self) -> UUID:
+        """The repository's."""
+        return self.codebase.codebase_id
+
+
+_WRITTEN = (
+    "job_id", "user_id", "role", "codebase_id", "commit_sha", "ref", "trigger", "queue", "requested_at",
+    "retention_days",
+)  # fmt: skip
 _ADD = text("""
     INSERT INTO analysis_requests (job_id, user_id, role, codebase_id, commit_sha, ref, trigger, queue, tier,
                                    requested_at, retention_days)
     VALUES (:job_id, :user_id, :role, :codebase_id, :commit_sha, :ref, :trigger, :queue, CAST(:tier AS plan_tier),
-            :now, :retention_days)
+            :requested_at, :retention_days)
     ON CONFLICT (job_id, user_id) DO NOTHING""")
 _COLUMNS = """
     r.job_id, r.user_id, r.role, r.codebase_id, r.commit_sha, r.ref, r.trigger, r.queue, r.tier, r.requested_at,
@@ -38,40 +72,14 @@ _HISTORY = text(f"""
      ORDER BY r.id DESC LIMIT :most""")
 
 
-def add(
-    tx: Tx,
-    *,
-    job_id: UUID,
-    user_id: UUID | None,
-    role: str,
-    codebase_id: UUID,
-    commit: str,
-    ref: str | None,
-    trigger: str,
-    queue: str,
-    tier: Tier | None,
-    retention_days: int | None,
-    now: datetime,
-) -> None:
-    """Record that a user asked for a job.  role: payer, joined or cached.  Asking twice leaves one row."""
-    tx.run(
-        _ADD,
-        job_id=job_id,
-        user_id=user_id,
-        role=role,
-        codebase_id=codebase_id,
-        commit_sha=commit,
-        ref=ref,
-        trigger=trigger,
-        queue=queue,
-        tier=tier.value if tier else None,
-        retention_days=retention_days,
-        now=now,
-    )
+def add(tx: Tx, request: Request) -> None:
+    """Record that a user asked for a job.  Asking twice leaves one row."""
+    tier = request.tier.value if request.tier else None
+    tx.write(_ADD, **{**{name: getattr(request, name) for name in _WRITTEN}, "tier": tier})
 
 
 def accepted(tx: Tx, job_id: UUID) -> Row[Any] | None:
-    """How a job was accepted: its request row joined with the repository's address."""
+    """How a job was accepted: its request row joined with the repository's address, named as in Request."""
     return tx.run(_ACCEPTED, job_id=job_id).one_or_none()
 
 
@@ -82,17 +90,17 @@ def asked(tx: Tx, job_id: UUID, user_id: UUID) -> bool:
 
 def cancelled(tx: Tx, job_id: UUID, *, now: datetime) -> None:
     """Mark a job that ended before any worker made its record."""
-    tx.run(_CANCELLED, job_id=job_id, now=now)
+    tx.write(_CANCELLED, job_id=job_id, now=now)
 
 
 def withdraw(tx: Tx, job_id: UUID, user_id: UUID, *, now: datetime) -> None:
     """Note that the payer wants the job no more, which goes on for others."""
-    tx.run(_WITHDRAW, job_id=job_id, user_id=user_id, now=now)
+    tx.write(_WITHDRAW, job_id=job_id, user_id=user_id, now=now)
 
 
 def take_back(tx: Tx, job_id: UUID, user_id: UUID) -> None:
     """Note that the payer wants the job after all."""
-    tx.run(_RETURN, job_id=job_id, user_id=user_id)
+    tx.write(_RETURN, job_id=job_id, user_id=user_id)
 
 
 def leave(tx: Tx, job_id: UUID, user_id: UUID) -> bool:

@@ -14,6 +14,8 @@ from uuid import UUID
 from sqlalchemy import Connection, CursorResult, Engine, TextClause, create_engine
 from sqlalchemy.exc import DBAPIError
 
+from app.store.pipeline import Bound, joined
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -56,24 +58,53 @@ def no_publish(connection: Connection, message: JobMessage) -> None:  # noqa: AR
 
 @dataclass(frozen=True, slots=True)
 class Tx:
-    """One open transaction.  Passed down, never stored."""
+    """One open transaction.  Passed down, never stored.
+
+    pipelined: writes wait for the next statement and travel with it; a test that steps between statements says False.
+    """
 
     connection: Connection
     publisher: Publish = no_publish
+    pipelined: bool = True
+    waiting: list[Bound] = field(default_factory=list)
 
     def run(self, statement: TextClause, **parameters: object) -> CursorResult[Any]:
-        """Execute one statement with bound parameters."""
-        return self.connection.execute(statement, parameters)
+        """Execute one statement with bound parameters, after the writes that wait for it."""
+        if not self.waiting:
+            return self.connection.execute(statement, parameters)
+        self.waiting.append((statement, parameters))
+        sql, bound = joined(self.waiting)
+        self.waiting.clear()
+        return self.connection.exec_driver_sql(sql, bound)
+
+    def write(self, statement: TextClause, **parameters: object) -> None:
+        """Execute a statement whose result nobody reads, with the next one or at the end; its error comes up there."""
+        self.waiting.append((statement, parameters))
+        if not self.pipelined:
+            self.flush()
+
+    def flush(self) -> None:
+        """Send the writes that wait."""
+        if self.waiting:
+            statement, parameters = self.waiting.pop()
+            self.run(statement, **parameters)
 
     def publish(self, message: JobMessage) -> None:
         """Enqueue in this transaction; visible to workers when it commits.  Raises: AlreadyQueuedError."""
+        self.flush()
         self.publisher(self.connection, message)
 
     @contextmanager
     def savepoint(self) -> Iterator[None]:
         """Undo what happens inside when it raises; the transaction goes on."""
-        with self.connection.begin_nested():
-            yield
+        self.flush()
+        try:
+            with self.connection.begin_nested():
+                yield
+                self.flush()
+        except BaseException:
+            self.waiting.clear()  # they were never sent, and what they belong to is undone
+            raise
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +113,15 @@ class UnitOfWork:
 
     engine: Engine
     publisher: Publish = no_publish
+    pipelined: bool = True
 
     @contextmanager
     def begin(self) -> Iterator[Tx]:
         """Commit on a clean exit, roll back on any exception."""
         with self.engine.begin() as connection:
-            yield Tx(connection, self.publisher)
+            tx = Tx(connection, self.publisher, self.pipelined)
+            yield tx
+            tx.flush()
 
 
 def retried(use_case: Callable[P, R]) -> Callable[P, R]:

@@ -79,8 +79,7 @@ def lock(tx: Tx, user_id: UUID) -> Account | None:
     Locks: users row, the first in the lock order.  A second statement reads the plan, so that a tier
     change that committed while we waited is seen.
     """
-    if tx.run(_LOCK, user_id=user_id).one_or_none() is None:
-        return None
+    tx.write(_LOCK, user_id=user_id)
     return find(tx, user_id)
 
 

@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 from sqlalchemy import TextClause, text
 
-from app.store import analyses, dead_letters, events, idempotency, messages, quota, requests
+from app.store import analyses, dead_letters, events, idempotency, line, messages, quota, requests, standing
 from app.store.unit_of_work import UnitOfWork
 
 NOW = datetime.now(UTC)
@@ -20,14 +20,22 @@ HOT: dict[str, tuple[TextClause, dict[str, object], set[str]]] = {
     "settle": (quota._SETTLE, {"job_id": JOB, "resource_id": JOB, "now": NOW}, {"quota_reservations_job_id_key"}),
     "sweep": (quota._SWEEP, {"now": NOW - timedelta(days=1)}, {"quota_reservations_expiry", "kombu_message_task_id"}),
     "fence": (messages._FENCE, {"task_id": str(JOB), "lease_token": JOB}, {"kombu_message_task_id"}),
-    "joined": (messages._BY_UNIQUE_KEY, {"unique_key": "analysis:10"}, {"kombu_message_unique_key"}),
+    "standing": (
+        standing._STANDING,
+        {"host": "github.com", "owner": "Acme", "name": "shop11", "unique_key": "analysis:10", **COMMIT},
+        {"codebases_address", "kombu_message_unique_key", "analyses_one_completed", "analyses_commit"},
+    ),
+    "line": (
+        line._LINE,
+        {"task_id": str(JOB), "most": line.MOST},
+        {"kombu_message_task_id", "kombu_message_ready", "kombu_message_started", "analyses_completed_at"},
+    ),
     "wake": (
         messages._WAKE,
         {"user_id": str(USER), "service": "analysis_", "most": 1},
         {"kombu_message_snoozed", "kombu_message_pkey"},
     ),
     "known": (analyses._COMPLETED, COMMIT, {"analyses_one_completed"}),
-    "speed": (analyses._RUN_SECONDS, {}, {"analyses_completed_at"}),
     "accepted": (requests._ACCEPTED, {"job_id": JOB}, {"analysis_requests_accept"}),
     "history": (requests._HISTORY, {"user_id": USER, "before": None, "most": 51}, {"analysis_requests_history"}),
     "timeline": (events._LIST, {"job_id": JOB}, {"job_events_job"}),
@@ -81,7 +89,9 @@ def busy(uow: UnitOfWork) -> UnitOfWork:
 def scans_of(uow: UnitOfWork, statement: TextClause, **parameters: object) -> set[str]:
     """Indexes a statement reads, and tables it reads from end to end."""
     with uow.begin() as tx:
-        plan = tx.run(text(f"EXPLAIN (FORMAT JSON) {statement.text}"), **parameters).scalar_one()[0]["Plan"]
+        explain = text(f"EXPLAIN (FORMAT JSON) {statement.text}")
+        given = {name: value for name, value in parameters.items() if f":{name}" in statement.text}
+        plan = tx.run(explain, **given).scalar_one()[0]["Plan"]
     found = {
         str(node.get("Index Name") or f"all of {node.get('Relation Name')}") for node in nodes(plan) if scans(node)
     }

@@ -11,7 +11,8 @@ from sqlalchemy import text
 
 from app.domain.lifecycle import Failure
 from app.domain.repositories import Repository
-from app.store import analyses, codebases
+from app.store import codebases
+from app.store.standing import standing
 from tests.conftest import NOW, World
 
 DAY, MINUTE = timedelta(days=1), timedelta(minutes=1)
@@ -25,7 +26,10 @@ ADD = text("""
 
 def ensure(world: World, repository: Repository = SHOP, *, viewed: bool = True, now: datetime = NOW) -> UUID:
     with world.uow.begin() as tx:
-        return codebases.ensure(tx, repository, viewed_now=viewed, now=now).codebase_id
+        codebase = codebases.find(tx, repository) or codebases.add(tx, repository, now=now)
+        if viewed:
+            codebases.asked_for(tx, codebase, now=now)
+        return codebase.codebase_id
 
 
 def ended(world: World, codebase_id: UUID, *statuses: str) -> None:
@@ -126,10 +130,7 @@ def test_what_runs_has_not_ended_and_one_repositorys_failures_are_not_anothers(w
 def test_only_the_newest_record_of_a_commit_decides_whether_it_failed(world: World) -> None:
     user, wanted = world.user(), world.wanted()
     world.fail(world.running(user, wanted), user, Failure("repository_not_found", "gone"))
-    codebase_id = world.value("SELECT id FROM codebases")
-    assert isinstance(codebase_id, UUID)
     with world.uow.begin() as tx:
-        failed = analyses.last_failed(tx, codebase_id, wanted.commit, world.policy.parser_version)
-        assert failed is not None
-        assert analyses.last_failed(tx, codebase_id, wanted.commit, "2.0.0") is None
-        assert analyses.last_failed(tx, codebase_id, "0" * 40, world.policy.parser_version) is None
+        assert standing(tx, wanted.repository, wanted.commit, world.policy.parser_version).failed is not None
+        assert standing(tx, wanted.repository, wanted.commit, "2.0.0").failed is None
+        assert standing(tx, wanted.repository, "0" * 40, world.policy.parser_version).failed is None

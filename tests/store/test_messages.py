@@ -15,6 +15,7 @@ from app.domain.plans import Tier
 from app.domain.queues import Service
 from app.domain.waiting import Line
 from app.store import messages, queues
+from app.store.line import line as line_of
 from app.store.unit_of_work import JobMessage
 from tests.conftest import NOW, World
 
@@ -38,9 +39,9 @@ def snoozed(world: World, user: UUID, queue: str = "analysis_default") -> UUID:
 def line(world: World, job_id: UUID) -> Line:
     with world.uow.begin() as tx:
         now = tx.run(text("SELECT clock_timestamp()")).scalar_one()
-        message = messages.find(tx, job_id)
-        assert message is not None
-        return messages.line(tx, message, now=now)
+        found = line_of(tx, job_id, now=now)
+        assert found is not None
+        return found
 
 
 def wake(world: World, user: UUID, service: Service = Service.ANALYSIS, *, most: int = 1) -> list[UUID]:

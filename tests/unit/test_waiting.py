@@ -17,8 +17,17 @@ MEMBERS = {
 }  # fmt: skip
 
 
-def line(position: int = 1, *, own: int = 0, workers: int = 2, age: float = 0.0, paused: bool = False) -> Line:
-    return Line(position, own, workers, age, paused)
+def line(
+    position: int = 1,
+    *,
+    own: int = 0,
+    workers: int = 2,
+    age: float = 0.0,
+    paused: bool = False,
+    times: tuple[float, ...] | None = TIMES,
+    more: bool = False,
+) -> Line:
+    return Line(position, own, workers, age, paused, times, more)
 
 
 @pytest.mark.parametrize(
@@ -34,25 +43,25 @@ def line(position: int = 1, *, own: int = 0, workers: int = 2, age: float = 0.0,
 )
 def test_the_reason_a_ready_job_has_not_started(where: Line, reason: Reason) -> None:
     assert waiting.reason_for(where) is reason
-    assert waiting.ready(where, TIMES)["reason"] == reason.value
+    assert waiting.ready(where)["reason"] == reason.value
 
 
 def test_a_busy_queue_tells_the_place_in_numbers_and_in_words() -> None:
-    told = waiting.ready(line(5, own=2, workers=2), TIMES)
+    told = waiting.ready(line(5, own=2, workers=2))
     assert (told["position"], told["ahead_of_you"], told["yours_ahead"]) == (5, 4, 2)
     assert told["text"] == "Number 5 in the queue."
     assert (told["eta_low"], told["eta_seconds"], told["eta_high"]) == (3, 10, 26)
 
 
 def test_the_next_one_is_told_that_it_starts() -> None:
-    told = waiting.ready(line(1), TIMES)
+    told = waiting.ready(line(1))
     assert told["text"] == "Starting."
     assert told["ahead_of_you"] == 0
 
 
 def test_a_paused_queue_and_one_without_workers_promise_no_time() -> None:
-    paused = waiting.ready(line(3, paused=True), TIMES)
-    alone = waiting.ready(line(3, workers=0, age=60.0), TIMES)
+    paused = waiting.ready(line(3, paused=True))
+    alone = waiting.ready(line(3, workers=0, age=60.0))
     assert paused["text"] == "The operator has paused this queue; your job keeps its place."
     assert alone["text"] == "No worker serves this queue right now; your job starts as soon as one does."
     for told in (paused, alone):
@@ -60,8 +69,14 @@ def test_a_paused_queue_and_one_without_workers_promise_no_time() -> None:
 
 
 def test_before_anything_was_measured_no_time_is_made_up() -> None:
-    assert waiting.eta(line(5), None) is None
-    assert waiting.ready(line(5), None)["eta_seconds"] is None
+    assert waiting.eta(line(5, times=None)) is None
+    assert waiting.ready(line(5, times=None))["eta_seconds"] is None
+
+
+def test_where_counting_stopped_the_place_is_a_bound_and_no_time_is_made_up() -> None:
+    told = waiting.ready(line(1_001, more=True))
+    assert told["text"] == "More than 1,000 jobs are ahead."
+    assert (told["position"], told["eta_seconds"]) == (1_001, None)
 
 
 @given(
@@ -72,7 +87,7 @@ def test_before_anything_was_measured_no_time_is_made_up() -> None:
 def test_an_estimate_lies_between_its_bounds_and_never_in_the_past(
     position: int, workers: int, times: list[float]
 ) -> None:
-    found = waiting.eta(line(position, workers=workers), (times[0], times[1], times[2]))
+    found = waiting.eta(line(position, workers=workers, times=tuple(times)))
     assert found is not None
     likely, low, high = found
     assert 0 <= low <= likely <= high
@@ -94,5 +109,5 @@ def test_a_job_between_two_attempts_is_told_when_the_next_one_is() -> None:
 
 
 def test_every_kind_of_wait_has_the_same_members() -> None:
-    for told in (waiting.ready(line(), TIMES), waiting.at_limit(1, 1, "free", None), waiting.backing_off(None)):
+    for told in (waiting.ready(line()), waiting.at_limit(1, 1, "free", None), waiting.backing_off(None)):
         assert told.keys() == MEMBERS

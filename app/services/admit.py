@@ -1,0 +1,67 @@
+"""Check a user's quota and hold units of it, under the lock on the user's row (docs/adr/0005)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+from app.domain.plans import EventType
+from app.domain.quota import Usage
+from app.errors import QuotaExceeded
+from app.services.policy import Policy
+from app.store import events, quota
+from app.store.unit_of_work import Tx
+from app.store.users import Account
+
+
+def check(tx: Tx, account: Account, event_type: EventType, policy: Policy, *, units: int, now: datetime) -> Usage:
+    """What the user had used and held before these units, which fit.  Without a limit nothing is summed up.
+
+    The caller holds the user's row.  Raises: QuotaExceeded, in the mode `enforce`.
+    """
+    limit = account.plan.limit(event_type)
+    if policy.quota_mode == "off" or limit is None:
+        return Usage(0, 0, None)
+    period = account.period(now)
+    usage = quota.usage(tx, account.user_id, event_type, period, limit)
+    if policy.quota_mode == "enforce" and not usage.admits(units):
+        raise QuotaExceeded(
+            f"{usage.used} used and {usage.reserved} reserved of {limit} analyses in this period.",
+            used=usage.used,
+            reserved=usage.reserved,
+            limit=limit,
+            resets_at=period.end.isoformat(),
+        )
+    return usage
+
+
+def reserve(
+    tx: Tx,
+    account: Account,
+    event_type: EventType,
+    job_id: UUID,
+    seen: Usage,
+    policy: Policy,
+    *,
+    units: int,
+    now: datetime,
+) -> dict[str, object]:
+    """Hold units for a job, unless quota is off.  seen: what `check` found.
+
+    Returns what was seen and held, by which the audit judges this accept for ever after.
+    """
+    if policy.quota_mode == "off":
+        return {"mode": "off", "units": 0}
+    if not seen.admits(units):
+        events.add(tx, job_id, "quota_shadow")
+    quota.reserve(
+        tx,
+        user_id=account.user_id,
+        event_type=event_type,
+        amount=units,
+        job_id=job_id,
+        now=now,
+        ttl=policy.reservation_ttl,
+    )
+    found = {"used": seen.used, "reserved": seen.reserved, "limit": seen.limit}
+    return {"mode": policy.quota_mode, "units": units, **found, "at": now, "period": account.period(now).start}
