@@ -10,19 +10,12 @@ from app.services.cancel import cancel
 from app.services.heartbeat import beat
 from app.services.submit import Answer, submit
 from app.store import quota, requests, users
-from app.store.users import Account
 from tests.conftest import World
+from tests.race.scenes import account
 from tests.nodes import wait_for
 
 ROUNDS = 150
 WAITING = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-
-
-def account(world: World, user_id: UUID) -> Account:
-    with world.uow.begin() as tx:
-        found = users.find(tx, user_id)
-    assert found is not None
-    return found
 
 
 def test_a_heartbeat_and_a_finish_of_one_job_never_wait_for_each_other_in_a_circle(world: World) -> None:

@@ -1,0 +1,76 @@
+"""The stage on which use cases are stepped, on a database of the test's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import partial
+
+import psycopg2
+import pytest
+from sqlalchemy.engine import make_url
+
+from app.errors import Problem
+from app.store.unit_of_work import UnitOfWork
+from tests.conftest import World
+from tests.race.footprints import Catalogue
+from tests.race.invariants import broken
+from tests.race.scenes import Scene
+from tests.race.search import Search
+from tests.race.stepping import Choose, Stage, Strand, stepped_engine
+
+
+@dataclass(frozen=True)
+class Theatre:
+    """Runs a scene in every order of its statements, each from a fresh beginning."""
+
+    world: World
+    stage: Stage
+    catalogue: Catalogue
+    worlds: Sequence[World]
+
+    def every_order(self, make_scene: Callable[[World], Scene], *, switches: int | None) -> Search:
+        """Raises what the first bad order breaks, with its statements.  switches: as in Search."""
+        search = Search(self.catalogue, switches)
+
+        def play(choose: Choose) -> None:
+            scene = make_scene(self.world)
+            actions = [partial(action, world) for action, world in zip(scene.actions, self.worlds, strict=False)]
+            outcomes = self.stage.play(actions, self._judged(choose))
+            for outcome in outcomes:
+                if isinstance(outcome, Exception) and not isinstance(outcome, Problem):
+                    raise outcome
+            scene.check(*outcomes)
+            assert broken(self.world) == []
+
+        search.run(play)
+        return search
+
+    def _judged(self, choose: Choose) -> Choose:
+        """The same choices, with a look at the invariants after each commit."""
+        committed = False
+
+        def judged(standing: Mapping[str, Strand]) -> str | None:
+            nonlocal committed
+            if committed:
+                assert broken(self.world) == []
+            chosen = choose(standing)
+            committed = chosen is not None and standing[chosen].stands == "COMMIT"
+            return chosen
+
+        return judged
+
+
+@pytest.fixture
+def theatre(world: World, database_url: str) -> Iterator[Theatre]:
+    watcher = psycopg2.connect(
+        make_url(database_url).set(drivername="postgresql").render_as_string(hide_password=False)
+    )
+    watcher.autocommit = True
+    with ExitStack() as stack:
+        stack.callback(watcher.close)
+        engines = [stack.enter_context(stepped_engine(database_url)) for _ in range(3)]
+        worlds = [replace(world, uow=UnitOfWork(engine, world.uow.publisher)) for engine in engines]
+        world.submit(world.user())  # the repository of `World.wanted` is known; a scene that wants a new one says so
+        yield Theatre(world, Stage(watcher), Catalogue(watcher), worlds)

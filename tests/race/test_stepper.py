@@ -1,0 +1,143 @@
+"""The stepper itself: how many orders there are is known, and a use case that is wrong is found out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from app.domain.lifecycle import Outcome
+from app.domain.plans import EventType
+from app.domain.queues import Service
+from app.errors import QuotaExceeded
+from app.services.submit import submit
+from app.store import analyses, events, messages, quota, slots, users
+from app.store.unit_of_work import retried
+from tests.conftest import World
+from tests.race.conftest import Theatre
+from tests.race.scenes import Scene, account
+
+TOUCH = "UPDATE {0} SET n = n + 1 WHERE id = {1}"
+
+
+def touching(*statements: str) -> Callable[[World], None]:
+    """A use case of these statements in one transaction."""
+
+    @retried
+    def touch(world: World) -> None:
+        with world.uow.begin() as tx:
+            for statement in statements:
+                tx.run(text(statement))
+
+    return touch
+
+
+def anything(*_: Any) -> None:
+    """Any outcome will do."""
+
+
+@pytest.fixture
+def tables(world: World) -> World:
+    with world.uow.begin() as tx:
+        for name in ("left_side", "right_side"):
+            tx.run(text(f"CREATE TABLE {name} AS SELECT id, 0 AS n FROM generate_series(1, 2) AS id"))
+    return world
+
+
+@pytest.fixture
+def orders(tables: World, theatre: Theatre) -> Callable[..., tuple[int, int]]:
+    """orders(use case, …, switches=) -> how many orders were run to their ends, and how many cut off as redundant."""
+
+    def run(*actions: Callable[[World], None], switches: int | None) -> tuple[int, int]:
+        search = theatre.every_order(lambda _: Scene(actions, anything), switches=switches)
+        return search.orders, search.redundant
+
+    return run
+
+
+def test_two_transactions_that_touch_nothing_in_common_have_six_orders_all_of_them_equal(orders) -> None:
+    left, right = touching(TOUCH.format("left_side", 1)), touching(TOUCH.format("right_side", 1))
+    assert orders(left, right, switches=9) == (6, 0)
+    assert orders(left, right, switches=None)[0] == 1
+
+
+def test_orders_with_at_most_one_switch_are_counted_right(orders) -> None:
+    left, right = touching(TOUCH.format("left_side", 1)), touching(TOUCH.format("right_side", 1))
+    assert orders(left, right, switches=0) == (2, 0)
+    assert orders(left, right, switches=1) == (4, 0)
+
+
+def test_who_waits_for_a_row_goes_on_when_it_is_free(tables: World, orders) -> None:
+    same = touching(TOUCH.format("left_side", 1))
+    # one whole before the other, or the second one's update sent before the first one's commit
+    assert orders(same, same, switches=9) == (4, 0)
+    assert tables.value("SELECT n FROM left_side WHERE id = 1") == 2 * 4
+
+
+def test_three_strands_are_walked_too(orders) -> None:
+    left, right = touching(TOUCH.format("left_side", 1)), touching(TOUCH.format("right_side", 1))
+    assert orders(left, right, touching("SELECT 1"), switches=0) == (6, 0)
+    assert orders(left, right, touching("SELECT 1"), switches=None)[0] == 1
+
+
+def test_a_circle_of_locks_is_met_and_its_victim_runs_again(tables: World, orders) -> None:
+    there = touching(TOUCH.format("left_side", 1), TOUCH.format("left_side", 2))
+    back = touching(TOUCH.format("left_side", 2), TOUCH.format("left_side", 1))
+    ran, _ = orders(there, back, switches=1)
+    assert tables.value("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()") > 0
+    assert tables.rows("SELECT DISTINCT n FROM left_side") == [{"n": 2 * ran}]
+
+
+def checked_apart(world: World, user_id: Any) -> Any:
+    """An accept whose check is another transaction than its reservation."""
+    who = account(world, user_id)
+    with world.uow.begin() as tx:
+        users.lock(tx, user_id)
+        used = quota.usage(tx, user_id, EventType.ANALYSIS, who.period(world.now), 2)
+    if not used.admits(1):
+        raise QuotaExceeded("spent", used=used.used, reserved=used.reserved, limit=2)
+    shadow = world.with_policy(quota_mode="shadow")
+    return submit(shadow.uow, user_id, shadow.wanted(), shadow.policy, now=world.now)
+
+
+def apart(world: World) -> Scene:
+    user = world.user(analyses=2)
+    world.submit(user)
+    return Scene((lambda w: checked_apart(w, user),) * 2, anything)
+
+
+@pytest.mark.parametrize("switches", [1, None], ids=["one switch", "whole"])
+def test_a_check_apart_from_its_reservation_is_found_to_pass_the_limit(theatre: Theatre, switches: int | None) -> None:
+    theatre.every_order(apart, switches=0)  # one after the other all is well
+    with pytest.raises(AssertionError) as found:
+        theatre.every_order(apart, switches=switches)
+    assert "I1 more used and reserved than the limit" in str(found.value)
+    assert "INSERT INTO quota_reservations" in found.value.__notes__[0]
+
+
+def unlocked_finish(world: World, delivery: Any, user_id: Any) -> Outcome:
+    """A finish that does not lock its user, and so may look for somebody to wake too early."""
+    with world.uow.begin() as tx:
+        assert messages.fence(tx, delivery) is not None
+        analyses.complete(tx, delivery.job_id, total_tests=0, summary={"tests": 0}, now=world.now)
+        messages.delete(tx, delivery.job_id)
+        slots.release(tx, delivery)
+        for woken in messages.wake(tx, user_id, Service.ANALYSIS):
+            events.add(tx, woken, "woken")
+        quota.settle(tx, delivery.job_id, resource_id=delivery.job_id, now=world.now)
+        return Outcome.COMPLETED
+
+
+def unlocked(world: World) -> Scene:
+    user = world.user(analyses=2)
+    running, waiting = world.running(user), world.lease(world.submit(user))
+    return Scene((lambda w: w.start(waiting, user), lambda w: unlocked_finish(w, running, user)), anything)
+
+
+@pytest.mark.parametrize("switches", [1, None], ids=["one switch", "whole"])
+def test_a_finish_without_the_user_s_lock_is_found_to_lose_a_wake(theatre: Theatre, switches: int | None) -> None:
+    theatre.every_order(unlocked, switches=0)
+    with pytest.raises(AssertionError, match="I9 a snoozed job beside a free slot"):
+        theatre.every_order(unlocked, switches=switches)
