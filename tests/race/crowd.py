@@ -1,0 +1,82 @@
+"""Many clients at once: processes of threads, each thread with a connection of its own, all starting together."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from threading import Barrier
+from typing import Any
+from uuid import UUID
+
+from celery import Celery
+
+from app.domain.repositories import Repository
+from app.errors import Problem
+from app.services.policy import Policy
+from app.services.submit import Wanted, submit
+from app.store.unit_of_work import UnitOfWork, make_engine
+from tasks.publish import publisher
+from tests.conftest import NOW
+
+PATIENCE_SECONDS = 120
+
+
+@dataclass(frozen=True)
+class Order:
+    """What one client of one process does: submit a new commit of its own, so often, for these users in turn."""
+
+    url: str
+    users: tuple[UUID, ...]
+    process: int
+    threads: int
+    each: int
+
+
+def crowd(orders: list[Order]) -> Counter[str]:
+    """Run the orders in a process each; how often what came of a submission, by user and the name of the outcome."""
+    context = multiprocessing.get_context("spawn")
+    barrier = context.Barrier(len(orders))
+    with context.Pool(len(orders), initializer=_arm, initargs=(barrier,)) as pool:
+        return sum(pool.map(_serve, orders, chunksize=1), Counter())
+
+
+_gate: Any = None
+
+
+def _arm(barrier: Any) -> None:
+    global _gate  # noqa: PLW0603 - how a pool hands a barrier to its processes
+    _gate = barrier
+
+
+def _serve(order: Order) -> Counter[str]:
+    engine = make_engine(order.url, pool_size=order.threads)
+    uow = UnitOfWork(engine, publisher(Celery("crowd", set_as_current=False, broker="memory://")))
+    barrier = Barrier(order.threads, action=lambda: _gate.wait(PATIENCE_SECONDS))
+
+    def client(number: int) -> Counter[str]:
+        with engine.connect():
+            pass  # opened before the start
+        barrier.wait(PATIENCE_SECONDS)
+        return Counter(_one(uow, order, number, turn) for turn in range(order.each))
+
+    with ThreadPoolExecutor(order.threads) as threads:
+        seen = sum(threads.map(client, range(order.threads)), Counter())
+    engine.dispose()
+    return seen
+
+
+def _one(uow: UnitOfWork, order: Order, client: int, turn: int) -> str:
+    number = (order.process * order.threads + client) * order.each + turn
+    user_id = order.users[number % len(order.users)]
+    wanted = Wanted(Repository("github.com", "acme", "shop"), f"{number:040x}")
+    return f"{user_id} {_named(lambda: submit(uow, user_id, wanted, Policy('1.0.0+test'), now=NOW).status)}"
+
+
+def _named(call: Callable[[], object]) -> str:
+    try:
+        return str(call())
+    except Problem as problem:
+        return type(problem).__name__
