@@ -10,7 +10,7 @@ from sqlalchemy import Row, text
 
 from app.store.unit_of_work import Tx
 
-_UUID = "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
+UUID_PATTERN = "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
 # A task id is a uuid only where the message was ours; anything may have been inserted into the queue.  It is this id
 # that is cast and not every job's, which no index could serve.
 _JOB = "CASE WHEN d.task_id ~ :uuid THEN CAST(d.task_id AS uuid) END"
@@ -45,7 +45,7 @@ _DROP = text("DELETE FROM kombu_dead_letter WHERE id = ANY (:ids)")
 
 def unfinished_jobs(tx: Tx) -> list[UUID]:
     """Jobs whose message is dead but whose end nobody has written yet.  Locks: their letters, skipping locked ones."""
-    return list(dict.fromkeys(tx.run(_UNFINISHED, uuid=_UUID).scalars()))
+    return list(dict.fromkeys(tx.run(_UNFINISHED, uuid=UUID_PATTERN).scalars()))
 
 
 def find(
@@ -76,7 +76,7 @@ def lock(
 ) -> list[Row[Any]]:
     """Hold letters, oldest first, passing over those somebody else holds.  rows: id, job_id (None: no id of a job)."""
     chosen = _chosen(ids, queue, reason)
-    return list(tx.run(_LOCK, **chosen, uuid=_UUID, after=after, most=most).all())
+    return list(tx.run(_LOCK, **chosen, uuid=UUID_PATTERN, after=after, most=most).all())
 
 
 def standing(tx: Tx, job_ids: Sequence[UUID]) -> dict[UUID, bool]:

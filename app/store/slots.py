@@ -20,8 +20,8 @@ _DROP_DEAD = text("""
             OR NOT EXISTS (SELECT FROM kombu_message m
                             WHERE m.task_id = s.job_id::text AND m.lease_token = s.lease_token))""")
 _ACQUIRE = text("""
-    INSERT INTO execution_slots (user_id, service, slot_no, job_id, lease_token, taken_at, lease_expires_at)
-    SELECT :user_id, :service, free.slot_no, :job_id, :lease_token, :now,
+    INSERT INTO execution_slots (user_id, service, slot_no, slot_limit, job_id, lease_token, taken_at, lease_expires_at)
+    SELECT :user_id, :service, free.slot_no, :slots, :job_id, :lease_token, :now,
            clock_timestamp() + make_interval(secs => :lease_seconds)
       FROM generate_series(1, :slots) AS free(slot_no)
      WHERE (SELECT count(*) FROM execution_slots WHERE user_id = :user_id AND service = :service) < :slots
@@ -34,12 +34,16 @@ _RENEW = text("""
     UPDATE execution_slots SET lease_expires_at = clock_timestamp() + make_interval(secs => :lease_seconds)
      WHERE job_id = :job_id AND lease_token = :lease_token""")
 _RELEASE = text("DELETE FROM execution_slots WHERE job_id = :job_id")
+# A start that drops the same rows holds them already: it is passed over, since waiting for it could close a circle.
 _SWEEP = text("""
-    DELETE FROM execution_slots s
-     WHERE s.lease_expires_at < clock_timestamp()
-       AND NOT EXISTS (SELECT FROM kombu_message m
-                        WHERE m.task_id = s.job_id::text AND m.lease_token = s.lease_token)
-    RETURNING s.user_id, s.service""")
+    WITH dead AS (
+        SELECT s.job_id FROM execution_slots s
+         WHERE s.lease_expires_at < clock_timestamp()
+           AND NOT EXISTS (SELECT FROM kombu_message m
+                            WHERE m.task_id = s.job_id::text AND m.lease_token = s.lease_token)
+         FOR UPDATE SKIP LOCKED)
+    DELETE FROM execution_slots s USING dead WHERE s.job_id = dead.job_id
+    RETURNING s.user_id, s.service, s.job_id""")
 
 
 def acquire(
@@ -51,7 +55,7 @@ def acquire(
     (user, service, slot_no) would refuse the second of them even without it.
     """
     key = {"user_id": user_id, "service": service.value}
-    tx.run(_DROP_DEAD, job_id=delivery.job_id, **key)
+    tx.write(_DROP_DEAD, job_id=delivery.job_id, **key)
     row = tx.run(
         _ACQUIRE,
         job_id=delivery.job_id,
@@ -71,7 +75,7 @@ def count(tx: Tx, user_id: UUID, service: Service) -> int:
 
 def renew(tx: Tx, delivery: Delivery, *, lease_seconds: float) -> None:
     """Push the slot's expiry on while the job runs."""
-    tx.run(_RENEW, job_id=delivery.job_id, lease_token=delivery.lease_token, lease_seconds=lease_seconds)
+    tx.write(_RENEW, job_id=delivery.job_id, lease_token=delivery.lease_token, lease_seconds=lease_seconds)
 
 
 def release(tx: Tx, delivery: Delivery) -> bool:

@@ -41,7 +41,7 @@ HOT: dict[str, tuple[TextClause, dict[str, object], set[str]]] = {
     "timeline": (events._LIST, {"job_id": JOB}, {"job_events_job"}),
     "given up": (
         dead_letters._UNFINISHED,
-        {"uuid": dead_letters._UUID},
+        {"uuid": dead_letters.UUID_PATTERN},
         {"all of kombu_dead_letter", "analysis_requests_accept", "kombu_message_task_id", "analyses_pkey"},
     ),
     "replay": (idempotency._FIND, {"user_id": USER, "key": "6"}, {"idempotency_keys_pkey"}),

@@ -1,0 +1,25 @@
+"""What always holds, each as one query for the rows that break it (docs/adr/0024)."""
+
+from __future__ import annotations
+
+from app.store.invariants import delivery, jobs, quota, tenants
+from app.store.invariants.invariant import Invariant
+
+__all__ = ["ALL", "Invariant"]
+
+#: In the order they are told.
+ALL: tuple[Invariant, ...] = (
+    quota.LIMIT,
+    jobs.END,
+    quota.BILL,
+    quota.RESERVATION,
+    delivery.SLOTS,
+    delivery.FENCE,
+    jobs.RESULT,
+    tenants.KEYS,
+    delivery.WAIT,
+    delivery.SCHEDULE,
+    tenants.TENANTS,
+    tenants.SECRETS,
+    quota.RECONCILED,
+)

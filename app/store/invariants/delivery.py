@@ -1,0 +1,65 @@
+"""Slots, fences, waiting and schedules (docs/adr/0003, docs/adr/0008, docs/adr/0013)."""
+
+from __future__ import annotations
+
+from app.store.invariants.invariant import Invariant
+
+# Slot numbers of a user and service are distinct, so that as long as none is above the limit it was taken under no more
+# slots were taken than that.  Dead slots hold nobody back and are nobody's (docs/adr/0003).
+SLOTS = Invariant(
+    "I5",
+    "no more slots than the limit",
+    "Jobs that run for a user and service never exceed the limit that was in force when they started.",
+    """
+    SELECT s.user_id, s.service, s.slot_no, s.slot_limit, s.job_id, s.taken_at
+      FROM execution_slots s
+      JOIN kombu_message m ON m.task_id = s.job_id::text AND m.lease_token = s.lease_token
+     WHERE s.slot_no > s.slot_limit AND (CAST(:since AS timestamptz) IS NULL OR s.taken_at >= :since)""",
+)
+
+# A redriven job counts its attempts anew.  That a job ended more than once is told by I2.
+FENCE = Invariant(
+    "I6",
+    "a lost lease writes nothing",
+    "After a job's end nothing happens to it, and no attempt is told of after a later one has begun.",
+    """
+    WITH told AS (
+        SELECT e.job_id, e.id, e.event, e.at, CAST(e.facts->>'attempt' AS integer) AS attempt,
+               count(*) FILTER (WHERE e.event = 'redriven') OVER life AS redrives,
+               min(e.id) FILTER (WHERE e.event IN ('completed', 'failed', 'cancelled')) OVER life AS ended
+          FROM job_events e WHERE CAST(:since AS timestamptz) IS NULL OR e.at >= :since
+        WINDOW life AS (PARTITION BY e.job_id ORDER BY e.id)
+    ), steps AS (
+        SELECT *, max(attempt) OVER (PARTITION BY job_id, redrives ORDER BY id) AS newest FROM told)
+    SELECT job_id, id, event, at, attempt, newest, ended FROM steps
+     WHERE (id > ended AND event NOT IN ('completed', 'failed', 'cancelled', 'reservation_orphaned'))
+        OR (attempt < newest AND event <> 'cancelled')""",
+)
+
+# The tables know no node's queues and no free process, but where a lease is in force somebody serves the queue, and has
+# to make ready what is due and to take back what was lost.  A minute is twelve of its polls.
+WAIT = Invariant(
+    "I9",
+    "what is due becomes ready",
+    "In a queue that a living node serves, no delay and no lease is over for more than a minute.",
+    """
+    SELECT q.name AS queue, m.id, m.task_id, m.delay_reason, m.visible_at,
+           CASE WHEN m.lease_token IS NULL THEN 'due' ELSE 'lease over' END AS why
+      FROM kombu_message m JOIN kombu_queue q ON q.id = m.queue_id
+     WHERE NOT m.visible AND m.visible_at < clock_timestamp() - interval '1 minute' AND q.paused_at IS NULL
+       AND (CAST(:since AS timestamptz) IS NULL OR m.enqueued_at >= :since)
+       AND EXISTS (SELECT FROM kombu_message held
+                    WHERE held.queue_id = m.queue_id AND NOT held.visible AND held.lease_token IS NOT NULL
+                      AND held.visible_at > clock_timestamp())""",
+)
+
+# The clocks of beat's host and of the server may differ a little.
+SCHEDULE = Invariant(
+    "I10",
+    "each slot of a schedule runs once",
+    "A slot has one row, and none was sent before its time.",
+    """
+    SELECT name, slot_at, count(*) AS sent, min(sent_at) AS sent_at FROM schedule_runs
+     WHERE CAST(:since AS timestamptz) IS NULL OR slot_at >= :since
+     GROUP BY name, slot_at HAVING count(*) > 1 OR min(sent_at) < slot_at - interval '1 minute'""",
+)

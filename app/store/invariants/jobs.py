@@ -1,0 +1,55 @@
+"""The ends of jobs, and their results (docs/adr/0006, docs/adr/0009)."""
+
+from __future__ import annotations
+
+from app.store.invariants.invariant import Invariant
+
+# A job without a record ended if and only if nobody wants it: cancelled before any worker took it.
+END = Invariant(
+    "I2",
+    "every accepted job ends once",
+    "A job is in flight, or it completed, failed or was cancelled, once and for ever; none is lost.",
+    """
+    WITH jobs AS (
+        SELECT r.job_id, a.status::text AS record, m.id AS message, d.id AS letter,
+               coalesce(a.status <> 'running', NOT EXISTS (
+                   SELECT FROM analysis_requests o WHERE o.job_id = r.job_id AND o.cancelled_at IS NULL)) AS ended
+          FROM analysis_requests r
+          LEFT JOIN analyses a ON a.id = r.job_id
+          LEFT JOIN kombu_message m ON m.task_id = r.job_id::text
+          LEFT JOIN (SELECT task_id, max(id) AS id FROM kombu_dead_letter GROUP BY task_id) d
+            ON d.task_id = r.job_id::text
+         WHERE r.role = 'payer' AND (CAST(:since AS timestamptz) IS NULL OR r.requested_at >= :since)
+    ), told AS (
+        SELECT e.job_id, count(*) AS ends, min(e.event) AS event FROM job_events e
+         WHERE e.event IN ('completed', 'failed', 'cancelled')
+           AND (CAST(:since AS timestamptz) IS NULL OR e.at >= :since)
+         GROUP BY e.job_id)
+    SELECT job_id, coalesce(record, 'no record') AS record, NULL AS told, message,
+           CASE WHEN ended THEN 'ended and queued' ELSE 'lost' END AS why
+      FROM jobs WHERE (ended AND message IS NOT NULL) OR (NOT ended AND message IS NULL AND letter IS NULL)
+    UNION ALL
+    SELECT t.job_id, coalesce(a.status::text, 'no record'), t.event, NULL,
+           CASE WHEN t.ends > 1 THEN 'ended twice' ELSE 'told otherwise' END
+      FROM told t LEFT JOIN analyses a ON a.id = t.job_id
+     WHERE t.ends > 1 OR t.event <> a.status::text""",
+)
+
+RESULT = Invariant(
+    "I7",
+    "one whole result per commit and parser version",
+    "A commit is completed once by each parser version, with all of its tests; of one that is not, none are seen.",
+    """
+    SELECT NULL AS id, codebase_id, commit_sha, parser_version, count(*) AS completed, NULL AS said, NULL AS found
+      FROM analyses WHERE status = 'completed' AND (CAST(:since AS timestamptz) IS NULL OR completed_at >= :since)
+     GROUP BY codebase_id, commit_sha, parser_version HAVING count(*) > 1
+    UNION ALL
+    SELECT a.id, a.codebase_id, a.commit_sha, a.parser_version, (a.status = 'completed')::int, a.total_tests, f.tests
+      FROM analyses a
+      LEFT JOIN (SELECT f.analysis_id, coalesce(sum(i.total_tests), 0) AS tests
+                   FROM analysis_files f LEFT JOIN file_inventories i ON i.id = f.file_inventory_id
+                  GROUP BY f.analysis_id) f ON f.analysis_id = a.id
+     WHERE (CAST(:since AS timestamptz) IS NULL OR coalesce(a.completed_at, a.started_at) >= :since)
+       AND CASE WHEN a.status = 'completed' THEN a.total_tests <> coalesce(f.tests, 0)
+                ELSE f.analysis_id IS NOT NULL END""",
+)

@@ -1,0 +1,58 @@
+"""What is one tenant's own: keys, rows and secrets (docs/adr/0007, docs/adr/0018)."""
+
+from __future__ import annotations
+
+from app.store.invariants.invariant import Invariant, job_of
+
+# That a key has one row is its primary key.
+KEYS = Invariant(
+    "I8",
+    "a key names the job it made",
+    "The answer stored under an idempotency key is that of an accept, and its job is there.",
+    """
+    SELECT k.user_id, k.created_at, k.status, k.body->>'id' AS job_id, octet_length(k.fingerprint) AS fingerprint
+      FROM idempotency_keys k
+     WHERE (k.status NOT IN (200, 202) OR octet_length(k.fingerprint) <> 32
+            OR NOT EXISTS (SELECT FROM analysis_requests r WHERE r.job_id = CAST(k.body->>'id' AS uuid)))
+       AND (CAST(:since AS timestamptz) IS NULL OR k.created_at >= :since)""",
+)
+
+# A payer whose account is gone has left rows without a user.
+TENANTS = Invariant(
+    "I11",
+    "all rows of a job are its payer's",
+    "Reservation, usage event, slot and message of a job name the user who pays for it, and nobody else.",
+    f"""
+    WITH owned AS (
+        SELECT 'quota_reservations' AS place, job_id, user_id FROM quota_reservations
+        UNION ALL SELECT 'usage_events', job_id, user_id FROM usage_events
+                   WHERE CAST(:since AS timestamptz) IS NULL OR accepted_at >= :since
+        UNION ALL SELECT 'execution_slots', job_id, user_id FROM execution_slots
+        UNION ALL SELECT 'kombu_message', r.job_id, CAST(m.user_id AS uuid)
+                    FROM kombu_message m JOIN analysis_requests r ON r.role = 'payer' AND r.job_id = {job_of("m")})
+    SELECT o.place, o.job_id, o.user_id, r.user_id AS payer
+      FROM owned o JOIN analysis_requests r ON r.job_id = o.job_id AND r.role = 'payer'
+     WHERE o.user_id <> r.user_id OR (o.user_id IS NOT NULL AND r.trigger = 'scheduled')""",
+)
+
+# A hash is 32 bytes, of which some are no letters; the text of a token is longer, and all letters.
+SECRETS = Invariant(
+    "I12",
+    "no secret is kept as it is",
+    "Tokens, sessions and links are kept as hashes, and no free text holds a token.",
+    r"""
+    WITH kept AS (
+        SELECT 'api_tokens' AS place, id::text AS id, token_hash AS hash FROM api_tokens
+        UNION ALL SELECT 'sessions', user_id::text, id_hash FROM sessions
+        UNION ALL SELECT 'sign_in_links', user_id::text, token_hash FROM sign_in_links
+    ), written AS (
+        SELECT 'api_tokens' AS place, id::text AS id, concat_ws(' ', name, prefix) AS words FROM api_tokens
+        UNION ALL SELECT 'audit_log', id::text, concat_ws(' ', actor, subject, facts::text) FROM audit_log
+        UNION ALL SELECT 'analyses', id::text, error_message FROM analyses
+                   WHERE error_message IS NOT NULL
+                     AND (CAST(:since AS timestamptz) IS NULL OR completed_at >= :since))
+    SELECT place, id, octet_length(hash) AS size FROM kept
+     WHERE octet_length(hash) <> 32 OR encode(hash, 'escape') ~ '^[ -\[\]-~]+$'
+    UNION ALL
+    SELECT place, id, octet_length(words) FROM written WHERE words ~ 'fl_[A-Za-z0-9_-]{20}|://[^/\s:@]+:[^/\s@]+@'""",
+)
