@@ -20,6 +20,7 @@ class Link:
     client: Writer
     server: Writer
     swallows: bool = False
+    is_ripe: bool = False
 
 
 class Proxy:
@@ -30,7 +31,8 @@ class Proxy:
         self.swallowed = threading.Event()
         self._server_port, self._tls = server_port, tls
         self._word: bytes | None = None
-        self._ends_session = True
+        self._after = b""
+        self._ends_session = self._reaches_server = True
         self._tasks: set[Any] = set()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
@@ -53,13 +55,14 @@ class Proxy:
         self._thread.join()
         self._loop.close()
 
-    def swallow(self, word: str, *, ends_session: bool = True) -> None:
+    def swallow(self, word: str, *, after: str = "", ends_session: bool = True, reaches_server: bool = True) -> None:
         """Pass the next request that holds the word on, keep its answer, and cut the client off then.
 
-        ends_session: the server learns of it at once; otherwise its session stays open, as after a broken cable.
+        after: only in a session that has sent this before; ends_session: the server learns of it at once, otherwise its
+        session stays open, as after a broken cable; reaches_server: otherwise the request itself is lost.
         """
         self.swallowed.clear()
-        self._ends_session = ends_session
+        self._ends_session, self._reaches_server, self._after = ends_session, reaches_server, after.encode()
         self._word = word.encode()
 
     async def _greet(self, reader: Reader, writer: Writer) -> None:
@@ -97,8 +100,12 @@ class Proxy:
     async def _ask(self, reader: Reader, link: Link) -> None:
         with suppress(OSError):
             while data := await reader.read(65536):
-                if self._word is not None and self._word in data:
+                link.is_ripe = self._word is not None and (link.is_ripe or self._after in data)
+                if self._word is not None and link.is_ripe and self._word in data:
                     self._word, link.swallows = None, True
+                    if not self._reaches_server:
+                        self.swallowed.set()
+                        return
                 link.server.write(data)
 
     async def _answer(self, reader: Reader, link: Link) -> None:

@@ -71,6 +71,6 @@ def theatre(world: World, database_url: str) -> Iterator[Theatre]:
     with ExitStack() as stack:
         stack.callback(watcher.close)
         engines = [stack.enter_context(stepped_engine(database_url)) for _ in range(3)]
-        worlds = [replace(world, uow=UnitOfWork(engine, world.uow.publisher)) for engine in engines]
+        worlds = [replace(world, uow=UnitOfWork(engine, world.uow.publisher, pipelined=False)) for engine in engines]
         world.submit(world.user())  # the repository of `World.wanted` is known; a scene that wants a new one says so
         yield Theatre(world, Stage(watcher), Catalogue(watcher), worlds)

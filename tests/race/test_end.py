@@ -11,8 +11,8 @@ from app.services.heartbeat import beat
 from app.services.submit import Answer, submit
 from app.store import quota, requests, users
 from tests.conftest import World
-from tests.race.scenes import account
 from tests.nodes import wait_for
+from tests.race.scenes import account
 
 ROUNDS = 150
 WAITING = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
