@@ -23,7 +23,7 @@ def sweep() -> None:
     """Drop expired holds; orphans are an alarm."""
     kit = wired()
     swept = sweeping.sweep(kit.uow, kit.policy, now=datetime.now(UTC))
-    log.log(30 if swept.orphans or swept.buried else 20, "swept", **asdict(swept))
+    log.log(30 if swept.orphans or swept.buried else 20, "swept", **swept.counts)
 
 
 @app.task(name="tasks.maintenance.reschedule", **FORGOTTEN)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from app.domain.lifecycle import Failure
+from app.domain.queues import Service
 from app.services.policy import Policy
 from app.store import (
     accounts,
@@ -20,7 +24,7 @@ from app.store import (
     schedule,
     slots,
 )
-from app.store.unit_of_work import UnitOfWork
+from app.store.unit_of_work import Tx, UnitOfWork
 
 KEYS_LIVE = timedelta(hours=24)
 SLOTS_LIVE = timedelta(days=30)
@@ -30,42 +34,73 @@ BURIED = Failure("undeliverable", "The job could not be given to a worker; it ha
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """How many of each.  orphans: reservations without a job; buried: jobs that ended in the dead letters."""
+    """How many of each.  orphans: reservations without a job; buried: jobs that ended in the dead letters.
+
+    rows: of the kinds `orphans`, `slots` and `buried`, what each was.
+    """
 
     extended: int
     orphans: int
     slots: int
     buried: int
     pruned: int
+    rows: dict[str, list[dict[str, Any]]]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """By kind, in the order of a round."""
+        return {kind: getattr(self, kind) for kind in ("extended", "buried", "orphans", "slots", "pruned")}
 
 
-def sweep(uow: UnitOfWork, policy: Policy, *, now: datetime) -> Swept:
-    """One round; every step is a transaction of its own, so a stop between two loses nothing."""
-    with uow.begin() as tx:
+class _RehearsedError(Exception):
+    """Undoes a transaction that was only tried."""
+
+
+def sweep(uow: UnitOfWork, policy: Policy, *, now: datetime, dry_run: bool = False) -> Swept:
+    """One round; every step is a transaction of its own, so a stop between two loses nothing.
+
+    dry_run: each is rolled back, so what is told is what a round would do.  Locks: the rows it drops or pushes on,
+    never waiting for a step that holds one.
+    """
+    with _step(uow, dry_run=dry_run) as tx:
         extended = quota.extend_living(tx, now=now, ttl=policy.reservation_ttl)
-    with uow.begin() as tx:
+    with _step(uow, dry_run=dry_run) as tx:
+        buried = _bury(tx, policy, now=now)
+    with _step(uow, dry_run=dry_run) as tx:
         orphans = quota.sweep(tx, now=now)
         for orphan in orphans:
             events.add(tx, UUID(str(orphan["job_id"])), "reservation_orphaned", amount=orphan["reserved_amount"])
-    with uow.begin() as tx:
+    with _step(uow, dry_run=dry_run) as tx:
         freed = slots.sweep(tx)
-        for user_id, service in freed:
-            messages.wake(tx, user_id, service)
-    buried = _bury(uow, policy, now=now)
-    with uow.begin() as tx:
+        for slot in freed:
+            messages.wake(tx, slot["user_id"], Service(slot["service"]))
+    with _step(uow, dry_run=dry_run) as tx:
         pruned = idempotency.prune(tx, before=now - KEYS_LIVE) + accounts.prune(tx, now=now) + rates.prune(tx)
         pruned += schedule.prune(tx, before=now - SLOTS_LIVE)
-    return Swept(extended, len(orphans), len(freed), buried, pruned)
+    rows = {"buried": buried, "orphans": orphans, "slots": freed}
+    return Swept(extended, len(orphans), len(freed), len(buried), pruned, rows)
 
 
-def _bury(uow: UnitOfWork, policy: Policy, *, now: datetime) -> int:
-    """End the jobs whose messages the broker gave up."""
-    with uow.begin() as tx:
-        job_ids = dead_letters.unfinished_jobs(tx)
-        for job_id in job_ids:
-            # one that never started has no record yet; this runs in a worker, who may make it
-            analyses.start(tx, job_id, parser_version=policy.parser_version, attempt=1, now=now)
-            analyses.fail(tx, job_id, BURIED, now=now)
-            quota.release(tx, job_id)
+@contextmanager
+def _step(uow: UnitOfWork, *, dry_run: bool) -> Iterator[Tx]:
+    with suppress(_RehearsedError), uow.begin() as tx:
+        yield tx
+        if dry_run:
+            raise _RehearsedError
+
+
+def _bury(tx: Tx, policy: Policy, *, now: datetime) -> list[dict[str, Any]]:
+    """End the jobs whose messages the broker gave up; one that nobody wants any more as cancelled."""
+    buried: list[dict[str, Any]] = []
+    for job_id, wanted in dead_letters.unfinished_jobs(tx).items():
+        # one that never started has no record yet; this runs in a worker, who may make it
+        analyses.start(tx, job_id, parser_version=policy.parser_version, attempt=1, now=now)
+        if wanted and analyses.fail(tx, job_id, BURIED, now=now):
             events.add(tx, job_id, "failed", code=BURIED.code)
-        return len(job_ids)
+        elif not wanted and analyses.cancel(tx, job_id, now=now):
+            events.add(tx, job_id, "cancelled", attempt=0)
+        else:  # a sweep that ran beside this one has ended it
+            continue
+        quota.release(tx, job_id)
+        buried.append({"job_id": job_id, "ended": "failed" if wanted else "cancelled"})
+    return buried

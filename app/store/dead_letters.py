@@ -14,12 +14,15 @@ UUID_PATTERN = "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
 # A task id is a uuid only where the message was ours; anything may have been inserted into the queue.  It is this id
 # that is cast and not every job's, which no index could serve.
 _JOB = "CASE WHEN d.task_id ~ :uuid THEN CAST(d.task_id AS uuid) END"
+# A job whose payer left goes on for those who joined it; without a record it is over when nobody wants it.
+_WANTED = "EXISTS (SELECT FROM analysis_requests o WHERE o.job_id = r.job_id AND o.cancelled_at IS NULL)"
 # What an operator is redriving just now is locked, and left to them.
 _UNFINISHED = text(f"""
-    SELECT r.job_id FROM kombu_dead_letter d
-      JOIN analysis_requests r ON r.job_id = {_JOB} AND r.role = 'payer' AND r.cancelled_at IS NULL
+    SELECT r.job_id, {_WANTED} AS wanted FROM kombu_dead_letter d
+      JOIN analysis_requests r ON r.job_id = {_JOB} AND r.role = 'payer'
+      LEFT JOIN analyses a ON a.id = r.job_id
      WHERE NOT EXISTS (SELECT FROM kombu_message m WHERE m.task_id = d.task_id)
-       AND NOT EXISTS (SELECT FROM analyses a WHERE a.id = r.job_id AND a.status <> 'running')
+       AND coalesce(a.status = 'running', {_WANTED})
      ORDER BY r.job_id LIMIT 1000 FOR UPDATE OF d SKIP LOCKED""")
 _CHOSEN = """(CAST(:ids AS bigint[]) IS NULL OR d.id = ANY (CAST(:ids AS bigint[])))
        AND (CAST(:queue AS text) IS NULL OR d.queue = :queue)
@@ -34,18 +37,20 @@ _COUNT = text(f"SELECT count(*) FROM kombu_dead_letter d WHERE {_CHOSEN}")
 _LOCK = text(f"""
     SELECT d.id, {_JOB} AS job_id FROM kombu_dead_letter d WHERE {_CHOSEN} AND d.id > :after
      ORDER BY d.id LIMIT :most FOR UPDATE SKIP LOCKED""")
-# A job whose payer left goes on for those who joined it.
-_STANDING = text("""
-    SELECT r.job_id, EXISTS (SELECT FROM analyses a WHERE a.id = r.job_id AND a.status <> 'running')
-           OR NOT EXISTS (SELECT FROM analysis_requests o WHERE o.job_id = r.job_id AND o.cancelled_at IS NULL) AS ended
-      FROM analysis_requests r WHERE r.job_id = ANY (:job_ids) AND r.role = 'payer'""")
+_STANDING = text(f"""
+    SELECT r.job_id, coalesce(a.status <> 'running', NOT {_WANTED}) AS ended
+      FROM analysis_requests r LEFT JOIN analyses a ON a.id = r.job_id
+     WHERE r.job_id = ANY (:job_ids) AND r.role = 'payer'""")
 _REDRIVE = text("SELECT letter, outcome FROM kombu_message_redrive(:ids)")
 _DROP = text("DELETE FROM kombu_dead_letter WHERE id = ANY (:ids)")
 
 
-def unfinished_jobs(tx: Tx) -> list[UUID]:
-    """Jobs whose message is dead but whose end nobody has written yet.  Locks: their letters, skipping locked ones."""
-    return list(dict.fromkeys(tx.run(_UNFINISHED, uuid=UUID_PATTERN).scalars()))
+def unfinished_jobs(tx: Tx) -> dict[UUID, bool]:
+    """Jobs whose message is dead but whose end nobody has written yet, and whether anybody still wants each.
+
+    Locks: their letters, skipping locked ones.
+    """
+    return {row.job_id: bool(row.wanted) for row in tx.run(_UNFINISHED, uuid=UUID_PATTERN)}
 
 
 def find(

@@ -33,14 +33,24 @@ _BILLED = text("SELECT 1 FROM usage_events WHERE job_id = :job_id")
 _LIST = text("""
     SELECT job_id, event_type, reserved_amount, accepted_at, expires_at FROM quota_reservations
      WHERE user_id = :user_id ORDER BY accepted_at, job_id""")
+# Whoever holds a reservation is ending its job.  The sweep has rows of many users and waits for none of them.
 _EXTEND_LIVING = text("""
-    UPDATE quota_reservations r SET expires_at = :until
-     WHERE r.expires_at < :soon
-       AND EXISTS (SELECT FROM kombu_message m WHERE m.task_id = r.job_id::text)""")
+    WITH living AS (
+        SELECT id FROM quota_reservations r
+         WHERE r.expires_at < :soon
+           AND EXISTS (SELECT FROM kombu_message m WHERE m.task_id = r.job_id::text)
+         FOR NO KEY UPDATE SKIP LOCKED)
+    UPDATE quota_reservations r SET expires_at = :until FROM living WHERE r.id = living.id""")
+# A dead letter's job is unfinished until the sweep has ended it or an operator redrives it.
 _SWEEP = text("""
-    DELETE FROM quota_reservations r
-     WHERE r.expires_at < :now
-       AND NOT EXISTS (SELECT FROM kombu_message m WHERE m.task_id = r.job_id::text)
+    WITH orphans AS (
+        SELECT r.id FROM quota_reservations r LEFT JOIN analyses a ON a.id = r.job_id
+         WHERE r.expires_at < :now
+           AND NOT EXISTS (SELECT FROM kombu_message m WHERE m.task_id = r.job_id::text)
+           AND NOT EXISTS (SELECT FROM kombu_dead_letter d
+                            WHERE d.task_id = r.job_id::text AND coalesce(a.status, 'running') = 'running')
+         FOR UPDATE OF r SKIP LOCKED)
+    DELETE FROM quota_reservations r USING orphans WHERE r.id = orphans.id
     RETURNING r.job_id, r.user_id, r.reserved_amount""")
 
 

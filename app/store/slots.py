@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import text
@@ -86,6 +87,6 @@ def release(tx: Tx, delivery: Delivery) -> bool:
     return tx.run(_RELEASE, job_id=delivery.job_id).rowcount > 0
 
 
-def sweep(tx: Tx) -> list[tuple[UUID, Service]]:
-    """Drop slots whose worker is gone; returns whose, so that their next job can be woken."""
-    return [(row.user_id, Service(row.service)) for row in tx.run(_SWEEP)]
+def sweep(tx: Tx) -> list[dict[str, Any]]:
+    """Drop slots whose worker is gone.  rows: user_id, service, job_id; the user's next job can be woken."""
+    return [dict(row) for row in tx.run(_SWEEP).mappings()]

@@ -18,7 +18,17 @@ COMMIT = {"codebase_id": UUID(int=11), "commit_sha": f"{10:040x}", "parser_versi
 HOT: dict[str, tuple[TextClause, dict[str, object], set[str]]] = {
     "usage": (quota._USAGE, IN_PERIOD, {"usage_events_sum", "quota_reservations_sum"}),
     "settle": (quota._SETTLE, {"job_id": JOB, "resource_id": JOB, "now": NOW}, {"quota_reservations_job_id_key"}),
-    "sweep": (quota._SWEEP, {"now": NOW - timedelta(days=1)}, {"quota_reservations_expiry", "kombu_message_task_id"}),
+    "sweep": (
+        quota._SWEEP,
+        {"now": NOW - timedelta(days=1)},
+        {
+            "quota_reservations_expiry",
+            "quota_reservations_pkey",
+            "kombu_message_task_id",
+            "analyses_pkey",
+            "all of kombu_dead_letter",
+        },
+    ),
     "fence": (messages._FENCE, {"task_id": str(JOB), "lease_token": JOB}, {"kombu_message_task_id"}),
     "standing": (
         standing._STANDING,
@@ -42,7 +52,13 @@ HOT: dict[str, tuple[TextClause, dict[str, object], set[str]]] = {
     "given up": (
         dead_letters._UNFINISHED,
         {"uuid": dead_letters.UUID_PATTERN},
-        {"all of kombu_dead_letter", "analysis_requests_accept", "kombu_message_task_id", "analyses_pkey"},
+        {
+            "all of kombu_dead_letter",
+            "analysis_requests_accept",
+            "analysis_requests_one_per_user",
+            "kombu_message_task_id",
+            "analyses_pkey",
+        },
     ),
     "replay": (idempotency._FIND, {"user_id": USER, "key": "6"}, {"idempotency_keys_pkey"}),
 }
