@@ -1,0 +1,1 @@
+"""How fast the service accepts: `python -m bench.accept [--scenes …]`."""

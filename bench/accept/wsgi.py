@@ -1,0 +1,41 @@
+"""The application itself, with one endpoint more: it parses the same body and answers without a database."""
+
+from typing import Any
+
+from apiflask import APIBlueprint
+
+from app.services.describe import links
+from app.web import answers, create_app
+from app.web.schemas import SubmitAnalysis
+
+JOB = "00000000-0000-4000-8000-000000000000"
+#: As a fresh job is described.
+WAIT = {
+    "reason": "workers_busy", "position": 1, "ahead_of_you": 0, "yours_ahead": 0, "running": None, "limit": None,
+    "eta_seconds": None, "eta_low": None, "eta_high": None, "text": "Starting.",
+}  # fmt: skip
+NOTHING = dict.fromkeys(
+    ("started_at", "finished_at", "next_attempt_at", "progress", "error", "parser_version", "summary", "ref")
+)
+REPOSITORY = {"host": "github.com", "owner": "bench", "name": "shop", "url": "https://x", "private": False}
+
+bare = APIBlueprint("bare", __name__, url_prefix="/bench")
+
+
+@bare.post("/parse")
+@bare.input(SubmitAnalysis, arg_name="asked")
+@bare.output(answers.Job, 202)
+def parse(asked: SubmitAnalysis) -> tuple[dict[str, Any], int, dict[str, str]]:
+    """Answer as POST /analyses does, and do nothing."""
+    job = {
+        "id": JOB, "status": "queued", "repository": REPOSITORY, "commit": asked.commit, "trigger": "user",
+        "tier": "enterprise", "max_attempts": 3, "queue": "analysis_priority", "attempt": 1, "snoozes": 0,
+        "submitted_at": "2026-11-21T12:00:00Z", "wait": WAIT, "billed": False, "outdated": False, **NOTHING,
+        "links": links(JOB),  # type: ignore[arg-type]  # only its text is used
+    }  # fmt: skip
+    return job, 202, {"Location": "/", "Retry-After": "1"}
+
+
+app = create_app()
+app.extensions["csrf"].exempt(bare)  # as the API, whose callers send a token
+app.register_blueprint(bare)
