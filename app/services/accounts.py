@@ -15,6 +15,7 @@ from uuid import UUID, uuid4
 from app.domain.plans import Tier
 from app.errors import Conflict, InvalidInput, NotFound
 from app.services.policy import Policy
+from app.services.throttle import refuse_early, take_write
 from app.store import accounts, audit_log, messages, users
 from app.store.unit_of_work import UnitOfWork
 from app.store.users import Account
@@ -136,12 +137,18 @@ def add_token(
     return token
 
 
-def by_token(uow: UnitOfWork, secret: str, *, now: datetime) -> tuple[Account, frozenset[str]] | None:
-    """Whose token it is, and what it may do."""
+def by_token(
+    uow: UnitOfWork, secret: str, *, writes_per_minute: int | None = None, now: datetime
+) -> tuple[Account, frozenset[str]] | None:
+    """Whose token it is, and what it may do.  writes_per_minute: of a request that writes, which counts itself.
+
+    Raises: TooManyRequests.
+    """
     with uow.begin() as tx:
-        row = accounts.use_token(tx, secret, now=now)
-        account = users.find(tx, row.user_id) if row else None
-    return (account, frozenset(row.scopes)) if row and account else None
+        found = accounts.use_token(tx, secret, now=now)
+        wait = take_write(tx, found[0].user_id, per_minute=writes_per_minute) if found and writes_per_minute else 0.0
+    refuse_early(wait, per_minute=writes_per_minute or 0)
+    return found
 
 
 def tokens(uow: UnitOfWork, user_id: UUID) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from sqlalchemy import Row
 
+from app.domain import waiting
 from app.domain.lifecycle import RETRIES, Status
 from app.domain.plans import Tier
 from app.domain.queues import Service
@@ -16,6 +17,7 @@ from app.errors import NotFound
 from app.services import explain
 from app.services.policy import Policy
 from app.store import analyses, events, messages, quota, requests
+from app.store.line import place
 from app.store.requests import Request
 from app.store.unit_of_work import Tx
 
@@ -50,16 +52,20 @@ def job(tx: Tx, job_id: UUID, policy: Policy, *, now: datetime) -> dict[str, Any
     }
 
 
-def fresh(tx: Tx, request: Request, *, now: datetime) -> dict[str, Any]:
-    """The contract's Job of one that this very transaction accepted; only its place in the queue is looked up."""
+def fresh(tx: Tx, request: Request, policy: Policy, *, now: datetime) -> dict[str, Any]:
+    """The contract's Job of one that this very transaction has published; only its place in the queue is looked up.
+
+    Raises: OvertakenError.
+    """
     codebase = request.codebase
+    stands = place(tx, request.job_id, codebase.codebase_id, request.commit_sha, policy.parser_version, now=now)
     return {
         **_head(request.job_id, Status.QUEUED, request, codebase.repository, is_private=codebase.is_private),
         "queue": request.queue,
         "attempt": 1,
         "snoozes": 0,
         **_instants(Status.QUEUED, request, None, None),
-        "wait": explain.ready(tx, request.job_id, now=now),
+        "wait": waiting.ready(stands) if stands else None,
         **dict.fromkeys(("progress", "error", "parser_version", "summary")),
         "billed": False,
         "outdated": False,

@@ -24,14 +24,9 @@ def wait(tx: Tx, status: Status, message: Row[Any], policy: Policy, *, now: date
     if status is Status.WAITING:
         return _at_limit(tx, UUID(message.user_id), message, policy)
     if status is Status.QUEUED:
-        return ready(tx, UUID(message.task_id), now=now)
+        stands = line(tx, UUID(message.task_id), now=now)
+        return waiting.ready(stands) if stands else None
     return None
-
-
-def ready(tx: Tx, job_id: UUID, *, now: datetime) -> dict[str, Any] | None:
-    """The `wait` of a job that is ready but not started; None when it has ended meanwhile."""
-    stands = line(tx, job_id, now=now)
-    return waiting.ready(stands) if stands else None
 
 
 def _at_limit(tx: Tx, user_id: UUID, message: Row[Any], policy: Policy) -> dict[str, Any] | None:

@@ -15,11 +15,11 @@ from app.domain.repositories import Repository
 from app.domain.schedule import MAX_FAILURES, is_due
 from app.errors import Problem
 from app.services.policy import Policy
-from app.services.submit import Wanted, message_for, recheck
+from app.services.submit import Wanted, message_for
 from app.store import analyses, codebases, events, requests
 from app.store.codebases import Codebase
 from app.store.requests import Request
-from app.store.unit_of_work import AlreadyQueuedError, UnitOfWork
+from app.store.unit_of_work import AlreadyQueuedError, Tx, UnitOfWork
 
 VIEWED_WITHIN = timedelta(days=91)
 
@@ -85,7 +85,14 @@ def _enqueue(uow: UnitOfWork, codebase: Codebase, wanted: Wanted, policy: Policy
             )
             events.add(tx, job_id, "accepted", queue=queue)
             # a user's job may have completed since we looked, and let go of the key
-            recheck(tx, job_id, codebase, wanted, policy)
+            _recheck(tx, codebase, wanted, policy)
     except AlreadyQueuedError:
         return "under_way"
     return "enqueued"
+
+
+def _recheck(tx: Tx, codebase: Codebase, wanted: Wanted, policy: Policy) -> None:
+    """Holding the unique key, look again.  Raises: AlreadyQueuedError, which undoes the publish."""
+    done = analyses.completed(tx, codebase.codebase_id, wanted.commit, policy.parser_version)
+    if done is not None:
+        raise AlreadyQueuedError(done.id)

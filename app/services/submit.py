@@ -12,10 +12,10 @@ from app.domain.repositories import Repository
 from app.errors import IdempotencyInFlight, IdempotencyMismatch, NotFound
 from app.services import admit, describe
 from app.services.policy import Policy
-from app.store import analyses, codebases, events, idempotency, messages, requests, users
+from app.store import codebases, events, idempotency, messages, requests
 from app.store.codebases import Codebase
+from app.store.looks import Standing, look
 from app.store.requests import Request
-from app.store.standing import standing
 from app.store.unit_of_work import AlreadyQueuedError, JobMessage, Tx, UnitOfWork, retried
 from app.store.users import Account
 
@@ -60,28 +60,30 @@ def submit(
     Locks: users row.  Raises: QuotaExceeded, IdempotencyInFlight, IdempotencyMismatch, NotFound.
     """
     with uow.begin() as tx:
-        if key and (stored := _replay(tx, user_id, *key)):
+        # two submissions of one user queue up here
+        found = look(tx, user_id, key[0] if key else None, wanted.repository, wanted.commit, policy.parser_version)
+        if not found.claimed:
+            raise IdempotencyInFlight(retry_after=1)
+        if key and (stored := _answer(found.stored, key[1])):
             return stored
-        account = users.lock(tx, user_id)  # two submissions of one user queue up here
-        if account is None:
+        if found.account is None:
             raise NotFound("The account is gone")
-        answer = accept(tx, account, wanted, policy, now=now)
+        answer = accept(tx, found.account, found.standing, wanted, policy, now=now)
         if key:
             stored_answer = idempotency.Stored(key[1], answer.status, answer.job)
             idempotency.add(tx, user_id, key[0], stored_answer, now=now)
         return answer
 
 
-def accept(tx: Tx, account: Account, wanted: Wanted, policy: Policy, *, now: datetime) -> Answer:
-    """Decide one submission inside the caller's transaction, who holds the user's row.
+def accept(tx: Tx, account: Account, found: Standing, wanted: Wanted, policy: Policy, *, now: datetime) -> Answer:
+    """Decide one submission inside the caller's transaction, who holds the user's row and has looked the commit up.
 
-    Locks: the message of the job it joins, after the users row.  Raises: QuotaExceeded.
+    Locks: the message of the job it joins, after the users row.  Raises: QuotaExceeded; OvertakenError.
     """
-    found = standing(tx, wanted.repository, wanted.commit, policy.parser_version)
     codebase = found.codebase or codebases.add(tx, wanted.repository, now=now)
     codebases.asked_for(tx, codebase, now=now)
     if found.running:
-        return _join_or_retry(tx, found.running, account, codebase, wanted, policy, now=now)
+        return _join_or_look_again(tx, found.running, account, codebase, wanted, policy, now=now)
     # a failure stays visible until somebody says "retry": polling must not start it again
     if known := found.completed or (None if wanted.retry else found.failed):
         requests.add(tx, _request(known, "cached", account, codebase, wanted, now=now))
@@ -90,20 +92,20 @@ def accept(tx: Tx, account: Account, wanted: Wanted, policy: Policy, *, now: dat
     request = _request(uuid4(), "payer", account, codebase, wanted, now=now)
     try:
         tx.publish(message_for(request.job_id, codebase, wanted, queue=request.queue, user_id=account.user_id))
-        recheck(tx, request.job_id, codebase, wanted, policy)
     except AlreadyQueuedError as other:
-        return _join_or_retry(tx, other.job_id, account, codebase, wanted, policy, now=now)
+        return _join_or_look_again(tx, other.job_id, account, codebase, wanted, policy, now=now)
     admitted = admit.reserve(tx, account, ANALYSIS, request.job_id, seen, policy, units=1, now=now)
     requests.add(tx, request)
     events.add(tx, request.job_id, "accepted", queue=request.queue, tier=account.tier, quota=admitted)
-    return Answer(ACCEPTED, describe.fresh(tx, request, now=now))
+    return Answer(ACCEPTED, describe.fresh(tx, request, policy, now=now))
 
 
-def _join_or_retry(
+def _join_or_look_again(
     tx: Tx, running: UUID, account: Account, codebase: Codebase, wanted: Wanted, policy: Policy, *, now: datetime
 ) -> Answer:
-    if not messages.hold(tx, running):
-        return accept(tx, account, wanted, policy, now=now)  # it ended meanwhile: look what became of it
+    if not messages.hold(tx, running):  # it ended meanwhile: look what became of it
+        found = look(tx, account.user_id, None, wanted.repository, wanted.commit, policy.parser_version)
+        return accept(tx, account, found.standing, wanted, policy, now=now)
     _join(tx, running, account, codebase, wanted, policy, now=now)
     return Answer(ACCEPTED, describe.job(tx, running, policy, now=now))
 
@@ -119,24 +121,6 @@ def _answer(stored: idempotency.Stored | None, fingerprint: bytes) -> Answer | N
     if stored.fingerprint != fingerprint:
         raise IdempotencyMismatch("This Idempotency-Key came with another request before; use a new key per request.")
     return Answer(stored.status, stored.body, replayed=True)
-
-
-def _replay(tx: Tx, user_id: UUID, key: str, fingerprint: bytes) -> Answer | None:
-    claimed, stored = idempotency.claim(tx, user_id, key)
-    if not claimed:
-        raise IdempotencyInFlight(retry_after=1)
-    return _answer(stored, fingerprint)
-
-
-def recheck(tx: Tx, job_id: UUID, codebase: Codebase, wanted: Wanted, policy: Policy) -> None:
-    """Holding the unique key, look again: another job may have completed after we looked, and let go of the key.
-
-    Raises: AlreadyQueuedError with that job; ours is taken back.
-    """
-    done = analyses.completed(tx, codebase.codebase_id, wanted.commit, policy.parser_version)
-    if done is not None:
-        messages.delete(tx, job_id)
-        raise AlreadyQueuedError(done.id)
 
 
 def message_for(job_id: UUID, codebase: Codebase, wanted: Wanted, *, queue: str, user_id: UUID | None) -> JobMessage:

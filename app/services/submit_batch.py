@@ -9,9 +9,8 @@ from uuid import UUID
 from app.errors import InvalidInput, NotFound, Problem
 from app.services.policy import Policy
 from app.services.submit import Answer, Wanted, accept
-from app.store import users
+from app.store.looks import look
 from app.store.unit_of_work import Tx, UnitOfWork, retried
-from app.store.users import Account
 
 #: One per item, in the order asked: accepted, or why not.
 Outcomes = list[Answer | Problem]
@@ -36,21 +35,21 @@ def submit_batch(
         _refuse_first(items)
     outcomes: dict[int, Answer | Problem] = {}
     with uow.begin() as tx:
-        account = users.lock(tx, user_id)
-        if account is None:
-            raise NotFound("The account is gone")
         for index, item in sorted(enumerate(items), key=_key):
-            outcomes[index] = item if isinstance(item, Problem) else _accept(tx, account, item, policy, now=now)
+            outcomes[index] = item if isinstance(item, Problem) else _accept(tx, user_id, item, policy, now=now)
         ordered = [outcomes[index] for index in range(len(items))]
         if atomic:
             _refuse_first(ordered)  # leaving the transaction by an exception undoes all of it
     return ordered
 
 
-def _accept(tx: Tx, account: Account, wanted: Wanted, policy: Policy, *, now: datetime) -> Answer | Problem:
+def _accept(tx: Tx, user_id: UUID, wanted: Wanted, policy: Policy, *, now: datetime) -> Answer | Problem:
+    found = look(tx, user_id, None, wanted.repository, wanted.commit, policy.parser_version)
+    if found.account is None:
+        raise NotFound("The account is gone")
     try:
         with tx.savepoint():
-            return accept(tx, account, wanted, policy, now=now)
+            return accept(tx, found.account, found.standing, wanted, policy, now=now)
     except Problem as problem:
         return problem
 

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import hashlib
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row, RowMapping, text
+from sqlalchemy import RowMapping, text
 
 from app.store.unit_of_work import Tx
+from app.store.users import ACCOUNT, WITH_PLAN, Account, account_of
 
 _ADD_TOKEN = text("""
     INSERT INTO api_tokens (id, user_id, token_hash, prefix, name, scopes, created_at, expires_at)
     VALUES (:id, :user_id, :token_hash, :prefix, :name, :scopes, :now, :expires_at)""")
 # last_used_at at most once a minute: a busy token must not turn each read into a write
-_USE_TOKEN = text("""
-    WITH used AS (UPDATE api_tokens SET last_used_at = :now
-                   WHERE token_hash = :token_hash AND revoked_at IS NULL
-                     AND (last_used_at IS NULL OR last_used_at < :now - interval '1 minute'))
-    SELECT user_id, scopes FROM api_tokens
-     WHERE token_hash = :token_hash AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now)""")
+_TOKEN_USED = text("""
+    UPDATE api_tokens SET last_used_at = :now
+     WHERE token_hash = :token_hash AND revoked_at IS NULL
+       AND (last_used_at IS NULL OR last_used_at < :now - interval '1 minute')""")
+_BY_TOKEN = text(f"""
+    SELECT t.scopes, {ACCOUNT} {WITH_PLAN}
+      JOIN api_tokens t ON t.user_id = u.id
+     WHERE t.token_hash = :token_hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > :now)""")
 _TOKENS = text("""
     SELECT id, prefix, name, scopes, created_at, expires_at, last_used_at FROM api_tokens
      WHERE user_id = :user_id AND revoked_at IS NULL ORDER BY created_at DESC, id""")
@@ -70,9 +72,11 @@ def add_token(
     )
 
 
-def use_token(tx: Tx, secret: str, *, now: datetime) -> Row[Any] | None:
-    """row: user_id, scopes; None for an unknown, ended or revoked token."""
-    return tx.run(_USE_TOKEN, token_hash=hashed(secret), now=now).one_or_none()
+def use_token(tx: Tx, secret: str, *, now: datetime) -> tuple[Account, frozenset[str]] | None:
+    """Whose token it is, and its scopes; None for an unknown, ended or revoked token."""
+    tx.write(_TOKEN_USED, token_hash=hashed(secret), now=now)
+    row = tx.run(_BY_TOKEN, token_hash=hashed(secret), now=now).one_or_none()
+    return (account_of(row), frozenset(row.scopes)) if row else None
 
 
 def tokens_of(tx: Tx, user_id: UUID) -> list[RowMapping]:

@@ -26,7 +26,7 @@ class Codebase:
     last_viewed_at: datetime | None = None
 
 
-_COLUMNS = "id, host, owner, name, is_private, last_viewed_at"
+_COLUMNS = "id AS codebase_id, host, owner, name, is_private, last_viewed_at"
 _FIND = text(f"""
     SELECT {_COLUMNS} FROM codebases
      WHERE host = :host AND lower(owner) = lower(:owner) AND lower(name) = lower(:name)""")
@@ -39,7 +39,8 @@ _VIEWED = text("""
 _CHECKED = text("UPDATE codebases SET checked_at = :now WHERE id = :id")
 # last_ended_at: the newest end of any analysis; failures: since the last completed one
 _CANDIDATES = text("""
-    SELECT c.id, c.host, c.owner, c.name, c.is_private, c.last_viewed_at, c.checked_at, a.last_ended_at, a.failures
+    SELECT c.id AS codebase_id, c.host, c.owner, c.name, c.is_private, c.last_viewed_at, c.checked_at,
+           a.last_ended_at, a.failures
       FROM codebases c
       CROSS JOIN LATERAL (
         SELECT max(completed_at) AS last_ended_at,
@@ -92,4 +93,4 @@ def candidates(tx: Tx, *, viewed_since: datetime) -> list[tuple[Codebase, Row[An
 
 def codebase_of(row: Row[Any]) -> Codebase:
     """From a row with a repository's columns."""
-    return Codebase(row.id, Repository(row.host, row.owner, row.name), row.is_private, row.last_viewed_at)
+    return Codebase(row.codebase_id, Repository(row.host, row.owner, row.name), row.is_private, row.last_viewed_at)

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row, text
+from sqlalchemy import text
 
 from app.store.unit_of_work import Tx
 
@@ -40,12 +40,13 @@ def claim(tx: Tx, user_id: UUID, key: str) -> tuple[bool, Stored | None]:
     """Be the only request with this key until the transaction ends: False when a twin is; and the answer stored."""
     tx.write(_CLAIM, user_id=str(user_id), key=key)
     row = tx.run(_FIND, user_id=user_id, key=key).one()
-    return bool(row.claimed), _stored(row)
+    return bool(row.claimed), stored_of(row.fingerprint, row.status, row.body)
 
 
 def find(tx: Tx, user_id: UUID, key: str) -> Stored | None:
     """The answer stored under a key."""
-    return _stored(tx.run(_FIND, user_id=user_id, key=key).one())
+    row = tx.run(_FIND, user_id=user_id, key=key).one()
+    return stored_of(row.fingerprint, row.status, row.body)
 
 
 def add(tx: Tx, user_id: UUID, key: str, answer: Stored, *, now: datetime) -> None:
@@ -66,5 +67,6 @@ def prune(tx: Tx, *, before: datetime) -> int:
     return tx.run(_PRUNE, before=before).rowcount
 
 
-def _stored(row: Row[Any]) -> Stored | None:
-    return None if row.fingerprint is None else Stored(bytes(row.fingerprint), row.status, row.body)
+def stored_of(fingerprint: bytes | None, status: int, body: dict[str, Any]) -> Stored | None:
+    """From the columns of a row, which are NULL where there is none."""
+    return None if fingerprint is None else Stored(bytes(fingerprint), status, body)

@@ -31,6 +31,10 @@ class AlreadyQueuedError(Exception):
         self.job_id = job_id
 
 
+class OvertakenError(Exception):
+    """Another transaction has done meanwhile what this one was about: undo it, and look again."""
+
+
 @dataclass(frozen=True, slots=True)
 class JobMessage:
     """One job to be put on a queue.  kwargs: JSON; unique_key: at most one unfinished message may carry it."""
@@ -125,7 +129,7 @@ class UnitOfWork:
 
 
 def retried(use_case: Callable[P, R]) -> Callable[P, R]:
-    """Run a use case of one transaction again when PostgreSQL chose it as the victim of a deadlock.
+    """Run a use case of one transaction again when it was overtaken, or the victim that ends a deadlock.
 
     Only for use cases whose every effect is in that transaction: the rollback has undone them all.
     """
@@ -135,6 +139,8 @@ def retried(use_case: Callable[P, R]) -> Callable[P, R]:
         for attempt in range(VICTIM_RETRIES):
             try:
                 return use_case(*args, **kwargs)
+            except OvertakenError:
+                continue
             except DBAPIError as error:
                 if getattr(error.orig, "pgcode", None) not in VICTIM_CODES:
                     raise

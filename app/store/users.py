@@ -40,16 +40,16 @@ class Account:
         return period_at(self.anchor_at, now)
 
 
+ACCOUNT = """
+           u.id AS user_id, u.kind, u.email, u.is_operator, coalesce(s.anchor_at, u.created_at) AS anchor_at,
+           p.tier, p.concurrent_jobs, p.analyses_per_period, p.spec_units_per_period, p.retention_days"""
 # No active subscription: the free plan, periods from the account's birth (docs/adr/0003).
-_SELECT = """
-    SELECT u.id, u.kind, u.email, u.is_operator, coalesce(s.anchor_at, u.created_at) AS anchor_at,
-           p.tier, p.concurrent_jobs, p.analyses_per_period, p.spec_units_per_period, p.retention_days
+WITH_PLAN = """
       FROM users u
       LEFT JOIN user_subscriptions s ON s.user_id = u.id AND s.status = 'active'
-      JOIN subscription_plans p ON p.tier = coalesce(s.tier, 'free')
-"""
-_BY_ID = text(_SELECT + " WHERE u.id = :user_id")
-_BY_EMAIL = text(_SELECT + " WHERE lower(u.email) = lower(:email)")
+      JOIN subscription_plans p ON p.tier = coalesce(s.tier, 'free')"""
+_BY_ID = text(f"SELECT {ACCOUNT} {WITH_PLAN} WHERE u.id = :user_id")
+_BY_EMAIL = text(f"SELECT {ACCOUNT} {WITH_PLAN} WHERE lower(u.email) = lower(:email)")
 _LOCK = text("SELECT 1 FROM users WHERE id = :user_id FOR UPDATE")
 _ADD = text("""
     INSERT INTO users (id, kind, email, is_operator, created_at)
@@ -65,12 +65,14 @@ _SET_TIER = text("""
 
 def find(tx: Tx, user_id: UUID) -> Account | None:
     """Read an account; None when there is no such user."""
-    return _account(tx.run(_BY_ID, user_id=user_id).one_or_none())
+    row = tx.run(_BY_ID, user_id=user_id).one_or_none()
+    return account_of(row) if row else None
 
 
 def find_by_email(tx: Tx, email: str) -> Account | None:
     """Read an account by its address, compared without case."""
-    return _account(tx.run(_BY_EMAIL, email=email).one_or_none())
+    row = tx.run(_BY_EMAIL, email=email).one_or_none()
+    return account_of(row) if row else None
 
 
 def lock(tx: Tx, user_id: UUID) -> Account | None:
@@ -97,10 +99,9 @@ def set_tier(tx: Tx, user_id: UUID, tier: Tier, *, now: datetime) -> None:
         tx.run(_SUBSCRIBE, user_id=user_id, tier=tier.value, anchor_at=now)
 
 
-def _account(row: Row[Any] | None) -> Account | None:
-    if row is None:
-        return None
+def account_of(row: Row[Any]) -> Account:
+    """From a row with a user's columns and those of the plan."""
     plan = Plan(
         Tier(row.tier), row.concurrent_jobs, row.analyses_per_period, row.spec_units_per_period, row.retention_days
     )
-    return Account(row.id, row.kind, row.email, row.is_operator, plan, row.anchor_at)
+    return Account(row.user_id, row.kind, row.email, row.is_operator, plan, row.anchor_at)

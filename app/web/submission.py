@@ -29,6 +29,12 @@ def wanted(asked: SubmitAnalysis) -> Wanted:
     return _wanted(asked, wired())
 
 
+def asks_host(asked: SubmitAnalysis) -> bool:
+    """Whether `wanted` has to ask the repository's host, which takes time and may fail.  Raises: InvalidInput."""
+    address = parse_address(asked.repository, wired().settings.allowed_git_hosts)
+    return address.repository.is_local or _revision(asked, address)[1] is None
+
+
 def wanted_each(asked: Sequence[SubmitAnalysis]) -> list[Wanted | Problem]:
     """As wanted, for many; the Problem in the place of an item that has one."""
     services = wired()

@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 from sqlalchemy import TextClause, text
 
-from app.store import analyses, dead_letters, events, idempotency, line, messages, quota, requests, standing
+from app.store import analyses, dead_letters, events, idempotency, messages, quota, requests
 from app.store.unit_of_work import UnitOfWork
 
 NOW = datetime.now(UTC)
@@ -30,21 +30,6 @@ HOT: dict[str, tuple[TextClause, dict[str, object], set[str]]] = {
         },
     ),
     "fence": (messages._FENCE, {"task_id": str(JOB), "lease_token": JOB}, {"kombu_message_task_id"}),
-    "standing": (
-        standing._STANDING,
-        {"host": "github.com", "owner": "Acme", "name": "shop11", "unique_key": "analysis:10", **COMMIT},
-        {"codebases_address", "kombu_message_unique_key", "analyses_one_completed", "analyses_commit"},
-    ),
-    "line": (
-        line._LINE,
-        {"task_id": str(JOB), "most": line.MOST},
-        {"kombu_message_task_id", "kombu_message_ready", "kombu_message_started", "analyses_completed_at"},
-    ),
-    "wake": (
-        messages._WAKE,
-        {"user_id": str(USER), "service": "analysis_", "most": 1},
-        {"kombu_message_snoozed", "kombu_message_pkey"},
-    ),
     "known": (analyses._COMPLETED, COMMIT, {"analyses_one_completed"}),
     "accepted": (requests._ACCEPTED, {"job_id": JOB}, {"analysis_requests_accept"}),
     "history": (requests._HISTORY, {"user_id": USER, "before": None, "most": 51}, {"analysis_requests_history"}),

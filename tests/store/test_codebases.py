@@ -12,7 +12,7 @@ from sqlalchemy import text
 from app.domain.lifecycle import Failure
 from app.domain.repositories import Repository
 from app.store import codebases
-from app.store.standing import standing
+from app.store.looks import Standing, look
 from tests.conftest import NOW, World
 
 DAY, MINUTE = timedelta(days=1), timedelta(minutes=1)
@@ -131,6 +131,10 @@ def test_only_the_newest_record_of_a_commit_decides_whether_it_failed(world: Wor
     user, wanted = world.user(), world.wanted()
     world.fail(world.running(user, wanted), user, Failure("repository_not_found", "gone"))
     with world.uow.begin() as tx:
-        assert standing(tx, wanted.repository, wanted.commit, world.policy.parser_version).failed is not None
-        assert standing(tx, wanted.repository, wanted.commit, "2.0.0").failed is None
-        assert standing(tx, wanted.repository, "0" * 40, world.policy.parser_version).failed is None
+
+        def standing(commit: str, parser_version: str) -> Standing:
+            return look(tx, user, None, wanted.repository, commit, parser_version).standing
+
+        assert standing(wanted.commit, world.policy.parser_version).failed is not None
+        assert standing(wanted.commit, "2.0.0").failed is None
+        assert standing("0" * 40, world.policy.parser_version).failed is None

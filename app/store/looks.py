@@ -1,0 +1,70 @@
+"""All that an accept must know, read in one message under the lock on the user."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from sqlalchemy import text
+
+from app.domain.repositories import Repository
+from app.store.codebases import Codebase, codebase_of
+from app.store.idempotency import Stored, stored_of
+from app.store.unit_of_work import Tx
+from app.store.users import Account, account_of
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What is there of a commit.
+
+    codebase: None when nobody asked for the repository before; running: an unfinished job; completed: by this parser
+    version; failed: the newest one, if that failed.
+    """
+
+    codebase: Codebase | None = None
+    running: UUID | None = None
+    completed: UUID | None = None
+    failed: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """claimed: whether ours is the only request with this key; stored: its answer of before; account: None = gone.
+
+    With a twin at work, or with an answer of before, the rest is not looked up and nothing is locked.
+    """
+
+    claimed: bool
+    stored: Stored | None
+    account: Account | None
+    standing: Standing
+
+
+# the function is in migration 0009
+_LOOK = text("""
+    SELECT * FROM accept_look(:user_id, :key, :host, :owner, :name, :commit_sha, :unique_key, :parser_version)""")
+
+
+def look(tx: Tx, user_id: UUID, key: str | None, repository: Repository, commit: str, parser_version: str) -> Look:
+    """Claim the key, hold the user, and look up plan and commit.
+
+    Locks: the key's advisory lock, if it is free; then the users row.  Each part is read after the lock before it.
+    """
+    row = tx.run(
+        _LOOK,
+        user_id=user_id,
+        key=key,
+        host=repository.host,
+        owner=repository.owner,
+        name=repository.name,
+        commit_sha=commit,
+        unique_key=repository.unique_key(commit),
+        parser_version=parser_version,
+    ).one()
+    return Look(
+        claimed=key is None or row.claimed,
+        stored=stored_of(row.fingerprint, row.answer_status, row.answer_body),
+        account=account_of(row) if row.user_id else None,
+        standing=Standing(codebase_of(row) if row.codebase_id else None, row.running, row.completed, row.failed),
+    )
