@@ -7,7 +7,7 @@ PYTHON ?= python3
 JOBS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup test check format prove-kill prove-broker prove-model bench-broker bench-accept bench-start bench-inventory clean
+.PHONY: help run setup test check format prove-kill prove-broker prove-model prove-quota bench-broker bench-accept bench-start bench-inventory clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
@@ -45,6 +45,10 @@ prove-broker: setup ## kill nodes, children and sessions 1000 times, restart Pos
 
 prove-model: setup ## visit every state of wider models of a job's life, about 25 million
 	MODEL_WIDE=1 $(BIN)/python -m pytest tests/model -p no:randomly --timeout 1800 -s
+
+prove-quota: setup ## every order of statements, 100,000 accepts at a limit, 10,000 keys, 200 lost commits, 6,000 acts of chaos
+	RACE_SWITCHES=all RACE_ACCEPTS=100000 RACE_KEYS=10000 RACE_LOST=200 CHAOS_ACTS=6000 $(BIN)/python -m pytest tests/race \
+		tests/e2e/test_lifecycle_chaos.py -p no:randomly -s
 
 bench-broker: setup ## drain, latency and publish rate of the broker, next to its rivals
 	$(BIN)/python -m bench.broker

@@ -11,6 +11,10 @@ _HELD = """
 _LIVE = """
     SELECT s.user_id, s.service, count(*) AS slots FROM execution_slots s
       JOIN kombu_message m ON m.task_id = s.job_id::text AND m.lease_token = s.lease_token GROUP BY 1, 2"""
+_LINE = """
+    SELECT m.user_id, bool_or(m.delay_reason = 'snooze') AS snoozed,
+           count(*) FILTER (WHERE (m.visible OR m.lease_token IS NOT NULL) AND m.started_at IS NULL) AS coming
+      FROM kombu_message m GROUP BY m.user_id"""
 _PLAN = """
     FROM users u LEFT JOIN user_subscriptions s ON s.user_id = u.id AND s.status = 'active'
       JOIN subscription_plans p ON p.tier = coalesce(s.tier, 'free')"""
@@ -59,10 +63,8 @@ BROKEN = {
          GROUP BY codebase_id, commit_sha, parser_version HAVING count(*) > 1""",
     "I9 a snoozed job beside a free slot that nobody was woken for": f"""
         SELECT u.id {_PLAN} LEFT JOIN ({_LIVE}) l ON l.user_id = u.id AND l.service = 'analysis'
-         WHERE EXISTS (SELECT FROM kombu_message m WHERE m.user_id = u.id::text AND m.delay_reason = 'snooze')
-           AND coalesce(l.slots, 0) + (SELECT count(*) FROM kombu_message m
-                  WHERE m.user_id = u.id::text AND (m.visible OR m.lease_token IS NOT NULL)
-                    AND m.started_at IS NULL) < p.concurrent_jobs""",
+          JOIN ({_LINE}) w ON w.user_id = u.id::text
+         WHERE w.snoozed AND coalesce(l.slots, 0) + w.coming < p.concurrent_jobs""",
     "a dead letter": "SELECT id FROM kombu_dead_letter",
 }
 _ALL = " UNION ALL ".join(
