@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,7 +16,7 @@ from app.store.unit_of_work import UnitOfWork
 from tests.conftest import World
 from tests.race.footprints import Catalogue
 from tests.race.invariants import broken
-from tests.race.scenes import Scene
+from tests.race.scenes import Make
 from tests.race.search import Search
 from tests.race.stepping import Choose, Stage, Strand, stepped_engine
 
@@ -30,7 +30,7 @@ class Theatre:
     catalogue: Catalogue
     worlds: Sequence[World]
 
-    def every_order(self, make_scene: Callable[[World], Scene], *, switches: int | None) -> Search:
+    def every_order(self, make_scene: Make, *, switches: int | None) -> Search:
         """Raises what the first bad order breaks, with its statements.  switches: as in Search."""
         search = Search(self.catalogue, switches)
 

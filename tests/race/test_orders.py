@@ -8,22 +8,23 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
 
 import pytest
 
 from tests.conftest import World
+from tests.race import scenes_of_accepts, scenes_of_ends, scenes_of_joins
 from tests.race.conftest import Theatre
-from tests.race.scenes import SCENES, Scene
+from tests.race.scenes import Make
 
 GIVEN = os.environ.get("RACE_SWITCHES", "1")
+SCENES = (*scenes_of_accepts.SCENES, *scenes_of_ends.SCENES, *scenes_of_joins.SCENES)
 SWITCHES = None if GIVEN == "all" else int(GIVEN)
 
 
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("make_scene", SCENES, ids=lambda scene: scene.__name__)
 def test_in_every_order_the_invariants_hold_and_each_caller_was_told_the_truth(
-    theatre: Theatre, world: World, make_scene: Callable[[World], Scene]
+    theatre: Theatre, world: World, make_scene: Make
 ) -> None:
     begun = time.monotonic()
     search = theatre.every_order(make_scene, switches=SWITCHES)

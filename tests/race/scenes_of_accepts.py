@@ -1,0 +1,111 @@
+"""Accepts that meet each other, or the clean-up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID, uuid4
+
+from app.errors import IdempotencyInFlight, IdempotencyMismatch, QuotaExceeded
+from app.services.submit import Answer, Wanted
+from app.services.submit_batch import submit_batch
+from tests.conftest import World
+from tests.race.scenes import (
+    Action,
+    Make,
+    Scene,
+    accepting,
+    cleaning_up,
+)
+
+
+def two_accepts_of_the_last_unit(world: World) -> Scene:
+    user = world.user(analyses=2)
+    world.submit(user)
+
+    def check(*outcomes: Any) -> None:
+        assert sorted(type(o).__name__ for o in outcomes) == ["Answer", "QuotaExceeded"]
+        (refused,) = [o for o in outcomes if isinstance(o, QuotaExceeded)]
+        assert (refused.facts["used"], refused.facts["reserved"], refused.facts["limit"]) == (0, 2, 2)
+
+    return Scene((accepting(user, world.wanted()), accepting(user, world.wanted())), check)
+
+
+def two_users_asking_for_one_commit(world: World) -> Scene:
+    one, other, wanted = world.user(analyses=2), world.user(analyses=2), world.wanted()
+
+    def check(first: Answer, second: Answer) -> None:
+        assert (first.status, second.status, first.job["id"]) == (202, 202, second.job["id"])
+        roles = "SELECT role FROM analysis_requests WHERE job_id = :id ORDER BY role"
+        assert [row["role"] for row in world.rows(roles, id=first.job["id"])] == ["joined", "payer"]
+
+    return Scene((accepting(one, wanted), accepting(other, wanted)), check)
+
+
+def two_users_asking_for_a_repository_nobody_has_seen(world: World) -> Scene:
+    one, other, wanted = world.user(analyses=2), world.user(analyses=2), world.wanted(f"shop-{uuid4().hex}")
+
+    def check(first: Answer, second: Answer) -> None:
+        assert (first.status, second.status, first.job["id"]) == (202, 202, second.job["id"])
+        found = "SELECT count(*) FROM codebases WHERE name = :name"
+        assert world.value(found, name=wanted.repository.name) == 1
+
+    return Scene((accepting(one, wanted), accepting(other, wanted)), check)
+
+
+def two_accepts_under_one_key(world: World) -> Scene:
+    user, wanted, key = world.user(analyses=2), world.wanted(), ("key", b"body")
+
+    def check(*outcomes: Any) -> None:
+        answers = [o for o in outcomes if isinstance(o, Answer)]
+        assert len([a for a in answers if not a.replayed]) == 1
+        assert len({a.job["id"] for a in answers}) == 1
+        assert all(isinstance(o, Answer | IdempotencyInFlight) for o in outcomes)
+
+    return Scene((accepting(user, wanted, key), accepting(user, wanted, key)), check)
+
+
+def one_key_for_two_requests(world: World) -> Scene:
+    user = world.user(analyses=2)
+    actions = tuple(accepting(user, world.wanted(), ("key", body)) for body in (b"one", b"two"))
+
+    def check(*outcomes: Any) -> None:
+        (answer,) = [o for o in outcomes if isinstance(o, Answer)]
+        assert answer.status == 202
+        assert [o for o in outcomes if isinstance(o, IdempotencyMismatch | IdempotencyInFlight)]
+        assert world.value("SELECT count(*) FROM quota_reservations WHERE user_id = :id", id=user) == 1
+
+    return Scene(actions, check)
+
+
+def two_batches_of_the_same_commits_the_other_way_round(world: World) -> Scene:
+    users, commits = [world.user(analyses=4) for _ in range(2)], [world.wanted() for _ in range(2)]
+
+    def batch(user_id: UUID, items: list[Wanted]) -> Action:
+        return lambda w: submit_batch(w.uow, user_id, items, w.policy, atomic=True, now=w.now)
+
+    def check(there: list[Answer], back: list[Answer]) -> None:
+        assert [answer.status for answer in there + back] == [202] * 4
+        assert [answer.job["id"] for answer in there] == [answer.job["id"] for answer in reversed(back)]
+
+    return Scene((batch(users[0], commits), batch(users[1], commits[::-1])), check)
+
+
+def an_accept_beside_the_clean_up(world: World) -> Scene:
+    user = world.user(analyses=2)
+
+    def check(answer: Answer, swept: Any) -> None:
+        assert (answer.status, swept.orphans, swept.buried) == (202, 0, 0)
+
+    return Scene((accepting(user, world.wanted()), cleaning_up), check)
+
+
+SCENES: Sequence[Make] = (
+    two_accepts_of_the_last_unit,
+    two_users_asking_for_one_commit,
+    two_users_asking_for_a_repository_nobody_has_seen,
+    two_accepts_under_one_key,
+    one_key_for_two_requests,
+    two_batches_of_the_same_commits_the_other_way_round,
+    an_accept_beside_the_clean_up,
+)
