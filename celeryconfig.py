@@ -57,5 +57,10 @@ beat_scheduler = "tasks.scheduler:PgScheduler"
 beat_max_loop_interval = 5
 beat_schedule = {
     "reschedule": {"task": "tasks.maintenance.reschedule", "schedule": timedelta(hours=1)},
+    "reconcile": {
+        "task": "tasks.maintenance.reconcile",
+        "schedule": timedelta(days=1),
+        "offset": timedelta(hours=3, minutes=30),  # UTC
+    },
     "sweep": {"task": "tasks.maintenance.sweep", "schedule": timedelta(minutes=5)},
 }

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 import structlog
 
+from app.services import reconcile as reconciling
 from app.services import reschedule as rescheduling
 from app.services import sweep as sweeping
 from tasks.celery import app
@@ -24,6 +25,14 @@ def sweep() -> None:
     kit = wired()
     swept = sweeping.sweep(kit.uow, kit.policy, now=datetime.now(UTC))
     log.log(30 if swept.orphans or swept.buried else 20, "swept", **swept.counts)
+
+
+@app.task(name="tasks.maintenance.reconcile", **FORGOTTEN)
+def reconcile() -> None:
+    """Prove that what completed is what was billed; a difference is a defect."""
+    done = reconciling.reconcile(wired().uow, now=datetime.now(UTC))
+    level = 40 if done.differences else 20
+    log.log(level, "reconciled", jobs=done.jobs, events=done.events, differences=done.differences[:10])
 
 
 @app.task(name="tasks.maintenance.reschedule", **FORGOTTEN)

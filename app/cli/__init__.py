@@ -21,6 +21,8 @@ COMMANDS = {
     "pause": "operate",
     "resume": "operate",
     "dead": "dead",
+    "audit": "audit",
+    "sweep": "audit",
     "config": "operate",
     "openapi": "operate",
 }

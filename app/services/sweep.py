@@ -81,6 +81,12 @@ def sweep(uow: UnitOfWork, policy: Policy, *, now: datetime, dry_run: bool = Fal
     return Swept(extended, len(orphans), len(freed), len(buried), pruned, rows)
 
 
+def orphans(uow: UnitOfWork) -> int:
+    """How many orphans all rounds have found: it only grows, whichever process counts."""
+    with uow.begin() as tx:
+        return events.orphans(tx)
+
+
 @contextmanager
 def _step(uow: UnitOfWork, *, dry_run: bool) -> Iterator[Tx]:
     with suppress(_RehearsedError), uow.begin() as tx:

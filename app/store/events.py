@@ -15,6 +15,8 @@ _LIST = text("SELECT id, at, event, facts - 'quota' AS facts FROM job_events WHE
 
 _COUNT = text("SELECT count(*) FROM job_events WHERE job_id = :job_id AND event = :event")
 
+_ORPHANS = text("SELECT count(*) FROM job_events WHERE event = 'reservation_orphaned'")
+
 
 def add(tx: Tx, job_id: UUID, event: str, **facts: object) -> None:
     """Append one event.  facts: JSON, numbers and codes, no payloads."""
@@ -29,3 +31,8 @@ def timeline(tx: Tx, job_id: UUID) -> list[RowMapping]:
 def count(tx: Tx, job_id: UUID, event: str) -> int:
     """How often this happened to a job."""
     return int(tx.run(_COUNT, job_id=job_id, event=event).scalar_one())
+
+
+def orphans(tx: Tx) -> int:
+    """How many reservations the sweep ever found without their job."""
+    return int(tx.run(_ORPHANS).scalar_one())

@@ -243,3 +243,24 @@ class Tokens(Shape):
     """Newest first."""
 
     items: list[TokenRow]
+
+
+class Finding(Shape):
+    """One invariant.  status: unknown when there was no time; broken: rows in all; rows: the first of them."""
+
+    number: str
+    title: str
+    sentence: str
+    status: Literal["holds", "broken", "unknown"]
+    seconds: float
+    broken: int
+    rows: list[dict[str, Any]]
+
+
+class Audit(Shape):
+    """broken, unknown: how many invariants."""
+
+    at: datetime
+    broken: int
+    unknown: int
+    items: list[Finding]

@@ -9,14 +9,14 @@ from typing import Any
 from apiflask import APIBlueprint
 from flask import Flask, Response
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from app.errors import Unavailable
 from app.migrate import head_revision
-from app.services import queues, readiness
+from app.services import queues, readiness, reconcile, sweep
 from app.store.unit_of_work import UnitOfWork
-from app.web.context import wired
+from app.web.context import utc_now, wired
 
 health = APIBlueprint("health", __name__, enable_openapi=False)
 
@@ -73,7 +73,9 @@ class _Facts(Collector):
             for row in rows:
                 gauge.add_metric([row["queue"]], float(row[member]))
             yield gauge
-        for name, text, value in queues.holdings(self._uow):
+        orphans = sweep.orphans(self._uow)
+        yield CounterMetricFamily("fairlane_orphans", "Reservations found without their job", value=float(orphans))
+        for name, text, value in (*queues.holdings(self._uow), *reconcile.gauges(self._uow, now=utc_now())):
             yield GaugeMetricFamily(f"fairlane_{name}", text, value=value)
 
 

@@ -46,7 +46,7 @@ def init(app: APIFlask) -> None:
         "AUTO_404_RESPONSE": False,
         "DESCRIPTION": "Lists the tests of Git repositories without running them. See /docs/api.",
         "SECURITY_SCHEMES": {"token": {"type": "http", "scheme": "bearer", "description": "fl_…"}},
-        "TAGS": ["Analyses", "Results", "Repositories", "Quota", "Account"],
+        "TAGS": ["Analyses", "Results", "Repositories", "Quota", "Account", "Operator"],
     }
     app.spec_processor(_finish)
 

@@ -129,3 +129,10 @@ class PageQuery(Query):
 
     cursor: Annotated[int | None, Field(ge=1, le=2**63 - 1, description="`next` of the page before")] = None
     limit: Annotated[int, Field(ge=1, le=200)] = 50
+
+
+class AuditQuery(Query):
+    """How far back to look, and how many rows to show of each invariant."""
+
+    since: Annotated[Instant | None, Field(description="Leave out what began before; none: everything")] = None
+    limit: Annotated[int, Field(ge=1, le=1000)] = 100

@@ -1,0 +1,69 @@
+"""`fairlane audit` and `fairlane sweep`: is the data sound, and what did the dead leave behind."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+
+import click
+from rich.console import Console
+from rich.table import Column, Table
+
+from app.cli.wiring import now, open_database, policy
+from app.services import audit as auditing
+from app.services import sweep as sweeping
+from app.services.audit import HOLDS, Finding
+
+
+@click.command()
+@click.option(
+    "--since", type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]), help="UTC; leave out what began before."
+)
+@click.option(
+    "--rows", type=click.IntRange(1, 10_000), default=auditing.ROWS, show_default=True, help="Of each, to show."
+)
+@click.option("--seconds", type=click.IntRange(1), default=600, show_default=True, help="For each invariant.")
+@click.option("--json", "as_json", is_flag=True)
+def audit(since: datetime | None, *, rows: int, seconds: int, as_json: bool) -> None:
+    """Check every invariant on the live database; exit 1 and the rows when one is broken, or took too long."""
+    found = auditing.audit(
+        open_database(),
+        since=since.replace(tzinfo=UTC) if since else None,
+        most=rows,
+        within=timedelta(seconds=seconds),
+    )
+    if as_json:
+        click.echo(json.dumps([asdict(finding) for finding in found], default=str))
+    else:
+        _print(found)
+    if any(finding.status != HOLDS for finding in found):
+        sys.exit(1)
+
+
+def _print(found: list[Finding]) -> None:
+    table = Table(*(Column(name, no_wrap=name != "title") for name in ("no", "title", "status", "rows", "seconds")))
+    for finding in found:
+        table.add_row(finding.number, finding.title, finding.status, str(finding.broken), f"{finding.seconds:.2f}")
+    Console().print(table)
+    for finding in found:
+        if finding.rows:
+            click.echo(f"\n{finding.number} {finding.title}: {finding.broken}. {finding.sentence}")
+        for row in finding.rows:
+            click.echo("  " + " ".join(f"{name}={value}" for name, value in row.items()))
+
+
+@click.command()
+@click.option("--dry-run", is_flag=True, help="Tell what a round would do, and do nothing.")
+@click.option("--json", "as_json", is_flag=True)
+def sweep(*, dry_run: bool, as_json: bool) -> None:
+    """Run one round of the sweep that beat sends every five minutes: drop what the dead left behind."""
+    swept = sweeping.sweep(open_database(), policy(), now=now(), dry_run=dry_run)
+    if as_json:
+        click.echo(json.dumps({"dry_run": dry_run, **swept.counts, "rows": swept.rows}, default=str))
+        return
+    for kind, count in swept.counts.items():
+        click.echo(f"{kind}: {count}")
+        for row in swept.rows.get(kind, []):
+            click.echo("  " + " ".join(f"{name}={value}" for name, value in row.items()))

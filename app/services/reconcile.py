@@ -1,0 +1,44 @@
+"""Prove that what completed is what was billed, user by user and period by period (docs/adr/0024)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from app.store import reconciliations
+from app.store.unit_of_work import UnitOfWork
+
+#: Two billing periods and a little: nothing older is accepted into, and little of it still runs.
+LOOKS_BACK = timedelta(days=65)
+
+
+@dataclass(frozen=True, slots=True)
+class Reconciled:
+    """jobs: completed and billable; events: billed; differences: one row per user and period that are not equal."""
+
+    jobs: int
+    events: int
+    differences: list[dict[str, Any]]
+
+
+def reconcile(uow: UnitOfWork, *, now: datetime, since: datetime | None = None) -> Reconciled:
+    """Count both sides of what was accepted since then (None: 65 days ago), and keep what was found."""
+    since = since or now - LOOKS_BACK
+    with uow.begin() as tx:
+        found = reconciliations.count(tx, since=since)
+        done = Reconciled(int(found.jobs), int(found.events), list(found.differences))
+        reconciliations.add(tx, since=since, jobs=done.jobs, events=done.events, differences=done.differences, now=now)
+    return done
+
+
+def gauges(uow: UnitOfWork, *, now: datetime) -> list[tuple[str, str, float]]:
+    """(name, what it tells, value) of the last run; nothing before the first."""
+    with uow.begin() as tx:
+        last = reconciliations.newest(tx)
+    if last is None:
+        return []
+    return [
+        ("reconciliation_differences", "Users and periods billed otherwise than completed", float(last.differences)),
+        ("reconciliation_age_seconds", "Since the last reconciliation", (now - last.ran_at).total_seconds()),
+    ]

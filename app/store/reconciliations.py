@@ -1,0 +1,83 @@
+"""Both sides of the bill, counted from different tables, and what each count found (docs/adr/0024)."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Row, text
+
+from app.store.unit_of_work import Tx
+
+MOST_DIFFERENCES = 1000
+
+# The anchor in force at an instant, and from it the period that holds the instant, as app/domain/periods.py computes
+# it: k whole months after the anchor, clamped at short months.  Times are in UTC, as the session is.
+_PERIOD = """
+    CROSS JOIN LATERAL (
+        SELECT coalesce((SELECT s.anchor_at FROM user_subscriptions s
+                          WHERE s.user_id = x.user_id AND s.anchor_at <= x.at
+                            AND (s.ended_at IS NULL OR s.ended_at > x.at)
+                          ORDER BY s.anchor_at DESC LIMIT 1), u.created_at) AS at) anchor
+    CROSS JOIN LATERAL (
+        SELECT CAST((extract(year FROM x.at) - extract(year FROM anchor.at)) * 12
+                    + extract(month FROM x.at) - extract(month FROM anchor.at) AS integer) AS months) k
+    CROSS JOIN LATERAL (
+        SELECT anchor.at + make_interval(months => k.months
+               - (anchor.at + make_interval(months => k.months) > x.at)::int) AS start) period"""
+_SIDES = f"""
+    WITH jobs AS (
+        SELECT r.user_id, accept.at, accept.units
+          FROM analysis_requests r
+          JOIN analyses a ON a.id = r.job_id AND a.status = 'completed'
+         CROSS JOIN LATERAL (
+               SELECT q.units, q.at FROM job_events e
+                CROSS JOIN LATERAL jsonb_to_record(e.facts->'quota') AS q(units bigint, at timestamptz)
+                WHERE e.job_id = r.job_id AND e.event IN ('accepted', 'payer_came_back')
+                ORDER BY e.id DESC LIMIT 1) accept
+         WHERE r.role = 'payer' AND r.trigger <> 'scheduled' AND r.cancelled_at IS NULL AND r.user_id IS NOT NULL
+           -- a payer who comes back is accepted later than the request; no job is under way for a month
+           AND r.requested_at >= :since - interval '1 month' AND accept.at >= :since AND accept.units > 0
+    ), events AS (
+        SELECT user_id, accepted_at AS at, quota_amount AS amount FROM usage_events
+         WHERE user_id IS NOT NULL AND event_type = 'analysis' AND accepted_at >= :since
+    ), expected AS (
+        SELECT x.user_id, period.start, count(*) AS jobs, sum(x.units) AS units
+          FROM jobs x JOIN users u ON u.id = x.user_id {_PERIOD} GROUP BY 1, 2
+    ), billed AS (
+        SELECT x.user_id, period.start, count(*) AS events, sum(x.amount) AS amount
+          FROM events x JOIN users u ON u.id = x.user_id {_PERIOD} GROUP BY 1, 2
+    )
+    SELECT user_id, start AS period, coalesce(jobs, 0) AS jobs, coalesce(units, 0) AS units,
+           coalesce(events, 0) AS events, coalesce(amount, 0) AS amount
+      FROM expected FULL JOIN billed USING (user_id, start)"""
+_COUNT = text(f"""
+    WITH sides AS MATERIALIZED ({_SIDES}), different AS (
+        SELECT * FROM sides WHERE (jobs, units) <> (events, amount) ORDER BY user_id, period LIMIT :most)
+    SELECT coalesce(sum(jobs), 0) AS jobs, coalesce(sum(events), 0) AS events,
+           (SELECT coalesce(jsonb_agg(to_jsonb(different)), '[]') FROM different) AS differences FROM sides""")
+_ADD = text("""
+    INSERT INTO reconciliations (ran_at, since, jobs, events, differences)
+    VALUES (:now, :since, :jobs, :events, CAST(:differences AS jsonb))""")
+_NEWEST = text("""
+    SELECT ran_at, jsonb_array_length(differences) AS differences FROM reconciliations ORDER BY id DESC LIMIT 1""")
+
+
+def count(tx: Tx, *, since: datetime) -> Row[Any]:
+    """Both sides of what was accepted since then, in one statement.
+
+    row: jobs (completed and billable), events (billed), differences (JSON, up to 1000 of user_id, period, jobs, units,
+    events, amount, where jobs are not events or units not the amount).
+    """
+    return tx.run(_COUNT, since=since, most=MOST_DIFFERENCES).one()
+
+
+def add(tx: Tx, *, since: datetime, jobs: int, events: int, differences: list[dict[str, Any]], now: datetime) -> None:
+    """Keep what a run found."""
+    tx.write(_ADD, now=now, since=since, jobs=jobs, events=events, differences=json.dumps(differences))
+
+
+def newest(tx: Tx) -> Row[Any] | None:
+    """row: ran_at, differences (how many) of the last run; None before the first."""
+    return tx.run(_NEWEST).one_or_none()

@@ -1,0 +1,128 @@
+"""The audit while clients, workers, the broker and the sweep are at it: it finds nothing, at whatever moment it looks."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from random import Random
+from threading import Event
+from uuid import UUID, uuid4
+
+from app.domain.lifecycle import Delivery, Failure, Outcome
+from app.domain.plans import Tier
+from app.errors import Problem
+from app.services.audit import HOLDS, audit
+from app.services.dead_letters import Chosen, redrive
+from app.services.reconcile import reconcile
+from app.services.submit import submit
+from app.services.sweep import sweep
+from tests.conftest import World
+from tests.services.busy import FILE, bury, leave
+
+CLIENTS, WORKERS, EACH = 3, 3, 40
+CLAIM = """
+    UPDATE kombu_message SET visible = false, lease_token = gen_random_uuid(), delay_reason = NULL,
+           visible_at = clock_timestamp() + interval '1 h', delivery_count = delivery_count + 1
+     WHERE id = (SELECT id FROM kombu_message
+                  WHERE visible OR (lease_token IS NULL AND visible_at < clock_timestamp())
+                  ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
+    RETURNING task_id, user_id, lease_token, retry_count, lost_count"""
+PASSES = Failure("internal_error", "Something failed on our side.", retryable=True)
+STAYS = Failure("too_large", "The repository is larger than 2 GB.")
+
+
+@dataclass
+class Town:
+    """What the threads share.  commits: few, so that requests meet."""
+
+    world: World
+    users: list[UUID]
+    commits: list[str] = field(default_factory=lambda: [uuid4().hex + "0" * 8 for _ in range(12)])
+    closed: Event = field(default_factory=Event)
+
+
+def client(town: Town, seed: int) -> int:
+    """Asks, asks again, and changes its mind; how often it was accepted."""
+    chance, accepted = Random(seed), 0
+    for number in range(EACH):
+        user = chance.choice(town.users)
+        wanted = town.world.wanted(commit=chance.choice([*town.commits, None]), retry=chance.random() < 0.7)
+        key = (f"{seed} {number}", b"f" * 32) if chance.random() < 0.3 else None
+        with suppress(Problem):
+            answer = submit(town.world.uow, user, wanted, town.world.policy, key=key, now=town.world.now)
+            accepted += answer.status == 202
+            if chance.random() < 0.3:
+                leave(town.world, UUID(answer.job["id"]), user)
+    return accepted
+
+
+def worker(town: Town, seed: int) -> set[Outcome]:
+    """Claims and ends whatever way comes; what came of it."""
+    chance, outcomes = Random(seed), set[Outcome]()
+    while True:
+        closed = town.closed.is_set()  # before the look, so that nothing comes after a last look in vain
+        found = town.world.rows(CLAIM)
+        if not found and closed:
+            return outcomes
+        for row in found:
+            user = UUID(str(row["user_id"])) if row["user_id"] else None
+            delivery = Delivery(
+                UUID(str(row["task_id"])), UUID(str(row["lease_token"])), int(str(row["retry_count"])),
+                int(str(row["lost_count"])),
+            )  # fmt: skip
+            outcomes.add(end(town.world, delivery, user, chance))
+
+
+def end(world: World, delivery: Delivery, user: UUID | None, chance: Random) -> Outcome:
+    if chance.random() < 0.1:  # the broker gives it up; sometimes an operator is faster than the sweep
+        letter = bury(world, delivery.job_id)
+        if chance.random() < 0.5:
+            redrive(world.uow, Chosen((letter,)), actor="test")
+        return Outcome.STALE
+    if (outcome := world.start(delivery, user)) is not Outcome.STARTED:
+        return outcome
+    match chance.randrange(8):
+        case 0:
+            return world.fail(delivery, user, STAYS)
+        case 1:
+            return world.fail(delivery, user, PASSES)
+        case 2:
+            world.lose(delivery.job_id)
+            return world.finish(delivery, user, [FILE])
+    return world.finish(delivery, user, [FILE])
+
+
+def sweeper(town: Town) -> None:
+    while not town.closed.is_set():
+        sweep(town.world.uow, town.world.policy, now=town.world.now)
+
+
+def auditor(town: Town) -> tuple[int, list[object]]:
+    """How often it looked, and what it found."""
+    looks, wrong = 0, []
+    while not town.closed.is_set():
+        found = audit(town.world.uow)
+        wrong += [(finding.number, finding.rows) for finding in found if finding.status != HOLDS]
+        wrong += reconcile(town.world.uow, now=town.world.now).differences
+        looks += 1
+    return looks, wrong
+
+
+def test_an_audit_at_any_moment_of_a_busy_service_finds_nothing(world: World) -> None:
+    town = Town(world, [world.user(Tier.ENTERPRISE), world.user(Tier.ENTERPRISE), world.user(Tier.PRO, analyses=25)])
+    with ThreadPoolExecutor(CLIENTS + WORKERS + 2) as threads:
+        looking, sweeping = threads.submit(auditor, town), threads.submit(sweeper, town)
+        working = [threads.submit(worker, town, 100 + number) for number in range(WORKERS)]
+        try:
+            accepted = sum(threads.map(client, [town] * CLIENTS, range(CLIENTS)))
+        finally:
+            town.closed.set()
+        sweeping.result()
+        outcomes = set[Outcome]().union(*(each.result() for each in working))
+        looks, wrong = looking.result()
+    assert wrong == []
+    assert looks > 2
+    assert accepted > EACH
+    assert {Outcome.COMPLETED, Outcome.FAILED, Outcome.RETRY, Outcome.STALE} <= outcomes
+    assert [finding.number for finding in audit(world.uow) if finding.status != HOLDS] == []

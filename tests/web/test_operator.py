@@ -1,0 +1,70 @@
+"""The operator's calls: who may make them, and what they tell."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import text
+
+from app.services.reconcile import reconcile
+from app.services.sweep import sweep
+from app.store.invariants import ALL
+from tests.web.conftest import POLICY, Web, _now
+
+
+@pytest.fixture
+def operator(web: Web) -> dict[str, str]:
+    return web.token(web.user(is_operator=True).user_id, "operator")
+
+
+def test_an_audit_names_every_invariant(web: Web, operator: dict[str, str]) -> None:
+    web.completed(web.submit().json["id"])
+    answer = web.client.get("/api/v1/operator/audit", headers=operator)
+    assert (answer.status_code, answer.json["broken"], answer.json["unknown"]) == (200, 0, 0)
+    assert [item["number"] for item in answer.json["items"]] == [invariant.number for invariant in ALL]
+
+
+def test_an_audit_shows_the_rows_that_break_one(web: Web, operator: dict[str, str]) -> None:
+    jobs = [web.submit(f"shop{number}", web.token()).json["id"] for number in range(3)]
+    with web.uow.begin() as tx:
+        tx.run(text("DELETE FROM quota_reservations"))
+    answer = web.client.get("/api/v1/operator/audit?limit=2", headers=operator).json
+    [broken] = [item for item in answer["items"] if item["status"] == "broken"]
+    assert (answer["broken"], broken["number"], broken["broken"], len(broken["rows"])) == (1, "I4", 3, 2)
+    assert {row["job_id"] for row in broken["rows"]} < set(jobs)
+    later = web.client.get("/api/v1/operator/audit?since=2999-01-01T00:00:00Z", headers=operator)
+    assert later.json["broken"] == 0
+
+
+def test_an_audit_is_for_operators_by_token(web: Web) -> None:
+    boss, clerk = web.user(is_operator=True), web.user()
+    refusals = {
+        "nobody": {},
+        "another account": web.token(clerk.user_id, "read", "operator"),
+        "an everyday token": web.token(boss.user_id, "read", "write"),
+    }
+    found = {who: web.client.get("/api/v1/operator/audit", headers=sent).status_code for who, sent in refusals.items()}
+    assert found == {"nobody": 401, "another account": 403, "an everyday token": 403}
+    web.sign_in(boss)
+    assert web.client.get("/api/v1/operator/audit").status_code == 403
+
+
+@pytest.mark.parametrize("query", ["since=yesterday", "limit=0", "limit=1001", "from=2026-01-01T00:00:00Z"])
+def test_a_question_that_makes_no_sense_is_refused(web: Web, operator: dict[str, str], query: str) -> None:
+    answer = web.client.get(f"/api/v1/operator/audit?{query}", headers=operator)
+    assert (answer.status_code, answer.mimetype) == (422, "application/problem+json")
+
+
+def test_metrics_count_orphans_and_tell_of_the_last_reconciliation(web: Web) -> None:
+    before = web.client.get("/metrics").text
+    assert "fairlane_orphans_total 0.0" in before
+    assert "fairlane_reconciliation" not in before
+    web.submit()
+    with web.uow.begin() as tx:
+        tx.run(text("DELETE FROM kombu_message"))
+        tx.run(text("UPDATE quota_reservations SET expires_at = now() - interval '1 h'"))
+    assert sweep(web.uow, POLICY, now=_now()).orphans == 1
+    assert reconcile(web.uow, now=_now()).differences == []
+    page = web.client.get("/metrics").text
+    assert "fairlane_orphans_total 1.0" in page
+    assert "fairlane_reconciliation_differences 0.0" in page
+    assert "fairlane_reconciliation_age_seconds" in page
