@@ -90,6 +90,41 @@ def test_a_circle_of_locks_is_met_and_its_victim_runs_again(tables: World, order
     assert tables.rows("SELECT DISTINCT n FROM left_side") == [{"n": 2 * ran}]
 
 
+def copying(here: str, there: str) -> Callable[[World], int]:
+    """A use case that reads one table and adds what it saw to the other; gives what it saw."""
+
+    def copy(world: World) -> int:
+        with world.uow.begin() as tx:
+            saw = tx.run(text(f"SELECT n FROM {here} WHERE id = 1")).scalar_one()
+            tx.run(text(f"UPDATE {there} SET n = n + {saw} + 1 WHERE id = 1"))
+            tx.run(text(f"SELECT n FROM {there} WHERE id = 2 FOR UPDATE"))
+            return saw
+
+    return copy
+
+
+def test_the_reduced_search_meets_every_outcome_that_all_orders_together_meet(tables: World, theatre: Theatre) -> None:
+    def outcomes(*copies: Callable[[World], int], switches: int | None) -> tuple[int, set[object]]:
+        met: set[object] = set()
+
+        def fresh(world: World) -> Scene:
+            with world.uow.begin() as tx:
+                tx.run(text("UPDATE left_side SET n = 0"))
+                tx.run(text("UPDATE right_side SET n = 0"))
+            left, right = (f"(SELECT n FROM {table} WHERE id = 1)" for table in ("left_side", "right_side"))
+            return Scene(copies, lambda *saw: met.add((saw, world.value(f"SELECT ({left}, {right})::text"))))
+
+        return theatre.every_order(fresh, switches=switches).orders, met
+
+    crossed = copying("left_side", "right_side"), copying("right_side", "left_side")
+    beside = copying("left_side", "right_side"), copying("left_side", "right_side")
+    for pair in (crossed, beside):
+        every, all_met = outcomes(*pair, switches=99)
+        fewer, met = outcomes(*pair, switches=None)
+        assert (met, len(met) > 1) == (all_met, pair == crossed)
+        assert fewer < every
+
+
 def checked_apart(world: World, user_id: Any) -> Any:
     """An accept whose check is another transaction than its reservation."""
     who = account(world, user_id)
