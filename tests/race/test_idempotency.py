@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 
 import pytest
 from sqlalchemy import text
@@ -49,9 +49,12 @@ def test_twenty_twins_of_a_key_make_one_job_and_a_stranger_under_it_makes_none(w
 
 def wrong(seen: list[Seen]) -> list[str]:
     """Keys of which the answers contradict each other."""
+    by_kind: dict[str, list[tuple[int, str | None, bool, str | None]]] = defaultdict(list)
+    for kind, *answer in seen:
+        by_kind[kind].append(tuple(answer))
     found = []
     for number in range(KEYS):
-        twins, strangers = of(seen, f"key{number}"), of(seen, f"key{number} other")
+        twins, strangers = by_kind[f"key{number}"], by_kind[f"key{number} other"]
         jobs = {job for _, job, _, _ in twins + strangers if job}
         fresh = [status for status, job, replayed, _ in twins + strangers if job and not replayed]
         refusals = {(status, problem) for status, job, _, problem in twins + strangers if job is None}
@@ -62,7 +65,3 @@ def wrong(seen: list[Seen]) -> list[str]:
         if any(problem == MISMATCH for *_, problem in won) or any(job for _, job, _, _ in lost):
             found.append(f"key{number}: bodies were mixed up")
     return found
-
-
-def of(seen: list[Seen], kind: str) -> list[tuple[int, str | None, bool, str | None]]:
-    return [one[1:] for one in seen if one[0] == kind]
