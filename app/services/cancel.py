@@ -35,7 +35,10 @@ def cancel(uow: UnitOfWork, job_id: UUID, account: Account, policy: Policy, *, n
         status = Status(describe.job(tx, job_id, policy, now=now)["status"])
         if status is Status.CANCELLED:
             return
-        if not (account.is_operator or requests.asked(tx, job_id, account.user_id)):
+        role = requests.role(tx, job_id, account.user_id)
+        if role == "left" and not account.is_operator:
+            return
+        if role is None and not account.is_operator:
             raise Forbidden("Only somebody who asked for this job may cancel it")
         if status in FINAL or message is None:
             raise Conflict(f"The job is {status} already")

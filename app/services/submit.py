@@ -14,6 +14,7 @@ from app.services import admit, describe
 from app.services.policy import Policy
 from app.store import codebases, events, idempotency, messages, requests
 from app.store.codebases import Codebase
+from app.store.idempotency import Stored
 from app.store.looks import Standing, look
 from app.store.requests import Request
 from app.store.unit_of_work import AlreadyQueuedError, JobMessage, Tx, UnitOfWork, retried
@@ -64,14 +65,13 @@ def submit(
         found = look(tx, user_id, key[0] if key else None, wanted.repository, wanted.commit, policy.parser_version)
         if not found.claimed:
             raise IdempotencyInFlight(retry_after=1)
-        if key and (stored := _answer(found.stored, key[1])):
-            return stored
+        if key and (stored := _same(found.stored, key[1])):
+            return Answer(stored.status, stored.body, replayed=True)
         if found.account is None:
             raise NotFound("The account is gone")
         answer = accept(tx, found.account, found.standing, wanted, policy, now=now)
         if key:
-            stored_answer = idempotency.Stored(key[1], answer.status, answer.job)
-            idempotency.add(tx, user_id, key[0], stored_answer, now=now)
+            idempotency.add(tx, user_id, key[0], Stored(key[1], answer.status, answer.job), now=now)
         return answer
 
 
@@ -110,17 +110,23 @@ def _join_or_look_again(
     return Answer(ACCEPTED, describe.job(tx, running, policy, now=now))
 
 
-def stored_answer(tx: Tx, user_id: UUID, key: str, fingerprint: bytes) -> Answer | None:
+def stored_answer(tx: Tx, user_id: UUID, key: str, fingerprint: bytes) -> Stored | None:
     """The answer given under a key before; None when there is none.  Raises: IdempotencyMismatch."""
-    return _answer(idempotency.find(tx, user_id, key), fingerprint)
+    return _same(idempotency.find(tx, user_id, key), fingerprint)
 
 
-def _answer(stored: idempotency.Stored | None, fingerprint: bytes) -> Answer | None:
-    if stored is None:
-        return None
-    if stored.fingerprint != fingerprint:
+def claimed_answer(tx: Tx, user_id: UUID, key: str, fingerprint: bytes) -> Stored | None:
+    """As stored_answer, and be the only request with this key.  Raises: IdempotencyInFlight, IdempotencyMismatch."""
+    claimed, stored = idempotency.claim(tx, user_id, key)
+    if not claimed:
+        raise IdempotencyInFlight(retry_after=1)
+    return _same(stored, fingerprint)
+
+
+def _same(stored: Stored | None, fingerprint: bytes) -> Stored | None:
+    if stored is not None and stored.fingerprint != fingerprint:
         raise IdempotencyMismatch("This Idempotency-Key came with another request before; use a new key per request.")
-    return Answer(stored.status, stored.body, replayed=True)
+    return stored
 
 
 def message_for(job_id: UUID, codebase: Codebase, wanted: Wanted, *, queue: str, user_id: UUID | None) -> JobMessage:

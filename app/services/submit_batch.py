@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from app.errors import InvalidInput, NotFound, Problem
 from app.services.policy import Policy
-from app.services.submit import Answer, Wanted, accept
+from app.services.submit import Answer, Wanted, accept, claimed_answer
+from app.store import idempotency
+from app.store.idempotency import Stored
 from app.store.looks import look
 from app.store.unit_of_work import Tx, UnitOfWork, retried
 
 #: One per item, in the order asked: accepted, or why not.
 Outcomes = list[Answer | Problem]
+#: (status, JSON) of all outcomes, as it is answered and kept under an Idempotency-Key.
+Render = Callable[[Outcomes], tuple[int, dict[str, Any]]]
+
+
+@dataclass(frozen=True, slots=True)
+class BatchAnswer:
+    """status: 202 when at least one item was accepted or joined, else 200; body: JSON."""
+
+    status: int
+    body: dict[str, Any]
+    replayed: bool = False
 
 
 @retried
@@ -22,25 +37,40 @@ def submit_batch(
     user_id: UUID,
     items: Sequence[Wanted | Problem],
     policy: Policy,
+    render: Render,
     *,
     atomic: bool,
+    key: tuple[str, bytes] | None = None,
     now: datetime,
-) -> Outcomes:
+) -> BatchAnswer:
     """Accept each item, or say why not; atomic: all or none.  An item may be refused already by its address.
 
-    Locks: users row, then repositories and messages in the order of their keys, so that two batches with the same
-    repositories cannot deadlock.  Raises: NotFound, and with `atomic` the first item's Problem.
+    key: as of submit; the whole answer is kept.  Locks: users row, then repositories and messages in the order of their
+    keys, so that two batches with the same repositories cannot deadlock.
+    Raises: NotFound, IdempotencyInFlight, IdempotencyMismatch, and with `atomic` the first item's Problem.
     """
     if atomic:
         _refuse_first(items)
-    outcomes: dict[int, Answer | Problem] = {}
     with uow.begin() as tx:
-        for index, item in sorted(enumerate(items), key=_key):
-            outcomes[index] = item if isinstance(item, Problem) else _accept(tx, user_id, item, policy, now=now)
-        ordered = [outcomes[index] for index in range(len(items))]
+        if key and (stored := claimed_answer(tx, user_id, *key)):
+            return BatchAnswer(stored.status, stored.body, replayed=True)
+        outcomes = _accept_each(tx, user_id, items, policy, now=now)
         if atomic:
-            _refuse_first(ordered)  # leaving the transaction by an exception undoes all of it
-    return ordered
+            _refuse_first(outcomes)  # leaving the transaction by an exception undoes all of it
+        status, body = render(outcomes)
+        if key:
+            idempotency.add(tx, user_id, key[0], Stored(key[1], status, body), now=now)
+        return BatchAnswer(status, body)
+
+
+def _accept_each(
+    tx: Tx, user_id: UUID, items: Sequence[Wanted | Problem], policy: Policy, *, now: datetime
+) -> Outcomes:
+    outcomes = {
+        index: item if isinstance(item, Problem) else _accept(tx, user_id, item, policy, now=now)
+        for index, item in sorted(enumerate(items), key=_key)
+    }
+    return [outcomes[index] for index in range(len(items))]
 
 
 def _accept(tx: Tx, user_id: UUID, wanted: Wanted, policy: Policy, *, now: datetime) -> Answer | Problem:

@@ -18,8 +18,8 @@ from app.store.unit_of_work import Tx
 class Request:
     """Somebody asked for a job.
 
-    role: payer (the job was accepted for it), joined or cached; user_id, tier: None for the schedule;
-    retention_days: of the plan at that time, None = for ever.
+    role: payer (the job was accepted for it), joined, cached, or left (had joined); user_id, tier: None for the
+    schedule; retention_days: of the plan at that time, None = for ever.
     """
 
     job_id: UUID
@@ -50,7 +50,7 @@ _ADD = text("""
                                    requested_at, retention_days)
     VALUES (:job_id, :user_id, :role, :codebase_id, :commit_sha, :ref, :trigger, :queue, CAST(:tier AS plan_tier),
             :requested_at, :retention_days)
-    ON CONFLICT (job_id, user_id) DO NOTHING""")
+    ON CONFLICT (job_id, user_id) DO UPDATE SET role = excluded.role WHERE analysis_requests.role = 'left'""")
 _COLUMNS = """
     r.job_id, r.user_id, r.role, r.codebase_id, r.commit_sha, r.ref, r.trigger, r.queue, r.tier, r.requested_at,
     r.cancelled_at, c.host, c.owner, c.name, c.is_private
@@ -58,22 +58,23 @@ _COLUMNS = """
 _ACCEPTED = text(f"""
     SELECT {_COLUMNS} FROM analysis_requests r JOIN codebases c ON c.id = r.codebase_id
      WHERE r.job_id = :job_id AND r.role = 'payer'""")
-_ASKED = text("SELECT 1 FROM analysis_requests WHERE job_id = :job_id AND user_id = :user_id")
+_ROLE = text("SELECT role FROM analysis_requests WHERE job_id = :job_id AND user_id = :user_id")
 _CANCELLED = text("UPDATE analysis_requests SET cancelled_at = :now WHERE job_id = :job_id AND cancelled_at IS NULL")
 _WITHDRAW = text("UPDATE analysis_requests SET cancelled_at = :now WHERE job_id = :job_id AND user_id = :user_id")
 _RETURN = text("UPDATE analysis_requests SET cancelled_at = NULL WHERE job_id = :job_id AND user_id = :user_id")
-_LEAVE = text("DELETE FROM analysis_requests WHERE job_id = :job_id AND user_id = :user_id AND role = 'joined'")
+_LEAVE = text("""
+    UPDATE analysis_requests SET role = 'left' WHERE job_id = :job_id AND user_id = :user_id AND role = 'joined'""")
 _OTHERS = text("""
     SELECT count(*) FROM analysis_requests
      WHERE job_id = :job_id AND role = 'joined' AND cancelled_at IS NULL AND user_id IS DISTINCT FROM :user_id""")
 _HISTORY = text(f"""
     SELECT {_COLUMNS}, r.id FROM analysis_requests r JOIN codebases c ON c.id = r.codebase_id
-     WHERE r.user_id = :user_id AND (CAST(:before AS bigint) IS NULL OR r.id < :before)
+     WHERE r.user_id = :user_id AND r.role <> 'left' AND (CAST(:before AS bigint) IS NULL OR r.id < :before)
      ORDER BY r.id DESC LIMIT :most""")
 
 
 def add(tx: Tx, request: Request) -> None:
-    """Record that a user asked for a job.  Asking twice leaves one row."""
+    """Record that a user asked for a job.  Asking twice leaves one row; who had left and joins again is joined."""
     tier = request.tier.value if request.tier else None
     tx.write(_ADD, **{**{name: getattr(request, name) for name in _WRITTEN}, "tier": tier})
 
@@ -83,9 +84,15 @@ def accepted(tx: Tx, job_id: UUID) -> Row[Any] | None:
     return tx.run(_ACCEPTED, job_id=job_id).one_or_none()
 
 
+def role(tx: Tx, job_id: UUID, user_id: UUID) -> str | None:
+    """What the user is to the job; None for a stranger."""
+    found: str | None = tx.run(_ROLE, job_id=job_id, user_id=user_id).scalar_one_or_none()
+    return found
+
+
 def asked(tx: Tx, job_id: UUID, user_id: UUID) -> bool:
-    """Whether the user has the job in their history."""
-    return tx.run(_ASKED, job_id=job_id, user_id=user_id).one_or_none() is not None
+    """Whether the user asked for the job and did not leave it."""
+    return role(tx, job_id, user_id) not in (None, "left")
 
 
 def cancelled(tx: Tx, job_id: UUID, *, now: datetime) -> None:
@@ -103,9 +110,9 @@ def take_back(tx: Tx, job_id: UUID, user_id: UUID) -> None:
     tx.write(_RETURN, job_id=job_id, user_id=user_id)
 
 
-def leave(tx: Tx, job_id: UUID, user_id: UUID) -> bool:
-    """Take a joiner out of a job; False when the user has not joined it."""
-    return tx.run(_LEAVE, job_id=job_id, user_id=user_id).rowcount > 0
+def leave(tx: Tx, job_id: UUID, user_id: UUID) -> None:
+    """Take a joiner out of a job; the row stays, so that leaving twice is no error."""
+    tx.write(_LEAVE, job_id=job_id, user_id=user_id)
 
 
 def others(tx: Tx, job_id: UUID, user_id: UUID | None) -> int:

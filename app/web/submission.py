@@ -18,6 +18,8 @@ from app.web.schemas import SubmitAnalysis
 from app.web.wiring import Wired
 
 LONGEST_KEY = 255
+#: Tells that an answer was given before.
+REPLAYED = {"Idempotency-Replayed": "true"}
 PARALLEL_LOOKUPS = 8  # a batch asks the Git hosts about so many repositories at once
 
 

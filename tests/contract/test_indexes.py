@@ -1,12 +1,16 @@
 """The statements of the hot path read their own index, on tables as full as a busy service has them."""
 
+import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+import psycopg2
 import pytest
 from sqlalchemy import TextClause, text
+from sqlalchemy.engine import make_url
 
+from app import embedded
 from app.store import analyses, dead_letters, events, idempotency, messages, quota, requests
 from app.store.unit_of_work import UnitOfWork
 
@@ -17,7 +21,11 @@ COMMIT = {"codebase_id": UUID(int=11), "commit_sha": f"{10:040x}", "parser_versi
 #: (statement, its parameters, the indexes it reads)
 HOT: dict[str, tuple[TextClause, dict[str, object], set[str]]] = {
     "usage": (quota._USAGE, IN_PERIOD, {"usage_events_sum", "quota_reservations_sum"}),
-    "settle": (quota._SETTLE, {"job_id": JOB, "resource_id": JOB, "now": NOW}, {"quota_reservations_job_id_key"}),
+    "settle": (
+        quota._SETTLE,
+        {"job_id": JOB, "resource_id": JOB, "cost": None, "now": NOW},
+        {"quota_reservations_job_id_key"},
+    ),
     "sweep": (
         quota._SWEEP,
         {"now": NOW - timedelta(days=1)},
@@ -110,3 +118,41 @@ def nodes(plan: dict[str, Any]) -> list[dict[str, Any]]:
 def test_every_statement_of_the_hot_path_reads_its_own_index(busy: UnitOfWork) -> None:
     found = {name: scans_of(busy, statement, **given) for name, (statement, given, _) in HOT.items()}
     assert found == {name: indexes for name, (_, _, indexes) in HOT.items()}
+
+
+#: What the functions of an accept read: (call, indexes).
+FUNCTIONS = {
+    "look": (
+        f"SELECT accept_look('{USER}', 'new key', 'github.com', 'Acme', 'shop11', '{10:040x}', 'analysis:10', '1')",
+        {
+            "idempotency_keys_pkey", "users_pkey", "user_subscriptions_one_active", "subscription_plans_pkey",
+            "codebases_address", "kombu_message_unique_key", "analyses_one_completed", "analyses_commit",
+        },
+    ),
+    "line": (
+        "SELECT analysis_line(task_id, 1000) FROM kombu_message WHERE visible LIMIT 1",
+        {
+            "kombu_message_task_id", "kombu_queue_pkey", "kombu_message_ready", "kombu_message_started",
+            "analyses_completed_at",
+        },
+    ),
+}  # fmt: skip
+NESTED = """
+    LOAD 'auto_explain'; SET auto_explain.log_min_duration = 0; SET auto_explain.log_nested_statements = on;
+    SET auto_explain.log_format = json; SET client_min_messages = log"""
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_the_functions_of_an_accept_read_their_own_indexes(
+    busy: UnitOfWork, server: embedded.Server, function: str
+) -> None:
+    call, indexes = FUNCTIONS[function]
+    url = make_url(server.admin_url).set(drivername="postgresql", database=busy.engine.url.database)
+    connection = psycopg2.connect(url.render_as_string(hide_password=False))
+    with connection.cursor() as cursor:
+        cursor.execute(NESTED)
+        cursor.execute(call)
+    plans = [json.loads(notice.partition("plan:")[2])["Plan"] for notice in connection.notices if "plan:" in notice]
+    connection.close()
+    inside = [node for plan in plans[:-1] for node in nodes(plan)]  # the last is the call itself
+    assert {str(node.get("Index Name") or node["Relation Name"]) for node in inside if scans(node)} == indexes

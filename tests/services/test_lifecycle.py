@@ -262,9 +262,22 @@ def test_a_joiner_that_cancels_only_leaves(world: World) -> None:
     payer, joiner, wanted = world.user(), world.user(), world.wanted()
     job_id = world.submit(payer, wanted)
     world.submit(joiner, wanted)
-    cancel(world.uow, job_id, account(world, joiner), world.policy, now=NOW)
+    for _ in range(2):  # a repeated cancel changes nothing
+        cancel(world.uow, job_id, account(world, joiner), world.policy, now=NOW)
     assert world.status(job_id) == "queued"
     assert browse.history(world.uow, joiner, world.policy, now=NOW) == ([], None)
+    assert world.value("SELECT count(*) FROM job_events WHERE event = 'left'") == 1
+
+
+def test_a_joiner_who_left_and_asks_again_has_joined_again(world: World) -> None:
+    payer, joiner, wanted = world.user(), world.user(), world.wanted()
+    job_id = world.submit(payer, wanted)
+    world.submit(joiner, wanted)
+    cancel(world.uow, job_id, account(world, joiner), world.policy, now=NOW)
+    assert world.submit(joiner, wanted) == job_id
+    assert [job["id"] for job in browse.history(world.uow, joiner, world.policy, now=NOW)[0]] == [str(job_id)]
+    cancel(world.uow, job_id, account(world, payer), world.policy, now=NOW)
+    assert world.status(job_id) == "queued"
 
 
 def test_a_reservation_is_pushed_on_while_its_job_waits_and_swept_when_the_job_is_gone(world: World) -> None:

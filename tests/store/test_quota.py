@@ -69,6 +69,19 @@ def test_settling_bills_what_was_reserved_once(world: World) -> None:
         assert used(tx, user) == (7, 0)
 
 
+@pytest.mark.parametrize(("cost", "billed"), [(None, 7), (7, 7), (3, 3), (0, 0), (9, 7)])
+def test_a_job_is_billed_what_it_cost_and_never_more_than_it_reserved(
+    world: World, cost: int | None, billed: int
+) -> None:
+    user = world.user()
+    with world.uow.begin() as tx:
+        job_id = reserve(tx, user, amount=7, after=0 * DAY)
+    with world.uow.begin() as tx:
+        assert quota.settle(tx, job_id, resource_id=job_id, cost=cost, now=NOW) == billed
+    assert world.value("SELECT coalesce(sum(quota_amount), 0) FROM usage_events") == billed
+    assert world.value("SELECT count(*) FROM quota_reservations") == 0
+
+
 def test_a_released_reservation_is_gone_and_cannot_be_billed(world: World) -> None:
     user = world.user()
     with world.uow.begin() as tx:

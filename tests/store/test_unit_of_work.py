@@ -1,6 +1,14 @@
 """The transaction itself."""
 
-from tests.conftest import World
+import contextlib
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import event, text
+from sqlalchemy.exc import IntegrityError
+
+from app.store.unit_of_work import OvertakenError, UnitOfWork, retried
+from tests.conftest import NOW, World
 
 
 def test_a_server_that_vanished_without_a_word_is_given_up_within_seconds(world: World) -> None:
@@ -8,3 +16,93 @@ def test_a_server_that_vanished_without_a_word_is_given_up_within_seconds(world:
         given = connection.connection.dbapi_connection.info.dsn_parameters
     assert int(given["tcp_user_timeout"]) <= 20_000
     assert int(given["keepalives_idle"]) + int(given["keepalives_interval"]) * int(given["keepalives_count"]) <= 30
+
+
+WRITE = text("INSERT INTO schedule_runs (name, slot_at) VALUES (:name, :at)")
+NAMES = text("SELECT name FROM schedule_runs WHERE name LIKE :like ORDER BY name")
+
+
+def names(uow: UnitOfWork) -> list[str]:
+    with uow.begin() as tx:
+        return list(tx.run(NAMES, like="%").scalars())
+
+
+def messages_of(uow: UnitOfWork) -> list[str]:
+    """What is sent from now on; grows."""
+    sent: list[str] = []
+    event.listen(uow.engine, "before_cursor_execute", lambda _c, _cursor, sql, *_: sent.append(sql))
+    return sent
+
+
+def test_a_write_travels_with_the_next_statement_which_sees_it(world: World) -> None:
+    sent = messages_of(world.uow)
+    with world.uow.begin() as tx:
+        tx.write(WRITE, name="50 %(name)s", at=NOW)
+        tx.write(WRITE, name="b", at=NOW)
+        assert sent == []
+        assert list(tx.run(NAMES, like="%").scalars()) == ["50 %(name)s", "b"]
+    assert len(sent) == 1
+
+
+def test_writes_that_nothing_follows_are_sent_before_the_commit(world: World) -> None:
+    with world.uow.begin() as tx:
+        tx.write(WRITE, name="a", at=NOW)
+        tx.write(WRITE, name="b", at=NOW)
+    assert names(world.uow) == ["a", "b"]
+
+
+def test_the_error_of_a_write_comes_up_where_it_is_sent_and_undoes_all(world: World) -> None:
+    with contextlib.ExitStack() as stack:
+        tx = stack.enter_context(world.uow.begin())
+        tx.write(WRITE, name="a", at=NOW)
+        tx.write(WRITE, name="a", at=NOW)
+        with pytest.raises(IntegrityError, match="schedule_runs_pkey"):
+            tx.run(NAMES, like="%")
+    assert names(world.uow) == []
+
+
+def test_a_savepoint_undoes_the_writes_inside_of_it_sent_or_not_and_none_before_it(world: World) -> None:
+    with world.uow.begin() as tx:
+        tx.write(WRITE, name="before", at=NOW)
+        with contextlib.suppress(LookupError), tx.savepoint():
+            tx.write(WRITE, name="sent", at=NOW)
+            tx.run(NAMES, like="%")
+            tx.write(WRITE, name="never sent", at=NOW)
+            raise LookupError
+        with tx.savepoint():
+            tx.write(WRITE, name="inside", at=NOW)
+        tx.write(WRITE, name="last", at=NOW)
+    assert names(world.uow) == ["before", "inside", "last"]
+
+
+def test_the_writes_of_a_transaction_that_failed_are_not_sent_in_another(world: World) -> None:
+    with contextlib.suppress(LookupError), world.uow.begin() as tx:
+        tx.write(WRITE, name="lost", at=NOW)
+        raise LookupError
+    assert names(world.uow) == []
+
+
+def test_without_pipelining_each_statement_is_a_message(world: World) -> None:
+    stepped = replace(world.uow, pipelined=False)
+    sent = messages_of(stepped)
+    with stepped.begin() as tx:
+        tx.write(WRITE, name="a", at=NOW)
+        assert len(sent) == 1
+        tx.run(NAMES, like="%")
+    assert len(sent) == 2
+
+
+def test_an_overtaken_use_case_is_done_again_from_the_beginning(world: World) -> None:
+    tries: list[str] = []
+
+    @retried
+    def use_case() -> str:
+        with world.uow.begin() as tx:
+            tries.append(f"try {len(tries) + 1}")
+            tx.write(WRITE, name=tries[-1], at=NOW)
+            if len(tries) == 1:
+                raise OvertakenError
+            return tries[-1]
+
+    assert use_case() == "try 2"
+    assert names(world.uow) == ["try 2"]

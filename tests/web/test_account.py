@@ -143,6 +143,28 @@ def test_an_atomic_batch_takes_all_or_none(web: Web) -> None:
     assert done.status_code == 202
 
 
+def test_a_batch_with_a_key_is_answered_once_and_replayed(web: Web) -> None:
+    headers = web.token() | {"Idempotency-Key": "batch-1"}
+    first = web.client.post("/api/v1/analyses/batch", json=items("a", "missing"), headers=headers)
+    again = web.client.post("/api/v1/analyses/batch", json=items("a", "missing"), headers=headers)
+    assert (first.status_code, again.status_code) == (202, 202)
+    assert again.json == first.json
+    assert again.headers["Idempotency-Replayed"] == "true"
+    assert "Idempotency-Replayed" not in first.headers
+    assert web.client.get("/api/v1/usage", headers=headers).json["analysis"]["reserved"] == 1
+    other = web.client.post("/api/v1/analyses/batch", json=items("b"), headers=headers)
+    assert other.status_code == 422
+    assert other.json["type"] == "/problems/idempotency-mismatch"
+
+
+def test_an_atomic_batch_that_was_refused_leaves_its_key_free(web: Web) -> None:
+    headers = web.token() | {"Idempotency-Key": "batch-1"}
+    body = items("a", "missing") | {"atomic": True}
+    assert web.client.post("/api/v1/analyses/batch", json=body, headers=headers).status_code == 404
+    with web.uow.begin() as tx:
+        assert tx.run(text("SELECT count(*) FROM idempotency_keys")).scalar_one() == 0
+
+
 def test_a_batch_has_between_1_and_100_items(web: Web) -> None:
     for count, status in ((0, 422), (101, 422)):
         body = items(*(f"r{n}" for n in range(count)))

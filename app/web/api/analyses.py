@@ -12,7 +12,7 @@ from app.web import answers, auth
 from app.web.api import Answer, api
 from app.web.context import utc_now, wired
 from app.web.schemas import SubmitAnalysis
-from app.web.submission import asks_host, idempotency_key, wanted
+from app.web.submission import REPLAYED, asks_host, idempotency_key, wanted
 
 POLL_SECONDS = 1
 
@@ -30,10 +30,10 @@ def submit_analysis(asked: SubmitAnalysis) -> Answer:
     account, services = auth.somebody("write"), wired()
     key = idempotency_key(asked.model_dump())
     # a replay is answered without asking the Git host again
-    stored = replay.replay(services.uow, account.user_id, *key) if key and asks_host(asked) else None
-    answer = stored or submit.submit(
-        services.uow, account.user_id, wanted(asked), services.policy, key=key, now=utc_now()
-    )
+    if key and asks_host(asked) and (stored := replay.replay(services.uow, account.user_id, *key)):
+        answer = submit.Answer(stored.status, stored.body, replayed=True)
+    else:
+        answer = submit.submit(services.uow, account.user_id, wanted(asked), services.policy, key=key, now=utc_now())
     return answer.job, answer.status, _headers(answer)
 
 
@@ -65,5 +65,5 @@ def _headers(answer: submit.Answer) -> dict[str, str]:
     if answer.status == ACCEPTED:
         headers["Retry-After"] = str(POLL_SECONDS)
     if answer.replayed:
-        headers["Idempotency-Replayed"] = "true"
+        headers |= REPLAYED
     return headers

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from app.errors import Problem
+from app.services import replay
 from app.services.submit import ACCEPTED, KNOWN, Answer
-from app.services.submit_batch import submit_batch
+from app.services.submit_batch import Outcomes, submit_batch
 from app.web import answers, auth, problems
 from app.web import api as package
 from app.web.api import api
 from app.web.context import utc_now, wired
 from app.web.schemas import SubmitBatch
-from app.web.submission import wanted_each
+from app.web.submission import REPLAYED, idempotency_key, wanted_each
 
 
 @api.post("/analyses/batch")
@@ -23,12 +24,23 @@ def submit_many(asked: SubmitBatch) -> package.Answer:
     """Analyse up to 100 commits.
 
     All reservations are made in one transaction.  Each item has its own answer; with `atomic` all are accepted or none.
+    With `Idempotency-Key` a repeated request gets the stored answer.
     """
-    account, items = auth.somebody("write"), wanted_each(asked.items)
-    outcomes = submit_batch(wired().uow, account.user_id, items, wired().policy, atomic=asked.atomic, now=utc_now())
+    account, services = auth.somebody("write"), wired()
+    key = idempotency_key(asked.model_dump())
+    # a replay is answered without asking the Git hosts again
+    if key and (stored := replay.replay(services.uow, account.user_id, *key)):
+        return stored.body, stored.status, REPLAYED
+    answer = submit_batch(
+        services.uow, account.user_id, wanted_each(asked.items), services.policy, _render,
+        atomic=asked.atomic, key=key, now=utc_now(),
+    )  # fmt: skip
+    return answer.body, answer.status, REPLAYED if answer.replayed else {}
+
+
+def _render(outcomes: Outcomes) -> tuple[int, dict[str, Any]]:
     rows = [_row(index, outcome) for index, outcome in enumerate(outcomes)]
-    status = ACCEPTED if any(row["status"] == ACCEPTED for row in rows) else KNOWN
-    return {"items": rows}, status, {}
+    return ACCEPTED if any(row["status"] == ACCEPTED for row in rows) else KNOWN, {"items": rows}
 
 
 def _row(index: int, outcome: Answer | Problem) -> dict[str, Any]:
