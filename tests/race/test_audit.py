@@ -110,7 +110,7 @@ def auditor(town: Town) -> tuple[int, list[object]]:
 
 
 def test_an_audit_at_any_moment_of_a_busy_service_finds_nothing(world: World) -> None:
-    town = Town(world, [world.user(Tier.ENTERPRISE), world.user(Tier.ENTERPRISE), world.user(Tier.PRO, analyses=25)])
+    town = Town(world, [world.user(Tier.ENTERPRISE), world.user(Tier.ENTERPRISE), world.user(Tier.FREE, analyses=25)])
     with ThreadPoolExecutor(CLIENTS + WORKERS + 2) as threads:
         looking, sweeping = threads.submit(auditor, town), threads.submit(sweeper, town)
         working = [threads.submit(worker, town, 100 + number) for number in range(WORKERS)]
