@@ -157,6 +157,17 @@ BREAKS: dict[str, tuple[str, str, list[dict[str, Any]]]] = {
         "I8", "UPDATE idempotency_keys SET body = jsonb_set(body, '{id}', to_jsonb(CAST(:nobody AS text)))",
         [{"user_id": "other", "job_id": str(NOBODY)}],
     ),
+    "a batch's key that names no job": (
+        "I8",
+        """UPDATE idempotency_keys
+              SET body = jsonb_build_object('items', jsonb_build_array(
+                      jsonb_build_object('status', 404, 'problem', '{}'::jsonb), jsonb_build_object('job', body),
+                      jsonb_build_object('job', jsonb_build_object('id', CAST(:nobody AS text)))))""",
+        [{"user_id": "other", "job_id": str(NOBODY)}],
+    ),
+    "a key without a job": (
+        "I8", "UPDATE idempotency_keys SET body = body - 'id'", [{"user_id": "other", "job_id": None}],
+    ),
     "a key with a refusal": ("I8", "UPDATE idempotency_keys SET status = 402", [{"user_id": "other", "status": 402}]),
     "a delay that is over": (
         "I9",

@@ -7,13 +7,19 @@ from app.store.invariants.invariant import Invariant, job_of
 # That a key has one row is its primary key.
 KEYS = Invariant(
     "I8",
-    "a key names the job it made",
-    "The answer stored under an idempotency key is that of an accept, and its job is there.",
+    "a key names the jobs it made",
+    "The answer stored under an idempotency key is that of an accept or a batch, and its jobs are there.",
     """
-    SELECT k.user_id, k.created_at, k.status, k.body->>'id' AS job_id, octet_length(k.fingerprint) AS fingerprint
+    SELECT k.user_id, k.created_at, k.status, n.job_id, octet_length(k.fingerprint) AS fingerprint
       FROM idempotency_keys k
+      LEFT JOIN LATERAL (
+          SELECT true AS named, k.body->>'id' AS job_id WHERE NOT k.body ? 'items'
+          UNION ALL
+          SELECT true, i->'job'->>'id' FROM jsonb_array_elements(k.body->'items') AS i WHERE i ? 'job') AS n ON true
      WHERE (k.status NOT IN (200, 202) OR octet_length(k.fingerprint) <> 32
-            OR NOT EXISTS (SELECT FROM analysis_requests r WHERE r.job_id = CAST(k.body->>'id' AS uuid)))
+            OR (n.named AND n.job_id IS NULL)
+            OR (n.job_id IS NOT NULL
+                AND NOT EXISTS (SELECT FROM analysis_requests r WHERE r.job_id = CAST(n.job_id AS uuid))))
        AND (CAST(:since AS timestamptz) IS NULL OR k.created_at >= :since)""",
 )
 
