@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from app.store.invariants.invariant import Invariant
+from app.store.invariants.invariant import Invariant, job_of
 
 # A job without a record ended if and only if nobody wants it: cancelled before any worker took it.
 END = Invariant(
     "I2",
     "every accepted job ends once",
     "A job is in flight, or it completed, failed or was cancelled, once and for ever; none is lost.",
-    """
+    f"""
     WITH jobs AS (
         SELECT r.job_id, a.status::text AS record, m.id AS message, d.id AS letter,
-               coalesce(a.status <> 'running', NOT EXISTS (
-                   SELECT FROM analysis_requests o WHERE o.job_id = r.job_id AND o.cancelled_at IS NULL)) AS ended
+               -- counted, as NOT EXISTS would hash all requests there are for the few that were cancelled
+               coalesce(a.status <> 'running', r.cancelled_at IS NOT NULL AND (
+                   SELECT count(*) FROM analysis_requests o
+                    WHERE o.job_id = r.job_id AND o.cancelled_at IS NULL) = 0) AS ended
           FROM analysis_requests r
           LEFT JOIN analyses a ON a.id = r.job_id
-          LEFT JOIN kombu_message m ON m.task_id = r.job_id::text
-          LEFT JOIN (SELECT task_id, max(id) AS id FROM kombu_dead_letter GROUP BY task_id) d
-            ON d.task_id = r.job_id::text
+          LEFT JOIN kombu_message m ON {job_of("m")} = r.job_id
+          LEFT JOIN (SELECT {job_of("l")} AS job_id, max(l.id) AS id FROM kombu_dead_letter l GROUP BY 1) d
+            ON d.job_id = r.job_id
          WHERE r.role = 'payer' AND (CAST(:since AS timestamptz) IS NULL OR r.requested_at >= :since)
     ), told AS (
         SELECT e.job_id, count(*) AS ends, min(e.event) AS event FROM job_events e

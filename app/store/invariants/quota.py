@@ -31,7 +31,7 @@ LIMIT = Invariant(
          WHERE e.event IN ('accepted', 'payer_came_back') AND q.units > 0
            AND (CAST(:since AS timestamptz) IS NULL OR e.at >= :since)
     ), counted AS (
-        SELECT *, coalesce(sum(standing) OVER (PARTITION BY user_id, period ORDER BY id
+        SELECT *, coalesce(sum(standing) OVER (PARTITION BY user_id, period COLLATE "C" ORDER BY id
                                                ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
           FROM accepts)
     SELECT job_id, user_id, mode, units, seen, before AS there, "limit" FROM counted
