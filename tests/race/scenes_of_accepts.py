@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 
 from app.errors import IdempotencyInFlight, IdempotencyMismatch, QuotaExceeded
 from app.services.submit import Answer, Wanted
-from app.services.submit_batch import submit_batch
+from app.services.submit_batch import BatchAnswer, Outcomes, submit_batch
 from tests.conftest import World
 from tests.race.scenes import (
     Action,
@@ -78,17 +78,34 @@ def one_key_for_two_requests(world: World) -> Scene:
     return Scene(actions, check)
 
 
+def _batching(user_id: UUID, items: list[Wanted], key: tuple[str, bytes] | None = None) -> Action:
+    def ids(outcomes: Outcomes) -> tuple[int, dict[str, Any]]:
+        return 202, {"ids": [o.job["id"] for o in outcomes if isinstance(o, Answer) and o.status == 202]}
+
+    return lambda w: submit_batch(w.uow, user_id, items, w.policy, ids, atomic=True, key=key, now=w.now)
+
+
 def two_batches_of_the_same_commits_the_other_way_round(world: World) -> Scene:
     users, commits = [world.user(analyses=4) for _ in range(2)], [world.wanted() for _ in range(2)]
 
-    def batch(user_id: UUID, items: list[Wanted]) -> Action:
-        return lambda w: submit_batch(w.uow, user_id, items, w.policy, atomic=True, now=w.now)
+    def check(there: BatchAnswer, back: BatchAnswer) -> None:
+        assert len(set(there.body["ids"])) == 2
+        assert there.body["ids"] == back.body["ids"][::-1]
 
-    def check(there: list[Answer], back: list[Answer]) -> None:
-        assert [answer.status for answer in there + back] == [202] * 4
-        assert [answer.job["id"] for answer in there] == [answer.job["id"] for answer in reversed(back)]
+    return Scene((_batching(users[0], commits), _batching(users[1], commits[::-1])), check)
 
-    return Scene((batch(users[0], commits), batch(users[1], commits[::-1])), check)
+
+def two_batches_under_one_key(world: World) -> Scene:
+    user, commits, key = world.user(analyses=4), [world.wanted() for _ in range(2)], ("key", b"body")
+
+    def check(*outcomes: Any) -> None:
+        answers = [o for o in outcomes if isinstance(o, BatchAnswer)]
+        assert len([a for a in answers if not a.replayed]) == 1
+        assert len({tuple(a.body["ids"]) for a in answers}) == 1
+        assert all(isinstance(o, BatchAnswer | IdempotencyInFlight) for o in outcomes)
+        assert world.value("SELECT count(*) FROM quota_reservations WHERE user_id = :id", id=user) == 2
+
+    return Scene((_batching(user, commits, key), _batching(user, commits, key)), check)
 
 
 def an_accept_beside_the_clean_up(world: World) -> Scene:
@@ -107,5 +124,6 @@ SCENES: Sequence[Make] = (
     two_accepts_under_one_key,
     one_key_for_two_requests,
     two_batches_of_the_same_commits_the_other_way_round,
+    two_batches_under_one_key,
     an_accept_beside_the_clean_up,
 )
