@@ -13,13 +13,12 @@ from app.store.unit_of_work import Tx
 MOST_DIFFERENCES = 1000
 
 # The anchor in force at an instant, and from it the period that holds the instant, as app/domain/periods.py computes
-# it: k whole months after the anchor, clamped at short months.  Times are in UTC, as the session is.
+# it: k whole months after the anchor, clamped at short months.  Times are in UTC, as the session is.  A join and no
+# look-up per row: past subscriptions have no index, and none is worth its keep for this.
 _PERIOD = """
-    CROSS JOIN LATERAL (
-        SELECT coalesce((SELECT s.anchor_at FROM user_subscriptions s
-                          WHERE s.user_id = x.user_id AND s.anchor_at <= x.at
-                            AND (s.ended_at IS NULL OR s.ended_at > x.at)
-                          ORDER BY s.anchor_at DESC LIMIT 1), u.created_at) AS at) anchor
+      LEFT JOIN user_subscriptions s
+        ON s.user_id = x.user_id AND s.anchor_at <= x.at AND (s.ended_at IS NULL OR s.ended_at > x.at)
+    CROSS JOIN LATERAL (SELECT coalesce(s.anchor_at, u.created_at) AS at) anchor
     CROSS JOIN LATERAL (
         SELECT CAST((extract(year FROM x.at) - extract(year FROM anchor.at)) * 12
                     + extract(month FROM x.at) - extract(month FROM anchor.at) AS integer) AS months) k
