@@ -15,7 +15,8 @@ UUID_PATTERN = "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
 # that is cast and not every job's, which no index could serve.
 _JOB = "CASE WHEN d.task_id ~ :uuid THEN CAST(d.task_id AS uuid) END"
 # A job whose payer left goes on for those who joined it; without a record it is over when nobody wants it.
-_WANTED = "EXISTS (SELECT FROM analysis_requests o WHERE o.job_id = r.job_id AND o.cancelled_at IS NULL)"
+_WANTED = """EXISTS (SELECT FROM analysis_requests o
+                     WHERE o.job_id = r.job_id AND o.cancelled_at IS NULL AND o.role <> 'left')"""
 # What an operator is redriving just now is locked, and left to them.
 _UNFINISHED = text(f"""
     SELECT r.job_id, {_WANTED} AS wanted FROM kombu_dead_letter d

@@ -15,7 +15,7 @@ END = Invariant(
                -- counted, as NOT EXISTS would hash all requests there are for the few that were cancelled
                coalesce(a.status <> 'running', r.cancelled_at IS NOT NULL AND (
                    SELECT count(*) FROM analysis_requests o
-                    WHERE o.job_id = r.job_id AND o.cancelled_at IS NULL) = 0) AS ended
+                    WHERE o.job_id = r.job_id AND o.cancelled_at IS NULL AND o.role <> 'left') = 0) AS ended
           FROM analysis_requests r
           LEFT JOIN analyses a ON a.id = r.job_id
           LEFT JOIN kombu_message m ON {job_of("m")} = r.job_id
