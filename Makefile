@@ -43,12 +43,16 @@ prove-broker: setup ## kill nodes, children and sessions 1000 times, restart Pos
 	BROKER_KILLS=1000 BROKER_RESTARTS=50 BROKER_POISON_MB=100 $(BIN)/python -m pytest tests/broker/test_prove.py \
 		tests/broker/test_poison.py -p no:randomly -s
 
-prove-model: setup ## visit every state of wider models of a job's life, about 25 million
+prove-model: setup ## visit every state of wider models of a job's life, about 20 million
 	MODEL_WIDE=1 $(BIN)/python -m pytest tests/model -p no:randomly --timeout 1800 -s
 
 prove-quota: setup ## every order of statements, 100,000 accepts at a limit, 10,000 keys, 200 lost commits, 6,000 acts of chaos
 	RACE_SWITCHES=all RACE_ACCEPTS=100000 RACE_KEYS=10000 RACE_LOST=200 CHAOS_ACTS=6000 $(BIN)/python -m pytest tests/race \
 		tests/e2e/test_lifecycle_chaos.py -p no:randomly -s
+
+prove-lifecycle: setup ## 1000 long random histories of users, workers and accidents through the real services
+	LIFECYCLE_EXAMPLES=1000 LIFECYCLE_STEPS=60 $(BIN)/python -m pytest tests/services/test_machine.py -p no:randomly \
+		--timeout 7200 -s
 
 bench-broker: setup ## drain, latency and publish rate of the broker, next to its rivals
 	$(BIN)/python -m bench.broker
