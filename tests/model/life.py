@@ -145,8 +145,30 @@ class Life(Watched):
     @rule(who=WHO, data=st.data())
     def cancels(self, who: int, data: st.DataObject) -> None:
         job_id = data.draw(st.sampled_from(self.unfinished() or list(self.after)))
+        self.cancel(data.draw(st.sampled_from([*self.askers(job_id), self.users[who]])), job_id)
+
+    @precondition(lambda self: self.shared())
+    @rule(data=st.data(), times=st.integers(1, 3))
+    def those_who_share_a_job_change_their_minds(self, data: st.DataObject, times: int) -> None:
+        job_id = data.draw(st.sampled_from(self.shared()))
+        for _ in range(times):
+            seen = self.after[job_id]
+            user = data.draw(st.sampled_from(self.askers(job_id)))
+            if seen.job.payer is Payer.LEFT and user == seen.payer:
+                self.submit(user, seen.commit)
+            else:
+                self.cancel(user, job_id)
+
+    def askers(self, job_id: UUID) -> list[UUID]:
+        """The payer and who joined, in an order that a replay repeats."""
         seen = self.after[job_id]
-        user = data.draw(st.sampled_from([seen.payer, *sorted(seen.joiners), self.users[who]]))
+        return [seen.payer, *(user for user in self.users if user in seen.joiners)]
+
+    def shared(self) -> list[UUID]:
+        return [job_id for job_id in self.unfinished() if self.after[job_id].joiners]
+
+    def cancel(self, user: UUID, job_id: UUID) -> None:
+        seen = self.after[job_id]
         account, asked = self.account(user), self.has_asked(user, job_id)
         with self.watched():
             told = outcome(lambda: cancel(self.world.uow, job_id, account, self.world.policy, now=self.world.now))
@@ -173,6 +195,16 @@ class Life(Watched):
     def workers_take_up_jobs(self, times: int) -> None:
         for job_id in self.jobs(Message.READY)[:times]:
             self.befall(job_id, "claim and start")
+
+    @precondition(lambda self: self.jobs(Message.READY))
+    @rule(data=st.data(), times=st.integers(1, 4))
+    def a_job_kills_its_workers(self, data: st.DataObject, times: int) -> None:
+        job_id = data.draw(st.sampled_from(self.jobs(Message.READY)))
+        for _ in range(times):
+            if self.after[job_id].job.message is Message.READY:
+                self.befall(job_id, "claim and start")
+            if self.after[job_id].job.message is Message.STARTED:
+                self.die(job_id)
 
     @precondition(lambda self: self.unfinished())
     @rule(data=st.data(), times=st.integers(1, 4))
