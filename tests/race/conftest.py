@@ -9,16 +9,21 @@ from functools import partial
 
 import psycopg2
 import pytest
+from sqlalchemy import Engine, text
 from sqlalchemy.engine import make_url
 
 from app.errors import Problem
 from app.store.unit_of_work import UnitOfWork
 from tests.conftest import World
 from tests.race.footprints import Catalogue
+from tests.race.gates import Gates
 from tests.race.invariants import broken
 from tests.race.scenes import Make
 from tests.race.search import Search
 from tests.race.stepping import Choose, Stage, Strand, stepped_engine
+
+#: Functions that do more than one statement of the service's rules; the broker's are single steps.
+STEPPED = {"accept_look"}
 
 
 @dataclass(frozen=True)
@@ -73,4 +78,13 @@ def theatre(world: World, database_url: str) -> Iterator[Theatre]:
         engines = [stack.enter_context(stepped_engine(database_url)) for _ in range(3)]
         worlds = [replace(world, uow=UnitOfWork(engine, world.uow.publisher, pipelined=False)) for engine in engines]
         world.submit(world.user())  # the repository of `World.wanted` is known; a scene that wants a new one says so
-        yield Theatre(world, Stage(watcher), Catalogue(watcher), worlds)
+        gates = Gates(watcher, [pid_of(engine) for engine in engines])
+        for function in STEPPED:
+            gates.put_into(function)
+        yield Theatre(world, Stage(gates), Catalogue(watcher, STEPPED), worlds)
+
+
+def pid_of(engine: Engine) -> int:
+    """The server's process of the engine's one connection."""
+    with engine.connect() as connection:
+        return int(connection.execute(text("SELECT pg_backend_pid()")).scalar_one())

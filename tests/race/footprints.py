@@ -56,8 +56,9 @@ def independent(one: Footprint, other: Footprint) -> bool:
 class Catalogue:
     """What the database knows: tables, functions with their bodies, triggers, foreign keys."""
 
-    def __init__(self, watcher: Any) -> None:
-        self._watcher = watcher
+    def __init__(self, watcher: Any, stepped: set[str]) -> None:
+        """stepped: functions whose statements are stepped one by one, so that the call itself touches nothing."""
+        self._watcher, self._stepped = watcher, stepped
         schema = "(SELECT oid FROM pg_namespace WHERE nspname = 'public')"
         tables = self._ask(f"SELECT relname FROM pg_class WHERE relnamespace = {schema} AND relkind = 'r'")
         self._tables = {name for (name,) in tables}
@@ -86,7 +87,7 @@ class Catalogue:
 
     def _unfold(self, text: str) -> str:
         """The text with the bodies of all functions it calls, directly or not, and of the triggers it may fire."""
-        seen: set[str] = set()
+        seen = self._stepped.copy()
         while found := (set(_WORDS.findall(text)) & self._bodies.keys()) - seen:
             seen |= found
             text += " ".join(self._bodies[name] for name in found)

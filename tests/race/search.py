@@ -89,7 +89,7 @@ class Search:
     def _arrive(self, standing: Mapping[str, Strand]) -> Choice:
         before = self.path[-1] if self.path else None
         footprints = {
-            name: self.catalogue.footprint(str(s.stands), s.given, self._held.get(name, frozenset()))
+            name: self.catalogue.footprint(s.last, s.given, self._held.get(name, frozenset()))
             for name, s in standing.items()
         }
         asleep = frozenset[str]()
@@ -99,7 +99,7 @@ class Search:
             asleep = frozenset(name for name in rest & standing.keys() if independent(before.standing[name], gone))
         choice = Choice(
             footprints,
-            {name: str(s.stands) for name, s in standing.items()},
+            {name: str(s.next) for name, s in standing.items()},
             asleep,
             before.chosen if before else None,
             before.switches + before.cost(before.chosen) if before else 0,

@@ -17,6 +17,7 @@ import psycopg2.extensions
 from sqlalchemy import Engine, event
 
 from app.store.unit_of_work import make_engine
+from tests.race.gates import Gates
 
 PATIENCE_SECONDS = 30.0
 #: A statement that takes longer may be waiting for a lock.
@@ -29,14 +30,16 @@ _here = threading.local()
 
 @dataclass(eq=False)
 class Strand:
-    """One use case on its way.  stands: the statement it is stopped before; rows: how many the last one found;
-    outcome: what it gave, or raised.
+    """One use case on its way.  stands: the statement it is stopped before; inside: the gate at which it is stopped
+    within its last one; rows: how many that one found; outcome: what it gave, or raised.
     """
 
     name: str
     action: Callable[[], Any]
     changed: threading.Condition
     stands: str | None = None
+    inside: int | None = None
+    last: str = ""
     given: Mapping[str, Any] = field(default_factory=dict)
     pid: int = 0
     rows: int = -1
@@ -48,14 +51,19 @@ class Strand:
     @property
     def moves(self) -> bool:
         """Whether it runs, or waits for a lock."""
-        return self.stands is None and not self.ended
+        return self.next is None and not self.ended
+
+    @property
+    def next(self) -> str | None:
+        """What it does when it is released."""
+        return self.stands if self.inside is None else self.last
 
     def stop(self, pid: int, statement: str, given: Any) -> None:
         """In the strand's own thread: stand until released."""
         if self.free:
             return
         with self.changed:
-            self.pid, self.stands = pid, statement
+            self.pid, self.stands, self.last = pid, statement, statement
             self.given = given if isinstance(given, Mapping) else {}
             self.changed.notify_all()
             self.changed.wait_for(lambda: self.stands is None)
@@ -128,12 +136,12 @@ def stepped_engine(url: str) -> Iterator[Engine]:
 class Stage:
     """Plays strands to their end, one statement at a time."""
 
-    def __init__(self, watcher: Any) -> None:
-        """watcher: a psycopg2 connection in autocommit."""
-        self._watcher = watcher
+    def __init__(self, gates: Gates) -> None:
+        self._gates = gates
 
     def play(self, actions: Sequence[Callable[[], Any]], choose: Choose) -> list[Any]:
         """Run the actions, named a, b, … in their order, as somebody chooses; their outcomes."""
+        self._gates.shut_all()
         changed = threading.Condition()
         strands = [Strand(name, action, changed) for name, action in zip("abcdefgh", actions, strict=False)]
         threads = [threading.Thread(target=strand.run, daemon=True) for strand in strands]
@@ -141,11 +149,12 @@ class Stage:
             for thread in threads:  # one after the other, so that each comes to its first statement by itself
                 thread.start()
             while self._settle(strands, changed):
-                chosen = choose({strand.name: strand for strand in strands if strand.stands is not None})
+                chosen = choose({strand.name: strand for strand in strands if strand.next is not None})
                 if chosen is None:
                     break
-                next(strand for strand in strands if strand.name == chosen).release()
+                self._release(next(strand for strand in strands if strand.name == chosen))
         finally:
+            self._gates.open_all()
             for strand in strands:
                 strand.free = True
                 strand.release()
@@ -163,18 +172,23 @@ class Stage:
                     lambda: not any(strand.moves and not strand.waits for strand in strands), QUICK_SECONDS
                 )
             moving = [strand for strand in strands if strand.moves]
-            waiting = self._waiting(moving) if moving else set()
-            for strand in strands:
-                strand.waits = strand.pid in waiting
-            if any(strand.stands is not None for strand in strands):
+            waiting = self._gates.waiting([strand.pid for strand in moving])
+            for strand in moving:
+                strand.waits, strand.inside = strand.pid in waiting, waiting.get(strand.pid)
+                if strand.inside is not None:
+                    strand.last = self._gates.statements[strand.inside]
+            if any(strand.next is not None for strand in strands):
+                moving = [strand for strand in moving if strand.moves]
                 if all(strand.waits for strand in moving):
                     return True
             elif not moving:
                 return False
         raise AssertionError("the strands neither stand nor wait for each other")
 
-    def _waiting(self, moving: Sequence[Strand]) -> set[int]:
-        with self._watcher.cursor() as cursor:
-            pids = [strand.pid for strand in moving]
-            cursor.execute("SELECT pid FROM unnest(%s) AS pid WHERE cardinality(pg_blocking_pids(pid)) > 0", (pids,))
-            return {pid for (pid,) in cursor.fetchall()}
+    def _release(self, strand: Strand) -> None:
+        strand.waits = False
+        if strand.inside is None:
+            strand.release()
+            return
+        gate, strand.inside = strand.inside, None
+        self._gates.pass_through(strand.pid, gate)
