@@ -6,6 +6,7 @@ Prints JSON: how many were answered, and the milliseconds of each.
 """
 
 import json
+import os
 import secrets
 import socket
 import sys
@@ -14,15 +15,16 @@ from concurrent.futures import ThreadPoolExecutor
 
 
 def main() -> None:
-    """Run all clients for so many seconds."""
+    """Run all clients for so many seconds, each on a repository of its own."""
     port, path, seconds, tokens = int(sys.argv[1]), sys.argv[2], float(sys.argv[3]), sys.argv[4:]
     until = time.monotonic() + seconds
     with ThreadPoolExecutor(len(tokens)) as threads:
-        times = list(threads.map(lambda token: _client(port, path, token, until), tokens))
+        shops = [f"shop-{os.getpid()}-{number}" for number in range(len(tokens))]
+        times = list(threads.map(lambda token, shop: _client(port, path, token, shop, until), tokens, shops))
     print(json.dumps([ms for own in times for ms in own]))
 
 
-def _client(port: int, path: str, token: str, until: float) -> list[float]:
+def _client(port: int, path: str, token: str, shop: str, until: float) -> list[float]:
     head = (
         f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {token}\r\n"
         "Content-Type: application/json\r\n"
@@ -31,7 +33,7 @@ def _client(port: int, path: str, token: str, until: float) -> list[float]:
     with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
         while (began := time.monotonic()) < until:
             # a full commit id of a public host: the worker finds out whether it exists, so no host is asked here
-            body = f'{{"repository": "https://github.com/bench/shop", "commit": "{secrets.token_hex(20)}"}}'
+            body = f'{{"repository": "https://github.com/bench/{shop}", "commit": "{secrets.token_hex(20)}"}}'
             key = f"Idempotency-Key: {secrets.token_hex(8)}\r\nContent-Length: {len(body)}\r\n\r\n"
             connection.sendall(f"{head}{key}{body}".encode())
             _answered(connection)
