@@ -31,5 +31,6 @@ def joined(batch: Sequence[Bound]) -> tuple[str, dict[str, Any]]:
 @lru_cache(maxsize=512)
 def _numbered(statement: TextClause, number: int) -> str:
     """As psycopg2 takes it, its parameters told apart from those of the others."""
+    # SQLAlchemy's dialects are classes without types
     compiled = str(statement.compile(dialect=psycopg2.dialect()))  # type: ignore[no-untyped-call]
     return _PARAMETER.sub(rf"%(\g<1>_{number})s", compiled)

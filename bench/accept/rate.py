@@ -89,5 +89,5 @@ def _until_ready(port: int) -> None:
     while time.monotonic() < deadline:
         with contextlib.suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=2):
             return
-        time.sleep(0.05)
+        time.sleep(0.05)  # between two looks at a server that starts
     raise SystemExit("the web did not start")

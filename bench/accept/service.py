@@ -73,7 +73,7 @@ def _starts(service: Service, user: str, commits: Sequence[str]) -> list[float]:
 def _started(user: str, connection: http.client.HTTPConnection, path: str) -> float:
     while True:
         _, timeline = _ask(user, connection, "GET", path)
-        events = {row["event"]: row["at"] for row in timeline["items"]}  # type: ignore[attr-defined]
+        events = {row["event"]: row["at"] for row in timeline["items"]}  # type: ignore[attr-defined]  # JSON
         if "completed" in events:
             return datetime.fromisoformat(events["started"]).timestamp()
         time.sleep(0.02)

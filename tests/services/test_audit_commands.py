@@ -6,23 +6,8 @@ import json
 from datetime import timedelta
 from typing import Any
 
-import pytest
-from click.testing import CliRunner, Result
-
-from app.cli import main
 from app.store.invariants import ALL
 from tests.conftest import World
-
-
-@pytest.fixture
-def fairlane(world: World, database_url: str, monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setenv("DATABASE_URL", database_url)
-    monkeypatch.setenv("COLUMNS", "200")
-
-    def run(*arguments: str) -> Result:
-        return CliRunner().invoke(main, arguments)
-
-    return run
 
 
 def test_an_audit_of_a_sound_database_says_so_and_exits_with_0(world: World, fairlane: Any) -> None:

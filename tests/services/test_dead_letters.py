@@ -5,9 +5,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from click.testing import CliRunner, Result
 
-from app.cli import main
 from app.services.cancel import cancel
 from app.services.dead_letters import Chosen, drop, find, redrive
 from app.services.sweep import sweep
@@ -136,17 +134,6 @@ def test_acts_are_in_the_audit_log_and_looks_are_not(world: World) -> None:
         {"actor": "cli", "action": "dead.redrive", "subject": "all", "facts": {"ids": [first], "reason": None}},
         {"actor": "cli", "action": "dead.drop", "subject": "all", "facts": {"ids": [second], "reason": "undecodable"}},
     ]
-
-
-@pytest.fixture
-def fairlane(world: World, database_url: str, monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setenv("DATABASE_URL", database_url)
-    monkeypatch.setenv("COLUMNS", "200")
-
-    def run(*arguments: str) -> Result:
-        return CliRunner().invoke(main, arguments)
-
-    return run
 
 
 def test_the_command_lists_redrives_and_drops(world: World, fairlane: Any) -> None:
