@@ -2,6 +2,7 @@
 
 import os
 
+import billiard.pool
 from celery import Celery
 from kombu.transport import TRANSPORT_ALIASES
 
@@ -10,6 +11,8 @@ from bench.broker.clients import mark
 URL = os.environ["BENCH_URL"]
 if URL.startswith("durable"):
     import tasks.broker  # noqa: F401  registers the transport
+#: A node of any broker that is stopped amid a full queue waits 30 s for results that nobody reads any more.
+billiard.pool.GUARANTEE_MESSAGE_CONSUMPTION_RETRY_LIMIT = 10
 TRANSPORT_ALIASES["nobroker"] = "bench.broker.clients.nobroker:Transport"
 
 app = Celery("bench", broker=URL)
