@@ -18,7 +18,8 @@ database's clock.  The same task id again is no second message and no error.  In
 
 Order.  Fair between groups (the header `tenant`; without one, all such messages are one group): a group's tenth waiting
 message comes after the first ones of the others, however many it has.  The header `weight` (0.001 to 100, default 1) is
-its share.  Inside a group first come, first served.  A group at its limit is parked and woken: `park.py`.
+its share.  Inside a group first come, first served.  A group at its limit is parked and woken: `park.py`; with the
+header `most_ready` already by its publishers, so that it costs nobody anything however much of it waits.
 
 Delivery.  The request carries `lease_token`, `delivery_count`, `retry_count`, `snooze_count`, `lost_count` and
 `requested_eta` (`self.request.lease_token`).  Fence your writes by locking the row with (task_id, lease_token).  Your

@@ -28,7 +28,7 @@ class Letter(NamedTuple):
     """A message to store.
 
     delay: seconds from now, None for none; step: how far its rank is behind its group's last one; lease_token: the
-    delivery it retries; snooze, park: how that retry counts and waits.
+    delivery it retries; snooze, park: how that retry counts and waits; most_ready: of its group, before it is parked.
     """
 
     queue: str
@@ -43,6 +43,7 @@ class Letter(NamedTuple):
     park: bool
     is_retry: bool
     replaces: bool
+    most_ready: int | None = None
 
     def parameters(self) -> dict[str, Any]:
         """Of the statements PUBLISH, IN_THE_WAY and RETRY."""
@@ -75,6 +76,7 @@ def letter(message: Mapping[str, Any], queue: str) -> Letter:
         park=park,
         is_retry=bool(headers.get("retries")),
         replaces=bool(headers.get("replaced_task_nesting")),
+        most_ready=_most_ready(headers.get("most_ready")),
     )
 
 
@@ -104,6 +106,13 @@ def _step(weight: float | None) -> int:
     if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0.001 <= weight <= 100:
         raise ValueError(f"header 'weight' must be a number from 0.001 to 100, not {weight!r}")
     return round(STEP / weight)
+
+
+def _most_ready(number: int | None) -> int | None:
+    """Raises ValueError."""
+    if number is not None and (type(number) is not int or number < 1):
+        raise ValueError(f"header 'most_ready' must be an integer above 0, not {number!r}")
+    return number
 
 
 def _check(headers: Mapping[str, Any]) -> None:

@@ -45,11 +45,13 @@ BEGIN
                     CASE WHEN head IS NULL THEN (extract(epoch FROM clock_timestamp()) * 1000000)::bigint END);
 END $$"""
 
-#: Store a message.  `delay`: seconds, NULL for none; `hint`: the notification.  -> its id; NULL: a conflict,
-#: or an unknown queue.  The lock on a parked group keeps it from being forgotten before this message is seen.
+#: Store a message.  `delay`: seconds, NULL for none; `hint`: the notification; `most_ready`: with so many of its group
+#: ready already the group is parked, and this one waits; NULL for any number.  -> its id; NULL: a conflict, or an
+#: unknown queue.  The lock on a parked group keeps it from being forgotten before this message is seen.
 PUBLISH = """
 CREATE OR REPLACE FUNCTION {message}_publish(
-    queue_name text, body text, task text, flow text, key text, delay double precision, step integer, hint text
+    queue_name text, body text, task text, flow text, key text, delay double precision, step integer, hint text,
+    most_ready integer DEFAULT NULL
 ) RETURNS bigint
 LANGUAGE plpgsql {settings} AS $$
 DECLARE
@@ -60,6 +62,16 @@ BEGIN
     IF reason IS NULL AND flow IS NOT NULL THEN
         PERFORM FROM {group} WHERE queue_id = which AND name = flow FOR KEY SHARE SKIP LOCKED;
         reason := CASE WHEN FOUND THEN 'parked' END;
+        IF reason IS NULL AND most_ready <= (
+            SELECT count(*) FROM (
+                SELECT FROM {message} WHERE queue_id = which AND coalesce(user_id, '') = flow AND visible
+                   AND rank IS NOT NULL LIMIT most_ready) AS ready) THEN
+            reason := 'parked';
+            INSERT INTO {group} (queue_id, name, probe_at, probe_seconds, rank)
+            VALUES (which, flow, clock_timestamp() + make_interval(secs => {probe}), {probe},
+                    {message}_rank(which, flow, step))
+            ON CONFLICT DO NOTHING;
+        END IF;
     END IF;
     INSERT INTO {message} AS m
            (visible, visible_at, delay_reason, payload, queue_id, task_id, user_id, unique_key, rank_step, rank)

@@ -4,6 +4,10 @@ from .options import Options
 
 #: Rows promoted or handed back by one statement; the rest follows at once in the next.
 BATCH = 500
+#: Messages of a group parked by one statement: half a second.
+MOST_PARKED = 10_000
+#: How long a group that was parked by a publish is left alone.
+PROBE_SECONDS = 30.0
 #: Of the functions: see functions.py.
 SETTINGS = "SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off"
 
@@ -22,5 +26,7 @@ def fill(statement: str, options: Options) -> str:
         broadcast_name=options.broadcast_tablename.rpartition(".")[2],
         channel=options.channel,
         batch=BATCH,
+        most_parked=MOST_PARKED,
+        probe=PROBE_SECONDS,
         settings=SETTINGS,
     )

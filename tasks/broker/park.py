@@ -3,15 +3,17 @@
     park(connection, "billing", "ann", seconds=30)      # what is ready of ann's, and what is published from now on
     self.retry(park=True, countdown=30)                 # the same from a running task, which waits itself, uncounted
     wake(connection, "billing", "ann")                  # the oldest one becomes ready; -> its task id
+    bill.apply_async(…, headers={"tenant": "ann", "most_ready": 4})     # parks the group when four of it are ready
 
 Each is one statement in the caller's transaction.  Every `seconds` one message of a parked group becomes ready in any
-case, should nobody wake it.  A group is no longer parked when nothing of it waits.
+case, should nobody wake it.  A group is no longer parked when nothing of it waits.  What is woken may also be a message
+that snoozes.  Groups that are woken one by one have their share of the queue as others have, not its head.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
-from .post import PROBE_SECONDS
+from .names import PROBE_SECONDS
 from .publish import cached_statements, runner
 
 
@@ -22,14 +24,14 @@ def park(
 
     connection, options: as of `producer_in`.  Locks: those messages, skipping what is being claimed, and the group.
     """
-    given = {"queue": queue, "group": group, "seconds": seconds}
+    given = {"queue": queue, "group": group, "seconds": seconds, "task_id": None}
     return int(runner(connection)(cached_statements(options).park, given)[0][0])
 
 
 def wake(
     connection: Any, queue: str, group: str, *, most: int = 1, options: Mapping[str, Any] | None = None
 ) -> list[str | None]:
-    """Make the oldest parked messages of a group ready.  -> their task ids, oldest first.
+    """Make the oldest parked or snoozed messages of a group ready.  -> their task ids, oldest first.
 
     connection, options: as of `producer_in`.  Locks: those messages, skipping locked ones; the group with its last.
     """

@@ -8,6 +8,7 @@ from kombu.exceptions import OperationalError
 from .database import Row
 from .envelope import Letter
 from .errors import DuplicateKey, LeaseTokenMissing
+from .names import PROBE_SECONDS
 from .statements import Statements
 
 #: (statement, parameters) -> rows
@@ -16,8 +17,6 @@ Run = Callable[[str, Mapping[str, Any]], list[Row]]
 ATTEMPTS = 5
 #: In one INSERT.
 LETTERS = 1000
-#: How long a parked group is left alone when its task says no countdown.
-PROBE_SECONDS = 30.0
 
 
 def put(run: Run, sql: Statements, post: Letter) -> None:
@@ -30,7 +29,8 @@ def put(run: Run, sql: Statements, post: Letter) -> None:
     parameters = post.parameters()
     if post.lease_token:
         if post.park:
-            run(sql.park, {"queue": post.queue, "group": post.user_id or "", "seconds": post.delay or PROBE_SECONDS})
+            seconds = post.delay or PROBE_SECONDS  # its countdown, if it says one
+            run(sql.park, {**parameters, "group": post.user_id or "", "seconds": seconds})
         run(sql.retry, parameters)
         return None
     for _ in range(ATTEMPTS):
@@ -57,8 +57,8 @@ def _met(post: Letter, task_id: str | None, token: str | None) -> None:
 
 
 def put_many(run: Run, sql: Statements, posts: Sequence[Letter]) -> None:
-    """As `put` for each, in their order.  Those without a task id, and retries, go one by one."""
-    many = [post.parameters() for post in posts if post.task_id and not post.lease_token]
+    """As `put` for each, in their order.  Those without a task id, with a bound, and retries go one by one."""
+    many = [post.parameters() for post in posts if post.task_id and not post.lease_token and post.most_ready is None]
     stored: set[str] = set()
     for start in range(0, len(many), LETTERS):
         part = many[start : start + LETTERS]

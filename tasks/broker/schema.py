@@ -63,7 +63,6 @@ INDEXES = (
     """CREATE INDEX {name}_waiting ON {message} (queue_id, delay_reason, (coalesce(user_id, '')), id)
         WHERE delay_reason IS NOT NULL""",
     "CREATE INDEX {name}_started ON {message} (queue_id) WHERE started_at IS NOT NULL",
-    "CREATE INDEX {name}_snoozed ON {message} (user_id, id) WHERE delay_reason = 'snooze'",
     # Every 32nd of those not leased, in an order of no meaning: to estimate numbers, see counting.py.
     """CREATE INDEX {name}_sample ON {message} (queue_id, (coalesce(delay_reason, 'ready')), (hashint8(id)))
         INCLUDE (id, delay_reason, user_id) WHERE lease_token IS NULL AND hashint8(id) & 31 = 0""",
@@ -72,10 +71,11 @@ INDEXES = (
         INCLUDE (id, delay_reason, user_id) WHERE lease_token IS NULL AND hashint8(id) & 31 = 0""",
 )
 
-#: Every message is updated once or twice and then deleted: the default of a fifth of the table is far too late.
+#: Every message is updated once or twice and then deleted: the default of a fifth of the table is far too late.  A
+#: fiftieth is too soon: with 1,000,000 waiting a pass over all indexes every few seconds takes a quarter of the rate.
 VACUUM = """
     ALTER TABLE {message} SET (
-        autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000,
+        autovacuum_vacuum_scale_factor = 0.1, autovacuum_vacuum_threshold = 1000,
         autovacuum_analyze_scale_factor = 0.1, autovacuum_vacuum_cost_delay = 0
     )"""
 
@@ -85,6 +85,7 @@ GROUP = """
         name text NOT NULL,
         probe_at timestamptz NOT NULL,          -- then one of its messages is woken, should nobody else do it
         probe_seconds double precision NOT NULL,
+        rank bigint,                            -- where its next message stands, at the earliest
         PRIMARY KEY (queue_id, name)
     )"""
 

@@ -11,7 +11,7 @@ from .options import Options
 #: A ready or delayed message.  `delay`: seconds, NULL for none.  NULL back: a conflict, or an unknown queue.
 PUBLISH = """
     SELECT {message}_publish(%(queue)s, %(payload)s, %(task_id)s, %(user_id)s, %(unique_key)s, %(delay)s, %(step)s,
-                             %(hint)s)"""
+                             %(hint)s, %(most_ready)s)"""
 
 #: Many at once: arrays of the same length.  A group's messages are ranked one after the other.  -> the task ids of
 #: those that were stored; missing are conflicts and unknown queues.  `told` is counted, or it would not be run.
@@ -72,7 +72,7 @@ RETRY = """
      WHERE task_id = %(task_id)s AND lease_token = %(lease_token)s::uuid
     RETURNING id, pg_notify('{channel}', %(hint)s)"""
 
-PARK = "SELECT {message}_park(%(queue)s, %(group)s, %(seconds)s)"
+PARK = "SELECT {message}_park(%(queue)s, %(group)s, %(seconds)s, %(task_id)s)"
 WAKE = """
     SELECT {message}_wake(id, %(group)s, %(most)s) FROM {queue} WHERE name = %(queue)s"""
 

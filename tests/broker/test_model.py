@@ -269,12 +269,13 @@ class History(RuleBasedStateMachine):
 
     @rule(group=st.sampled_from(GROUPS), most=st.integers(1, 2))
     def group_is_woken(self, group: str, most: int) -> None:
-        waiting = [name for name, m in self.messages.items() if (m.group, m.state) == (group, "parked")]
+        mine = [(name, m.state) for name, m in self.messages.items() if m.group == group]
+        waiting = [name for name, state in mine if state in ("parked", "snooze")]
         woken = wake(self.connection, "main", group, most=most)
         assert sorted(str(name) for name in woken) == sorted(waiting[:most])
         for name in waiting[:most]:
             self.messages[name].state = "ready"
-        if len(waiting) <= most:
+        if "parked" not in {state for name, state in mine if name not in waiting[:most]}:
             self.parked.discard(group)
 
     def poll(self) -> None:

@@ -37,7 +37,7 @@ def test_the_dead_entries_of_an_old_transaction_are_read_once_in_a_while_only(br
     since = buffers(connection, SQL.claim, {**claim, "floor": place.rank})
     publish = buffers(
         connection, SQL.publish,
-        {"queue": "main", "payload": "{}", "task_id": None, "user_id": None, "unique_key": None, "delay": None,
+        {"queue": "main", "payload": "{}", "task_id": None, "user_id": None, "unique_key": None, "delay": None, "most_ready": None,
          "step": 100, "hint": None},
     )  # fmt: skip
     connection.rollback()

@@ -68,7 +68,7 @@ def test_a_claim_reads_the_index_of_ready_messages_only(crowded: Broker) -> None
 
 def test_a_publish_reads_the_ends_of_two_indexes(crowded: Broker) -> None:
     given = {
-        "queue": "main", "payload": "{}", "task_id": None, "user_id": "ann", "unique_key": None, "delay": None,
+        "queue": "main", "payload": "{}", "task_id": None, "user_id": "ann", "unique_key": None, "delay": None, "most_ready": None,
         "step": 100, "hint": None,
     }  # fmt: skip
     assert of_messages(explain(crowded, SQL.publish, {**given, "delay": 60}, 10)) == []
