@@ -103,17 +103,21 @@ class FairTask(Task):
             now=_now(),
         )
 
-    def _snooze(self, tx: Tx, delay: timedelta) -> None:
-        self._reschedule(tx, delay, snooze=True)
+    def _snooze(self, tx: Tx, delay: timedelta, parked: bool) -> None:  # noqa: FBT001 - as the service calls it
+        self._reschedule(tx, delay, snooze=True, park=parked)
 
     def _retry(self, tx: Tx, delay: timedelta) -> None:
         self._reschedule(tx, delay, snooze=False)
 
-    def _reschedule(self, tx: Tx, delay: timedelta, *, snooze: bool) -> None:
+    def _reschedule(self, tx: Tx, delay: timedelta, *, snooze: bool, park: bool = False) -> None:
         try:
             # Celery's own retry; the transport makes it one update of the leased row, in the caller's transaction
             self._retried: Retry = self.retry(
-                countdown=delay.total_seconds(), throw=False, snooze=snooze, producer=producer_in(tx.connection)
+                countdown=delay.total_seconds(),
+                throw=False,
+                snooze=snooze,
+                park=park,
+                producer=producer_in(tx.connection),
             )
         except Reject as rejected:  # how Celery wraps an error of the publish; the transaction must see the error
             _unwrap(rejected)

@@ -6,6 +6,7 @@ from celery import Celery
 from sqlalchemy import Connection
 
 from app.store.unit_of_work import AlreadyQueuedError, JobMessage, Publish
+from tasks.broker.envelope import STEP
 from tasks.broker.errors import DuplicateKey
 from tasks.broker.publish import producer_in
 
@@ -14,7 +15,12 @@ def publisher(celery: Celery) -> Publish:
     """What a unit of work publishes with.  Needs no task code, so the web can use it too."""
 
     def publish(connection: Connection, message: JobMessage) -> None:
-        headers = {"tenant": str(message.user_id) if message.user_id else None, "unique_key": message.unique_key}
+        headers = {
+            "tenant": str(message.user_id) if message.user_id else None,
+            "unique_key": message.unique_key,
+            "weight": STEP / message.step if message.step else None,
+            "most_ready": message.most_ready,
+        }
         kwargs = dict(message.kwargs)
         try:
             celery.send_task(

@@ -201,17 +201,21 @@ class World:
         return replace(self, policy=replace(self.policy, **changes))
 
 
-def rescheduler(delivery: Delivery, reason: str) -> Callable[[Tx, timedelta], None]:
+def rescheduler(delivery: Delivery, reason: str) -> Callable[..., None]:
     """What FairTask hands to the services: one update of the leased row, in their transaction."""
 
-    def reschedule(tx: Tx, delay: timedelta) -> None:
+    def reschedule(tx: Tx, delay: timedelta, parked: bool = False) -> None:
         statement = """
-            UPDATE kombu_message SET lease_token = NULL, started_at = NULL, delay_reason = :reason,
-                   visible_at = clock_timestamp() + :delay,
+            UPDATE kombu_message SET lease_token = NULL, started_at = NULL, rank = NULL,
+                   delay_reason = CASE WHEN :parked THEN 'parked' ELSE :reason END,
+                   visible_at = CASE WHEN NOT :parked THEN clock_timestamp() + :delay END,
                    snooze_count = snooze_count + (:reason = 'snooze')::int,
                    retry_count = retry_count + (:reason = 'retry')::int
              WHERE task_id = :job_id AND lease_token = :token"""
-        parameters = {"reason": reason, "delay": delay, "job_id": str(delivery.job_id), "token": delivery.lease_token}
+        parameters = {
+            "reason": reason, "delay": delay, "parked": parked, "job_id": str(delivery.job_id),
+            "token": delivery.lease_token,
+        }  # fmt: skip
         assert tx.run(text(statement), **parameters).rowcount == 1
 
     return reschedule

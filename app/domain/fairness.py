@@ -9,6 +9,14 @@ from enum import StrEnum
 
 from app.domain.plans import Plan, Tier
 
+#: Shares of a queue that users with enough waiting get, by tier.
+WEIGHTS: Mapping[Tier, float] = {Tier.FREE: 1, Tier.PRO: 1, Tier.PRO_PLUS: 2, Tier.ENTERPRISE: 3}
+#: How far one second of a user of weight 1 moves them back in the queue, in the broker's ranks.
+STEP_OF_A_SECOND = 100
+#: Of a user's first job nothing is known.
+FIRST_RUN_SECONDS = 1.0
+_STEPS = (1, 100_000)
+
 
 class Mode(StrEnum):
     """How strictly limits are held."""
@@ -31,6 +39,24 @@ class FairnessPolicy:
         """Concurrent jobs a user of this plan may run per service."""
         return self.overrides.get(plan.tier, plan.concurrent_jobs)
 
+    def most_ready(self, plan: Plan) -> int | None:
+        """How many jobs of a user are handed to the workers at once; the others wait where they cost nothing.
+
+        One more than there are slots: the workers hold the limit, by the tier of that moment.
+        """
+        return None if self.mode is not Mode.ENFORCE else self.slots(plan) + 1
+
     def snooze_delay(self, roll: float) -> timedelta:
         """30 s plus up to 10 s, so that a herd does not wake at once.  roll: 0 <= roll < 1, drawn by the caller."""
         return self.snooze + self.jitter * roll
+
+
+def step(tier: Tier, run_seconds: float | None) -> int:
+    """What a job takes of its user's share: the seconds such jobs held a slot, by the tier's weight; in ranks.
+
+    Seconds and not jobs: who has repositories of ten minutes must not get six hundred times the machine of one whose
+    repositories take a second.
+    """
+    seconds = FIRST_RUN_SECONDS if run_seconds is None else run_seconds
+    least, most = _STEPS
+    return min(most, max(least, round(STEP_OF_A_SECOND * seconds / WEIGHTS[tier])))

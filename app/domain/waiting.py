@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from math import ceil, floor, sqrt
 from typing import Any
 
 
@@ -19,12 +20,20 @@ class Reason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """Where a ready job stands.
+class Runs:
+    """How long jobs took of late: mean and deviation, seconds."""
 
-    position: 1 = next; own: how many before it are the user's; workers: busy on the queue; run_seconds: 10th, 50th and
-    90th percentile of the last jobs, None before the first; more: it stands behind the position, which is counted only
-    so far.
+    mean: float
+    deviation: float
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Where a job stands.
+
+    position: 1 = next; own: how many before it are the user's; workers: busy on the queue; runs: None before the first;
+    more: it stands behind the position, which is counted only so far; held: until a slot of the user's is free, and the
+    position is among the user's own; taken: slots of the user.
     """
 
     position: int
@@ -32,8 +41,10 @@ class Line:
     workers: int
     head_age_seconds: float
     paused: bool
-    run_seconds: tuple[float, ...] | None = None
+    runs: Runs | None = None
     more: bool = False
+    held: bool = False
+    taken: int = 0
 
 
 #: Ready for so long with nobody at work on the queue: there is no worker.
@@ -49,19 +60,28 @@ def reason_for(line: Line) -> Reason:
     return Reason.WORKERS_BUSY
 
 
-def eta(line: Line) -> tuple[int, int, int] | None:
-    """(likely, low, high) seconds until the start, from recent run times; None where nobody can tell."""
-    if line.run_seconds is None or line.more:
+#: Deviations to each side that four of five starts lie between: the sums of run times are nearly normal.
+_SPREAD = 1.3
+
+
+def eta(line: Line, runs: Runs | None, servers: int) -> tuple[int, int, int] | None:
+    """(likely, low, high) seconds until the start, with so many jobs at a time; None where nobody can tell.
+
+    The start is the end of the job `position` places before, and what runs now ends evenly over one run.
+    """
+    if runs is None or line.more:
         return None
-    low, middle, high = line.run_seconds
-    turns = line.position / max(1, line.workers)
-    return round(middle * turns), round(low * max(0.0, turns - 1)), round(high * turns) + 1
+    servers = max(1, servers)
+    likely = runs.mean * line.position / servers
+    # the mean itself is a guess, by a tenth
+    spread = _SPREAD * (max(runs.deviation, runs.mean / 4) * sqrt(line.position) / servers + likely / 10)
+    return round(likely), max(0, floor(likely - spread - runs.mean / servers)), ceil(likely + spread) + 1
 
 
 def ready(line: Line) -> dict[str, Any]:
     """The `wait` of a job that is ready but not started."""
     reason = reason_for(line)
-    times = eta(line) if reason is Reason.WORKERS_BUSY else None
+    times = eta(line, line.runs, line.workers) if reason is Reason.WORKERS_BUSY else None
     words = {
         Reason.QUEUE_PAUSED: "The operator has paused this queue; your job keeps its place.",
         Reason.NO_WORKERS: "No worker serves this queue right now; your job starts as soon as one does.",
@@ -76,11 +96,15 @@ def _place(line: Line) -> str:
     return "Starting." if line.position == 1 else f"Number {line.position} in the queue."
 
 
-def at_limit(running: int, limit: int, tier: str, next_try: datetime | None) -> dict[str, Any]:
-    """The `wait` of a snoozed job."""
-    until = f", at {next_try:%H:%M:%S} UTC at the latest" if next_try else ""
-    text = f"Waiting for your slot: {running} of {limit} running on tier {tier}. Starts when one ends{until}."
-    return _wait(Reason.USER_AT_LIMIT, text, running=running, limit=limit)
+def at_limit(line: Line, limit: int, tier: str, runs: Runs | None) -> dict[str, Any]:
+    """The `wait` of a job that is held until a slot of its user is free.  runs: the user's own."""
+    ahead = f"more than {line.own:,}" if line.more else f"{line.own:,}"
+    text = (
+        f"Waiting for your slot: {line.taken} of {limit} running on tier {tier}, "
+        f"{ahead} of yours before this one. Starts as soon as one ends."
+    )
+    times = None if line.paused else eta(line, runs or line.runs, limit)
+    return _wait(Reason.USER_AT_LIMIT, text, line=line, times=times, running=line.taken, limit=limit)
 
 
 def backing_off(next_try: datetime | None) -> dict[str, Any]:

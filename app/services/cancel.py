@@ -11,7 +11,7 @@ from sqlalchemy import Row
 from app.domain.lifecycle import FINAL, Status
 from app.domain.queues import Service
 from app.errors import Conflict, Forbidden
-from app.services import describe
+from app.services import describe, end
 from app.services.browse import check_visible
 from app.services.policy import Policy
 from app.store import analyses, audit_log, events, messages, quota, requests, users
@@ -88,7 +88,6 @@ def _end(tx: Tx, job_id: UUID, message: Row[Any], *, started: bool, now: datetim
     quota.release(tx, job_id)
     requests.cancelled(tx, job_id, now=now)
     events.add(tx, job_id, "cancelled", attempt=0)
-    if message.user_id and message.delay_reason is None:
-        # it may be the one that a free slot had woken: the slot is the next one's
-        for woken in messages.wake(tx, UUID(message.user_id), Service.ANALYSIS):
-            events.add(tx, woken, "woken")
+    if message.user_id:
+        # a ready one may be the one that a free slot had woken: the slot is the next one's
+        end.wake(tx, UUID(message.user_id), Service.ANALYSIS, most=int(message.delay_reason is None))

@@ -20,8 +20,11 @@ from app.store import analyses, events, messages, quota, requests
 from app.store.line import place
 from app.store.requests import Request
 from app.store.unit_of_work import Tx
+from app.store.users import Account
 
 FINISHED = frozenset({"completed", "failed", "cancelled"})
+#: By what keeps a message from the workers.
+_HELD = {"snooze": Status.WAITING, "parked": Status.WAITING, "retry": Status.RETRYING}
 
 
 def job(tx: Tx, job_id: UUID, policy: Policy, *, now: datetime) -> dict[str, Any]:
@@ -52,20 +55,22 @@ def job(tx: Tx, job_id: UUID, policy: Policy, *, now: datetime) -> dict[str, Any
     }
 
 
-def fresh(tx: Tx, request: Request, policy: Policy, *, now: datetime) -> dict[str, Any]:
+def fresh(tx: Tx, request: Request, account: Account, policy: Policy, *, now: datetime) -> dict[str, Any]:
     """The contract's Job of one that this very transaction has published; only its place in the queue is looked up.
 
     Raises: OvertakenError.
     """
     codebase = request.codebase
     stands = place(tx, request.job_id, codebase.codebase_id, request.commit_sha, policy.parser_version, now=now)
+    held = stands is not None and stands.held
+    status = Status.WAITING if held else Status.QUEUED
     return {
-        **_head(request.job_id, Status.QUEUED, request, codebase.repository, is_private=codebase.is_private),
+        **_head(request.job_id, status, request, codebase.repository, is_private=codebase.is_private),
         "queue": request.queue,
         "attempt": 1,
         "snoozes": 0,
-        **_instants(Status.QUEUED, request, None, None),
-        "wait": waiting.ready(stands) if stands else None,
+        **_instants(status, request, None, None),
+        "wait": stands and (explain.held(stands, account, policy) if held else waiting.ready(stands)),
         **dict.fromkeys(("progress", "error", "parser_version", "summary")),
         "billed": False,
         "outdated": False,
@@ -81,7 +86,7 @@ def status_of(accepted: Row[Any], message: Row[Any] | None, record: Row[Any] | N
         return Status.CANCELLED if accepted.cancelled_at else Status.RUNNING if record else Status.QUEUED
     if message.started_at is not None:
         return Status.RUNNING
-    return {"snooze": Status.WAITING, "retry": Status.RETRYING}.get(message.delay_reason, Status.QUEUED)
+    return _HELD.get(message.delay_reason, Status.QUEUED)
 
 
 def links(job_id: UUID) -> dict[str, str]:

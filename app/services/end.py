@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID
 
+from app.domain import fairness
 from app.domain.lifecycle import Delivery, Failure, Outcome
 from app.domain.queues import Service
 from app.store import analyses, events, messages, quota, requests, slots, users
@@ -17,7 +18,7 @@ def met(tx: Tx, delivery: Delivery, service: Service, user_id: UUID | None, *, n
     Locks: users row, then the message.
     """
     if user_id:
-        users.lock(tx, user_id)
+        users.hold(tx, user_id)
     message = messages.fence(tx, delivery)
     if message is None:
         return Outcome.STALE
@@ -26,12 +27,21 @@ def met(tx: Tx, delivery: Delivery, service: Service, user_id: UUID | None, *, n
     return None
 
 
-def leave(tx: Tx, delivery: Delivery, service: Service, user_id: UUID | None) -> None:
-    """Free the slot and wake the user's oldest snoozed job."""
-    slots.release(tx, delivery)
+def leave(tx: Tx, delivery: Delivery, service: Service, user_id: UUID | None, *, now: datetime) -> None:
+    """Free the slot, and wake the user's oldest waiting job to the place that is theirs by what their jobs took."""
+    seconds = slots.release(tx, delivery, now=now)
     if user_id is None:
         return
-    for woken in messages.wake(tx, user_id, service):
+    if seconds is not None:
+        users.ran(tx, user_id, seconds)
+    wake(tx, user_id, service)
+
+
+def wake(tx: Tx, user_id: UUID, service: Service, *, most: int = 1) -> None:
+    """Make the user's oldest waiting jobs ready; with none left, nothing more is held back.  Locks: those messages."""
+    account = users.find(tx, user_id)
+    step = fairness.step(account.tier, account.run_seconds) if account else None
+    for woken in messages.wake(tx, user_id, service, most=most, step=step):
         events.add(tx, woken, "woken")
 
 
@@ -43,7 +53,7 @@ def fail(
         return Outcome.STALE
     quota.release(tx, delivery.job_id)
     messages.delete(tx, delivery.job_id)
-    leave(tx, delivery, service, user_id)
+    leave(tx, delivery, service, user_id, now=now)
     events.add(tx, delivery.job_id, "failed", code=failure.code, attempt=delivery.attempt)
     return Outcome.FAILED
 
@@ -54,6 +64,6 @@ def cancel(tx: Tx, delivery: Delivery, service: Service, user_id: UUID | None, *
     requests.cancelled(tx, delivery.job_id, now=now)
     quota.release(tx, delivery.job_id)
     messages.delete(tx, delivery.job_id)
-    leave(tx, delivery, service, user_id)
+    leave(tx, delivery, service, user_id, now=now)
     events.add(tx, delivery.job_id, "cancelled", attempt=delivery.attempt)
     return Outcome.CANCELLED

@@ -37,7 +37,7 @@ def fail(
             return end.fail(tx, delivery, service, user_id, failure, now=now)
         delay = policy.backoff(delivery.attempt, roll)
         retry(tx, delay)
-        end.leave(tx, delivery, service, user_id)
+        end.leave(tx, delivery, service, user_id, now=now)
         seconds = round(delay.total_seconds(), 2)
         events.add(tx, delivery.job_id, "retrying", code=failure.code, attempt=delivery.attempt, seconds=seconds)
         return Outcome.RETRY

@@ -50,6 +50,6 @@ def finish(
         inventories.attach(tx, delivery.job_id, listed, policy.parser_version)
         billed = quota.settle(tx, delivery.job_id, resource_id=delivery.job_id, now=now)
         messages.delete(tx, delivery.job_id)
-        end.leave(tx, delivery, Service.ANALYSIS, user_id)
+        end.leave(tx, delivery, Service.ANALYSIS, user_id, now=now)
         events.add(tx, delivery.job_id, "completed", tests=total, billed=billed, attempt=delivery.attempt)
         return Outcome.COMPLETED

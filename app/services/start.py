@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from app.domain.fairness import FairnessPolicy, Mode
+from app.domain.fairness import FairnessPolicy, Mode, step
 from app.domain.lifecycle import RETRIES, WORKER_LOST, Delivery, Outcome
 from app.domain.queues import Service
 from app.services import end
@@ -17,6 +17,8 @@ from app.store.users import Account
 
 #: Re-schedules the message in place, in the given transaction.
 Reschedule = Callable[[Tx, timedelta], None]
+#: As above; whether without a countdown of its own, until somebody wakes it.
+Snooze = Callable[[Tx, timedelta, bool], None]
 
 
 @retried
@@ -27,7 +29,7 @@ def start(
     user_id: UUID | None,
     policy: Policy,
     *,
-    snooze: Reschedule,
+    snooze: Snooze,
     roll: float,
     now: datetime,
 ) -> Outcome:
@@ -47,11 +49,19 @@ def start(
         if delivery.attempt > RETRIES[service].max_attempts:
             return end.fail(tx, delivery, service, user_id, WORKER_LOST, now=now)
         if account and not _admitted(tx, delivery, service, account, policy, now=now):
-            delay = policy.fairness.snooze_delay(roll)
-            snooze(tx, delay)
-            events.add(tx, delivery.job_id, "snoozed", seconds=round(delay.total_seconds(), 1), tier=account.tier)
-            return Outcome.SNOOZED
-        return _begin(tx, delivery, policy, now=now)
+            return _snooze(tx, delivery, account, policy, snooze, roll)
+        return _begin(tx, delivery, service, account, policy, now=now)
+
+
+def _snooze(tx: Tx, delivery: Delivery, account: Account, policy: Policy, snooze: Snooze, roll: float) -> Outcome:
+    # the first of a user snoozes, its countdown being the net below the wake; the others wait behind it without one, or
+    # they would all come back every half minute, only to be snoozed again
+    net = 2 * policy.fairness.snooze_delay(1)
+    parked = messages.park(tx, delivery, seconds=net.total_seconds())
+    delay = net if parked else policy.fairness.snooze_delay(roll)
+    snooze(tx, delay, parked)
+    events.add(tx, delivery.job_id, "snoozed", seconds=round(delay.total_seconds(), 1), tier=account.tier)
+    return Outcome.SNOOZED
 
 
 def _admitted(tx: Tx, delivery: Delivery, service: Service, account: Account, policy: Policy, *, now: datetime) -> bool:
@@ -84,14 +94,27 @@ def _acquire(
     return taken is not None
 
 
-def _begin(tx: Tx, delivery: Delivery, policy: Policy, *, now: datetime) -> Outcome:
+def _begin(
+    tx: Tx, delivery: Delivery, service: Service, account: Account | None, policy: Policy, *, now: datetime
+) -> Outcome:
     started = analyses.start(
         tx, delivery.job_id, parser_version=policy.parser_version, attempt=delivery.attempt, now=now
     )
     if not started:  # the record has ended, so this message is a left-over
         messages.delete(tx, delivery.job_id)
-        slots.release(tx, delivery)
+        slots.release(tx, delivery, now=now)
         return Outcome.STALE
     messages.mark_started(tx, delivery)
     events.add(tx, delivery.job_id, "started", attempt=delivery.attempt)
+    if account:
+        _fill(tx, account, service, policy)
     return Outcome.STARTED
+
+
+def _fill(tx: Tx, account: Account, service: Service, policy: Policy) -> None:
+    """Should the user have another free slot and nothing ready to take it, wake one: a limit was raised."""
+    limit = policy.fairness.slots(account.plan)
+    if limit > 1:
+        own = step(account.tier, account.run_seconds)
+        for woken in messages.wake_idle(tx, account.user_id, service, slots=limit, step=own):
+            events.add(tx, woken, "woken")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid4
 
+from app.domain.fairness import step
 from app.domain.queues import Service, select_queue
 from app.domain.repositories import Repository
 from app.errors import IdempotencyInFlight, IdempotencyMismatch, NotFound
@@ -91,13 +92,14 @@ def accept(tx: Tx, account: Account, found: Standing, wanted: Wanted, policy: Po
     seen = admit.check(tx, account, ANALYSIS, policy, units=1, now=now)
     request = _request(uuid4(), "payer", account, codebase, wanted, now=now)
     try:
-        tx.publish(message_for(request.job_id, codebase, wanted, queue=request.queue, user_id=account.user_id))
+        message = message_for(request.job_id, codebase, wanted, queue=request.queue, user_id=account.user_id)
+        tx.publish(_shared(message, account, policy))
     except AlreadyQueuedError as other:
         return _join_or_look_again(tx, other.job_id, account, codebase, wanted, policy, now=now)
     admitted = admit.reserve(tx, account, ANALYSIS, request.job_id, seen, policy, units=1, now=now)
     requests.add(tx, request)
     events.add(tx, request.job_id, "accepted", queue=request.queue, tier=account.tier, quota=admitted)
-    return Answer(ACCEPTED, describe.fresh(tx, request, policy, now=now))
+    return Answer(ACCEPTED, describe.fresh(tx, request, account, policy, now=now))
 
 
 def _join_or_look_again(
@@ -130,7 +132,7 @@ def _same(stored: Stored | None, fingerprint: bytes) -> Stored | None:
 
 
 def message_for(job_id: UUID, codebase: Codebase, wanted: Wanted, *, queue: str, user_id: UUID | None) -> JobMessage:
-    """The message of an analysis.  It carries no tier: that is read when the job starts (docs/adr/0003)."""
+    """The message of an analysis.  It says nothing of a limit: that is read when the job starts (docs/adr/0003)."""
     where = codebase.repository
     return JobMessage(
         job_id=job_id,
@@ -146,6 +148,12 @@ def message_for(job_id: UUID, codebase: Codebase, wanted: Wanted, *, queue: str,
         user_id=user_id,
         unique_key=where.unique_key(wanted.commit),
     )
+
+
+def _shared(message: JobMessage, account: Account, policy: Policy) -> JobMessage:
+    """With the user's share of the queue, and how many of theirs are handed out at once (docs/adr/0026)."""
+    fair = policy.fairness
+    return replace(message, step=step(account.tier, account.run_seconds), most_ready=fair.most_ready(account.plan))
 
 
 def _join(

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from app.domain.lifecycle import Failure
 from app.domain.queues import Service
+from app.services import end
 from app.services.policy import Policy
 from app.store import (
     accounts,
@@ -18,7 +19,6 @@ from app.store import (
     dead_letters,
     events,
     idempotency,
-    messages,
     quota,
     rates,
     schedule,
@@ -73,7 +73,7 @@ def sweep(uow: UnitOfWork, policy: Policy, *, now: datetime, dry_run: bool = Fal
     with _step(uow, dry_run=dry_run) as tx:
         freed = slots.sweep(tx)
         for slot in freed:
-            messages.wake(tx, slot["user_id"], Service(slot["service"]))
+            end.wake(tx, slot["user_id"], Service(slot["service"]))
     with _step(uow, dry_run=dry_run) as tx:
         pruned = idempotency.prune(tx, before=now - KEYS_LIVE) + accounts.prune(tx, now=now) + rates.prune(tx)
         pruned += schedule.prune(tx, before=now - SLOTS_LIVE)

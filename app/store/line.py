@@ -1,4 +1,4 @@
-"""Where a ready job stands in its queue, and how long jobs took of late."""
+"""Where a job stands in its queue or behind its user's own, and how long jobs took of late."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from uuid import UUID
 
 from sqlalchemy import Row, text
 
-from app.domain.waiting import Line
+from app.domain.waiting import Line, Runs
 from app.store.unit_of_work import OvertakenError, Tx
 
 #: Counting stops there: past that nobody reads the difference.
@@ -16,7 +16,7 @@ MOST = 1_000
 #: In the answer to an accept, which must not cost more the more jobs wait: 0.4 ms for 1,000.
 MOST_AT_ONCE = 100
 
-# the function is in migration 0009
+# the function is in migration 0011
 _LINE = text("SELECT * FROM analysis_line(:task_id, :most)")
 _PLACE = text("""
     SELECT l.*, (SELECT id FROM analyses
@@ -26,7 +26,7 @@ _PLACE = text("""
 
 
 def line(tx: Tx, job_id: UUID, *, now: datetime) -> Line | None:
-    """Where an unfinished, ready job stands; None when its message is gone."""
+    """Where an unfinished job stands that does not run; None when its message is gone."""
     return _line(tx.run(_LINE, task_id=str(job_id), most=MOST).one(), now, MOST)
 
 
@@ -52,6 +52,8 @@ def _line(row: Row[Any], now: datetime, most: int) -> Line | None:
         workers=int(row.workers),
         head_age_seconds=(now - row.oldest).total_seconds(),
         paused=row.paused,
-        run_seconds=None if row.run_seconds is None else tuple(map(float, row.run_seconds)),
+        runs=None if row.run_seconds is None else Runs(row.run_seconds, row.run_deviation),
         more=row.ahead >= most,
+        held=row.held,
+        taken=int(row.taken),
     )

@@ -41,7 +41,7 @@ class Look:
     standing: Standing
 
 
-# the function is in migration 0009
+# the function is in migration 0011
 _LOOK = text("""
     SELECT * FROM accept_look(:user_id, :key, :host, :owner, :name, :commit_sha, :unique_key, :parser_version)""")
 

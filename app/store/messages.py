@@ -43,17 +43,24 @@ _REQUEST_CANCEL = text("""
            delay_reason = NULL
      WHERE task_id = :task_id RETURNING queue_id""")
 _NOTIFY = text("SELECT pg_notify(:channel, name) FROM kombu_queue WHERE id = :queue_id")
-# Oldest first inside one user; SKIP LOCKED, since a row that is being claimed or woken needs no second wake.  The lock
-# is the one the UPDATE takes: a stronger one would skip what a joiner holds, and wake nobody.
-_WAKE = text("""
-    WITH next AS (
-        SELECT m.id FROM kombu_message m JOIN kombu_queue q ON q.id = m.queue_id
-         WHERE m.user_id = :user_id AND m.delay_reason = 'snooze' AND m.lease_token IS NULL
-           AND starts_with(q.name, :service)
-         ORDER BY m.id LIMIT :most FOR NO KEY UPDATE OF m SKIP LOCKED)
-    UPDATE kombu_message m SET visible = true, visible_at = clock_timestamp(), delay_reason = NULL,
-           rank = kombu_message_rank(m.queue_id, m.user_id, m.rank_step)
-      FROM next WHERE m.id = next.id RETURNING m.task_id, m.queue_id""")
+# Both functions are in migration 0011 and the broker's.
+_WAKE = text("SELECT wake_user(CAST(:user_id AS text), CAST(:service AS text), :most, :step)")
+_PARK = text("""
+    SELECT kombu_message_park(q.name, m.user_id, :seconds, m.task_id),
+           EXISTS (SELECT FROM kombu_message s WHERE s.queue_id = m.queue_id AND s.delay_reason = 'snooze'
+                      AND coalesce(s.user_id, '') = m.user_id) AS snoozing
+      FROM kombu_message m JOIN kombu_queue q ON q.id = m.queue_id WHERE m.task_id = :task_id""")
+# A slot is free, nothing of the user's is ready to take it, and something waits: a limit was raised, or a wake lost.
+_IDLE = text("""
+    SELECT wake_user(g.name, CAST(:service AS text), 1, :step)
+      FROM kombu_group g JOIN kombu_queue q ON q.id = g.queue_id
+     WHERE g.name = CAST(:user_id AS text) AND starts_with(q.name, :service || '_')
+       AND :slots > (SELECT count(*) FROM execution_slots s
+                      WHERE s.user_id = CAST(:user_id AS uuid) AND s.service = :service)
+       AND NOT EXISTS (SELECT FROM kombu_message m
+                        WHERE m.queue_id = g.queue_id AND coalesce(m.user_id, '') = g.name AND m.visible
+                          AND m.rank IS NOT NULL)
+     LIMIT 1""")
 
 
 def fence(tx: Tx, delivery: Delivery) -> Row[Any] | None:
@@ -103,17 +110,30 @@ def request_cancel(tx: Tx, job_id: UUID) -> None:
         _notify(tx, queue_id)
 
 
-def wake(tx: Tx, user_id: UUID, service: Service, *, most: int = 1) -> list[UUID]:
-    """Make the user's oldest snoozed jobs ready at once; returns their ids."""
-    woken = tx.run(_WAKE, user_id=str(user_id), service=f"{service}_", most=most).all()
-    for queue_id in {row.queue_id for row in woken}:
-        _notify(tx, queue_id)
-    return [UUID(row.task_id) for row in woken]
+def wake(tx: Tx, user_id: UUID, service: Service, *, most: int = 1, step: int | None = None) -> list[UUID]:
+    """Make the user's oldest waiting jobs ready at once; returns their ids.  With none left, nothing is held back.
+
+    step: what each of them takes of the user's share, in ranks; None: as when it was accepted.
+    """
+    return list(tx.run(_WAKE, user_id=user_id, service=service.value, most=most, step=step).scalars())
+
+
+def wake_idle(tx: Tx, user_id: UUID, service: Service, *, slots: int, step: int | None) -> list[UUID]:
+    """As wake of one, if fewer slots are taken, something of the user waits and nothing of it is ready."""
+    return list(tx.run(_IDLE, user_id=user_id, service=service.value, slots=slots, step=step).scalars())
 
 
 def wake_all_services(tx: Tx, user_id: UUID, *, most: int) -> list[UUID]:
     """As wake, for each service: after a change of what the user may run."""
     return [job_id for service in Service for job_id in wake(tx, user_id, service, most=most)]
+
+
+def park(tx: Tx, delivery: Delivery, *, seconds: float) -> bool:
+    """Keep from the workers what is ready of a job's user; whether another one of the user's snoozes.
+
+    seconds: then one of them is tried in any case.  Locks: those messages, skipping what is being claimed.
+    """
+    return bool(tx.run(_PARK, task_id=str(delivery.job_id), seconds=seconds).one().snoozing)
 
 
 def _notify(tx: Tx, queue_id: int) -> None:

@@ -34,7 +34,9 @@ _COUNT = text("SELECT count(*) FROM execution_slots WHERE user_id = :user_id AND
 _RENEW = text("""
     UPDATE execution_slots SET lease_expires_at = clock_timestamp() + make_interval(secs => :lease_seconds)
      WHERE job_id = :job_id AND lease_token = :lease_token""")
-_RELEASE = text("DELETE FROM execution_slots WHERE job_id = :job_id")
+_RELEASE = text("""
+    DELETE FROM execution_slots WHERE job_id = :job_id
+    RETURNING greatest(0, extract(epoch FROM CAST(:now AS timestamptz) - taken_at))""")
 # A start that drops the same rows holds them already: it is passed over, since waiting for it could close a circle.
 _SWEEP = text("""
     WITH dead AS (
@@ -79,12 +81,13 @@ def renew(tx: Tx, delivery: Delivery, *, lease_seconds: float) -> None:
     tx.write(_RENEW, job_id=delivery.job_id, lease_token=delivery.lease_token, lease_seconds=lease_seconds)
 
 
-def release(tx: Tx, delivery: Delivery) -> bool:
-    """Free the job's slot; False when it held none.  Idempotent.
+def release(tx: Tx, delivery: Delivery, *, now: datetime) -> float | None:
+    """Free the job's slot; for how many seconds it was held, None when it held none.  Idempotent.
 
     The caller holds the fence, so a slot under another token is one that a dead worker left.
     """
-    return tx.run(_RELEASE, job_id=delivery.job_id).rowcount > 0
+    held = tx.run(_RELEASE, job_id=delivery.job_id, now=now).scalar_one_or_none()
+    return None if held is None else float(held)
 
 
 def sweep(tx: Tx) -> list[dict[str, Any]]:

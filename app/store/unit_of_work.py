@@ -37,7 +37,11 @@ class OvertakenError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class JobMessage:
-    """One job to be put on a queue.  kwargs: JSON; unique_key: at most one unfinished message may carry it."""
+    """One job to be put on a queue.
+
+    kwargs: JSON; unique_key: at most one unfinished message may carry it; step: what it takes of its user's share of
+    the queue, in ranks; most_ready: jobs of the user that are handed out at once, None for all.
+    """
 
     job_id: UUID
     task: str
@@ -45,6 +49,8 @@ class JobMessage:
     kwargs: Mapping[str, Any] = field(default_factory=dict)
     user_id: UUID | None = None
     unique_key: str | None = None
+    step: int | None = None
+    most_ready: int | None = None
 
 
 class Publish(Protocol):

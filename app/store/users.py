@@ -16,7 +16,11 @@ from app.store.unit_of_work import Tx
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A user with the plan in force.  anchor_at: where the rolling periods start."""
+    """A user with the plan in force.
+
+    anchor_at: where the rolling periods start; run_seconds, run_deviation: moving mean of how long the user's jobs held
+    a slot, and of its error; None before the first.
+    """
 
     user_id: UUID
     kind: str
@@ -24,6 +28,8 @@ class Account:
     is_operator: bool
     plan: Plan
     anchor_at: datetime
+    run_seconds: float | None = None
+    run_deviation: float | None = None
 
     @property
     def tier(self) -> Tier:
@@ -42,6 +48,7 @@ class Account:
 
 ACCOUNT = """
            u.id AS user_id, u.kind, u.email, u.is_operator, coalesce(s.anchor_at, u.created_at) AS anchor_at,
+           u.run_seconds, u.run_deviation,
            p.tier, p.concurrent_jobs, p.analyses_per_period, p.spec_units_per_period, p.retention_days"""
 # No active subscription: the free plan, periods from the account's birth (docs/adr/0003).
 WITH_PLAN = """
@@ -61,6 +68,11 @@ _SUBSCRIBE = text("""
 _SET_TIER = text("""
     UPDATE user_subscriptions SET tier = CAST(:tier AS plan_tier)
      WHERE user_id = :user_id AND status = 'active' RETURNING id""")
+# as TCP estimates its round trips: the newest run weighs a fifth
+_RAN = text("""
+    UPDATE users SET run_seconds = coalesce(run_seconds * 0.8 + :seconds * 0.2, :seconds),
+           run_deviation = coalesce(run_deviation * 0.8 + abs(:seconds - run_seconds) * 0.2, :seconds / 2)
+     WHERE id = :user_id""")
 
 
 def find(tx: Tx, user_id: UUID) -> Account | None:
@@ -81,8 +93,13 @@ def lock(tx: Tx, user_id: UUID) -> Account | None:
     Locks: users row, the first in the lock order.  A second statement reads the plan, so that a tier
     change that committed while we waited is seen.
     """
-    tx.write(_LOCK, user_id=user_id)
+    hold(tx, user_id)
     return find(tx, user_id)
+
+
+def hold(tx: Tx, user_id: UUID) -> None:
+    """As lock, for one who has no need of the account."""
+    tx.write(_LOCK, user_id=user_id)
 
 
 def add(
@@ -99,9 +116,16 @@ def set_tier(tx: Tx, user_id: UUID, tier: Tier, *, now: datetime) -> None:
         tx.run(_SUBSCRIBE, user_id=user_id, tier=tier.value, anchor_at=now)
 
 
+def ran(tx: Tx, user_id: UUID, seconds: float) -> None:
+    """Take a run into the user's moving mean.  The caller holds the users row."""
+    tx.write(_RAN, user_id=user_id, seconds=seconds)
+
+
 def account_of(row: Row[Any]) -> Account:
     """From a row with a user's columns and those of the plan."""
     plan = Plan(
         Tier(row.tier), row.concurrent_jobs, row.analyses_per_period, row.spec_units_per_period, row.retention_days
     )
-    return Account(row.user_id, row.kind, row.email, row.is_operator, plan, row.anchor_at)
+    return Account(
+        row.user_id, row.kind, row.email, row.is_operator, plan, row.anchor_at, row.run_seconds, row.run_deviation
+    )

@@ -133,8 +133,19 @@ FUNCTIONS = {
         "SELECT analysis_line(task_id, 1000) FROM kombu_message WHERE visible LIMIT 1",
         {
             "kombu_message_task_id", "kombu_queue_pkey", "kombu_message_ready", "kombu_message_started",
-            "analyses_completed_at",
+            "analyses_completed_at", "execution_slots_pkey",
         },
+    ),
+    "line of one held back": (
+        "SELECT analysis_line(task_id, 1000) FROM kombu_message WHERE delay_reason = 'snooze' LIMIT 1",
+        {
+            "kombu_message_task_id", "kombu_queue_pkey", "kombu_message_waiting", "kombu_message_group",
+            "kombu_message_started", "analyses_completed_at", "execution_slots_pkey",
+        },
+    ),
+    "wake": (
+        f"SELECT wake_user('{USER}', 'analysis', 1, 100)",
+        {"kombu_queue_name_key", "kombu_message_waiting", "kombu_group_pkey"},
     ),
 }  # fmt: skip
 NESTED = """

@@ -151,19 +151,28 @@ class Explorer:
 
     def moves(self, job: Job, others: Others) -> Iterator[Move]:
         """Every way every step may go; an effect that meets nobody is none."""
-        met = {Effect.WAKE: others.snoozed, Effect.DROP_LEFTOVERS: others.leftovers, Effect.FREE_A_SLOT: others.slots}
+        met = {
+            Effect.WAKE: others.snoozed,
+            Effect.DROP_LEFTOVERS: others.leftovers,
+            Effect.HOLD_BACK: others.leftovers + others.ready,
+            Effect.FILL: others.snoozed,
+            Effect.FREE_A_SLOT: others.slots,
+        }
         for step in self.steps.values():
             for move in step(job, others, self.rules):
                 yield move if met.get(move.effect) else move._replace(effect=Effect.NOTHING)
 
     def spread(self, world: int, place: int, change: int, effect: Effect) -> list[int]:
         """The states after a step with an effect: on each of the others in turn, or on all at once."""
+        if effect is Effect.FILL:
+            [cleared] = self.spread(world, place, change, Effect.DROP_LEFTOVERS)
+            return self.spread(cleared, place, 0, Effect.WAKE)
         changes = []
         for other in range(JOBS):
             number = world >> PLACES[other] & MASK
             if other != place and (job := apply_to_another(effect, self.jobs[number])) is not None:
                 changes.append(self.number(job) - number << PLACES[other])
-        if effect is Effect.DROP_LEFTOVERS:
+        if effect in (Effect.DROP_LEFTOVERS, Effect.HOLD_BACK):
             return [world + change + sum(changes)]
         return [world + change + one for one in changes]
 

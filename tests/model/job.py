@@ -13,7 +13,7 @@ class Message(StrEnum):
     READY = "ready"
     LEASED = "leased"  #: to a worker that has not started it
     STARTED = "started"
-    SNOOZED = "snoozed"
+    SNOOZED = "snoozed"  #: or parked behind the user's own
     BACKOFF = "backoff"  #: an attempt failed, the next one is due later
 
 
@@ -107,6 +107,7 @@ class Others(NamedTuple):
     workers: int = 0  #: busy, zombies among them
     snoozed: int = 0
     leftovers: int = 0  #: dead slots
+    ready: int = 0
 
 
 def seen_by_others(job: Job) -> Others:
@@ -117,4 +118,5 @@ def seen_by_others(job: Job) -> Others:
         workers=(job.holder is Holder.ALIVE) + job.early + job.late,
         snoozed=int(job.message is Message.SNOOZED),
         leftovers=int(job.slot is Slot.DEAD),
+        ready=int(job.message is Message.READY),
     )

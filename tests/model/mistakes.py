@@ -181,7 +181,9 @@ def fail_does_not_check_the_token(job: Job, others: Others, rules: Rules) -> Ite
 
 @mistake("I6", "zombies")
 def start_does_not_check_the_token(job: Job, others: Others, rules: Rules) -> Iterator[Move]:
-    yield from _passes("start", job, steps.zombies(job, others, rules), lambda after: next(steps.begin(after)).job)
+    yield from _passes(
+        "start", job, steps.zombies(job, others, rules), lambda after: next(steps.begin(after, Effect.NOTHING)).job
+    )
 
 
 @mistake("I6", "zombies")
@@ -209,7 +211,7 @@ def late_failure_overwrites_an_end(job: Job, others: Others, rules: Rules) -> It
 @mistake("I5", "start")
 def slots_are_counted_before_the_lock(job: Job, others: Others, rules: Rules) -> Iterator[Move]:
     if job.message is Message.LEASED and job.holder is Holder.ALIVE and job.looked:
-        yield from steps.begin(job.but(looked=False))
+        yield from steps.begin(job.but(looked=False), Effect.DROP_LEFTOVERS)
     elif job.message is Message.LEASED and others.slots < rules.slots:
         yield Move("count slots", job.but(looked=True))
     else:

@@ -96,7 +96,8 @@ def _message(row: Mapping[str, Any]) -> Message:
         return Message.STARTED if row["started_at"] else Message.LEASED
     if row["visible"]:
         return Message.READY
-    return {"snooze": Message.SNOOZED, "retry": Message.BACKOFF}[row["delay_reason"]]
+    held = {"snooze": Message.SNOOZED, "parked": Message.SNOOZED, "retry": Message.BACKOFF}
+    return held[row["delay_reason"]]
 
 
 def _slot(row: Mapping[str, Any]) -> Slot:
@@ -152,9 +153,9 @@ def expected(before: Sight, payer: UUID, job_id: UUID, move: Move) -> dict[UUID,
     """Every job after a move: its own, and those of the payer that its effect meets."""
     after = pictures(before) | {job_id: shown(move.job)}
     met = {other for other, seen in before.items() if other != job_id and seen.payer == payer}
-    if move.effect is Effect.WAKE:
+    fills = move.effect is Effect.FILL
+    for effect in (Effect.DROP_LEFTOVERS, Effect.WAKE) if fills else (move.effect,):
         rest = {other: seen for other, seen in before.items() if other != job_id}
-        met &= set(woken(rest, payer))
-    for other in met:
-        after[other] = apply_to_another(move.effect, after[other]) or after[other]
+        for other in met & set(woken(rest, payer)) if effect is Effect.WAKE else met:
+            after[other] = apply_to_another(effect, after[other]) or after[other]
     return after

@@ -31,6 +31,8 @@ class Effect(StrEnum):
     NOTHING = "nothing"
     WAKE = "wake"  #: one snoozed job, whichever: the oldest one may be locked
     DROP_LEFTOVERS = "drop leftovers"
+    HOLD_BACK = "hold back"  #: drop leftovers, and let wait what is ready
+    FILL = "fill"  #: drop leftovers, and wake one
     FREE_A_SLOT = "free a slot"  #: somebody's live one; only a mistake does that
 
 
@@ -49,7 +51,11 @@ Step = Callable[[Job, Others, Rules], Iterator[Move]]
 def accept(job: Job, others: Others, rules: Rules) -> Iterator[Move]:
     """Asked again after a lost answer it meets its own message and changes nothing, so there is no such move."""
     if job.payer is Payer.NONE and others.units < rules.units:
-        yield Move("accept", Job(message=Message.READY, payer=Payer.PAYS, reservation=Hold.FRESH))
+        accepted = Job(message=Message.READY, payer=Payer.PAYS, reservation=Hold.FRESH)
+        if others.ready <= rules.slots:
+            yield Move("accept", accepted)
+        if others.ready > rules.slots or others.snoozed:
+            yield Move("accept, held back", accepted.but(message=Message.SNOOZED))
 
 
 def join(job: Job, _: Others, rules: Rules) -> Iterator[Move]:
@@ -75,12 +81,14 @@ def start(job: Job, others: Others, rules: Rules) -> Iterator[Move]:
     elif job.spent >= rules.attempts:
         yield from _answered("start finds no attempt left", end(job, Record.FAILED), Effect.WAKE, rules)
     elif others.slots < rules.slots:
-        yield from begin(job)
+        yield from begin(job, Effect.DROP_LEFTOVERS)
+        if others.snoozed and not others.ready and others.slots + 1 < rules.slots:
+            yield from begin(job, Effect.FILL)
     else:
         asleep = job.but(message=Message.SNOOZED, holder=Holder.NONE, slot=Slot.NONE)
-        yield Move("snooze", asleep, Effect.DROP_LEFTOVERS)
+        yield Move("snooze", asleep, Effect.HOLD_BACK)
         if _has_room(job, rules):
-            yield Move("snooze, answer lost", asleep.but(early=job.early + 1), Effect.DROP_LEFTOVERS)
+            yield Move("snooze, answer lost", asleep.but(early=job.early + 1), Effect.HOLD_BACK)
 
 
 def finish(job: Job, _: Others, rules: Rules) -> Iterator[Move]:
@@ -202,12 +210,12 @@ STEPS: dict[str, Step] = {
 }
 
 
-def begin(job: Job) -> Iterator[Move]:
+def begin(job: Job, effect: Effect) -> Iterator[Move]:
     """Take a slot and make the record."""
     running = job.but(message=Message.STARTED, record=Record.RUNNING, slot=Slot.LIVE)
-    yield Move("start", running, Effect.DROP_LEFTOVERS)
+    yield Move("start", running, effect)
     # a worker that does not know gives the message back, as if it had died
-    yield Move("start, answer lost", running.but(holder=Holder.GONE), Effect.DROP_LEFTOVERS)
+    yield Move("start, answer lost", running.but(holder=Holder.GONE), effect)
 
 
 def complete(job: Job) -> Job:
@@ -244,6 +252,9 @@ def apply_to_another(effect: Effect, job: Job) -> Job | None:
         return job.but(message=Message.READY)
     if effect is Effect.DROP_LEFTOVERS and job.slot is Slot.DEAD:
         return job.but(slot=Slot.NONE)
+    if effect is Effect.HOLD_BACK and (job.slot is Slot.DEAD or job.message is Message.READY):
+        slot = Slot.NONE if job.slot is Slot.DEAD else job.slot
+        return job.but(slot=slot, message=Message.SNOOZED if job.message is Message.READY else job.message)
     if effect is Effect.FREE_A_SLOT and job.slot is Slot.LIVE:
         return job.but(slot=Slot.NONE)
     return None

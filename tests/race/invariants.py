@@ -12,7 +12,7 @@ _LIVE = """
     SELECT s.user_id, s.service, count(*) AS slots FROM execution_slots s
       JOIN kombu_message m ON m.task_id = s.job_id::text AND m.lease_token = s.lease_token GROUP BY 1, 2"""
 _LINE = """
-    SELECT m.user_id, bool_or(m.delay_reason = 'snooze') AS snoozed,
+    SELECT m.user_id, bool_or(m.delay_reason IN ('snooze', 'parked')) AS snoozed,
            count(*) FILTER (WHERE (m.visible OR m.lease_token IS NOT NULL) AND m.started_at IS NULL) AS coming
       FROM kombu_message m GROUP BY m.user_id"""
 _PLAN = """

@@ -4,6 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from uuid import UUID
 
+from app.domain.fairness import FairnessPolicy, Mode
 from app.domain.lifecycle import Outcome
 from app.domain.plans import Tier
 from app.services.cancel import cancel
@@ -60,6 +61,7 @@ def test_two_workers_of_one_user_finishing_and_starting_at_once_never_deadlock(w
 
 
 def test_a_joiner_is_in_time_or_gets_a_job_of_their_own_when_the_payer_cancels_at_that_moment(world: World) -> None:
+    world = world.with_policy(fairness=FairnessPolicy(mode=Mode.OFF))  # nobody runs what is asked for
     payer, joiner = world.user(Tier.ENTERPRISE), world.user(Tier.ENTERPRISE)
     barrier = Barrier(2)
     with ThreadPoolExecutor(2) as threads:

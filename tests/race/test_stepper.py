@@ -158,7 +158,7 @@ def unlocked_finish(world: World, delivery: Any, user_id: Any) -> Outcome:
         assert messages.fence(tx, delivery) is not None
         analyses.complete(tx, delivery.job_id, total_tests=0, summary={"tests": 0}, now=world.now)
         messages.delete(tx, delivery.job_id)
-        slots.release(tx, delivery)
+        slots.release(tx, delivery, now=world.now)
         for woken in messages.wake(tx, user_id, Service.ANALYSIS):
             events.add(tx, woken, "woken")
         quota.settle(tx, delivery.job_id, resource_id=delivery.job_id, now=world.now)

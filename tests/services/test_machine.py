@@ -68,9 +68,9 @@ def _without_reserved(right: Callable[..., Usage], *args: Any, **kwargs: Any) ->
     return Usage(usage.used, 0, usage.limit)
 
 
-def _released_too(right: Callable[..., None], tx: Any, delivery: Any, *args: Any) -> None:
+def _released_too(right: Callable[..., None], tx: Any, delivery: Any, *args: Any, **kwargs: Any) -> None:
     quota.release(tx, delivery.job_id)
-    right(tx, delivery, *args)
+    right(tx, delivery, *args, **kwargs)
 
 
 def _blind_ttl(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,6 +93,12 @@ QUOTA: dict[str, Patch] = {
     ),
     "a reservation ends after an hour": _blind_ttl,
 }
+_YOUNGEST = """
+    UPDATE kombu_message SET visible = true, visible_at = clock_timestamp(), delay_reason = NULL, rank = 0
+     WHERE id IN (SELECT id FROM kombu_message
+                   WHERE user_id = CAST(:user_id AS text) AND delay_reason IN ('snooze', 'parked')
+                     AND :service <> '' AND (CAST(:step AS integer) IS NULL OR :step > 0)
+                   ORDER BY id DESC LIMIT :most) RETURNING CAST(task_id AS uuid)"""
 WORKERS: dict[str, Patch] = {
     "the fence does not look at the token": rewritten(
         messages, "_FENCE", "lease_token = :lease_token", "CAST(:lease_token AS uuid) IS NOT NULL"
@@ -100,7 +106,7 @@ WORKERS: dict[str, Patch] = {
     "slots have no limit": wrapped(
         slots, "acquire", lambda right, *args, slots, **rest: right(*args, slots=99, **rest)
     ),
-    "the youngest is woken": rewritten(messages, "_WAKE", "ORDER BY m.id", "ORDER BY m.id DESC"),
+    "the youngest is woken": rewritten(messages, "_WAKE", ".+", _YOUNGEST),
     "nobody is woken": wrapped(messages, "wake", lambda *_, **__: []),
 }
 REQUESTS: dict[str, Patch] = {

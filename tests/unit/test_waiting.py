@@ -1,15 +1,18 @@
 """Why a job waits: in a code, in numbers and in words."""
 
+import random
+from dataclasses import replace
 from datetime import UTC, datetime
+from heapq import heapify, heapreplace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain import waiting
-from app.domain.waiting import Line, Reason
+from app.domain.waiting import Line, Reason, Runs
 
-TIMES = (2.0, 4.0, 10.0)  # 10th, 50th and 90th percentile, seconds
+RUNS = Runs(mean=4.0, deviation=2.0)  # seconds
 AT = datetime(2026, 11, 21, 9, 5, 7, tzinfo=UTC)
 MEMBERS = {
     "reason", "position", "ahead_of_you", "yours_ahead", "running", "limit", "eta_seconds", "eta_low", "eta_high",
@@ -24,10 +27,10 @@ def line(
     workers: int = 2,
     age: float = 0.0,
     paused: bool = False,
-    times: tuple[float, ...] | None = TIMES,
+    runs: Runs | None = RUNS,
     more: bool = False,
 ) -> Line:
-    return Line(position, own, workers, age, paused, times, more)
+    return Line(position, own, workers, age, paused, runs, more)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +53,7 @@ def test_a_busy_queue_tells_the_place_in_numbers_and_in_words() -> None:
     told = waiting.ready(line(5, own=2, workers=2))
     assert (told["position"], told["ahead_of_you"], told["yours_ahead"]) == (5, 4, 2)
     assert told["text"] == "Number 5 in the queue."
-    assert (told["eta_low"], told["eta_seconds"], told["eta_high"]) == (3, 10, 26)
+    assert (told["eta_low"], told["eta_seconds"], told["eta_high"]) == (3, 10, 16)
 
 
 def test_the_next_one_is_told_that_it_starts() -> None:
@@ -69,8 +72,8 @@ def test_a_paused_queue_and_one_without_workers_promise_no_time() -> None:
 
 
 def test_before_anything_was_measured_no_time_is_made_up() -> None:
-    assert waiting.eta(line(5, times=None)) is None
-    assert waiting.ready(line(5, times=None))["eta_seconds"] is None
+    assert waiting.eta(line(5), None, 2) is None
+    assert waiting.ready(line(5, runs=None))["eta_seconds"] is None
 
 
 def test_where_counting_stopped_the_place_is_a_bound_and_no_time_is_made_up() -> None:
@@ -79,27 +82,48 @@ def test_where_counting_stopped_the_place_is_a_bound_and_no_time_is_made_up() ->
     assert (told["position"], told["eta_seconds"]) == (1_001, None)
 
 
-@given(
-    st.integers(1, 10_000),
-    st.integers(0, 100),
-    st.lists(st.floats(0, 1e5), min_size=3, max_size=3).map(sorted),
-)
+@given(st.integers(1, 10_000), st.integers(0, 100), st.floats(0, 1e5), st.floats(0, 1e5))
 def test_an_estimate_lies_between_its_bounds_and_never_in_the_past(
-    position: int, workers: int, times: list[float]
+    position: int, workers: int, mean: float, deviation: float
 ) -> None:
-    found = waiting.eta(line(position, workers=workers, times=tuple(times)))
+    found = waiting.eta(line(position), Runs(mean, deviation), workers)
     assert found is not None
     likely, low, high = found
     assert 0 <= low <= likely <= high
 
 
-def test_a_user_at_the_limit_is_told_what_runs_and_the_latest_start() -> None:
-    told = waiting.at_limit(1, 1, "free", AT)
+@pytest.mark.parametrize("shape", ["constant", "exponential", "even"])
+@pytest.mark.parametrize(("position", "servers"), [(1, 1), (1, 3), (4, 1), (10, 3), (100, 8)])
+def test_four_of_five_starts_lie_between_the_bounds(shape: str, position: int, servers: int) -> None:
+    draw = random.Random(11)
+    durations = {
+        "constant": lambda: 4.0, "exponential": lambda: draw.expovariate(1 / 4), "even": lambda: draw.uniform(0, 8)
+    }[shape]  # fmt: skip
+    deviation = {"constant": 0.0, "exponential": 4.0, "even": 8 / 12**0.5}[shape]
+    found = waiting.eta(line(position), Runs(4.0, deviation), servers)
+    assert found is not None
+    inside = 0
+    for _ in range(500):
+        # each server ends what it runs at some moment of it, and then takes one after the other
+        ends = [durations() * draw.random() for _ in range(servers)]
+        heapify(ends)
+        for _ in range(position - 1):
+            heapreplace(ends, ends[0] + durations())
+        inside += found[1] <= ends[0] <= found[2]
+    assert inside >= 400
+
+
+def test_a_user_at_the_limit_is_told_what_runs_and_what_is_before() -> None:
+    held = replace(line(3, own=2), held=True, taken=1)
+    told = waiting.at_limit(held, 1, "free", Runs(10.0, 0.0))
     assert (told["reason"], told["running"], told["limit"]) == ("user_at_limit", 1, 1)
+    assert (told["position"], told["ahead_of_you"], told["yours_ahead"]) == (3, 2, 2)
     assert told["text"] == (
-        "Waiting for your slot: 1 of 1 running on tier free. Starts when one ends, at 09:05:07 UTC at the latest."
+        "Waiting for your slot: 1 of 1 running on tier free, 2 of yours before this one. Starts as soon as one ends."
     )
-    assert waiting.at_limit(3, 3, "pro", None)["text"].endswith("Starts when one ends.")
+    assert told["eta_low"] <= 25 <= told["eta_seconds"] <= 30 <= told["eta_high"]
+    assert waiting.at_limit(replace(held, more=True), 1, "free", None)["eta_seconds"] is None
+    assert waiting.at_limit(replace(held, paused=True), 1, "free", None)["eta_seconds"] is None
 
 
 def test_a_job_between_two_attempts_is_told_when_the_next_one_is() -> None:
@@ -109,5 +133,5 @@ def test_a_job_between_two_attempts_is_told_when_the_next_one_is() -> None:
 
 
 def test_every_kind_of_wait_has_the_same_members() -> None:
-    for told in (waiting.ready(line()), waiting.at_limit(1, 1, "free", None), waiting.backing_off(None)):
+    for told in (waiting.ready(line()), waiting.at_limit(line(), 1, "free", None), waiting.backing_off(None)):
         assert told.keys() == MEMBERS

@@ -184,7 +184,7 @@ def summary(files: list[FileRow]) -> dict[str, Any]:
     }
 
 
-def _snooze(tx: Any, delay: Any) -> None:
+def _snooze(tx: Any, delay: Any, _: bool = False) -> None:
     """What the broker does: the leased row goes back to sleep in place."""
     sleep = """UPDATE kombu_message SET visible = false, visible_at = clock_timestamp() + :delay, lease_token = NULL,
                       started_at = NULL, delay_reason = 'snooze', snooze_count = snooze_count + 1
