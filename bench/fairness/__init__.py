@@ -1,0 +1,1 @@
+"""Who waits how long: our service next to raw loops with other orders."""

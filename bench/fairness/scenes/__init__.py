@@ -1,0 +1,21 @@
+"""What is measured.  Each scene has a database of its own, and gives figures by the name of their measure."""
+
+from collections.abc import Callable, Mapping
+
+from bench.fairness.scenes import backlog, flood, herd, priority, release, seconds, zipf
+from bench.fairness.scenes.figures import Figures
+
+#: Sizes by name, from the command line.  -> figures
+Scene = Callable[[Mapping[str, int]], Figures]
+
+SCENES: dict[str, Scene] = {
+    "flood": flood.measure,
+    "seconds": seconds.measure,
+    "backlog": backlog.measure,
+    "release": release.measure,
+    "zipf": zipf.measure,
+    "herd": herd.measure,
+    "priority": priority.measure,
+}
+
+__all__ = ["SCENES", "Scene"]

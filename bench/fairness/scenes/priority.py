@@ -1,0 +1,28 @@
+"""What a million jobs of the free tier cost the start of a paid one."""
+
+from collections.abc import Mapping
+
+from app.domain.plans import Tier
+from bench.fairness.scenes.backlog import starts
+from bench.fairness.scenes.figures import Figures
+from bench.fairness.service import service
+from bench.service import percentile
+
+
+def measure(sizes: Mapping[str, int]) -> Figures:
+    """p50 and p99 of a paid user's start, each queue with a node of its own."""
+    with service(1) as ours:
+        paid, free = ours.user("paid", Tier.PRO), ours.user("free")
+        with ours.node(1, "analysis_priority"):
+            empty = starts(ours, paid)
+            ours.copy(ours.submit(free, 50), sizes["free"])
+            with ours.node(2):
+                full = starts(ours, paid)
+    name = f"{sizes['free']:,} free jobs"
+    return {
+        "idle, start of a paid job, p50 ms": percentile(empty, 0.5) * 1000,
+        "idle, start of a paid job, p99 ms": percentile(empty, 0.99) * 1000,
+        f"{name}, start of a paid job, p50 ms": percentile(full, 0.5) * 1000,
+        f"{name}, start of a paid job, p99 ms": percentile(full, 0.99) * 1000,
+        "flood / idle, p99": percentile(full, 0.99) / percentile(empty, 0.99),
+    }
