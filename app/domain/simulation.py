@@ -1,0 +1,195 @@
+"""What if: recorded arrivals through the rules of limits, parking and fair order, without a database (docs/adr/0026).
+
+The worker's side is one number: how long a process and a slot stay taken between the end of a job and the next start.
+Left out: the countdown of a snooze, which serves only when a wake was lost; failures; changes of tier on the way.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from math import inf
+
+from app.domain.fairness import step
+from app.domain.plans import Tier
+
+#: Of a queue where nothing is ready the rank is the clock, in these.
+RANKS_A_SECOND = 1_000_000
+#: What the newest run weighs in a user's moving mean.
+_NEWEST = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A job as it was accepted.  at: of the accept; seconds: of its work; user None: a system job, without limit."""
+
+    at: float
+    user: str | None
+    tier: Tier
+    queue: str
+    seconds: float
+
+    @property
+    def service(self) -> str:
+        """Of the queue: limits count by it."""
+        return self.queue.partition("_")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What became of an arrival."""
+
+    arrival: Arrival
+    started: float
+
+    @property
+    def wait(self) -> float:
+        """Seconds from the accept to the start."""
+        return self.started - self.arrival.at
+
+    @property
+    def ended(self) -> float:
+        """When its work was done."""
+        return self.started + self.arrival.seconds
+
+
+@dataclass(slots=True)
+class _Flow:
+    """A user's jobs of one queue.  ready: job -> rank, growing; waiting: a heap of parked ones and the snoozed one."""
+
+    queue: str
+    ready: dict[int, int] = field(default_factory=dict)
+    waiting: list[int] = field(default_factory=list)
+    snoozed: int | None = None
+    held: bool = False
+    place: int = 0
+
+    @property
+    def parked(self) -> int:
+        return len(self.waiting) - (self.snoozed is not None)
+
+
+def simulate(
+    arrivals: Iterable[Arrival], limits: Mapping[Tier, int], workers: Mapping[str, int], *, turnaround: float = 0.0
+) -> list[Run]:
+    """Run every arrival; in the order of their accepts.
+
+    limits: slots by tier; workers: processes by queue, at least one where something arrives; turnaround: seconds.
+    """
+    return _Simulation(sorted(arrivals, key=lambda arrival: arrival.at), limits, workers, turnaround).run()
+
+
+class _Simulation:
+    def __init__(
+        self, arrivals: list[Arrival], limits: Mapping[Tier, int], workers: Mapping[str, int], turnaround: float
+    ) -> None:
+        self.arrivals, self.limits, self.turnaround = arrivals, limits, turnaround
+        self.idle = dict(workers)
+        self.now = -inf
+        self.started: dict[int, float] = {}
+        self.ends: list[tuple[float, int]] = []
+        self.heads: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        self.flows: dict[tuple[str, str | None], dict[str, _Flow]] = defaultdict(dict)
+        self.steps: dict[int, int] = {}
+        self.running: dict[tuple[str, str | None], int] = defaultdict(int)
+        self.means: dict[str | None, float] = {}
+
+    def run(self) -> list[Run]:
+        for job, arrival in enumerate(self.arrivals):
+            self._end_until(arrival.at)
+            self.now = arrival.at
+            self._publish(job, arrival)
+            self._dispatch()
+        self._end_until(inf)
+        return [Run(arrival, self.started[job]) for job, arrival in enumerate(self.arrivals)]
+
+    def _end_until(self, at: float) -> None:
+        while self.ends and self.ends[0][0] <= at:
+            self.now, job = heappop(self.ends)
+            self._end(self.arrivals[job])
+            self._dispatch()
+
+    def _publish(self, job: int, arrival: Arrival) -> None:
+        flow = self.flows[arrival.service, arrival.user].setdefault(arrival.queue, _Flow(arrival.queue))
+        self.steps[job] = own = self._step(arrival)
+        limited = arrival.user is not None
+        if limited and not flow.held and len(flow.ready) > self.limits[arrival.tier]:
+            flow.held, flow.place = True, self._rank(flow, own)
+        if limited and flow.held:
+            heappush(flow.waiting, job)
+        else:
+            self._ready(flow, job, self._rank(flow, own))
+
+    def _dispatch(self) -> None:
+        for queue, heads in self.heads.items():
+            while self.idle[queue] and self._head(queue) is not None:
+                _, job = heappop(heads)
+                self._claimed(job, self.arrivals[job])
+
+    def _claimed(self, job: int, arrival: Arrival) -> None:
+        who, limit = (arrival.service, arrival.user), self.limits[arrival.tier]
+        flow = self.flows[who][arrival.queue]
+        rank = flow.ready.pop(job)
+        if arrival.user is not None and self.running[who] >= limit:
+            self._park(flow, job, rank)
+            return
+        self.started[job] = self.now
+        self.idle[arrival.queue] -= 1
+        self.running[who] += 1
+        heappush(self.ends, (self.now + arrival.seconds + self.turnaround, job))
+        if self.running[who] < limit and any(flow.held and not flow.ready for flow in self.flows[who].values()):
+            self._wake(arrival)
+
+    def _end(self, arrival: Arrival) -> None:
+        self.idle[arrival.queue] += 1
+        self.running[arrival.service, arrival.user] -= 1
+        if arrival.user is not None:
+            mean = self.means.get(arrival.user, arrival.seconds)
+            self.means[arrival.user] = mean * (1 - _NEWEST) + arrival.seconds * _NEWEST
+            self._wake(arrival)
+
+    def _park(self, flow: _Flow, job: int, rank: int) -> None:
+        unspent = min([rank, *flow.ready.values()])
+        flow.held, flow.place = True, min(flow.place, unspent) if flow.held else unspent
+        for waiting in (job, *flow.ready):
+            heappush(flow.waiting, waiting)
+        flow.ready.clear()
+        if flow.snoozed is None:
+            flow.snoozed = job
+
+    def _wake(self, arrival: Arrival) -> None:
+        flows = self.flows[arrival.service, arrival.user].values()
+        if flow := min((flow for flow in flows if flow.waiting), key=lambda flow: flow.waiting[0], default=None):
+            job = heappop(flow.waiting)
+            place = max(self._rank(flow, self.steps[job]), flow.place if flow.held else 0)
+            self.steps[job] = self._step(arrival)
+            flow.place = place + self.steps[job]
+            flow.snoozed = None if flow.snoozed == job else flow.snoozed
+            self._ready(flow, job, place)
+        for flow in flows:
+            flow.held = flow.held and flow.parked > 0
+
+    def _ready(self, flow: _Flow, job: int, rank: int) -> None:
+        flow.ready[job] = rank
+        heappush(self.heads[flow.queue], (rank, job))
+
+    def _rank(self, flow: _Flow, own: int) -> int:
+        head = self._head(flow.queue)
+        last = flow.ready[next(reversed(flow.ready))] + own if flow.ready else 0
+        return max(int(self.now * RANKS_A_SECOND) if head is None else head, last)
+
+    def _head(self, queue: str) -> int | None:
+        """The lowest rank of what is ready; what was parked or woken anew meanwhile is dropped on the way."""
+        heads = self.heads[queue]
+        while heads:
+            rank, job = heads[0]
+            arrival = self.arrivals[job]
+            if self.flows[arrival.service, arrival.user][queue].ready.get(job) == rank:
+                return rank
+            heappop(heads)
+        return None
+
+    def _step(self, arrival: Arrival) -> int:
+        return step(arrival.tier, None if arrival.user is None else self.means.get(arrival.user))
