@@ -109,7 +109,6 @@ def _fill(uow: UnitOfWork, own: UUID) -> None:
             tx.run(text(statement.format(of=of)), mine=mine, own=own, users=USERS, rows=rows)
     with uow.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.execute(text("VACUUM ANALYZE"))
-        connection.execute(text("CHECKPOINT"))
 
 
 _OTHERS = """

@@ -67,7 +67,6 @@ class Service:
             tx.run(text(COPY), sample=str(job_id), count=count)
         with self.uow.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             connection.execute(text("VACUUM ANALYZE kombu_message, analysis_requests"))
-            connection.execute(text("CHECKPOINT"))
 
     def rows(self, statement: str, **given: Any) -> list[Any]:
         """What a query finds."""

@@ -27,7 +27,7 @@ BEGIN
         SELECT * FROM (SELECT * FROM parked UNION ALL SELECT * FROM snoozed) AS waiting ORDER BY id LIMIT most
     LOOP
         IF place IS NULL THEN
-            place := greatest({message}_rank(which, flow, one.rank_step),
+            place := greatest({message}_rank(which, flow, coalesce(step, one.rank_step)),
                               (SELECT rank FROM {group} WHERE queue_id = which AND name = flow));
         END IF;
         UPDATE {message} SET visible = true, visible_at = clock_timestamp(), delay_reason = NULL, rank = place,
