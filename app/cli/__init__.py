@@ -23,6 +23,8 @@ COMMANDS = {
     "dead": "dead",
     "audit": "audit",
     "sweep": "audit",
+    "fairness": "fairness",
+    "simulate": "fairness",
     "config": "operate",
     "openapi": "operate",
 }

@@ -29,12 +29,9 @@ def met(tx: Tx, delivery: Delivery, service: Service, user_id: UUID | None, *, n
 
 def leave(tx: Tx, delivery: Delivery, service: Service, user_id: UUID | None, *, now: datetime) -> None:
     """Free the slot, and wake the user's oldest waiting job to the place that is theirs by what their jobs took."""
-    seconds = slots.release(tx, delivery, now=now)
-    if user_id is None:
-        return
-    if seconds is not None:
-        users.ran(tx, user_id, seconds)
-    wake(tx, user_id, service)
+    slots.release(tx, delivery, now=now)
+    if user_id:
+        wake(tx, user_id, service)
 
 
 def wake(tx: Tx, user_id: UUID, service: Service, *, most: int = 1) -> None:

@@ -31,5 +31,5 @@ def beat(uow: UnitOfWork, delivery: Delivery, policy: Policy, progress: tuple[st
         slots.renew(tx, delivery, lease_seconds=policy.lease_seconds)
     if progress:
         with uow.begin() as tx:
-            analyses.progress(tx, delivery.job_id, *progress)
+            analyses.progress(tx, delivery, *progress)
     return Pulse.STOP if message.cancelled else Pulse.GO_ON

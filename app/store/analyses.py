@@ -9,7 +9,7 @@ from uuid import UUID
 
 from sqlalchemy import Row, text
 
-from app.domain.lifecycle import Failure, RecordStatus
+from app.domain.lifecycle import Delivery, Failure, RecordStatus
 from app.store.unit_of_work import Tx
 
 _COLUMNS = """
@@ -32,7 +32,11 @@ _START = text("""
     ON CONFLICT (id) DO UPDATE SET attempt = excluded.attempt, parser_version = excluded.parser_version, progress = NULL
      WHERE analyses.status = 'running'
     RETURNING id""")
-_PROGRESS = text("UPDATE analyses SET progress = CAST(:progress AS jsonb) WHERE id = :id AND status = 'running'")
+# A heartbeat may have stood still since it looked whether it still holds the lease.
+_PROGRESS = text("""
+    UPDATE analyses SET progress = CAST(:progress AS jsonb)
+     WHERE id = :id AND status = 'running'
+       AND EXISTS (SELECT FROM kombu_message WHERE task_id = :task_id AND lease_token = :lease_token)""")
 _COMPLETE = text("""
     UPDATE analyses SET status = 'completed', completed_at = :now, total_tests = :total_tests,
            summary = CAST(:summary AS jsonb), progress = NULL
@@ -64,9 +68,15 @@ def start(tx: Tx, analysis_id: UUID, *, parser_version: str, attempt: int, now: 
     return started.one_or_none() is not None
 
 
-def progress(tx: Tx, analysis_id: UUID, phase: str, done: int, total: int) -> None:
-    """Note how far a running job is."""
-    tx.write(_PROGRESS, id=analysis_id, progress=json.dumps({"phase": phase, "done": done, "total": total}))
+def progress(tx: Tx, delivery: Delivery, phase: str, done: int, total: int) -> None:
+    """Note how far a running job is, if the delivery still holds its lease."""
+    tx.write(
+        _PROGRESS,
+        id=delivery.job_id,
+        task_id=str(delivery.job_id),
+        lease_token=delivery.lease_token,
+        progress=json.dumps({"phase": phase, "done": done, "total": total}),
+    )
 
 
 def complete(tx: Tx, analysis_id: UUID, *, total_tests: int, summary: dict[str, Any], now: datetime) -> bool:

@@ -173,7 +173,8 @@ def make_engine(url: str, *, pool_size: int = 5, application_name: str = "fairla
             "keepalives_interval": 3,
             "keepalives_count": 3,
             "tcp_user_timeout": 15_000,
-            # a client that stops mid-transaction must not hold a user's row for ever (docs/broker-hazards.md H4)
-            "options": "-c lock_timeout=10s -c idle_in_transaction_session_timeout=60s -c timezone=UTC",
+            # a client that stops mid-transaction is cut off before those who wait for its user's row give up: or every
+            # process that meets a job of this user would stand still as well (docs/broker-hazards.md H4)
+            "options": "-c lock_timeout=10s -c idle_in_transaction_session_timeout=5s -c timezone=UTC",
         },
     )

@@ -68,11 +68,6 @@ _SUBSCRIBE = text("""
 _SET_TIER = text("""
     UPDATE user_subscriptions SET tier = CAST(:tier AS plan_tier)
      WHERE user_id = :user_id AND status = 'active' RETURNING id""")
-# as TCP estimates its round trips: the newest run weighs a fifth
-_RAN = text("""
-    UPDATE users SET run_seconds = coalesce(run_seconds * 0.8 + :seconds * 0.2, :seconds),
-           run_deviation = coalesce(run_deviation * 0.8 + abs(:seconds - run_seconds) * 0.2, :seconds / 2)
-     WHERE id = :user_id""")
 
 
 def find(tx: Tx, user_id: UUID) -> Account | None:
@@ -114,11 +109,6 @@ def set_tier(tx: Tx, user_id: UUID, tier: Tier, *, now: datetime) -> None:
     """Put the user on a tier; the anchor of a running subscription stays."""
     if tx.run(_SET_TIER, user_id=user_id, tier=tier.value).one_or_none() is None:
         tx.run(_SUBSCRIBE, user_id=user_id, tier=tier.value, anchor_at=now)
-
-
-def ran(tx: Tx, user_id: UUID, seconds: float) -> None:
-    """Take a run into the user's moving mean.  The caller holds the users row."""
-    tx.write(_RAN, user_id=user_id, seconds=seconds)
 
 
 def account_of(row: Row[Any]) -> Account:

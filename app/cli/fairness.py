@@ -1,0 +1,126 @@
+"""`fairlane fairness` and `fairlane simulate`: who waited for what, and what if."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import click
+from pydantic import TypeAdapter, ValidationError
+from rich.console import Console
+from rich.table import Column, Table
+
+from app.cli.wiring import now, open_database, policy
+from app.domain.plans import SOLD_PLANS, Tier
+from app.domain.queues import ALL_QUEUES, SUFFIXES
+from app.services import fairness_report
+from app.services import simulate as simulating
+from app.settings import Duration, load
+
+DATABASE = "database"
+
+
+class _Ago(click.ParamType[timedelta]):
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
+        try:
+            return TypeAdapter[timedelta](Duration).validate_python(value)
+        except ValidationError:
+            self.fail(f"{value!r}: allowed are 30s, 5m, 24h, 7d", param, ctx)
+
+
+class _Numbers(click.ParamType[dict[str, int]]):
+    """`name=1,name=2` of the names given."""
+
+    name = "name=number,…"
+
+    def __init__(self, allowed: Sequence[str]) -> None:
+        self._allowed = allowed
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> dict[str, int]:
+        found = {}
+        for part in str(value).split(","):
+            name, _, number = part.strip().partition("=")
+            if name not in self._allowed or not number.isdecimal() or not int(number):
+                self.fail(f"{part!r}: allowed are NAME=1 or more, of {', '.join(self._allowed)}", param, ctx)
+            found[name] = int(number)
+        return found
+
+
+@click.command()
+@click.option("--since", "ago", type=_Ago(), default="24h", show_default=True, help="How far back to look.")
+@click.option("--by", type=click.Choice(["user", "tier"]), default="tier", show_default=True)
+@click.option("--export", is_flag=True, help="Print the jobs instead, as JSON lines for `fairlane simulate`.")
+@click.option("--json", "as_json", is_flag=True)
+def fairness(ago: timedelta, *, by: fairness_report.By, export: bool, as_json: bool) -> None:
+    """Print who waited how long and for what: the own limit, other users, a worker, a paused queue."""
+    uow, until = open_database(), now()
+    if export:
+        for line in simulating.lines(simulating.recorded(uow, since=until - ago, until=until)):
+            click.echo(line)
+        return
+    told = fairness_report.report(uow, policy(), by=by, since=until - ago, until=until, workers=_workers({}))
+    if as_json:
+        click.echo(json.dumps(told, default=str))
+        return
+    click.echo(f"since {told['since']:%Y-%m-%d %H:%M:%S} UTC; waits in seconds")
+    _print(told["items"], left_out=("user_id",))
+    if told["more"]:
+        click.echo(f"and {told['more']} users who waited less")
+    _print(told["sharing"])
+
+
+@click.command()
+@click.option("--from", "source", default=DATABASE, show_default=True, metavar="LOG|database", help="Recorded jobs.")
+@click.option("--since", "ago", type=_Ago(), default="24h", show_default=True, help="How far back, in the database.")
+@click.option("--limits", type=_Numbers([tier.value for tier in Tier]), default=None, help="Slots by tier.")
+@click.option("--workers", type=_Numbers([*SUFFIXES, *ALL_QUEUES]), default=None, help="Processes by queue.")
+@click.option("--json", "as_json", is_flag=True)
+def simulate(
+    source: str, ago: timedelta, *, limits: dict[str, int] | None, workers: dict[str, int] | None, as_json: bool
+) -> None:
+    """Replay recorded jobs under other limits and numbers of workers; what is not given is as it is now."""
+    if source == DATABASE:
+        uow, until = open_database(), now()
+        given = simulating.recorded(uow, since=until - ago, until=until)
+        in_force = fairness_report.limits(uow, policy())
+    else:
+        given, in_force = _log(source), {plan.tier: load().fairness.slots(plan) for plan in SOLD_PLANS}
+    slots = in_force | {Tier(name): number for name, number in (limits or {}).items()}
+    told = simulating.simulate(given, slots, _workers(workers or {}))
+    if as_json:
+        click.echo(json.dumps(told))
+        return
+    click.echo(f"{told['jobs']} jobs, {told['turnaround']} s between two of them; waits in seconds")
+    _print(told["tiers"])
+    _print(told["queues"])
+
+
+def _log(source: str) -> simulating.Load:
+    try:
+        with Path(source).open(encoding="utf-8") as file:
+            return simulating.read(file)
+    except (OSError, UnicodeDecodeError) as error:
+        raise click.BadParameter(f"{source!r} cannot be read: {error}", param_hint="--from") from None
+
+
+def _workers(given: Mapping[str, int]) -> dict[str, int]:
+    """By queue; a suffix means the queues of all services, and the settings count for the others."""
+    settings = load()
+    return {
+        queue: given.get(queue, given.get(queue.partition("_")[2], settings.workers(queue))) for queue in ALL_QUEUES
+    }
+
+
+def _print(rows: Sequence[Mapping[str, Any]], *, left_out: Sequence[str] = ()) -> None:
+    if not rows:
+        return
+    names = [name for name in rows[0] if name not in left_out]
+    table = Table(*(Column(name.replace("_", " "), no_wrap=name in ("queue", "email")) for name in names))
+    for row in rows:
+        table.add_row(*("" if row[name] is None else str(row[name]) for name in names))
+    Console().print(table)

@@ -1,0 +1,197 @@
+"""What the waits of jobs were spent on, from the times of their accepts, starts and ends."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from app.domain.plans import Tier
+from app.domain.simulation import Arrival, Run
+
+
+class Cause(StrEnum):
+    """What an instant of a wait is put down to: the first of these that is so."""
+
+    OWN_LIMIT = "own_limit"  #: all of the user's slots of the service were taken
+    PAUSED = "paused"  #: the operator had paused the queue
+    OTHERS = "others"  #: the queue's workers ran a job of somebody else
+    NO_WORKER = "no_worker"  #: nobody else's job ran: no worker, or the user's own jobs had all
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """A job's way through the queue.  accepted: None = before the span; runs: (start, end) of each attempt.
+
+    Instants are seconds since the epoch; the end of a run that goes on is that of the span.
+    """
+
+    user: str | None
+    tier: Tier
+    queue: str
+    accepted: float | None
+    runs: tuple[tuple[float, float], ...] = ()
+    ended: bool = False
+
+    @property
+    def service(self) -> str:
+        """Of the queue: limits count by it."""
+        return self.queue.partition("_")[0]
+
+    @property
+    def waits(self) -> bool:
+        """Whether it has neither started nor ended."""
+        return not self.runs and not self.ended
+
+    @property
+    def seconds(self) -> float:
+        """Of service, over all attempts."""
+        return sum(end - start for start, end in self.runs)
+
+    @property
+    def recorded(self) -> Run | None:
+        """To be simulated: as one run; None where accept or start are not in the span."""
+        if self.accepted is None or not self.runs:
+            return None
+        return Run(Arrival(self.accepted, self.user, self.tier, self.queue, self.seconds), self.runs[0][0])
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """A job that was accepted and started in the span, and what its wait was spent on, in seconds."""
+
+    course: Course
+    seconds: Mapping[Cause, float]
+
+    @property
+    def total(self) -> float:
+        """Seconds in all."""
+        return sum(self.seconds.values())
+
+
+@dataclass(slots=True)
+class _Clock:
+    """How long a queue was (paused; open with nobody running; open with jobs of one user only) until `at`."""
+
+    at: float
+    totals: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    paused: bool = False
+    running: dict[str | None, int] = field(default_factory=dict)
+
+    def advance(self, to: float) -> tuple[float, float, float]:
+        paused, nobody, one = self.totals
+        passed, self.at = to - self.at, to
+        users = len(self.running)
+        self.totals = (
+            paused + passed * self.paused,
+            nobody + passed * (not self.paused and users == 0),
+            one + passed * (not self.paused and users == 1),
+        )
+        return self.totals
+
+
+@dataclass(slots=True)
+class _Standing:
+    """A user in a queue: seconds by cause until `at`, as if a job of theirs waited all the time."""
+
+    at: float
+    totals: tuple[float, float, float]
+    seconds: dict[Cause, float] = field(default_factory=lambda: dict.fromkeys(Cause, 0.0))
+
+
+def attribute(
+    courses: Sequence[Course], pauses: Iterable[tuple[str, float, float]], limits: Mapping[Tier, int]
+) -> list[Wait]:
+    """Put the wait of each job that was accepted and started in the span down to its causes.
+
+    pauses: (queue, from, to); limits: slots by tier, as they are now.  It takes time as the runs, not as their square.
+    """
+    return _Attribution(courses, pauses, limits).waits()
+
+
+class _Attribution:
+    def __init__(
+        self, courses: Sequence[Course], pauses: Iterable[tuple[str, float, float]], limits: Mapping[Tier, int]
+    ) -> None:
+        self.courses, self.limits = courses, limits
+        self.changes = sorted([*_changes(courses), *_pauses(pauses)])
+        begin = self.changes[0][0] if self.changes else 0.0
+        self.clocks: dict[str, _Clock] = defaultdict(lambda: _Clock(begin))
+        self.standings: dict[tuple[str, str | None], dict[str, _Standing]] = defaultdict(dict)
+        self.running: dict[tuple[str, str | None], int] = defaultdict(int)
+        self.tiers: dict[str | None, Tier] = {}
+
+    def waits(self) -> list[Wait]:
+        before: dict[int, dict[Cause, float]] = {}
+        found: list[Wait] = []
+        for at, kind, number, queue in self.changes:
+            if kind in (_OPEN, _PAUSE):
+                self.clocks[queue].advance(at)
+                self.clocks[queue].paused = kind == _PAUSE
+                continue
+            course = self.courses[number]
+            standing = self._reach(course, at)
+            if kind == _ACCEPT:
+                before[number] = dict(standing.seconds)
+                self.tiers[course.user] = course.tier
+            elif kind == _START and (since := before.pop(number, None)) is not None:
+                found.append(Wait(course, {cause: standing.seconds[cause] - since[cause] for cause in Cause}))
+            self._run(course, (kind == _START) - (kind == _END))
+        return found
+
+    def _reach(self, course: Course, at: float) -> _Standing:
+        """Count what has passed for the user in each queue of the service, before something changes there."""
+        mine = self.standings[course.service, course.user]
+        if course.queue not in mine:
+            mine[course.queue] = _Standing(at, self.clocks[course.queue].advance(at))
+        for queue, standing in mine.items():
+            self._count(standing, self.clocks[queue], course, at)
+        return mine[course.queue]
+
+    def _count(self, standing: _Standing, clock: _Clock, course: Course, at: float) -> None:
+        totals = clock.advance(at)
+        passed, standing.at = at - standing.at, at
+        paused, nobody, one = (now - then for now, then in zip(totals, standing.totals, strict=True))
+        standing.totals = totals
+        limit = self.limits[self.tiers.get(course.user, course.tier)]
+        if course.user is not None and self.running[course.service, course.user] >= limit:
+            standing.seconds[Cause.OWN_LIMIT] += passed
+            return
+        # while the user runs something, one user running is this one
+        free = one if course.user in clock.running else nobody
+        standing.seconds[Cause.PAUSED] += paused
+        standing.seconds[Cause.NO_WORKER] += free
+        standing.seconds[Cause.OTHERS] += passed - paused - free
+
+    def _run(self, course: Course, more: int) -> None:
+        if not more:
+            return
+        self.running[course.service, course.user] += more
+        running = self.clocks[course.queue].running
+        running[course.user] = running.get(course.user, 0) + more
+        if not running[course.user]:
+            del running[course.user]
+
+
+# what happens at one instant happens in this order
+_OPEN, _PAUSE, _END, _ACCEPT, _START = range(5)
+
+
+def _changes(courses: Sequence[Course]) -> Iterable[tuple[float, int, int, str]]:
+    for number, course in enumerate(courses):
+        if course.accepted is not None:
+            yield course.accepted, _ACCEPT, number, course.queue
+        for start, end in course.runs:
+            yield start, _START, number, course.queue
+            # one that took no time must not end before it starts
+            yield max(end, start + _INSTANT), _END, number, course.queue
+
+
+_INSTANT = 1e-6
+
+
+def _pauses(pauses: Iterable[tuple[str, float, float]]) -> Iterable[tuple[float, int, int, str]]:
+    for queue, begin, end in pauses:
+        yield begin, _PAUSE, -1, queue
+        yield end, _OPEN, -1, queue

@@ -1,0 +1,137 @@
+"""What the timeline tells of waits, over a span of time; and who has work in the queues now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row, RowMapping, text
+
+from app.domain.attribution import Course
+from app.domain.plans import Plan, Tier
+from app.store.unit_of_work import Tx
+
+#: Events that one look reads, the newest first: about 100,000 jobs.
+MOST_EVENTS = 300_000
+
+# the newest first, so that a look at too much leaves out the oldest, and reads no more than it was allowed
+_COURSES = text("""
+    WITH newest AS MATERIALIZED (
+        SELECT id, job_id, extract(epoch FROM at)::float8 AS at, event FROM job_events
+         WHERE at >= :since AND at < :until
+           AND event IN ('accepted', 'started', 'retrying', 'completed', 'failed', 'cancelled')
+         ORDER BY id DESC LIMIT :most),
+    jobs AS (
+        SELECT job_id, array_agg(at ORDER BY id) AS instants, array_agg(event ORDER BY id) AS happened
+          FROM newest GROUP BY job_id)
+    SELECT j.instants, j.happened, r.user_id, r.tier, r.queue, n.events, n.oldest
+      FROM jobs j JOIN analysis_requests r ON r.job_id = j.job_id AND r.role = 'payer'
+     CROSS JOIN (SELECT count(*) AS events, min(at) AS oldest FROM newest) n""")
+# acts of operators are few; pausing what is paused changes nothing
+_PAUSES = text("""
+    SELECT subject AS queue, action, extract(epoch FROM at)::float8 AS at FROM audit_log
+     WHERE action IN ('queue.pause', 'queue.resume') AND at < :until ORDER BY id DESC LIMIT 10000""")
+_PLANS = text("""
+    SELECT tier, concurrent_jobs, analyses_per_period, spec_units_per_period, retention_days
+      FROM subscription_plans ORDER BY tier""")
+_EMAILS = text("SELECT id, email FROM users WHERE id = ANY(CAST(:ids AS uuid[]))")
+# the broker's own look at its groups: cheap at any size, exact up to 10,000 a number
+_TENANTS = text("""
+    WITH waiting AS (
+        SELECT g.name, split_part(q.name, '_', 1) AS service, sum(g.ready) AS ready, sum(g.delayed + g.parked) AS held,
+               max(g.oldest_seconds) AS oldest_seconds
+          FROM kombu_queue q CROSS JOIN LATERAL kombu_message_groups(q.name, NULL, :most) g
+         WHERE g.name <> '' GROUP BY 1, 2),
+    running AS (SELECT user_id::text AS name, service, count(*) AS running FROM execution_slots GROUP BY 1, 2)
+    SELECT u.id AS user_id, u.email, service, p.tier, p.concurrent_jobs, p.analyses_per_period,
+           p.spec_units_per_period, p.retention_days, coalesce(r.running, 0) AS running, coalesce(w.ready, 0) AS ready,
+           coalesce(w.held, 0) AS held, coalesce(w.oldest_seconds, 0) AS oldest_seconds, u.run_seconds
+      FROM waiting w FULL JOIN running r USING (name, service)
+      JOIN users u ON u.id::text = name
+      LEFT JOIN user_subscriptions s ON s.user_id = u.id AND s.status = 'active'
+      JOIN subscription_plans p ON p.tier = coalesce(s.tier, 'free')
+     ORDER BY coalesce(w.ready, 0) + coalesce(w.held, 0) DESC, r.running DESC NULLS LAST, u.id LIMIT :most""")
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """Jobs of a span, in no order.  since: where the span begins that was read, which may be later than asked."""
+
+    courses: list[Course]
+    since: datetime
+
+
+def courses(tx: Tx, *, since: datetime, until: datetime, most: int = MOST_EVENTS) -> Seen:
+    """The jobs of which something is told in [since, until); most: events to read, the newest."""
+    rows = tx.run(_COURSES, since=since, until=until, most=most).all()
+    if rows and rows[0].events >= most:
+        since = datetime.fromtimestamp(rows[0].oldest, UTC)
+    return Seen([_course(row, since.timestamp(), until.timestamp()) for row in rows], since)
+
+
+def pauses(tx: Tx, *, until: datetime) -> list[tuple[str, float, float]]:
+    """(queue, from, to) of each pause, in seconds since the epoch; one that goes on ends with the span."""
+    began: dict[str, float] = {}
+    found: list[tuple[str, float, float]] = []
+    for row in reversed(tx.run(_PAUSES, until=until).all()):
+        if row.action == "queue.pause":
+            began.setdefault(row.queue, row.at)
+        elif row.queue in began:
+            found.append((row.queue, began.pop(row.queue), row.at))
+    return found + [(queue, at, until.timestamp()) for queue, at in began.items()]
+
+
+def plans(tx: Tx) -> list[Plan]:
+    """As they are sold now."""
+    return [_plan(row) for row in tx.run(_PLANS).mappings()]
+
+
+def emails(tx: Tx, ids: Sequence[str]) -> dict[str, str | None]:
+    """By user; None of an anonymous one."""
+    return {str(row.id): row.email for row in tx.run(_EMAILS, ids=list(ids))}
+
+
+def tenants(tx: Tx, *, most: int) -> list[tuple[Plan, RowMapping]]:
+    """(plan, row) of users with work in the queues or at work, those with the most waiting first.
+
+    rows: user_id, email, service, running, ready, held (parked, snoozed or delayed), oldest_seconds (of the ready),
+    run_seconds.  Above 10,000 waiting in a queue the numbers are estimates.
+    """
+    return [(_plan(row), row) for row in tx.run(_TENANTS, most=most).mappings()]
+
+
+def _plan(row: RowMapping) -> Plan:
+    return Plan(
+        Tier(row["tier"]),
+        row["concurrent_jobs"],
+        row["analyses_per_period"],
+        row["spec_units_per_period"],
+        row["retention_days"],
+    )
+
+
+def _course(row: Row[Any], since: float, until: float) -> Course:
+    accepted: float | None = None
+    runs: list[tuple[float, float]] = []
+    begun: float | None = None
+    for at, event in zip(row.instants, row.happened, strict=True):
+        if event == "accepted":
+            accepted = at
+            continue
+        if begun is None and accepted is None and not runs and event in _ENDS_OF_RUNS:
+            begun = since  # it ran when the span began
+        if begun is not None:
+            runs.append((begun, at))
+        begun = at if event == "started" else None
+    if begun is not None:
+        runs.append((begun, until))
+    user: UUID | None = row.user_id
+    ended = row.happened[-1] in _ENDS
+    return Course(str(user) if user else None, Tier(row.tier or "free"), row.queue, accepted, tuple(runs), ended)
+
+
+_ENDS = frozenset({"completed", "failed", "cancelled"})
+_ENDS_OF_RUNS = frozenset({"completed", "failed", "retrying"})
