@@ -13,6 +13,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from app.domain.plans import Tier
+from app.domain.queues import Service, select_queue
 from app.errors import Conflict, InvalidInput, NotFound
 from app.services.policy import Policy
 from app.services.throttle import refuse_early, take_write
@@ -67,7 +68,7 @@ def find_person(uow: UnitOfWork, email: str) -> Account:
 
 
 def change_tier(uow: UnitOfWork, user_id: UUID, tier: Tier, policy: Policy, *, actor: str, now: datetime) -> Account:
-    """Put a user on another tier; jobs that wait for a slot the new tier has start at once.  Raises: NotFound."""
+    """Put a user on another tier; their jobs wait in its queue from now on, and for its slots.  Raises: NotFound."""
     with uow.begin() as tx:
         before = users.lock(tx, user_id)
         if before is None:
@@ -75,6 +76,10 @@ def change_tier(uow: UnitOfWork, user_id: UUID, tier: Tier, policy: Policy, *, a
         users.set_tier(tx, user_id, tier, now=now)
         audit_log.add(tx, actor, "user.tier", str(user_id), before=before.tier.value, after=tier.value)
         after = users.find(tx, user_id) or before
+        for service in Service:
+            old, new = select_queue(service, before.tier), select_queue(service, after.tier)
+            if old != new:
+                messages.move(tx, user_id, old, new)
         # each woken job asks for its slot again under the new plan; one too many only snoozes again
         messages.wake_all_services(tx, user_id, most=policy.fairness.slots(after.plan))
         return after

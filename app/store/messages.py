@@ -61,6 +61,29 @@ _IDLE = text("""
                         WHERE m.queue_id = g.queue_id AND coalesce(m.user_id, '') = g.name AND m.visible
                           AND m.rank IS NOT NULL)
      LIMIT 1""")
+# What is ready stands behind what of the user is there already; what is leased goes on where it is.
+_MOVE = (
+    text("""
+        WITH gone AS (
+            DELETE FROM kombu_group g USING kombu_queue q
+             WHERE q.id = g.queue_id AND q.name = :old AND g.name = CAST(:user_id AS text) RETURNING g.*)
+        INSERT INTO kombu_group (queue_id, name, probe_at, probe_seconds)
+        SELECT q.id, gone.name, gone.probe_at, gone.probe_seconds FROM gone, kombu_queue q WHERE q.name = :new
+        ON CONFLICT DO NOTHING"""),
+    text("""
+        WITH mine AS MATERIALIZED (
+            SELECT m.id, m.rank, m.rank_step FROM kombu_message m JOIN kombu_queue q ON q.id = m.queue_id
+             WHERE q.name = :old AND coalesce(m.user_id, '') = CAST(:user_id AS text) AND m.lease_token IS NULL
+               AND ((m.visible AND m.rank IS NOT NULL) OR m.delay_reason IS NOT NULL)
+               FOR NO KEY UPDATE OF m SKIP LOCKED),
+        placed AS (SELECT id, sum(rank_step) OVER (ORDER BY rank, id) - rank_step AS ahead FROM mine),
+        target AS MATERIALIZED (
+            SELECT id, kombu_message_rank(id, CAST(:user_id AS text), 100) AS rank FROM kombu_queue WHERE name = :new)
+        UPDATE kombu_message m
+           SET queue_id = target.id, rank = CASE WHEN m.visible THEN target.rank + placed.ahead END
+          FROM placed, target WHERE m.id = placed.id"""),
+    text("SELECT pg_notify(:channel, :new)"),
+)
 
 
 def fence(tx: Tx, delivery: Delivery) -> Row[Any] | None:
@@ -126,6 +149,14 @@ def wake_idle(tx: Tx, user_id: UUID, service: Service, *, slots: int, step: int 
 def wake_all_services(tx: Tx, user_id: UUID, *, most: int) -> list[UUID]:
     """As wake, for each service: after a change of what the user may run."""
     return [job_id for service in Service for job_id in wake(tx, user_id, service, most=most)]
+
+
+def move(tx: Tx, user_id: UUID, old: str, new: str) -> None:
+    """Put what waits of a user on another queue.  The caller holds the users row.  Locks: those messages."""
+    for statement in _MOVE:
+        given = {"user_id": user_id, "old": old, "new": new, "channel": CHANNEL}
+        names = statement.compile().params
+        tx.write(statement, **{name: given[name] for name in names})
 
 
 def park(tx: Tx, delivery: Delivery, *, seconds: float) -> bool:

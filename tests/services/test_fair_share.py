@@ -139,6 +139,30 @@ def test_an_upgrade_makes_ready_what_the_new_tier_may_run(world: World) -> None:
     assert ready(world) == jobs[1:4]
 
 
+def test_a_change_of_tier_moves_what_waits_to_the_queue_of_the_new_tier_in_its_order(world: World) -> None:
+    user = world.user()
+    running = world.running(user)
+    jobs = [world.submit(user) for _ in range(8)]
+    queues = """SELECT q.name, count(*) FILTER (WHERE m.delay_reason IS NULL) AS free, count(*) AS all
+                  FROM kombu_message m JOIN kombu_queue q ON q.id = m.queue_id GROUP BY 1 ORDER BY 1"""
+    accounts.change_tier(world.uow, user, Tier.PRO, world.policy, actor="test", now=world.now)
+    assert [tuple(row.values()) for row in world.rows(queues)] == [
+        ("analysis_default", 1, 1),  # it runs on where it is
+        ("analysis_priority", 5, 8),
+    ]
+    assert world.rows("SELECT q.name FROM kombu_group g JOIN kombu_queue q ON q.id = g.queue_id") == [
+        {"name": "analysis_priority"}
+    ]
+    assert ready(world) == jobs[:5]
+    assert world.finish(running, user) is Outcome.COMPLETED
+    accounts.change_tier(world.uow, user, Tier.FREE, world.policy, actor="test", now=world.now)
+    assert [tuple(row.values()) for row in world.rows(queues)] == [("analysis_default", 7, 8)]
+    for job_id in jobs:
+        assert ready(world)[0] == job_id
+        run(world, user, job_id)
+    assert world.value("SELECT count(*) FROM kombu_message") == 0
+
+
 def test_without_limits_nothing_is_held_back(world: World) -> None:
     for mode in (Mode.OFF, Mode.SHADOW):
         free = world.with_policy(fairness=FairnessPolicy(mode=mode))
