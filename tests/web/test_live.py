@@ -72,7 +72,7 @@ def test_events_tell_state_progress_and_final_in_this_order(web: Web) -> None:
         second = next(event for event in events if job_of(event)["status"] != "queued")  # why it waits may change
         assert (second["event"], job_of(second)["status"]) == ("state", "running")
         with web.uow.begin() as tx:
-            analyses.progress(tx, delivery.job_id, "parsing", 3, 9)
+            analyses.progress(tx, delivery, "parsing", 3, 9)
         third = next(events)
         assert (third["event"], job_of(third)["progress"]) == ("progress", {"phase": "parsing", "done": 3, "total": 9})
         web.client.delete(f"/api/v1/analyses/{job_id}")

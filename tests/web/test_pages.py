@@ -27,7 +27,7 @@ def test_a_person_submits_follows_and_reads_the_result(web: Web) -> None:
     job_id = page.rpartition("/")[2]
     delivery = web.started(job_id)
     with web.uow.begin() as tx:
-        analyses.progress(tx, delivery.job_id, "parsing", 127, 340)
+        analyses.progress(tx, delivery, "parsing", 127, 340)
     assert "127 of 340 files" in web.client.get(page).text
 
 
