@@ -96,7 +96,6 @@ class _Simulation:
         self.ends: list[tuple[float, int]] = []
         self.heads: dict[str, list[tuple[int, int]]] = defaultdict(list)
         self.flows: dict[tuple[str, str | None], dict[str, _Flow]] = defaultdict(dict)
-        self.steps: dict[int, int] = {}
         self.running: dict[tuple[str, str | None], int] = defaultdict(int)
         self.means = _means(arrivals)
 
@@ -117,7 +116,7 @@ class _Simulation:
 
     def _publish(self, job: int, arrival: Arrival) -> None:
         flow = self.flows[arrival.service, arrival.user].setdefault(arrival.queue, _Flow(arrival.queue))
-        self.steps[job] = own = self._step(arrival)
+        own = self._step(arrival)
         limited = arrival.user is not None
         if limited and not flow.held and len(flow.ready) > self.limits[arrival.tier]:
             flow.held, flow.place = True, self._rank(flow, own)
@@ -166,9 +165,9 @@ class _Simulation:
         flows = self.flows[arrival.service, arrival.user].values()
         if flow := min((flow for flow in flows if flow.waiting), key=lambda flow: flow.waiting[0], default=None):
             job = heappop(flow.waiting)
-            place = max(self._rank(flow, self.steps[job]), flow.place if flow.held else 0)
-            self.steps[job] = self._step(arrival)
-            flow.place = place + self.steps[job]
+            own = self._step(arrival)
+            place = max(self._rank(flow, own), flow.place if flow.held else 0)
+            flow.place = place + own
             flow.snoozed = None if flow.snoozed == job else flow.snoozed
             self._ready(flow, job, place)
         for flow in flows:
