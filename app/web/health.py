@@ -9,12 +9,13 @@ from typing import Any
 from apiflask import APIBlueprint
 from flask import Flask, Response
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeHistogramMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from app.errors import Unavailable
 from app.migrate import head_revision
-from app.services import queues, readiness, reconcile, sweep
+from app.services import queues, readiness, recent, reconcile, sweep
+from app.services.recent import Histogram
 from app.store.unit_of_work import UnitOfWork
 from app.web.context import utc_now, wired
 
@@ -77,6 +78,32 @@ class _Facts(Collector):
         yield CounterMetricFamily("fairlane_orphans", "Reservations found without their job", value=float(orphans))
         for name, text, value in (*queues.holdings(self._uow), *reconcile.gauges(self._uow, now=utc_now())):
             yield GaugeMetricFamily(f"fairlane_{name}", text, value=value)
+        yield from _fairness(recent.count(self._uow, now=utc_now()))
+
+
+def _fairness(found: recent.Recent) -> Iterator[Metric]:
+    yield GaugeMetricFamily("fairlane_recent_seconds", "What the figures named recent are of", value=found.seconds)
+    taken = GaugeMetricFamily("fairlane_slots_in_use", "Execution slots in use", labels=["service", "tier"])
+    for labels, slots in found.slots.items():
+        taken.add_metric(labels, slots)
+    yield taken
+    for what, name in (("snoozed", "snoozes"), ("woken", "wakes"), ("started", "starts")):
+        gauge = GaugeMetricFamily(f"fairlane_recent_{name}", f"Recent {name} of jobs", labels=["tier"])
+        for tier, events in found.events[what].items():
+            gauge.add_metric([tier], events)
+        yield gauge
+    waits = GaugeHistogramMetricFamily("fairlane_recent_wait_seconds", "From accept to first start", labels=["tier"])
+    for tier, histogram in found.waits.items():
+        waits.add_metric([tier], _buckets(histogram), histogram.seconds)
+    yield waits
+    wakes = GaugeHistogramMetricFamily("fairlane_recent_wake_seconds", "From a wake to the start of the job")
+    wakes.add_metric([], _buckets(found.wakes), found.wakes.seconds)
+    yield wakes
+
+
+def _buckets(histogram: Histogram) -> list[tuple[str, float]]:
+    bounds = [*(f"{bound:g}" for bound in recent.BOUNDS), "+Inf"]
+    return list(zip(bounds, histogram.counts, strict=True))
 
 
 @cache

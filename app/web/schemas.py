@@ -136,3 +136,16 @@ class AuditQuery(Query):
 
     since: Annotated[Instant | None, Field(description="Leave out what began before; none: everything")] = None
     limit: Annotated[int, Field(ge=1, le=1000)] = 100
+
+
+class FairnessQuery(Query):
+    """How far back to look, and who is told apart."""
+
+    since: Annotated[Instant | None, Field(description="None: the last 24 hours")] = None
+    by: Literal["user", "tier"] = "tier"
+
+
+class TenantsQuery(Query):
+    """How many users to list."""
+
+    limit: Annotated[int, Field(ge=1, le=1000)] = 100

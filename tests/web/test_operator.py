@@ -68,3 +68,57 @@ def test_metrics_count_orphans_and_tell_of_the_last_reconciliation(web: Web) -> 
     assert "fairlane_orphans_total 1.0" in page
     assert "fairlane_reconciliation_differences 0.0" in page
     assert "fairlane_reconciliation_age_seconds" in page
+
+
+def test_the_other_calls_are_for_operators_by_token_too(web: Web) -> None:
+    clerk = web.token(web.user().user_id, "read", "operator")
+    for call in ("tenants", "fairness"):
+        assert web.client.get(f"/api/v1/operator/{call}").status_code == 401
+        assert web.client.get(f"/api/v1/operator/{call}", headers=clerk).status_code == 403
+
+
+def test_tenants_are_told_with_what_they_have_in_the_queues(web: Web, operator: dict[str, str]) -> None:
+    ann, bob = web.user(), web.user()
+    for name in ("one", "two", "three"):
+        web.submit(name, web.token(ann.user_id))
+    web.submit("four", web.token(bob.user_id))
+    items = web.client.get("/api/v1/operator/tenants", headers=operator).json["items"]
+    assert [(row["email"], row["ready"], row["held"], row["limit"]) for row in items] == [
+        (ann.email, 2, 1, 1),
+        (bob.email, 1, 0, 1),
+    ]
+    assert len(web.client.get("/api/v1/operator/tenants?limit=1", headers=operator).json["items"]) == 1
+
+
+def test_fairness_is_told_by_tier_or_user_since_a_time(web: Web, operator: dict[str, str]) -> None:
+    ann = web.user()
+    web.completed(web.submit("one", web.token(ann.user_id)).json["id"])
+    answer = web.client.get("/api/v1/operator/fairness", headers=operator).json
+    assert [(row["tier"], row["jobs"]) for row in answer["items"]] == [("free", 1)]
+    [row] = web.client.get("/api/v1/operator/fairness?by=user", headers=operator).json["items"]
+    assert (row["user_id"], row["email"]) == (str(ann.user_id), ann.email)
+    assert row["wait_mean"] == pytest.approx(
+        sum(row[c] for c in ("own_limit", "paused", "others", "no_worker")), abs=0.01
+    )
+    later = web.client.get("/api/v1/operator/fairness?since=2999-01-01T00:00:00Z", headers=operator)
+    assert later.json["items"] == []
+    assert web.client.get("/api/v1/operator/fairness?by=colour", headers=operator).status_code == 422
+
+
+def test_metrics_tell_recent_starts_waits_and_slots_by_tier(web: Web) -> None:
+    ann = web.user()
+    ids = [web.submit(name, web.token(ann.user_id)).json["id"] for name in ("one", "two")]
+    web.started(ids[0])
+    web.started(ids[1])  # over the limit
+    page = web.client.get("/metrics").text.splitlines()
+    for line in (
+        "fairlane_recent_seconds 900.0",
+        'fairlane_recent_starts{tier="free"} 1.0',
+        'fairlane_recent_starts{tier="pro"} 0.0',
+        'fairlane_recent_snoozes{tier="free"} 1.0',
+        'fairlane_slots_in_use{service="analysis",tier="free"} 1.0',
+        'fairlane_slots_in_use{service="specview",tier="free"} 0.0',
+        'fairlane_recent_wait_seconds_bucket{le="+Inf",tier="free"} 1.0',
+        'fairlane_recent_wake_seconds_bucket{le="+Inf"} 0.0',
+    ):
+        assert line in page, line

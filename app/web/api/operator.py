@@ -1,4 +1,4 @@
-"""For operators: what is wrong with the data."""
+"""For operators: what is wrong with the data, who has work, and who waits for what."""
 
 from __future__ import annotations
 
@@ -8,15 +8,18 @@ from typing import Any
 
 from flask import g
 
+from app.domain.queues import ALL_QUEUES
 from app.errors import Forbidden, Unauthenticated
+from app.services import fairness_report
 from app.services.audit import BROKEN, UNKNOWN, audit
-from app.web import answers
+from app.web import answers, operator_answers
 from app.web.api import api
 from app.web.context import utc_now, wired
-from app.web.schemas import AuditQuery
+from app.web.schemas import AuditQuery, FairnessQuery, TenantsQuery
 
 #: A question that takes longer is left to `fairlane audit`: a request must end before its client has gone.
 WITHIN = timedelta(seconds=10)
+DAY = timedelta(days=1)
 
 
 @api.get("/operator/audit")
@@ -35,6 +38,34 @@ def show_audit(asked: AuditQuery) -> dict[str, Any]:
         "unknown": statuses.count(UNKNOWN),
         "items": [asdict(finding) for finding in found],
     }
+
+
+@api.get("/operator/tenants")
+@api.input(TenantsQuery, location="query", arg_name="asked")
+@api.output(operator_answers.Tenants)
+@api.doc(operation_id="tenants", tags=["Operator"])
+def show_tenants(asked: TenantsQuery) -> dict[str, Any]:
+    """List users with work in the queues or at work.  Needs an operator's token."""
+    _operator()
+    return {"items": fairness_report.tenants(wired().uow, wired().policy, most=asked.limit)}
+
+
+@api.get("/operator/fairness")
+@api.input(FairnessQuery, location="query", arg_name="asked")
+@api.output(operator_answers.Fairness)
+@api.doc(operation_id="fairness", tags=["Operator"])
+def show_fairness(asked: FairnessQuery) -> dict[str, Any]:
+    """Tell who waited how long and for what.  Needs an operator's token."""
+    _operator()
+    now = utc_now()
+    return fairness_report.report(
+        wired().uow,
+        wired().policy,
+        by=asked.by,
+        since=asked.since or now - DAY,
+        until=now,
+        workers={queue: wired().settings.workers(queue) for queue in ALL_QUEUES},
+    )
 
 
 def _operator() -> None:

@@ -1,0 +1,60 @@
+"""What happened to jobs of late, for figures that are read every few seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Row, text
+
+from app.store.unit_of_work import Tx
+
+#: Events that one look reads, the newest first.
+MOST_EVENTS = 20_000
+
+# By the primary key and so many at most: the same cost whatever the table holds.  By the time it would be an index that
+# every step of every job pays for, or the BRIN one, which reads all of the newest pages until a vacuum has seen them.
+_RECENT = text("""
+    WITH newest AS MATERIALIZED (
+        SELECT id, job_id, at, event, facts->>'attempt' AS attempt FROM job_events ORDER BY id DESC LIMIT :most),
+    recent AS (
+        SELECT e.id, e.job_id, e.at, e.event, e.attempt, r.tier
+          FROM newest e JOIN analysis_requests r ON r.job_id = e.job_id AND r.role = 'payer'
+         WHERE e.at >= :since AND e.event IN ('snoozed', 'woken', 'started')),
+    told AS (
+        SELECT event AS what, tier, CAST(NULL AS interval) AS took FROM recent
+        UNION ALL
+        SELECT 'wait', e.tier, e.at - a.at
+          FROM recent e JOIN job_events a ON a.job_id = e.job_id AND a.event = 'accepted'
+         WHERE e.event = 'started' AND e.attempt = '1'
+        UNION ALL
+        SELECT 'wake', e.tier, e.at - before.at
+          FROM recent e CROSS JOIN LATERAL (
+               SELECT b.at, b.event FROM job_events b WHERE b.job_id = e.job_id AND b.id < e.id
+                ORDER BY b.id DESC LIMIT 1) before
+         WHERE e.event = 'started' AND before.event = 'woken')
+    SELECT what, tier::text AS tier, width_bucket(seconds, CAST(:bounds AS float8[])) AS bucket, count(*) AS events,
+           coalesce(sum(seconds), 0) AS seconds
+      FROM (SELECT what, tier, extract(epoch FROM took)::float8 AS seconds FROM told) t GROUP BY 1, 2, 3
+     UNION ALL
+    SELECT 'read', NULL, NULL, count(*), coalesce(extract(epoch FROM min(at))::float8, 0) FROM newest""")
+_SLOTS = text("""
+    SELECT s.service, coalesce(u.tier, 'free')::text AS tier, count(*) AS slots
+      FROM execution_slots s LEFT JOIN user_subscriptions u ON u.user_id = s.user_id AND u.status = 'active'
+     GROUP BY 1, 2""")
+
+
+def events(tx: Tx, *, since: datetime, bounds: Sequence[float], most: int = MOST_EVENTS) -> list[Row[Any]]:
+    """Snoozes, wakes and starts since then, of the newest `most` events of all kinds.
+
+    rows: what, tier (None: scheduled), bucket, events, seconds.  what: snoozed, woken, started; `wait` of first starts
+    since the accept and `wake` of starts since the wake just before, whose bucket counts the `bounds` (seconds,
+    ascending) at or below the time taken; `read`: how many events were read, and the oldest one's time since the epoch.
+    """
+    return list(tx.run(_RECENT, since=since, bounds=list(bounds), most=most).all())
+
+
+def slots(tx: Tx) -> list[Row[Any]]:
+    """rows: service, tier, slots: those taken now, by the tier of now."""
+    return list(tx.run(_SLOTS).all())

@@ -1,0 +1,68 @@
+"""What operators get about fairness: shapes of the OpenAPI document, as those of answers.py."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+from app.web.answers import Shape
+
+
+class Tenant(Shape):
+    """A user with work of a service now.  held: parked, snoozed or delayed; run_seconds: how long jobs took of late."""
+
+    user_id: UUID
+    email: str | None
+    tier: str
+    service: str
+    limit: int
+    running: int
+    ready: int
+    held: int
+    oldest_seconds: float
+    run_seconds: float | None
+
+
+class Tenants(Shape):
+    """Those with the most waiting first."""
+
+    items: list[Tenant]
+
+
+class Waits(Shape):
+    """Of a tier or user, in seconds.  wait_mean is the sum of the four causes after it; waiting: not started yet."""
+
+    tier: str
+    user_id: UUID | None = None
+    email: str | None = None
+    jobs: int
+    waiting: int
+    wait_p50: float
+    wait_p95: float
+    wait_mean: float
+    own_limit: float
+    paused: float
+    others: float
+    no_worker: float
+    earlier_on_pro_minutes: float | None = None
+
+
+class SharingHour(Shape):
+    """Jain's index over the users that had work waiting in that hour."""
+
+    queue: str
+    hour: datetime
+    users: int
+    index: float
+
+
+class Fairness(Shape):
+    """since: where the span begins that was read; more: users that are not listed."""
+
+    since: datetime
+    until: datetime
+    by: Literal["user", "tier"]
+    items: list[Waits]
+    more: int
+    sharing: list[SharingHour]
