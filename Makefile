@@ -5,9 +5,11 @@ PORT ?= 8000
 PYTHON ?= python3
 # two workers of the test-suite share the machine's two cores
 JOBS ?= 2
+# of prove-fairness, at most
+FIRE_SECONDS ?= 1200
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup test check format prove-kill prove-broker prove-model prove-quota bench-broker bench-accept bench-start bench-inventory clean
+.PHONY: help run setup test check format prove-kill prove-broker prove-model prove-quota prove-fairness bench-broker bench-accept bench-start bench-inventory clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
@@ -49,6 +51,10 @@ prove-model: setup ## visit every state of wider models of a job's life, about 2
 prove-quota: setup ## every order of statements, 100,000 accepts at a limit, 10,000 keys, 200 lost commits, 6,000 acts of chaos
 	RACE_SWITCHES=all RACE_ACCEPTS=100000 RACE_KEYS=10000 RACE_LOST=200 CHAOS_ACTS=6000 $(BIN)/python -m pytest tests/race \
 		tests/e2e/test_lifecycle_chaos.py -p no:randomly -s
+
+prove-fairness: setup ## 100,000 jobs on 8 nodes that are killed and stopped while tiers change: make prove-fairness FIRE_SECONDS=1200
+	FIRE_JOBS=100000 FIRE_SECONDS=$(FIRE_SECONDS) FIRE_NODES=8 FIRE_STOP=60 FIRE_PAUSE=3 $(BIN)/python -m pytest \
+		tests/e2e/test_limits_under_fire.py -p no:randomly -s
 
 prove-lifecycle: setup ## 1000 long random histories of users, workers and accidents through the real services
 	LIFECYCLE_EXAMPLES=1000 LIFECYCLE_STEPS=60 $(BIN)/python -m pytest tests/services/test_machine.py -p no:randomly \

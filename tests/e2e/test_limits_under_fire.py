@@ -1,0 +1,194 @@
+"""Limits under fire: nodes and children are killed and stopped, tiers change, and every single commit is judged.
+
+At most FIRE_JOBS jobs (600 in the suite), FIRE_SECONDS seconds of fire (12), FIRE_NODES nodes (3), a fault every FIRE_PAUSE
+seconds (0.5), stops of up to FIRE_STOP seconds (6); `make prove-fairness` does 100,000, 1,200, 8, 3 and 60.  Leases and
+snoozes are to a stop what the service's own are to a minute.  FIRE_SEED repeats a run's choices.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from contextlib import ExitStack
+from datetime import UTC, datetime
+
+import pytest
+from sqlalchemy import text
+
+from app.domain.plans import Tier
+from app.services import accounts
+from app.services.audit import HOLDS, audit
+from tests.conftest import World
+from tests.e2e import fire_checks
+from tests.e2e.conftest import System
+from tests.e2e.fire import Fire, start
+from tests.e2e.fire_load import Load
+from tests.nodes import wait_for
+from tests.race.invariants import broken
+
+JOBS, NODES = int(os.environ.get("FIRE_JOBS", "600")), int(os.environ.get("FIRE_NODES", "3"))
+SECONDS, STOP = float(os.environ.get("FIRE_SECONDS", "12")), float(os.environ.get("FIRE_STOP", "6"))
+PAUSE = float(os.environ.get("FIRE_PAUSE", "0.5"))
+SEED = int(os.environ.get("FIRE_SEED", random.randrange(2**32)))
+PROCESSES, USERS, SUBMITTERS = 2, 40, 2
+#: After the last fault no slot may be leaked any longer.
+GONE_SECONDS = 30.0
+LEASE = STOP / 4
+TIMES = {
+    "LEASE_SECONDS": f"{LEASE:g}",
+    "HEARTBEAT_SECONDS": f"{LEASE / 5:g}",
+    "FAIRNESS_SNOOZE_DURATION": f"{LEASE * 2:g}",
+    "FAIRNESS_SNOOZE_JITTER": f"{LEASE * 2 / 3:g}",
+}
+AT_WORK = """
+    SELECT 1 FROM kombu_message m JOIN kombu_node n ON n.lock = m.lease_owner
+     WHERE m.started_at IS NOT NULL AND n.name LIKE '%:' || :pid"""
+MESSAGES = "SELECT 1 FROM kombu_message LIMIT 1"
+LEFT = """
+    SELECT 'reservation' AS what, job_id::text FROM quota_reservations
+     UNION ALL SELECT 'slot', job_id::text FROM execution_slots UNION ALL SELECT 'message', task_id FROM kombu_message"""
+FIGURES = """
+    SELECT (SELECT count(*) FROM fire_commits) AS commits, (SELECT max(live) FROM fire_commits) AS live_at_most,
+           (SELECT count(*) FROM fire_commits WHERE how = 'revived') AS revived,
+           (SELECT count(*) FROM fire_commits WHERE live = tier_limit) AS at_the_limit,
+           (SELECT count(*) FROM fire_writes) AS writes,
+           (SELECT count(*) FROM job_events WHERE event = 'started') AS starts,
+           (SELECT count(*) FROM job_events WHERE event = 'snoozed') AS snoozed,
+           (SELECT count(*) FROM job_events WHERE event = 'woken') AS woken,
+           (SELECT count(*) FROM analyses WHERE status = 'completed') AS completed,
+           (SELECT count(*) FROM analyses WHERE status = 'failed') AS failed,
+           (SELECT count(*) FROM usage_events) AS billed"""
+ENDED = """
+    SELECT count(*) AS jobs, count(a.id) FILTER (WHERE a.status IN ('completed', 'failed')) AS ended
+      FROM analysis_requests r LEFT JOIN analyses a ON a.id = r.job_id"""
+FAILURES = "SELECT error_code, count(*) AS jobs FROM analyses WHERE status = 'failed' GROUP BY 1"
+
+#: A worker between two statements of a transaction, for longer than by chance.
+STALLED = """
+    SELECT 1 FROM pg_stat_activity
+     WHERE datname = current_database() AND state = 'idle in transaction' AND application_name = 'fairlane worker'
+       AND state_change < clock_timestamp() - interval '0.2 s'"""
+
+
+@pytest.fixture
+def watched(system: System) -> System:
+    """With unlimited quota, and every commit judged."""
+    with system.world.uow.begin() as tx:
+        tx.run(text("UPDATE subscription_plans SET analyses_per_period = NULL"))
+    fire_checks.install(system.world)
+    return system
+
+
+@pytest.mark.timeout(3 * SECONDS + 600)
+def test_no_commit_leaves_more_live_slots_than_the_limit_whatever_dies_or_stands_still(watched: System) -> None:
+    print(f"\nseed {SEED}")
+    world = watched.world
+    load = Load(world, [world.user(tier) for _ in range(USERS // len(Tier)) for tier in Tier], SEED, JOBS)
+    with ExitStack() as stack:
+        fire = Fire(watched.nodes, random.Random(SEED), NODES, PROCESSES, PAUSE, STOP, TIMES)
+        stack.callback(fire.bury)
+        wait_for(fire.ready, "the nodes")
+        load.begin(SUBMITTERS)
+        wait_for(lambda: load.jobs > 10 * NODES, "work")
+        seconds = burn(fire, load)
+        fire.cease()
+        ceased = time.monotonic()
+        load.stop()
+        wait_for(lambda: is_over(fire, load), "every job to end", seconds=400)
+        print(f"{seconds:.0f} s of fire, {time.monotonic() - ceased:.0f} s of drain")
+    judge(world, fire, load, load.last_leak - ceased)
+
+
+def burn(fire: Fire, load: Load) -> float:
+    """First a node with work stands still for longer than its leases; then whatever chance brings.  -> seconds"""
+    wait_for(lambda: fire.stop_at_work(lambda pid: load.world.rows(AT_WORK, pid=str(pid))), "a node at work")
+    begun = time.monotonic()
+    while time.monotonic() < begun + SECONDS and not load.is_over:
+        fire.step()
+        time.sleep(0.05)  # between two looks at what is due
+    return time.monotonic() - begun
+
+
+def is_over(fire: Fire, load: Load) -> bool:
+    """Whether every job has ended; meanwhile goes on to look for leaked slots."""
+    fire.mend()
+    load.look()
+    return not load.world.rows(MESSAGES)
+
+
+def judge(world: World, fire: Fire, load: Load, leaked: float) -> None:
+    """Print what was seen, then hold it against what must be.  leaked: seconds from the last fault to the last leak."""
+    [seen], zombies = world.rows(FIGURES), fire.told("stale")
+    print(f"{load.jobs} jobs: {seen}, {world.rows(FAILURES)}")
+    print(f"faults: {dict(fire.done)}, {fire.stopped:.0f} s of stops, {fire.started - NODES} nodes started again")
+    print(f"{zombies} deliveries came back too late, {fire.told('database_away')} were cut off or waited in vain")
+    print(f"tier changes: {dict(load.moves)}; database away for {load.away} accepts or changes")
+    print(f"leaked slots seen: {len(load.leaks)}, the longest for {load.longest_leak:.2f} s, ", end="")
+    print(f"the last one {max(leaked, 0):.2f} s after the last fault")
+    assert leaked < GONE_SECONDS
+    assert (fire_checks.missed(world), world.rows(LEFT), broken(world)) == ({}, [], [])
+    assert [finding for finding in audit(world.uow) if finding.status != HOLDS] == []
+    assert seen["completed"] == seen["billed"]
+    assert world.rows(ENDED) == [{"jobs": load.jobs, "ended": load.jobs}]
+    # a run in which none of it happened would show nothing
+    happened = [seen[what] for what in ("commits", "at_the_limit", "writes", "snoozed", "woken")]
+    assert 0 not in [*happened, zombies, sum(load.moves.values()), fire.done["kill child"] + fire.done["kill node"]]
+
+
+def test_a_start_that_ignores_the_limit_is_found(watched: System) -> None:
+    start(watched.nodes, "node1", 2, {"FIRE_MISTAKE": "no limit"}).ready()
+    user = watched.user(Tier.FREE)
+    for _ in range(2):
+        watched.world.submit(user, watched.world.wanted("ms2000"))
+    wait_for(lambda: not watched.world.rows(MESSAGES), "both jobs to end")
+    found = fire_checks.missed(watched.world)
+    assert [(row["live"], row["tier_limit"]) for row in found.pop("above the limit")] == [(2, 1)]
+    assert found == {}
+
+
+@pytest.mark.parametrize(("mistake", "above"), [("no lock", [(2, 3, 1)]), ("none, but slow", [])])
+def test_a_start_beside_a_change_of_the_tier_is_found_if_it_does_not_hold_the_user(
+    watched: System, mistake: str, above: list[tuple[int, int, int]]
+) -> None:
+    world, user = watched.world, watched.user(Tier.PRO)
+    start(watched.nodes, "node1", 2, {"FIRE_MISTAKE": mistake}).ready()
+    world.submit(user, world.wanted("ms4000"))
+    wait_for(lambda: world.rows("SELECT 1 FROM job_events WHERE event = 'started'"), "the first job to run")
+    world.submit(user, world.wanted("ms1"))
+    wait_for(lambda: world.rows(STALLED), "the second to have read the tier")
+    accounts.change_tier(world.uow, user, Tier.FREE, world.policy, actor="test", now=datetime.now(UTC))
+    wait_for(lambda: not world.rows(MESSAGES), "both jobs to end")
+    found = fire_checks.missed(world).get("above the limit", [])
+    assert [(row["live"], row["slot_limit"], row["tier_limit"]) for row in found] == above
+    assert world.value("SELECT max(live) FROM fire_commits") == 2
+
+
+@pytest.mark.parametrize(("mistake", "kinds"), [("no fence", {"written without the lease"}), ("", set())])
+def test_a_worker_that_writes_without_its_lease_is_found(watched: System, mistake: str, kinds: set[str]) -> None:
+    world = watched.world
+    node = start(watched.nodes, "node1", 1, {"FIRE_MISTAKE": mistake})
+    node.ready()
+    job = world.submit(watched.user(), world.wanted("ms1500"))
+    wait_for(lambda: world.rows("SELECT 1 FROM job_events WHERE event = 'started'"), "the job to run")
+    world.lose(job)
+    wait_for(lambda: not world.rows(MESSAGES), "the job to end")
+    assert fire_checks.missed(world).keys() == kinds
+    assert ('"stale"' in node.logs()) == (not kinds)
+
+
+def test_a_worker_that_stands_still_in_a_transaction_is_cut_off_before_others_give_up_on_its_user(
+    watched: System,
+) -> None:
+    world, user = watched.world, watched.user()
+    node = start(watched.nodes, "node1", 1, {"FIRE_MISTAKE": "none, but slow"})
+    node.ready()
+    first = world.submit(user, world.wanted("ms1"))
+    wait_for(lambda: world.rows(STALLED), "a start that holds the user")
+    [child] = node.children()
+    child.suspend()
+    second = world.submit(user, world.wanted("ms1"))
+    child.resume()
+    for job in (first, second):
+        watched.wait(job, "completed")
+    assert fire_checks.missed(world) == {}
