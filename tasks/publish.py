@@ -3,8 +3,8 @@
 from uuid import UUID
 
 from celery import Celery
-from sqlalchemy import Connection
 
+from app.store.session import Session
 from app.store.unit_of_work import AlreadyQueuedError, JobMessage, Publish
 from tasks.broker.envelope import STEP
 from tasks.broker.errors import DuplicateKey
@@ -14,7 +14,7 @@ from tasks.broker.publish import producer_in
 def publisher(celery: Celery) -> Publish:
     """What a unit of work publishes with.  Needs no task code, so the web can use it too."""
 
-    def publish(connection: Connection, message: JobMessage) -> None:
+    def publish(connection: Session, message: JobMessage) -> None:
         headers = {
             "tenant": str(message.user_id) if message.user_id else None,
             "unique_key": message.unique_key,

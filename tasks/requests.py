@@ -18,7 +18,8 @@ from celery.worker.request import Request
 from app.database import database_url
 from app.services.cancel import revoke
 from app.settings import load
-from app.store.unit_of_work import UnitOfWork, make_engine
+from app.store.connections import make_engine
+from app.store.unit_of_work import UnitOfWork
 
 log = structlog.get_logger(__name__)
 

@@ -11,7 +11,8 @@ from sqlalchemy import Engine
 from app.database import database_url, direct_url
 from app.services.policy import Policy
 from app.settings import Settings, load
-from app.store.unit_of_work import UnitOfWork, make_engine
+from app.store.connections import make_engine
+from app.store.unit_of_work import UnitOfWork
 from tasks.celery import app
 from tasks.inventory.version import PARSER_VERSION
 from tasks.publish import publisher

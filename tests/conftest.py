@@ -32,8 +32,10 @@ from app.services.policy import Policy
 from app.services.start import start
 from app.services.submit import Wanted, submit
 from app.store import users
+from app.store.connections import make_engine
 from app.store.inventories import FileRow
-from app.store.unit_of_work import JobMessage, Tx, UnitOfWork, make_engine
+from app.store.session import Session
+from app.store.unit_of_work import JobMessage, Tx, UnitOfWork
 from tests.nodes import Nodes
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -260,7 +262,7 @@ def raw_connection(url: str) -> Iterator[Connection]:
         yield connection
 
 
-def _publisher() -> Callable[[Connection, JobMessage], None]:
+def _publisher() -> Callable[[Session, JobMessage], None]:
     from celery import Celery
 
     from tasks.publish import publisher

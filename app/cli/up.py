@@ -20,7 +20,8 @@ from app.errors import Problem
 from app.migrate import migrate
 from app.services import accounts
 from app.settings import Settings, load
-from app.store.unit_of_work import UnitOfWork, make_engine
+from app.store.connections import make_engine
+from app.store.unit_of_work import UnitOfWork
 from app.supervisor import Child
 
 OPERATOR = "operator@localhost"

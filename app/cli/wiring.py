@@ -12,7 +12,8 @@ from app import embedded
 from app.database import database_url
 from app.services.policy import Policy
 from app.settings import load
-from app.store.unit_of_work import UnitOfWork, make_engine
+from app.store.connections import make_engine
+from app.store.unit_of_work import UnitOfWork
 from tasks.inventory.version import PARSER_VERSION
 
 

@@ -13,7 +13,8 @@ from app import embedded
 from app.domain.plans import Tier
 from app.migrate import migrate
 from app.services import accounts
-from app.store.unit_of_work import UnitOfWork, make_engine
+from app.store.connections import make_engine
+from app.store.unit_of_work import UnitOfWork
 from tasks.publish import publisher
 
 

@@ -22,7 +22,8 @@ from app.migrate import migrate
 from app.services.audit import HOLDS, audit
 from app.services.policy import Policy
 from app.services.submit import Wanted
-from app.store.unit_of_work import UnitOfWork, make_engine
+from app.store.connections import make_engine
+from app.store.unit_of_work import UnitOfWork
 from tasks.inventory import PARSER_VERSION, Source, resolve
 from tasks.publish import publisher
 from tests.broker.postgres import PostgresServer

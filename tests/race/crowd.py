@@ -17,7 +17,8 @@ from app.domain.repositories import Repository
 from app.errors import Problem
 from app.services.policy import Policy
 from app.services.submit import Wanted, submit
-from app.store.unit_of_work import UnitOfWork, make_engine
+from app.store.connections import make_engine
+from app.store.unit_of_work import UnitOfWork
 from tasks.publish import publisher
 from tests.conftest import NOW
 

@@ -11,7 +11,8 @@ from typing import Any
 from celery import Celery
 from flask.testing import FlaskClient
 
-from app.store.unit_of_work import UnitOfWork, make_engine
+from app.store.connections import make_engine
+from app.store.unit_of_work import UnitOfWork
 from app.web import create_app
 from app.web.wiring import Wired
 from tasks.publish import publisher

@@ -16,14 +16,14 @@ from typing import Any
 import psycopg2.extensions
 from sqlalchemy import Engine, event
 
-from app.store.unit_of_work import make_engine
+from app.store.connections import make_engine
 from tests.race.gates import Gates
 
 PATIENCE_SECONDS = 30.0
 #: A statement that takes longer may be waiting for a lock.
 QUICK_SECONDS = 0.004
 #: They read, write and lock nothing, so their place in an order is of no account.
-SILENT = ("SAVEPOINT", "RELEASE")
+SILENT = ("BEGIN", "SAVEPOINT", "RELEASE")
 
 _here = threading.local()
 
@@ -92,7 +92,7 @@ Choose = Callable[[Mapping[str, Strand]], str | None]
 
 def _stop(connection: Any, statement: str, given: Any = None) -> None:
     strand = getattr(_here, "strand", None)
-    if strand is None or connection.autocommit or statement.startswith(SILENT):  # autocommit: the pool's own ping
+    if strand is None or statement.startswith(SILENT):
         return
     ends = statement in {"COMMIT", "ROLLBACK"}
     if ends and connection.info.transaction_status == psycopg2.extensions.TRANSACTION_STATUS_IDLE:
@@ -108,16 +108,6 @@ class _Cursor(psycopg2.extensions.cursor):
             strand.rows = self.rowcount
 
 
-class _Connection(psycopg2.extensions.connection):
-    def commit(self) -> None:
-        _stop(self, "COMMIT")
-        super().commit()
-
-    def rollback(self) -> None:
-        _stop(self, "ROLLBACK")
-        super().rollback()
-
-
 @contextmanager
 def stepped_engine(url: str) -> Iterator[Engine]:
     """The product's engine with one connection, open already, whose statements stop where a strand runs them."""
@@ -125,7 +115,7 @@ def stepped_engine(url: str) -> Iterator[Engine]:
 
     @event.listens_for(engine, "do_connect")
     def stopping(_dialect: Any, _record: Any, _arguments: Any, options: dict[str, Any]) -> None:
-        options.update(connection_factory=_Connection, cursor_factory=_Cursor)
+        options.update(cursor_factory=_Cursor)
 
     with engine.connect():
         pass

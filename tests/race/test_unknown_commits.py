@@ -21,7 +21,8 @@ from werkzeug.test import TestResponse
 from app.domain.lifecycle import Outcome
 from app.domain.plans import Tier
 from app.services.policy import Policy
-from app.store.unit_of_work import UnitOfWork, make_engine
+from app.store.connections import make_engine
+from app.store.unit_of_work import UnitOfWork
 from app.web import create_app
 from app.web.wiring import Wired
 from tasks.inventory import PARSER_VERSION

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -14,7 +15,6 @@ from app.services.audit import BROKEN, HOLDS, UNKNOWN, audit
 from app.store.audit import broken
 from app.store.invariants import ALL
 from app.store.invariants.invariant import Invariant
-from app.store.unit_of_work import Tx
 from tests.conftest import NOW, World
 from tests.services.busy import Busy, fill
 
@@ -246,17 +246,22 @@ def names(busy: Busy) -> dict[str, str]:
     return {name: str(found) for name, found in ids.items()}
 
 
+class UndoneError(Exception):
+    """So that a transaction leaves nothing."""
+
+
 def broken_by(busy: Busy, breaking: str) -> dict[str, list[dict[str, Any]]]:
     """What the audit finds in a transaction that broke something and is undone."""
     found = {}
-    with busy.world.uow.engine.connect() as connection:
+    with contextlib.suppress(UndoneError), busy.world.uow.begin() as tx:
         for statement in breaking.split(";"):
             ids = {name.replace(" ", "_"): found for name, found in names(busy).items()}
             used = {name: found for name, found in ids.items() if f":{name}" in statement}
-            connection.execute(text(cast(statement, used)), used)
+            tx.run(text(cast(statement, used)), **used)
         for invariant in ALL:
-            total, rows = broken(Tx(connection), invariant, since=None, most=100, within=timedelta(minutes=1))
+            total, rows = broken(tx, invariant, since=None, most=100, within=timedelta(minutes=1))
             found |= {invariant.number: rows} if total else {}
+        raise UndoneError
     return found
 
 

@@ -6,13 +6,13 @@ from datetime import timedelta
 from uuid import UUID
 
 import pytest
-from sqlalchemy import Connection
 
 from app.domain.lifecycle import Failure, Outcome
 from app.domain.repositories import Repository
 from app.errors import RepositoryNotFound, Unavailable
 from app.services.reschedule import Rescheduled, reschedule
 from app.services.submit import submit
+from app.store.session import Session
 from app.store.unit_of_work import JobMessage, UnitOfWork
 from tests.conftest import NOW, World
 
@@ -192,7 +192,7 @@ def test_a_commit_completed_between_the_look_and_the_enqueue_is_not_analysed_twi
     scene.host.heads["shop"] = NEW
     uow = scene.world.uow
 
-    def publish_late(connection: Connection, message: JobMessage) -> None:
+    def publish_late(connection: Session, message: JobMessage) -> None:
         scene.analysed(commit=NEW)  # a user's job, accepted and done just now
         uow.publisher(connection, message)
 

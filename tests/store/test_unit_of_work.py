@@ -2,7 +2,9 @@
 
 import contextlib
 from dataclasses import replace
+from typing import Any
 
+import psycopg2.extensions
 import pytest
 from sqlalchemy import event, text
 from sqlalchemy.exc import IntegrityError
@@ -27,21 +29,43 @@ def names(uow: UnitOfWork) -> list[str]:
         return list(tx.run(NAMES, like="%").scalars())
 
 
-def messages_of(uow: UnitOfWork) -> list[str]:
-    """What is sent from now on; grows."""
-    sent: list[str] = []
-    event.listen(uow.engine, "before_cursor_execute", lambda _c, _cursor, sql, *_: sent.append(sql))
-    return sent
+@pytest.fixture
+def sent(world: World) -> list[str]:
+    """What the world's sessions send; grows."""
+    told: list[str] = []
+
+    class Cursor(psycopg2.extensions.cursor):
+        def execute(self, query: Any, vars: Any = None) -> None:  # noqa: A002 - psycopg2's name
+            told.append(query if isinstance(query, str) else query.decode())
+            super().execute(query, vars)
+
+    world.uow.engine.dispose()  # connections that were open before are not told of
+    event.listen(
+        world.uow.engine, "do_connect", lambda _d, _r, _a, options: options.update(cursor_factory=Cursor) and None
+    )
+    with world.uow.engine.connect():
+        told.clear()
+    return told
 
 
-def test_a_write_travels_with_the_next_statement_which_sees_it(world: World) -> None:
-    sent = messages_of(world.uow)
+def test_a_transaction_of_one_statement_and_writes_around_it_is_two_messages(world: World, sent: list[str]) -> None:
     with world.uow.begin() as tx:
         tx.write(WRITE, name="50 %(name)s", at=NOW)
         tx.write(WRITE, name="b", at=NOW)
         assert sent == []
-        assert list(tx.run(NAMES, like="%").scalars()) == ["50 %(name)s", "b"]
-    assert len(sent) == 1
+        assert list(tx.run(NAMES, like="%").scalars()) == ["50 %(name)s", "b"]  # which sees what travels with it
+        tx.write(WRITE, name="c", at=NOW)
+    assert [(message.split(";")[0], message.split(";")[-1].strip()) for message in sent] == [
+        ("BEGIN", "SELECT name FROM schedule_runs WHERE name LIKE '%' ORDER BY name"),
+        (sent[1].split(";")[0], "COMMIT"),
+    ]
+    assert names(world.uow) == ["50 %(name)s", "b", "c"]
+
+
+def test_a_transaction_that_sends_nothing_costs_nothing(world: World, sent: list[str]) -> None:
+    with world.uow.begin() as tx:
+        tx.flush()
+    assert sent == []
 
 
 def test_writes_that_nothing_follows_are_sent_before_the_commit(world: World) -> None:
@@ -82,14 +106,12 @@ def test_the_writes_of_a_transaction_that_failed_are_not_sent_in_another(world: 
     assert names(world.uow) == []
 
 
-def test_without_pipelining_each_statement_is_a_message(world: World) -> None:
-    stepped = replace(world.uow, pipelined=False)
-    sent = messages_of(stepped)
-    with stepped.begin() as tx:
+def test_without_pipelining_each_statement_is_a_message(world: World, sent: list[str]) -> None:
+    with replace(world.uow, pipelined=False).begin() as tx:
         tx.write(WRITE, name="a", at=NOW)
-        assert len(sent) == 1
+        assert len(sent) == 2
         tx.run(NAMES, like="%")
-    assert len(sent) == 2
+    assert (sent[0], len(sent), sent[-1]) == ("BEGIN", 4, "COMMIT")
 
 
 def test_an_overtaken_use_case_is_done_again_from_the_beginning(world: World) -> None:

@@ -27,8 +27,9 @@ from app.errors import CommitNotFound, RepositoryNotFound
 from app.services import accounts, fail, finish, start
 from app.services.policy import Policy
 from app.settings import Settings
+from app.store.connections import make_engine
 from app.store.inventories import FileRow
-from app.store.unit_of_work import UnitOfWork, make_engine
+from app.store.unit_of_work import UnitOfWork
 from app.web import create_app
 from app.web.wiring import Wired
 from tasks.publish import publisher

@@ -1,0 +1,157 @@
+"""A connection of the pool while a transaction has it: what waits to be sent, and what comes back.
+
+psycopg2 sends a string of several statements as one message, and each sees what was committed before it began, as if
+they had come one by one.  A round trip on one machine is a tenth of a millisecond, a third of what a short statement
+takes in all.  So psycopg2 is in autocommit, and BEGIN and COMMIT are statements that travel with the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any, cast
+
+import psycopg2
+from psycopg2.extensions import TRANSACTION_STATUS_IDLE
+from sqlalchemy import Engine, PoolProxiedConnection, TextClause
+from sqlalchemy.dialects.postgresql.psycopg2 import PGDialect_psycopg2
+from sqlalchemy.engine import IteratorResult
+from sqlalchemy.engine.result import SimpleResultMetaData
+from sqlalchemy.exc import DBAPIError
+
+#: A statement as psycopg2 takes it, with its parameters.
+Bound = tuple[str, Mapping[str, Any]]
+
+_BEGIN: Bound = ("BEGIN", {})
+_DIALECT = PGDialect_psycopg2(dbapi=psycopg2)  # type: ignore[no-untyped-call]  # SQLAlchemy's dialects have no types
+
+
+class Rows(IteratorResult[Any]):
+    """What a statement found, all of it.  rowcount: rows that it found or changed; returns_rows: whether it may."""
+
+    def __init__(self, cursor: Any) -> None:
+        found = cursor.description
+        self.returns_rows = found is not None
+        self.rowcount: int = cursor.rowcount
+        names = tuple([column[0] for column in found]) if found else ()
+        super().__init__(_metadata(names), iter(cursor.fetchall() if found else ()))
+
+
+class Session:
+    """Of one transaction.  Its errors are SQLAlchemy's.
+
+    pipelined: a statement whose result nobody reads waits for the next one, and BEGIN for the first.
+    """
+
+    def __init__(self, pooled: PoolProxiedConnection, *, pipelined: bool = True) -> None:
+        self._pooled, self._connection, self._pipelined = pooled, _driven(pooled), pipelined
+        self._waiting: list[Bound] = []
+        self._is_over = False
+        self._connection.autocommit = True
+
+    def execute(self, statement: TextClause, parameters: Mapping[str, Any] | None = None) -> Rows:
+        """Send what waits and this statement."""
+        return self.exec_driver_sql(_compiled(statement), parameters)
+
+    def write(self, statement: TextClause, parameters: Mapping[str, Any]) -> None:
+        """Send it with the next statement."""
+        self._wait(_compiled(statement), parameters)
+
+    def exec_driver_sql(self, statement: str, parameters: Mapping[str, Any] | None = None) -> Rows:
+        """As execute, of a statement as psycopg2 takes it."""
+        self._waiting.append((statement, parameters or {}))
+        return self._send()
+
+    def flush(self) -> None:
+        """Send what waits, unless it is only a BEGIN."""
+        if self._waiting not in ([], [_BEGIN]):
+            self._send()
+
+    def begin(self) -> None:
+        """Begin a transaction."""
+        self._wait(*_BEGIN)
+
+    def commit(self) -> None:
+        """End it; one of which nothing was sent never was."""
+        if self._waiting != [_BEGIN]:
+            self.exec_driver_sql("COMMIT")
+
+    @contextmanager
+    def savepoint(self) -> Iterator[None]:
+        """Undo what happens inside when it raises; the transaction goes on."""
+        self.exec_driver_sql("SAVEPOINT inner_part")
+        try:
+            yield
+            self.exec_driver_sql("RELEASE inner_part")
+        except BaseException:
+            self._waiting.clear()  # they were never sent, and what they belong to is undone
+            if not self._connection.closed:
+                self.exec_driver_sql("ROLLBACK TO inner_part")
+                self.exec_driver_sql("RELEASE inner_part")
+            raise
+
+    def _wait(self, statement: str, parameters: Mapping[str, Any]) -> None:
+        self._waiting.append((statement, parameters))
+        if not self._pipelined:
+            self._send()
+
+    def _send(self) -> Rows:
+        if self._is_over:
+            raise RuntimeError("nothing more may be sent: it would be in no transaction")
+        batch, self._waiting = self._waiting, []
+        with self._connection.cursor() as cursor:
+            try:
+                if len(batch) == 1:
+                    cursor.execute(*batch[0])
+                else:
+                    cursor.execute(b";\n".join([cursor.mogrify(*bound) for bound in batch]))
+                return Rows(cursor)
+            except psycopg2.Error as error:
+                # without their parameters, token hashes among them
+                wrapped = _wrapped(error, self._connection, ";\n".join(statement for statement, _ in batch))
+                if wrapped.connection_invalidated:
+                    self._pooled.invalidate(error)
+                raise wrapped from error
+            finally:
+                # a BEGIN in a message with a syntax error never was, and the rest must not be done without it
+                if self._connection.info.transaction_status == TRANSACTION_STATUS_IDLE:
+                    self._is_over = True
+
+
+@contextmanager
+def session(engine: Engine, *, pipelined: bool = True) -> Iterator[Session]:
+    """A connection of the pool, which takes it back however this ends (app/store/connections.py)."""
+    try:
+        pooled = engine.raw_connection()
+    except psycopg2.Error as error:
+        raise _wrapped(error, None, None) from error
+    try:
+        yield Session(pooled, pipelined=pipelined)
+    finally:
+        pooled.close()
+
+
+def _driven(pooled: PoolProxiedConnection) -> Any:
+    connection = pooled.driver_connection
+    if connection is None:
+        raise RuntimeError("the pool gave a connection that it has given up")
+    return connection
+
+
+def _wrapped(error: psycopg2.Error, connection: Any, statement: str | None) -> DBAPIError:
+    lost = _DIALECT.is_disconnect(error, connection, None)  # type: ignore[no-untyped-call]
+    wrapped = DBAPIError.instance(
+        statement, None, error, psycopg2.Error, hide_parameters=True, connection_invalidated=lost, dialect=_DIALECT
+    )
+    return cast(DBAPIError, wrapped)  # what it gives for an error of the driver
+
+
+@lru_cache(maxsize=1024)
+def _compiled(statement: TextClause) -> str:
+    return str(statement.compile(dialect=_DIALECT))
+
+
+@lru_cache(maxsize=1024)
+def _metadata(names: tuple[str, ...]) -> SimpleResultMetaData:
+    return SimpleResultMetaData(names)

@@ -1,0 +1,178 @@
+"""What the pool gives out works, and what it takes back is outside of any transaction."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+import pytest
+from psycopg2.extensions import TRANSACTION_STATUS_IDLE
+from sqlalchemy import Engine, text
+from sqlalchemy.exc import DBAPIError
+
+from app.store.connections import make_engine
+from app.store.unit_of_work import UnitOfWork
+from tests.broker.postgres import PostgresServer
+from tests.conftest import World
+
+PID = text("SELECT pg_backend_pid()")
+END = text("SELECT pg_terminate_backend(:pid)")
+WRITE = text("INSERT INTO rate_buckets (key, tokens, refilled_at) VALUES (:key, 1, now())")
+WRITTEN = "SELECT count(*) FROM rate_buckets"
+
+
+@pytest.fixture
+def one(world: World) -> Iterator[UnitOfWork]:
+    """Transactions on a pool of one connection."""
+    engine = make_engine(world.uow.engine.url.render_as_string(hide_password=False), pool_size=1)
+    yield UnitOfWork(engine)
+    engine.dispose()
+
+
+def pid(uow: UnitOfWork) -> int:
+    with uow.begin() as tx:
+        return int(tx.run(PID).scalar_one())
+
+
+def is_idle(engine: Engine) -> bool:
+    pooled = engine.raw_connection()
+    try:
+        return bool(pooled.info is not None and pooled.get_transaction_status() == TRANSACTION_STATUS_IDLE)  # type: ignore[attr-defined]
+    finally:
+        pooled.close()
+
+
+@pytest.mark.parametrize("mode", ["fast", "immediate"])
+def test_a_restart_of_the_server_is_invisible_to_the_next_transaction_on_each_connection(mode: str) -> None:
+    server = PostgresServer()
+    try:
+        server.start()
+        engine = make_engine(server.url().replace("postgresql:", "postgresql+psycopg2:"), pool_size=3)
+        uow = UnitOfWork(engine)
+
+        def three() -> set[int]:
+            with uow.begin() as a, uow.begin() as b, uow.begin() as c:
+                return {int(tx.run(PID).scalar_one()) for tx in (a, b, c)}
+
+        before = three()
+        assert three() == before
+        server.stop(mode)
+        server.start()
+        after = three()
+        assert (len(before | after), three()) == (6, after)
+        engine.dispose()
+    finally:
+        server.remove()
+
+
+def test_a_server_that_is_away_is_an_error_of_the_database_and_once_it_is_back_all_is_well() -> None:
+    server = PostgresServer()
+    try:
+        server.start()
+        engine = make_engine(server.url().replace("postgresql:", "postgresql+psycopg2:"), pool_size=1)
+        before = pid(UnitOfWork(engine))
+        server.stop()
+        for _ in range(3):
+            with pytest.raises(DBAPIError, match="refused"):
+                pid(UnitOfWork(engine))
+        server.start()
+        assert pid(UnitOfWork(engine)) != before
+        engine.dispose()
+    finally:
+        server.remove()
+
+
+def test_a_session_that_an_operator_ended_is_replaced(world: World, one: UnitOfWork) -> None:
+    ended = pid(one)
+    assert world.value("SELECT pg_terminate_backend(:pid)", pid=ended)
+    while world.value("SELECT count(*) FROM pg_stat_activity WHERE pid = :pid", pid=ended):
+        pass
+    assert pid(one) != ended
+
+
+def test_a_connection_lost_inside_of_a_transaction_says_so_and_is_replaced(world: World, one: UnitOfWork) -> None:
+    ended = pid(one)
+
+    def lose() -> None:
+        with one.begin() as tx:
+            tx.run(WRITE, key="lost")
+            with world.uow.begin() as other:
+                other.run(END, pid=ended)
+            tx.run(PID)
+
+    with pytest.raises(DBAPIError) as lost:
+        lose()
+    assert lost.value.connection_invalidated
+    assert pid(one) != ended
+    assert world.value(WRITTEN) == 0
+
+
+@pytest.mark.parametrize("interruption", [KeyboardInterrupt, SystemExit, GeneratorExit, LookupError])
+def test_whatever_interrupts_a_transaction_it_is_undone_before_the_pool_has_its_connection_back(
+    world: World, one: UnitOfWork, interruption: type[BaseException]
+) -> None:
+    before = pid(one)
+
+    def interrupted() -> None:
+        with one.begin() as tx:
+            tx.run(WRITE, key="undone")
+            raise interruption
+
+    with pytest.raises(interruption):
+        interrupted()
+    assert is_idle(one.engine)
+    assert (pid(one), world.value(WRITTEN)) == (before, 0)
+
+
+def test_a_transaction_that_failed_is_undone_before_the_pool_has_its_connection_back(
+    world: World, one: UnitOfWork
+) -> None:
+    before = pid(one)
+
+    def fail() -> None:
+        with one.begin() as tx:
+            tx.run(WRITE, key="undone")
+            tx.run(text("SELECT 1 / 0"))
+
+    with pytest.raises(DBAPIError, match="division by zero"):
+        fail()
+    assert is_idle(one.engine)
+    assert (pid(one), world.value(WRITTEN)) == (before, 0)
+
+
+def test_a_connection_serves_sqlalchemys_own_transactions_between_ours(world: World, one: UnitOfWork) -> None:
+    before = pid(one)
+    with one.engine.connect() as connection:
+        connection.execute(WRITE, {"key": "undone"})
+        connection.rollback()
+        connection.execute(WRITE, {"key": "done"})
+        connection.commit()
+    assert (pid(one), world.value(WRITTEN)) == (before, 1)
+
+
+def test_an_error_tells_the_statements_and_none_of_their_parameters(one: UnitOfWork) -> None:
+    def fail() -> None:
+        with one.begin() as tx:
+            tx.write(text("SELECT CAST(:secret AS text)"), secret="of somebody")
+            tx.run(text("SELECT CAST(:secret AS text), 1 / 0"), secret="of another")
+
+    with pytest.raises(DBAPIError) as raised:
+        fail()
+    assert "SELECT CAST(%(secret)s AS text), 1 / 0" in str(raised.value)
+    assert "of somebody" not in str(raised.value)
+    assert "of another" not in str(raised.value)
+
+
+@pytest.mark.parametrize("wrong", ["SELEC 1", "SELECT %(missing)s", "SELECT 1 /"])
+def test_nothing_is_done_outside_of_the_transaction_whose_beginning_failed(
+    world: World, one: UnitOfWork, wrong: str
+) -> None:
+    def go_on() -> None:
+        with one.begin() as tx:
+            with contextlib.suppress(DBAPIError, KeyError):
+                tx.connection.exec_driver_sql(wrong)
+            tx.run(WRITE, key="alone")
+
+    with pytest.raises(RuntimeError, match="no transaction"):
+        go_on()
+    assert world.value(WRITTEN) == 0
