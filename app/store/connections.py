@@ -11,13 +11,19 @@ from sqlalchemy import Engine, create_engine, event
 from sqlalchemy.exc import InvalidatePoolError
 
 
-def make_engine(url: str, *, pool_size: int = 5, application_name: str = "fairlane") -> Engine:
-    """An engine that survives a restarted PostgreSQL and gives up on locks rather than hang."""
+def make_engine(
+    url: str, *, pool_size: int = 5, overflow: int | None = None, application_name: str = "fairlane"
+) -> Engine:
+    """An engine that survives a restarted PostgreSQL and gives up on locks rather than hang.
+
+    overflow: connections beyond the pool's size, which are closed after use; None: as many again.
+    """
     engine = create_engine(
         url,
         pool_size=pool_size,
-        max_overflow=pool_size,
+        max_overflow=pool_size if overflow is None else overflow,
         pool_timeout=10,
+        pool_use_lifo=True,  # the sessions used last have their plans and catalogues at hand
         hide_parameters=True,  # an error of SQLAlchemy would print them, token hashes among them
         connect_args={
             "application_name": application_name,

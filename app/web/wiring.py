@@ -12,7 +12,8 @@ from app.domain.repositories import Repository
 from app.home import secret_key
 from app.services.policy import Policy
 from app.settings import Settings, load
-from app.store.unit_of_work import UnitOfWork, make_engine
+from app.store.connections import make_engine
+from app.store.unit_of_work import UnitOfWork
 from tasks.inventory.version import PARSER_VERSION
 from tasks.publish import publisher
 from tasks.sources import resolve_commit
@@ -20,8 +21,9 @@ from tasks.sources import resolve_commit
 #: (repository, ref, commit) -> (commit, name of the ref).  Raises the Problems of tasks.sources.resolve_commit.
 Resolve = Callable[[Repository, str | None, str | None], tuple[str, str | None]]
 
-#: Connections per process: 32 threads share them, and the pool's time-out turns a flood into 503.
-POOL_SIZE = 10
+#: Connections per process: 32 threads share them, and the pool's time-out turns a flood into 503.  All are kept, as to
+#: open one takes as long as several accepts.
+POOL_SIZE = 20
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class Wired:
 def wire(settings: Settings | None = None) -> Wired:
     """Wire the web from the environment.  Opens no connection yet."""
     settings = settings or load()
-    engine = make_engine(database_url(settings), pool_size=POOL_SIZE, application_name="fairlane web")
+    engine = make_engine(database_url(settings), pool_size=POOL_SIZE, overflow=0, application_name="fairlane web")
     celery = Celery("fairlane web", config_source="celeryconfig", set_as_current=False)
 
     def resolve(repository: Repository, ref: str | None, commit: str | None) -> tuple[str, str | None]:
