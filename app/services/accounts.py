@@ -16,7 +16,7 @@ from app.domain.plans import Tier
 from app.domain.queues import Service, select_queue
 from app.errors import Conflict, InvalidInput, NotFound
 from app.services.policy import Policy
-from app.services.throttle import refuse_early, take_write
+from app.services.throttle import refuse_early
 from app.store import accounts, audit_log, messages, users
 from app.store.unit_of_work import UnitOfWork
 from app.store.users import Account
@@ -149,11 +149,12 @@ def by_token(
 
     Raises: TooManyRequests.
     """
-    with uow.begin() as tx:
-        found = accounts.use_token(tx, secret, now=now)
-        wait = take_write(tx, found[0].user_id, per_minute=writes_per_minute) if found and writes_per_minute else 0.0
-    refuse_early(wait, per_minute=writes_per_minute or 0)
-    return found
+    with uow.once() as tx:
+        found = accounts.use_token(tx, secret, writes_per_minute=writes_per_minute, now=now)
+    if found is None:
+        return None
+    refuse_early(found.wait, per_minute=writes_per_minute or 0)
+    return found.account, found.scopes
 
 
 def tokens(uow: UnitOfWork, user_id: UUID) -> list[dict[str, Any]]:

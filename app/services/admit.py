@@ -10,20 +10,34 @@ from app.domain.quota import Usage
 from app.errors import QuotaExceeded
 from app.services.policy import Policy
 from app.store import events, quota
+from app.store.quota import Sums
 from app.store.unit_of_work import Tx
 from app.store.users import Account
 
 
-def check(tx: Tx, account: Account, event_type: EventType, policy: Policy, *, units: int, now: datetime) -> Usage:
+def check(
+    tx: Tx,
+    account: Account,
+    event_type: EventType,
+    policy: Policy,
+    *,
+    units: int,
+    sums: Sums | None = None,
+    now: datetime,
+) -> Usage:
     """What the user had used and held before these units, which fit.  Without a limit nothing is summed up.
 
-    The caller holds the user's row.  Raises: QuotaExceeded, in the mode `enforce`.
+    sums: read while the caller held the user's row, as it does; those of another period are read again.
+    Raises: QuotaExceeded, in the mode `enforce`.
     """
     limit = account.plan.limit(event_type)
     if policy.quota_mode == "off" or limit is None:
         return Usage(0, 0, None)
     period = account.period(now)
-    usage = quota.usage(tx, account.user_id, event_type, period, limit)
+    if sums and sums.period == period:
+        usage = Usage(sums.used, sums.reserved, limit)
+    else:
+        usage = quota.usage(tx, account.user_id, event_type, period, limit)
     if policy.quota_mode == "enforce" and not usage.admits(units):
         raise QuotaExceeded(
             f"{usage.used} used and {usage.reserved} reserved of {limit} analyses in this period.",

@@ -63,7 +63,9 @@ def submit(
     """
     with uow.begin() as tx:
         # two submissions of one user queue up here
-        found = look(tx, user_id, key[0] if key else None, wanted.repository, wanted.commit, policy.parser_version)
+        found = look(
+            tx, user_id, key[0] if key else None, wanted.repository, wanted.commit, policy.parser_version, now=now
+        )
         if not found.claimed:
             raise IdempotencyInFlight(retry_after=1)
         if key and (stored := _same(found.stored, key[1])):
@@ -89,7 +91,7 @@ def accept(tx: Tx, account: Account, found: Standing, wanted: Wanted, policy: Po
     if known := found.completed or (None if wanted.retry else found.failed):
         requests.add(tx, _request(known, "cached", account, codebase, wanted, now=now))
         return Answer(KNOWN, describe.job(tx, known, policy, now=now))
-    seen = admit.check(tx, account, ANALYSIS, policy, units=1, now=now)
+    seen = admit.check(tx, account, ANALYSIS, policy, units=1, sums=found.sums, now=now)
     request = _request(uuid4(), "payer", account, codebase, wanted, now=now)
     try:
         message = message_for(request.job_id, codebase, wanted, queue=request.queue, user_id=account.user_id)
@@ -106,7 +108,7 @@ def _join_or_look_again(
     tx: Tx, running: UUID, account: Account, codebase: Codebase, wanted: Wanted, policy: Policy, *, now: datetime
 ) -> Answer:
     if not messages.hold(tx, running):  # it ended meanwhile: look what became of it
-        found = look(tx, account.user_id, None, wanted.repository, wanted.commit, policy.parser_version)
+        found = look(tx, account.user_id, None, wanted.repository, wanted.commit, policy.parser_version, now=now)
         return accept(tx, account, found.standing, wanted, policy, now=now)
     _join(tx, running, account, codebase, wanted, policy, now=now)
     return Answer(ACCEPTED, describe.job(tx, running, policy, now=now))

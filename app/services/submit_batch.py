@@ -74,7 +74,7 @@ def _accept_each(
 
 
 def _accept(tx: Tx, user_id: UUID, wanted: Wanted, policy: Policy, *, now: datetime) -> Answer | Problem:
-    found = look(tx, user_id, None, wanted.repository, wanted.commit, policy.parser_version)
+    found = look(tx, user_id, None, wanted.repository, wanted.commit, policy.parser_version, now=now)
     if found.account is None:
         raise NotFound("The account is gone")
     try:

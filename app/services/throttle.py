@@ -7,22 +7,15 @@ from uuid import UUID
 
 from app.errors import TooManyRequests
 from app.store import rates
-from app.store.unit_of_work import Tx, UnitOfWork
+from app.store.unit_of_work import UnitOfWork
 
 
 def throttle(uow: UnitOfWork, user_id: UUID, *, per_minute: int) -> None:
     """Take one write from the user's bucket, in a transaction of its own.  Raises: TooManyRequests."""
-    with uow.begin() as tx:
-        wait = take_write(tx, user_id, per_minute=per_minute)
+    with uow.once() as tx:
+        # the bucket that a token's writes are counted in where it is looked up (app/store/accounts.py)
+        wait = rates.take(tx, f"write:{user_id}", per_minute=per_minute)
     refuse_early(wait, per_minute=per_minute)
-
-
-def take_write(tx: Tx, user_id: UUID, *, per_minute: int) -> float:
-    """Take one write from the user's bucket; returns 0, or the seconds until there is one.
-
-    Locks: the bucket's row until the end of the transaction, which should be short; its commit waits for no disk.
-    """
-    return rates.take(tx, f"write:{user_id}", per_minute=per_minute)
 
 
 def refuse_early(wait: float, *, per_minute: int) -> None:

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy import RowMapping, text
 
 from app.store.unit_of_work import Tx
-from app.store.users import ACCOUNT, WITH_PLAN, Account, account_of
+from app.store.users import Account, account_of
 
 _ADD_TOKEN = text("""
     INSERT INTO api_tokens (id, user_id, token_hash, prefix, name, scopes, created_at, expires_at)
     VALUES (:id, :user_id, :token_hash, :prefix, :name, :scopes, :now, :expires_at)""")
-# last_used_at at most once a minute: a busy token must not turn each read into a write
-_TOKEN_USED = text("""
-    UPDATE api_tokens SET last_used_at = :now
-     WHERE token_hash = :token_hash AND revoked_at IS NULL
-       AND (last_used_at IS NULL OR last_used_at < :now - interval '1 minute')""")
-_BY_TOKEN = text(f"""
-    SELECT t.scopes, {ACCOUNT} {WITH_PLAN}
-      JOIN api_tokens t ON t.user_id = u.id
-     WHERE t.token_hash = :token_hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > :now)""")
+# the function is in migration 0012
+_CALLER = text("SELECT * FROM caller_look(:token_hash, :now, :writes_per_minute)")
 _TOKENS = text("""
     SELECT id, prefix, name, scopes, created_at, expires_at, last_used_at FROM api_tokens
      WHERE user_id = :user_id AND revoked_at IS NULL ORDER BY created_at DESC, id""")
@@ -39,6 +33,15 @@ _PRUNE = (
     text("DELETE FROM sessions WHERE expires_at < :now"),
     text("DELETE FROM sign_in_links WHERE expires_at < :now"),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who sent a token.  wait: 0, or the seconds until the user may write again."""
+
+    account: Account
+    scopes: frozenset[str]
+    wait: float
 
 
 def hashed(secret: str) -> bytes:
@@ -72,11 +75,15 @@ def add_token(
     )
 
 
-def use_token(tx: Tx, secret: str, *, now: datetime) -> tuple[Account, frozenset[str]] | None:
-    """Whose token it is, and its scopes; None for an unknown, ended or revoked token."""
-    tx.write(_TOKEN_USED, token_hash=hashed(secret), now=now)
-    row = tx.run(_BY_TOKEN, token_hash=hashed(secret), now=now).one_or_none()
-    return (account_of(row), frozenset(row.scopes)) if row else None
+def use_token(tx: Tx, secret: str, *, writes_per_minute: int | None = None, now: datetime) -> Caller | None:
+    """Whose token it is, in one statement; None for an unknown, ended or revoked token.
+
+    writes_per_minute: take one from the user's bucket of writes.  Locks: as rates.take, and for a token not used within
+    the minute its row.
+    """
+    per_minute = None if writes_per_minute is None else float(writes_per_minute)
+    row = tx.run(_CALLER, token_hash=hashed(secret), now=now, writes_per_minute=per_minute).one()
+    return Caller(account_of(row), frozenset(row.scopes), row.wait) if row.user_id else None
 
 
 def tokens_of(tx: Tx, user_id: UUID) -> list[RowMapping]:

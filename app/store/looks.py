@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy import text
 
+from app.domain.periods import Period
 from app.domain.repositories import Repository
 from app.store.codebases import Codebase, codebase_of
 from app.store.idempotency import Stored, stored_of
+from app.store.quota import Sums
 from app.store.unit_of_work import Tx
 from app.store.users import Account, account_of
 
@@ -19,13 +22,14 @@ class Standing:
     """What is there of a commit.
 
     codebase: None when nobody asked for the repository before; running: an unfinished job; completed: by this parser
-    version; failed: the newest one, if that failed.
+    version; failed: the newest one, if that failed; sums: of the user's quota, None where they are of no account.
     """
 
     codebase: Codebase | None = None
     running: UUID | None = None
     completed: UUID | None = None
     failed: UUID | None = None
+    sums: Sums | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +45,21 @@ class Look:
     standing: Standing
 
 
-# the function is in migration 0011
+# the function is in migration 0012
 _LOOK = text("""
-    SELECT * FROM accept_look(:user_id, :key, :host, :owner, :name, :commit_sha, :unique_key, :parser_version)""")
+    SELECT * FROM accept_look(:user_id, :key, :host, :owner, :name, :commit_sha, :unique_key, :parser_version, :now)""")
 
 
-def look(tx: Tx, user_id: UUID, key: str | None, repository: Repository, commit: str, parser_version: str) -> Look:
+def look(
+    tx: Tx,
+    user_id: UUID,
+    key: str | None,
+    repository: Repository,
+    commit: str,
+    parser_version: str,
+    *,
+    now: datetime,
+) -> Look:
     """Claim the key, hold the user, and look up plan and commit.
 
     Locks: the key's advisory lock, if it is free; then the users row.  Each part is read after the lock before it.
@@ -61,10 +74,13 @@ def look(tx: Tx, user_id: UUID, key: str | None, repository: Repository, commit:
         commit_sha=commit,
         unique_key=repository.unique_key(commit),
         parser_version=parser_version,
+        now=now,
     ).one()
+    codebase = codebase_of(row) if row.codebase_id else None
+    sums = Sums(Period(row.period_start, row.period_end), row.used, row.reserved) if row.period_start else None
     return Look(
         claimed=key is None or row.claimed,
         stored=stored_of(row.fingerprint, row.answer_status, row.answer_body),
         account=account_of(row) if row.user_id else None,
-        standing=Standing(codebase_of(row) if row.codebase_id else None, row.running, row.completed, row.failed),
+        standing=Standing(codebase, row.running, row.completed, row.failed, sums),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -54,6 +55,15 @@ _SWEEP = text("""
          FOR UPDATE OF r SKIP LOCKED)
     DELETE FROM quota_reservations r USING orphans WHERE r.id = orphans.id
     RETURNING r.job_id, r.user_id, r.reserved_amount""")
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """Units used in a period, and reserved at the moment of the sum."""
+
+    period: Period
+    used: int
+    reserved: int
 
 
 def usage(tx: Tx, user_id: UUID, event_type: EventType, period: Period, limit: int | None) -> Usage:

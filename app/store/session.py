@@ -41,13 +41,14 @@ class Rows(IteratorResult[Any]):
 class Session:
     """Of one transaction.  Its errors are SQLAlchemy's.
 
-    pipelined: a statement whose result nobody reads waits for the next one, and BEGIN for the first.
+    pipelined: a statement whose result nobody reads waits for the next one, and BEGIN for the first; once: it sends one
+    message, and without a BEGIN.
     """
 
-    def __init__(self, pooled: PoolProxiedConnection, *, pipelined: bool = True) -> None:
+    def __init__(self, pooled: PoolProxiedConnection, *, pipelined: bool = True, once: bool = False) -> None:
         self._pooled, self._connection, self._pipelined = pooled, _driven(pooled), pipelined
         self._waiting: list[Bound] = []
-        self._is_over = False
+        self._once, self._is_over = once, False
         self._connection.autocommit = True
 
     def execute(self, statement: TextClause, parameters: Mapping[str, Any] | None = None) -> Rows:
@@ -98,7 +99,8 @@ class Session:
 
     def _send(self) -> Rows:
         if self._is_over:
-            raise RuntimeError("nothing more may be sent: it would be in no transaction")
+            raise RuntimeError("nothing more may be sent: it would be in no transaction, or in a second one")
+        self._is_over = self._once
         batch, self._waiting = self._waiting, []
         with self._connection.cursor() as cursor:
             try:
@@ -120,14 +122,14 @@ class Session:
 
 
 @contextmanager
-def session(engine: Engine, *, pipelined: bool = True) -> Iterator[Session]:
+def session(engine: Engine, *, pipelined: bool = True, once: bool = False) -> Iterator[Session]:
     """A connection of the pool, which takes it back however this ends (app/store/connections.py)."""
     try:
         pooled = engine.raw_connection()
     except psycopg2.Error as error:
         raise _wrapped(error, None, None) from error
     try:
-        yield Session(pooled, pipelined=pipelined)
+        yield Session(pooled, pipelined=pipelined, once=once)
     finally:
         pooled.close()
 

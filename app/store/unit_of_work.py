@@ -113,6 +113,12 @@ class UnitOfWork:
             yield Tx(connection, self.publisher)
             connection.commit()
 
+    @contextmanager
+    def once(self) -> Iterator[Tx]:
+        """For one `run`, which the server begins and commits by itself.  Raises: RuntimeError at a second one."""
+        with session(self.engine, pipelined=self.pipelined, once=True) as connection:
+            yield Tx(connection, self.publisher)
+
 
 def retried(use_case: Callable[P, R]) -> Callable[P, R]:
     """Run a use case of one transaction again when it was overtaken, or the victim that ends a deadlock.

@@ -58,6 +58,9 @@ HOT: dict[str, tuple[TextClause, dict[str, object], set[str]]] = {
 FILL = (
     """INSERT INTO users (id, email, created_at)
        SELECT lpad(to_hex(n), 32, '0')::uuid, n || '@example.org', now() FROM generate_series(1, 500) n""",
+    """INSERT INTO api_tokens (id, user_id, token_hash, prefix, name, scopes, created_at)
+       SELECT gen_random_uuid(), lpad(to_hex(n), 32, '0')::uuid, convert_to('hash ' || n, 'UTF8'), 'fl_', '', '{read}',
+              now() FROM generate_series(1, 500) n""",
     """INSERT INTO codebases (id, host, owner, name, created_at)
        SELECT lpad(to_hex(n), 32, '0')::uuid, 'github.com', 'acme', 'shop' || n, now() FROM generate_series(1, 500) n""",
     """INSERT INTO quota_reservations (user_id, event_type, reserved_amount, job_id, accepted_at, expires_at)
@@ -123,10 +126,17 @@ def test_every_statement_of_the_hot_path_reads_its_own_index(busy: UnitOfWork) -
 #: What the functions of an accept read: (call, indexes).
 FUNCTIONS = {
     "look": (
-        f"SELECT accept_look('{USER}', 'new key', 'github.com', 'Acme', 'shop11', '{10:040x}', 'analysis:10', '1')",
+        f"SELECT accept_look('{USER}', 'new key', 'github.com', 'Acme', 'shop11', '{0:040x}', 'analysis:0', '1', now())",
         {
             "idempotency_keys_pkey", "users_pkey", "user_subscriptions_one_active", "subscription_plans_pkey",
             "codebases_address", "kombu_message_unique_key", "analyses_one_completed", "analyses_commit",
+            "usage_events_sum", "quota_reservations_sum",
+        },
+    ),
+    "caller": (
+        "SELECT caller_look('hash 7', now(), 60)",
+        {
+            "api_tokens_token_hash_key", "users_pkey", "user_subscriptions_one_active", "subscription_plans_pkey",
         },
     ),
     "line": (

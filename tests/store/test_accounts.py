@@ -48,7 +48,7 @@ def test_a_token_names_its_user_and_scopes_and_its_secret_is_nowhere(user: UUID,
     token(tx, user, "fl_secret-of-somebody")
     used = accounts.use_token(tx, "fl_secret-of-somebody", now=NOW)
     assert used is not None
-    assert (used[0].user_id, used[1]) == (user, {"read", "write"})
+    assert (used.account.user_id, used.scopes) == (user, {"read", "write"})
     kept = tx.run(text("SELECT api_tokens::text FROM api_tokens")).scalar_one()
     assert "secret-of" not in kept
 

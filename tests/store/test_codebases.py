@@ -133,7 +133,7 @@ def test_only_the_newest_record_of_a_commit_decides_whether_it_failed(world: Wor
     with world.uow.begin() as tx:
 
         def standing(commit: str, parser_version: str) -> Standing:
-            return look(tx, user, None, wanted.repository, commit, parser_version).standing
+            return look(tx, user, None, wanted.repository, commit, parser_version, now=NOW).standing
 
         assert standing(wanted.commit, world.policy.parser_version).failed is not None
         assert standing(wanted.commit, "2.0.0").failed is None

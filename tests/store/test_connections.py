@@ -163,6 +163,16 @@ def test_an_error_tells_the_statements_and_none_of_their_parameters(one: UnitOfW
     assert "of another" not in str(raised.value)
 
 
+def test_what_is_done_once_is_committed_and_is_one_message(world: World, one: UnitOfWork) -> None:
+    with one.once() as tx:
+        tx.run(WRITE, key="done")
+    with one.once() as tx:
+        tx.run(WRITE, key="done too")
+        with pytest.raises(RuntimeError, match="a second one"):
+            tx.run(WRITE, key="not done")
+    assert world.value(WRITTEN) == 2
+
+
 @pytest.mark.parametrize("wrong", ["SELEC 1", "SELECT %(missing)s", "SELECT 1 /"])
 def test_nothing_is_done_outside_of_the_transaction_whose_beginning_failed(
     world: World, one: UnitOfWork, wrong: str
