@@ -30,20 +30,29 @@ _NO_LIMIT = 1_000_000
 
 
 def report(
-    uow: UnitOfWork, policy: Policy, *, by: By, since: datetime, until: datetime, workers: Mapping[str, int]
+    uow: UnitOfWork,
+    policy: Policy,
+    *,
+    by: By,
+    since: datetime,
+    until: datetime,
+    workers: Mapping[str, int],
+    most: int = waits.MOST_EVENTS,
 ) -> dict[str, Any]:
     """Waits of the jobs that were accepted and started in [since, until), by user or tier; seconds, but where it says.
 
-    Causes are judged by the limits of now.  workers: processes by queue, for what is simulated.  Of very many jobs the
-    newest are read, and `since` says from when; of very many users those are listed who waited longest in all.
+    Causes are judged by the limits of now.  workers: processes by queue, for what is simulated; most: events to read,
+    the newest, and `since` says from when.  Of very many users those are listed who waited longest in all.
     """
     with uow.begin() as tx:
-        seen = waits.courses(tx, since=since, until=until)
+        seen = waits.courses(tx, since=since, until=until, most=most)
         pauses = waits.pauses(tx, until=until)
         slots = _limits(tx, policy)
-        found = attribute(seen.courses, pauses, slots)
-        groups = _grouped(found, seen.courses, by)
-        listed = sorted(groups, key=lambda name: -sum(wait.total for wait in groups[name][0]))[:MOST_USERS]
+    # seconds of counting must not hold a snapshot
+    found = attribute(seen.courses, pauses, slots)
+    groups = _grouped(found, seen.courses, by)
+    listed = sorted(groups, key=lambda name: -sum(wait.total for wait in groups[name][0]))[:MOST_USERS]
+    with uow.begin() as tx:
         emails = waits.emails(tx, listed) if by == "user" else {}
     earlier = _earlier_on_pro(seen.courses, found, listed, slots, workers) if by == "user" else {}
     items = []
@@ -57,15 +66,7 @@ def report(
         "by": by,
         "items": items,
         "more": len(groups) - len(listed),
-        "sharing": [
-            {
-                "queue": hour.queue,
-                "hour": datetime.fromtimestamp(hour.begin, UTC),
-                "users": hour.users,
-                "index": round(hour.index, 3),
-            }
-            for hour in sharing(seen.courses, until.timestamp())
-        ],
+        "sharing": _sharing(seen.courses, until),
     }
 
 
@@ -105,6 +106,18 @@ def _grouped(found: Sequence[Wait], courses: Sequence[Course], by: By) -> dict[s
         if wait.course.user is not None:
             told[wait.course.user if by == "user" else wait.course.tier.value].append(wait)
     return {name: (told[name], waiting[name], tier) for name, (_, tier) in newest.items()}
+
+
+def _sharing(courses: Sequence[Course], until: datetime) -> list[dict[str, Any]]:
+    return [
+        {
+            "queue": hour.queue,
+            "hour": datetime.fromtimestamp(hour.begin, UTC),
+            "users": hour.users,
+            "index": round(hour.index, 3),
+        }
+        for hour in sharing(courses, until.timestamp())
+    ]
 
 
 def _figures(told: Sequence[Wait]) -> dict[str, Any]:

@@ -20,6 +20,8 @@ from app.web.schemas import AuditQuery, FairnessQuery, TenantsQuery
 #: A question that takes longer is left to `fairlane audit`: a request must end before its client has gone.
 WITHIN = timedelta(seconds=10)
 DAY = timedelta(days=1)
+#: A second of a processor that the other requests share; `fairlane fairness` reads more.
+MOST_EVENTS = 60_000
 
 
 @api.get("/operator/audit")
@@ -65,6 +67,7 @@ def show_fairness(asked: FairnessQuery) -> dict[str, Any]:
         since=asked.since or now - DAY,
         until=now,
         workers={queue: wired().settings.workers(queue) for queue in ALL_QUEUES},
+        most=MOST_EVENTS,
     )
 
 
