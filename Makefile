@@ -9,7 +9,7 @@ JOBS ?= 2
 FIRE_SECONDS ?= 1200
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup test check format prove-kill prove-broker prove-model prove-quota prove-fairness bench-broker bench-accept bench-start bench-inventory clean
+.PHONY: help run setup test check format prove-kill prove-broker prove-model prove-quota prove-fairness prove-simulation bench-broker bench-accept bench-start bench-inventory clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
@@ -55,6 +55,9 @@ prove-quota: setup ## every order of statements, 100,000 accepts at a limit, 10,
 prove-fairness: setup ## 100,000 jobs on 8 nodes that are killed and stopped while tiers change: make prove-fairness FIRE_SECONDS=1200
 	FIRE_JOBS=100000 FIRE_SECONDS=$(FIRE_SECONDS) FIRE_NODES=8 FIRE_STOP=60 FIRE_PAUSE=3 $(BIN)/python -m pytest \
 		tests/e2e/test_limits_under_fire.py -p no:randomly -s
+
+prove-simulation: setup ## simulated waits beside those of real workers, within 15 %
+	SIMULATION_SEED=5 $(BIN)/python -m pytest tests/e2e/test_simulation.py -p no:randomly -s
 
 prove-lifecycle: setup ## 1000 long random histories of users, workers and accidents through the real services
 	LIFECYCLE_EXAMPLES=1000 LIFECYCLE_STEPS=60 $(BIN)/python -m pytest tests/services/test_machine.py -p no:randomly \

@@ -29,6 +29,7 @@ class Histogram:
 class Recent:
     """seconds: what the figures are of, less than 900 when more happened than is read; tier: `none` of scheduled jobs.
 
+    promised: first starts of jobs that were told an interval with their accept, and how many of them lay inside;
     slots: taken now, by service and tier.
     """
 
@@ -36,6 +37,7 @@ class Recent:
     events: dict[str, dict[str, int]]
     waits: dict[str, Histogram]
     wakes: Histogram
+    promised: tuple[int, int]
     slots: dict[tuple[str, str], int]
 
 
@@ -46,11 +48,14 @@ def count(uow: UnitOfWork, *, now: datetime, most: int = recent.MOST_EVENTS) -> 
         taken = {(row.service, row.tier): int(row.slots) for row in recent.slots(tx)}
     seconds = SPAN.total_seconds()
     events = {what: {tier.value: 0 for tier in Tier} for what in ("snoozed", "woken", "started")}
+    estimates = {"kept": 0, "missed": 0}
     took: dict[tuple[str, str], list[tuple[int, int, float]]] = defaultdict(list)
     for row in rows:
         tier = row.tier or "none"
         if row.what == "read":
             seconds = min(seconds, now.timestamp() - row.seconds) if row.events >= most else seconds
+        elif row.what in ("kept", "missed"):
+            estimates[row.what] += int(row.events)
         elif row.what in events:
             events[row.what][tier] = int(row.events)
         else:
@@ -60,6 +65,7 @@ def count(uow: UnitOfWork, *, now: datetime, most: int = recent.MOST_EVENTS) -> 
         events=events,
         waits={tier.value: _histogram(took["wait", tier.value]) for tier in Tier},
         wakes=_histogram(took["wake", ""]),
+        promised=(sum(estimates.values()), estimates["kept"]),
         slots={(service.value, tier.value): taken.get((service.value, tier.value), 0)
                for service in Service for tier in Tier},
     )  # fmt: skip

@@ -100,8 +100,17 @@ def accept(tx: Tx, account: Account, found: Standing, wanted: Wanted, policy: Po
         return _join_or_look_again(tx, other.job_id, account, codebase, wanted, policy, now=now)
     admitted = admit.reserve(tx, account, ANALYSIS, request.job_id, seen, policy, units=1, now=now)
     requests.add(tx, request)
-    events.add(tx, request.job_id, "accepted", queue=request.queue, tier=account.tier, quota=admitted)
-    return Answer(ACCEPTED, describe.fresh(tx, request, account, policy, now=now))
+    job = describe.fresh(tx, request, account, policy, now=now)
+    events.add(
+        tx, request.job_id, "accepted", queue=request.queue, tier=account.tier, eta=_promised(job), quota=admitted
+    )
+    return Answer(ACCEPTED, job)
+
+
+def _promised(job: dict[str, Any]) -> list[int] | None:
+    """When the job was said to start, in seconds: by it estimates are judged when it has started."""
+    wait = job["wait"]
+    return None if not wait or wait["eta_high"] is None else [wait["eta_low"], wait["eta_high"]]
 
 
 def _join_or_look_again(

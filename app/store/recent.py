@@ -29,6 +29,12 @@ _RECENT = text("""
           FROM recent e JOIN job_events a ON a.job_id = e.job_id AND a.event = 'accepted'
          WHERE e.event = 'started' AND e.attempt = '1'
         UNION ALL
+        SELECT CASE WHEN extract(epoch FROM e.at - a.at) BETWEEN CAST(a.facts->'eta'->>0 AS float8)
+                                                             AND CAST(a.facts->'eta'->>1 AS float8)
+                    THEN 'kept' ELSE 'missed' END, e.tier, NULL
+          FROM recent e JOIN job_events a ON a.job_id = e.job_id AND a.event = 'accepted'
+         WHERE e.event = 'started' AND e.attempt = '1' AND jsonb_typeof(a.facts->'eta') = 'array'
+        UNION ALL
         SELECT 'wake', e.tier, e.at - before.at
           FROM recent e CROSS JOIN LATERAL (
                SELECT b.at, b.event FROM job_events b WHERE b.job_id = e.job_id AND b.id < e.id
@@ -50,7 +56,8 @@ def events(tx: Tx, *, since: datetime, bounds: Sequence[float], most: int = MOST
 
     rows: what, tier (None: scheduled), bucket, events, seconds.  what: snoozed, woken, started; `wait` of first starts
     since the accept and `wake` of starts since the wake just before, whose bucket counts the `bounds` (seconds,
-    ascending) at or below the time taken; `read`: how many events were read, and the oldest one's time since the epoch.
+    ascending) at or below the time taken; `kept`, `missed`: first starts inside and outside of the interval that was
+    told with the accept; `read`: how many events were read, and the oldest one's time since the epoch.
     """
     return list(tx.run(_RECENT, since=since, bounds=list(bounds), most=most).all())
 

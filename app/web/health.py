@@ -99,6 +99,9 @@ def _fairness(found: recent.Recent) -> Iterator[Metric]:
     wakes = GaugeHistogramMetricFamily("fairlane_recent_wake_seconds", "From a wake to the start of the job")
     wakes.add_metric([], _buckets(found.wakes), found.wakes.seconds)
     yield wakes
+    told, kept = found.promised
+    yield GaugeMetricFamily("fairlane_recent_estimates", "First starts that an interval was told for", value=told)
+    yield GaugeMetricFamily("fairlane_recent_estimates_kept", "Of these, starts inside of the interval", value=kept)
 
 
 def _buckets(histogram: Histogram) -> list[tuple[str, float]]:

@@ -122,3 +122,26 @@ def test_metrics_tell_recent_starts_waits_and_slots_by_tier(web: Web) -> None:
         'fairlane_recent_wake_seconds_bucket{le="+Inf"} 0.0',
     ):
         assert line in page, line
+
+
+def test_metrics_tell_how_many_starts_lay_inside_of_the_interval_that_was_told(web: Web) -> None:
+    ann = web.user()
+    ids = [web.submit(name, web.token(ann.user_id)).json["id"] for name in ("one", "two", "three")]
+    with web.uow.begin() as tx:
+        promise = """UPDATE job_events SET facts = facts || jsonb_build_object('eta', CAST(:eta AS jsonb))
+                      WHERE event = 'accepted' AND job_id = :job"""
+        for job, eta in zip(ids, ("[0, 60]", "[600, 700]", "null"), strict=True):
+            tx.run(text(promise), job=job, eta=eta)
+    for job in ids:
+        web.completed(job)
+    page = web.client.get("/metrics").text.splitlines()
+    assert "fairlane_recent_estimates 2.0" in page
+    assert "fairlane_recent_estimates_kept 1.0" in page
+
+
+def test_an_accept_keeps_what_it_promised(web: Web) -> None:
+    headers = web.token(web.user().user_id)
+    web.completed(web.submit("one", headers).json["id"])
+    told = web.submit("two", headers).json
+    [kept] = web.client.get(f"/api/v1/analyses/{told['id']}/timeline").json["items"]
+    assert kept["facts"]["eta"] == [told["wait"]["eta_low"], told["wait"]["eta_high"]]
