@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -20,9 +19,6 @@ from tasks.inventory import PARSER_VERSION, Source, resolve
 from tests.conftest import World
 from tests.nodes import Nodes, wait_for
 
-#: Holds times against times, and a slow second must fail no suite: `make prove-simulation` says the seed and runs it.
-#: What it rests on, the order of starts, is held in virtual time by tests/services/test_replay.py.
-collect_ignore = [] if "SIMULATION_SEED" in os.environ else ["test_simulation.py"]
 #: A repository that keeps a worker busy for some seconds: each file is parsed by rules that walk it whole.
 SLOW_FILES = 600
 

@@ -9,10 +9,11 @@ import os
 import time
 from typing import Any
 
-from sqlalchemy import Connection, Engine, event, text
+from sqlalchemy import text
 
 from app.domain.lifecycle import Delivery, Outcome
 from app.store import messages, slots, users
+from app.store.session import Session
 from app.store.unit_of_work import Tx
 from app.store.users import Account
 from bench.fairness.worker import app
@@ -20,10 +21,11 @@ from tasks.base import FairTask
 
 #: How long a start waits between reading the tier and taking the slot, where a test asks for it.
 STALL_SECONDS = 2.0
+LEASE = text("SELECT set_config('fire.lease', :lease, true)")
 UNFENCED = text("SELECT cancel_requested_at FROM kombu_message WHERE task_id = :task_id FOR UPDATE")
 
 under = {"lease": ""}  # a child has one delivery at a time; its heartbeat writes for the same one
-take, acquire, lock = FairTask._take, slots.acquire, users.lock
+take, acquire, lock, begin = FairTask._take, slots.acquire, users.lock, Session.begin
 
 
 def remembered(self: FairTask, *given: Any) -> Outcome:
@@ -31,9 +33,9 @@ def remembered(self: FairTask, *given: Any) -> Outcome:
     return take(self, *given)
 
 
-@event.listens_for(Engine, "begin")
-def tell(connection: Connection) -> None:
-    connection.exec_driver_sql("SELECT set_config('fire.lease', %s, true)", (under["lease"],))
+def telling(self: Session) -> None:
+    begin(self)
+    self.write(LEASE, {"lease": under["lease"]})
 
 
 def limitless(tx: Tx, delivery: Delivery, *, slots: int, **given: Any) -> int | None:
@@ -58,6 +60,7 @@ def unfenced(tx: Tx, delivery: Delivery) -> Any:
 
 
 FairTask._take = remembered  # type: ignore[method-assign]
+Session.begin = telling  # type: ignore[method-assign]
 match os.environ.get("FIRE_MISTAKE", ""):
     case "no limit":
         slots.acquire = limitless  # type: ignore[assignment]
