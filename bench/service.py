@@ -84,12 +84,6 @@ def make_repository(path: Path, commits: int) -> list[str]:
     return [commit for _, commit in sorted((int(mark[1:]), commit) for mark, commit in lines)]
 
 
-def percentile(values: list[float], share: float) -> float:
-    """The value at or below which `share` of them lie."""
-    ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, round(share * (len(ordered) - 1)))]
-
-
 def _wait_ready(process: subprocess.Popen[bytes], log: Path) -> str:
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline and process.poll() is None:

@@ -15,6 +15,7 @@ from uuid import UUID, uuid4
 from app.domain.plans import Tier
 from app.domain.queues import Service, select_queue
 from app.errors import Conflict, InvalidInput, NotFound
+from app.services import end
 from app.services.policy import Policy
 from app.services.throttle import refuse_early
 from app.store import accounts, audit_log, messages, users
@@ -80,8 +81,8 @@ def change_tier(uow: UnitOfWork, user_id: UUID, tier: Tier, policy: Policy, *, a
             old, new = select_queue(service, before.tier), select_queue(service, after.tier)
             if old != new:
                 messages.move(tx, user_id, old, new)
-        # each woken job asks for its slot again under the new plan; one too many only snoozes again
-        messages.wake_all_services(tx, user_id, most=policy.fairness.slots(after.plan))
+            # each woken job asks for its slot again under the new plan; one too many only snoozes again
+            end.wake(tx, user_id, service, most=policy.fairness.slots(after.plan))
         return after
 
 

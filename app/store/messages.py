@@ -146,17 +146,10 @@ def wake_idle(tx: Tx, user_id: UUID, service: Service, *, slots: int, step: int 
     return list(tx.run(_IDLE, user_id=user_id, service=service.value, slots=slots, step=step).scalars())
 
 
-def wake_all_services(tx: Tx, user_id: UUID, *, most: int) -> list[UUID]:
-    """As wake, for each service: after a change of what the user may run."""
-    return [job_id for service in Service for job_id in wake(tx, user_id, service, most=most)]
-
-
 def move(tx: Tx, user_id: UUID, old: str, new: str) -> None:
     """Put what waits of a user on another queue.  The caller holds the users row.  Locks: those messages."""
     for statement in _MOVE:
-        given = {"user_id": user_id, "old": old, "new": new, "channel": CHANNEL}
-        names = statement.compile().params
-        tx.write(statement, **{name: given[name] for name in names})
+        tx.write(statement, user_id=user_id, old=old, new=new, channel=CHANNEL)
 
 
 def park(tx: Tx, delivery: Delivery, *, seconds: float) -> bool:

@@ -10,11 +10,11 @@ from sqlalchemy import text
 
 from app.domain.plans import Tier
 from app.domain.repositories import Repository
+from app.domain.summaries import percentile
 from app.services.policy import Policy
 from app.services.submit import Wanted, submit
 from app.store.unit_of_work import JobMessage, UnitOfWork
 from bench.accept.database import database, user
-from bench.service import percentile
 
 POLICY = Policy("1.0.0+bench")
 SHOP = Repository("github.com", "bench", "shop")

@@ -13,8 +13,9 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 
 from app.domain.plans import Tier
+from app.domain.summaries import percentile
 from bench.accept.database import database, token, user
-from bench.service import ROOT, percentile
+from bench.service import ROOT
 
 CLIENTS, PROCESSES, WARM_SECONDS = 16, 2, 3.0
 ACCEPT, BARE = "/api/v1/analyses", "/bench/parse"

@@ -10,7 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
 
-from bench.service import Service, make_repository, percentile, running
+from app.domain.summaries import percentile
+from bench.service import Service, make_repository, running
 
 ACCEPTS, CLIENTS, STARTS = 400, 16, 100
 

@@ -27,7 +27,7 @@ ALTER TABLE users ADD COLUMN run_seconds double precision, ADD COLUMN run_deviat
 COMMENT ON COLUMN users.run_seconds IS 'moving mean of how long the user''s jobs held a slot; null before the first';
 COMMENT ON COLUMN users.run_deviation IS 'moving mean of its absolute error';
 
-DROP FUNCTION accept_look, analysis_line;
+DROP FUNCTION analysis_line;
 """
 
 # The user's oldest waiting job of a service, on whichever of its queues it is: a change of tier leaves jobs on two.
@@ -56,54 +56,6 @@ BEGIN
             RETURN NEXT woken::uuid;
         END LOOP;
     END LOOP;
-END $$"""
-
-LOOK = f"""
-CREATE FUNCTION accept_look(
-    who uuid, idempotency_key text, git_host text, git_owner text, git_name text, commit_id text, job_key text,
-    parser text,
-    OUT claimed boolean, OUT fingerprint bytea, OUT answer_status integer, OUT answer_body jsonb,
-    OUT user_id uuid, OUT kind text, OUT email text, OUT is_operator boolean, OUT anchor_at timestamptz,
-    OUT run_seconds double precision, OUT run_deviation double precision,
-    OUT tier plan_tier, OUT concurrent_jobs integer, OUT analyses_per_period integer, OUT spec_units_per_period integer,
-    OUT retention_days integer,
-    OUT codebase_id uuid, OUT host text, OUT owner text, OUT name text, OUT is_private boolean,
-    OUT last_viewed_at timestamptz, OUT running uuid, OUT completed uuid, OUT failed uuid
-) LANGUAGE plpgsql {SETTINGS} AS $$
-#variable_conflict use_column
-BEGIN
-    IF idempotency_key IS NOT NULL THEN
-        -- a twin that is being answered holds this lock until its commit; its client is told so, and need not wait
-        claimed := pg_try_advisory_xact_lock(hashtextextended(who || ' ' || idempotency_key, 0));
-        IF NOT claimed THEN
-            RETURN;
-        END IF;
-        SELECT k.fingerprint, k.status, k.body INTO fingerprint, answer_status, answer_body
-          FROM idempotency_keys k WHERE k.user_id = who AND k.key = idempotency_key;
-        IF FOUND THEN
-            RETURN;
-        END IF;
-    END IF;
-    PERFORM FROM users u WHERE u.id = who FOR UPDATE;
-    SELECT u.id, u.kind, u.email, u.is_operator, coalesce(s.anchor_at, u.created_at), u.run_seconds, u.run_deviation,
-           p.tier, p.concurrent_jobs, p.analyses_per_period, p.spec_units_per_period, p.retention_days
-      INTO user_id, kind, email, is_operator, anchor_at, run_seconds, run_deviation,
-           tier, concurrent_jobs, analyses_per_period, spec_units_per_period, retention_days
-      FROM users u
-      LEFT JOIN user_subscriptions s ON s.user_id = u.id AND s.status = 'active'
-      JOIN subscription_plans p ON p.tier = coalesce(s.tier, 'free')
-     WHERE u.id = who;
-    SELECT c.id, c.host, c.owner, c.name, c.is_private, c.last_viewed_at,
-           (SELECT m.task_id::uuid FROM kombu_message m WHERE m.unique_key = job_key),
-           (SELECT a.id FROM analyses a
-             WHERE a.codebase_id = c.id AND a.commit_sha = commit_id AND a.parser_version = parser
-               AND a.status = 'completed'),
-           (SELECT CASE WHEN a.status = 'failed' THEN a.id END FROM analyses a
-             WHERE a.codebase_id = c.id AND a.commit_sha = commit_id AND a.parser_version = parser
-             ORDER BY a.started_at DESC LIMIT 1)
-      INTO codebase_id, host, owner, name, is_private, last_viewed_at, running, completed, failed
-      FROM codebases c
-     WHERE c.host = git_host AND lower(c.owner) = lower(git_owner) AND lower(c.name) = lower(git_name);
 END $$"""
 
 # Where a job stands.  One that is parked or snoozed waits behind the user's own only; `own` counts those, and `ahead`
@@ -176,17 +128,16 @@ def vacuum(share: str) -> str:
 
 def upgrade() -> None:
     op.execute(UPGRADE + vacuum("0.1"))
-    for function in (*(fill(function, Options()) for function in FUNCTIONS), WAKE, LOOK, LINE):
+    for function in (*(fill(function, Options()) for function in FUNCTIONS), WAKE, LINE):
         op.execute(function)
 
 
 def downgrade() -> None:
     before = import_module("migrations.versions.0009_accept_functions")
     op.execute("""
-        DROP FUNCTION wake_user, accept_look, analysis_line;
+        DROP FUNCTION wake_user, analysis_line;
         ALTER TABLE users DROP COLUMN run_seconds, DROP COLUMN run_deviation;
         CREATE INDEX kombu_message_snoozed ON kombu_message (user_id, id) WHERE delay_reason = 'snooze';
         ALTER TABLE kombu_group DROP COLUMN rank""")
     op.execute(vacuum("0.02"))
-    op.execute(before.LOOK)
     op.execute(before.LINE)

@@ -135,4 +135,4 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     op.execute("DROP FUNCTION caller_look, rate_take, accept_look")
-    op.execute(import_module("migrations.versions.0011_fair_share").LOOK)
+    op.execute(import_module("migrations.versions.0009_accept_functions").LOOK)

@@ -137,6 +137,8 @@ def test_an_upgrade_makes_ready_what_the_new_tier_may_run(world: World) -> None:
     assert ready(world) == []
     accounts.change_tier(world.uow, user, Tier.PRO, world.policy, actor="test", now=world.now)
     assert ready(world) == jobs[1:4]
+    woken = world.rows("SELECT job_id FROM job_events WHERE event = 'woken' ORDER BY id")
+    assert [row["job_id"] for row in woken] == jobs[1:4]
 
 
 def test_a_change_of_tier_moves_what_waits_to_the_queue_of_the_new_tier_in_its_order(world: World) -> None:

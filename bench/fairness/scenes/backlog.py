@@ -4,9 +4,9 @@ import time
 from collections.abc import Mapping
 from uuid import UUID
 
+from app.domain.summaries import percentile
 from bench.fairness.scenes.figures import Figures
 from bench.fairness.service import Service, service, wait_for
-from bench.service import percentile
 
 LONG, SHORT, STARTS = 3_600_000, 5, 100
 STARTED = """

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
+from app.domain.summaries import percentile
 from bench.accept.database import database
 from bench.fairness.loops import ORDERS, TABLE, execute, loops, publish, query
 from bench.fairness.scenes.figures import Figures
 from bench.fairness.service import Service, service, wait_for
-from bench.service import percentile
 
 FLOOD, OTHERS, EACH, MILLISECONDS, PROCESSES = 1_000, 20, 5, 50, 4
 LIMITS = (1, 2, 3)

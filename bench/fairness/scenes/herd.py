@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 import psycopg2
 from sqlalchemy import text
 
+from app.domain.summaries import percentile
 from bench.fairness.loops import plain
 from bench.fairness.scenes.figures import Figures
 from bench.fairness.service import Service, service
-from bench.service import percentile
 from tasks.broker.options import Options
 from tasks.broker.statements import statements
 

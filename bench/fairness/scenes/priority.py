@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 
 from app.domain.plans import Tier
+from app.domain.summaries import percentile
 from bench.fairness.scenes.backlog import starts
 from bench.fairness.scenes.figures import Figures
 from bench.fairness.service import service
-from bench.service import percentile
 
 
 def measure(sizes: Mapping[str, int]) -> Figures:

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
+from app.domain.summaries import percentile
 from bench.fairness.scenes.figures import Figures
 from bench.fairness.service import service, wait_for
-from bench.service import percentile
 
 JOBS, MILLISECONDS, PROCESSES = 400, 20, 3
 #: The user's next job starts after each end, in the order of the timeline.
