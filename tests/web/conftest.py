@@ -35,8 +35,8 @@ from app.web.wiring import Wired
 from tasks.publish import publisher
 
 EMPTY = """
-    TRUNCATE users, codebases, kombu_message, kombu_dead_letter, job_events, usage_events, analyses, analysis_requests,
-             file_inventories, analysis_files, blob_facts, rate_buckets, reconciliations CASCADE;
+    TRUNCATE users, codebases, kombu_group, kombu_message, kombu_dead_letter, job_events, usage_events, analyses,
+             analysis_requests, file_inventories, analysis_files, blob_facts, rate_buckets, reconciliations CASCADE;
     UPDATE subscription_plans SET analyses_per_period = 50 WHERE tier = 'free';
     UPDATE kombu_queue SET paused_at = NULL"""
 POLICY = Policy("1.0.0+test")
