@@ -9,9 +9,18 @@ RULES_VERSION: Final = "1.0.0"
 #: The parsing stack as pinned in pyproject.toml; a test compares it with what is installed.
 PINS: Final = {
     "tree-sitter": "0.26.1",
+    "tree-sitter-c-sharp": "0.23.5",
+    "tree-sitter-cpp": "0.23.4",
     "tree-sitter-go": "0.25.0",
+    "tree-sitter-groovy": "0.1.2",
+    "tree-sitter-java": "0.23.5",
     "tree-sitter-javascript": "0.25.0",
+    "tree-sitter-kotlin": "1.1.0",
+    "tree-sitter-php": "0.25.1",
     "tree-sitter-python": "0.25.0",
+    "tree-sitter-ruby": "0.23.1",
+    "tree-sitter-rust": "0.24.2",
+    "tree-sitter-swift": "0.7.4",
     "tree-sitter-typescript": "0.23.2",
 }
 
