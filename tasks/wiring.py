@@ -1,12 +1,14 @@
 """What tasks need, made once per process: settings, transactions that can publish, the policy in force."""
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from celery.signals import worker_process_init
-from sqlalchemy import Engine
+from sqlalchemy import Engine, text
+from sqlalchemy.exc import SQLAlchemyError
 
 from app.database import database_url, direct_url
 from app.services.policy import Policy
@@ -34,9 +36,12 @@ def wired() -> Wired:
 
 
 @worker_process_init.connect
-def _forget(**_: Any) -> None:
+def _begin(**_: Any) -> None:
     # a socket that two processes share speaks two conversations at once (docs/broker-hazards.md H13)
     _wired.cache_clear()
+    # the first job need not wait for the settings and a connection; a database that is away is the job's own concern
+    with suppress(SQLAlchemyError), wired().uow.once() as tx:
+        tx.run(text("SELECT 1"))
 
 
 @lru_cache(maxsize=1)

@@ -16,11 +16,10 @@ from statistics import fmean
 
 from app.domain.fairness import step
 from app.domain.plans import Tier
+from app.domain.waiting import NEWEST
 
 #: Of a queue where nothing is ready the rank is the clock, in these.
 RANKS_A_SECOND = 1_000_000
-#: What the newest run weighs in a user's moving mean.
-_NEWEST = 0.2
 #: Share of what is recorded between two jobs that is not put down to an accident.
 _TYPICAL = 0.95
 
@@ -149,7 +148,7 @@ class _Simulation:
         self.idle[arrival.queue] += 1
         self.running[arrival.service, arrival.user] -= 1
         if arrival.user is not None:
-            self.means[arrival.user] += (arrival.seconds - self.means[arrival.user]) * _NEWEST
+            self.means[arrival.user] += (arrival.seconds - self.means[arrival.user]) * NEWEST
             self._wake(arrival)
 
     def _park(self, flow: _Flow, job: int, rank: int) -> None:

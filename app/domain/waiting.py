@@ -19,12 +19,24 @@ class Reason(StrEnum):
     NO_WORKERS = "no_workers"
 
 
+#: What the newest run weighs in a user's moving mean.
+NEWEST = 0.2
+
+
 @dataclass(frozen=True, slots=True)
 class Runs:
     """How long jobs took of late: mean and deviation, seconds."""
 
     mean: float
     deviation: float
+
+    @classmethod
+    def following(cls, before: Runs | None, seconds: float) -> Runs:
+        """With one more run: a mean and its error as TCP estimates its round trips."""
+        if before is None:
+            return cls(seconds, seconds / 2)
+        error = abs(seconds - before.mean)
+        return cls(_moved(before.mean, seconds), _moved(before.deviation, error))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +57,10 @@ class Line:
     more: bool = False
     held: bool = False
     taken: int = 0
+
+
+def _moved(mean: float, newest: float) -> float:
+    return mean * (1 - NEWEST) + newest * NEWEST
 
 
 #: Ready for so long with nobody at work on the queue: there is no worker.

@@ -82,7 +82,7 @@ def change_tier(uow: UnitOfWork, user_id: UUID, tier: Tier, policy: Policy, *, a
             if old != new:
                 messages.move(tx, user_id, old, new)
             # each woken job asks for its slot again under the new plan; one too many only snoozes again
-            end.wake(tx, user_id, service, most=policy.fairness.slots(after.plan))
+            end.wake(tx, after, service, most=policy.fairness.slots(after.plan))
         return after
 
 

@@ -88,6 +88,6 @@ def _end(tx: Tx, job_id: UUID, message: Row[Any], *, started: bool, now: datetim
     quota.release(tx, job_id)
     requests.cancelled(tx, job_id, now=now)
     events.add(tx, job_id, "cancelled", attempt=0)
-    if message.user_id:
+    if message.user_id and (account := users.find(tx, UUID(message.user_id))):
         # a ready one may be the one that a free slot had woken: the slot is the next one's
-        end.wake(tx, UUID(message.user_id), Service.ANALYSIS, most=int(message.delay_reason is None))
+        end.wake(tx, account, Service.ANALYSIS, most=int(message.delay_reason is None))

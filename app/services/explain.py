@@ -10,7 +10,7 @@ from sqlalchemy import Row
 
 from app.domain import waiting
 from app.domain.lifecycle import Status
-from app.domain.waiting import Line, Runs
+from app.domain.waiting import Line
 from app.services.policy import Policy
 from app.store import users
 from app.store.line import line
@@ -34,5 +34,4 @@ def wait(tx: Tx, status: Status, message: Row[Any], policy: Policy, *, now: date
 
 def held(stands: Line, account: Account, policy: Policy) -> dict[str, Any]:
     """The `wait` of a job that its user's own limit holds back."""
-    runs = None if account.run_seconds is None else Runs(account.run_seconds, account.run_deviation or 0)
-    return waiting.at_limit(stands, policy.fairness.slots(account.plan), account.tier.value, runs)
+    return waiting.at_limit(stands, policy.fairness.slots(account.plan), account.tier.value, account.runs)

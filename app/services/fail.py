@@ -9,7 +9,7 @@ from app.domain.lifecycle import RETRIES, Delivery, Failure, Outcome
 from app.domain.queues import Service
 from app.services import end
 from app.services.start import Reschedule
-from app.store import events, messages, users
+from app.store import events
 from app.store.unit_of_work import UnitOfWork, retried
 
 
@@ -31,13 +31,16 @@ def fail(
     """
     policy = RETRIES[service]
     with uow.begin() as tx:
-        if over := end.met(tx, delivery, service, user_id, now=now):
-            return over
+        held = end.hold(tx, delivery, user_id)
+        if held is None:
+            return Outcome.STALE
+        if held.cancelled:
+            return end.cancel(tx, delivery, service, held, now=now)
         if not failure.retryable or delivery.attempt >= policy.max_attempts:
-            return end.fail(tx, delivery, service, user_id, failure, now=now)
+            return end.fail(tx, delivery, service, held, failure, now=now)
         delay = policy.backoff(delivery.attempt, roll)
         retry(tx, delay)
-        end.leave(tx, delivery, service, user_id, now=now)
+        end.leave(tx, delivery, service, held, now=now)
         seconds = round(delay.total_seconds(), 2)
         events.add(tx, delivery.job_id, "retrying", code=failure.code, attempt=delivery.attempt, seconds=seconds)
         return Outcome.RETRY
@@ -47,8 +50,7 @@ def fail(
 def stop(uow: UnitOfWork, delivery: Delivery, service: Service, user_id: UUID | None, *, now: datetime) -> Outcome:
     """End a running job whose cancellation somebody asked for.  Returns: CANCELLED or STALE."""
     with uow.begin() as tx:
-        if user_id:
-            users.lock(tx, user_id)
-        if messages.fence(tx, delivery) is None:
+        held = end.hold(tx, delivery, user_id)
+        if held is None:
             return Outcome.STALE
-        return end.cancel(tx, delivery, service, user_id, now=now)
+        return end.cancel(tx, delivery, service, held, now=now)

@@ -42,14 +42,17 @@ def finish(
     """
     listed = inventories.listing(files)  # the lock on the user's row is for statements only
     with uow.begin() as tx:
-        if over := end.met(tx, delivery, Service.ANALYSIS, user_id, now=now):
-            return over
+        held = end.hold(tx, delivery, user_id)
+        if held is None:
+            return Outcome.STALE
+        if held.cancelled:
+            return end.cancel(tx, delivery, Service.ANALYSIS, held, now=now)
         total = int(summary["tests"])
         if not analyses.complete(tx, delivery.job_id, total_tests=total, summary=summary, now=now):
             return Outcome.STALE
         inventories.attach(tx, delivery.job_id, listed, policy.parser_version)
-        billed = quota.settle(tx, delivery.job_id, resource_id=delivery.job_id, now=now)
+        quota.settle(tx, delivery.job_id, resource_id=delivery.job_id, now=now)
         messages.delete(tx, delivery.job_id)
-        end.leave(tx, delivery, Service.ANALYSIS, user_id, now=now)
-        events.add(tx, delivery.job_id, "completed", tests=total, billed=billed, attempt=delivery.attempt)
+        end.leave(tx, delivery, Service.ANALYSIS, held, now=now)
+        events.completed(tx, delivery.job_id, tests=total, attempt=delivery.attempt)
         return Outcome.COMPLETED

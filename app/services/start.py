@@ -11,7 +11,7 @@ from app.domain.lifecycle import RETRIES, WORKER_LOST, Delivery, Outcome
 from app.domain.queues import Service
 from app.services import end
 from app.services.policy import Policy
-from app.store import analyses, events, messages, slots, users
+from app.store import analyses, events, messages, slots
 from app.store.unit_of_work import Tx, UnitOfWork, retried
 from app.store.users import Account
 
@@ -40,14 +40,14 @@ def start(
     """
     with uow.begin() as tx:
         # a finish of this user must not free a slot between our count and our snooze: it would wake nobody
-        account = users.lock(tx, user_id) if user_id else None
-        message = messages.fence(tx, delivery)
-        if message is None:
+        held = end.hold(tx, delivery, user_id)
+        if held is None:
             return Outcome.STALE
-        if message.cancel_requested_at is not None or (user_id and account is None):
-            return end.cancel(tx, delivery, service, user_id, now=now)
+        account = held.account
+        if held.cancelled or (user_id and account is None):
+            return end.cancel(tx, delivery, service, held, now=now)
         if delivery.attempt > RETRIES[service].max_attempts:
-            return end.fail(tx, delivery, service, user_id, WORKER_LOST, now=now)
+            return end.fail(tx, delivery, service, held, WORKER_LOST, now=now)
         if account and not _admitted(tx, delivery, service, account, policy, now=now):
             return _snooze(tx, delivery, account, policy, snooze, roll)
         return _begin(tx, delivery, service, account, policy, now=now)
@@ -102,7 +102,7 @@ def _begin(
     )
     if not started:  # the record has ended, so this message is a left-over
         messages.delete(tx, delivery.job_id)
-        slots.release(tx, delivery, now=now)
+        slots.release(tx, delivery)
         return Outcome.STALE
     messages.mark_started(tx, delivery)
     events.add(tx, delivery.job_id, "started", attempt=delivery.attempt)
@@ -116,5 +116,4 @@ def _fill(tx: Tx, account: Account, service: Service, policy: Policy) -> None:
     limit = policy.fairness.slots(account.plan)
     if limit > 1:
         own = step(account.tier, account.run_seconds)
-        for woken in messages.wake_idle(tx, account.user_id, service, slots=limit, step=own):
-            events.add(tx, woken, "woken")
+        messages.wake_idle(tx, account.user_id, service, slots=limit, step=own)

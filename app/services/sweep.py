@@ -23,6 +23,7 @@ from app.store import (
     rates,
     schedule,
     slots,
+    users,
 )
 from app.store.unit_of_work import Tx, UnitOfWork
 
@@ -73,7 +74,8 @@ def sweep(uow: UnitOfWork, policy: Policy, *, now: datetime, dry_run: bool = Fal
     with _step(uow, dry_run=dry_run) as tx:
         freed = slots.sweep(tx)
         for slot in freed:
-            end.wake(tx, slot["user_id"], Service(slot["service"]))
+            if account := users.find(tx, slot["user_id"]):
+                end.wake(tx, account, Service(slot["service"]))
     with _step(uow, dry_run=dry_run) as tx:
         pruned = idempotency.prune(tx, before=now - KEYS_LIVE) + accounts.prune(tx, now=now) + rates.prune(tx)
         pruned += schedule.prune(tx, before=now - SLOTS_LIVE)

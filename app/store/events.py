@@ -10,6 +10,10 @@ from sqlalchemy import RowMapping, text
 from app.store.unit_of_work import Tx
 
 _ADD = text("INSERT INTO job_events (job_id, event, facts) VALUES (:job_id, :event, CAST(:facts AS jsonb))")
+_COMPLETED = text("""
+    INSERT INTO job_events (job_id, event, facts)
+    SELECT :job_id, 'completed', CAST(:facts AS jsonb) || jsonb_build_object(
+               'billed', coalesce((SELECT sum(quota_amount) FROM usage_events WHERE job_id = :job_id), 0))""")
 # whoever sees the job reads this; how much of a quota is used is the payer's own business, and the audit's
 _LIST = text("SELECT id, at, event, facts - 'quota' AS facts FROM job_events WHERE job_id = :job_id ORDER BY id")
 
@@ -21,6 +25,11 @@ _ORPHANS = text("SELECT count(*) FROM job_events WHERE event = 'reservation_orph
 def add(tx: Tx, job_id: UUID, event: str, **facts: object) -> None:
     """Append one event.  facts: JSON, numbers and codes, no payloads."""
     tx.write(_ADD, job_id=job_id, event=event, facts=json.dumps(facts, default=str))
+
+
+def completed(tx: Tx, job_id: UUID, **facts: object) -> None:
+    """Append the end of a job that was settled in this transaction, with the units that were billed."""
+    tx.write(_COMPLETED, job_id=job_id, facts=json.dumps(facts))
 
 
 def timeline(tx: Tx, job_id: UUID) -> list[RowMapping]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -10,13 +12,19 @@ from sqlalchemy import Row, text
 from app.domain.lifecycle import Delivery
 from app.domain.queues import Service
 from app.store.unit_of_work import Tx
+from app.store.users import ACCOUNT, Account, account_of
 
 #: Where the broker's nodes listen; a contract test holds it to tasks.broker's.
 CHANNEL = "kombu_message"
 
-_FENCE = text("""
-    SELECT cancel_requested_at FROM kombu_message
-     WHERE task_id = :task_id AND lease_token = :lease_token FOR UPDATE""")
+_FENCE = text(f"""
+    SELECT m.cancel_requested_at IS NOT NULL AS cancelled, {ACCOUNT},
+           (SELECT taken_at FROM execution_slots WHERE job_id = CAST(:job_id AS uuid)) AS taken_at
+      FROM kombu_message m
+      LEFT JOIN users u ON u.id = :user_id
+      LEFT JOIN user_subscriptions s ON s.user_id = u.id AND s.status = 'active'
+      LEFT JOIN subscription_plans p ON p.tier = coalesce(s.tier, 'free')
+     WHERE m.task_id = :task_id AND m.lease_token = :lease_token FOR UPDATE OF m""")
 _START = text("UPDATE kombu_message SET started_at = clock_timestamp() WHERE task_id = :task_id")
 _PEEK = text("""
     SELECT cancel_requested_at IS NOT NULL AS cancelled FROM kombu_message
@@ -44,7 +52,10 @@ _REQUEST_CANCEL = text("""
      WHERE task_id = :task_id RETURNING queue_id""")
 _NOTIFY = text("SELECT pg_notify(:channel, name) FROM kombu_queue WHERE id = :queue_id")
 # Both functions are in migration 0011 and the broker's.
-_WAKE = text("SELECT wake_user(CAST(:user_id AS text), CAST(:service AS text), :most, :step)")
+_WAKE = text("""
+    INSERT INTO job_events (job_id, event, facts)
+    SELECT woken, 'woken', '{}'
+      FROM wake_user(CAST(:user_id AS text), CAST(:service AS text), :most, :step) AS woken""")
 _PARK = text("""
     SELECT kombu_message_park(q.name, m.user_id, :seconds, m.task_id),
            EXISTS (SELECT FROM kombu_message s WHERE s.queue_id = m.queue_id AND s.delay_reason = 'snooze'
@@ -52,7 +63,8 @@ _PARK = text("""
       FROM kombu_message m JOIN kombu_queue q ON q.id = m.queue_id WHERE m.task_id = :task_id""")
 # A slot is free, nothing of the user's is ready to take it, and something waits: a limit was raised, or a wake lost.
 _IDLE = text("""
-    SELECT wake_user(g.name, CAST(:service AS text), 1, :step)
+    INSERT INTO job_events (job_id, event, facts)
+    SELECT wake_user(g.name, CAST(:service AS text), 1, :step), 'woken', '{}'
       FROM kombu_group g JOIN kombu_queue q ON q.id = g.queue_id
      WHERE g.name = CAST(:user_id AS text) AND starts_with(q.name, :service || '_')
        AND :slots > (SELECT count(*) FROM execution_slots s
@@ -86,12 +98,27 @@ _MOVE = (
 )
 
 
-def fence(tx: Tx, delivery: Delivery) -> Row[Any] | None:
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A message that we hold.
+
+    cancelled: somebody asked for its end; account: its user, None when there is none; taken_at: when the job took the
+    slot it has.
+    """
+
+    cancelled: bool
+    account: Account | None
+    taken_at: datetime | None
+
+
+def fence(tx: Tx, delivery: Delivery, user_id: UUID | None) -> Held | None:
     """Hold the message under this very lease, or learn that the lease is lost: None = zombie, write nothing.
 
-    Locks: the message row, after the users row.  row: cancel_requested_at.
+    Locks: the message row; the caller holds the users row, so that the account cannot change meanwhile.
     """
-    return tx.run(_FENCE, task_id=str(delivery.job_id), lease_token=delivery.lease_token).one_or_none()
+    job_id, token = delivery.job_id, delivery.lease_token
+    row = tx.run(_FENCE, job_id=job_id, task_id=str(job_id), lease_token=token, user_id=user_id).one_or_none()
+    return None if row is None else Held(row.cancelled, account_of(row) if row.user_id else None, row.taken_at)
 
 
 def mark_started(tx: Tx, delivery: Delivery) -> None:
@@ -133,17 +160,17 @@ def request_cancel(tx: Tx, job_id: UUID) -> None:
         _notify(tx, queue_id)
 
 
-def wake(tx: Tx, user_id: UUID, service: Service, *, most: int = 1, step: int | None = None) -> list[UUID]:
-    """Make the user's oldest waiting jobs ready at once; returns their ids.  With none left, nothing is held back.
+def wake(tx: Tx, user_id: UUID, service: Service, *, most: int = 1, step: int | None = None) -> None:
+    """Make the user's oldest waiting jobs ready at once, as their timelines tell; with none left, none is held back.
 
-    step: what each of them takes of the user's share, in ranks; None: as when it was accepted.
+    step: what each of them takes of the user's share, in ranks; None: as when it was accepted.  Locks: those messages.
     """
-    return list(tx.run(_WAKE, user_id=user_id, service=service.value, most=most, step=step).scalars())
+    tx.write(_WAKE, user_id=user_id, service=service.value, most=most, step=step)
 
 
-def wake_idle(tx: Tx, user_id: UUID, service: Service, *, slots: int, step: int | None) -> list[UUID]:
+def wake_idle(tx: Tx, user_id: UUID, service: Service, *, slots: int, step: int | None) -> None:
     """As wake of one, if fewer slots are taken, something of the user waits and nothing of it is ready."""
-    return list(tx.run(_IDLE, user_id=user_id, service=service.value, slots=slots, step=step).scalars())
+    tx.write(_IDLE, user_id=user_id, service=service.value, slots=slots, step=step)
 
 
 def move(tx: Tx, user_id: UUID, old: str, new: str) -> None:

@@ -29,8 +29,7 @@ _SETTLE = text("""
                    RETURNING user_id, event_type, reserved_amount, accepted_at)
     INSERT INTO usage_events (user_id, event_type, quota_amount, job_id, resource_id, accepted_at, created_at)
     SELECT user_id, event_type, least(reserved_amount, :cost), :job_id, :resource_id, accepted_at, :now FROM ended
-     WHERE coalesce(CAST(:cost AS integer), 1) > 0
-    RETURNING quota_amount""")
+     WHERE coalesce(CAST(:cost AS integer), 1) > 0""")
 _RELEASE = text("DELETE FROM quota_reservations WHERE job_id = :job_id RETURNING reserved_amount")
 _BILLED = text("SELECT 1 FROM usage_events WHERE job_id = :job_id")
 _LIST = text("""
@@ -87,14 +86,13 @@ def reserve(
     )
 
 
-def settle(tx: Tx, job_id: UUID, *, resource_id: UUID, cost: int | None = None, now: datetime) -> int:
-    """Turn a job's reservation into its usage event; returns units billed, 0 where nothing was reserved.
+def settle(tx: Tx, job_id: UUID, *, resource_id: UUID, cost: int | None = None, now: datetime) -> None:
+    """Turn a job's reservation into its usage event; nothing is billed where nothing was reserved.
 
     cost: units the job took in the end, None for as many as it reserved.  What was reserved beyond that returns; never
     is more billed than was reserved, since only that was checked against the limit.
     """
-    row = tx.run(_SETTLE, job_id=job_id, resource_id=resource_id, cost=cost, now=now).one_or_none()
-    return int(row.quota_amount) if row else 0
+    tx.write(_SETTLE, job_id=job_id, resource_id=resource_id, cost=cost, now=now)
 
 
 def release(tx: Tx, job_id: UUID) -> int:

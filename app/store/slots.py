@@ -34,14 +34,7 @@ _COUNT = text("SELECT count(*) FROM execution_slots WHERE user_id = :user_id AND
 _RENEW = text("""
     UPDATE execution_slots SET lease_expires_at = clock_timestamp() + make_interval(secs => :lease_seconds)
      WHERE job_id = :job_id AND lease_token = :lease_token""")
-# The user's mean and its error as TCP estimates its round trips: the newest run weighs a fifth.
-_RELEASE = text("""
-    WITH freed AS (
-        DELETE FROM execution_slots WHERE job_id = :job_id
-        RETURNING user_id, greatest(0, extract(epoch FROM CAST(:now AS timestamptz) - taken_at))::float8 AS seconds)
-    UPDATE users SET run_seconds = coalesce(run_seconds * 0.8 + seconds * 0.2, seconds),
-           run_deviation = coalesce(run_deviation * 0.8 + abs(seconds - run_seconds) * 0.2, seconds / 2)
-      FROM freed WHERE users.id = freed.user_id""")
+_RELEASE = text("DELETE FROM execution_slots WHERE job_id = :job_id")
 # A start that drops the same rows holds them already: it is passed over, since waiting for it could close a circle.
 _SWEEP = text("""
     WITH dead AS (
@@ -86,12 +79,12 @@ def renew(tx: Tx, delivery: Delivery, *, lease_seconds: float) -> None:
     tx.write(_RENEW, job_id=delivery.job_id, lease_token=delivery.lease_token, lease_seconds=lease_seconds)
 
 
-def release(tx: Tx, delivery: Delivery, *, now: datetime) -> None:
-    """Free the job's slot, if it holds one, and take how long it was held into the user's mean.  Idempotent.
+def release(tx: Tx, delivery: Delivery) -> None:
+    """Free the job's slot, if it holds one.  Idempotent.
 
     The caller holds the users row, and the fence, so a slot under another token is one that a dead worker left.
     """
-    tx.write(_RELEASE, job_id=delivery.job_id, now=now)
+    tx.write(_RELEASE, job_id=delivery.job_id)
 
 
 def sweep(tx: Tx) -> list[dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -11,6 +11,7 @@ from sqlalchemy import Row, text
 
 from app.domain.periods import Period, period_at
 from app.domain.plans import Plan, Tier
+from app.domain.waiting import Runs
 from app.store.unit_of_work import Tx
 
 
@@ -41,6 +42,11 @@ class Account:
         """Whether it stands for a client address."""
         return self.kind == "anonymous"
 
+    @property
+    def runs(self) -> Runs | None:
+        """How long the user's jobs took of late."""
+        return None if self.run_seconds is None else Runs(self.run_seconds, self.run_deviation or 0)
+
     def period(self, now: datetime) -> Period:
         """The billing period that holds `now`."""
         return period_at(self.anchor_at, now)
@@ -68,6 +74,7 @@ _SUBSCRIBE = text("""
 _SET_TIER = text("""
     UPDATE user_subscriptions SET tier = CAST(:tier AS plan_tier)
      WHERE user_id = :user_id AND status = 'active' RETURNING id""")
+_RAN = text("UPDATE users SET run_seconds = :mean, run_deviation = :deviation WHERE id = :user_id")
 
 
 def find(tx: Tx, user_id: UUID) -> Account | None:
@@ -109,6 +116,13 @@ def set_tier(tx: Tx, user_id: UUID, tier: Tier, *, now: datetime) -> None:
     """Put the user on a tier; the anchor of a running subscription stays."""
     if tx.run(_SET_TIER, user_id=user_id, tier=tier.value).one_or_none() is None:
         tx.run(_SUBSCRIBE, user_id=user_id, tier=tier.value, anchor_at=now)
+
+
+def ran(tx: Tx, account: Account, seconds: float) -> Account:
+    """Take a run into the user's moving mean; the account with it.  The caller holds the users row."""
+    runs = Runs.following(account.runs, seconds)
+    tx.write(_RAN, user_id=account.user_id, mean=runs.mean, deviation=runs.deviation)
+    return replace(account, run_seconds=runs.mean, run_deviation=runs.deviation)
 
 
 def account_of(row: Row[Any]) -> Account:

@@ -37,7 +37,17 @@ HOT: dict[str, tuple[TextClause, dict[str, object], set[str]]] = {
             "all of kombu_dead_letter",
         },
     ),
-    "fence": (messages._FENCE, {"task_id": str(JOB), "lease_token": JOB}, {"kombu_message_task_id"}),
+    "fence": (
+        messages._FENCE,
+        {"job_id": JOB, "task_id": str(JOB), "lease_token": JOB, "user_id": USER},
+        {
+            "kombu_message_task_id",
+            "users_pkey",
+            "user_subscriptions_one_active",
+            "execution_slots_job_id_key",
+            "all of subscription_plans",  # four rows
+        },
+    ),
     "known": (analyses._COMPLETED, COMMIT, {"analyses_one_completed"}),
     "accepted": (requests._ACCEPTED, {"job_id": JOB}, {"analysis_requests_accept"}),
     "history": (requests._HISTORY, {"user_id": USER, "before": None, "most": 51}, {"analysis_requests_history"}),
@@ -58,6 +68,10 @@ HOT: dict[str, tuple[TextClause, dict[str, object], set[str]]] = {
 FILL = (
     """INSERT INTO users (id, email, created_at)
        SELECT lpad(to_hex(n), 32, '0')::uuid, n || '@example.org', now() FROM generate_series(1, 500) n""",
+    """INSERT INTO user_subscriptions (user_id, tier, anchor_at) SELECT id, 'pro', now() FROM users""",
+    """INSERT INTO execution_slots (user_id, service, slot_no, slot_limit, job_id, lease_token, taken_at,
+                                    lease_expires_at)
+       SELECT id, 'analysis', 1, 1, gen_random_uuid(), gen_random_uuid(), now(), now() FROM users""",
     """INSERT INTO api_tokens (id, user_id, token_hash, prefix, name, scopes, created_at)
        SELECT gen_random_uuid(), lpad(to_hex(n), 32, '0')::uuid, convert_to('hash ' || n, 'UTF8'), 'fl_', '', '{read}',
               now() FROM generate_series(1, 500) n""",

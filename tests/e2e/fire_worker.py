@@ -15,17 +15,16 @@ from app.domain.lifecycle import Delivery, Outcome
 from app.store import messages, slots, users
 from app.store.session import Session
 from app.store.unit_of_work import Tx
-from app.store.users import Account
 from bench.fairness.worker import app
 from tasks.base import FairTask
 
 #: How long a start waits between reading the tier and taking the slot, where a test asks for it.
 STALL_SECONDS = 2.0
 LEASE = text("SELECT set_config('fire.lease', :lease, true)")
-UNFENCED = text("SELECT cancel_requested_at FROM kombu_message WHERE task_id = :task_id FOR UPDATE")
+UNFENCED = text(messages._FENCE.text.replace(" AND m.lease_token = :lease_token", ""))
 
 under = {"lease": ""}  # a child has one delivery at a time; its heartbeat writes for the same one
-take, acquire, lock, begin = FairTask._take, slots.acquire, users.lock, Session.begin
+take, acquire, begin = FairTask._take, slots.acquire, Session.begin
 
 
 def remembered(self: FairTask, *given: Any) -> Outcome:
@@ -42,21 +41,13 @@ def limitless(tx: Tx, delivery: Delivery, *, slots: int, **given: Any) -> int | 
     return acquire(tx, delivery, slots=99, **given)
 
 
-def unlocked(tx: Tx, user_id: Any) -> Account | None:
-    return stalled(users.find(tx, user_id))
+def unlocked(tx: Tx, user_id: Any) -> None:
+    """Hold nothing."""
 
 
-def locked(tx: Tx, user_id: Any) -> Account | None:
-    return stalled(lock(tx, user_id))
-
-
-def stalled(account: Account | None) -> Account | None:
+def stalled(*given: Any, **named: Any) -> int | None:
     time.sleep(STALL_SECONDS)  # the moment in which the tier may change, made long
-    return account
-
-
-def unfenced(tx: Tx, delivery: Delivery) -> Any:
-    return tx.run(UNFENCED, task_id=str(delivery.job_id)).one_or_none()
+    return acquire(*given, **named)
 
 
 FairTask._take = remembered  # type: ignore[method-assign]
@@ -65,11 +56,12 @@ match os.environ.get("FIRE_MISTAKE", ""):
     case "no limit":
         slots.acquire = limitless  # type: ignore[assignment]
     case "no lock":
-        users.lock = unlocked
+        users.hold = unlocked
+        slots.acquire = stalled
     case "none, but slow":
-        users.lock = locked
+        slots.acquire = stalled
     case "no fence":
-        messages.fence = unfenced
+        messages._FENCE = UNFENCED
     case "":
         pass
     case other:

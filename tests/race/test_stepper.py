@@ -13,7 +13,7 @@ from app.domain.plans import EventType
 from app.domain.queues import Service
 from app.errors import QuotaExceeded
 from app.services.submit import submit
-from app.store import analyses, events, messages, quota, users
+from app.store import analyses, messages, quota, users
 from app.store.unit_of_work import retried
 from tests.conftest import World
 from tests.race.conftest import Theatre
@@ -155,12 +155,11 @@ def test_a_check_apart_from_its_reservation_is_found_to_pass_the_limit(theatre: 
 def unlocked_finish(world: World, delivery: Any, user_id: Any) -> Outcome:
     """A finish that does not lock its user, and so may look for somebody to wake too early."""
     with world.uow.begin() as tx:
-        assert messages.fence(tx, delivery) is not None
+        assert messages.fence(tx, delivery, user_id) is not None
         analyses.complete(tx, delivery.job_id, total_tests=0, summary={"tests": 0}, now=world.now)
         messages.delete(tx, delivery.job_id)
         tx.run(text("DELETE FROM execution_slots WHERE job_id = :job_id"), job_id=delivery.job_id)
-        for woken in messages.wake(tx, user_id, Service.ANALYSIS):
-            events.add(tx, woken, "woken")
+        messages.wake(tx, user_id, Service.ANALYSIS)
         quota.settle(tx, delivery.job_id, resource_id=delivery.job_id, now=world.now)
         return Outcome.COMPLETED
 

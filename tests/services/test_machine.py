@@ -94,20 +94,22 @@ QUOTA: dict[str, Patch] = {
     "a reservation ends after an hour": _blind_ttl,
 }
 _YOUNGEST = """
+    WITH woken AS (
     UPDATE kombu_message SET visible = true, visible_at = clock_timestamp(), delay_reason = NULL, rank = 0
      WHERE id IN (SELECT id FROM kombu_message
                    WHERE user_id = CAST(:user_id AS text) AND delay_reason IN ('snooze', 'parked')
                      AND :service <> '' AND (CAST(:step AS integer) IS NULL OR :step > 0)
-                   ORDER BY id DESC LIMIT :most) RETURNING CAST(task_id AS uuid)"""
+                   ORDER BY id DESC LIMIT :most) RETURNING CAST(task_id AS uuid) AS id)
+    INSERT INTO job_events (job_id, event, facts) SELECT id, 'woken', '{}' FROM woken"""
 WORKERS: dict[str, Patch] = {
     "the fence does not look at the token": rewritten(
-        messages, "_FENCE", "lease_token = :lease_token", "CAST(:lease_token AS uuid) IS NOT NULL"
+        messages, "_FENCE", "m.lease_token = :lease_token", "CAST(:lease_token AS uuid) IS NOT NULL"
     ),
     "slots have no limit": wrapped(
         slots, "acquire", lambda right, *args, slots, **rest: right(*args, slots=99, **rest)
     ),
-    "the youngest is woken": rewritten(messages, "_WAKE", ".+", _YOUNGEST),
-    "nobody is woken": wrapped(messages, "wake", lambda *_, **__: []),
+    "the youngest is woken": rewritten(messages, "_WAKE", r"(?s)^.+$", _YOUNGEST),
+    "nobody is woken": wrapped(messages, "wake", lambda *_, **__: None),
 }
 REQUESTS: dict[str, Patch] = {
     "a payer who leaves ends the job of others": wrapped(requests, "others", lambda *_: 0),

@@ -45,8 +45,12 @@ def line(world: World, job_id: UUID) -> Line:
 
 
 def wake(world: World, user: UUID, service: Service = Service.ANALYSIS, *, most: int = 1) -> list[UUID]:
+    """The jobs that were woken, as their timelines tell."""
+    before = world.value("SELECT coalesce(max(id), 0) FROM job_events")
     with world.uow.begin() as tx:
-        return messages.wake(tx, user, service, most=most)
+        messages.wake(tx, user, service, most=most)
+    told = world.rows("SELECT job_id FROM job_events WHERE event = 'woken' AND id > :before ORDER BY id", before=before)
+    return [row["job_id"] for row in told]
 
 
 @contextmanager
@@ -137,8 +141,7 @@ def test_after_a_change_of_tier_each_service_wakes_as_many_as_may_run(world: Wor
     user = world.user()
     analysis = [snoozed(world, user) for _ in range(4)]
     spec = [snoozed(world, user, "specview_default") for _ in range(4)]
-    with world.uow.begin() as tx:
-        woken = [job_id for service in Service for job_id in messages.wake(tx, user, service, most=3)]
+    woken = [job_id for service in Service for job_id in wake(world, user, service, most=3)]
     assert sorted(woken) == sorted(analysis[:3] + spec[:3])
 
 
@@ -200,5 +203,5 @@ def test_a_fence_holds_for_this_very_lease_only(world: World, leased: bool) -> N
         world.lose(delivery.job_id)
         world.lease(delivery.job_id)
     with world.uow.begin() as tx:
-        assert (messages.fence(tx, delivery) is not None) is leased
+        assert (messages.fence(tx, delivery, None) is not None) is leased
         assert (messages.peek(tx, delivery) is not None) is leased

@@ -8,7 +8,7 @@ from sqlalchemy.exc import IntegrityError
 
 from app.domain.periods import Period
 from app.domain.plans import EventType
-from app.store import quota
+from app.store import events, quota
 from app.store.unit_of_work import Tx
 from tests.conftest import NOW, World
 
@@ -62,8 +62,8 @@ def test_settling_bills_what_was_reserved_once(world: World) -> None:
     with world.uow.begin() as tx:
         job_id = reserve(tx, user, amount=7, after=DAY)
         assert not quota.is_billed(tx, job_id)
-        assert quota.settle(tx, job_id, resource_id=job_id, now=NOW + 2 * DAY) == 7
-        assert quota.settle(tx, job_id, resource_id=job_id, now=NOW + 2 * DAY) == 0
+        for _ in range(2):
+            quota.settle(tx, job_id, resource_id=job_id, now=NOW + 2 * DAY)
         assert quota.release(tx, job_id) == 0
         assert quota.is_billed(tx, job_id)
         assert used(tx, user) == (7, 0)
@@ -77,8 +77,10 @@ def test_a_job_is_billed_what_it_cost_and_never_more_than_it_reserved(
     with world.uow.begin() as tx:
         job_id = reserve(tx, user, amount=7, after=0 * DAY)
     with world.uow.begin() as tx:
-        assert quota.settle(tx, job_id, resource_id=job_id, cost=cost, now=NOW) == billed
+        quota.settle(tx, job_id, resource_id=job_id, cost=cost, now=NOW)
+        events.completed(tx, job_id, tests=1)
     assert world.value("SELECT coalesce(sum(quota_amount), 0) FROM usage_events") == billed
+    assert world.value("SELECT facts FROM job_events") == {"tests": 1, "billed": billed}
     assert world.value("SELECT count(*) FROM quota_reservations") == 0
 
 
@@ -88,7 +90,8 @@ def test_a_released_reservation_is_gone_and_cannot_be_billed(world: World) -> No
         job_id = reserve(tx, user, amount=7, after=DAY)
         assert quota.release(tx, job_id) == 7
         assert quota.release(tx, job_id) == 0
-        assert quota.settle(tx, job_id, resource_id=job_id, now=NOW) == 0
+        quota.settle(tx, job_id, resource_id=job_id, now=NOW)
+        assert not quota.is_billed(tx, job_id)
         assert used(tx, user) == (0, 0)
 
 
