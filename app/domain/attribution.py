@@ -101,20 +101,28 @@ class _Standing:
 
 
 def attribute(
-    courses: Sequence[Course], pauses: Iterable[tuple[str, float, float]], limits: Mapping[Tier, int]
+    courses: Sequence[Course],
+    pauses: Iterable[tuple[str, float, float]],
+    limits: Mapping[Tier, int],
+    own: Mapping[str, int] | None = None,
 ) -> list[Wait]:
     """Put the wait of each job that was accepted and started in the span down to its causes.
 
-    pauses: (queue, from, to); limits: slots by tier, as they are now.  It takes time as the runs, not as their square.
+    pauses: (queue, from, to); limits: slots by tier, as they are now; own: of users with a limit of their own.
+    It takes time as the runs, not as their square.
     """
-    return _Attribution(courses, pauses, limits).waits()
+    return _Attribution(courses, pauses, limits, own or {}).waits()
 
 
 class _Attribution:
     def __init__(
-        self, courses: Sequence[Course], pauses: Iterable[tuple[str, float, float]], limits: Mapping[Tier, int]
+        self,
+        courses: Sequence[Course],
+        pauses: Iterable[tuple[str, float, float]],
+        limits: Mapping[Tier, int],
+        own: Mapping[str, int],
     ) -> None:
-        self.courses, self.limits = courses, limits
+        self.courses, self.limits, self.own = courses, limits, own
         self.changes = sorted([*_changes(courses), *_pauses(pauses)])
         begin = self.changes[0][0] if self.changes else 0.0
         self.clocks: dict[str, _Clock] = defaultdict(lambda: _Clock(begin))
@@ -154,7 +162,8 @@ class _Attribution:
         passed, standing.at = at - standing.at, at
         paused, nobody, one = (now - then for now, then in zip(totals, standing.totals, strict=True))
         standing.totals = totals
-        limit = self.limits[self.tiers.get(course.user, course.tier)]
+        tier = self.tiers.get(course.user, course.tier)
+        limit = self.own.get(course.user or "", self.limits[tier])
         if course.user is not None and self.running[course.service, course.user] >= limit:
             standing.seconds[Cause.OWN_LIMIT] += passed
             return

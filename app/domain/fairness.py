@@ -28,23 +28,23 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FairnessPolicy:
-    """overrides: slots by tier, from FAIRNESS_*_LIMIT; they win over the plan's row."""
+    """overrides: slots by tier, from FAIRNESS_*_LIMIT; they win over the plan's row, and a user's own over both."""
 
     mode: Mode = Mode.ENFORCE
     overrides: Mapping[Tier, int] = field(default_factory=dict)
     snooze: timedelta = timedelta(seconds=30)
     jitter: timedelta = timedelta(seconds=10)
 
-    def slots(self, plan: Plan) -> int:
-        """Concurrent jobs a user of this plan may run per service."""
-        return self.overrides.get(plan.tier, plan.concurrent_jobs)
+    def slots(self, plan: Plan, own: int | None = None) -> int:
+        """Concurrent jobs a user of this plan may run per service.  own: what an operator gave this user."""
+        return self.overrides.get(plan.tier, plan.concurrent_jobs) if own is None else own
 
-    def most_ready(self, plan: Plan) -> int | None:
+    def most_ready(self, plan: Plan, own: int | None = None) -> int | None:
         """How many jobs of a user are handed to the workers at once; the others wait where they cost nothing.
 
         One more than there are slots: the workers hold the limit, by the tier of that moment.
         """
-        return None if self.mode is not Mode.ENFORCE else self.slots(plan) + 1
+        return None if self.mode is not Mode.ENFORCE else self.slots(plan, own) + 1
 
     def snooze_delay(self, roll: float) -> timedelta:
         """30 s plus up to 10 s, so that a herd does not wake at once.  roll: 0 <= roll < 1, drawn by the caller."""

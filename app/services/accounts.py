@@ -68,6 +68,15 @@ def find_person(uow: UnitOfWork, email: str) -> Account:
     return account
 
 
+def find(uow: UnitOfWork, user_id: UUID) -> Account:
+    """Raises: NotFound."""
+    with uow.begin() as tx:
+        account = users.find(tx, user_id)
+    if account is None:
+        raise NotFound("No such user")
+    return account
+
+
 def change_tier(uow: UnitOfWork, user_id: UUID, tier: Tier, policy: Policy, *, actor: str, now: datetime) -> Account:
     """Put a user on another tier; their jobs wait in its queue from now on, and for its slots.  Raises: NotFound."""
     with uow.begin() as tx:
@@ -81,8 +90,7 @@ def change_tier(uow: UnitOfWork, user_id: UUID, tier: Tier, policy: Policy, *, a
             old, new = select_queue(service, before.tier), select_queue(service, after.tier)
             if old != new:
                 messages.move(tx, user_id, old, new)
-            # each woken job asks for its slot again under the new plan; one too many only snoozes again
-            end.wake(tx, after, service, most=policy.fairness.slots(after.plan))
+        end.fill(tx, after, policy.fairness)
         return after
 
 

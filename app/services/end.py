@@ -6,6 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from app.domain import fairness
+from app.domain.fairness import FairnessPolicy
 from app.domain.lifecycle import Delivery, Failure, Outcome
 from app.domain.queues import Service
 from app.store import analyses, events, messages, quota, requests, slots, users
@@ -34,6 +35,12 @@ def wake(tx: Tx, account: Account, service: Service, *, most: int = 1) -> None:
     """Make the user's oldest waiting jobs ready; with none left, nothing more is held back.  Locks: those messages."""
     own = fairness.step(account.tier, account.run_seconds)
     messages.wake(tx, account.user_id, service, most=most, step=own)
+
+
+def fill(tx: Tx, account: Account, policy: FairnessPolicy) -> None:
+    """Wake as many as may run at once: each asks for its slot again, and one too many only snoozes again."""
+    for service in Service:
+        wake(tx, account, service, most=policy.slots(account.plan, account.slot_limit))
 
 
 def fail(tx: Tx, delivery: Delivery, service: Service, held: Held, failure: Failure, *, now: datetime) -> Outcome:

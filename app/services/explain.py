@@ -34,4 +34,5 @@ def wait(tx: Tx, status: Status, message: Row[Any], policy: Policy, *, now: date
 
 def held(stands: Line, account: Account, policy: Policy) -> dict[str, Any]:
     """The `wait` of a job that its user's own limit holds back."""
-    return waiting.at_limit(stands, policy.fairness.slots(account.plan), account.tier.value, account.runs)
+    limit = policy.fairness.slots(account.plan, account.slot_limit)
+    return waiting.at_limit(stands, limit, account.tier.value, account.runs)

@@ -16,7 +16,7 @@ from app.domain.queues import Service, select_queue
 from app.domain.simulation import Run
 from app.domain.summaries import sharing, summarise
 from app.services.policy import Policy
-from app.store import waits
+from app.store import plans, users, waits
 from app.store.unit_of_work import Tx, UnitOfWork
 
 By = Literal["user", "tier"]
@@ -47,9 +47,9 @@ def report(
     with uow.begin() as tx:
         seen = waits.courses(tx, since=since, until=until, most=most)
         pauses = waits.pauses(tx, until=until)
-        slots = _limits(tx, policy)
+        slots, own = _limits(tx, policy), _own_limits(tx, policy)
     # seconds of counting must not hold a snapshot
-    found = attribute(seen.courses, pauses, slots)
+    found = attribute(seen.courses, pauses, slots, own)
     groups = _grouped(found, seen.courses, by)
     listed = sorted(groups, key=lambda name: -sum(wait.total for wait in groups[name][0]))[:MOST_USERS]
     with uow.begin() as tx:
@@ -71,12 +71,13 @@ def report(
 
 
 def tenants(uow: UnitOfWork, policy: Policy, *, most: int = MOST_USERS) -> list[dict[str, Any]]:
-    """Users with work at this moment, those with the most waiting first; limit: slots of their tier."""
+    """Users with work at this moment, those with the most waiting first; limit: of their tier, or their own."""
     with uow.begin() as tx:
         rows = waits.tenants(tx, most=most)
-    left_out = ("concurrent_jobs", "analyses_per_period", "spec_units_per_period", "retention_days")
+    left_out = ("concurrent_jobs", "analyses_per_period", "spec_units_per_period", "retention_days", "slot_limit")
     return [
-        {name: value for name, value in row.items() if name not in left_out} | {"limit": policy.fairness.slots(plan)}
+        {name: value for name, value in row.items() if name not in left_out}
+        | {"limit": policy.fairness.slots(plan, row["slot_limit"])}
         for plan, row in rows
     ]
 
@@ -89,7 +90,11 @@ def limits(uow: UnitOfWork, policy: Policy) -> dict[Tier, int]:
 
 def _limits(tx: Tx, policy: Policy) -> dict[Tier, int]:
     held = policy.fairness.mode is Mode.ENFORCE
-    return {plan.tier: policy.fairness.slots(plan) if held else _NO_LIMIT for plan in waits.plans(tx)}
+    return {plan.tier: policy.fairness.slots(plan) if held else _NO_LIMIT for plan in plans.every(tx)}
+
+
+def _own_limits(tx: Tx, policy: Policy) -> dict[str, int]:
+    return users.own_limits(tx) if policy.fairness.mode is Mode.ENFORCE else {}
 
 
 def _grouped(found: Sequence[Wait], courses: Sequence[Course], by: By) -> dict[str, tuple[list[Wait], int, str]]:

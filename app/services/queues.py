@@ -37,6 +37,14 @@ def pause(uow: UnitOfWork, queue: str, *, actor: str, now: datetime) -> None:
     _set(uow, queue, now, actor=actor, action="queue.pause")
 
 
+def set_paused(uow: UnitOfWork, queue: str, *, paused: bool, actor: str, now: datetime) -> None:
+    """As pause or resume.  Raises: InvalidInput."""
+    if paused:
+        pause(uow, queue, actor=actor, now=now)
+    else:
+        resume(uow, queue, actor=actor)
+
+
 def resume(uow: UnitOfWork, queue: str, *, actor: str) -> None:
     """Give out a queue's messages again; idempotent.  Raises: InvalidInput."""
     _set(uow, queue, None, actor=actor, action="queue.resume")

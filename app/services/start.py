@@ -68,7 +68,7 @@ def _admitted(tx: Tx, delivery: Delivery, service: Service, account: Account, po
     fairness: FairnessPolicy = policy.fairness
     if fairness.mode is Mode.OFF:
         return True
-    limit = fairness.slots(account.plan)
+    limit = fairness.slots(account.plan, account.slot_limit)
     if _acquire(tx, delivery, service, account, limit, policy, now=now):
         return True
     if fairness.mode is Mode.ENFORCE:
@@ -113,7 +113,7 @@ def _begin(
 
 def _fill(tx: Tx, account: Account, service: Service, policy: Policy) -> None:
     """Should the user have another free slot and nothing ready to take it, wake one: a limit was raised."""
-    limit = policy.fairness.slots(account.plan)
+    limit = policy.fairness.slots(account.plan, account.slot_limit)
     if limit > 1:
         own = step(account.tier, account.run_seconds)
         messages.wake_idle(tx, account.user_id, service, slots=limit, step=own)

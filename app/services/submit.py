@@ -164,7 +164,8 @@ def message_for(job_id: UUID, codebase: Codebase, wanted: Wanted, *, queue: str,
 def _shared(message: JobMessage, account: Account, policy: Policy) -> JobMessage:
     """With the user's share of the queue, and how many of theirs are handed out at once (docs/adr/0026)."""
     fair = policy.fairness
-    return replace(message, step=step(account.tier, account.run_seconds), most_ready=fair.most_ready(account.plan))
+    ready = fair.most_ready(account.plan, account.slot_limit)
+    return replace(message, step=step(account.tier, account.run_seconds), most_ready=ready)
 
 
 def _join(

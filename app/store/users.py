@@ -12,6 +12,7 @@ from sqlalchemy import Row, text
 from app.domain.periods import Period, period_at
 from app.domain.plans import Plan, Tier
 from app.domain.waiting import Runs
+from app.store.plans import plan_of
 from app.store.unit_of_work import Tx
 
 
@@ -20,7 +21,7 @@ class Account:
     """A user with the plan in force.
 
     anchor_at: where the rolling periods start; run_seconds, run_deviation: moving mean of how long the user's jobs held
-    a slot, and of its error; None before the first.
+    a slot, and of its error; None before the first; slot_limit: of this user alone, None: the tier's.
     """
 
     user_id: UUID
@@ -31,6 +32,7 @@ class Account:
     anchor_at: datetime
     run_seconds: float | None = None
     run_deviation: float | None = None
+    slot_limit: int | None = None
 
     @property
     def tier(self) -> Tier:
@@ -54,7 +56,7 @@ class Account:
 
 ACCOUNT = """
            u.id AS user_id, u.kind, u.email, u.is_operator, coalesce(s.anchor_at, u.created_at) AS anchor_at,
-           u.run_seconds, u.run_deviation,
+           u.run_seconds, u.run_deviation, u.slot_limit,
            p.tier, p.concurrent_jobs, p.analyses_per_period, p.spec_units_per_period, p.retention_days"""
 # No active subscription: the free plan, periods from the account's birth (docs/adr/0003).
 WITH_PLAN = """
@@ -74,6 +76,14 @@ _SUBSCRIBE = text("""
 _SET_TIER = text("""
     UPDATE user_subscriptions SET tier = CAST(:tier AS plan_tier)
      WHERE user_id = :user_id AND status = 'active' RETURNING id""")
+_SET_LIMIT = text("UPDATE users SET slot_limit = :slots WHERE id = :user_id")
+_OWN_LIMITS = text("SELECT id, slot_limit FROM users WHERE slot_limit IS NOT NULL")
+_WAITING = text("""
+    SELECT u.id FROM users u LEFT JOIN user_subscriptions s ON s.user_id = u.id AND s.status = 'active'
+     WHERE coalesce(s.tier, 'free') = CAST(:tier AS plan_tier)
+       AND u.id::text IN (SELECT name FROM kombu_group
+                          UNION SELECT user_id FROM kombu_message WHERE delay_reason = 'snooze')
+     ORDER BY u.id""")
 _RAN = text("UPDATE users SET run_seconds = :mean, run_deviation = :deviation WHERE id = :user_id")
 
 
@@ -118,6 +128,21 @@ def set_tier(tx: Tx, user_id: UUID, tier: Tier, *, now: datetime) -> None:
         tx.run(_SUBSCRIBE, user_id=user_id, tier=tier.value, anchor_at=now)
 
 
+def set_limit(tx: Tx, user_id: UUID, slots: int | None) -> None:
+    """Give the user a limit of their own, or the tier's again.  The caller holds the users row."""
+    tx.write(_SET_LIMIT, user_id=user_id, slots=slots)
+
+
+def own_limits(tx: Tx) -> dict[str, int]:
+    """Slots by user id, of those who have a limit of their own."""
+    return {str(row.id): row.slot_limit for row in tx.run(_OWN_LIMITS)}
+
+
+def waiting_of(tx: Tx, tier: Tier) -> list[UUID]:
+    """Users of a tier of whom something waits for a slot."""
+    return list(tx.run(_WAITING, tier=tier.value).scalars())
+
+
 def ran(tx: Tx, account: Account, seconds: float) -> Account:
     """Take a run into the user's moving mean; the account with it.  The caller holds the users row."""
     runs = Runs.following(account.runs, seconds)
@@ -127,9 +152,14 @@ def ran(tx: Tx, account: Account, seconds: float) -> Account:
 
 def account_of(row: Row[Any]) -> Account:
     """From a row with a user's columns and those of the plan."""
-    plan = Plan(
-        Tier(row.tier), row.concurrent_jobs, row.analyses_per_period, row.spec_units_per_period, row.retention_days
-    )
     return Account(
-        row.user_id, row.kind, row.email, row.is_operator, plan, row.anchor_at, row.run_seconds, row.run_deviation
+        row.user_id,
+        row.kind,
+        row.email,
+        row.is_operator,
+        plan_of(row._mapping),  # noqa: SLF001 - SQLAlchemy's name for it is public
+        row.anchor_at,
+        row.run_seconds,
+        row.run_deviation,
+        row.slot_limit,
     )

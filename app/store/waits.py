@@ -12,6 +12,7 @@ from sqlalchemy import Row, RowMapping, text
 
 from app.domain.attribution import Course
 from app.domain.plans import Plan, Tier
+from app.store.plans import plan_of
 from app.store.unit_of_work import Tx
 
 #: Events that one look reads, the newest first: about 100,000 jobs.
@@ -34,9 +35,6 @@ _COURSES = text("""
 _PAUSES = text("""
     SELECT subject AS queue, action, extract(epoch FROM at)::float8 AS at FROM audit_log
      WHERE action IN ('queue.pause', 'queue.resume') AND at < :until ORDER BY id DESC LIMIT 10000""")
-_PLANS = text("""
-    SELECT tier, concurrent_jobs, analyses_per_period, spec_units_per_period, retention_days
-      FROM subscription_plans ORDER BY tier""")
 _EMAILS = text("SELECT id, email FROM users WHERE id = ANY(CAST(:ids AS uuid[]))")
 # the broker's own look at its groups: cheap at any size, exact up to 10,000 a number
 _TENANTS = text("""
@@ -48,7 +46,8 @@ _TENANTS = text("""
     running AS (SELECT user_id::text AS name, service, count(*) AS running FROM execution_slots GROUP BY 1, 2)
     SELECT u.id AS user_id, u.email, service, p.tier, p.concurrent_jobs, p.analyses_per_period,
            p.spec_units_per_period, p.retention_days, coalesce(r.running, 0) AS running, coalesce(w.ready, 0) AS ready,
-           coalesce(w.held, 0) AS held, coalesce(w.oldest_seconds, 0) AS oldest_seconds, u.run_seconds
+           coalesce(w.held, 0) AS held, coalesce(w.oldest_seconds, 0) AS oldest_seconds, u.run_seconds,
+           u.slot_limit
       FROM waiting w FULL JOIN running r USING (name, service)
       JOIN users u ON u.id::text = name
       LEFT JOIN user_subscriptions s ON s.user_id = u.id AND s.status = 'active'
@@ -84,11 +83,6 @@ def pauses(tx: Tx, *, until: datetime) -> list[tuple[str, float, float]]:
     return found + [(queue, at, until.timestamp()) for queue, at in began.items()]
 
 
-def plans(tx: Tx) -> list[Plan]:
-    """As they are sold now."""
-    return [_plan(row) for row in tx.run(_PLANS).mappings()]
-
-
 def emails(tx: Tx, ids: Sequence[str]) -> dict[str, str | None]:
     """By user; None of an anonymous one."""
     return {str(row.id): row.email for row in tx.run(_EMAILS, ids=list(ids))}
@@ -100,17 +94,7 @@ def tenants(tx: Tx, *, most: int) -> list[tuple[Plan, RowMapping]]:
     rows: user_id, email, service, running, ready, held (parked, snoozed or delayed), oldest_seconds (of the ready),
     run_seconds.  Above 10,000 waiting in a queue the numbers are estimates.
     """
-    return [(_plan(row), row) for row in tx.run(_TENANTS, most=most).mappings()]
-
-
-def _plan(row: RowMapping) -> Plan:
-    return Plan(
-        Tier(row["tier"]),
-        row["concurrent_jobs"],
-        row["analyses_per_period"],
-        row["spec_units_per_period"],
-        row["retention_days"],
-    )
+    return [(plan_of(row), row) for row in tx.run(_TENANTS, most=most).mappings()]
 
 
 def _course(row: Row[Any], since: float, until: float) -> Course:

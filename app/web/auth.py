@@ -16,6 +16,8 @@ SESSION_KEY = "secret"
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 #: Endpoints that are POST for their body, and change nothing.
 ONLY_ASKING = frozenset({"api.check_quota"})
+#: Calls that take an operator's scope instead of `write`.
+OPERATING = "/api/v1/operator/"
 #: Open to people who are nobody yet.
 OPEN = frozenset({"pages.spend_link", "pages.sign_out"})
 
@@ -59,11 +61,35 @@ def person(scope: str = "read") -> Account:
     return account
 
 
+def operator() -> Account:
+    """An operator, by token.  A session is not enough for the API: it reads, and no more.
+
+    Raises: Unauthenticated, Forbidden.
+    """
+    caller: Caller = g.caller
+    if caller.account is None:
+        raise Unauthenticated("Send `Authorization: Bearer fl_…` of an operator")
+    if not (caller.account.is_operator and "operator" in caller.scopes):
+        raise Forbidden("This needs an operator's token with the scope 'operator'")
+    return caller.account
+
+
+def operating_person() -> Account:
+    """An operator who signed in, for pages.  Raises: Unauthenticated, Forbidden."""
+    account = person()
+    if not account.is_operator:
+        raise Forbidden("These pages are for operators")
+    return account
+
+
 def limit_writes() -> None:
     """Before each request that writes.  Raises: as somebody; TooManyRequests."""
     if not _writes():
         return
-    account = somebody("read" if request.endpoint in ONLY_ASKING else "write")
+    if request.path.startswith(OPERATING):
+        account = operator()
+    else:
+        account = somebody("read" if request.endpoint in ONLY_ASKING else "write")
     if not g.get("counted"):  # a token's are counted where it is looked up, in one transaction
         throttle(wired().uow, account.user_id, per_minute=wired().settings.rate_limit_per_minute)
 

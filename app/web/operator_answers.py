@@ -1,4 +1,4 @@
-"""What operators get about fairness: shapes of the OpenAPI document, as those of answers.py."""
+"""What operators get: shapes of the OpenAPI document, as those of answers.py."""
 
 from __future__ import annotations
 
@@ -66,3 +66,56 @@ class Fairness(Shape):
     items: list[Waits]
     more: int
     sharing: list[SharingHour]
+
+
+class Tenure(Shape):
+    """A user's tier.  limit: in force, of each service; own_limit: null unless an operator gave one to this user."""
+
+    user_id: UUID
+    email: str | None
+    tier: str
+    limit: int
+    own_limit: int | None
+
+
+class TierShape(Shape):
+    """slots: in force; of_plan: what the plan says; by_setting: whether FAIRNESS_*_LIMIT decides instead."""
+
+    tier: str
+    slots: int
+    of_plan: int
+    by_setting: bool
+
+
+class Tiers(Shape):
+    """The smallest first."""
+
+    items: list[TierShape]
+
+
+class QueueFacts(Shape):
+    """Messages by state.  snoozed is part of delayed; estimated: names of the numbers that are estimates."""
+
+    queue: str
+    paused: bool
+    ready: int
+    oldest_seconds: float
+    leased: int
+    delayed: int
+    snoozed: int
+    parked: int
+    dead: int
+    estimated: list[str]
+
+
+class Queues(Shape):
+    """All six."""
+
+    items: list[QueueFacts]
+
+
+class QueueState(Shape):
+    """What was set."""
+
+    queue: str
+    paused: bool

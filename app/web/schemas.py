@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from app.domain.plans import EventType
+from app.services.limits import MOST_SLOTS
 from app.store.results import TestFilter
 
 MOST_ITEMS = 100
@@ -81,6 +82,33 @@ class NewToken(Body):
     scopes: Annotated[list[Literal["read", "write", "operator"]], Field(min_length=1, max_length=3)] = ["read", "write"]
     # JSON has no instants, so this one member is read from text although the model is strict
     expires_at: Annotated[Instant | None, Field(strict=False, description="None: until revoked")] = None
+
+
+class NewTier(Body):
+    """Another tier."""
+
+    tier: Literal["free", "pro", "pro_plus", "enterprise"]
+
+
+Slots = Annotated[int, Field(ge=1, le=MOST_SLOTS, description="Jobs of each service that may run at once")]
+
+
+class NewLimit(Body):
+    """Another limit of a tier."""
+
+    limit: Slots
+
+
+class NewUserLimit(Body):
+    """Another limit of one user."""
+
+    limit: Annotated[Slots | None, Field(description="null: as the tier")]
+
+
+class PauseQueue(Body):
+    """Whether a queue is to be paused."""
+
+    paused: bool = True
 
 
 class SubmitForm(Query):

@@ -36,7 +36,7 @@ from tasks.publish import publisher
 
 EMPTY = """
     TRUNCATE users, codebases, kombu_group, kombu_message, kombu_dead_letter, job_events, usage_events, analyses,
-             analysis_requests, file_inventories, analysis_files, blob_facts, rate_buckets, reconciliations CASCADE;
+             analysis_requests, file_inventories, analysis_files, blob_facts, rate_buckets, reconciliations, audit_log CASCADE;
     UPDATE subscription_plans SET analyses_per_period = 50 WHERE tier = 'free';
     UPDATE kombu_queue SET paused_at = NULL"""
 POLICY = Policy("1.0.0+test")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from sqlalchemy import text
 
@@ -145,3 +147,83 @@ def test_an_accept_keeps_what_it_promised(web: Web) -> None:
     told = web.submit("two", headers).json
     [kept] = web.client.get(f"/api/v1/analyses/{told['id']}/timeline").json["items"]
     assert kept["facts"]["eta"] == [told["wait"]["eta_low"], told["wait"]["eta_high"]]
+
+
+def audited(web: Web) -> list[tuple[str, str, dict[str, Any]]]:
+    with web.uow.begin() as tx:
+        acts = text("SELECT action, subject, facts FROM audit_log WHERE action <> 'user.add' ORDER BY id")
+        return [(row.action, row.subject, row.facts) for row in tx.run(acts)]
+
+
+def test_an_operator_changes_a_tier_and_a_limit_and_both_are_in_the_audit_log(
+    web: Web, operator: dict[str, str]
+) -> None:
+    user = web.user()
+    path, who = f"/api/v1/operator/users/{user.user_id}", {"user_id": str(user.user_id), "email": user.email}
+    put = web.client.put
+    assert put(f"{path}/tier", json={"tier": "pro"}, headers=operator).json == {
+        **who, "tier": "pro", "limit": 3, "own_limit": None,
+    }  # fmt: skip
+    assert put(f"{path}/limit", json={"limit": 7}, headers=operator).json == {
+        **who, "tier": "pro", "limit": 7, "own_limit": 7,
+    }  # fmt: skip
+    assert put(f"{path}/limit", json={"limit": None}, headers=operator).json["limit"] == 3
+    tier = put("/api/v1/operator/tiers/pro/limit", json={"limit": 4}, headers=operator)
+    assert tier.json == {"tier": "pro", "slots": 4, "of_plan": 4, "by_setting": False}
+    try:
+        assert web.client.get("/api/v1/operator/tiers", headers=operator).json["items"][1] == tier.json
+    finally:
+        put("/api/v1/operator/tiers/pro/limit", json={"limit": 3}, headers=operator)
+    name = str(user.user_id)
+    assert audited(web)[-5:] == [
+        ("user.tier", name, {"before": "free", "after": "pro"}),
+        ("user.limit", name, {"before": None, "after": 7}),
+        ("user.limit", name, {"before": 7, "after": None}),
+        ("plan.limit", "pro", {"before": 3, "after": 4}),
+        ("plan.limit", "pro", {"before": 4, "after": 3}),
+    ]
+
+
+def test_an_operator_pauses_a_queue_and_opens_it_again(web: Web, operator: dict[str, str]) -> None:
+    path = "/api/v1/operator/queues/analysis_default/pause"
+    told = []
+    for body in ({}, {"paused": False}, {"paused": True}):
+        assert web.client.put(path, json=body, headers=operator).status_code == 200
+        items = web.client.get("/api/v1/operator/queues", headers=operator).json["items"]
+        told.append({item["queue"]: item["paused"] for item in items}["analysis_default"])
+    assert told == [True, False, True]
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status"),
+    [
+        ("users/{user}/tier", {"tier": "gold"}, 422),
+        ("users/{user}/limit", {"limit": 0}, 422),
+        ("users/{user}/limit", {}, 422),
+        ("users/{user}/limit", {"limit": "5"}, 422),
+        ("users/00000000-0000-0000-0000-000000000000/limit", {"limit": 5}, 404),
+        ("users/00000000-0000-0000-0000-000000000000/tier", {"tier": "pro"}, 404),
+        ("tiers/gold/limit", {"limit": 5}, 404),
+        ("tiers/pro/limit", {"limit": 1001}, 422),
+        ("queues/nowhere/pause", {}, 422),
+    ],
+)
+def test_a_change_that_makes_no_sense_is_refused(
+    web: Web, operator: dict[str, str], path: str, body: dict[str, Any], status: int
+) -> None:
+    path = path.format(user=web.user().user_id)
+    before = len(audited(web))
+    answer = web.client.put(f"/api/v1/operator/{path}", json=body, headers=operator)
+    assert (answer.status_code, answer.mimetype) == (status, "application/problem+json")
+    assert len(audited(web)) == before
+
+
+def test_changes_are_for_operators_by_token(web: Web) -> None:
+    boss = web.user(is_operator=True)
+    path, body = f"/api/v1/operator/users/{boss.user_id}/tier", {"tier": "enterprise"}
+    assert web.client.put(path, json=body).status_code == 401
+    assert web.client.put(path, json=body, headers=web.token(boss.user_id)).status_code == 403
+    assert web.client.put(path, json=body, headers=web.token(None, "read", "write", "operator")).status_code == 403
+    web.sign_in(boss)
+    assert web.client.put(path, json=body).status_code == 401
+    assert audited(web) == []

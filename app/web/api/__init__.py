@@ -43,4 +43,4 @@ def _conditional(response: Response) -> Response:
 
 
 # the views register themselves on `api`
-from app.web.api import account, analyses, batch, events, operator, repositories, results  # noqa: E402, F401
+from app.web.api import account, analyses, batch, events, operate, operator, repositories, results  # noqa: E402, F401

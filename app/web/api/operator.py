@@ -6,13 +6,10 @@ from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
 
-from flask import g
-
 from app.domain.queues import ALL_QUEUES
-from app.errors import Forbidden, Unauthenticated
-from app.services import fairness_report
+from app.services import fairness_report, limits, queues
 from app.services.audit import BROKEN, UNKNOWN, audit
-from app.web import answers, operator_answers
+from app.web import answers, auth, operator_answers
 from app.web.api import api
 from app.web.context import utc_now, wired
 from app.web.schemas import AuditQuery, FairnessQuery, TenantsQuery
@@ -30,7 +27,7 @@ MOST_EVENTS = 60_000
 @api.doc(operation_id="audit", tags=["Operator"])
 def show_audit(asked: AuditQuery) -> dict[str, Any]:
     """Check every invariant on the live database: the rows that break it.  Needs an operator's token."""
-    _operator()
+    auth.operator()
     now = utc_now()
     found = audit(wired().uow, since=asked.since, most=asked.limit, within=WITHIN)
     statuses = [finding.status for finding in found]
@@ -48,7 +45,7 @@ def show_audit(asked: AuditQuery) -> dict[str, Any]:
 @api.doc(operation_id="tenants", tags=["Operator"])
 def show_tenants(asked: TenantsQuery) -> dict[str, Any]:
     """List users with work in the queues or at work.  Needs an operator's token."""
-    _operator()
+    auth.operator()
     return {"items": fairness_report.tenants(wired().uow, wired().policy, most=asked.limit)}
 
 
@@ -58,7 +55,7 @@ def show_tenants(asked: TenantsQuery) -> dict[str, Any]:
 @api.doc(operation_id="fairness", tags=["Operator"])
 def show_fairness(asked: FairnessQuery) -> dict[str, Any]:
     """Tell who waited how long and for what.  Needs an operator's token."""
-    _operator()
+    auth.operator()
     now = utc_now()
     return fairness_report.report(
         wired().uow,
@@ -71,9 +68,19 @@ def show_fairness(asked: FairnessQuery) -> dict[str, Any]:
     )
 
 
-def _operator() -> None:
-    """Raises: Unauthenticated, Forbidden.  A session of an operator is not enough: it reads, and no more."""
-    if g.caller.account is None:
-        raise Unauthenticated("Send `Authorization: Bearer fl_…` of an operator")
-    if not (g.caller.account.is_operator and "operator" in g.caller.scopes):
-        raise Forbidden("This needs an operator's token with the scope 'operator'")
+@api.get("/operator/queues")
+@api.output(operator_answers.Queues)
+@api.doc(operation_id="queues", tags=["Operator"])
+def show_queues() -> dict[str, Any]:
+    """Tell how full each queue is.  Needs an operator's token."""
+    auth.operator()
+    return {"items": queues.facts(wired().uow)}
+
+
+@api.get("/operator/tiers")
+@api.output(operator_answers.Tiers)
+@api.doc(operation_id="tiers", tags=["Operator"])
+def show_tiers() -> dict[str, Any]:
+    """Tell how many jobs of a user run at once, by tier.  Needs an operator's token."""
+    auth.operator()
+    return {"items": [asdict(limit) for limit in limits.tier_limits(wired().uow, wired().policy)]}

@@ -1,0 +1,71 @@
+"""What operators change: tiers, limits and queues.  Every change is in the audit log."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+from uuid import UUID
+
+from app.domain.plans import Tier
+from app.errors import NotFound
+from app.services import accounts, limits, queues
+from app.store.users import Account
+from app.web import auth, operator_answers
+from app.web.api import api
+from app.web.context import utc_now, wired
+from app.web.schemas import NewLimit, NewTier, NewUserLimit, PauseQueue
+
+
+@api.put("/operator/users/<uuid:user_id>/tier")
+@api.input(NewTier, arg_name="asked")
+@api.output(operator_answers.Tenure)
+@api.doc(operation_id="changeTier", tags=["Operator"])
+def change_tier(asked: NewTier, user_id: UUID) -> dict[str, Any]:
+    """Put a user on another tier; what waits moves with them at once.  Needs an operator's token."""
+    actor = str(auth.operator().user_id)
+    account = accounts.change_tier(wired().uow, user_id, Tier(asked.tier), wired().policy, actor=actor, now=utc_now())
+    return _told(account)
+
+
+@api.put("/operator/users/<uuid:user_id>/limit")
+@api.input(NewUserLimit, arg_name="asked")
+@api.output(operator_answers.Tenure)
+@api.doc(operation_id="changeUserLimit", tags=["Operator"])
+def change_user_limit(asked: NewUserLimit, user_id: UUID) -> dict[str, Any]:
+    """Give a user a limit of their own, or null: that of their tier.  Needs an operator's token."""
+    actor = str(auth.operator().user_id)
+    return _told(limits.change_user_limit(wired().uow, user_id, asked.limit, wired().policy, actor=actor))
+
+
+@api.put("/operator/tiers/<tier>/limit")
+@api.input(NewLimit, arg_name="asked")
+@api.output(operator_answers.TierShape)
+@api.doc(operation_id="changeTierLimit", tags=["Operator"])
+def change_tier_limit(asked: NewLimit, tier: str) -> dict[str, Any]:
+    """Let users of a tier run so many jobs of each service at once.  Needs an operator's token."""
+    actor = str(auth.operator().user_id)
+    if tier not in set(Tier):
+        raise NotFound(f"There is no tier {tier!r}; there are {', '.join(Tier)}")
+    return asdict(limits.change_tier_limit(wired().uow, Tier(tier), asked.limit, wired().policy, actor=actor))
+
+
+@api.put("/operator/queues/<queue>/pause")
+@api.input(PauseQueue, arg_name="asked")
+@api.output(operator_answers.QueueState)
+@api.doc(operation_id="pauseQueue", tags=["Operator"])
+def pause_queue(asked: PauseQueue, queue: str) -> dict[str, Any]:
+    """Give out nothing of a queue, or with `paused` false its messages again.  Needs an operator's token."""
+    actor = str(auth.operator().user_id)
+    queues.set_paused(wired().uow, queue, paused=asked.paused, actor=actor, now=utc_now())
+    return {"queue": queue, "paused": asked.paused}
+
+
+def _told(account: Account) -> dict[str, Any]:
+    policy = wired().policy.fairness
+    return {
+        "user_id": account.user_id,
+        "email": account.email,
+        "tier": account.tier.value,
+        "limit": policy.slots(account.plan, account.slot_limit),
+        "own_limit": account.slot_limit,
+    }
