@@ -52,7 +52,7 @@ worker_cancel_long_running_tasks_on_connection_loss = False  # the fence decides
 enable_utc = True
 timezone = "UTC"
 
-imports = ("tasks.analysis", "tasks.maintenance")
+imports = ("tasks.analysis", "tasks.maintenance", "tasks.lending")
 beat_scheduler = "tasks.scheduler:PgScheduler"
 beat_max_loop_interval = 5
 beat_schedule = {

@@ -74,6 +74,8 @@ class Settings(BaseModel):
     specgen_queue_priority_workers: Slots = 3
     specgen_queue_default_workers: Slots = 2
     specgen_queue_scheduled_workers: Slots = 1
+    queue_lending: bool = False  # idle workers of a priority queue take work of the default one
+    queue_lending_floor: Slots | None = None  # processes that stay free of it; none: half of them
     lease_seconds: Annotated[float, Field(ge=1, le=3600)] = 15
     heartbeat_seconds: Annotated[float, Field(ge=0.2, le=600)] = 3
     analysis_time_limit: Annotated[Duration, Field(gt=timedelta(0))] = timedelta(minutes=20)

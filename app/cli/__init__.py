@@ -14,6 +14,7 @@ COMMANDS = {
     "up": "up",
     "migrate": "operate",
     "user": "accounts",
+    "tier": "accounts",
     "token": "accounts",
     "submit": "submit",
     "inventory": "inventory",

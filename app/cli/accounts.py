@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
+from typing import Any
+
 import click
 
 from app import supervisor
 from app.cli.wiring import now, open_database, policy, show
 from app.domain.plans import Tier
-from app.services import accounts
+from app.services import accounts, limits
 from app.settings import load
 
 TIERS = click.Choice([tier.value for tier in Tier])
+
+
+class _SlotsOrTier(click.ParamType[int | None]):
+    name = "slots"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | None:
+        if value == "tier":
+            return None
+        try:
+            return click.IntRange(1, limits.MOST_SLOTS).convert(value, param, ctx)
+        except click.BadParameter:
+            self.fail(f"{value!r}: allowed are 1 to {limits.MOST_SLOTS} and `tier`", param, ctx)
 
 
 @click.group()
@@ -42,6 +58,19 @@ def change_tier(email: str, tier: str, *, as_json: bool) -> None:
     show({"user_id": str(after.user_id), "email": after.email, "tier": after.tier.value}, as_json=as_json)
 
 
+@user.command("limit")
+@click.argument("email")
+@click.argument("slots", type=_SlotsOrTier(), metavar="N|tier")
+@click.option("--json", "as_json", is_flag=True)
+def change_user_limit(email: str, slots: int | None, *, as_json: bool) -> None:
+    """Let one account run N jobs of each service at once, or as many as its tier."""
+    uow = open_database()
+    account = accounts.find_person(uow, email)
+    after = limits.change_user_limit(uow, account.user_id, slots, policy(), actor="cli")
+    in_force = policy().fairness.slots(after.plan, after.slot_limit)
+    show({"user_id": str(after.user_id), "email": after.email, "limit": in_force}, as_json=as_json)
+
+
 @user.command("link")
 @click.argument("email")
 def sign_in_link(email: str) -> None:
@@ -51,6 +80,33 @@ def sign_in_link(email: str) -> None:
     settings = load()
     where = settings.public_url or supervisor.address(settings.home) or settings.fairlane_url
     click.echo(f"{where}/sign-in?token={secret}")
+
+
+@click.group()
+def tier() -> None:
+    """How many jobs of a user run at once, by tier."""
+
+
+@tier.command("list")
+@click.option("--json", "as_json", is_flag=True)
+def list_tiers(*, as_json: bool) -> None:
+    """Print the limit of each tier, and where it comes from."""
+    told = [asdict(limit) for limit in limits.tier_limits(open_database(), policy())]
+    if as_json:
+        click.echo(json.dumps(told))
+        return
+    for limit in told:
+        source = f"FAIRNESS_{limit['tier'].upper()}_LIMIT" if limit["by_setting"] else "the plan"
+        click.echo(f"{limit['tier']}: {limit['slots']} ({source})")
+
+
+@tier.command("limit")
+@click.argument("name", type=TIERS, metavar="TIER")
+@click.argument("slots", type=click.IntRange(1, limits.MOST_SLOTS), metavar="N")
+@click.option("--json", "as_json", is_flag=True)
+def change_tier_limit(name: str, slots: int, *, as_json: bool) -> None:
+    """Let users of a tier run N jobs of each service at once; who waits feels it at once."""
+    show(asdict(limits.change_tier_limit(open_database(), Tier(name), slots, policy(), actor="cli")), as_json=as_json)
 
 
 @click.group()

@@ -8,8 +8,9 @@ The tables are in `schema.py`; an application's migration creates them.  A stock
 to them.
 
 Options (`broker_transport_options`; an unknown one is an error): `lease_seconds` 15, `heartbeat_seconds` 3,
-`poll_seconds` 5, `max_deliveries` 5, `queue_order` "round_robin" or "strict" (in the order of `-Q`), `listen` True,
-`direct_url` None, and a `…_tablename` for each table.  `options.py` says what each does.
+`poll_seconds` 5, `max_deliveries` 5, `queue_order` "round_robin" or "strict" (in the order of `-Q`), `spare_queues` {}
+(read only while so many of the node's processes stay free of them), `listen` True, `direct_url` None, and a
+`…_tablename` for each table.  `options.py` says what each does.
 
 Publishing.  One statement.  Headers: `tenant` → column user_id, `unique_key` → at most one message holds it, else
 DuplicateKey with the task id of the one that is there.  `eta` and `countdown` wait in the table, counted by the

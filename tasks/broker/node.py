@@ -146,7 +146,7 @@ class Node:
         fanout = self.fanout.patience(self.session)
         if self.session.busy:
             return TURN_SECONDS
-        if self._ledger or (self.reader.hopeful and self.free()):
+        if self._ledger or self.reader.hopeful(self.free()):
             return min(fanout, self._spacing())
         return min(fanout, self.reader.patience() if self.queues else TURN_SECONDS)
 
@@ -208,7 +208,7 @@ class Node:
         """Write and claim until the window is full or the queues are empty; with a loop, begin to and go on."""
         if self.session.busy or self._spacing() > 0:
             return
-        while self.reader.hopeful and (claim := self.reader.next(self.free())):
+        while self.reader.hopeful(self.free()) and (claim := self.reader.next(self.free())):
             if self.alarm.loop is not None and self.session.fileno() is not None:
                 statement, given, crashed = self._ledger.ride(claim.statement, claim.parameters)
                 self.session.start(statement, given, partial(self._landed, claim), crashed)
@@ -228,7 +228,7 @@ class Node:
 
     def _spacing(self) -> float:
         """Seconds until an exchange is worth a commit."""
-        if self.reader.hopeful and 2 * self.free() >= (self.prefetch_count or BATCH):
+        if self.reader.hopeful(self.free()) and 2 * self.free() >= (self.prefetch_count or BATCH):
             return 0.0
         return max(0.0, self._exchanged_at + SPACING_SECONDS - monotonic())
 

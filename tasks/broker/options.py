@@ -31,6 +31,9 @@ class Options:
     max_deliveries: int = 5
     #: Several queues: `round_robin` shares the window, `strict` empties them in the order of `-Q`.
     queue_order: str = "round_robin"
+    #: {queue: so many of its window a node keeps free of it}: what a node reads only with what it has to spare, after
+    #: its other queues; one that reads no other reads it as any.
+    spare_queues: tuple[tuple[str, int], ...] = ()
     #: False behind a pooler without sessions: no LISTEN and no lock; wake-up by poll, rescue by lease expiry.
     listen: bool = True
     #: A URL that reaches PostgreSQL itself, for the node's own session, when the broker URL leads to a pooler.  User
@@ -54,6 +57,11 @@ class Options:
         _require(type(self.max_deliveries) is int and self.max_deliveries > 0, "max_deliveries", "an integer above 0")
         _require(self.queue_order in ORDERS, "queue_order", " or ".join(ORDERS))
         _require(type(self.listen) is bool, "listen", "True or False")
+        _require(
+            all(isinstance(queue, str) and type(kept) is int and kept >= 0 for queue, kept in self.spare_queues),
+            "spare_queues",
+            "a dict of queue names and integers of 0 or more",
+        )
         for name in (field.name for field in fields(self) if field.name.endswith("_tablename")):
             _require(_IDENTIFIER.fullmatch(str(getattr(self, name))), name, "a lower-case table name")
 
@@ -71,7 +79,12 @@ def read_options(given: Mapping[str, Any]) -> Options:
             near = get_close_matches(name, known, 1)
             hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(sorted(known))}"
             raise BadOption(f"unknown broker transport option {name!r}; {hint}")
-    return Options(**{name: value for name, value in given.items() if name in known})
+    chosen = {name: value for name, value in given.items() if name in known}
+    if "spare_queues" in chosen:
+        spare = chosen["spare_queues"]
+        _require(isinstance(spare, Mapping), "spare_queues", "a dict of queue names and integers of 0 or more")
+        chosen["spare_queues"] = tuple(sorted(spare.items()))
+    return Options(**chosen)
 
 
 def _is_number(value: object) -> bool:

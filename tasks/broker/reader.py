@@ -99,6 +99,7 @@ class Reader:
         self._options, self._sql, self._session = options, sql, session
         self._places: dict[str, Place] = {}
         self._hints: set[str] = set()
+        self._spare: dict[str, int] = {}
         self._rotation = 0
         self._turn: list[str] = []
         self._active = True
@@ -110,6 +111,7 @@ class Reader:
         if queue not in self.queues:
             self.queues.append(queue)
             self._places[queue] = Place()
+            self._divide()
         self._hints.add(queue)
         self.poll_at = 0.0
 
@@ -117,7 +119,13 @@ class Reader:
         """Read it no more."""
         if queue in self.queues:
             self.queues.remove(queue)
+            self._divide()
         self._hints.discard(queue)
+
+    def _divide(self) -> None:
+        """Which of the queues are read with what is to spare; a node that reads no others has nothing to keep."""
+        spare = {queue: kept for queue, kept in self._options.spare_queues if queue in self.queues}
+        self._spare = spare if len(spare) < len(self.queues) else {}
 
     def clear(self) -> None:
         """Read nothing more."""
@@ -143,30 +151,43 @@ class Reader:
         self._active = True
         self.poll_at = min(self.poll_at, monotonic() + WATCH_SECONDS)
 
-    @property
-    def hopeful(self) -> bool:
-        """Something may be ready."""
+    def hopeful(self, budget: int) -> bool:
+        """Something may be ready, of which `budget` more messages leave room for some."""
         now = monotonic()
         self._hints.update(queue for queue in self.queues if now >= self._places[queue].look_at())
-        return bool(self._hints)
+        return any(self._room(queue, budget) for queue in self._hints)
 
     def patience(self) -> float:
         """Seconds until there is something to look at, should nobody tell."""
-        looks = [self._places[queue].look_at() for queue in self.queues]
+        # what is hinted at and was not claimed waits for room
+        looks = [self._places[queue].look_at() for queue in self.queues if queue not in self._hints]
         return max(0.0, min([self.poll_at, *looks]) - monotonic())
 
     def next(self, budget: int) -> Claim | None:
         """The next claim, of up to `budget` messages; None when the queues are empty, as far as is known."""
+        own = [queue for queue in self.queues if queue not in self._spare]
+        if claim := self._next_of(own, budget):
+            return claim
+        for queue in self._spare:
+            if queue in self._hints and (room := self._room(queue, budget)):
+                return self.claim_of(queue, room)
+        return None
+
+    def _next_of(self, queues: list[str], budget: int) -> Claim | None:
         if self._options.queue_order == "strict":
-            queue = next((queue for queue in self.queues if queue in self._hints), None)
+            queue = next((queue for queue in queues if queue in self._hints), None)
             return self.claim_of(queue, budget) if queue and budget else None
         self._turn = [queue for queue in self._turn if queue in self._hints]
         if not self._turn:
             self._rotation += 1
-            first = self._rotation % max(1, len(self.queues))
-            self._turn = [queue for queue in self.queues[first:] + self.queues[:first] if queue in self._hints]
+            first = self._rotation % max(1, len(queues))
+            self._turn = [queue for queue in queues[first:] + queues[:first] if queue in self._hints]
         share = -(-budget // max(1, len(self._turn)))
         return self.claim_of(self._turn.pop(0), share) if self._turn and share else None
+
+    def _room(self, queue: str, budget: int) -> int:
+        """How many messages of a queue may be claimed when `budget` of any may."""
+        return max(0, budget - self._spare.get(queue, 0))
 
     def claim_of(self, queue: str, count: int) -> Claim:
         """A claim of up to `count` messages of one queue."""

@@ -252,6 +252,41 @@ def test_queues_are_served_in_the_order_of_the_option(broker: Broker, taker: Tak
     assert sorted(message.headers["id"][0] for message in one.take(len(expected))) == list(expected)
 
 
+def test_a_spare_queue_is_read_only_while_so_many_processes_stay_free(broker: Broker, taker: Take) -> None:
+    for number in range(6):
+        broker.send("work", queue="b", task_id=f"b{number}")
+    one = taker("a", "b", prefetch=4, spare_queues={"b": 2})
+    first, second = one.take(2)
+    for _ in range(5):
+        one.look(0.02)
+    assert one.got == []
+    for number in range(3):
+        broker.send("work", queue="a", task_id=f"a{number}")
+    own = one.take(2)
+    assert [message.headers["id"] for message in own] == ["a0", "a1"]
+    first.ack()  # three are taken: the next one of its own comes, and no other
+    assert [message.headers["id"] for message in one.take(1)] == ["a2"]
+    for message in (second, *own):
+        message.ack()
+    assert [message.headers["id"] for message in one.take(1)] == ["b2"]
+
+
+def test_while_there_is_no_room_for_a_spare_queue_the_node_is_idle(broker: Broker, taker: Take) -> None:
+    for number in range(6):
+        broker.send("work", queue="b", task_id=f"b{number}")
+    one = taker("a", "b", prefetch=2, spare_queues={"b": 1})
+    (message,) = one.take(1)
+    one.look(0.02)
+    assert message.channel.node.patience() > 0.05
+
+
+def test_a_node_that_reads_only_spare_queues_has_nothing_to_keep(broker: Broker, taker: Take) -> None:
+    for number in range(4):
+        broker.send("work", queue="b", task_id=f"b{number}")
+    one = taker("b", prefetch=4, spare_queues={"b": 3})
+    assert len(one.take(4)) == 4
+
+
 def test_without_listen_the_poll_finds_what_is_ready(broker: Broker, taker: Take) -> None:
     one = taker(listen=False, poll_seconds=0.2)
     one.look(0.05)

@@ -186,6 +186,8 @@ def test_a_stock_producer_can_publish(broker: Broker) -> None:
         ({"lease_seconds": 5}, "heartbeat_seconds"),
         ({"poll_seconds": "5"}, "above 0"),
         ({"queue_order": "random"}, "round_robin or strict"),
+        ({"spare_queues": ["a"]}, "a dict of queue names"),
+        ({"spare_queues": {"a": -1}}, "a dict of queue names"),
         ({"message_tablename": "a; drop"}, "table name"),
         ({"max_deliveries": 0}, "integer"),
         ({"listen": 1}, "True or False"),

@@ -30,9 +30,9 @@ FAULTS = {
 }
 
 
-def start(nodes: Nodes, name: str, processes: int, environment: dict[str, str]) -> LocalProcess:
+def start(nodes: Nodes, name: str, processes: int, environment: dict[str, str], queues: str = QUEUES) -> LocalProcess:
     """A node of the worker with naps; not ready yet."""
-    argv = [sys.executable, "-m", "celery", "-A", "tests.e2e.fire_worker", "worker", "-l", "INFO", "-Q", QUEUES]
+    argv = [sys.executable, "-m", "celery", "-A", "tests.e2e.fire_worker", "worker", "-l", "INFO", "-Q", queues]
     argv += ["-c", str(processes), "-n", f"{name}@%h", "--without-gossip", "--without-mingle"]
     process = LocalProcess(
         name, argv, nodes.environment(LOG_FORMAT="json", **environment), nodes.folder / f"{name}.log"

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from bench.fairness.scenes import backlog, flood, herd, priority, release, seconds, zipf
+from bench.fairness.scenes import backlog, flood, herd, lending, priority, release, seconds, zipf
 from bench.fairness.scenes.figures import Figures
 
 #: Sizes by name, from the command line.  -> figures
@@ -16,6 +16,7 @@ SCENES: dict[str, Scene] = {
     "zipf": zipf.measure,
     "herd": herd.measure,
     "priority": priority.measure,
+    "lending": lending.measure,
 }
 
 __all__ = ["SCENES", "Scene"]

@@ -1,0 +1,34 @@
+"""The countdown of a snooze alone brings every job to its end: the wake makes it quick, and is not needed."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from sqlalchemy import text
+
+from app.domain.plans import Tier
+from app.services import browse
+from app.services.audit import HOLDS, audit
+from tests.e2e.conftest import System
+from tests.e2e.fire import start
+from tests.nodes import wait_for
+
+NO_WAKE = """
+    CREATE OR REPLACE FUNCTION wake_user(who text, service text, most integer, step integer) RETURNS SETOF uuid
+    LANGUAGE sql AS 'SELECT CAST(NULL AS uuid) WHERE false'"""
+JOBS = 6
+
+
+def test_without_any_wake_every_job_of_a_user_at_the_limit_runs_in_its_turn(system: System) -> None:
+    world = system.world
+    with world.uow.begin() as tx:
+        tx.run(text(NO_WAKE))
+    user = world.user(Tier.FREE)
+    jobs = [world.submit(user, world.wanted("ms200")) for _ in range(JOBS)]
+    begun = datetime.now(UTC)
+    start(system.nodes, "node", 2, {"FAIRNESS_SNOOZE_DURATION": "1s", "FAIRNESS_SNOOZE_JITTER": "0"}).ready()
+    wait_for(lambda: world.value("SELECT count(*) FROM kombu_message") == 0, "every job to end", seconds=120)
+    timelines = [[row["event"] for row in browse.timeline(world.uow, job_id, None)] for job_id in jobs]
+    assert all(events[-1] == "completed" and "woken" not in events for events in timelines)
+    assert sum(events.count("snoozed") for events in timelines) > 0
+    assert [finding for finding in audit(world.uow, since=begun) if finding.status != HOLDS] == []
