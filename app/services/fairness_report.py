@@ -7,11 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Literal
+from uuid import UUID
+
+from sqlalchemy import RowMapping
 
 from app.domain import simulation
 from app.domain.attribution import Cause, Course, Wait, attribute
 from app.domain.fairness import Mode
-from app.domain.plans import Tier
+from app.domain.plans import Plan, Tier
 from app.domain.queues import Service, select_queue
 from app.domain.simulation import Run
 from app.domain.summaries import sharing, summarise
@@ -74,6 +77,17 @@ def tenants(uow: UnitOfWork, policy: Policy, *, most: int = MOST_USERS) -> list[
     """Users with work at this moment, those with the most waiting first; limit: of their tier, or their own."""
     with uow.begin() as tx:
         rows = waits.tenants(tx, most=most)
+    return _tenants(rows, policy)
+
+
+def tenants_of(uow: UnitOfWork, policy: Policy, user_id: UUID) -> list[dict[str, Any]]:
+    """As tenants, of one user: a row for each service of which they have work."""
+    with uow.begin() as tx:
+        rows = waits.tenants(tx, most=len(Service), user_id=user_id)
+    return _tenants(rows, policy)
+
+
+def _tenants(rows: Sequence[tuple[Plan, RowMapping]], policy: Policy) -> list[dict[str, Any]]:
     left_out = ("concurrent_jobs", "analyses_per_period", "spec_units_per_period", "retention_days", "slot_limit")
     return [
         {name: value for name, value in row.items() if name not in left_out}

@@ -41,9 +41,10 @@ _TENANTS = text("""
     WITH waiting AS (
         SELECT g.name, split_part(q.name, '_', 1) AS service, sum(g.ready) AS ready, sum(g.delayed + g.parked) AS held,
                max(g.oldest_seconds) AS oldest_seconds
-          FROM kombu_queue q CROSS JOIN LATERAL kombu_message_groups(q.name, NULL, :most) g
-         WHERE g.name <> '' GROUP BY 1, 2),
-    running AS (SELECT user_id::text AS name, service, count(*) AS running FROM execution_slots GROUP BY 1, 2)
+          FROM kombu_queue q CROSS JOIN LATERAL kombu_message_groups(q.name, CAST(:who AS text), :most) g
+         WHERE g.name <> '' GROUP BY 1, 2 HAVING sum(g.ready + g.delayed + g.parked) > 0),
+    running AS (SELECT user_id::text AS name, service, count(*) AS running FROM execution_slots
+                 WHERE CAST(:who AS text) IS NULL OR user_id = CAST(:who AS uuid) GROUP BY 1, 2)
     SELECT u.id AS user_id, u.email, service, p.tier, p.concurrent_jobs, p.analyses_per_period,
            p.spec_units_per_period, p.retention_days, coalesce(r.running, 0) AS running, coalesce(w.ready, 0) AS ready,
            coalesce(w.held, 0) AS held, coalesce(w.oldest_seconds, 0) AS oldest_seconds, u.run_seconds,
@@ -88,13 +89,13 @@ def emails(tx: Tx, ids: Sequence[str]) -> dict[str, str | None]:
     return {str(row.id): row.email for row in tx.run(_EMAILS, ids=list(ids))}
 
 
-def tenants(tx: Tx, *, most: int) -> list[tuple[Plan, RowMapping]]:
-    """(plan, row) of users with work in the queues or at work, those with the most waiting first.
+def tenants(tx: Tx, *, most: int, user_id: UUID | None = None) -> list[tuple[Plan, RowMapping]]:
+    """(plan, row) of users with work in the queues or at work, those with the most waiting first; of one, if named.
 
     rows: user_id, email, service, running, ready, held (parked, snoozed or delayed), oldest_seconds (of the ready),
     run_seconds.  Above 10,000 waiting in a queue the numbers are estimates.
     """
-    return [(plan_of(row), row) for row in tx.run(_TENANTS, most=most).mappings()]
+    return [(plan_of(row), row) for row in tx.run(_TENANTS, most=most, who=user_id and str(user_id)).mappings()]
 
 
 def _course(row: Row[Any], since: float, until: float) -> Course:

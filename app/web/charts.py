@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +29,16 @@ def bars(counts: Mapping[str, int]) -> list[Bar]:
         rows.append(Bar(label, count, round(100 * before / total, 2), round(100 * count / longest, 2), share))
         before += count
     return rows
+
+
+def shares(row: Mapping[str, Any], names: Sequence[str]) -> list[Bar]:
+    """The parts of one whole, in this order; all are 0 when the whole is."""
+    total, parts, before = sum(row[name] for name in names) or 1, [], 0.0
+    for name in names:
+        share = round(100 * row[name] / total, 1)
+        parts.append(Bar(name, 0, round(before, 1), share, share))
+        before += share
+    return parts
 
 
 def directories(by_directory: Mapping[str, int]) -> dict[str, int]:

@@ -131,6 +131,24 @@ class TokenForm(Query):
     may_write: bool = False
 
 
+class TierForm(Query):
+    """Another tier, from its form."""
+
+    tier: Literal["free", "pro", "pro_plus", "enterprise"]
+
+
+class LimitForm(Query):
+    """Another limit, from its form; an empty field is none."""
+
+    limit: Slots | None = None
+
+
+class PauseForm(Query):
+    """Whether a queue is to be paused, from its form."""
+
+    paused: bool
+
+
 class TestsQuery(Query):
     """What to list of an inventory, and from where."""
 

@@ -49,7 +49,7 @@ def init(app: APIFlask) -> None:
     env.filters |= {"number": number, "instant": instant, "duration": duration, "short": short}
     env.globals |= {
         "STATES": STATES, "PHASES": PHASES, "asset": asset, "line_url": line_url, "is_theirs": THEIRS.__contains__,
-        "bars": charts.bars, "directories": charts.directories, "meter": charts.meter,
+        "bars": charts.bars, "directories": charts.directories, "meter": charts.meter, "shares": charts.shares,
     }  # fmt: skip
 
 

@@ -1,0 +1,96 @@
+"""The operator's pages: who waits and why, and what can be done about it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from uuid import UUID
+
+from flask import redirect, render_template, request, url_for
+from werkzeug.wrappers import Response
+
+from app.domain.plans import Tier
+from app.domain.queues import ALL_QUEUES
+from app.errors import NotFound
+from app.services import accounts, fairness_report, limits, queues
+from app.web import auth
+from app.web.context import utc_now, wired
+from app.web.pages import pages, read
+from app.web.schemas import LimitForm, PauseForm, TierForm
+
+DAY = timedelta(days=1)
+#: Read for the picture of the last day: some tenths of a second of a processor that other requests share.
+MOST_EVENTS = 20_000
+
+
+@pages.get("/operator")
+def show_operator() -> str:
+    """Who has work, how full the queues are, what is allowed, and what was waited for."""
+    auth.operating_person()
+    services, now = wired(), utc_now()
+    return render_template(
+        "operator.html",
+        tenants=fairness_report.tenants(services.uow, services.policy, most=25),
+        queues=queues.facts(services.uow),
+        tiers=limits.tier_limits(services.uow, services.policy),
+        report=fairness_report.report(
+            services.uow,
+            services.policy,
+            by="tier",
+            since=now - DAY,
+            until=now,
+            workers={queue: services.settings.workers(queue) for queue in ALL_QUEUES},
+            most=MOST_EVENTS,
+        ),
+    )
+
+
+@pages.get("/operator/users/<uuid:user_id>")
+def show_user(user_id: UUID) -> str:
+    """One user's tier and limit, and their work now."""
+    auth.operating_person()
+    services = wired()
+    account = accounts.find(services.uow, user_id)
+    policy = services.policy.fairness
+    return render_template(
+        "operator_user.html",
+        user=account,
+        limit=policy.slots(account.plan, account.slot_limit),
+        of_tier=policy.slots(account.plan),
+        tiers=list(Tier),
+        work=fairness_report.tenants_of(services.uow, services.policy, user_id),
+    )
+
+
+@pages.post("/operator/users/<uuid:user_id>/tier")
+def change_tier(user_id: UUID) -> Response:
+    """Put the user on another tier."""
+    actor, asked = str(auth.operating_person().user_id), read(TierForm, request.form)
+    accounts.change_tier(wired().uow, user_id, Tier(asked.tier), wired().policy, actor=actor, now=utc_now())
+    return redirect(url_for("pages.show_user", user_id=user_id), 303)
+
+
+@pages.post("/operator/users/<uuid:user_id>/limit")
+def change_user_limit(user_id: UUID) -> Response:
+    """Give the user a limit of their own; an empty field is that of the tier."""
+    actor, asked = str(auth.operating_person().user_id), read(LimitForm, request.form)
+    limits.change_user_limit(wired().uow, user_id, asked.limit, wired().policy, actor=actor)
+    return redirect(url_for("pages.show_user", user_id=user_id), 303)
+
+
+@pages.post("/operator/tiers/<tier>/limit")
+def change_tier_limit(tier: str) -> Response:
+    """Change a tier's limit; an empty field changes nothing."""
+    actor, asked = str(auth.operating_person().user_id), read(LimitForm, request.form)
+    if tier not in set(Tier):
+        raise NotFound(f"There is no tier {tier!r}")
+    if asked.limit is not None:
+        limits.change_tier_limit(wired().uow, Tier(tier), asked.limit, wired().policy, actor=actor)
+    return redirect(url_for("pages.show_operator", _anchor="limits"), 303)
+
+
+@pages.post("/operator/queues/<queue>/pause")
+def pause_queue(queue: str) -> Response:
+    """Pause a queue, or open it again."""
+    actor, asked = str(auth.operating_person().user_id), read(PauseForm, request.form)
+    queues.set_paused(wired().uow, queue, paused=asked.paused, actor=actor, now=utc_now())
+    return redirect(url_for("pages.show_operator", _anchor="queues"), 303)
