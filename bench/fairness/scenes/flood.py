@@ -4,7 +4,9 @@ from collections.abc import Mapping
 
 from app.domain.summaries import percentile
 from bench.accept.database import database
+from bench.broker.peers import PeersUnavailable
 from bench.fairness.loops import ORDERS, TABLE, execute, loops, publish, query
+from bench.fairness.peers import most_at_once, pgqueuer, waits_and_rate
 from bench.fairness.scenes.figures import Figures
 from bench.fairness.service import Service, service, wait_for
 
@@ -46,7 +48,20 @@ def measure(_: Mapping[str, int]) -> Figures:
         figures |= found
         for what in ("p95 wait s", "jobs/s"):
             figures[f"limit {limit}, {what} / {BEST}"] = found[f"limit {limit}, {what}"] / figures[f"{BEST}, {what}"]
+        figures |= _peer(limit)
     return figures
+
+
+def _peer(limit: int) -> Figures:
+    few = [f"few{number:02}" for number in range(OTHERS)]
+    jobs = [("hog", FLOOD), *((user, 1) for _ in range(EACH) for user in few)]
+    try:
+        runs = pgqueuer(jobs, limit, MILLISECONDS, few)
+    except PeersUnavailable as error:
+        print(f"  without PgQueuer: {error}", flush=True)
+        return {}
+    name = f"PgQueuer, limit {limit}"
+    return {**_figures(name, *waits_and_rate(runs, few)), f"{name}, most at once": max(most_at_once(runs).values())}
 
 
 def _ours(ours: Service, name: str) -> Figures:
