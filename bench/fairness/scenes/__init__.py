@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from bench.fairness.scenes import backlog, flood, herd, lending, priority, release, seconds, zipf
+from bench.fairness.scenes import backlog, estimates, flood, herd, lending, priority, release, seconds, zipf
 from bench.fairness.scenes.figures import Figures
 
 #: Sizes by name, from the command line.  -> figures
@@ -17,6 +17,7 @@ SCENES: dict[str, Scene] = {
     "herd": herd.measure,
     "priority": priority.measure,
     "lending": lending.measure,
+    "estimates": estimates.measure,
 }
 
 __all__ = ["SCENES", "Scene"]

@@ -6,7 +6,7 @@ from app.domain.summaries import percentile
 from bench.accept.database import database
 from bench.broker.peers import PeersUnavailable
 from bench.fairness.loops import ORDERS, TABLE, execute, loops, publish, query
-from bench.fairness.peers import most_at_once, pgqueuer, waits_and_rate
+from bench.fairness.peers import PEERS, Peer, flood, most_at_once, waits_and_rate
 from bench.fairness.scenes.figures import Figures
 from bench.fairness.service import Service, service, wait_for
 
@@ -48,19 +48,20 @@ def measure(_: Mapping[str, int]) -> Figures:
         figures |= found
         for what in ("p95 wait s", "jobs/s"):
             figures[f"limit {limit}, {what} / {BEST}"] = found[f"limit {limit}, {what}"] / figures[f"{BEST}, {what}"]
-        figures |= _peer(limit)
+        for peer in PEERS:
+            figures |= _beside(peer, limit)
     return figures
 
 
-def _peer(limit: int) -> Figures:
+def _beside(peer: Peer, limit: int) -> Figures:
     few = [f"few{number:02}" for number in range(OTHERS)]
     jobs = [("hog", FLOOD), *((user, 1) for _ in range(EACH) for user in few)]
     try:
-        runs = pgqueuer(jobs, limit, MILLISECONDS, few)
+        runs = flood(peer, jobs, limit, MILLISECONDS, few)
     except PeersUnavailable as error:
-        print(f"  without PgQueuer: {error}", flush=True)
+        print(f"  without {peer.name}: {error}", flush=True)
         return {}
-    name = f"PgQueuer, limit {limit}"
+    name = f"{peer.name}, limit {limit}"
     return {**_figures(name, *waits_and_rate(runs, few)), f"{name}, most at once": max(most_at_once(runs).values())}
 
 
