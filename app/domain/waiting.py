@@ -76,28 +76,62 @@ def reason_for(line: Line) -> Reason:
     return Reason.WORKERS_BUSY
 
 
+#: Seconds added to guesses and waits before they are compared, or a guess of nothing would be wrong without bounds.
+GRAIN = 1.0
 #: Deviations to each side that four of five starts lie between: the sums of run times are nearly normal.
 _SPREAD = 1.3
 
 
-def eta(line: Line, runs: Runs | None, servers: int) -> tuple[int, int, int] | None:
-    """(likely, low, high) seconds until the start, with so many jobs at a time; None where nobody can tell.
+def guess(line: Line, runs: Runs | None, servers: int, step: float = 0.0) -> float | None:
+    """Seconds until the start, with so many jobs at a time, if nobody overtakes; None where nobody can tell.
 
-    The start is the end of the job `position` places before, and what runs now ends evenly over one run.
+    The start is the end of the job `position` places before.  step: what each of them waits for a worker, beside.
     """
-    if runs is None or line.more:
+    if runs is None or line.more or line.paused:
         return None
+    return (runs.mean + step) * line.position / max(1, servers)
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How waits of late came out beside their guesses, as quotients: below `low` a tenth, below `high` nine in ten.
+
+    waited: seconds that ready jobs waited, in the mean.
+    """
+
+    low: float
+    middle: float
+    high: float
+    waited: float = 0.0
+
+    def applied(self, guessed: float) -> tuple[int, int, int]:
+        """(likely, low, high) seconds."""
+        low, likely, high = (max(0.0, (guessed + GRAIN) * by - GRAIN) for by in (self.low, self.middle, self.high))
+        return round(likely), floor(low), ceil(high) + 1
+
+
+def eta(
+    line: Line, runs: Runs | None, servers: int, pace: Pace | None = None, step: float = 0.0
+) -> tuple[int, int, int] | None:
+    """(likely, low, high) seconds until the start; None where nobody can tell.
+
+    With a pace by what was learnt of late; without, as if nobody overtook and what runs now ended evenly over one run.
+    """
+    likely = guess(line, runs, servers, step)
+    if likely is None or runs is None:
+        return None
+    if pace:
+        return pace.applied(likely)
     servers = max(1, servers)
-    likely = runs.mean * line.position / servers
     # the mean itself is a guess, by a tenth
     spread = _SPREAD * (max(runs.deviation, runs.mean / 4) * sqrt(line.position) / servers + likely / 10)
     return round(likely), max(0, floor(likely - spread - runs.mean / servers)), ceil(likely + spread) + 1
 
 
-def ready(line: Line) -> dict[str, Any]:
-    """The `wait` of a job that is ready but not started."""
+def ready(line: Line, pace: Pace | None = None) -> dict[str, Any]:
+    """The `wait` of a job that is ready but not started.  pace: of such jobs of its queue."""
     reason = reason_for(line)
-    times = eta(line, line.runs, line.workers) if reason is Reason.WORKERS_BUSY else None
+    times = eta(line, line.runs, line.workers, pace) if reason is Reason.WORKERS_BUSY else None
     words = {
         Reason.QUEUE_PAUSED: "The operator has paused this queue; your job keeps its place.",
         Reason.NO_WORKERS: "No worker serves this queue right now; your job starts as soon as one does.",
@@ -112,14 +146,19 @@ def _place(line: Line) -> str:
     return "Starting." if line.position == 1 else f"Number {line.position} in the queue."
 
 
-def at_limit(line: Line, limit: int, tier: str, runs: Runs | None) -> dict[str, Any]:
-    """The `wait` of a job that is held until a slot of its user is free.  runs: the user's own."""
+def at_limit(
+    line: Line, limit: int, tier: str, runs: Runs | None, pace: Pace | None = None, step: float = 0.0
+) -> dict[str, Any]:
+    """The `wait` of a job that is held until a slot of its user is free.
+
+    runs: the user's own; pace: of such jobs of its queue; step: what ready ones wait there.
+    """
     ahead = f"more than {line.own:,}" if line.more else f"{line.own:,}"
     text = (
         f"Waiting for your slot: {line.taken} of {limit} running on tier {tier}, "
         f"{ahead} of yours before this one. Starts as soon as one ends."
     )
-    times = None if line.paused else eta(line, runs or line.runs, limit)
+    times = eta(line, runs or line.runs, limit, pace, step)
     return _wait(Reason.USER_AT_LIMIT, text, line=line, times=times, running=line.taken, limit=limit)
 
 

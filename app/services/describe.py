@@ -8,19 +8,17 @@ from uuid import UUID
 
 from sqlalchemy import Row
 
-from app.domain import waiting
 from app.domain.lifecycle import RETRIES, Status
 from app.domain.plans import Tier
 from app.domain.queues import Service
 from app.domain.repositories import Repository
+from app.domain.waiting import Line
 from app.errors import NotFound
 from app.services import explain
 from app.services.policy import Policy
 from app.store import analyses, events, messages, quota, requests
-from app.store.line import place
 from app.store.requests import Request
 from app.store.unit_of_work import Tx
-from app.store.users import Account
 
 FINISHED = frozenset({"completed", "failed", "cancelled"})
 #: By what keeps a message from the workers.
@@ -55,22 +53,17 @@ def job(tx: Tx, job_id: UUID, policy: Policy, *, now: datetime) -> dict[str, Any
     }
 
 
-def fresh(tx: Tx, request: Request, account: Account, policy: Policy, *, now: datetime) -> dict[str, Any]:
-    """The contract's Job of one that this very transaction has published; only its place in the queue is looked up.
-
-    Raises: OvertakenError.
-    """
+def fresh(request: Request, stands: Line | None, wait: dict[str, Any] | None) -> dict[str, Any]:
+    """The contract's Job of one that has just been published.  stands: where; wait: and what that means."""
+    status = Status.WAITING if stands and stands.held else Status.QUEUED
     codebase = request.codebase
-    stands = place(tx, request.job_id, codebase.codebase_id, request.commit_sha, policy.parser_version, now=now)
-    held = stands is not None and stands.held
-    status = Status.WAITING if held else Status.QUEUED
     return {
         **_head(request.job_id, status, request, codebase.repository, is_private=codebase.is_private),
         "queue": request.queue,
         "attempt": 1,
         "snoozes": 0,
         **_instants(status, request, None, None),
-        "wait": stands and (explain.held(stands, account, policy) if held else waiting.ready(stands)),
+        "wait": wait,
         **dict.fromkeys(("progress", "error", "parser_version", "summary")),
         "billed": False,
         "outdated": False,

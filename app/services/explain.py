@@ -10,7 +10,7 @@ from sqlalchemy import Row
 
 from app.domain import waiting
 from app.domain.lifecycle import Status
-from app.domain.waiting import Line
+from app.domain.waiting import Line, Pace
 from app.services.policy import Policy
 from app.store import users
 from app.store.line import line
@@ -27,12 +27,34 @@ def wait(tx: Tx, status: Status, message: Row[Any], policy: Policy, *, now: date
     stands = line(tx, UUID(message.task_id), now=now)
     if stands is None:
         return None
-    if stands.held and (account := users.find(tx, UUID(message.user_id))):
-        return held(stands, account, policy)
-    return waiting.ready(stands)
+    account = users.find(tx, UUID(message.user_id)) if stands.held else None
+    return standing(tx, stands, message.queue, account, policy, now=now)
 
 
-def held(stands: Line, account: Account, policy: Policy) -> dict[str, Any]:
-    """The `wait` of a job that its user's own limit holds back."""
-    limit = policy.fairness.slots(account.plan, account.slot_limit)
-    return waiting.at_limit(stands, limit, account.tier.value, account.runs)
+def standing(
+    tx: Tx, stands: Line, queue: str, account: Account | None, policy: Policy, *, now: datetime
+) -> dict[str, Any]:
+    """The `wait` of a job in its queue.  account: of its user, None where that is of no account."""
+    pace, step = _learnt(tx, stands, queue, policy, now=now)
+    if not (stands.held and account):
+        return waiting.ready(stands, pace)
+    return waiting.at_limit(stands, _limit(account, policy), account.tier.value, account.runs, pace, step)
+
+
+def guess(tx: Tx, stands: Line, queue: str, account: Account, policy: Policy, *, now: datetime) -> float | None:
+    """Seconds that the estimate of a job's start was made from: by it estimates are learnt."""
+    if not stands.held:
+        return waiting.guess(stands, stands.runs, stands.workers)
+    _, step = _learnt(tx, stands, queue, policy, now=now)
+    return waiting.guess(stands, account.runs or stands.runs, _limit(account, policy), step)
+
+
+def _limit(account: Account, policy: Policy) -> int:
+    return policy.fairness.slots(account.plan, account.slot_limit)
+
+
+def _learnt(tx: Tx, stands: Line, queue: str, policy: Policy, *, now: datetime) -> tuple[Pace | None, float]:
+    """Of such jobs; and what each job of the user's own will wait for a worker, beside its run."""
+    paces = policy.experience.paces(tx, now=now) if policy.experience else {}
+    ready = paces.get((queue, False))
+    return paces.get((queue, stands.held)), ready.waited if ready else 0.0

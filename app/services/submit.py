@@ -10,12 +10,14 @@ from uuid import UUID, uuid4
 from app.domain.fairness import step
 from app.domain.queues import Service, select_queue
 from app.domain.repositories import Repository
+from app.domain.waiting import Line
 from app.errors import IdempotencyInFlight, IdempotencyMismatch, NotFound
-from app.services import admit, describe
+from app.services import admit, describe, explain
 from app.services.policy import Policy
 from app.store import codebases, events, idempotency, messages, requests
 from app.store.codebases import Codebase
 from app.store.idempotency import Stored
+from app.store.line import place
 from app.store.looks import Standing, look
 from app.store.requests import Request
 from app.store.unit_of_work import AlreadyQueuedError, JobMessage, Tx, UnitOfWork, retried
@@ -100,17 +102,28 @@ def accept(tx: Tx, account: Account, found: Standing, wanted: Wanted, policy: Po
         return _join_or_look_again(tx, other.job_id, account, codebase, wanted, policy, now=now)
     admitted = admit.reserve(tx, account, ANALYSIS, request.job_id, seen, policy, units=1, now=now)
     requests.add(tx, request)
-    job = describe.fresh(tx, request, account, policy, now=now)
-    events.add(
-        tx, request.job_id, "accepted", queue=request.queue, tier=account.tier, eta=_promised(job), quota=admitted
-    )
-    return Answer(ACCEPTED, job)
+    stands = place(tx, request.job_id, codebase.codebase_id, request.commit_sha, policy.parser_version, now=now)
+    wait = explain.standing(tx, stands, request.queue, account, policy, now=now) if stands else None
+    promised = _promised(tx, request, stands, wait, account, policy, now=now)
+    events.add(tx, request.job_id, "accepted", queue=request.queue, tier=account.tier, quota=admitted, **promised)
+    return Answer(ACCEPTED, describe.fresh(request, stands, wait))
 
 
-def _promised(job: dict[str, Any]) -> list[int] | None:
-    """When the job was said to start, in seconds: by it estimates are judged when it has started."""
-    wait = job["wait"]
-    return None if not wait or wait["eta_high"] is None else [wait["eta_low"], wait["eta_high"]]
+def _promised(
+    tx: Tx,
+    request: Request,
+    stands: Line | None,
+    wait: dict[str, Any] | None,
+    account: Account,
+    policy: Policy,
+    *,
+    now: datetime,
+) -> dict[str, Any]:
+    """When the job was said to start, in seconds: by it estimates are judged, and learnt, when it has started."""
+    if not stands or not wait or wait["eta_high"] is None:
+        return {"eta": None}
+    guessed = explain.guess(tx, stands, request.queue, account, policy, now=now)
+    return {"eta": [wait["eta_low"], wait["eta_high"]], "held": stands.held, "guess": guessed and round(guessed, 2)}
 
 
 def _join_or_look_again(

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import Row, text
 
+from app.domain.waiting import GRAIN, Pace
 from app.store.unit_of_work import Tx
 
 #: Events that one look reads, the newest first.
@@ -45,6 +46,18 @@ _RECENT = text("""
       FROM (SELECT what, tier, extract(epoch FROM took)::float8 AS seconds FROM told) t GROUP BY 1, 2, 3
      UNION ALL
     SELECT 'read', NULL, NULL, count(*), coalesce(extract(epoch FROM min(at))::float8, 0) FROM newest""")
+# Of what the accepts guessed, how it came out: quotients at a tenth, the middle and nine tenths, of the newest starts.
+_PACES = text("""
+    WITH newest AS MATERIALIZED (
+        SELECT job_id, at, event, facts->>'attempt' AS attempt FROM job_events ORDER BY id DESC LIMIT :most),
+    told AS (
+        SELECT a.facts->>'queue' AS queue, CAST(a.facts->>'held' AS boolean) AS held,
+               CAST(a.facts->>'guess' AS float8) AS guess, extract(epoch FROM s.at - a.at)::float8 AS waited
+          FROM newest s JOIN job_events a ON a.job_id = s.job_id AND a.event = 'accepted'
+         WHERE s.event = 'started' AND s.attempt = '1' AND s.at >= :since AND a.facts->'guess' IS NOT NULL)
+    SELECT queue, held, avg(waited) AS waited,
+           percentile_cont(ARRAY[0.08, 0.5, 0.92]) WITHIN GROUP (ORDER BY (waited + :grain) / (guess + :grain)) AS pace
+      FROM told GROUP BY queue, held HAVING count(*) >= :least""")
 _SLOTS = text("""
     SELECT s.service, coalesce(u.tier, 'free')::text AS tier, count(*) AS slots
       FROM execution_slots s LEFT JOIN user_subscriptions u ON u.user_id = s.user_id AND u.status = 'active'
@@ -65,3 +78,9 @@ def events(tx: Tx, *, since: datetime, bounds: Sequence[float], most: int = MOST
 def slots(tx: Tx) -> list[Row[Any]]:
     """rows: service, tier, slots: those taken now, by the tier of now."""
     return list(tx.run(_SLOTS).all())
+
+
+def paces(tx: Tx, *, since: datetime, most: int, least: int) -> dict[tuple[str, bool], Pace]:
+    """By queue and whether the job was held; of the newest `most` events, where `least` starts tell of it."""
+    rows = tx.run(_PACES, since=since, most=most, least=least, grain=GRAIN)
+    return {(row.queue, row.held): Pace(row.pace[0], row.pace[1], row.pace[2], row.waited) for row in rows}

@@ -135,3 +135,30 @@ def test_a_job_between_two_attempts_is_told_when_the_next_one_is() -> None:
 def test_every_kind_of_wait_has_the_same_members() -> None:
     for told in (waiting.ready(line()), waiting.at_limit(line(), 1, "free", None), waiting.backing_off(None)):
         assert told.keys() == MEMBERS
+
+
+@given(st.floats(0.1, 5), st.floats(0, 5), st.floats(0, 5), st.floats(0, 1e5))
+def test_what_was_learnt_of_late_moves_an_estimate_and_its_bounds(
+    low: float, middle: float, high: float, guessed: float
+) -> None:
+    pace = waiting.Pace(low, low + middle, low + middle + high)
+    likely, least, most = pace.applied(guessed)
+    assert 0 <= least <= likely <= most
+    if guessed > 1_000:
+        assert likely == pytest.approx(guessed * pace.middle, rel=0.02)
+
+
+def test_an_estimate_uses_what_was_learnt_of_such_jobs_and_of_the_wait_for_a_worker() -> None:
+    late = waiting.Pace(1.0, 2.0, 3.0, waited=6.0)
+    assert waiting.eta(line(5), RUNS, 2) == (10, 3, 16)
+    assert waiting.eta(line(5), RUNS, 2, late) == (21, 10, 33)
+    held = replace(line(3, own=2), held=True, taken=1)
+    told = waiting.at_limit(held, 1, "free", Runs(10.0, 0.0), waiting.Pace(1.0, 1.0, 1.0), step=late.waited)
+    assert (told["eta_low"], told["eta_seconds"], told["eta_high"]) == (48, 48, 49)
+
+
+def test_nothing_is_guessed_of_a_paused_queue_of_a_place_too_far_behind_or_before_the_first_run() -> None:
+    assert waiting.guess(line(5), RUNS, 2) == 10.0
+    for where in (line(5, paused=True), line(5, more=True)):
+        assert waiting.guess(where, RUNS, 2) is None
+    assert waiting.guess(line(5), None, 2) is None
