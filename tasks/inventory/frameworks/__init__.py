@@ -8,6 +8,8 @@ from tasks.inventory.frameworks import (
     mocha,
     mstest,
     nunit,
+    pest,
+    phpunit,
     playwright,
     pytest,
     unittest,
@@ -27,4 +29,6 @@ FRAMEWORKS: Final[tuple[Framework, ...]] = (
     nunit.NUNIT,
     xunit.XUNIT,
     mstest.MSTEST,
+    phpunit.PHPUNIT,
+    pest.PEST,
 )
