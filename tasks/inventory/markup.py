@@ -6,6 +6,8 @@ from xml.parsers import expat
 
 #: deeper than any honest configuration
 DEPTH: Final = 64
+#: characters of text an element keeps
+LONGEST: Final = 4_096
 
 
 @dataclass(slots=True)
@@ -35,11 +37,11 @@ class _Reading:
         self.open.append(element)
 
     def end(self, _: str) -> None:
-        self.open.pop().text.strip()
+        self.open.pop()
 
     def data(self, text: str) -> None:
-        if self.open:
-            self.open[-1].text += text
+        if self.open and len(self.open[-1].text) < LONGEST:
+            self.open[-1].text += text[:LONGEST]
 
 
 def elements(source: bytes) -> list[Element]:

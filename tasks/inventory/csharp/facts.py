@@ -26,6 +26,8 @@ NAMESPACES: Final = frozenset({"namespace_declaration", "file_scoped_namespace_d
 TELLING: Final = frozenset({"public", "abstract", "static", "partial"})
 #: a body that does nothing but skip
 SKIPS: Final = re.compile(rb"(?:\{|=>)\s*(?://[^\n]*+\s*)*+Assert\s*\.\s*(?:Ignore|Skip)\s*\(")
+#: types within types that are read
+NESTED: Final = 24
 #: what holds declarations
 CONTAINERS: Final = frozenset({"declaration_list", "compilation_unit", "ERROR"})
 
@@ -65,7 +67,7 @@ class Reading:
             for child in node.named_children:
                 if child.type in NAMESPACES:
                     around = self.namespace(child, around, stack)
-                elif child.type in TYPES:
+                elif child.type in TYPES and (around.owner is None or len(around.owner["outer"]) < NESTED):
                     stack.append((child, self.type(child, around)))
                 elif child.type == "method_declaration":
                     self.method(child, around.owner)

@@ -137,7 +137,10 @@ class Meanings:
     def _base(self, one: Type) -> str | None:
         """The built-in attribute among a class and its bases; empty for one that is none, None if nothing is known."""
         words = [
-            bare(dotted) for ancestor in self.types.order(one) for _, part in ancestor.parts for dotted, _ in part["bases"]
+            bare(dotted)
+            for ancestor in self.types.order(one)
+            for _, part in ancestor.parts
+            for dotted, _ in part["bases"]
         ]
         endings = (meant for word in words for ending, meant in ENDINGS if word.endswith(ending))
         found = next((word for word in words if word in KNOWN), None) or next(endings, None)

@@ -32,7 +32,8 @@ def outline(source: bytes) -> bytes:
 class _Outline:
     """State of one pass.  head: where the declaration at hand begins, after its attributes; depth: of brackets in it.
 
-    last: where its last bracket ended."""
+    last: where its last bracket ended.
+    """
 
     def __init__(self, source: bytes) -> None:
         self.source, self.kept = source, bytearray(source)
@@ -115,7 +116,8 @@ class _Outline:
 
     def is_indexer(self, position: int) -> bool:
         """Whether the parameters of an indexer stand right before an arrow."""
-        return self.last > 0 and self.source[self.last - 1 : self.last] == b"]" and not self.source[self.last : position].strip()
+        closed = self.last > 0 and self.source[self.last - 1 : self.last] == b"]"
+        return closed and not self.source[self.last : position].strip()
 
     def close(self, start: int, stop: int, end: int) -> int:
         """Blank out a stretch and go on behind it; an indexer keeps a body, for the grammar asks for one."""

@@ -45,7 +45,9 @@ class PestScope:
             yield from rows(path, facts[path]["calls"], (), None, loop=False)
 
 
-def rows(path: str, calls: list[dict[str, Any]], suites: tuple[str, ...], status: str | None, *, loop: bool) -> Iterator[Test]:
+def rows(
+    path: str, calls: list[dict[str, Any]], suites: tuple[str, ...], status: str | None, *, loop: bool
+) -> Iterator[Test]:
     """Tests of a file or a describe."""
     for call in calls:
         own = status_of(call) or status

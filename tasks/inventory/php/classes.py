@@ -17,7 +17,7 @@ OUTSIDE: Final = re.compile(r"(TestCase|Test|TestBase|Test_Case|codeception\\tes
 FOREIGN: Final = ("tester\\", "simpletest\\")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Found:
     """A class or a trait, or a method of one."""
 

@@ -30,7 +30,9 @@ ROWS: Final = frozenset({"testwith", "testwithjson"})
 
 def extract(source: bytes, language: str) -> Facts:
     """Read one file: {"classes": [...], "calls": [...]}."""
-    names, classes, found = Names(), [], []
+    names = Names()
+    classes: list[Item] = []
+    found: list[Item] = []
     stack: list[tuple[Node, bool]] = [(child, False) for child in reversed(parse(source, language).named_children)]
     while stack:
         node, loop = stack.pop()

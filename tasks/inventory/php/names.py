@@ -19,7 +19,7 @@ class Names:
         self.namespace = text(node.child_by_field_name("name"))
 
     def learn(self, node: Node) -> None:
-        """Read `use A\\B as C, D\\{E, F};` unless it is of functions or constants."""
+        """Read a `use` line, perhaps with an alias or a group, unless it is of functions or constants."""
         prefix = next((text(child) for child in node.named_children if child.type == "namespace_name"), "")
         group = node.child_by_field_name("body")
         for clause in named(group if group is not None else node):

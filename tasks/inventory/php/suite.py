@@ -95,8 +95,8 @@ def row(hits: list[tuple[Found, str]]) -> Test:
 
 def alike(folders: list[str], namespace: list[str]) -> int:
     """How many of the last folders are called like the last parts of a namespace."""
-    pairs = zip(reversed(folders), reversed(namespace), strict=False)
-    return next((number for number, (left, right) in enumerate(pairs) if left != right), min(len(folders), len(namespace)))
+    pairs = list(zip(reversed(folders), reversed(namespace), strict=False))
+    return next((number for number, (left, right) in enumerate(pairs) if left != right), len(pairs))
 
 
 def config_language(path: str) -> str | None:

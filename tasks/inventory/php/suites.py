@@ -10,7 +10,9 @@ from tasks.inventory.project import Project, below, folder_of, joined
 #: names of the configuration, the one that wins first
 NAMES: Final = ("phpunit.xml", "phpunit.dist.xml", "phpunit.xml.dist")
 #: folders of a project whose own configurations are samples for its tests
-SAMPLES: Final = frozenset({"test", "tests", "fixture", "fixtures", "_files", "_fixtures", "stubs", "example", "examples"})
+SAMPLES: Final = frozenset(
+    {"test", "tests", "fixture", "fixtures", "_files", "_fixtures", "stubs", "example", "examples"}
+)
 ENDINGS: Final = ("Test.php", "Tests.php")
 FOLDERS: Final = frozenset({"test", "tests"})
 
