@@ -35,7 +35,7 @@ TESTS: Final = {
     "DataTestMethod": ("mstest",),
 }
 #: endings of attributes that other packages derive from the above
-ENDINGS: Final = (("Fact", "Fact"), ("Theory", "Theory"), ("TestMethod", "TestMethod"))
+ENDINGS: Final = (("Fact", "Fact"), ("Theory", "Theory"), ("TestMethod", "TestMethod"), ("TestClass", "TestClass"))
 #: attributes that are one case each; that are cases unknown here
 ROWS: Final = frozenset({"TestCase", "InlineData", "DataRow"})
 SOURCES: Final = frozenset(

@@ -40,7 +40,7 @@ class Told:
 
     packages: set[str] = field(default_factory=set)
     usings: set[str] = field(default_factory=set)
-    removed: list[str] = field(default_factory=list)
+    removed: list[tuple[list[str], list[str]]] = field(default_factory=list)  # by one project, and what it takes back
     references: list[str] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
     test: bool | None = None
@@ -51,11 +51,24 @@ class Told:
         known = data if isinstance(data, dict) else {}
         self.packages.update(known.get("packages", ()))
         self.usings.update(known.get("usings", ()))
-        self.removed += [joined(folder, one) for one in known.get("removed", ()) if "$(" not in one]
         self.references += [joined(folder, one) for one in known.get("projects", ())]
         stems = [one.rpartition("/")[2].removesuffix(PROJECT) for one in known.get("projects", ())]
         self.runs = self.runs or any(map(RUNNERS.match, stems))
         self.test = known.get("test", self.test)
+
+    def remove(self, data: Any, folder: str) -> None:
+        """Note what one project does not compile."""
+        known = data if isinstance(data, dict) else {}
+        both = (known.get("removed", ()), known.get("compiled", ()))
+        removed, back = ([joined(folder, one) for one in some if "$(" not in one] for some in both)
+        self.removed.append((removed, back))
+
+    def compiles(self, path: str) -> bool:
+        """Whether one of the projects of the folder compiles a file below it."""
+        return any(
+            not any(globs.match(path, one) for one in removed) or any(globs.match(path, one) for one in back)
+            for removed, back in self.removed
+        )
 
     @property
     def speaks(self) -> bool:
@@ -80,6 +93,7 @@ class DotnetProjects:
             if name.endswith(PROJECT):
                 found.setdefault(folder, Told()).names.append(name.removesuffix(PROJECT))
                 found[folder].add(self.project.data(path), folder)
+                found[folder].remove(self.project.data(path), folder)
         for folder, told in found.items():
             told.add(self.project.data(f"{folder}/{LISTED}" if folder else LISTED), folder)
         return found
@@ -103,9 +117,9 @@ class DotnetProjects:
             self.nearest[folder] = folder if inner else self.folder(folder) if folder else None
         return self.nearest[folder]
 
-    def above(self, folder: str) -> Iterator[Told]:
-        """What the folders from this one up add to every project below them."""
-        while True:
+    def above(self, folder: str, *, root: bool = True) -> Iterator[Told]:
+        """What the folders from this one up, perhaps without the root, add to every project below them."""
+        while folder or root:
             for name in ADDED:
                 told = Told()
                 told.add(self.project.data(f"{folder}/{name}" if folder else name), folder)
@@ -128,9 +142,7 @@ class DotnetProjects:
         folder = self.folder(path)
         if folder is None:
             return testlike(path) or any(self.is_test(home) for home in self.linking(path))
-        if any(globs.match(path, pattern) for pattern in self.own[folder].removed):
-            return False
-        return self.is_test(folder)
+        return self.is_test(folder) and self.own[folder].compiles(path)
 
     def linking(self, path: str) -> Iterator[str]:
         """Folders of projects that compile a file from elsewhere."""
@@ -144,8 +156,10 @@ class DotnetProjects:
         """Whether the project of a folder has to do with tests; it may be a library that others derive theirs from."""
         if folder not in self.verdicts:
             told = self.own[folder]
-            named = any(TESTLIKE.search(name) for name in told.names)
-            self.verdicts[folder] = named or bool(told.test) or self.speaks(folder)
+            named = any(TESTLIKE.search(name) for name in told.names) or any(map(FOLDER.match, folder.split("/")))
+            # what is added to all projects of a repository is added under conditions; lower down it holds for all
+            added = any(one.speaks for one in self.above(folder, root=False))
+            self.verdicts[folder] = named or added or bool(told.test) or self.speaks(folder)
         return self.verdicts[folder]
 
     def speaks(self, folder: str) -> bool:

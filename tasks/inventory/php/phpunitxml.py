@@ -9,12 +9,14 @@ KINDS: Final = {"directory": "directories", "file": "files", "exclude": "exclude
 
 
 def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - the interface has it
-    """Read it: {"data": {"directories": [[path, prefix, suffix]], "files": [...], "excluded": [...]}}."""
-    data: dict[str, list[Any]] = {"directories": [], "files": [], "excluded": []}
+    """Read it: {"data": suites}, each {"directories": [[path, prefix, suffix]], "files": [...], "excluded": [...]}."""
+    suites: list[dict[str, list[Any]]] = []
     for element in elements(source):
-        if element.name in KINDS and element.inside("testsuite") and element.text.strip():
-            data[KINDS[element.name]].append(_value(element))
-    return {"data": data}
+        if element.name == "testsuite":
+            suites.append({kind: [] for kind in KINDS.values()})
+        elif element.name in KINDS and suites and element.inside("testsuite") and element.text.strip():
+            suites[-1][KINDS[element.name]].append(_value(element))
+    return {"data": suites}
 
 
 def _value(element: Element) -> Any:

@@ -19,7 +19,7 @@ FOLDERS: Final = frozenset({"test", "tests"})
 
 @dataclass(frozen=True, slots=True)
 class Suites:
-    """One configuration.  directories: (pattern of files, prefix, suffix); the others are patterns as well."""
+    """One suite of a configuration.  directories: (pattern of files, prefix, suffix); the rest are patterns too."""
 
     folder: str
     directories: tuple[tuple[str, str, str], ...]
@@ -43,6 +43,7 @@ class Configurations:
 
     suites: dict[str, list[Suites]] = field(default_factory=dict)
     reaching: list[Suites] = field(default_factory=list)
+    packages: set[str] = field(default_factory=set)
 
     @classmethod
     def of(cls, project: Project) -> "Configurations":
@@ -52,21 +53,30 @@ class Configurations:
         for path in paths:
             folder = folder_of(path)
             data = project.data(path)
-            if folder in found.suites or found.is_sample(folder) or not isinstance(data, dict):
+            if folder in found.suites or found.is_sample(folder, project) or not isinstance(data, list):
                 continue
-            if any(data.values()):
-                suites = read(folder, data)
-                found.suites[folder] = [suites]
-                found.reaching += [suites] if any(not below(one, folder) for one in outside(suites)) else []
+            if suites := [read(folder, suite) for suite in data if suite["directories"] or suite["files"]]:
+                found.suites[folder] = suites
+                found.reaching += [suite for suite in suites if any(not below(one, folder) for one in places(suite))]
         return found
 
-    def is_sample(self, folder: str) -> bool:
-        """Whether a configuration lies among the tests of another."""
-        parts = folder.split("/") if folder else []
-        return any(
-            "/".join(parts[:length]) in self.suites and not SAMPLES.isdisjoint(map(str.lower, parts[length:]))
-            for length in range(len(parts))
-        )
+    def is_sample(self, folder: str, project: Project) -> bool:
+        """Whether a configuration lies among the tests of another and not in a package of its own."""
+        sample, home = False, ""
+        for part in folder.split("/") if folder else []:
+            sample = sample or (part.lower() in SAMPLES and self.has_above(home))
+            home = f"{home}/{part}" if home else part
+            if not sample and f"{home}/composer.json" in project.paths:
+                self.packages.add(home)
+        return sample
+
+    def has_above(self, folder: str) -> bool:
+        """Whether a configuration governs a folder, from there up to the package it lies in."""
+        while folder not in self.suites:
+            if not folder or folder in self.packages:
+                return False
+            folder = folder_of(folder)
+        return True
 
     def above(self, path: str) -> Iterator[Suites]:
         """Configurations in the folders around a file, and those that reach out of theirs."""
@@ -96,14 +106,14 @@ def rank(path: str) -> int:
     return NAMES.index(path.rpartition("/")[2])
 
 
-def outside(suites: Suites) -> Iterator[str]:
-    """Places a configuration speaks of."""
+def places(suites: Suites) -> Iterator[str]:
+    """Places a suite speaks of."""
     yield from (pattern for pattern, _, _ in suites.directories)
     yield from suites.files
 
 
 def read(folder: str, data: dict[str, Any]) -> Suites:
-    """Place the paths of one configuration."""
+    """Place the paths of one suite."""
     directories = tuple(
         (f"{joined(folder, path)}/**/*".lstrip("/"), prefix, suffix) for path, prefix, suffix in data["directories"]
     )
