@@ -6,6 +6,8 @@ from tasks.inventory.markup import Element, elements
 from tasks.inventory.model import Facts
 
 REFERENCES: Final = frozenset({"PackageReference", "Reference", "package", "GlobalPackageReference"})
+#: patterns of files that are kept; every file is matched with each
+PATTERNS: Final = 500
 KEYS: Final = {"ProjectReference": "projects", "Using": "usings", "Compile": "compiled"}
 
 
@@ -14,6 +16,10 @@ def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - the interf
     data: dict[str, Any] = {"packages": [], "projects": [], "usings": [], "compiled": [], "removed": []}
     for element in elements(source):
         _note(element, data)
+    if not data["removed"]:  # files below the project are compiled anyway
+        data["compiled"] = [one for one in data["compiled"] if one.startswith("../")]
+    for patterns in (data["compiled"], data["removed"]):
+        del patterns[PATTERNS:]
     return {"data": {key: value for key, value in data.items() if value or value is False}}
 
 

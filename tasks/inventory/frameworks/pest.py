@@ -10,6 +10,7 @@ from tasks.inventory.php.suite import PhpSuite, config_language
 from tasks.inventory.project import Project, folder_of
 
 SET_UP: Final = "Pest.php"
+HOOK: Final = "beforeEach"
 PACKAGE: Final = "pestphp/pest"
 #: modifiers that decide the status, strongest first
 STATUSES: Final = (("todo", "todo"), ("skip", "skipped"), ("only", "focused"))
@@ -49,7 +50,11 @@ def rows(
     path: str, calls: list[dict[str, Any]], suites: tuple[str, ...], status: str | None, *, loop: bool
 ) -> Iterator[Test]:
     """Tests of a file or a describe."""
+    hooks = [call for call in calls if call["root"] == HOOK]
+    status = next(filter(None, map(status_of, hooks)), status)
     for call in calls:
+        if call["root"] == HOOK:
+            continue
         own = status_of(call) or status
         dynamic = loop or "loop" in call or "with" in call["mods"]
         if call["root"] == "describe":
@@ -70,9 +75,9 @@ def rows(
 
 
 def status_of(call: dict[str, Any]) -> str | None:
-    """A call's own status; None if it has none to say.  A test of nothing is still to be written."""
+    """A call's own status; None if it has none to say.  A test without a body or a step is still to be written."""
     found = next((status for modifier, status in STATUSES if modifier in call["mods"]), None)
-    unwritten = call["root"] != "describe" and "body" not in call and "chain" not in call
+    unwritten = call["root"] not in ("describe", HOOK) and "body" not in call and "chain" not in call
     return found or ("todo" if unwritten or call["root"] == "todo" else None)
 
 

@@ -15,6 +15,15 @@ from tasks.inventory.syntax import column, end_line, line, named, text
 Item = dict[str, Any]
 
 ROOTS: Final = frozenset({"it", "test", "todo", "arch", "describe"})
+#: those that take their title from what is called on them
+NAMELESS: Final = frozenset({"it", "test", "arch", "beforeEach"})
+#: what is called on it holds for all tests around it
+HOOK: Final = "beforeEach"
+#: methods that say something of a test and are none of its steps
+TELLING: Final = frozenset(
+    {"skip", "todo", "only", "with", "group", "depends", "repeat", "throws", "covers", "coversClass", "note",
+     "assignee", "issue", "ticket", "pr", "done", "wip", "after"}
+)  # fmt: skip
 CHAINED: Final = frozenset({"member_call_expression", "member_access_expression", "nullsafe_member_call_expression"})
 FUNCTIONS: Final = frozenset({"anonymous_function", "arrow_function", "anonymous_function_creation_expression"})
 STRINGS: Final = frozenset({"string", "encapsed_string", "heredoc", "nowdoc"})
@@ -31,12 +40,14 @@ def read(statement: Node, *, loop: bool, depth: int = 0) -> Iterator[Item]:
         return
     root = text(call.child_by_field_name("function")).rpartition("\\")[2]
     given = list(_given(call))
-    if root not in ROOTS or not (given or (root == "arch" and chain)):
+    if root not in ROOTS and not (root == HOOK and chain):
+        return
+    if not given and (not chain or root not in NAMELESS):
         return
     item: Item = {"root": root, "title": _title(given, chain), "line": line(statement), "column": column(statement)}
     item |= {"end": end_line(statement), "mods": sorted(_modifiers(chain))}
     item |= {"loop": True} if loop else {}
-    item |= {"chain": True} if chain else {}
+    item |= {"chain": True} if any(name not in TELLING for name, _ in chain) else {}
     bodies = [one for one in given[1:] if one.type in FUNCTIONS]
     item |= {"body": True} if len(given) > 1 else {}
     if (cases := _cases(chain)) is not None:

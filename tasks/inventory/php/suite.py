@@ -3,12 +3,15 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 from tasks.inventory.model import FactsByPath, Test
 from tasks.inventory.php.classes import Classes, Found, loaded
 from tasks.inventory.php.suites import NAMES, Configurations
 from tasks.inventory.project import Project, folder_of
+
+#: files of one name that are looked at
+MANY: Final = 500
 
 
 @dataclass
@@ -55,7 +58,7 @@ class PhpSuite:
     def places(self, name: str) -> list[str]:
         """Files called like a class whose folders are called most like its namespace."""
         *namespace, last = name.lower().split("\\")
-        paths = self.stems.get(last, [])
+        paths = self.stems.get(last, [])[:MANY]
         likeness = {path: alike(folder_of(path).lower().split("/"), namespace) for path in paths}
         best = max(likeness.values(), default=0)
         return [path for path in paths if likeness[path] == best]

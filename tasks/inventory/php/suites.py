@@ -23,7 +23,7 @@ class Suites:
 
     folder: str
     directories: tuple[tuple[str, str, str], ...]
-    files: tuple[str, ...]
+    files: frozenset[str]
     excluded: tuple[str, ...]
 
     def holds(self, path: str) -> bool:
@@ -119,4 +119,4 @@ def read(folder: str, data: dict[str, Any]) -> Suites:
     )
     excluded = [joined(folder, path) for path in data["excluded"]]
     patterns = (pattern for one in excluded for pattern in (one, f"{one}/**/*"))
-    return Suites(folder, directories, tuple(joined(folder, path) for path in data["files"]), tuple(patterns))
+    return Suites(folder, directories, frozenset(joined(folder, path) for path in data["files"]), tuple(patterns))
