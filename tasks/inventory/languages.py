@@ -20,6 +20,8 @@ SUFFIXES: Final = {
     "cts": "typescript",
     "tsx": "tsx",
     "go": "go",
+    "cs": "csharp",
+    "php": "php",
 }
 
 #: language id -> module with `extract(source) -> Facts`; imported in parsing children only
@@ -29,6 +31,10 @@ READERS: Final = {
     "typescript": ".javascript.facts",
     "tsx": ".javascript.facts",
     "go": ".golang.facts",
+    "csharp": ".csharp.facts",
+    "msbuild": ".csharp.msbuild",
+    "php": ".php.facts",
+    "phpunit.xml": ".php.phpunitxml",
     "toml": ".formats",
     "ini": ".formats",
     "json": ".formats",

@@ -27,6 +27,14 @@ SAMPLES = {
         b'package a\nimport "testing"\nfunc TestA(t *testing.T) {}',
         "package_clause import_declaration function_declaration",
     ),
+    "csharp": (
+        b"using A;\nnamespace B;\n[C] public class D<E> : F { [G(H = 1)] void I() {} }\nrecord J;",
+        "using_directive file_scoped_namespace_declaration class_declaration record_declaration",
+    ),
+    "php": (
+        b"<?php namespace A; use B\\C as D;\n#[E] class F extends G { use H; }\ntrait I {}\nit('j', fn () => 1)->k();",
+        "php_tag namespace_definition namespace_use_declaration class_declaration trait_declaration expression_statement",
+    ),
 }
 
 

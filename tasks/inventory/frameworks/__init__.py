@@ -2,7 +2,20 @@
 
 from typing import Final
 
-from tasks.inventory.frameworks import gotesting, jest, mocha, playwright, pytest, unittest, vitest
+from tasks.inventory.frameworks import (
+    gotesting,
+    jest,
+    mocha,
+    mstest,
+    nunit,
+    pest,
+    phpunit,
+    playwright,
+    pytest,
+    unittest,
+    vitest,
+    xunit,
+)
 from tasks.inventory.interface import Framework
 
 FRAMEWORKS: Final[tuple[Framework, ...]] = (
@@ -13,4 +26,9 @@ FRAMEWORKS: Final[tuple[Framework, ...]] = (
     mocha.MOCHA,
     playwright.PLAYWRIGHT,
     gotesting.GO_TESTING,
+    nunit.NUNIT,
+    xunit.XUNIT,
+    mstest.MSTEST,
+    phpunit.PHPUNIT,
+    pest.PEST,
 )

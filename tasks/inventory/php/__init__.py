@@ -1,0 +1,1 @@
+"""PHP: what its files say, and what PHPUnit and Pest make of it."""
