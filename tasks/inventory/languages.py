@@ -20,6 +20,9 @@ SUFFIXES: Final = {
     "cts": "typescript",
     "tsx": "tsx",
     "go": "go",
+    **dict.fromkeys(("cc", "cpp", "cxx", "c++", "C", "cu", "mm"), "cpp"),
+    **dict.fromkeys(("h", "hh", "hpp", "hxx", "h++", "cuh", "inc", "inl", "ipp", "tcc", "tpp"), "cpp"),
+    "swift": "swift",
 }
 
 #: language id -> module with `extract(source) -> Facts`; imported in parsing children only
@@ -29,6 +32,8 @@ READERS: Final = {
     "typescript": ".javascript.facts",
     "tsx": ".javascript.facts",
     "go": ".golang.facts",
+    "cpp": ".cpp.facts",
+    "swift": ".swift.facts",
     "toml": ".formats",
     "ini": ".formats",
     "json": ".formats",

@@ -2,7 +2,19 @@
 
 from typing import Final
 
-from tasks.inventory.frameworks import gotesting, jest, mocha, playwright, pytest, unittest, vitest
+from tasks.inventory.frameworks import (
+    boosttest,
+    catch2,
+    doctest,
+    gotesting,
+    gtest,
+    jest,
+    mocha,
+    playwright,
+    pytest,
+    unittest,
+    vitest,
+)
 from tasks.inventory.interface import Framework
 
 FRAMEWORKS: Final[tuple[Framework, ...]] = (
@@ -13,4 +25,8 @@ FRAMEWORKS: Final[tuple[Framework, ...]] = (
     mocha.MOCHA,
     playwright.PLAYWRIGHT,
     gotesting.GO_TESTING,
+    gtest.GTEST,
+    catch2.CATCH2,
+    doctest.DOCTEST,
+    boosttest.BOOST_TEST,
 )
