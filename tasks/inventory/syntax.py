@@ -17,6 +17,7 @@ GRAMMARS: Final = {
     "typescript": ("tree_sitter_typescript", "language_typescript"),
     "tsx": ("tree_sitter_typescript", "language_tsx"),
     "go": ("tree_sitter_go", "language"),
+    "swift": ("tree_sitter_swift", "language"),
 }
 
 

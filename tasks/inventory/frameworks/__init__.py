@@ -12,8 +12,10 @@ from tasks.inventory.frameworks import (
     mocha,
     playwright,
     pytest,
+    swifttesting,
     unittest,
     vitest,
+    xctest,
 )
 from tasks.inventory.interface import Framework
 
@@ -29,4 +31,6 @@ FRAMEWORKS: Final[tuple[Framework, ...]] = (
     catch2.CATCH2,
     doctest.DOCTEST,
     boosttest.BOOST_TEST,
+    xctest.XCTEST,
+    swifttesting.SWIFT_TESTING,
 )
