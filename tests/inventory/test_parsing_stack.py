@@ -27,6 +27,10 @@ SAMPLES = {
         b'package a\nimport "testing"\nfunc TestA(t *testing.T) {}',
         "package_clause import_declaration function_declaration",
     ),
+    "swift": (
+        b"import A\n#if B\n@Test(.c) func d(e: F) -> G {}\n#endif\nclass H: I { func j() {} }\nextension H.K {}\n",
+        "import_declaration directive function_declaration directive class_declaration class_declaration",
+    ),
 }
 
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from typing import Final
 
 SEPARATOR: Final = re.compile(rb"[(),]")
-LONGEST: Final = 16_384  # bytes of all arguments of one call
-DEEPEST: Final = 24
+LONGEST: Final = 8_192  # bytes of all arguments of one call
+DEEPEST: Final = 16
 LITERAL: Final = re.compile(
     r'(?:u8|[uUL])?(?:R"(?P<mark>[^()\\\s"]{0,16})\((?P<raw>[\s\S]*?)\)(?P=mark)"|"(?P<plain>(?:[^"\\]++|\\[\s\S])*+)")\s*+'
 )

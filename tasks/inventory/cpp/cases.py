@@ -97,9 +97,9 @@ def decorated(text: str) -> str | None:
         if word == "enabled" or (word == "enable_if" and value not in FALSE):
             status = "active"
         elif word == "skip":
-            status = "skipped" if value in ("", "true", "1", '""') else status
+            status = "skipped" if value in ("", "true", "1") else "active"
         elif word in ("disabled", "enable_if"):
             return "skipped"
         elif value not in FALSE:
-            status = status or "xfail"
+            status = "skipped" if status == "skipped" else "xfail"
     return status

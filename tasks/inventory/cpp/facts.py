@@ -20,8 +20,6 @@ MOST_INCLUDES: Final = 400
 MACRO: Final = re.compile(rb"\s*+([A-Za-z_]\w*+)(\(([^()]*+)\))?([\s\S]*)")
 ALIAS: Final = re.compile(rb"\s*+([A-Za-z_]\w*+)\s*+\Z")
 CONTINUED: Final = re.compile(rb"\\\r?\n")
-#: what gtest's own macros are made of, and what projects make theirs of
-INNER: Final = "GTEST_TEST_"
 LONGEST_BODY: Final = 8_192
 
 
@@ -82,7 +80,7 @@ def _calls(body: bytes) -> list[list[Any]]:
             depth += (token[0] == b"{") - (token[0] == b"}")
             continue
         name = token[1].decode()
-        if depth == 0 and (name in macros.TESTS or name == INNER or "TEST" in name):
+        if depth == 0 and (name in macros.TESTS or name == macros.INNER or macros.PERHAPS.search(name)):
             split = spans(masked.code, at - 1)
             if split is not None:
                 found.append([name, [text_of(masked.source, masked.code, span)[:200] for span in split[0]]])

@@ -1,5 +1,6 @@
 """The macros that define tests: which argument names what, and whose they are."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
@@ -120,3 +121,7 @@ INSTANTIATES: Final = frozenset(
     {"INSTANTIATE_TEST_SUITE_P", "INSTANTIATE_TEST_CASE_P", "INSTANTIATE_TYPED_TEST_SUITE_P",
      "INSTANTIATE_TYPED_TEST_CASE_P"}
 )  # fmt: skip
+#: what gtest's own macros are made of, and what some projects make theirs of
+INNER: Final = "GTEST_TEST_"
+#: names by which macros of a project show that they may stand for tests
+PERHAPS: Final = re.compile(r"TEST|SCENARIO|CASE|SPEC")

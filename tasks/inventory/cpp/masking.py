@@ -161,4 +161,4 @@ def _switch(masked: Masked, at: int, *, live: bool) -> None:
         masked.blank(masked.dead_from, at)
         masked.dead_from = None
     elif not live and masked.dead_from is None:
-        masked.dead_from = at
+        masked.dead_from = at + 1  # the directive itself leaves its mark

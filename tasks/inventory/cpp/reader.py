@@ -16,11 +16,11 @@ TOKEN: Final = re.compile(rb"[{}\x01-\x03]|\b([A-Z][A-Z0-9_]*+)\s*+\(")
 #: what may stand between a call and its block
 BLOCK: Final = re.compile(rb"[^{};]{0,400}+\{")
 SKIPS: Final = re.compile(rb"\s*+(?:CATCH_|GTEST_)?SKIP\s*+\(")
-#: macros of a project that may stand for tests, and after what a definition may stand
-PERHAPS: Final = re.compile(r"TEST|SCENARIO|CASE|SPEC")
+#: after what a definition may stand
 BEFORE: Final = (b"", b";", b"{", b"}", b")", b":")
 LOOK_BACK: Final = 200
 MOST_ALIKE: Final = 8
+DEEPEST_PARTS: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Reader:
 
     def perhaps(self, macro: str, at: int) -> bool:
         """Whether a macro that nobody knows stands where a definition may."""
-        if self.blocks.test is not None or not (macro in self.local or PERHAPS.search(macro)):
+        if self.blocks.test is not None or not (macro in self.local or macros.PERHAPS.search(macro)):
             return False
         before = bytes(self.masked.code[max(0, at - LOOK_BACK) : at]).rstrip(b" \t\r\n\x01\x02\x03")
         return before[-1:] in BEFORE
@@ -127,7 +127,8 @@ class Reader:
         fact["suites"] = [suite["name"] for suite in own] + ([fact.pop("suite")] if "suite" in fact else [])
         if fact["name"] in self.failing:
             fact["status"] = "xfail"
-        for suite in reversed(own):
+        # a suite of doctest replaces the one around it
+        for suite in reversed(own[-1:] if fact["owner"] != "boost-test" else own):
             if suite.get("status") and "status" not in fact:
                 fact["status"] = suite["status"]
         return fact
@@ -151,7 +152,7 @@ class Reader:
     def part(self, call: Call) -> None:
         """A part of the current test."""
         test, brace = self.blocks.test, self.brace(call)
-        if test is None or brace is None:
+        if test is None or brace is None or len(self.blocks.parts) >= DEEPEST_PARTS:
             return
         written = ", ".join(self.texts(call))
         title, rest = title_of(written)

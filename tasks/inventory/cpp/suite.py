@@ -57,10 +57,9 @@ class CppSuite:
         """Rows of every framework."""
         if self.collected is None:
             self.collected = {name: [] for name in ("gtest", "catch2", "doctest", "boost-test")}
-            evidence, wrappers = Evidence(self.includes, facts), Wrappers()
+            evidence = Evidence(self.includes, facts)
             files = sorted(path for path in facts if path.rpartition(".")[2] in SOURCES)
-            for path in files:
-                wrappers.add(facts[path].get("macros", {}))
+            wrappers = Wrappers.of(facts[path].get("macros", {}) for path in files)
             found = [(path, fact) for path in files for fact in defined(facts[path], wrappers)]
             usual = self.usual(found, evidence)
             for path, fact in found:
@@ -79,9 +78,7 @@ class CppSuite:
 def defined(facts: Facts, wrappers: Wrappers) -> Iterator[Fact]:
     """Tests of a file, by macros of libraries and of the project."""
     yield from facts.get("tests", ())
-    own = facts.get("macros", {})
-    for use in facts.get("uses", ()):
-        yield from wrappers.tests(use, own)
+    yield from wrappers.tests(facts)
 
 
 def owner_of(path: str, fact: Fact, evidence: Evidence, usual: Counter[str]) -> str | None:

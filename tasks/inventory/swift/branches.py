@@ -15,16 +15,16 @@ ALWAYS: Final = re.compile(r"(?:true|1)\s*+(?:$|//)")
 
 def live(block: Node) -> Iterator[Node]:
     """Children of a block, without branches that are never compiled."""
-    dead: list[tuple[bool, bool]] = []  # (this branch is dead, an earlier one always is compiled)
+    levels: list[tuple[bool, bool]] = []  # (this branch is dead, an earlier one always is compiled)
+    dead = 0
     for child in block.named_children:
-        if child.type == "directive" and (found := DIRECTIVE.match(text(child))):
-            word, condition = found[1], found[2]
-            if word == "if":
-                dead.append((bool(NEVER.match(condition)), bool(ALWAYS.match(condition))))
-            elif word == "endif":
-                del dead[-1:]
-            elif dead:
-                taken = dead[-1][1]
-                dead[-1] = (taken or bool(NEVER.match(condition)), taken or bool(ALWAYS.match(condition)))
-        elif not any(skipped for skipped, _ in dead):
-            yield child
+        found = DIRECTIVE.match(text(child)) if child.type == "directive" else None
+        if found is None:
+            if not dead:
+                yield child
+            continue
+        skipped, taken = levels.pop() if levels and found[1] != "if" else (False, False)
+        dead -= skipped
+        if found[1] != "endif":
+            levels.append((taken or bool(NEVER.match(found[2])), taken or bool(ALWAYS.match(found[2]))))
+            dead += levels[-1][0]
