@@ -61,7 +61,7 @@ def _definitions(masked: Masked) -> tuple[dict[str, Any], dict[str, list[str]], 
         name, body = found[1].decode(), found[4]
         if name in macros.TESTS:
             own.add(name)
-        elif found[2] is None and (value := ALIAS.match(body)):
+        if found[2] is None and (value := ALIAS.match(body)):
             aliases.setdefault(name, []).append(value[1].decode())
         elif found[2] is not None and len(body) <= LONGEST_BODY and (calls := _calls(body)):
             parameters = [part.strip() for part in (found[3] or b"").decode("utf-8", "replace").split(",")]

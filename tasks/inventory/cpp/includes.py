@@ -13,7 +13,7 @@ from tasks.inventory.project import folder_of, joined
 
 #: library -> includes that mean it
 LIBRARIES: Final = {
-    "gtest": re.compile(r"(?i)(?:^|/)(?:gtest|gmock)(?:[-_./]|$)"),
+    "gtest": re.compile(r"(?i)(?:^|/)(?:gtest|gmock)(?:[-_/]|\.h$|$)"),
     "catch2": re.compile(r"(?i)(?:^|/)catch(?:2|_|\.h|/catch)"),
     "doctest": re.compile(r"(?i)(?:^|/)doctest(?:[-_./]|$)"),
     "boost-test": re.compile(r"^boost/test/"),

@@ -72,7 +72,7 @@ class Reader:
 
     def call(self, macro: str, at: int, opened: int) -> int:
         """One macro call; returns from where to go on."""
-        handler = HANDLERS.get(macro) or (Reader.use if self.perhaps(macro, at) else None)
+        handler = Reader.use if self.perhaps(macro, at) else HANDLERS.get(macro)
         split = spans(self.masked.code, opened) if handler else None
         if handler is None or split is None:
             return opened + 1
@@ -80,8 +80,9 @@ class Reader:
         return split[1]
 
     def perhaps(self, macro: str, at: int) -> bool:
-        """Whether a macro that nobody knows stands where a definition may."""
-        if self.blocks.test is not None or not (macro in self.local or macros.PERHAPS.search(macro)):
+        """Whether a macro of the project, by any name, stands where a definition may."""
+        known = macro in HANDLERS or not macros.PERHAPS.search(macro)
+        if self.blocks.test is not None or (known and macro not in self.local):
             return False
         before = bytes(self.masked.code[max(0, at - LOOK_BACK) : at]).rstrip(b" \t\r\n\x01\x02\x03")
         return before[-1:] in BEFORE
@@ -107,6 +108,8 @@ class Reader:
         decorators, self.decorators = self.decorators, ""
         if fact is None or (shape.body and brace is None):
             return
+        if fact.get("loose"):  # a macro of the project may have a library's name
+            self.uses.append(self.used(call))
         if shape.body:
             self.blocks.leave_test()
         if shape.owner == "boost-test" and "status" not in fact and (status := decorated(decorators)):
@@ -210,13 +213,21 @@ class Reader:
 
     def use(self, call: Call) -> None:
         """A call that stands for a test if its macro does."""
-        texts = [text[:200] for text in self.texts(call)]
+        fact = self.used(call)
         brace = self.brace(call)
-        fact: Fact = {"macro": call.macro, "arguments": texts, **self.place(call)}
-        fact["suites"] = [suite["name"] for suite in self.opened]
         self.uses.append(fact)
         if brace is not None:
+            self.skipped_inside(fact, brace)
             self.blocks.await_test(brace, fact)
+
+    def used(self, call: Call) -> Fact:
+        """A call as its macro will want it."""
+        texts = [text[:200] for text in self.texts(call)]
+        suites = [suite["name"] for suite in self.opened]
+        fact: Fact = {"macro": call.macro, "arguments": texts, "suites": suites, **self.place(call)}
+        if self.opened and self.opened[-1]["status"]:
+            fact["status"] = self.opened[-1]["status"]
+        return fact
 
 
 Handler = Callable[[Reader, Call], None]

@@ -57,7 +57,7 @@ class Wrappers:
                 yield from self._defined(use, own)
 
     def _defined(self, use: Fact, own: Mapping[str, Macro]) -> Iterator[Fact]:
-        place = {key: use[key] for key in ("line", "column", "end")}
+        place: Fact = {key: use[key] for key in ("line", "column", "end", "status") if key in use}
         found = list(self._tests(use, own))
         if len(found) <= FEW_TESTS:
             yield from (place | fact for fact in found)
@@ -70,7 +70,7 @@ class Wrappers:
         for name, arguments in self._calls(use["macro"], use["arguments"], own, ()):
             shape = TESTS.get(name, GTEST)
             fact = described(shape, arguments[:2] if shape is GTEST else arguments, {})
-            if fact is not None:
+            if fact is not None and "loose" not in fact:
                 fact["suites"] = [*use["suites"], *([fact.pop("suite")] if "suite" in fact else [])]
                 yield fact
 
