@@ -11,13 +11,11 @@ TRAIT: Final = re.compile(r"^(?:\w+\s*+)?+\.\s*+(disabled|enabled|hidden)\b\s*+(
 
 
 def marks_of(node: Node, attribute: str) -> dict[str, Any] | None:
-    """Facts of the attribute a declaration bears; None if it bears none of that name."""
-    for modifiers in named(node):
-        if modifiers.type != "modifiers":
-            continue
-        for child in named(modifiers):
-            if child.type == "attribute" and text(next(named(child), None)).rpartition(".")[2] == attribute:
-                return _read(list(named(child))[1:])
+    """Facts of the attribute that a declaration or its modifiers bear; None if it bears none of that name."""
+    parts = [node] if node.type == "modifiers" else [part for part in named(node) if part.type == "modifiers"]
+    for child in (child for modifiers in parts for child in named(modifiers)):
+        if child.type == "attribute" and text(next(named(child), None)).rpartition(".")[2] == attribute:
+            return _read(list(named(child))[1:])
     return None
 
 

@@ -22,6 +22,9 @@ FIRST: Final = re.compile(
 )
 SKIPS: Final = {("XCTSkipIf", "true"), ("XCTSkipUnless", "false")}
 NOTHING: Final = frozenset({"Void", "()", "Swift.Void"})
+#: keywords of declarations, and the kinds of node their names may be
+LOOSE: Final = frozenset({"func", "class", "struct", "enum", "actor", "extension"})
+NAMES: Final = frozenset({"simple_identifier", "type_identifier", "user_type"})
 DEEPEST: Final = 40  # types within types
 
 Fact = dict[str, Any]
@@ -71,8 +74,47 @@ class _Found:
         todo = [Place(root)]
         while todo:
             place = todo.pop()
-            inner = [further for child in live(place.node) for further in self.declaration(child, place)]
+            if place.node.type == "ERROR":
+                inner = list(self.mended(place))
+            else:
+                inner = [further for child in live(place.node) for further in self.declaration(child, place)]
             todo += reversed(inner)
+
+    def mended(self, place: Place) -> Iterator[Place]:
+        """Go through what the grammar gave up on: heads of declarations lie loose in it, scopes show by indentation."""
+        outer, modifiers = place.outer, None
+        for child, name in pairwise([*place.node.children, place.node]):
+            if child.is_named and child.type != "modifiers":
+                around = tuple(one for one in outer if one[1] < column(child)) if outer != place.outer else outer
+                yield from self.declaration(child, place._replace(outer=around))
+            elif child.type in LOOSE and name.type in NAMES:
+                head = modifiers or child
+                around = tuple(one for one in outer if one[1] < column(head))
+                if child.type == "func":
+                    self.loose(name, modifiers, around)
+                elif len(around) < DEEPEST:
+                    self.loose_type(child, name, tuple(one for one, _ in around))
+                    outer = (*around, (text(name), column(head)))
+            modifiers = child if child.type == "modifiers" else None
+
+    def loose(self, name: Node, modifiers: Node | None, outer: tuple[tuple[str, int], ...]) -> None:
+        """Keep a function of which only the head was read."""
+        marks = marks_of(modifiers, "Test") if modifiers is not None else None
+        opened = name.next_sibling
+        bare = opened is not None and opened.next_sibling is not None and opened.next_sibling.type == ")"
+        if marks is not None or (bare and text(name).startswith("test")):
+            place = {"line": line(name), "column": column(modifiers or name), "end": line(name)}
+            kept: Fact = {"name": text(name).strip("`"), "outer": [one for one, _ in outer], **place}
+            self.functions.append(kept if marks is None else kept | {"marked": True, **marks})
+
+    def loose_type(self, keyword: Node, name: Node, outer: tuple[str, ...]) -> None:
+        """Keep a type of which only the head was read."""
+        bases, part = [], name.next_sibling
+        while part is not None and part.type in (":", ",", "inheritance_specifier"):
+            bases += _words(part.child_by_field_name("inherits_from"))[-1:]
+            part = part.next_sibling
+        if bases:
+            self.types.append({"name": [*outer, text(name)], "bases": bases, "kind": keyword.type})
 
     def declaration(self, child: Node, place: Place) -> Iterator[Place]:
         """Keep one declaration; yields where more may stand."""
