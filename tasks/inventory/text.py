@@ -6,8 +6,8 @@ from typing import Final
 
 COOKIE: Final = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 MARKS: Final = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
-#: runtimes that replace bad bytes and carry on, so that such files do hold tests that run
-LENIENT: Final = frozenset({"javascript", "typescript", "tsx", "javascript-config", "typescript-config"})
+#: runtimes and compilers that let bad bytes pass, so that such files do hold tests that run
+LENIENT: Final = frozenset({"cpp", "javascript", "typescript", "tsx", "javascript-config", "typescript-config"})
 
 
 class Unreadable(Exception):  # noqa: N818 - an outcome of a file, not a fault

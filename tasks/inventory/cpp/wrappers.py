@@ -12,7 +12,7 @@ from tasks.inventory.model import Facts
 
 #: macros within macros
 DEEPEST: Final = 8
-FEW_TESTS: Final = 8  # of one call, each listed
+FEW_TESTS: Final = 100  # of one call, each listed
 MOST_STEPS: Final = 20_000  # of all calls of one file
 PIECE: Final = re.compile(r"(?P<paste>##)|(?P<quote>#\s*+)?(?P<word>[A-Za-z_]\w*+)")
 AROUND_PASTE: Final = re.compile(r"\s++(?=##)|(?<=##)\s++")
