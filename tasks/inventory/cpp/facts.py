@@ -20,7 +20,7 @@ MOST_INCLUDES: Final = 400
 MACRO: Final = re.compile(rb"\s*+([A-Za-z_]\w*+)(\(([^()]*+)\))?([\s\S]*)")
 ALIAS: Final = re.compile(rb"\s*+([A-Za-z_]\w*+)\s*+\Z")
 CONTINUED: Final = re.compile(rb"\\\r?\n")
-LONGEST_BODY: Final = 8_192
+LONGEST_BODY: Final = 32_768
 
 
 def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - every reader takes it
