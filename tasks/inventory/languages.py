@@ -22,6 +22,9 @@ SUFFIXES: Final = {
     "go": "go",
     "cs": "csharp",
     "php": "php",
+    **dict.fromkeys(("cc", "cpp", "cxx", "c++", "C", "cu", "mm"), "cpp"),
+    **dict.fromkeys(("h", "hh", "hpp", "hxx", "h++", "cuh", "inc", "inl", "ipp", "tcc", "tpp"), "cpp"),
+    "swift": "swift",
 }
 
 #: language id -> module with `extract(source) -> Facts`; imported in parsing children only
@@ -35,6 +38,8 @@ READERS: Final = {
     "msbuild": ".csharp.msbuild",
     "php": ".php.facts",
     "phpunit.xml": ".php.phpunitxml",
+    "cpp": ".cpp.facts",
+    "swift": ".swift.facts",
     "toml": ".formats",
     "ini": ".formats",
     "json": ".formats",

@@ -19,6 +19,7 @@ GRAMMARS: Final = {
     "go": ("tree_sitter_go", "language"),
     "csharp": ("tree_sitter_c_sharp", "language"),
     "php": ("tree_sitter_php", "language_php"),
+    "swift": ("tree_sitter_swift", "language"),
 }
 
 

@@ -6,9 +6,9 @@ from typing import Final
 
 COOKIE: Final = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 MARKS: Final = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
-#: runtimes that replace bad bytes and carry on, so that such files do hold tests that run
+#: runtimes and compilers that let bad bytes pass, so that such files do hold tests that run
 LENIENT: Final = frozenset(
-    {"javascript", "typescript", "tsx", "javascript-config", "typescript-config", "csharp", "php"}
+    {"cpp", "csharp", "javascript", "typescript", "tsx", "javascript-config", "typescript-config", "php"}
 )
 
 

@@ -35,6 +35,10 @@ SAMPLES = {
         b"<?php namespace A; use B\\C as D;\n#[E] class F extends G { use H; }\ntrait I {}\nit('j', fn () => 1)->k();",
         "php_tag namespace_definition namespace_use_declaration class_declaration trait_declaration expression_statement",
     ),
+    "swift": (
+        b"import A\n#if B\n@Test(.c) func d(e: F) -> G {}\n#endif\nclass H: I { func j() {} }\nextension H.K {}\n",
+        "import_declaration directive function_declaration directive class_declaration class_declaration",
+    ),
 }
 
 

@@ -3,7 +3,11 @@
 from typing import Final
 
 from tasks.inventory.frameworks import (
+    boosttest,
+    catch2,
+    doctest,
     gotesting,
+    gtest,
     jest,
     mocha,
     mstest,
@@ -12,8 +16,10 @@ from tasks.inventory.frameworks import (
     phpunit,
     playwright,
     pytest,
+    swifttesting,
     unittest,
     vitest,
+    xctest,
     xunit,
 )
 from tasks.inventory.interface import Framework
@@ -31,4 +37,10 @@ FRAMEWORKS: Final[tuple[Framework, ...]] = (
     mstest.MSTEST,
     phpunit.PHPUNIT,
     pest.PEST,
+    gtest.GTEST,
+    catch2.CATCH2,
+    doctest.DOCTEST,
+    boosttest.BOOST_TEST,
+    xctest.XCTEST,
+    swifttesting.SWIFT_TESTING,
 )

@@ -1,16 +1,17 @@
 """Go's testing package: what `go test` would run, by the rules of cmd/go.
 
 Unit: top-level functions Test, Benchmark, Fuzz and Example of `_test.go` files.  Literal `t.Run` calls are
-subtests of the function they stand in.
+subtests of the function they stand in.  Methods of suites that testify or gocheck run are tests with the type as suite.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from tasks.inventory.golang.methods import Suites, Type, is_test
 from tasks.inventory.interface import Claim, Signal
 from tasks.inventory.model import Facts, FactsByPath, Test
-from tasks.inventory.project import Project
+from tasks.inventory.project import Project, folder_of
 
 #: kind of a function -> (kind of its row, the type of its one parameter)
 KINDS: Final = {"Test": ("test", "T"), "Benchmark": ("benchmark", "B"), "Fuzz": ("fuzz", "F")}
@@ -18,8 +19,12 @@ KINDS: Final = {"Test": ("test", "T"), "Benchmark": ("benchmark", "B"), "Fuzz": 
 IGNORED: Final = ("testdata", "vendor")
 
 
+@dataclass(slots=True)
 class GoScope:
     """Go in one repository; it has no configuration."""
+
+    project: Project
+    asked: tuple[int, set[str]] = (0, set())
 
     def wants(self, path: str) -> bool:
         """`_test.go`, outside folders and files the go tool leaves out."""
@@ -27,22 +32,31 @@ class GoScope:
         hidden = any(part.startswith(("_", ".")) for part in (*folders, name))
         return name.endswith("_test.go") and not hidden and not set(folders) & set(IGNORED)
 
-    def needs(self, facts: FactsByPath) -> set[str]:  # noqa: ARG002 - the interface has it
-        """Every file stands for itself."""
-        return set()
+    def needs(self, facts: FactsByPath) -> set[str]:
+        """Packages that hold types which are run as suites elsewhere."""
+        if self.asked[0] != len(facts):  # facts only grow
+            self.asked = (len(facts), Suites.of(facts, self.project.folders).needed(self.project.paths))
+        return self.asked[1]
 
     def claim(self, path: str, facts: Facts) -> Claim | None:  # noqa: ARG002 - the interface has it
         """The name belongs to this framework alone."""
         return Claim(Signal.NAME)
 
     def tests(self, owned: Sequence[str], facts: FactsByPath) -> Iterable[Test]:
-        """Functions, and the subtests under them."""
+        """Functions, methods of suites, and the subtests under them."""
         for path in owned:
             for function in facts[path]["functions"]:
                 kind = kind_of(function, facts[path]["testing"])
                 if kind is not None:
                     yield row(path, (), function, kind)
-                    yield from subtests(path, function)
+                    yield from subtests(path, (), function)
+        run = Suites.of(facts, self.project.folders).run()
+        for path in (path for path in facts if path.endswith(".go")):
+            for method in facts[path].get("methods", ()):
+                suite = method["type"]
+                if Type(folder_of(path), suite) in run and is_test(method, facts[path].get("gocheck", [])):
+                    yield row(path, (suite,), method, KINDS[method["kind"]][0])
+                    yield from subtests(path, (suite,), method)
 
 
 def kind_of(function: dict[str, Any], testing: Sequence[str]) -> str | None:
@@ -56,11 +70,11 @@ def kind_of(function: dict[str, Any], testing: Sequence[str]) -> str | None:
     return kind if len(one) == 1 and one[0] in allowed and not function["result"] else None
 
 
-def subtests(path: str, function: dict[str, Any]) -> Iterator[Test]:
+def subtests(path: str, suites: tuple[str, ...], function: dict[str, Any]) -> Iterator[Test]:
     """Literal subtests, named by the functions around them."""
     for subtest in function["subtests"]:
         inherited = subtest | {"skip": subtest["skip"] or function["skip"]}
-        yield row(path, (function["name"], *subtest["outer"]), inherited, "subtest")
+        yield row(path, (*suites, function["name"], *subtest["outer"]), inherited, "subtest")
 
 
 def row(path: str, suites: tuple[str, ...], fact: dict[str, Any], kind: str) -> Test:
@@ -89,9 +103,9 @@ class GoTesting:
         """It has no configuration."""
         return None
 
-    def scope(self, project: Project) -> GoScope:  # noqa: ARG002 - the interface has it
+    def scope(self, project: Project) -> GoScope:
         """The same everywhere."""
-        return GoScope()
+        return GoScope(project)
 
 
 GO_TESTING = GoTesting()

@@ -6,27 +6,45 @@ from typing import Any, Final
 
 from tree_sitter import Node
 
+from tasks.inventory.golang.suites import receiver, suites
 from tasks.inventory.model import Facts
 from tasks.inventory.syntax import column, end_line, line, named, parse, text
 
 KIND: Final = re.compile(r"(Test|Benchmark|Fuzz|Example)(?![a-z])")
+VERSION: Final = re.compile(r"v\d+")
 OUTPUT: Final = re.compile(r"(?i)^\s*(unordered )?output:")
 SKIPS: Final = frozenset({"Skip", "Skipf", "SkipNow"})
 
 
 def extract(source: bytes, language: str) -> Facts:
-    """Read one file: {"testing": names bound to package testing, "functions": [...]}."""
+    """Read one file: {"testing": names bound to package testing, "functions": [...], "methods": [...], ...}."""
     root = parse(source, language)
     functions = [node for node in named(root) if node.type == "function_declaration"]
-    return {"testing": list(_testing(root)), "functions": [fact for node in functions for fact in _function(node)]}
+    methods = [node for node in named(root) if node.type == "method_declaration"]
+    imports = list(_imports(root))
+    facts = {
+        "testing": [name for name, path in imports if path == "testing"],
+        "functions": [fact for node in functions for fact in _function(node)],
+        "methods": [fact | {"type": receiver(node)} for node in methods for fact in _function(node)],
+        **suites(root, dict(imports)),
+    }
+    return {key: value for key, value in facts.items() if value or key in ("testing", "functions")}
 
 
-def _testing(root: Node) -> Iterator[str]:
+def _imports(root: Node) -> Iterator[tuple[str, str]]:
+    """The name each import binds, and its path."""
     for declaration in named(root):
         if declaration.type == "import_declaration":
             for spec in _specs(declaration):
-                if text(spec.child_by_field_name("path")).strip('"`') == "testing":
-                    yield text(spec.child_by_field_name("name")) or "testing"
+                path = text(spec.child_by_field_name("path")).strip('"`')
+                yield text(spec.child_by_field_name("name")) or _package(path), path
+
+
+def _package(path: str) -> str:
+    """Name of a package by its path: the last segment that is no version."""
+    *_, before, last = ("", *path.split("/"))
+    name = before if VERSION.fullmatch(last) and before else last
+    return name.partition(".")[0]
 
 
 def _specs(declaration: Node) -> Iterator[Node]:

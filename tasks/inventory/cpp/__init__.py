@@ -1,0 +1,1 @@
+"""C++: read as tokens, because macros that stand for whole functions break every grammar."""

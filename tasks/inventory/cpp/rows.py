@@ -1,0 +1,36 @@
+"""Rows of C++ tests, made of facts."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from tasks.inventory.cpp.cases import Fact
+from tasks.inventory.model import Test
+
+
+def rows(path: str, framework: str, fact: Fact) -> Iterator[Test]:
+    """One test and its parts."""
+    suites = tuple(fact["suites"])
+    if framework == "doctest":
+        suites = suites[-1:]  # the innermost is the only one doctest keeps
+    test = row(path, framework, suites, fact, "test")
+    yield test
+    for part in fact.get("parts", ()):
+        inherited = {"status": test.status} | part
+        yield row(path, framework, (*suites, fact["name"], *part["outer"]), inherited, "subtest")
+
+
+def row(path: str, framework: str, suites: tuple[str, ...], fact: dict[str, Any], kind: str) -> Test:
+    """One row."""
+    return Test(
+        file=path,
+        framework=framework,
+        suites=suites,
+        name=fact["name"],
+        line=fact["line"],
+        status=fact.get("status") or "active",
+        kind=kind,
+        dynamic=fact.get("dynamic", False),
+        cases=fact.get("cases"),
+        column=fact["column"],
+        end_line=fact["end"],
+    )

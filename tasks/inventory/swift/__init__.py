@@ -1,0 +1,1 @@
+"""Swift: types and functions that may be tests, and what they inherit from."""
