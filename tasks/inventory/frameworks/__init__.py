@@ -2,7 +2,23 @@
 
 from typing import Final
 
-from tasks.inventory.frameworks import gotesting, jest, mocha, playwright, pytest, unittest, vitest
+from tasks.inventory.frameworks import (
+    ava,
+    bun,
+    cypress,
+    deno,
+    gotesting,
+    jasmine,
+    jest,
+    mocha,
+    nodetest,
+    playwright,
+    pytest,
+    qunit,
+    tap,
+    unittest,
+    vitest,
+)
 from tasks.inventory.interface import Framework
 
 FRAMEWORKS: Final[tuple[Framework, ...]] = (
@@ -12,5 +28,13 @@ FRAMEWORKS: Final[tuple[Framework, ...]] = (
     vitest.VITEST,
     mocha.MOCHA,
     playwright.PLAYWRIGHT,
+    cypress.CYPRESS,
+    nodetest.NODE_TEST,
+    bun.BUN,
+    deno.DENO,
+    jasmine.JASMINE,
+    ava.AVA,
+    tap.TAP,
+    qunit.QUNIT,
     gotesting.GO_TESTING,
 )

@@ -1,9 +1,11 @@
 """Facts of one JavaScript or TypeScript file: imports, and a tree of the calls that register tests.
 
 A call is a dict: `root` and `mods` (see Callee), `title`, `line`, `column`, `end`; `body` if it was given
-something to run, `loop` inside a loop, `options` that are set to true, and `calls` inside a suite.
+something to run, `loop` inside a loop, `options` that are set, `form` if no title comes first, `sub` if it is
+called on what is no known name, `outer` suites that it names, `calls` inside a suite, `subtests` inside a test.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -11,41 +13,30 @@ from typing import Any, Final
 from tree_sitter import Node
 
 from tasks.inventory.javascript import imports
-from tasks.inventory.javascript.callee import SUITES, Callee, resolve
-from tasks.inventory.javascript.literals import title_of
+from tasks.inventory.javascript.arguments import FUNCTIONS, members, read
+from tasks.inventory.javascript.callee import GLOBALS, SUBTESTS, SUITES, Callee, resolve
+from tasks.inventory.javascript.literals import required
 from tasks.inventory.model import Facts
 from tasks.inventory.syntax import column, end_line, line, named, parse, text
 
 LOOPS: Final = frozenset({"for_statement", "for_in_statement", "while_statement", "do_statement"})
 #: methods whose callback runs once an element
 EACH: Final = frozenset({"forEach", "map", "flatMap", "filter", "reduce", "each", "forEachSeries"})
-FUNCTIONS: Final = frozenset({"arrow_function", "function_expression", "function", "generator_function"})
-LITERALS: Final = frozenset({"string", "template_string"})
-#: arguments that are never titles
-NO_TITLE: Final = FUNCTIONS | {
-    "object",
-    "array",
-    "number",
-    "regex",
-    "true",
-    "false",
-    "null",
-    "undefined",
-    "spread_element",
-}
 #: objects whose use tells the runner
-TELLING: Final = frozenset({"jest", "vi", "cy", "sinon", "jasmine", "QUnit"})
+TELLING: Final = frozenset({"jest", "vi", "cy", "sinon", "jasmine", "QUnit", "Deno"})
 #: nodes that hold no calls of interest
 LEAVES: Final = frozenset(
     {"string", "template_string", "regex", "number", "comment", "type_annotation", "interface_declaration",
      "type_alias_declaration", "import_statement", "identifier", "property_identifier"}
 )  # fmt: skip
+#: without one of these a file holds no test and hands none on
+MARKS: Final = re.compile(rb"test|it\b|describe|specify|suite|bench|context|module|run")
 
 
 def extract(source: bytes, language: str) -> Facts:
     """Read one file: {"imports": modules, "uses": telling objects, "calls": calls}."""
     reading = Reading()
-    calls = list(reading.walk(parse(source, language)))
+    calls = list(reading.walk(parse(source, language))) if MARKS.search(source) else []
     return {"imports": sorted(reading.modules), "uses": sorted(reading.uses), "calls": calls}
 
 
@@ -56,6 +47,7 @@ class Reading:
     aliases: dict[str, Callee] = field(default_factory=dict)
     modules: set[str] = field(default_factory=set)
     uses: set[str] = field(default_factory=set)
+    handles: dict[str, tuple[str, ...]] = field(default_factory=dict)  # variables that hold a suite -> its titles
 
     def walk(self, node: Node, *, loop: bool = False) -> Iterator[dict[str, Any]]:
         """Calls below a node, those inside suites nested in them."""
@@ -83,11 +75,19 @@ class Reading:
         modules, aliases = imports.read(node, self.aliases)
         self.modules |= modules
         self.aliases |= aliases
+        value = node.child_by_field_name("value") if node.type == "variable_declarator" else None
+        if value is not None and value.type == "call_expression":
+            callee = resolve(value.child_by_field_name("function"), self.aliases)
+            suite = callee is not None and callee.root in SUITES
+            if suite and (given := read(value.child_by_field_name("arguments"), self.handles)) is not None:
+                self.handles[text(node.child_by_field_name("name"))] = (*given.outer, given.title)
 
     def repeats(self, call: Node) -> bool:
         """Whether callbacks given to this call run once an element; also notes what it is called on."""
         function = call.child_by_field_name("function")
         if function is None or function.type != "member_expression":
+            if module := required(call):
+                self.modules.add(module)
             return False
         if (target := text(function.child_by_field_name("object"))) in TELLING:
             self.uses.add(target)
@@ -96,47 +96,58 @@ class Reading:
     def call(self, node: Node, *, loop: bool) -> dict[str, Any] | None:
         """Read a call that registers a suite or a test; None for any other."""
         function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
-        if arguments is None or arguments.type != "arguments":
+        callee = resolve(function, self.aliases) or tester(function, arguments)
+        given = read(arguments, self.handles) if callee is not None else None
+        if callee is None or given is None or (callee.sub and not given.registers):
             return None
-        given = list(named(arguments))
-        callee = resolve(function, self.aliases) or tester(function, given)
-        if callee is None or not given or not titled(given):
-            return None
-        fact: dict[str, Any] = {"root": callee.root, "mods": list(callee.modifiers), "title": title_of(given[0])}
+        self.tell(function)
+        fact: dict[str, Any] = {"root": callee.root, "mods": list(callee.modifiers), "title": given.title}
         fact |= {"line": line(node), "column": column(node), "end": end_line(node)}
-        fact |= {"body": True} if any(argument.type != "object" for argument in given[1:]) else {}
+        fact |= {"body": True} if given.body else {}
         fact |= {"loop": True} if loop else {}
-        if options := [key for argument in given[1:] for key in truths(argument)]:
-            fact["options"] = options
+        fact |= {"sub": True} if callee.sub else {}
+        fact |= {"form": given.form} if given.form else {}
+        fact |= {"options": given.options} if given.options else {}
+        fact |= {"outer": given.outer} if given.outer else {}
         if callee.root in SUITES or "describe" in callee.modifiers:
-            fact["calls"] = [inner for argument in given[1:] for inner in self.walk(argument)]
+            fact["calls"] = [inner for argument in given.inside for inner in self.walk(argument)]
+        elif inner := [inner for argument in given.inside for inner in self.nested(argument)]:
+            fact["subtests"] = inner
         return fact
 
+    def nested(self, argument: Node) -> Iterator[dict[str, Any]]:
+        """Calls in the body of a test, if it calls methods of the object it is given that register tests."""
+        for function in (value for _, value in members(argument)) if argument.type == "object" else (argument,):
+            name = given_to(function)
+            body = function.child_by_field_name("body") if name else None
+            raw = (body.text if body is not None else None) or b""
+            if any(f"{name}.{method}".encode() in raw for method in SUBTESTS):
+                hidden = self.aliases.pop(name, None)
+                yield from self.walk(function)
+                self.aliases |= {name: hidden} if hidden is not None else {}
 
-def titled(given: list[Node]) -> bool:
-    """Whether arguments are those of a test: a title, and something to run if the title is no literal."""
-    first = given[0]
-    if first.type in LITERALS or (first.type == "binary_expression" and "+" in text(first)):
-        return True
-    return (
-        first.type not in NO_TITLE
-        and len(given) > 1
-        and given[1].type in FUNCTIONS | {"identifier", "call_expression", "object"}
-    )
+    def tell(self, function: Node | None) -> None:
+        """Note the global object that a callee begins with."""
+        while function is not None and function.type in ("member_expression", "call_expression"):
+            function = function.child_by_field_name("object" if function.type == "member_expression" else "function")
+        if function is not None and function.type == "identifier" and (name := text(function)) in GLOBALS:
+            self.uses.add(name)
 
 
-def tester(function: Node | None, given: list[Node]) -> Callee | None:
+def given_to(function: Node) -> str:
+    """Name of the first parameter of a function."""
+    if function.type not in FUNCTIONS:
+        return ""
+    one = function.child_by_field_name("parameter") or next(named(function.child_by_field_name("parameters")), None)
+    name = text(one.child_by_field_name("pattern") or one) if one is not None else ""
+    return name if name.isidentifier() else ""
+
+
+def tester(function: Node | None, arguments: Node | None) -> Callee | None:
     """`ruleTester.run(name, rule, {valid, invalid})`: one definition, many cases."""
-    if function is None or function.type != "member_expression" or len(given) < 3 or given[0].type not in LITERALS:
+    if function is None or function.type != "member_expression" or sum(1 for _ in named(arguments)) < 3:
         return None
-    target = text(function.child_by_field_name("object"))
-    runs = text(function.child_by_field_name("property")) == "run" and "tester" in target.lower()
-    return Callee("test", ("each",)) if runs else None
-
-
-def truths(argument: Node) -> Iterator[str]:
-    """Keys of an options object that are switched on, such as {skip: true} or {skip: "reason"}."""
-    for pair in named(argument) if argument.type == "object" else ():
-        value = pair.child_by_field_name("value")
-        if pair.type == "pair" and value is not None and value.type in ("true", "string"):
-            yield text(pair.child_by_field_name("key"))
+    runs = text(function.child_by_field_name("property")) == "run"
+    return (
+        Callee("test", ("each",)) if runs and "tester" in text(function.child_by_field_name("object")).lower() else None
+    )

@@ -1,5 +1,6 @@
 """What jest, vitest, mocha and their kin have in common: areas of configuration, and whose file is whose."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -7,7 +8,8 @@ from typing import Any, Final
 from tasks.inventory import globs
 from tasks.inventory.interface import Claim, Signal
 from tasks.inventory.javascript.modules import ANNOUNCING, RUNNERS
-from tasks.inventory.javascript.suite import rows
+from tasks.inventory.javascript.names import likely
+from tasks.inventory.javascript.suite import Dialect, rows
 from tasks.inventory.languages import language_of
 from tasks.inventory.model import Facts, FactsByPath, Test
 from tasks.inventory.project import Project, below, folder_of
@@ -15,8 +17,6 @@ from tasks.inventory.project import Project, below, folder_of
 LANGUAGES: Final = frozenset({"javascript", "typescript", "tsx"})
 #: folders whose files look like tests and are none
 NO_TESTS: Final = frozenset({"__fixtures__", "__mocks__", "__snapshots__"})
-#: files that look like tests where nothing is configured
-USUAL: Final = ("**/*.{test,spec}.?(c|m)[jt]s?(x)", "**/__tests__/**/*.?(c|m)[jt]s?(x)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,10 @@ class Area:
 class Runner:
     """What tells one runner from the others.
 
-    modules: imports that are its own.  packages: dependencies that announce it.  uses: objects only it has.
-    guess: it is assumed where nothing else is known.
+    modules: imports that are its own.  packages: dependencies and programs that announce it.  uses: objects
+    only it has.  guess: it is assumed where nothing else is known.  bare: its names are global, so that a test
+    need not import them.  usual: names of its files where nothing is configured; open: and besides what is.
+    own: names of files that are no other runner's.
     """
 
     name: str
@@ -54,6 +56,11 @@ class Runner:
     uses: frozenset[str] = frozenset()
     priority: int = 100
     guess: bool = False
+    bare: bool = True
+    usual: Callable[[str], bool] = likely
+    open: bool = False
+    own: Callable[[str], bool] | None = None
+    dialect: Dialect = field(default_factory=Dialect)
 
 
 @dataclass(slots=True)
@@ -72,9 +79,18 @@ class RunnerScope:
             return False
         if not NO_TESTS.isdisjoint(path.split("/")):
             return False
+        runner = self.runner
         governing = [area for area in self.areas if below(path, area.folder)]
-        patterns = () if governing else USUAL
-        return any(area.holds(path) for area in governing) or any(globs.match(path, pattern) for pattern in patterns)
+        if any(area.holds(path) for area in governing):
+            return True
+        if (governing and not runner.open) or not runner.usual(path):
+            return False
+        return runner.bare or likely(path) or self.expected(folder_of(path))
+
+    def expected(self, folder: str) -> bool:
+        """Whether the packages around a folder leave room for this runner."""
+        packages = self.packages(folder)
+        return not packages or not packages.isdisjoint(self.runner.packages)
 
     def needs(self, facts: FactsByPath) -> set[str]:  # noqa: ARG002 - the interface has it
         """Every file stands for itself."""
@@ -86,23 +102,28 @@ class RunnerScope:
         imported = RUNNERS & set(facts["imports"])
         if imported:
             return Claim(Signal.IMPORT, 0, runner.priority) if imported & runner.modules else None
+        if runner.own is not None and runner.own(path):
+            return Claim(Signal.NAME, 0, runner.priority)
+        # names that are not global must come from somewhere: others who need no import go before
+        priority = runner.priority if runner.bare else runner.priority - 100
         if (depth := max((area.depth for area in self.areas if area.holds(path)), default=None)) is not None:
-            return Claim(Signal.CONFIG, depth, runner.priority)
+            return Claim(Signal.CONFIG, depth, priority)
         packages = self.packages(folder_of(path))
-        if runner.uses & set(facts["uses"]) or packages & runner.packages:
-            return Claim(Signal.CONTENT, 0, runner.priority)
-        return Claim(Signal.GUESS) if runner.guess and not packages else None
+        announced = not packages.isdisjoint(runner.packages)
+        if runner.uses & set(facts["uses"]) or (announced and runner.bare):
+            return Claim(Signal.CONTENT, 0, priority)
+        return Claim(Signal.GUESS, 0, priority) if announced or (runner.guess and not packages) else None
 
     def tests(self, owned: Sequence[str], facts: FactsByPath) -> Iterable[Test]:
         """Calls of it, test and specify."""
         for path in owned:
-            yield from rows(path, facts[path], self.runner.name)
+            yield from rows(path, facts[path], self.runner.name, self.runner.dialect)
 
     def packages(self, folder: str) -> frozenset[str]:
         """Runners that the nearest folder speaks of which speaks of any, in its package or by a configuration."""
         if folder not in self.announced:
             data = self.project.data(f"{folder}/package.json" if folder else "package.json")
-            found = ANNOUNCING & dependencies(data) | self.configured().get(folder, frozenset())
+            found = ANNOUNCING & dependencies(data) | started(data) | self.configured().get(folder, frozenset())
             self.announced[folder] = found or (self.packages(folder_of(folder)) if folder else frozenset())
         return self.announced[folder]
 
@@ -112,7 +133,7 @@ class RunnerScope:
             self.configs = {}
             for path in self.project.configs:
                 stem = path.rpartition("/")[2].lstrip(".").partition(".")[0].removesuffix("rc")
-                if stem in ANNOUNCING:
+                if stem in ANNOUNCING or stem == "deno":
                     self.configs[folder_of(path)] = self.configs.get(folder_of(path), frozenset()) | {stem}
         return self.configs
 
@@ -133,13 +154,15 @@ class RunnerFramework:
     def config_language(self, path: str) -> str | None:
         """package.json, and files called NAME.config.*, .NAMErc.*, NAME.workspace.*."""
         name = path.rpartition("/")[2]
-        if name == "package.json":
-            return name
+        if name in FORMATS:
+            return FORMATS[name]
         stem, _, suffix = name.rpartition(".")
         if not stem.startswith(CONFIG_STEMS):
             return None
-        if suffix == "json" or stem == "":
-            return "json"
+        if suffix in ("json", "jsonc"):
+            return "jsonc"
+        if suffix in ("yml", "yaml"):
+            return "flat-yaml"
         language = language_of(path)
         return f"{language}-config" if language in ("javascript", "typescript") else None
 
@@ -148,6 +171,20 @@ class RunnerFramework:
         return RunnerScope(self.runner, project, list(self.areas(project)))
 
 
+#: configuration files of a fixed name -> their format
+FORMATS: Final = {
+    "package.json": "package.json",
+    "bunfig.toml": "bunfig",
+    "cypress.json": "jsonc",
+    "deno.json": "jsonc",
+    "deno.jsonc": "jsonc",
+    "jasmine.json": "jsonc",
+    "jasmine.js": "javascript-config",
+    "jasmine.mjs": "javascript-config",
+    "jasmine.cjs": "javascript-config",
+    ".taprc": "flat-yaml",
+    "mocha.opts": "words",
+}
 CONFIG_STEMS: Final = (
     "playwright.config",
     "jest.config",
@@ -155,8 +192,23 @@ CONFIG_STEMS: Final = (
     "vitest.workspace",
     "vitest.projects",
     "vite.config",
+    "cypress.config",
+    "ava.config",
     ".mocharc",
 )
+#: what a script starts -> the runner that it announces
+PROGRAMS: Final = {
+    "node:test": re.compile(r"\s--test(?:[\s=-]|$)|\bborp\b"),
+    "bun:test": re.compile(r"\bbun\s+test\b"),
+    "deno": re.compile(r"\bdeno\s+test\b"),
+}
+
+
+def started(data: Any) -> frozenset[str]:
+    """Runners without a package of their own that the scripts of a package.json start."""
+    scripts = data.get("scripts") if isinstance(data, dict) else None
+    texts = [text for text in scripts.values() if isinstance(text, str)] if isinstance(scripts, dict) else []
+    return frozenset(name for name, mark in PROGRAMS.items() if any(mark.search(text) for text in texts))
 
 
 def dependencies(data: Any) -> frozenset[str]:

@@ -1,0 +1,57 @@
+"""node:test: calls of test and it; files by what `node --test` is given, or by their import."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from tasks.inventory.javascript.names import possible
+from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, table
+from tasks.inventory.javascript.scripts import commands, files, operands, values
+from tasks.inventory.javascript.suite import Dialect
+from tasks.inventory.project import Project, folder_of, joined
+
+SUFFIX: Final = "{js,cjs,mjs,ts,cts,mts}"
+DEFAULT: Final = (
+    f"**/*.test.{SUFFIX}",
+    f"**/*-test.{SUFFIX}",
+    f"**/*_test.{SUFFIX}",
+    f"**/test-*.{SUFFIX}",
+    f"**/test.{SUFFIX}",
+    f"**/test/**/*.{SUFFIX}",
+)
+VALUED: Final = frozenset(
+    {"-r", "--require", "--import", "--loader", "--experimental-loader", "--test-reporter", "--test-concurrency",
+     "--test-reporter-destination", "--test-name-pattern", "--test-skip-pattern", "--test-timeout", "--env-file",
+     "--conditions", "-C", "--test-shard", "-p", "--pattern", "--reporter", "-c", "--concurrency"}
+)  # fmt: skip
+
+
+def areas(project: Project) -> Iterator[Area]:
+    """Every script that starts it, by itself or by a program that does."""
+    for path in project.named("package.json"):
+        scripts = table(project.data(path)).get("scripts")
+        for program in ("node", "tsx"):
+            for words in commands(scripts, program):
+                if "--test" in words:
+                    yield area(folder_of(path), operands(words, VALUED))
+        for words in commands(scripts, "borp"):
+            yield area(folder_of(path), operands(words, VALUED) + values(words, "-p", "--pattern"))
+
+
+def area(folder: str, given: list[str]) -> Area:
+    """Files and patterns as they stand."""
+    include = [pattern for one in given for pattern in files(one, deep=True)] or list(DEFAULT)
+    return Area(folder, tuple(joined(folder, one) for one in include))
+
+
+NODE_TEST: Final = RunnerFramework(
+    Runner(
+        name="node-test",
+        modules=frozenset({"node:test", "test"}),
+        packages=frozenset({"node:test", "borp"}),
+        bare=False,
+        usual=possible,
+        open=True,
+        dialect=Dialect(forms=frozenset({"function", "object", "name"}), subtests=True, bodiless=None),
+    ),
+    areas,
+)

@@ -1,0 +1,75 @@
+"""What the scripts of a package.json start, and what they give to it."""
+
+import shlex
+from collections.abc import Iterator
+from typing import Any, Final
+
+SEPARATORS: Final = frozenset({"&&", "||", ";", "|", "&"})
+#: file name suffixes a runner given a folder reads there
+SUFFIXES: Final = "{js,cjs,mjs,ts,cts,mts,jsx,tsx}"
+
+
+def commands(scripts: Any, program: str, *more: str) -> Iterator[list[str]]:
+    """Words that follow a program on each command line, and what follows it there: `bun`, `test`.
+
+    The program may have a path before it and other programs that start it.
+    """
+    for script in scripts.values() if isinstance(scripts, dict) else ():
+        for words in lines(script) if isinstance(script, str) else ():
+            names = [program_of(word) for word in words]
+            if program in names:
+                given = words[names.index(program) + 1 :]
+                if list(more) == given[: len(more)]:
+                    yield given[len(more) :]
+
+
+def lines(script: str) -> Iterator[list[str]]:
+    """Words of each command of a script."""
+    try:
+        lexer = shlex.shlex(script, posix=True, punctuation_chars=";&|")
+        lexer.whitespace_split = True
+        words = list(lexer)
+    except ValueError:  # unbalanced quotes
+        return
+    line: list[str] = []
+    for word in [*words, ";"]:
+        if word in SEPARATORS:
+            yield line
+            line = []
+        else:
+            line.append(word)
+
+
+def operands(words: list[str], valued: frozenset[str]) -> list[str]:
+    """What is left of a command line without its options.  valued: options followed by a value."""
+    found: list[str] = []
+    skip = False
+    for word in words:
+        if skip or word.startswith("-"):
+            skip = not skip and word in valued
+        else:
+            found.append(word)
+    return found
+
+
+def values(words: list[str], *options: str) -> list[str]:
+    """Values of options, written `--option value` or `--option=value`."""
+    found = [after for word, after in zip(words, words[1:], strict=False) if word in options]
+    return found + [word.partition("=")[2] for word in words if word.partition("=")[0] in options and "=" in word]
+
+
+def files(operand: str, *, deep: bool = False) -> list[str]:
+    """Patterns of an operand: a file or a pattern as it stands, or a folder, whose files are meant.
+
+    deep: those of the folders in it too.
+    """
+    if "*" in operand.rpartition("/")[2] or "." in operand.rpartition("/")[2].strip("."):
+        return [operand]
+    inside = f"**/*.{SUFFIXES}" if deep else f"*.{SUFFIXES}"
+    return [operand, f"{operand.rstrip('/')}/{inside}"]
+
+
+def program_of(word: str) -> str:
+    """Name of a program without its folder, suffix, version and a leading underscore."""
+    name = word.rpartition("/")[2].partition("@")[0]
+    return name.removesuffix(".js").removesuffix(".mjs").removeprefix("_")
