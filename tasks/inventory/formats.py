@@ -10,9 +10,9 @@ from typing import Any, Final
 from tasks.inventory.model import Facts
 
 #: the parts of package.json that say something about tests
-PACKAGE_KEYS: Final = ("jest", "vitest", "mocha", "ava", "tap", "scripts", "dependencies", "devDependencies", "workspaces",
-                       "type")  # fmt: skip
-
+PACKAGE_KEYS: Final = frozenset(
+    {"jest", "vitest", "mocha", "ava", "tap", "scripts", "dependencies", "devDependencies", "workspaces", "type"}
+)
 #: strings, comments and runs of anything else; what is not closed ends with the text, so that no part is read twice
 PIECES: Final = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?|[^"/]++|/')
 TRAILING: Final = re.compile(r'("(?:[^"\\\n]|\\.)*+"?)|,\s*+([\]}])')
@@ -30,7 +30,7 @@ def extract(source: bytes, language: str) -> Facts:
         return {"data": PLAIN[language](text)}
     data = json.loads(text)
     if language == "package.json":
-        data = {key: data[key] for key in PACKAGE_KEYS if key in data} if isinstance(data, dict) else {}
+        data = {key: data[key] for key in data if key in PACKAGE_KEYS} if isinstance(data, dict) else {}
     return {"data": data}
 
 

@@ -13,6 +13,10 @@ VALUED: Final = frozenset(
     {"-r", "--require", "-R", "--reporter", "-t", "--timeout", "-j", "--jobs", "-c", "--coverage-report", "--node-arg",
      "--test-arg", "--before", "--after", "-i", "--ignore", "--import", "--loader"}
 )  # fmt: skip
+MODULES: Final = frozenset(
+    {"tap", "@tapjs/core", "@tapjs/test", "libtap", "tape", "tape-catch", "tape-promise", "tape-promise/tape", "blue-tape",
+     "fresh-tape"}
+)  # fmt: skip
 #: below a folder of tests node-tap leaves out what these hold
 NEVER: Final = ("**/{fixture,tap-snapshot}?(s)/**/*",)
 
@@ -44,20 +48,7 @@ def area(folder: str, given: list[str]) -> Iterator[Area]:
 TAP: Final = RunnerFramework(
     Runner(
         name="tap",
-        modules=frozenset(
-            {
-                "tap",
-                "@tapjs/core",
-                "@tapjs/test",
-                "libtap",
-                "tape",
-                "tape-catch",
-                "tape-promise",
-                "tape-promise/tape",
-                "blue-tape",
-                "fresh-tape",
-            }
-        ),  # fmt: skip
+        modules=MODULES,
         packages=frozenset({"tap", "tape"}),
         bare=False,
         usual=possible,

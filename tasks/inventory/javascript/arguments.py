@@ -51,7 +51,7 @@ class Arguments:
         return self.body and self.form in ("", "object")
 
 
-def read(arguments: Node | None, handles: Mapping[str, tuple[str, ...]]) -> Arguments | None:
+def read(arguments: Node | None, handles: Mapping[str, tuple[str, ...]]) -> Arguments | None:  # noqa: PLR0911 - one a form
     """Read the arguments of a call; None if they are none of a test.  handles: variables that hold a suite."""
     given = list(named(arguments)) if arguments is not None and arguments.type == "arguments" else []
     if not given:

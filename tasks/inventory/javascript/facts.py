@@ -21,7 +21,7 @@ from tasks.inventory.syntax import column, end_line, line, named, parse, text
 
 LOOPS: Final = frozenset({"for_statement", "for_in_statement", "while_statement", "do_statement"})
 #: methods whose callback runs once an element
-EACH: Final = frozenset({"forEach", "map", "flatMap", "filter", "reduce", "each", "forEachSeries"})
+EACH: Final = frozenset({"forEach", "map", "flatMap", "filter", "reduce", "each", "forEachSeries", "times"})
 #: objects whose use tells the runner
 TELLING: Final = frozenset({"jest", "vi", "cy", "sinon", "jasmine", "QUnit", "Deno"})
 #: nodes that hold no calls of interest
@@ -148,6 +148,5 @@ def tester(function: Node | None, arguments: Node | None) -> Callee | None:
     if function is None or function.type != "member_expression" or sum(1 for _ in named(arguments)) < 3:
         return None
     runs = text(function.child_by_field_name("property")) == "run"
-    return (
-        Callee("test", ("each",)) if runs and "tester" in text(function.child_by_field_name("object")).lower() else None
-    )
+    runs = runs and "tester" in text(function.child_by_field_name("object")).lower()
+    return Callee("test", ("each",)) if runs else None

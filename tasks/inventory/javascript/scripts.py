@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, Final
 
 SEPARATORS: Final = frozenset({"&&", "||", ";", "|", "&"})
@@ -54,7 +55,7 @@ def operands(words: list[str], valued: frozenset[str]) -> list[str]:
 
 def values(words: list[str], *options: str) -> list[str]:
     """Values of options, written `--option value` or `--option=value`."""
-    found = [after for word, after in zip(words, words[1:], strict=False) if word in options]
+    found = [after for word, after in pairwise(words) if word in options]
     return found + [word.partition("=")[2] for word in words if word.partition("=")[0] in options and "=" in word]
 
 
