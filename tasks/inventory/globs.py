@@ -1,6 +1,6 @@
 """Path patterns of tenants' configuration, matched in time that no pattern can blow up.
 
-`*` and `?` stay within a segment, `**` crosses them; `{a,b}`, `?(a|b)`,
+`*` and `?` stay within a segment, `**` crosses them; `{a,b}`, `(a|b)`, `?(a|b)`,
 `+(a|b)`, `@(a|b)` and `*(a|b)` are spelled out.
 """
 
@@ -17,7 +17,7 @@ LONGEST: Final = 300
 #: what may make a regular expression slow: a repeated group, or more than two open repetitions
 SLOW: Final = re.compile(r"\)\s*[*+{]")
 OPEN: Final = re.compile(r"(?<!\\)[*+]|\{\d+,\}")
-GROUP: Final = re.compile(r"\{([^{}]*,[^{}]*)\}|([?+@*!])\(([^()]*)\)")
+GROUP: Final = re.compile(r"\{([^{}]*,[^{}]*)\}|([?+@*!]?)\(([^()]*)\)")
 
 Segments = tuple[re.Pattern[str] | None, ...]
 
@@ -55,7 +55,7 @@ def _choices(group: re.Match[str]) -> Iterator[str]:
         yield "*"
     else:
         yield from group[3].split("|")
-        yield from [""] if group[2] in "?*" else []
+        yield from [""] if group[2] in ("?", "*") else []
 
 
 def _segment(text: str) -> re.Pattern[str] | None:

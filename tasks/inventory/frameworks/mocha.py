@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
+from tasks.inventory.javascript.names import possible
 from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, configs, strings, table
 from tasks.inventory.javascript.scripts import SUFFIXES, commands, files, operands, values
 from tasks.inventory.project import Project, folder_of, joined
@@ -23,10 +24,10 @@ def areas(project: Project) -> Iterator[Area]:
     for folder, data in configurations(project):
         if strings(data.get("spec")):
             specified.add(folder)
-        yield from configured(folder, data)
+        yield from configured(project, folder, data)
     for path in project.named("package.json"):
         for words in commands(table(project.data(path)).get("scripts"), "mocha"):
-            yield from started(folder_of(path), words, specified)
+            yield from started(project, folder_of(path), words, specified)
 
 
 def configurations(project: Project) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -42,25 +43,32 @@ def configurations(project: Project) -> Iterator[tuple[str, dict[str, Any]]]:
         yield folder_of(folder_of(path)), {"spec": specs, "recursive": "--recursive" in given}
 
 
-def configured(folder: str, data: dict[str, Any]) -> Iterator[Area]:
+def configured(project: Project, folder: str, data: dict[str, Any]) -> Iterator[Area]:
     """The files a configuration means."""
-    specs = strings(data.get("spec")) or [DEFAULT]
+    specs = strings(data.get("spec")) or default(project, folder)
     ignored = strings(data.get("ignore")) + strings(data.get("exclude"))
-    yield area(folder, specs, ignored, deep=data.get("recursive") in (True, "true"))
+    if specs:
+        yield area(folder, specs, ignored, deep=data.get("recursive") in (True, "true"))
 
 
-def started(folder: str, words: list[str], specified: set[str]) -> Iterator[Area]:
+def started(project: Project, folder: str, words: list[str], specified: set[str]) -> Iterator[Area]:
     """The files a command line means; without any, those of the configuration or the default."""
     given = operands(words, VALUED) + values(words, "--spec")
     home = folder_of(next((joined(folder, one) for one in values(words, "--config")), ""))
     if given or not {folder, home} & specified:
         ignored = values(words, "--ignore", "--exclude")
-        yield area(folder, given or [DEFAULT], ignored, deep="--recursive" in words)
+        if specs := given or default(project, folder):
+            yield area(folder, specs, ignored, deep="--recursive" in words)
+
+
+def default(project: Project, folder: str) -> list[str]:
+    """The folder that is read if nothing else is said; nothing if it does not exist."""
+    return [DEFAULT] if joined(folder, DEFAULT) in project.folders else []
 
 
 def area(folder: str, specs: list[str], ignored: list[str], *, deep: bool) -> Area:
     """Files and patterns as they stand; a folder means the files in it."""
-    include = [pattern for spec in specs for pattern in files(spec, deep=deep)]
+    include = [pattern for spec in specs for pattern in (*files(spec, deep=deep), f"{spec}.{SUFFIXES}")]
     exclude = [pattern for one in ignored for pattern in (one, f"{one.rstrip('/')}/**/*.{SUFFIXES}")]
     return Area(folder, tuple(joined(folder, one) for one in include), tuple(joined(folder, one) for one in exclude))
 
@@ -70,6 +78,7 @@ MOCHA: Final = RunnerFramework(
         name="mocha",
         modules=frozenset({"mocha"}),
         packages=frozenset({"mocha"}),
+        usual=possible,
     ),
     areas,
 )

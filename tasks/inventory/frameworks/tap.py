@@ -14,8 +14,8 @@ VALUED: Final = frozenset(
      "--test-arg", "--before", "--after", "-i", "--ignore", "--import", "--loader"}
 )  # fmt: skip
 MODULES: Final = frozenset(
-    {"tap", "@tapjs/core", "@tapjs/test", "libtap", "tape", "tape-catch", "tape-promise", "tape-promise/tape", "blue-tape",
-     "fresh-tape"}
+    {"tap", "@tapjs/core", "@tapjs/test", "libtap", "tape", "tape-catch", "tape-promise", "tape-promise/tape",
+     "blue-tape", "fresh-tape"}
 )  # fmt: skip
 #: below a folder of tests node-tap leaves out what these hold
 NEVER: Final = ("**/{fixture,tap-snapshot}?(s)/**/*",)

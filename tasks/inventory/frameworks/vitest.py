@@ -34,8 +34,12 @@ def configured(folder: str, data: dict[str, Any], outer: dict[str, Any]) -> Iter
         *(strings(test.get("include")) or INCLUDE[:1]),
         *(strings(table(test.get("benchmark")).get("include")) or INCLUDE[1:]),
     )
-    exclude = strings(test.get("exclude")) or EXCLUDE
-    yield Area(folder, tuple(joined(search, one) for one in include), tuple(joined(base, one) for one in exclude))
+    yield Area(folder, tuple(joined(search, one) for one in include), excluded(base, strings(test.get("exclude"))))
+
+
+def excluded(base: str, given: list[str]) -> tuple[str, ...]:
+    """Patterns of what is left out; that of a folder means all in it."""
+    return tuple(joined(base, pattern) for one in given or EXCLUDE for pattern in (one, f"{one.rstrip('/')}/**/*"))
 
 
 def projects(folder: str, entries: Any, outer: dict[str, Any]) -> Iterator[Area]:
@@ -44,7 +48,7 @@ def projects(folder: str, entries: Any, outer: dict[str, Any]) -> Iterator[Area]
         if isinstance(entry, str) and not entry.startswith("!"):
             # a folder with a configuration of its own is found by that as well
             home = folder_of(joined(folder, entry)) if ".config." in entry else joined(folder, entry)
-            yield Area(folder, tuple(joined(home, one) for one in INCLUDE), tuple(joined(home, one) for one in EXCLUDE))
+            yield Area(folder, tuple(joined(home, one) for one in INCLUDE), excluded(home, []))
         elif isinstance(entry, dict):
             yield from configured(folder, entry, outer if entry.get("extends") is True else {})
 

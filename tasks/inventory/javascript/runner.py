@@ -85,7 +85,7 @@ class RunnerScope:
             return True
         if (governing and not runner.open) or not runner.usual(path):
             return False
-        return runner.bare or likely(path) or self.expected(folder_of(path))
+        return runner.usual is likely or likely(path) or self.expected(folder_of(path))
 
     def expected(self, folder: str) -> bool:
         """Whether the packages around a folder leave room for this runner."""

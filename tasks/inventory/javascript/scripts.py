@@ -1,10 +1,11 @@
 """What the scripts of a package.json start, and what they give to it."""
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any, Final
 
+MANAGERS: Final = frozenset({"npm", "yarn", "pnpm"})
 SEPARATORS: Final = frozenset({"&&", "||", ";", "|", "&"})
 #: file name suffixes a runner given a folder reads there
 SUFFIXES: Final = "{js,cjs,mjs,ts,cts,mts,jsx,tsx}"
@@ -15,13 +16,25 @@ def commands(scripts: Any, program: str, *more: str) -> Iterator[list[str]]:
 
     The program may have a path before it and other programs that start it.
     """
-    for script in scripts.values() if isinstance(scripts, dict) else ():
-        for words in lines(script) if isinstance(script, str) else ():
+    entries = scripts.items() if isinstance(scripts, dict) else ()
+    table = {name: script for name, script in entries if isinstance(script, str)}
+    for script in table.values():
+        for words in expanded(script, table):
             names = [program_of(word) for word in words]
             if program in names:
                 given = words[names.index(program) + 1 :]
                 if list(more) == given[: len(more)]:
                     yield given[len(more) :]
+
+
+def expanded(script: str, table: Mapping[str, str]) -> Iterator[list[str]]:
+    """Lines of a script, and of another that it runs with arguments: `npm run other -- arguments`."""
+    for words in lines(script):
+        yield words
+        if "--" in words and words[0] in MANAGERS:
+            before, given = words[1 : words.index("--")], words[words.index("--") + 1 :]
+            other = next((table[word] for word in before if word in table), "")
+            yield from ([*line, *given] for line in list(lines(other))[-1:] if given)
 
 
 def lines(script: str) -> Iterator[list[str]]:
