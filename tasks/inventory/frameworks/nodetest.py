@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from tasks.inventory.javascript.names import possible
-from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, table
-from tasks.inventory.javascript.scripts import commands, files, operands, values
+from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, strings, table
+from tasks.inventory.javascript.scripts import commands, files, is_loose, operands, values
 from tasks.inventory.javascript.suite import Dialect
 from tasks.inventory.project import Project, folder_of, joined
 
@@ -34,13 +34,20 @@ def areas(project: Project) -> Iterator[Area]:
                 if "--test" in words:
                     yield area(folder_of(path), operands(words, VALUED))
         for words in commands(scripts, "borp"):
-            yield area(folder_of(path), operands(words, VALUED) + values(words, "-p", "--pattern"))
+            given = operands(words, VALUED) + values(words, "-p", "--pattern") + configured(project, folder_of(path))
+            yield area(folder_of(path), given)
+
+
+def configured(project: Project, folder: str) -> list[str]:
+    """Patterns of a configuration of borp."""
+    paths = (joined(folder, name) for name in (".borp.yaml", ".borp.yml"))
+    return [one for path in paths for one in strings(table(project.data(path)).get("files"))]
 
 
 def area(folder: str, given: list[str]) -> Area:
     """Files and patterns as they stand."""
     include = [pattern for one in given for pattern in files(one, deep=True)] or list(DEFAULT)
-    return Area(folder, tuple(joined(folder, one) for one in include))
+    return Area(folder, tuple(joined(folder, one) for one in include), loose=is_loose(given))
 
 
 NODE_TEST: Final = RunnerFramework(
@@ -50,7 +57,6 @@ NODE_TEST: Final = RunnerFramework(
         packages=frozenset({"node:test", "borp"}),
         bare=False,
         usual=possible,
-        open=True,
         dialect=Dialect(forms=frozenset({"function", "object", "name"}), subtests=True, bodiless=None),
     ),
     areas,

@@ -5,7 +5,7 @@ from typing import Final
 
 from tasks.inventory.javascript.names import possible
 from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, table
-from tasks.inventory.javascript.scripts import commands, files, operands
+from tasks.inventory.javascript.scripts import commands, files, is_loose, operands
 from tasks.inventory.javascript.suite import Dialect
 from tasks.inventory.project import Project, folder_of, joined
 
@@ -19,7 +19,7 @@ def areas(project: Project) -> Iterator[Area]:
         for words in commands(table(project.data(path)).get("scripts"), "qunit"):
             folder, given = folder_of(path), operands(words, VALUED)
             include = [pattern for one in given for pattern in files(one, deep=True)] or [DEFAULT]
-            yield Area(folder, tuple(joined(folder, one) for one in include))
+            yield Area(folder, tuple(joined(folder, one) for one in include), loose=is_loose(given))
 
 
 QUNIT: Final = RunnerFramework(
@@ -29,7 +29,6 @@ QUNIT: Final = RunnerFramework(
         packages=frozenset({"qunit", "ember-qunit"}),
         uses=frozenset({"QUnit"}),
         usual=possible,
-        open=True,
         dialect=Dialect(modules=True),
     ),
     areas,

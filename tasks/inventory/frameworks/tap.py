@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from tasks.inventory.javascript.names import possible
 from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, configs, strings, table
-from tasks.inventory.javascript.scripts import commands, files, operands
+from tasks.inventory.javascript.scripts import commands, files, is_loose, operands
 from tasks.inventory.javascript.suite import Dialect
 from tasks.inventory.project import Project, folder_of, joined
 
@@ -42,7 +42,7 @@ def area(folder: str, given: list[str]) -> Iterator[Area]:
     """Files and patterns as they stand."""
     if given:
         include = [pattern for one in given for pattern in files(one, deep=True)]
-        yield Area(folder, tuple(joined(folder, one) for one in include), NEVER)
+        yield Area(folder, tuple(joined(folder, one) for one in include), NEVER, loose=is_loose(given))
 
 
 TAP: Final = RunnerFramework(
@@ -52,7 +52,6 @@ TAP: Final = RunnerFramework(
         packages=frozenset({"tap", "tape"}),
         bare=False,
         usual=possible,
-        open=True,
         dialect=Dialect(forms=frozenset({"function", "object", "name"}), subtests=True),
     ),
     areas,

@@ -5,7 +5,6 @@ something to run, `loop` inside a loop, `options` that are set, `form` if no tit
 called on what is no known name, `outer` suites that it names, `calls` inside a suite, `subtests` inside a test.
 """
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -29,14 +28,12 @@ LEAVES: Final = frozenset(
     {"string", "template_string", "regex", "number", "comment", "type_annotation", "interface_declaration",
      "type_alias_declaration", "import_statement", "identifier", "property_identifier"}
 )  # fmt: skip
-#: without one of these a file holds no test and hands none on
-MARKS: Final = re.compile(rb"test|it\b|describe|specify|suite|bench|context|module|run")
 
 
 def extract(source: bytes, language: str) -> Facts:
     """Read one file: {"imports": modules, "uses": telling objects, "calls": calls}."""
     reading = Reading()
-    calls = list(reading.walk(parse(source, language))) if MARKS.search(source) else []
+    calls = list(reading.walk(parse(source, language)))
     return {"imports": sorted(reading.modules), "uses": sorted(reading.uses), "calls": calls}
 
 

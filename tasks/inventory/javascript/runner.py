@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from tasks.inventory import globs
 from tasks.inventory.interface import Claim, Signal
+from tasks.inventory.javascript.links import linked, reached
 from tasks.inventory.javascript.modules import ANNOUNCING, RUNNERS
 from tasks.inventory.javascript.names import likely
 from tasks.inventory.javascript.suite import Dialect, rows
@@ -27,6 +28,7 @@ class Area:
     include: tuple[str, ...]
     exclude: tuple[str, ...] = ()
     also: Callable[[str], bool] | None = None  # a further condition on a path
+    loose: bool = False  # names files that may read others, so that what it does not hold may run all the same
 
     def holds(self, path: str) -> bool:
         """Whether a run would read this file."""
@@ -46,8 +48,8 @@ class Runner:
 
     modules: imports that are its own.  packages: dependencies and programs that announce it.  uses: objects
     only it has.  guess: it is assumed where nothing else is known.  bare: its names are global, so that a test
-    need not import them.  usual: names of its files where nothing is configured; open: and besides what is.
-    own: names of files that are no other runner's.
+    need not import them.  usual: names of its files where nothing is configured.  own: names of files that are
+    no other runner's.
     """
 
     name: str
@@ -58,7 +60,6 @@ class Runner:
     guess: bool = False
     bare: bool = True
     usual: Callable[[str], bool] = likely
-    open: bool = False
     own: Callable[[str], bool] | None = None
     dialect: Dialect = field(default_factory=Dialect)
 
@@ -83,7 +84,7 @@ class RunnerScope:
         governing = [area for area in self.areas if below(path, area.folder)]
         if any(area.holds(path) for area in governing):
             return True
-        if (governing and not runner.open) or not runner.usual(path):
+        if not all(area.loose for area in governing) or not runner.usual(path):
             return False
         return runner.usual is likely or likely(path) or self.expected(folder_of(path))
 
@@ -92,9 +93,15 @@ class RunnerScope:
         packages = self.packages(folder)
         return not packages or not packages.isdisjoint(self.runner.packages)
 
-    def needs(self, facts: FactsByPath) -> set[str]:  # noqa: ARG002 - the interface has it
-        """Every file stands for itself."""
-        return set()
+    def needs(self, facts: FactsByPath) -> set[str]:
+        """Files that tests share, which may define tests."""
+        looked: set[str] = self.project.shared.setdefault("javascript looked at", set())
+        new = facts.keys() - looked
+        looked |= new
+        paths = [path for path in new if language_of(path) in LANGUAGES]
+        wanted: set[str] = self.project.shared.setdefault("javascript shared", set())
+        wanted |= {target for path in paths for target in linked(self.project, path, facts[path])}
+        return wanted
 
     def claim(self, path: str, facts: Facts) -> Claim | None:
         """By import, then configuration, then what the file or its package speaks of."""
@@ -116,8 +123,19 @@ class RunnerScope:
 
     def tests(self, owned: Sequence[str], facts: FactsByPath) -> Iterable[Test]:
         """Calls of it, test and specify."""
+        taken: set[str] = self.project.shared.setdefault("javascript taken", set())
+        taken |= set(owned)
         for path in owned:
             yield from rows(path, facts[path], self.runner.name, self.runner.dialect)
+        for path in sorted(reached(self.project, owned, facts)):
+            if path not in taken and not self.wants(path) and path in facts and self.may_share(facts[path]):
+                taken.add(path)
+                yield from rows(path, facts[path], self.runner.name, self.runner.dialect)
+
+    def may_share(self, facts: Facts) -> bool:
+        """Whether a file that tests import could define tests of this runner."""
+        imported = RUNNERS & set(facts.get("imports", ()))
+        return "skipped" not in facts and (not imported or not imported.isdisjoint(self.runner.modules))
 
     def packages(self, folder: str) -> frozenset[str]:
         """Runners that the nearest folder speaks of which speaks of any, in its package or by a configuration."""
@@ -175,6 +193,8 @@ class RunnerFramework:
 FORMATS: Final = {
     "package.json": "package.json",
     "bunfig.toml": "bunfig",
+    ".borp.yaml": "flat-yaml",
+    ".borp.yml": "flat-yaml",
     "cypress.json": "jsonc",
     "deno.json": "jsonc",
     "deno.jsonc": "jsonc",

@@ -72,6 +72,13 @@ def values(words: list[str], *options: str) -> list[str]:
     return found + [word.partition("=")[2] for word in words if word.partition("=")[0] in options and "=" in word]
 
 
+def is_loose(given: list[str]) -> bool:
+    """Whether all operands are single files, which may load others."""
+    return bool(given) and not any(
+        set("*{?") & set(one) or "." not in one.rpartition("/")[2].strip(".") for one in given
+    )
+
+
 def files(operand: str, *, deep: bool = False) -> list[str]:
     """Patterns of an operand: a file or a pattern as it stands, or a folder, whose files are meant.
 
