@@ -36,7 +36,7 @@ def area(folder: str, chosen: list[Any], left: list[Any]) -> Area:
 DENO: Final = RunnerFramework(
     Runner(
         name="deno",
-        modules=frozenset({"testing/bdd"}),
+        modules=frozenset({"testing/bdd", "Deno"}),
         packages=frozenset({"deno"}),
         uses=frozenset({"Deno"}),
         bare=False,

@@ -25,7 +25,7 @@ def areas(project: Project) -> Iterator[Area]:
 QUNIT: Final = RunnerFramework(
     Runner(
         name="qunit",
-        modules=frozenset({"qunit"}),
+        modules=frozenset({"qunit", "QUnit"}),
         packages=frozenset({"qunit", "ember-qunit"}),
         uses=frozenset({"QUnit"}),
         usual=possible,

@@ -15,6 +15,7 @@ from tasks.inventory.javascript import imports
 from tasks.inventory.javascript.arguments import FUNCTIONS, members, read
 from tasks.inventory.javascript.callee import GLOBALS, SUBTESTS, SUITES, Callee, resolve
 from tasks.inventory.javascript.literals import required
+from tasks.inventory.javascript.modules import RUNNERS
 from tasks.inventory.model import Facts
 from tasks.inventory.syntax import column, end_line, line, named, parse, text
 
@@ -124,11 +125,11 @@ class Reading:
                 self.aliases |= {name: hidden} if hidden is not None else {}
 
     def tell(self, function: Node | None) -> None:
-        """Note the global object that a callee begins with."""
+        """Note a global object of a runner that a callee begins with: it is as good as an import."""
         while function is not None and function.type in ("member_expression", "call_expression"):
             function = function.child_by_field_name("object" if function.type == "member_expression" else "function")
         if function is not None and function.type == "identifier" and (name := text(function)) in GLOBALS:
-            self.uses.add(name)
+            self.modules |= {name} & RUNNERS
 
 
 def given_to(function: Node) -> str:

@@ -2,11 +2,12 @@
 
 from typing import Final
 
-#: modules that give their names to tests
+#: modules, and global objects, that give their names to tests
 RUNNERS: Final = frozenset(
     {"vitest", "@jest/globals", "mocha", "@playwright/test", "node:test", "bun:test", "cypress", "ava", "tape", "qunit",
      "jasmine", "tap", "@tapjs/core", "@tapjs/test", "libtap", "tape-catch", "tape-promise", "tape-promise/tape",
-     "blue-tape", "fresh-tape", "uvu", "test", "testing/bdd"}
+     "blue-tape", "fresh-tape", "uvu", "test", "testing/bdd",
+     "Deno", "QUnit"}
 )  # fmt: skip
 #: the end of the many names that Deno's describe and it are imported by
 BDD: Final = "testing/bdd"

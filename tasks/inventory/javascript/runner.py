@@ -105,6 +105,19 @@ class RunnerScope:
 
     def claim(self, path: str, facts: Facts) -> Claim | None:
         """By import, then configuration, then what the file or its package speaks of."""
+        found = self.signal(path, facts)
+        if found is not None:  # whoever gets it, it is no file that others only share
+            self.taken.add(path)
+        return found
+
+    @property
+    def taken(self) -> set[str]:
+        """Files whose tests are counted already, or will be by their own right."""
+        taken: set[str] = self.project.shared.setdefault("javascript taken", set())
+        return taken
+
+    def signal(self, path: str, facts: Facts) -> Claim | None:
+        """What shows that a file is its own."""
         runner = self.runner
         imported = RUNNERS & set(facts["imports"])
         if imported:
@@ -119,16 +132,17 @@ class RunnerScope:
         announced = not packages.isdisjoint(runner.packages)
         if runner.uses & set(facts["uses"]) or (announced and runner.bare):
             return Claim(Signal.CONTENT, 0, priority)
-        return Claim(Signal.GUESS, 0, priority) if announced or (runner.guess and not packages) else None
+        # who has an object of its own or global names shows itself where it is used
+        guess = runner.guess and not packages if runner.bare else announced and not runner.uses
+        return Claim(Signal.GUESS, 0, priority) if guess else None
 
     def tests(self, owned: Sequence[str], facts: FactsByPath) -> Iterable[Test]:
         """Calls of it, test and specify."""
-        taken: set[str] = self.project.shared.setdefault("javascript taken", set())
-        taken |= set(owned)
+        taken = self.taken
         for path in owned:
             yield from rows(path, facts[path], self.runner.name, self.runner.dialect)
         for path in sorted(reached(self.project, owned, facts)):
-            if path not in taken and not self.wants(path) and path in facts and self.may_share(facts[path]):
+            if path not in taken and path in facts and self.may_share(facts[path]):
                 taken.add(path)
                 yield from rows(path, facts[path], self.runner.name, self.runner.dialect)
 
