@@ -11,8 +11,9 @@ from tasks.inventory.project import Project, folder_of, joined
 
 DEFAULT: Final = ("test.*", "src/test.*", "source/test.*", "**/test-*.*", "**/*.spec.*", "**/*.test.*",
                   "**/test/**/*.*", "**/tests/**/*.*", "**/__tests__/**/*.*")  # fmt: skip
-NEVER: Final = ("**/__tests__/**/__{helper,fixture}?(s)__/**/*", "**/test?(s)/**/{helper,fixture}?(s)/**/*", "**/_*",
-                "**/_*/**/*")  # fmt: skip
+#: what the defaults leave out, and what no pattern brings back
+HELPING: Final = ("**/__tests__/**/__{helper,fixture}?(s)__/**/*", "**/test?(s)/**/{helper,fixture}?(s)/**/*")
+NEVER: Final = ("**/_*", "**/_[!_]*/**/*")
 VALUED: Final = frozenset({"-m", "--match", "-c", "--concurrency", "--config", "-T", "--timeout", "--node-arguments"})
 
 
@@ -40,10 +41,11 @@ def configurations(project: Project) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def area(folder: str, patterns: list[str]) -> Area:
-    """Patterns choose among all files but helpers; those with an exclamation mark leave out."""
+    """Patterns choose among all files; those with an exclamation mark leave out."""
     chosen = [one for one in patterns if one[:1] != "!"]
     include = [pattern for one in chosen for pattern in (one, f"{one.rstrip('/')}/**/*")] or list(DEFAULT)
-    exclude = [*NEVER, *(pattern for one in patterns if one[:1] == "!" for pattern in (one[1:], f"{one[1:]}/**/*"))]
+    never = NEVER if chosen else (*HELPING, *NEVER)
+    exclude = [*never, *(pattern for one in patterns if one[:1] == "!" for pattern in (one[1:], f"{one[1:]}/**/*"))]
     return Area(folder, tuple(joined(folder, one) for one in include), tuple(joined(folder, one) for one in exclude))
 
 
