@@ -8,27 +8,9 @@ from tree_sitter import Node
 
 from tasks.inventory.javascript.literals import required
 from tasks.inventory.javascript.modules import RUNNERS
+from tasks.inventory.javascript.vocabulary import GLOBALS, KNOWN, SUBTESTS
 from tasks.inventory.syntax import named, text
 
-#: names a runner makes global; a call counts if its root is one of them or an alias of one
-SUITES: Final = frozenset(
-    {"describe", "context", "suite", "module", "fdescribe", "xdescribe", "ddescribe", "fcontext", "xcontext", "xsuite",
-     "fsuite"}
-)  # fmt: skip
-TESTS: Final = frozenset(
-    {"it", "test", "specify", "bench", "asyncTest", "fit", "xit", "iit", "ftest", "xtest", "xspecify"}
-)
-KNOWN: Final = SUITES | TESTS
-#: objects of the global scope -> the names they offer
-GLOBALS: Final = {
-    "globalThis": KNOWN,
-    "global": KNOWN,
-    "window": KNOWN,
-    "Deno": frozenset({"test", "bench"}),
-    "QUnit": frozenset({"test", "module", "asyncTest", "skip", "todo", "only"}),
-}
-#: methods of the object a running test is given
-SUBTESTS: Final = frozenset({"test", "step"})
 #: deeper chains of members and calls than any runner offers
 STEPS: Final = 12
 TRANSPARENT: Final = frozenset(
@@ -97,3 +79,8 @@ def _member(node: Node, aliases: Mapping[str, Callee], steps: int) -> Callee | N
             return Callee(member, sub=True) if member in SUBTESTS else None
     inner = resolve(target, aliases, steps - 1)
     return inner.then(member) if inner else None
+
+
+def borrowed(name: str) -> Callee:
+    """What a name from another file may turn out to be."""
+    return Callee(f"@{name}")

@@ -11,11 +11,12 @@ from typing import Any, Final
 
 from tree_sitter import Node
 
-from tasks.inventory.javascript import imports
+from tasks.inventory.javascript import exports, imports
 from tasks.inventory.javascript.arguments import FUNCTIONS, members, read
-from tasks.inventory.javascript.callee import GLOBALS, SUBTESTS, SUITES, Callee, resolve
-from tasks.inventory.javascript.literals import required
+from tasks.inventory.javascript.callee import Callee, borrowed, resolve
+from tasks.inventory.javascript.literals import required, string_of
 from tasks.inventory.javascript.modules import RUNNERS
+from tasks.inventory.javascript.vocabulary import ALLOWED, GLOBALS, KNOWN, SUBTESTS, SUITES
 from tasks.inventory.model import Facts
 from tasks.inventory.syntax import column, end_line, line, named, parse, text
 
@@ -32,10 +33,21 @@ LEAVES: Final = frozenset(
 
 
 def extract(source: bytes, language: str) -> Facts:
-    """Read one file: {"imports": modules, "uses": telling objects, "calls": calls}."""
+    """Read one file: {"imports": modules, "uses": telling objects, "calls": calls, "borrowed", "exports": names}.
+
+    borrowed: name -> [module, name there], of names from other files that a call may register tests by; its root
+    begins with `@`, and it holds the `calls` in it in case it is none.  exports: see `exports`.
+    """
     reading = Reading()
-    calls = list(reading.walk(parse(source, language)))
-    return {"imports": sorted(reading.modules), "uses": sorted(reading.uses), "calls": calls}
+    facts: Facts = {"calls": list(reading.walk(parse(source, language)))}
+    facts |= {"imports": sorted(reading.modules), "uses": sorted(reading.uses)}
+    facts |= {"borrowed": {name: list(reading.foreign[name]) for name in sorted(reading.borrowed)}}
+    facts["exports"] = {
+        name: value
+        for node in reading.exports
+        for name, value in exports.read(node, reading.aliases, reading.foreign).items()
+    }
+    return facts
 
 
 @dataclass(slots=True)
@@ -45,6 +57,9 @@ class Reading:
     aliases: dict[str, Callee] = field(default_factory=dict)
     modules: set[str] = field(default_factory=set)
     uses: set[str] = field(default_factory=set)
+    foreign: dict[str, tuple[str, str]] = field(default_factory=dict)  # name here -> (module, name there)
+    borrowed: set[str] = field(default_factory=set)  # those of them that seem to register tests
+    exports: list[Node] = field(default_factory=list)
     handles: dict[str, tuple[str, ...]] = field(default_factory=dict)  # variables that hold a suite -> its titles
 
     def walk(self, node: Node, *, loop: bool = False) -> Iterator[dict[str, Any]]:
@@ -55,6 +70,10 @@ class Reading:
             child, inside = stack.pop()
             if child.type == "import_statement":
                 self.note(child)
+            elif child.type == "export_statement":
+                self.exports.append(child)
+                if module := string_of(child.child_by_field_name("source")):
+                    self.modules.add(module)
             if child.type in LEAVES:
                 continue
             if child.type == "variable_declarator":
@@ -73,6 +92,10 @@ class Reading:
         modules, aliases = imports.read(node, self.aliases)
         self.modules |= modules
         self.aliases |= aliases
+        for name, origin in imports.foreign(node) if node.type == "import_statement" else ():
+            self.foreign[name] = origin
+            if name not in KNOWN and name not in aliases:
+                self.aliases[name] = borrowed(name)
         value = node.child_by_field_name("value") if node.type == "variable_declarator" else None
         if value is not None and value.type == "call_expression":
             callee = resolve(value.child_by_field_name("function"), self.aliases)
@@ -98,6 +121,10 @@ class Reading:
         given = read(arguments, self.handles) if callee is not None else None
         if callee is None or given is None or (callee.sub and not given.registers):
             return None
+        if callee.root[0] == "@":
+            if not given.registers or not ALLOWED.issuperset(callee.modifiers):
+                return None
+            self.borrowed.add(callee.root[1:])
         self.tell(function)
         fact: dict[str, Any] = {"root": callee.root, "mods": list(callee.modifiers), "title": given.title}
         fact |= {"line": line(node), "column": column(node), "end": end_line(node)}
@@ -107,7 +134,7 @@ class Reading:
         fact |= {"form": given.form} if given.form else {}
         fact |= {"options": given.options} if given.options else {}
         fact |= {"outer": given.outer} if given.outer else {}
-        if callee.root in SUITES or "describe" in callee.modifiers:
+        if callee.root in SUITES or "describe" in callee.modifiers or callee.root[0] == "@":
             fact["calls"] = [inner for argument in given.inside for inner in self.walk(argument)]
         elif inner := [inner for argument in given.inside for inner in self.nested(argument)]:
             fact["subtests"] = inner

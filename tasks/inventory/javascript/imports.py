@@ -5,9 +5,10 @@ from typing import Final
 
 from tree_sitter import Node
 
-from tasks.inventory.javascript.callee import KNOWN, TRANSPARENT, WHOLE, Callee, resolve
+from tasks.inventory.javascript.callee import TRANSPARENT, WHOLE, Callee, resolve
 from tasks.inventory.javascript.literals import required, string_of
 from tasks.inventory.javascript.modules import BDD, RUNNERS, TABLES
+from tasks.inventory.javascript.vocabulary import KNOWN
 from tasks.inventory.syntax import named, text
 
 Aliases = dict[str, Callee]
@@ -32,6 +33,19 @@ def _import(node: Node) -> tuple[set[str], Aliases]:
             names = [part] if part.type == "identifier" else list(named(part))
             found |= {text(name): whole for name in names}
     return {canonical(module)}, found
+
+
+def foreign(node: Node) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Names that an import statement takes from files of the repository: (name here, (module, name there))."""
+    module = string_of(node.child_by_field_name("source")) or ""
+    for part in (part for child in named(node) if child.type == "import_clause" for part in named(child)):
+        if not module.startswith("."):
+            return
+        if part.type == "identifier":
+            yield text(part), (module, "default")
+        for child in named(part) if part.type == "named_imports" else ():
+            name = text(child.child_by_field_name("name"))
+            yield text(child.child_by_field_name("alias")) or name, (module, name)
 
 
 def canonical(module: str) -> str:
@@ -67,6 +81,8 @@ def _variable(node: Node, aliases: Mapping[str, Callee]) -> tuple[set[str], Alia
     if target.type != "identifier" or callee is None:
         return modules, {}
     if callee.sub or (value.type == "call_expression" and not module and callee.modifiers[-1] not in GIVING):
+        return modules, {}
+    if callee.root[0] == "@" and text(target) in KNOWN:  # what it says itself is as good as where it comes from
         return modules, {}
     # `test.extend(fixtures)` makes another `test`
     kept = tuple(modifier for modifier in callee.modifiers if modifier != "extend")

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+from tasks.inventory.javascript.vocabulary import KNOWN
 from tasks.inventory.model import FactsByPath
 from tasks.inventory.project import Project, folder_of, joined
 
@@ -11,6 +12,8 @@ from tasks.inventory.project import Project, folder_of, joined
 SERVING: Final = re.compile(r"(?i)test|spec|e2e|suite|fixture|helper|shared|common|harness|cases|util|setup|support")
 ENDINGS: Final = ("", ".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts",
                   "/index.ts", "/index.tsx", "/index.js", "/index.mjs", "/index.cjs")  # fmt: skip
+#: files a name is handed on through
+STEPS: Final = 5
 #: how TypeScript spells files that it will have compiled
 COMPILED: Final = {".js": (".ts", ".tsx"), ".mjs": (".mts",), ".cjs": (".cts",), ".jsx": (".tsx",)}
 
@@ -49,3 +52,28 @@ def reached(project: Project, paths: Iterable[str], facts: FactsByPath) -> Itera
                 seen.add(target)
                 todo.append(target)
                 yield target
+
+
+def lent(project: Project, path: str, facts: FactsByPath) -> dict[str, tuple[str, tuple[str, ...]]]:
+    """What the names mean that a file borrows from others to register tests by."""
+    borrowed = facts[path].get("borrowed", {})
+    origins = ((name, origin(project, path, module, there, facts)) for name, (module, there) in borrowed.items())
+    return {name: found for name, found in origins if found is not None}
+
+
+def origin(
+    project: Project, path: str, module: str, name: str, facts: FactsByPath, steps: int = STEPS
+) -> tuple[str, tuple[str, ...]] | None:
+    """Follow one name through the files that hand it on."""
+    target = resolved(project, path, module) if module.startswith(".") else None
+    if target is None or target not in facts or steps <= 0:
+        return None
+    exports = facts[target].get("exports", {})
+    found = exports.get(name)
+    if isinstance(found, list):
+        return found[0], tuple(found[1])
+    if isinstance(found, dict):
+        return origin(project, target, found["from"], found["name"], facts, steps - 1)
+    if "*" in exports:
+        return origin(project, target, exports["*"], name, facts, steps - 1)
+    return (name, ()) if name in KNOWN else None

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from tasks.inventory import globs
 from tasks.inventory.interface import Claim, Signal
-from tasks.inventory.javascript.links import linked, reached
+from tasks.inventory.javascript.links import lent, linked, reached
 from tasks.inventory.javascript.modules import ANNOUNCING, RUNNERS
 from tasks.inventory.javascript.names import likely
 from tasks.inventory.javascript.suite import Dialect, rows
@@ -140,11 +140,13 @@ class RunnerScope:
         """Calls of it, test and specify."""
         taken = self.taken
         for path in owned:
-            yield from rows(path, facts[path], self.runner.name, self.runner.dialect)
+            yield from rows(path, facts[path], self.runner.name, self.runner.dialect, lent(self.project, path, facts))
         for path in sorted(reached(self.project, owned, facts)):
             if path not in taken and path in facts and self.may_share(facts[path]):
                 taken.add(path)
-                yield from rows(path, facts[path], self.runner.name, self.runner.dialect)
+                yield from rows(
+                    path, facts[path], self.runner.name, self.runner.dialect, lent(self.project, path, facts)
+                )
 
     def may_share(self, facts: Facts) -> bool:
         """Whether a file that tests import could define tests of this runner."""

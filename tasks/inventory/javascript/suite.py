@@ -1,32 +1,15 @@
 """From calls to rows, by the rules that the runners share and by what each of them does in its own way."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from tasks.inventory.javascript.vocabulary import ALLOWED, STATUSES, SUITES, TABLES
 from tasks.inventory.model import Facts, Test
 
 Call = dict[str, Any]
+Lent = Mapping[str, tuple[str, tuple[str, ...]]]
 
-#: modifiers that decide the status, strongest first
-STATUSES: Final = (
-    ("todo", "todo"),
-    ("skip", "skipped"),
-    ("ignore", "skipped"),
-    ("fixme", "skipped"),
-    ("fails", "xfail"),
-    ("failing", "xfail"),
-    ("fail", "xfail"),
-    ("expectFailure", "xfail"),
-    ("only", "focused"),
-)
-TABLES: Final = frozenset({"each", "for"})
-#: modifiers that leave a call a test
-HARMLESS: Final = frozenset(
-    {"concurrent", "sequential", "serial", "parallel", "shuffle", "skipIf", "runIf", "todoIf", "if", "extend",
-     "describe", "default", "cb"}
-)  # fmt: skip
-ALLOWED: Final = HARMLESS | TABLES | {modifier for modifier, _ in STATUSES}
 PREFIXES: Final = {"x": "skipped", "f": "focused"}
 PREFIXED: Final = frozenset({"it", "test", "specify", "describe", "context", "suite"})
 
@@ -61,6 +44,7 @@ class Rows:
     path: str
     framework: str
     dialect: Dialect
+    lent: Lent  # names from other files -> the known name and its modifiers
 
     def of(self, facts: Facts) -> Iterator[Test]:
         """In source order."""
@@ -69,7 +53,11 @@ class Rows:
     def below(self, calls: list[Call], around: Around) -> Iterator[Test]:
         """Calls in one suite."""
         outer = around
-        for call in calls:
+        for given in calls:
+            call = self.known(given)
+            if call["root"][0] == "@":
+                yield from self.below(call["calls"], around)
+                continue
             if not ALLOWED.issuperset(call["mods"]):
                 continue
             if "calls" not in call:
@@ -79,6 +67,17 @@ class Rows:
             else:
                 # what follows a module without a body belongs to it, but no further module does
                 yield from self.below(call["calls"], self.within(call, outer if call["root"] == "module" else around))
+
+    def known(self, call: Call) -> Call:
+        """A call by a name from another file as the call that it turns out to be."""
+        if call["root"][0] != "@" or call["root"][1:] not in self.lent:
+            return call
+        root, modifiers = self.lent[call["root"][1:]]
+        whole = {key: value for key, value in call.items() if key != "calls"} | {"root": root}
+        whole["mods"] = [*modifiers, *call["mods"]]
+        if root in SUITES or "describe" in whole["mods"]:
+            whole["calls"] = call["calls"]
+        return whole
 
     def within(self, call: Call, around: Around) -> Around:
         """Around the calls of a suite; one that this runner gives no name passes on its status only."""
@@ -123,9 +122,9 @@ class Rows:
             yield replace(test, kind="subtest")
 
 
-def rows(path: str, facts: Facts, framework: str, dialect: Dialect) -> Iterator[Test]:
+def rows(path: str, facts: Facts, framework: str, dialect: Dialect, lent: Lent) -> Iterator[Test]:
     """Tests of one file."""
-    return Rows(path, framework, dialect).of(facts)
+    return Rows(path, framework, dialect, lent).of(facts)
 
 
 def is_dynamic(call: Call) -> bool:
