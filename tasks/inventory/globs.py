@@ -12,6 +12,8 @@ from typing import Final
 
 #: spellings of one pattern; more are cut off
 SPELLINGS: Final = 64
+#: longest pattern that is read
+LONGEST_PATTERN: Final = 1_024
 #: longest path a regular expression is tried on
 LONGEST: Final = 300
 #: what may make a regular expression slow: a repeated group, or more than two open repetitions
@@ -30,7 +32,9 @@ def match(path: str, pattern: str) -> bool:
 
 @lru_cache(maxsize=4_096)
 def compiled(pattern: str) -> tuple[Segments, ...]:
-    """All spellings of a pattern, by segment; None stands for `**`."""
+    """All spellings of a pattern, by segment; None stands for `**`.  One that is too long fits nothing."""
+    if len(pattern) > LONGEST_PATTERN:
+        return ()
     return tuple(tuple(map(_segment, spelling.split("/"))) for spelling in spellings(pattern.removeprefix("./")))
 
 

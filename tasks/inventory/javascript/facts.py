@@ -110,8 +110,9 @@ class Reading:
             if module := required(call):
                 self.modules.add(module)
             return False
-        if (target := text(function.child_by_field_name("object"))) in TELLING:
-            self.uses.add(target)
+        target = function.child_by_field_name("object")
+        if target is not None and target.type == "identifier" and text(target) in TELLING:
+            self.uses.add(text(target))
         return text(function.child_by_field_name("property")) in EACH
 
     def call(self, node: Node, *, loop: bool) -> dict[str, Any] | None:

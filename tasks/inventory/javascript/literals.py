@@ -96,6 +96,8 @@ def _joined_path(node: Node) -> str | None:
 def required(node: Node) -> str | None:
     """Module of `require("module")` or `import("module")`."""
     function = node.child_by_field_name("function") if node.type == "call_expression" else None
-    if function is None or (function.type != "import" and text(function) != "require"):
+    if function is None or (
+        function.type != "import" and (function.type != "identifier" or text(function) != "require")
+    ):
         return None
     return string_of(next(named(node.child_by_field_name("arguments")), None))
