@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from tasks.inventory.javascript.names import possible
-from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, configs, strings, table
+from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, configs, manifests, strings, table
 from tasks.inventory.javascript.scripts import commands, operands
 from tasks.inventory.javascript.suite import Dialect
 from tasks.inventory.project import Project, folder_of, joined
@@ -23,7 +23,7 @@ def areas(project: Project) -> Iterator[Area]:
     for folder, data in configurations(project):
         configured.add(folder)
         yield area(folder, strings(data.get("files")))
-    for path in project.named("package.json"):
+    for path in manifests(project):
         for words in commands(table(project.data(path)).get("scripts"), "ava"):
             folder = folder_of(path)
             if folder not in configured:
@@ -35,7 +35,7 @@ def configurations(project: Project) -> Iterator[tuple[str, dict[str, Any]]]:
     """Folders and options of every configuration."""
     for path, data in configs(project, "ava.config"):
         yield folder_of(path), table(data)
-    for path in project.named("package.json"):
+    for path in manifests(project):
         if isinstance(data := table(project.data(path)).get("ava"), dict):
             yield folder_of(path), data
 

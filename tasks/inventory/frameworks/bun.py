@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from tasks.inventory.javascript.names import bun
-from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, configs, strings, table
+from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, configs, manifests, strings, table
 from tasks.inventory.javascript.scripts import commands, operands
 from tasks.inventory.project import Project, folder_of, joined
 
@@ -24,7 +24,7 @@ def areas(project: Project) -> Iterator[Area]:
     }
     for folder, root in roots.items():
         yield Area(folder, (joined(root, MATCH),))
-    for path in project.named("package.json"):
+    for path in manifests(project):
         folder = folder_of(path)
         for words in commands(table(project.data(path)).get("scripts"), "bun", "test"):
             yield area(folder, roots.get(folder, folder), operands(words, VALUED))

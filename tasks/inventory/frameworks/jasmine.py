@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from tasks.inventory.javascript.names import jasmine
-from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, configs, strings, table
+from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, configs, manifests, strings, table
 from tasks.inventory.javascript.scripts import commands, files, operands
 from tasks.inventory.project import Project, folder_of, joined
 
@@ -17,7 +17,7 @@ def areas(project: Project) -> Iterator[Area]:
     for name in ("jasmine.json", "jasmine.js", "jasmine.mjs", "jasmine.cjs"):
         for path, data in configs(project, name):
             yield configured(base_of(path), table(data))
-    for path in project.named("package.json"):
+    for path in manifests(project):
         for words in commands(table(project.data(path)).get("scripts"), "jasmine"):
             if given := [one for one in operands(words, VALUED) if "/" in one or "." in one]:
                 folder = folder_of(path)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from tasks.inventory.javascript.names import possible
-from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, configs, strings, table
+from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, configs, manifests, strings, table
 from tasks.inventory.javascript.scripts import SUFFIXES, commands, files, operands, values
 from tasks.inventory.project import Project, folder_of, joined
 
@@ -25,7 +25,7 @@ def areas(project: Project) -> Iterator[Area]:
         if strings(data.get("spec")):
             specified.add(folder)
         yield from configured(project, folder, data)
-    for path in project.named("package.json"):
+    for path in manifests(project):
         for words in commands(table(project.data(path)).get("scripts"), "mocha"):
             yield from started(project, folder_of(path), words, specified)
 
@@ -34,7 +34,7 @@ def configurations(project: Project) -> Iterator[tuple[str, dict[str, Any]]]:
     """Folders and options of every configuration."""
     for path, data in configs(project, ".mocharc"):
         yield folder_of(path), table(data)
-    for path in project.named("package.json"):
+    for path in manifests(project):
         if isinstance(data := table(project.data(path)).get("mocha"), dict):
             yield folder_of(path), data
     for path, words in configs(project, "mocha.opts"):

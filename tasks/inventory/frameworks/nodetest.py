@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from tasks.inventory.javascript.names import possible
-from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, strings, table
+from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, manifests, strings, table
 from tasks.inventory.javascript.scripts import commands, files, is_loose, operands, values
 from tasks.inventory.javascript.suite import Dialect
 from tasks.inventory.project import Project, folder_of, joined
@@ -27,7 +27,7 @@ VALUED: Final = frozenset(
 
 def areas(project: Project) -> Iterator[Area]:
     """Every script that starts it, by itself or by a program that does."""
-    for path in project.named("package.json"):
+    for path in manifests(project):
         scripts = table(project.data(path)).get("scripts")
         for program in ("node", "tsx"):
             for words in commands(scripts, program):

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from tasks.inventory.javascript.names import possible
-from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, table
+from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, manifests, table
 from tasks.inventory.javascript.scripts import commands, files, is_loose, operands
 from tasks.inventory.javascript.suite import Dialect
 from tasks.inventory.project import Project, folder_of, joined
@@ -15,7 +15,7 @@ VALUED: Final = frozenset({"--filter", "-f", "--module", "-m", "--reporter", "-r
 
 def areas(project: Project) -> Iterator[Area]:
     """Every script that starts it."""
-    for path in project.named("package.json"):
+    for path in manifests(project):
         for words in commands(table(project.data(path)).get("scripts"), "qunit"):
             folder, given = folder_of(path), operands(words, VALUED)
             include = [pattern for one in given for pattern in files(one, deep=True)] or [DEFAULT]

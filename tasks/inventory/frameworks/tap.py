@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from tasks.inventory.javascript.names import possible
-from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, configs, strings, table
+from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, configs, manifests, strings, table
 from tasks.inventory.javascript.scripts import commands, files, is_loose, operands
 from tasks.inventory.javascript.suite import Dialect
 from tasks.inventory.project import Project, folder_of, joined
@@ -23,7 +23,7 @@ NEVER: Final = ("**/{fixture,tap-snapshot}?(s)/**/*",)
 
 def areas(project: Project) -> Iterator[Area]:
     """Every script that gives files, and every configuration that does."""
-    for path in project.named("package.json"):
+    for path in manifests(project):
         package = table(project.data(path))
         for program in ("tap", "tape", "tape-es", "faucet"):
             for words in commands(package.get("scripts"), program):

@@ -18,6 +18,8 @@ from tasks.inventory.project import Project, below, folder_of
 LANGUAGES: Final = frozenset({"javascript", "typescript", "tsx"})
 #: folders whose files look like tests and are none
 NO_TESTS: Final = frozenset({"__fixtures__", "__mocks__", "__snapshots__"})
+#: folders of projects that tests are tried on
+DATA: Final = frozenset({"fixture", "fixtures", "__fixtures__", "test-fixtures", "testdata"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,8 +268,18 @@ def table(value: Any) -> dict[str, Any]:
 
 def configs(project: Project, stem: str) -> Iterable[tuple[str, Any]]:
     """Paths and contents of configuration files whose name begins so, shallowest first."""
-    found = [path for path in project.configs if path.rpartition("/")[2].startswith(stem)]
+    found = [path for path in project.configs if path.rpartition("/")[2].startswith(stem) and not is_data(path)]
     return ((path, project.data(path)) for path in sorted(found, key=lambda path: (path.count("/"), path)))
+
+
+def manifests(project: Project) -> Iterable[str]:
+    """Every package.json that configures, shallowest first."""
+    return (path for path in project.named("package.json") if not is_data(path))
+
+
+def is_data(path: str) -> bool:
+    """Whether a file is material of tests: what it configures is no test of this repository."""
+    return not DATA.isdisjoint(path.split("/")[:-1])
 
 
 def outer(folder: str, base: str) -> str:
