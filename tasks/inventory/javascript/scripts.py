@@ -6,6 +6,11 @@ from itertools import pairwise
 from typing import Any, Final
 
 MANAGERS: Final = frozenset({"npm", "yarn", "pnpm"})
+#: programs whose words are tasks, files or text, and start no runner of that name
+NAMING: Final = frozenset(
+    {"grunt", "gulp", "make", "echo", "cd", "rm", "rimraf", "cp", "mkdir", "eslint", "prettier", "tsc", "webpack",
+     "rollup", "lerna", "nx", "turbo", "run-s", "run-p", "npm-run-all", "xo", "standard", "karma"}
+)  # fmt: skip
 SEPARATORS: Final = frozenset({"&&", "||", ";", "|", "&"})
 #: file name suffixes a runner given a folder reads there
 SUFFIXES: Final = "{js,cjs,mjs,ts,cts,mts,jsx,tsx}"
@@ -21,10 +26,15 @@ def commands(scripts: Any, program: str, *more: str) -> Iterator[list[str]]:
     for script in table.values():
         for words in expanded(script, table):
             names = [program_of(word) for word in words]
-            if program in names:
+            if program in names and not elsewhere(words):
                 given = words[names.index(program) + 1 :]
                 if list(more) == given[: len(more)]:
                     yield given[len(more) :]
+
+
+def elsewhere(words: list[str]) -> bool:
+    """Whether a command line only names things: tasks, files, packages, other scripts."""
+    return program_of(words[0]) in NAMING or (words[0] == "npm" and words[1:2] != ["exec"])
 
 
 def expanded(script: str, table: Mapping[str, str]) -> Iterator[list[str]]:
