@@ -1,6 +1,6 @@
 """Path patterns of tenants' configuration, matched in time that no pattern can blow up.
 
-`*` and `?` stay within a segment, `**` crosses them; `{a,b}`, `?(a|b)`,
+`*` and `?` stay within a segment, `**` crosses them; `{a,b}`, `(a|b)`, `?(a|b)`,
 `+(a|b)`, `@(a|b)` and `*(a|b)` are spelled out.
 """
 
@@ -12,12 +12,14 @@ from typing import Final
 
 #: spellings of one pattern; more are cut off
 SPELLINGS: Final = 64
+#: longest pattern that is read
+LONGEST_PATTERN: Final = 1_024
 #: longest path a regular expression is tried on
 LONGEST: Final = 300
 #: what may make a regular expression slow: a repeated group, or more than two open repetitions
 SLOW: Final = re.compile(r"\)\s*[*+{]")
 OPEN: Final = re.compile(r"(?<!\\)[*+]|\{\d+,\}")
-GROUP: Final = re.compile(r"\{([^{}]*,[^{}]*)\}|([?+@*!])\(([^()]*)\)")
+GROUP: Final = re.compile(r"\{([^{}]*,[^{}]*)\}|([?+@*!]?)\(([^()]*)\)")
 
 Segments = tuple[re.Pattern[str] | None, ...]
 
@@ -30,7 +32,9 @@ def match(path: str, pattern: str) -> bool:
 
 @lru_cache(maxsize=4_096)
 def compiled(pattern: str) -> tuple[Segments, ...]:
-    """All spellings of a pattern, by segment; None stands for `**`."""
+    """All spellings of a pattern, by segment; None stands for `**`.  One that is too long fits nothing."""
+    if len(pattern) > LONGEST_PATTERN:
+        return ()
     return tuple(tuple(map(_segment, spelling.split("/"))) for spelling in spellings(pattern.removeprefix("./")))
 
 
@@ -55,7 +59,7 @@ def _choices(group: re.Match[str]) -> Iterator[str]:
         yield "*"
     else:
         yield from group[3].split("|")
-        yield from [""] if group[2] in "?*" else []
+        yield from [""] if group[2] in ("?", "*") else []
 
 
 def _segment(text: str) -> re.Pattern[str] | None:

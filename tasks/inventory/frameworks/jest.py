@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from tasks.inventory import globs
-from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, configs, outer, strings, table
+from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, configs, manifests, outer, strings, table
 from tasks.inventory.project import Project, folder_of, joined
 
 MATCH: Final = ("**/__tests__/**/*.?([mc])[jt]s?(x)", "**/?(*.)+(spec|test).?([mc])[jt]s?(x)")
@@ -15,7 +15,7 @@ def areas(project: Project) -> Iterator[Area]:
     """Every configuration."""
     for path, data in configs(project, "jest.config"):
         yield from configured(folder_of(path), table(data))
-    for path in project.named("package.json"):
+    for path in manifests(project):
         data = table(project.data(path)).get("jest")
         if isinstance(data, dict):
             yield from configured(folder_of(path), data)

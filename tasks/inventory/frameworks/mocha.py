@@ -1,67 +1,76 @@
 """mocha: calls of it and specify; files by `spec` of .mocharc or package.json, and by what its scripts are given."""
 
-import shlex
 from collections.abc import Iterator
 from typing import Any, Final
 
-from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, configs, strings, table
+from tasks.inventory.javascript.names import possible
+from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, configs, manifests, strings, table
+from tasks.inventory.javascript.scripts import SUFFIXES, commands, files, operands, values
 from tasks.inventory.project import Project, folder_of, joined
 
 #: options followed by a value that is no spec
 VALUED: Final = frozenset(
-    {"-r", "--require", "-t", "--timeout", "-s", "--slow", "-R", "--reporter", "-O", "--reporter-option", "-u", "--ui",
-     "-g", "--grep", "-f", "--fgrep", "-j", "--jobs", "--config", "--package", "--file", "--extension", "--ignore",
-     "--exclude", "--retries", "--watch-files", "--watch-ignore", "-n", "--node-option"}
+    {"-r", "--require", "-t", "--timeout", "-s", "--slow", "-R", "--reporter", "-O", "--reporter-option",
+     "--reporter-options", "-u", "--ui", "-g", "--grep", "-f", "--fgrep", "-j", "--jobs", "--config", "--package",
+     "--file", "--extension", "--ignore", "--exclude", "--retries", "--watch-files", "--watch-ignore", "-n",
+     "--node-option", "--import", "--loader", "--spec", "--opts", "--compilers", "-p", "--project"}
 )  # fmt: skip
-SEPARATORS: Final = frozenset({"&&", "||", ";", "|", "&"})
-SUFFIXES: Final = "{js,cjs,mjs,ts,cts,mts,jsx,tsx}"
+DEFAULT: Final = "test"
 
 
 def areas(project: Project) -> Iterator[Area]:
     """Every configuration and every script that starts mocha."""
+    specified: set[str] = set()
+    for folder, data in configurations(project):
+        if strings(data.get("spec")):
+            specified.add(folder)
+        yield from configured(project, folder, data)
+    for path in manifests(project):
+        for words in commands(table(project.data(path)).get("scripts"), "mocha"):
+            yield from started(project, folder_of(path), words, specified)
+
+
+def configurations(project: Project) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Folders and options of every configuration."""
     for path, data in configs(project, ".mocharc"):
-        yield from configured(folder_of(path), table(data))
-    for path in project.named("package.json"):
-        package = table(project.data(path))
-        if isinstance(package.get("mocha"), dict):
-            yield from configured(folder_of(path), package["mocha"])
-        for script in table(package.get("scripts")).values():
-            specs = list(given(script)) if isinstance(script, str) else []
-            if specs:
-                yield area(folder_of(path), specs, [])
+        yield folder_of(path), table(data)
+    for path in manifests(project):
+        if isinstance(data := table(project.data(path)).get("mocha"), dict):
+            yield folder_of(path), data
+    for path, words in configs(project, "mocha.opts"):
+        given = strings(words)
+        specs = operands(given, VALUED) + values(given, "--spec")
+        yield folder_of(folder_of(path)), {"spec": specs, "recursive": "--recursive" in given}
 
 
-def configured(folder: str, data: dict[str, Any]) -> Iterator[Area]:
-    """A configuration that says which files it means."""
-    specs = strings(data.get("spec"))
+def configured(project: Project, folder: str, data: dict[str, Any]) -> Iterator[Area]:
+    """The files a configuration means."""
+    specs = strings(data.get("spec")) or default(project, folder)
+    ignored = strings(data.get("ignore")) + strings(data.get("exclude"))
     if specs:
-        yield area(folder, specs, strings(data.get("ignore")) + strings(data.get("exclude")))
+        yield area(folder, specs, ignored, deep=data.get("recursive") in (True, "true"))
 
 
-def area(folder: str, specs: list[str], ignored: list[str]) -> Area:
+def started(project: Project, folder: str, words: list[str], specified: set[str]) -> Iterator[Area]:
+    """The files a command line means; without any, those of the configuration or the default."""
+    given = operands(words, VALUED) + values(words, "--spec")
+    home = folder_of(next((joined(folder, one) for one in values(words, "--config")), ""))
+    if given or not {folder, home} & specified:
+        ignored = values(words, "--ignore", "--exclude")
+        if specs := given or default(project, folder):
+            yield area(folder, specs, ignored, deep="--recursive" in words)
+
+
+def default(project: Project, folder: str) -> list[str]:
+    """The folder that is read if nothing else is said; nothing if it does not exist."""
+    return [DEFAULT] if joined(folder, DEFAULT) in project.folders else []
+
+
+def area(folder: str, specs: list[str], ignored: list[str], *, deep: bool) -> Area:
     """Files and patterns as they stand; a folder means the files in it."""
-    include = [
-        spec for one in specs for spec in ([one] if "." in one.rpartition("/")[2] else [one, f"{one}/*.{SUFFIXES}"])
-    ]
-    return Area(folder, tuple(joined(folder, one) for one in include), tuple(joined(folder, one) for one in ignored))
-
-
-def given(script: str) -> Iterator[str]:
-    """Files and patterns given to mocha on a command line."""
-    try:
-        words = shlex.split(script)
-    except ValueError:  # unbalanced quotes
-        return
-    inside = skip = False
-    for word in words:
-        if word in SEPARATORS:
-            inside = skip = False
-        elif not inside:
-            inside = word.rpartition("/")[2] in ("mocha", "_mocha")
-        elif skip or word.startswith("-"):
-            skip = word in VALUED
-        else:
-            yield word
+    include = [pattern for spec in specs for pattern in (*files(spec, deep=deep), f"{spec}.{SUFFIXES}")]
+    exclude = [pattern for one in ignored for pattern in (one, f"{one.rstrip('/')}/**/*.{SUFFIXES}")]
+    return Area(folder, tuple(joined(folder, one) for one in include), tuple(joined(folder, one) for one in exclude))
 
 
 MOCHA: Final = RunnerFramework(
@@ -69,6 +78,7 @@ MOCHA: Final = RunnerFramework(
         name="mocha",
         modules=frozenset({"mocha"}),
         packages=frozenset({"mocha"}),
+        usual=possible,
     ),
     areas,
 )

@@ -54,6 +54,7 @@ PLAYWRIGHT: Final = RunnerFramework(
         modules=frozenset({"@playwright/test"}),
         packages=frozenset({"@playwright/test"}),
         priority=150,
+        bare=False,
     ),
     areas,
 )

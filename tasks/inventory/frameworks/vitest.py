@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
+from tasks.inventory import globs
 from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, configs, strings, table
 from tasks.inventory.project import Project, folder_of, joined
 
@@ -15,18 +16,18 @@ def areas(project: Project) -> Iterator[Area]:
     for stem in ("vitest.config", "vite.config"):
         for path, data in configs(project, stem):
             if stem == "vitest.config" or "test" in table(data):
-                yield from configured(folder_of(path), table(data), {})
+                yield from configured(project, folder_of(path), table(data), {})
     for stem in ("vitest.workspace", "vitest.projects"):
         for path, data in configs(project, stem):
-            yield from projects(folder_of(path), data, {})
+            yield from projects(project, folder_of(path), data, {})
 
 
-def configured(folder: str, data: dict[str, Any], outer: dict[str, Any]) -> Iterator[Area]:
+def configured(project: Project, folder: str, data: dict[str, Any], outer: dict[str, Any]) -> Iterator[Area]:
     """The area of one configuration, or those of its projects.  outer: what it extends."""
     test = outer | table(data.get("test"))
     inner = test.pop("projects", None) or test.pop("workspace", None)
     if isinstance(inner, list) and inner:
-        yield from projects(folder, inner, test)
+        yield from projects(project, folder, inner, test)
         return
     base = next((joined(folder, root) for root in strings([test.get("root"), data.get("root")])), folder)
     search = next((joined(base, root) for root in strings(test.get("dir"))), base)
@@ -34,19 +35,31 @@ def configured(folder: str, data: dict[str, Any], outer: dict[str, Any]) -> Iter
         *(strings(test.get("include")) or INCLUDE[:1]),
         *(strings(table(test.get("benchmark")).get("include")) or INCLUDE[1:]),
     )
-    exclude = strings(test.get("exclude")) or EXCLUDE
-    yield Area(folder, tuple(joined(search, one) for one in include), tuple(joined(base, one) for one in exclude))
+    yield Area(folder, tuple(joined(search, one) for one in include), excluded(base, strings(test.get("exclude"))))
 
 
-def projects(folder: str, entries: Any, outer: dict[str, Any]) -> Iterator[Area]:
+def excluded(base: str, given: list[str]) -> tuple[str, ...]:
+    """Patterns of what is left out; that of a folder means all in it."""
+    return tuple(joined(base, pattern) for one in given or EXCLUDE for pattern in (one, f"{one.rstrip('/')}/**/*"))
+
+
+def projects(project: Project, folder: str, entries: Any, outer: dict[str, Any]) -> Iterator[Area]:
     """Projects of a workspace: folders by pattern, or configurations written in place."""
     for entry in entries if isinstance(entries, list) else []:
         if isinstance(entry, str) and not entry.startswith("!"):
             # a folder with a configuration of its own is found by that as well
-            home = folder_of(joined(folder, entry)) if ".config." in entry else joined(folder, entry)
-            yield Area(folder, tuple(joined(home, one) for one in INCLUDE), tuple(joined(home, one) for one in EXCLUDE))
+            for home in homes(project, joined(folder, entry)):
+                yield Area(folder, tuple(joined(home, one) for one in INCLUDE), excluded(home, []))
         elif isinstance(entry, dict):
-            yield from configured(folder, entry, outer if entry.get("extends") is True else {})
+            yield from configured(project, folder, entry, outer if entry.get("extends") is True else {})
+
+
+def homes(project: Project, entry: str) -> list[str]:
+    """Folders of an entry: itself, or those of the configuration files it means that say nothing of tests."""
+    if ".config." not in entry:
+        return [entry]
+    found = [path for path in project.configs if globs.match(path, entry)]
+    return [folder_of(path) for path in found if "test" not in table(project.data(path))]
 
 
 VITEST: Final = RunnerFramework(

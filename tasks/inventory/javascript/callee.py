@@ -1,34 +1,47 @@
 """What is called: `it`, `describe.skip`, `test.each(table)`, `(cond ? it : it.skip)`, and their aliases."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from tree_sitter import Node
 
+from tasks.inventory.javascript.literals import required
+from tasks.inventory.javascript.modules import RUNNERS
+from tasks.inventory.javascript.vocabulary import GLOBALS, KNOWN, SUBTESTS
 from tasks.inventory.syntax import named, text
 
-#: names a runner makes global; a call counts if its root is one of them or an alias of one
-SUITES: Final = frozenset(
-    {"describe", "context", "suite", "fdescribe", "xdescribe", "ddescribe", "fcontext", "xcontext", "xsuite", "fsuite"}
-)
-TESTS: Final = frozenset({"it", "test", "specify", "bench", "fit", "xit", "iit", "ftest", "xtest", "xspecify"})
-KNOWN: Final = SUITES | TESTS
 #: deeper chains of members and calls than any runner offers
 STEPS: Final = 12
+TRANSPARENT: Final = frozenset(
+    {"parenthesized_expression", "as_expression", "non_null_expression", "satisfies_expression", "await_expression"}
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Callee:
-    """root: a name of KNOWN.  modifiers: members in order, called ones as well.  curried: some were called."""
+    """root: a name of KNOWN.  modifiers: members in order, called ones as well.  curried: some were called.
+
+    whole: it is a runner's module, whose members are the runner's names.  sub: called on what is no known name.
+    """
 
     root: str
     modifiers: tuple[str, ...] = ()
     curried: bool = False
+    whole: bool = False
+    sub: bool = False
 
-    def then(self, modifier: str) -> "Callee":
+    def then(self, member: str) -> "Callee":
         """The callee with one more member."""
-        return Callee(self.root, (*self.modifiers, modifier), self.curried)
+        if self.whole and member in KNOWN:
+            return Callee(member, self.modifiers)
+        if self.whole and member == "default":
+            return self
+        return replace(self, modifiers=(*self.modifiers, member), whole=False)
+
+
+#: a runner's module, which may be called itself
+WHOLE: Final = Callee("test", whole=True)
 
 
 def resolve(node: Node | None, aliases: Mapping[str, Callee], steps: int = STEPS) -> Callee | None:  # noqa: PLR0911 - one a node kind
@@ -41,29 +54,33 @@ def resolve(node: Node | None, aliases: Mapping[str, Callee], steps: int = STEPS
     if node.type == "member_expression":
         return _member(node, aliases, steps)
     if node.type == "call_expression":
+        if required(node) in RUNNERS:
+            return WHOLE
         inner = resolve(node.child_by_field_name("function"), aliases, steps - 1)
-        return Callee(inner.root, inner.modifiers, curried=True) if inner and inner.modifiers else None
+        return replace(inner, curried=True) if inner and inner.modifiers else None
     if node.type == "ternary_expression":
         branches = [
             resolve(node.child_by_field_name(name), aliases, steps - 1) for name in ("consequence", "alternative")
         ]
         # which branch holds is only known at run time: take the one that would run
         return min(filter(None, branches), key=lambda callee: len(callee.modifiers), default=None)
-    if node.type in ("parenthesized_expression", "as_expression", "non_null_expression", "satisfies_expression"):
+    if node.type in TRANSPARENT:
         return resolve(next(named(node), None), aliases, steps - 1)
     return None
 
 
 def _member(node: Node, aliases: Mapping[str, Callee], steps: int) -> Callee | None:
     target, member = node.child_by_field_name("object"), text(node.child_by_field_name("property"))
-    if target is not None and target.type == "identifier" and text(target) in NAMESPACES | aliases.keys():
-        known = aliases.get(text(target))
-        if known is None or known.root == NAMESPACE:
-            return Callee(member) if member in KNOWN else None
+    if target is not None and target.type == "identifier" and text(target) not in aliases:
+        name = text(target)
+        if name in GLOBALS:
+            return WHOLE.then(member) if member in GLOBALS[name] else None
+        if name not in KNOWN:
+            return Callee(member, sub=True) if member in SUBTESTS else None
     inner = resolve(target, aliases, steps - 1)
     return inner.then(member) if inner else None
 
 
-#: stands for a runner imported as a whole: `import * as vitest`
-NAMESPACE: Final = "*"
-NAMESPACES: Final = frozenset({"globalThis", "global", "window"})
+def borrowed(name: str) -> Callee:
+    """What a name from another file may turn out to be."""
+    return Callee(f"@{name}")

@@ -1,7 +1,8 @@
 """Facts of one JavaScript or TypeScript file: imports, and a tree of the calls that register tests.
 
 A call is a dict: `root` and `mods` (see Callee), `title`, `line`, `column`, `end`; `body` if it was given
-something to run, `loop` inside a loop, `options` that are set to true, and `calls` inside a suite.
+something to run, `loop` inside a loop, `options` that are set, `form` if no title comes first, `sub` if it is
+called on what is no known name, `outer` suites that it names, `calls` inside a suite, `subtests` inside a test.
 """
 
 from collections.abc import Iterator
@@ -10,31 +11,20 @@ from typing import Any, Final
 
 from tree_sitter import Node
 
-from tasks.inventory.javascript import imports
-from tasks.inventory.javascript.callee import SUITES, Callee, resolve
-from tasks.inventory.javascript.literals import title_of
+from tasks.inventory.javascript import exports, imports
+from tasks.inventory.javascript.arguments import FUNCTIONS, members, read
+from tasks.inventory.javascript.callee import Callee, borrowed, resolve
+from tasks.inventory.javascript.literals import required, string_of
+from tasks.inventory.javascript.modules import RUNNERS
+from tasks.inventory.javascript.vocabulary import ALLOWED, GLOBALS, KNOWN, SUBTESTS, SUITES
 from tasks.inventory.model import Facts
 from tasks.inventory.syntax import column, end_line, line, named, parse, text
 
 LOOPS: Final = frozenset({"for_statement", "for_in_statement", "while_statement", "do_statement"})
 #: methods whose callback runs once an element
-EACH: Final = frozenset({"forEach", "map", "flatMap", "filter", "reduce", "each", "forEachSeries"})
-FUNCTIONS: Final = frozenset({"arrow_function", "function_expression", "function", "generator_function"})
-LITERALS: Final = frozenset({"string", "template_string"})
-#: arguments that are never titles
-NO_TITLE: Final = FUNCTIONS | {
-    "object",
-    "array",
-    "number",
-    "regex",
-    "true",
-    "false",
-    "null",
-    "undefined",
-    "spread_element",
-}
+EACH: Final = frozenset({"forEach", "map", "flatMap", "filter", "reduce", "each", "forEachSeries", "times"})
 #: objects whose use tells the runner
-TELLING: Final = frozenset({"jest", "vi", "cy", "sinon", "jasmine", "QUnit"})
+TELLING: Final = frozenset({"jest", "vi", "cy", "sinon", "jasmine", "QUnit", "Deno"})
 #: nodes that hold no calls of interest
 LEAVES: Final = frozenset(
     {"string", "template_string", "regex", "number", "comment", "type_annotation", "interface_declaration",
@@ -43,10 +33,21 @@ LEAVES: Final = frozenset(
 
 
 def extract(source: bytes, language: str) -> Facts:
-    """Read one file: {"imports": modules, "uses": telling objects, "calls": calls}."""
+    """Read one file: {"imports": modules, "uses": telling objects, "calls": calls, "borrowed", "exports": names}.
+
+    borrowed: name -> [module, name there], of names from other files that a call may register tests by; its root
+    begins with `@`, and it holds the `calls` in it in case it is none.  exports: see `exports`.
+    """
     reading = Reading()
-    calls = list(reading.walk(parse(source, language)))
-    return {"imports": sorted(reading.modules), "uses": sorted(reading.uses), "calls": calls}
+    facts: Facts = {"calls": list(reading.walk(parse(source, language)))}
+    facts |= {"imports": sorted(reading.modules), "uses": sorted(reading.uses)}
+    facts |= {"borrowed": {name: list(reading.foreign[name]) for name in sorted(reading.borrowed)}}
+    facts["exports"] = {
+        name: value
+        for node in reading.exports
+        for name, value in exports.read(node, reading.aliases, reading.foreign).items()
+    }
+    return facts
 
 
 @dataclass(slots=True)
@@ -56,6 +57,10 @@ class Reading:
     aliases: dict[str, Callee] = field(default_factory=dict)
     modules: set[str] = field(default_factory=set)
     uses: set[str] = field(default_factory=set)
+    foreign: dict[str, tuple[str, str]] = field(default_factory=dict)  # name here -> (module, name there)
+    borrowed: set[str] = field(default_factory=set)  # those of them that seem to register tests
+    exports: list[Node] = field(default_factory=list)
+    handles: dict[str, tuple[str, ...]] = field(default_factory=dict)  # variables that hold a suite -> its titles
 
     def walk(self, node: Node, *, loop: bool = False) -> Iterator[dict[str, Any]]:
         """Calls below a node, those inside suites nested in them."""
@@ -65,6 +70,10 @@ class Reading:
             child, inside = stack.pop()
             if child.type == "import_statement":
                 self.note(child)
+            elif child.type == "export_statement":
+                self.exports.append(child)
+                if module := string_of(child.child_by_field_name("source")):
+                    self.modules.add(module)
             if child.type in LEAVES:
                 continue
             if child.type == "variable_declarator":
@@ -83,60 +92,87 @@ class Reading:
         modules, aliases = imports.read(node, self.aliases)
         self.modules |= modules
         self.aliases |= aliases
+        for name, origin in imports.foreign(node) if node.type == "import_statement" else ():
+            self.foreign[name] = origin
+            if name not in KNOWN and name not in aliases:
+                self.aliases[name] = borrowed(name)
+        value = node.child_by_field_name("value") if node.type == "variable_declarator" else None
+        if value is not None and value.type == "call_expression":
+            callee = resolve(value.child_by_field_name("function"), self.aliases)
+            suite = callee is not None and callee.root in SUITES
+            if suite and (given := read(value.child_by_field_name("arguments"), self.handles)) is not None:
+                self.handles[text(node.child_by_field_name("name"))] = (*given.outer, given.title)
 
     def repeats(self, call: Node) -> bool:
         """Whether callbacks given to this call run once an element; also notes what it is called on."""
         function = call.child_by_field_name("function")
         if function is None or function.type != "member_expression":
+            if module := required(call):
+                self.modules.add(module)
             return False
-        if (target := text(function.child_by_field_name("object"))) in TELLING:
-            self.uses.add(target)
+        target = function.child_by_field_name("object")
+        if target is not None and target.type == "identifier" and text(target) in TELLING:
+            self.uses.add(text(target))
         return text(function.child_by_field_name("property")) in EACH
 
     def call(self, node: Node, *, loop: bool) -> dict[str, Any] | None:
         """Read a call that registers a suite or a test; None for any other."""
         function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
-        if arguments is None or arguments.type != "arguments":
+        callee = resolve(function, self.aliases) or tester(function, arguments)
+        given = read(arguments, self.handles) if callee is not None else None
+        if callee is None or given is None or (callee.sub and not given.registers):
             return None
-        given = list(named(arguments))
-        callee = resolve(function, self.aliases) or tester(function, given)
-        if callee is None or not given or not titled(given):
-            return None
-        fact: dict[str, Any] = {"root": callee.root, "mods": list(callee.modifiers), "title": title_of(given[0])}
+        if callee.root[0] == "@":
+            if not given.registers or not ALLOWED.issuperset(callee.modifiers):
+                return None
+            self.borrowed.add(callee.root[1:])
+        self.tell(function)
+        fact: dict[str, Any] = {"root": callee.root, "mods": list(callee.modifiers), "title": given.title}
         fact |= {"line": line(node), "column": column(node), "end": end_line(node)}
-        fact |= {"body": True} if any(argument.type != "object" for argument in given[1:]) else {}
+        fact |= {"body": True} if given.body else {}
         fact |= {"loop": True} if loop else {}
-        if options := [key for argument in given[1:] for key in truths(argument)]:
-            fact["options"] = options
-        if callee.root in SUITES or "describe" in callee.modifiers:
-            fact["calls"] = [inner for argument in given[1:] for inner in self.walk(argument)]
+        fact |= {"sub": True} if callee.sub else {}
+        fact |= {"form": given.form} if given.form else {}
+        fact |= {"options": given.options} if given.options else {}
+        fact |= {"outer": given.outer} if given.outer else {}
+        if callee.root in SUITES or "describe" in callee.modifiers or callee.root[0] == "@":
+            fact["calls"] = [inner for argument in given.inside for inner in self.walk(argument)]
+        elif inner := [inner for argument in given.inside for inner in self.nested(argument)]:
+            fact["subtests"] = inner
         return fact
 
+    def nested(self, argument: Node) -> Iterator[dict[str, Any]]:
+        """Calls in the body of a test, if it calls methods of the object it is given that register tests."""
+        for function in (value for _, value in members(argument)) if argument.type == "object" else (argument,):
+            name = given_to(function)
+            body = function.child_by_field_name("body") if name else None
+            raw = (body.text if body is not None else None) or b""
+            if any(f"{name}.{method}".encode() in raw for method in SUBTESTS):
+                hidden = self.aliases.pop(name, None)
+                yield from self.walk(function)
+                self.aliases |= {name: hidden} if hidden is not None else {}
 
-def titled(given: list[Node]) -> bool:
-    """Whether arguments are those of a test: a title, and something to run if the title is no literal."""
-    first = given[0]
-    if first.type in LITERALS or (first.type == "binary_expression" and "+" in text(first)):
-        return True
-    return (
-        first.type not in NO_TITLE
-        and len(given) > 1
-        and given[1].type in FUNCTIONS | {"identifier", "call_expression", "object"}
-    )
+    def tell(self, function: Node | None) -> None:
+        """Note a global object of a runner that a callee begins with: it is as good as an import."""
+        while function is not None and function.type in ("member_expression", "call_expression"):
+            function = function.child_by_field_name("object" if function.type == "member_expression" else "function")
+        if function is not None and function.type == "identifier" and (name := text(function)) in GLOBALS:
+            self.modules |= {name} & RUNNERS
 
 
-def tester(function: Node | None, given: list[Node]) -> Callee | None:
+def given_to(function: Node) -> str:
+    """Name of the first parameter of a function."""
+    if function.type not in FUNCTIONS:
+        return ""
+    one = function.child_by_field_name("parameter") or next(named(function.child_by_field_name("parameters")), None)
+    name = text(one.child_by_field_name("pattern") or one) if one is not None else ""
+    return name if name.isidentifier() else ""
+
+
+def tester(function: Node | None, arguments: Node | None) -> Callee | None:
     """`ruleTester.run(name, rule, {valid, invalid})`: one definition, many cases."""
-    if function is None or function.type != "member_expression" or len(given) < 3 or given[0].type not in LITERALS:
+    if function is None or function.type != "member_expression" or sum(1 for _ in named(arguments)) < 3:
         return None
-    target = text(function.child_by_field_name("object"))
-    runs = text(function.child_by_field_name("property")) == "run" and "tester" in target.lower()
+    runs = text(function.child_by_field_name("property")) == "run"
+    runs = runs and "tester" in text(function.child_by_field_name("object")).lower()
     return Callee("test", ("each",)) if runs else None
-
-
-def truths(argument: Node) -> Iterator[str]:
-    """Keys of an options object that are switched on, such as {skip: true} or {skip: "reason"}."""
-    for pair in named(argument) if argument.type == "object" else ():
-        value = pair.child_by_field_name("value")
-        if pair.type == "pair" and value is not None and value.type in ("true", "string"):
-            yield text(pair.child_by_field_name("key"))

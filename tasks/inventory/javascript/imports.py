@@ -1,15 +1,19 @@
 """Imports, requires and variables: which modules a file uses, and what known names are called in it."""
 
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 from tree_sitter import Node
 
-from tasks.inventory.javascript.callee import KNOWN, NAMESPACE, Callee, resolve
-from tasks.inventory.javascript.literals import string_of
-from tasks.inventory.javascript.modules import RUNNERS
+from tasks.inventory.javascript.callee import TRANSPARENT, WHOLE, Callee, resolve
+from tasks.inventory.javascript.literals import required, string_of
+from tasks.inventory.javascript.modules import BDD, RUNNERS, TABLES
+from tasks.inventory.javascript.vocabulary import KNOWN
 from tasks.inventory.syntax import named, text
 
 Aliases = dict[str, Callee]
+#: members whose call gives something to call, and registers nothing yet
+GIVING: Final = frozenset({"extend", "each", "for", "if", "skipIf", "runIf", "todoIf"})
 
 
 def read(node: Node, aliases: Mapping[str, Callee]) -> tuple[set[str], Aliases]:
@@ -21,16 +25,39 @@ def _import(node: Node) -> tuple[set[str], Aliases]:
     module = string_of(node.child_by_field_name("source")) or ""
     if not module or any(child.type == "type" for child in node.children):
         return set(), {}
-    clauses = [part for child in named(node) if child.type == "import_clause" for part in named(child)]
     found: Aliases = {}
-    for part in clauses:
-        if part.type == "namespace_import" and module in RUNNERS:
-            found |= {text(child): Callee(NAMESPACE) for child in named(part)}
-        elif part.type == "identifier" and module in RUNNERS:
-            found[text(part)] = Callee("test")  # `import test from "node:test"`
-        elif part.type == "named_imports":
+    for part in (part for child in named(node) if child.type == "import_clause" for part in named(child)):
+        if part.type == "named_imports":
             found |= dict(_specifiers(part))
-    return {module}, found
+        elif (whole := _whole(module)) is not None:
+            names = [part] if part.type == "identifier" else list(named(part))
+            found |= {text(name): whole for name in names}
+    return {canonical(module)}, found
+
+
+def foreign(node: Node) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Names that an import statement takes from files of the repository: (name here, (module, name there))."""
+    module = string_of(node.child_by_field_name("source")) or ""
+    for part in (part for child in named(node) if child.type == "import_clause" for part in named(child)):
+        if not module.startswith("."):
+            return
+        if part.type == "identifier":
+            yield text(part), (module, "default")
+        for child in named(part) if part.type == "named_imports" else ():
+            name = text(child.child_by_field_name("name"))
+            yield text(child.child_by_field_name("alias")) or name, (module, name)
+
+
+def canonical(module: str) -> str:
+    """One name for what has many: Deno's describe and it come from a registry, a URL or an import map."""
+    return BDD if module.endswith((BDD, f"{BDD}.ts")) else module
+
+
+def _whole(module: str | None) -> Callee | None:
+    """What a module as a whole, or its default export, stands for."""
+    if module in TABLES:
+        return Callee("test", ("each",), whole=True)
+    return WHOLE if module in RUNNERS else None
 
 
 def _specifiers(node: Node) -> Iterator[tuple[str, Callee]]:
@@ -42,19 +69,24 @@ def _specifiers(node: Node) -> Iterator[tuple[str, Callee]]:
 
 def _variable(node: Node, aliases: Mapping[str, Callee]) -> tuple[set[str], Aliases]:
     target, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+    while value is not None and value.type in TRANSPARENT:
+        value = next(named(value), None)
     if target is None or value is None:
         return set(), {}
     module = required(value)
+    modules = {module} if module else set()
     if target.type == "object_pattern":
-        return {module} if module else set(), dict(_pattern(target))
-    if module in RUNNERS and target.type == "identifier":
-        return {module}, {text(target): Callee(NAMESPACE if module in ("vitest", "@jest/globals", "mocha") else "test")}
-    callee = resolve(value, aliases) if target.type == "identifier" and not module else None
-    if callee is None:
-        return {module} if module else set(), {}
+        return modules, dict(_pattern(target))
+    callee = _whole(module) or resolve(value, aliases)
+    if target.type != "identifier" or callee is None:
+        return modules, {}
+    if callee.sub or (value.type == "call_expression" and not module and callee.modifiers[-1] not in GIVING):
+        return modules, {}
+    if callee.root[0] == "@" and text(target) in KNOWN:  # what it says itself is as good as where it comes from
+        return modules, {}
     # `test.extend(fixtures)` makes another `test`
     kept = tuple(modifier for modifier in callee.modifiers if modifier != "extend")
-    return set(), {text(target): Callee(callee.root, kept)}
+    return modules, {text(target): Callee(callee.root, kept, whole=callee.whole)}
 
 
 def _pattern(node: Node) -> Iterator[tuple[str, Callee]]:
@@ -64,10 +96,3 @@ def _pattern(node: Node) -> Iterator[tuple[str, Callee]]:
             name, alias = text(child.child_by_field_name("key")), text(child.child_by_field_name("value"))
             if name in KNOWN and alias.isidentifier():
                 yield alias, Callee(name)
-
-
-def required(node: Node) -> str | None:
-    """Module of `require("module")`."""
-    if node.type != "call_expression" or text(node.child_by_field_name("function")) != "require":
-        return None
-    return string_of(next(named(node.child_by_field_name("arguments")), None))

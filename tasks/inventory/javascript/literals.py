@@ -91,3 +91,13 @@ def _joined_path(node: Node) -> str | None:
     parts = [string_of(child) for child in named(node.child_by_field_name("arguments"))]
     known = [part for part in parts if part is not None]
     return "/".join(known) if known else None
+
+
+def required(node: Node) -> str | None:
+    """Module of `require("module")` or `import("module")`."""
+    function = node.child_by_field_name("function") if node.type == "call_expression" else None
+    if function is None or (
+        function.type != "import" and (function.type != "identifier" or text(function) != "require")
+    ):
+        return None
+    return string_of(next(named(node.child_by_field_name("arguments")), None))

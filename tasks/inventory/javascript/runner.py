@@ -1,13 +1,16 @@
 """What jest, vitest, mocha and their kin have in common: areas of configuration, and whose file is whose."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from tasks.inventory import globs
 from tasks.inventory.interface import Claim, Signal
+from tasks.inventory.javascript.links import lent, linked, reached
 from tasks.inventory.javascript.modules import ANNOUNCING, RUNNERS
-from tasks.inventory.javascript.suite import rows
+from tasks.inventory.javascript.names import likely
+from tasks.inventory.javascript.suite import Dialect, rows
 from tasks.inventory.languages import language_of
 from tasks.inventory.model import Facts, FactsByPath, Test
 from tasks.inventory.project import Project, below, folder_of
@@ -15,8 +18,8 @@ from tasks.inventory.project import Project, below, folder_of
 LANGUAGES: Final = frozenset({"javascript", "typescript", "tsx"})
 #: folders whose files look like tests and are none
 NO_TESTS: Final = frozenset({"__fixtures__", "__mocks__", "__snapshots__"})
-#: files that look like tests where nothing is configured
-USUAL: Final = ("**/*.{test,spec}.?(c|m)[jt]s?(x)", "**/__tests__/**/*.?(c|m)[jt]s?(x)")
+#: folders of projects that tests are tried on
+DATA: Final = frozenset({"fixture", "fixtures", "__fixtures__", "test-fixtures", "testdata"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,7 @@ class Area:
     include: tuple[str, ...]
     exclude: tuple[str, ...] = ()
     also: Callable[[str], bool] | None = None  # a further condition on a path
+    loose: bool = False  # names files that may read others, so that what it does not hold may run all the same
 
     def holds(self, path: str) -> bool:
         """Whether a run would read this file."""
@@ -44,8 +48,10 @@ class Area:
 class Runner:
     """What tells one runner from the others.
 
-    modules: imports that are its own.  packages: dependencies that announce it.  uses: objects only it has.
-    guess: it is assumed where nothing else is known.
+    modules: imports that are its own.  packages: dependencies and programs that announce it.  uses: objects
+    only it has.  guess: it is assumed where nothing else is known.  bare: its names are global, so that a test
+    need not import them.  usual: names of its files where nothing is configured.  own: names of files that are
+    no other runner's.
     """
 
     name: str
@@ -54,6 +60,10 @@ class Runner:
     uses: frozenset[str] = frozenset()
     priority: int = 100
     guess: bool = False
+    bare: bool = True
+    usual: Callable[[str], bool] = likely
+    own: Callable[[str], bool] | None = None
+    dialect: Dialect = field(default_factory=Dialect)
 
 
 @dataclass(slots=True)
@@ -72,37 +82,84 @@ class RunnerScope:
             return False
         if not NO_TESTS.isdisjoint(path.split("/")):
             return False
+        runner = self.runner
         governing = [area for area in self.areas if below(path, area.folder)]
-        patterns = () if governing else USUAL
-        return any(area.holds(path) for area in governing) or any(globs.match(path, pattern) for pattern in patterns)
+        if any(area.holds(path) for area in governing):
+            return True
+        if not all(area.loose for area in governing) or not runner.usual(path):
+            return False
+        return runner.usual is likely or likely(path) or self.expected(folder_of(path))
 
-    def needs(self, facts: FactsByPath) -> set[str]:  # noqa: ARG002 - the interface has it
-        """Every file stands for itself."""
-        return set()
+    def expected(self, folder: str) -> bool:
+        """Whether the packages around a folder leave room for this runner."""
+        packages = self.packages(folder)
+        return not packages or not packages.isdisjoint(self.runner.packages)
+
+    def needs(self, facts: FactsByPath) -> set[str]:
+        """Files that tests share, which may define tests."""
+        looked: set[str] = self.project.shared.setdefault("javascript looked at", set())
+        new = facts.keys() - looked
+        looked |= new
+        paths = [path for path in new if language_of(path) in LANGUAGES]
+        wanted: set[str] = self.project.shared.setdefault("javascript shared", set())
+        wanted |= {target for path in paths for target in linked(self.project, path, facts[path])}
+        return wanted
 
     def claim(self, path: str, facts: Facts) -> Claim | None:
         """By import, then configuration, then what the file or its package speaks of."""
+        found = self.signal(path, facts)
+        if found is not None:  # whoever gets it, it is no file that others only share
+            self.taken.add(path)
+        return found
+
+    @property
+    def taken(self) -> set[str]:
+        """Files whose tests are counted already, or will be by their own right."""
+        taken: set[str] = self.project.shared.setdefault("javascript taken", set())
+        return taken
+
+    def signal(self, path: str, facts: Facts) -> Claim | None:
+        """What shows that a file is its own."""
         runner = self.runner
         imported = RUNNERS & set(facts["imports"])
         if imported:
             return Claim(Signal.IMPORT, 0, runner.priority) if imported & runner.modules else None
+        if runner.own is not None and runner.own(path):
+            return Claim(Signal.NAME, 0, runner.priority)
+        # names that are not global must come from somewhere: others who need no import go before
+        priority = runner.priority if runner.bare else runner.priority - 100
         if (depth := max((area.depth for area in self.areas if area.holds(path)), default=None)) is not None:
-            return Claim(Signal.CONFIG, depth, runner.priority)
+            return Claim(Signal.CONFIG, depth, priority)
         packages = self.packages(folder_of(path))
-        if runner.uses & set(facts["uses"]) or packages & runner.packages:
-            return Claim(Signal.CONTENT, 0, runner.priority)
-        return Claim(Signal.GUESS) if runner.guess and not packages else None
+        announced = not packages.isdisjoint(runner.packages)
+        if runner.uses & set(facts["uses"]) or (announced and runner.bare):
+            return Claim(Signal.CONTENT, 0, priority)
+        # who has an object of its own or global names shows itself where it is used
+        guess = runner.guess and not packages if runner.bare else announced and not runner.uses
+        return Claim(Signal.GUESS, 0, priority) if guess else None
 
     def tests(self, owned: Sequence[str], facts: FactsByPath) -> Iterable[Test]:
         """Calls of it, test and specify."""
+        taken = self.taken
         for path in owned:
-            yield from rows(path, facts[path], self.runner.name)
+            yield from rows(path, facts[path], self.runner.name, self.runner.dialect, lent(self.project, path, facts))
+        for path in sorted(reached(self.project, owned, facts)):
+            if path not in taken and path in facts and self.may_share(facts[path]):
+                taken.add(path)
+                yield from rows(
+                    path, facts[path], self.runner.name, self.runner.dialect, lent(self.project, path, facts)
+                )
+
+    def may_share(self, facts: Facts) -> bool:
+        """Whether a file that tests import could define tests of this runner."""
+        imported = RUNNERS & set(facts.get("imports", ()))
+        return "skipped" not in facts and (not imported or not imported.isdisjoint(self.runner.modules))
 
     def packages(self, folder: str) -> frozenset[str]:
         """Runners that the nearest folder speaks of which speaks of any, in its package or by a configuration."""
         if folder not in self.announced:
             data = self.project.data(f"{folder}/package.json" if folder else "package.json")
-            found = ANNOUNCING & dependencies(data) | self.configured().get(folder, frozenset())
+            found = ANNOUNCING & dependencies(data) | started(data) | self.configured().get(folder, frozenset())
             self.announced[folder] = found or (self.packages(folder_of(folder)) if folder else frozenset())
         return self.announced[folder]
 
@@ -112,7 +169,7 @@ class RunnerScope:
             self.configs = {}
             for path in self.project.configs:
                 stem = path.rpartition("/")[2].lstrip(".").partition(".")[0].removesuffix("rc")
-                if stem in ANNOUNCING:
+                if stem in ANNOUNCING or stem == "deno":
                     self.configs[folder_of(path)] = self.configs.get(folder_of(path), frozenset()) | {stem}
         return self.configs
 
@@ -133,13 +190,15 @@ class RunnerFramework:
     def config_language(self, path: str) -> str | None:
         """package.json, and files called NAME.config.*, .NAMErc.*, NAME.workspace.*."""
         name = path.rpartition("/")[2]
-        if name == "package.json":
-            return name
+        if name in FORMATS:
+            return FORMATS[name]
         stem, _, suffix = name.rpartition(".")
         if not stem.startswith(CONFIG_STEMS):
             return None
-        if suffix == "json" or stem == "":
-            return "json"
+        if suffix in ("json", "jsonc"):
+            return "jsonc"
+        if suffix in ("yml", "yaml"):
+            return "flat-yaml"
         language = language_of(path)
         return f"{language}-config" if language in ("javascript", "typescript") else None
 
@@ -148,6 +207,22 @@ class RunnerFramework:
         return RunnerScope(self.runner, project, list(self.areas(project)))
 
 
+#: configuration files of a fixed name -> their format
+FORMATS: Final = {
+    "package.json": "package.json",
+    "bunfig.toml": "bunfig",
+    ".borp.yaml": "flat-yaml",
+    ".borp.yml": "flat-yaml",
+    "cypress.json": "jsonc",
+    "deno.json": "jsonc",
+    "deno.jsonc": "jsonc",
+    "jasmine.json": "jsonc",
+    "jasmine.js": "javascript-config",
+    "jasmine.mjs": "javascript-config",
+    "jasmine.cjs": "javascript-config",
+    ".taprc": "flat-yaml",
+    "mocha.opts": "words",
+}
 CONFIG_STEMS: Final = (
     "playwright.config",
     "jest.config",
@@ -155,8 +230,23 @@ CONFIG_STEMS: Final = (
     "vitest.workspace",
     "vitest.projects",
     "vite.config",
+    "cypress.config",
+    "ava.config",
     ".mocharc",
 )
+#: what a script starts -> the runner that it announces
+PROGRAMS: Final = {
+    "node:test": re.compile(r"\s--test(?:[\s=-]|$)|\bborp\b"),
+    "bun:test": re.compile(r"\bbun\s+test\b"),
+    "deno": re.compile(r"\bdeno\s+test\b"),
+}
+
+
+def started(data: Any) -> frozenset[str]:
+    """Runners without a package of their own that the scripts of a package.json start."""
+    scripts = data.get("scripts") if isinstance(data, dict) else None
+    texts = [text for text in scripts.values() if isinstance(text, str)] if isinstance(scripts, dict) else []
+    return frozenset(name for name, mark in PROGRAMS.items() if any(mark.search(text) for text in texts))
 
 
 def dependencies(data: Any) -> frozenset[str]:
@@ -178,8 +268,18 @@ def table(value: Any) -> dict[str, Any]:
 
 def configs(project: Project, stem: str) -> Iterable[tuple[str, Any]]:
     """Paths and contents of configuration files whose name begins so, shallowest first."""
-    found = [path for path in project.configs if path.rpartition("/")[2].startswith(stem)]
+    found = [path for path in project.configs if path.rpartition("/")[2].startswith(stem) and not is_data(path)]
     return ((path, project.data(path)) for path in sorted(found, key=lambda path: (path.count("/"), path)))
+
+
+def manifests(project: Project) -> Iterable[str]:
+    """Every package.json that configures, shallowest first."""
+    return (path for path in project.named("package.json") if not is_data(path))
+
+
+def is_data(path: str) -> bool:
+    """Whether a file is material of tests: what it configures is no test of this repository."""
+    return not DATA.isdisjoint(path.split("/")[:-1])
 
 
 def outer(folder: str, base: str) -> str:

@@ -1,41 +1,31 @@
-"""From calls to rows, by the rules that jest, vitest, mocha and their kin share."""
+"""From calls to rows, by the rules that the runners share and by what each of them does in its own way."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from tasks.inventory.javascript.vocabulary import ALLOWED, STATUSES, SUITES, TABLES
 from tasks.inventory.model import Facts, Test
 
-#: modifiers that decide the status, strongest first
-STATUSES: Final = (
-    ("todo", "todo"),
-    ("skip", "skipped"),
-    ("fixme", "skipped"),
-    ("fails", "xfail"),
-    ("failing", "xfail"),
-    ("fail", "xfail"),
-    ("only", "focused"),
-)
-TABLES: Final = frozenset({"each", "for"})
-#: modifiers that leave a call a test
-HARMLESS: Final = frozenset(
-    {
-        "concurrent",
-        "sequential",
-        "serial",
-        "parallel",
-        "shuffle",
-        "skipIf",
-        "runIf",
-        "if",
-        "extend",
-        "describe",
-        "default",
-    }
-)
-ALLOWED: Final = HARMLESS | TABLES | {modifier for modifier, _ in STATUSES}
+Call = dict[str, Any]
+Lent = Mapping[str, tuple[str, tuple[str, ...]]]
+
 PREFIXES: Final = {"x": "skipped", "f": "focused"}
 PREFIXED: Final = frozenset({"it", "test", "specify", "describe", "context", "suite"})
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """What one runner does in its own way.
+
+    forms: calls without a title that are tests.  subtests: tests may hold tests.  bodiless: status of a
+    test that was given nothing to run.  modules: `module` is a suite, which without a body holds what follows.
+    """
+
+    forms: frozenset[str] = frozenset()
+    subtests: bool = False
+    bodiless: str | None = "todo"
+    modules: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,40 +37,105 @@ class Around:
     dynamic: bool = False
 
 
-def rows(path: str, facts: Facts, framework: str) -> Iterator[Test]:
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The tests of one file."""
+
+    path: str
+    framework: str
+    dialect: Dialect
+    lent: Lent  # names from other files -> the known name and its modifiers
+
+    def of(self, facts: Facts) -> Iterator[Test]:
+        """In source order."""
+        return self.below(facts["calls"], Around())
+
+    def below(self, calls: list[Call], around: Around) -> Iterator[Test]:
+        """Calls in one suite."""
+        outer = around
+        for given in calls:
+            call = self.known(given)
+            if call["root"][0] == "@":
+                yield from self.below(call["calls"], around)
+                continue
+            if not ALLOWED.issuperset(call["mods"]):
+                continue
+            if "calls" not in call:
+                yield from self.test(call, around)
+            elif call["root"] == "module" and self.dialect.modules and "body" not in call:
+                around = self.within(call, outer)
+            else:
+                # what follows a module without a body belongs to it, but no further module does
+                yield from self.below(call["calls"], self.within(call, outer if call["root"] == "module" else around))
+
+    def known(self, call: Call) -> Call:
+        """A call by a name from another file as the call that it turns out to be."""
+        if call["root"][0] != "@" or call["root"][1:] not in self.lent:
+            return call
+        root, modifiers = self.lent[call["root"][1:]]
+        whole = {key: value for key, value in call.items() if key != "calls"} | {"root": root}
+        whole["mods"] = [*modifiers, *call["mods"]]
+        if root in SUITES or "describe" in whole["mods"]:
+            whole["calls"] = call["calls"]
+        return whole
+
+    def within(self, call: Call, around: Around) -> Around:
+        """Around the calls of a suite; one that this runner gives no name passes on its status only."""
+        known = call["root"] != "module" or self.dialect.modules
+        titles = (call["title"],) if known and self.takes(call) else ()
+        return Around(
+            (*around.suites, *call.get("outer", ()), *titles),
+            status_of(call) or around.status,
+            around.dynamic or is_dynamic(call),
+        )
+
+    def takes(self, call: Call) -> bool:
+        """Whether this runner takes a call with such arguments."""
+        return "form" not in call or call["form"] in self.dialect.forms
+
+    def test(self, call: Call, around: Around) -> Iterator[Test]:
+        """A test, then those in it."""
+        if not self.takes(call):
+            return
+        bodiless = None if "body" in call else self.dialect.bodiless
+        test = Test(
+            file=self.path,
+            framework=self.framework,
+            suites=(*around.suites, *call.get("outer", ())),
+            name=call["title"],
+            line=call["line"],
+            status=status_of(call) or bodiless or around.status,
+            kind="benchmark" if call["root"] == "bench" else "subtest" if "sub" in call else "test",
+            dynamic=around.dynamic or is_dynamic(call),
+            column=call["column"],
+            end_line=call["end"],
+        )
+        if "sub" not in call or self.dialect.subtests:
+            yield test
+        if self.dialect.subtests:
+            yield from self.subtests(call.get("subtests", ()), test)
+
+    def subtests(self, calls: list[Call], parent: Test) -> Iterator[Test]:
+        """Tests in a test, whatever they are called on."""
+        around = Around((*parent.suites, parent.name), parent.status, parent.dynamic)
+        for test in self.below(calls, around):
+            yield replace(test, kind="subtest")
+
+
+def rows(path: str, facts: Facts, framework: str, dialect: Dialect, lent: Lent) -> Iterator[Test]:
     """Tests of one file."""
-    yield from _rows(path, facts["calls"], framework, Around())
+    return Rows(path, framework, dialect, lent).of(facts)
 
 
-def _rows(path: str, calls: list[dict[str, Any]], framework: str, around: Around) -> Iterator[Test]:
-    for call in calls:
-        modifiers = set(call["mods"])
-        if not modifiers <= ALLOWED:
-            continue
-        dynamic = around.dynamic or bool(modifiers & TABLES) or "loop" in call
-        status = status_of(call) or around.status
-        if "calls" in call:
-            inner = Around((*around.suites, call["title"]), status, dynamic)
-            yield from _rows(path, call["calls"], framework, inner)
-        else:
-            yield Test(
-                file=path,
-                framework=framework,
-                suites=around.suites,
-                name=call["title"],
-                line=call["line"],
-                status=status,
-                kind="benchmark" if call["root"] == "bench" else "test",
-                dynamic=dynamic,
-                column=call["column"],
-                end_line=call["end"],
-            )
+def is_dynamic(call: Call) -> bool:
+    """Whether a call makes a number of tests that is only known when it runs."""
+    return "loop" in call or not TABLES.isdisjoint(call["mods"])
 
 
-def status_of(call: dict[str, Any]) -> str | None:
+def status_of(call: Call) -> str | None:
     """A call's own status; None if it has none to say."""
-    said = {*call["mods"], *call.get("options", [])}
+    said = {*call["mods"], *call.get("options", ())}
     found = next((status for modifier, status in STATUSES if modifier in said), None)
     if found is None and call["root"][1:] in PREFIXED:
         found = PREFIXES.get(call["root"][0])
-    return found or (None if "body" in call else "todo")
+    return found

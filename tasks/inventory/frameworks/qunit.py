@@ -1,0 +1,35 @@
+"""QUnit: calls of QUnit.test and its kin in modules, nested or one after the other; files by script or by use."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from tasks.inventory.javascript.names import possible
+from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, manifests, table
+from tasks.inventory.javascript.scripts import commands, files, is_loose, operands
+from tasks.inventory.javascript.suite import Dialect
+from tasks.inventory.project import Project, folder_of, joined
+
+DEFAULT: Final = "test/**/*.{js,mjs,cjs}"
+VALUED: Final = frozenset({"--filter", "-f", "--module", "-m", "--reporter", "-r", "--require", "--seed"})
+
+
+def areas(project: Project) -> Iterator[Area]:
+    """Every script that starts it."""
+    for path in manifests(project):
+        for words in commands(table(project.data(path)).get("scripts"), "qunit"):
+            folder, given = folder_of(path), operands(words, VALUED)
+            include = [pattern for one in given for pattern in files(one, deep=True)] or [DEFAULT]
+            yield Area(folder, tuple(joined(folder, one) for one in include), loose=is_loose(given))
+
+
+QUNIT: Final = RunnerFramework(
+    Runner(
+        name="qunit",
+        modules=frozenset({"qunit", "QUnit"}),
+        packages=frozenset({"qunit", "ember-qunit"}),
+        uses=frozenset({"QUnit"}),
+        usual=possible,
+        dialect=Dialect(modules=True),
+    ),
+    areas,
+)

@@ -1,0 +1,120 @@
+"""What a call that registers a test is given: a title, options and something to run, in any of the usual orders."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from tree_sitter import Node
+
+from tasks.inventory.javascript.literals import string_of, title_of
+from tasks.inventory.syntax import named, text
+
+FUNCTIONS: Final = frozenset(
+    {"arrow_function", "function_expression", "function", "generator_function", "method_definition"}
+)
+LITERALS: Final = frozenset({"string", "template_string"})
+#: arguments that are never titles
+NO_TITLE: Final = FUNCTIONS | {
+    "object",
+    "array",
+    "number",
+    "regex",
+    "true",
+    "false",
+    "null",
+    "undefined",
+    "spread_element",
+}
+#: second arguments that make the first one a title, whatever it is
+RUNNABLE: Final = FUNCTIONS | {"identifier", "member_expression", "call_expression", "object"}
+ANONYMOUS: Final = "<anonymous>"
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """title: as shown.  form: what came instead of a title, if none did: function, object or name.
+
+    body: something to run was given.  options: keys that are set.  inside: what may hold further calls.
+    outer: titles of the suite that was named before the title.
+    """
+
+    title: str
+    form: str = ""
+    body: bool = False
+    options: list[str] = field(default_factory=list)
+    inside: list[Node] = field(default_factory=list)
+    outer: tuple[str, ...] = ()
+
+    @property
+    def registers(self) -> bool:
+        """Whether they could only be those of a test, whatever is called."""
+        return self.body and self.form in ("", "object")
+
+
+def read(arguments: Node | None, handles: Mapping[str, tuple[str, ...]]) -> Arguments | None:  # noqa: PLR0911 - one a form
+    """Read the arguments of a call; None if they are none of a test.  handles: variables that hold a suite."""
+    given = list(named(arguments)) if arguments is not None and arguments.type == "arguments" else []
+    if not given:
+        return None
+    if len(given) > 1 and given[0].type == "identifier" and (outer := handles.get(text(given[0]))):
+        return _read_titled(given[1:], outer)
+    if titled(given):
+        return _read_titled(given)
+    if given[0].type in FUNCTIONS:
+        title = text(given[0].child_by_field_name("name")) or ANONYMOUS
+        return Arguments(title, "function", body=True, inside=given)
+    if given[0].type == "object":
+        return _read_object(given)
+    if given[0].type in ("identifier", "member_expression", "call_expression"):
+        return Arguments(title_of(given[0]), "name", body=True)
+    return None
+
+
+def _read_titled(given: list[Node], outer: tuple[str, ...] = ()) -> Arguments:
+    """A title, then options and functions in any order."""
+    rest = given[1:]
+    return Arguments(
+        title_of(given[0]),
+        body=any(argument.type != "object" for argument in rest),
+        options=[key for argument in rest for key in truths(argument)],
+        inside=rest,
+        outer=outer,
+    )
+
+
+def _read_object(given: list[Node]) -> Arguments:
+    """`{name: "title", ignore: true, fn() {}}`, or options before a function."""
+    functions = [argument for argument in given[1:] if argument.type in FUNCTIONS]
+    named_by = next((value for key, value in members(given[0]) if key == "name"), None)
+    title = title_of(named_by) if named_by is not None else None
+    if title is None:
+        title = next((text(one.child_by_field_name("name")) for one in functions), "") or ANONYMOUS
+    runs = bool(functions) or any(key == "fn" for key, _ in members(given[0]))
+    return Arguments(title, "object", body=runs, options=list(truths(given[0])), inside=given)
+
+
+def members(table: Node) -> Iterator[tuple[str, Node]]:
+    """Keys of an object and their values; a method is its own value."""
+    for child in named(table):
+        if child.type == "pair" and (value := child.child_by_field_name("value")) is not None:
+            key = child.child_by_field_name("key")
+            yield string_of(key) or text(key), value
+        elif child.type == "method_definition":
+            yield text(child.child_by_field_name("name")), child
+        elif child.type == "shorthand_property_identifier":
+            yield text(child), child
+
+
+def titled(given: list[Node]) -> bool:
+    """Whether arguments are those of a test: a title, and something to run if the title is no literal."""
+    first = given[0]
+    if first.type in LITERALS or (first.type == "binary_expression" and "+" in text(first)):
+        return True
+    return first.type not in NO_TITLE and len(given) > 1 and given[1].type in RUNNABLE
+
+
+def truths(argument: Node) -> Iterator[str]:
+    """Keys of an options object that are switched on, such as {skip: true} or {skip: "reason"}."""
+    for key, value in members(argument) if argument.type == "object" else ():
+        if value.type == "true" or (value.type in LITERALS and string_of(value) != ""):
+            yield key

@@ -1,0 +1,79 @@
+"""Files that tests share: what a test file imports by a relative path and what looks as if it defined tests."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from tasks.inventory.javascript.vocabulary import KNOWN
+from tasks.inventory.model import FactsByPath
+from tasks.inventory.project import Project, folder_of, joined
+
+#: words in a path that say that a file serves tests; anything else is what they test
+SERVING: Final = re.compile(r"(?i)test|spec|e2e|suite|fixture|helper|shared|common|harness|cases|util|setup|support")
+ENDINGS: Final = ("", ".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts",
+                  "/index.ts", "/index.tsx", "/index.js", "/index.mjs", "/index.cjs")  # fmt: skip
+#: files a name is handed on through
+STEPS: Final = 5
+#: how TypeScript spells files that it will have compiled
+COMPILED: Final = {".js": (".ts", ".tsx"), ".mjs": (".mts",), ".cjs": (".cts",), ".jsx": (".tsx",)}
+
+
+def resolved(project: Project, path: str, module: str) -> str | None:
+    """The file a relative import means."""
+    target = joined(folder_of(path), module)
+    stem, dot, suffix = target.rpartition(".")
+    spelt = [f"{stem}{other}" for other in COMPILED.get(dot + suffix, ())]
+    found = (one for one in (*(f"{target}{ending}" for ending in ENDINGS), *spelt) if one in project.paths)
+    return next(found, None)
+
+
+def linked(project: Project, path: str, facts: dict[str, Any]) -> tuple[str, ...]:
+    """Files that a file imports and that serve tests; worked out once for all runners."""
+    known: dict[str, tuple[str, ...]] = project.shared.setdefault("javascript links", {})
+    if path not in known:
+        modules = [
+            one
+            for one in facts.get("imports", ())
+            if one.startswith(".") and SERVING.search(joined(folder_of(path), one))
+        ]
+        targets = (resolved(project, path, module) for module in modules)
+        known[path] = tuple(target for target in targets if target is not None and target != path)
+    return known[path]
+
+
+def reached(project: Project, paths: Iterable[str], facts: FactsByPath) -> Iterator[str]:
+    """Files that files import, those that these import, and so on, each once."""
+    todo = list(paths)
+    seen = set(todo)
+    while todo:
+        path = todo.pop()
+        for target in linked(project, path, facts[path]) if path in facts else ():
+            if target not in seen:
+                seen.add(target)
+                todo.append(target)
+                yield target
+
+
+def lent(project: Project, path: str, facts: FactsByPath) -> dict[str, tuple[str, tuple[str, ...]]]:
+    """What the names mean that a file borrows from others to register tests by."""
+    borrowed = facts[path].get("borrowed", {})
+    origins = ((name, origin(project, path, module, there, facts)) for name, (module, there) in borrowed.items())
+    return {name: found for name, found in origins if found is not None}
+
+
+def origin(
+    project: Project, path: str, module: str, name: str, facts: FactsByPath, steps: int = STEPS
+) -> tuple[str, tuple[str, ...]] | None:
+    """Follow one name through the files that hand it on."""
+    target = resolved(project, path, module) if module.startswith(".") else None
+    if target is None or target not in facts or steps <= 0:
+        return None
+    exports = facts[target].get("exports", {})
+    found = exports.get(name)
+    if isinstance(found, list):
+        return found[0], tuple(found[1])
+    if isinstance(found, dict):
+        return origin(project, target, found["from"], found["name"], facts, steps - 1)
+    if "*" in exports:
+        return origin(project, target, exports["*"], name, facts, steps - 1)
+    return (name, ()) if name in KNOWN else None

@@ -1,0 +1,42 @@
+"""The names that runners give to tests, suites and their modifiers."""
+
+from typing import Final
+
+#: names a runner makes global; a call counts if its root is one of them or an alias of one
+SUITES: Final = frozenset(
+    {"describe", "context", "suite", "module", "fdescribe", "xdescribe", "ddescribe", "fcontext", "xcontext", "xsuite",
+     "fsuite"}
+)  # fmt: skip
+TESTS: Final = frozenset(
+    {"it", "test", "specify", "bench", "asyncTest", "fit", "xit", "iit", "ftest", "xtest", "xspecify"}
+)
+KNOWN: Final = SUITES | TESTS
+#: modifiers that decide the status, strongest first
+STATUSES: Final = (
+    ("todo", "todo"),
+    ("skip", "skipped"),
+    ("ignore", "skipped"),
+    ("fixme", "skipped"),
+    ("fails", "xfail"),
+    ("failing", "xfail"),
+    ("fail", "xfail"),
+    ("expectFailure", "xfail"),
+    ("only", "focused"),
+)
+TABLES: Final = frozenset({"each", "for"})
+#: modifiers that leave a call a test
+HARMLESS: Final = frozenset(
+    {"concurrent", "sequential", "serial", "parallel", "shuffle", "skipIf", "runIf", "todoIf", "if", "extend",
+     "describe", "default", "cb"}
+)  # fmt: skip
+ALLOWED: Final = HARMLESS | TABLES | {modifier for modifier, _ in STATUSES}
+#: objects of the global scope -> the names they offer
+GLOBALS: Final = {
+    "globalThis": KNOWN,
+    "global": KNOWN,
+    "window": KNOWN,
+    "Deno": frozenset({"test", "bench"}),
+    "QUnit": frozenset({"test", "module", "asyncTest", "skip", "todo", "only"}),
+}
+#: methods of the object a running test is given
+SUBTESTS: Final = frozenset({"test", "step"})
