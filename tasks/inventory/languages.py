@@ -20,6 +20,8 @@ SUFFIXES: Final = {
     "cts": "typescript",
     "tsx": "tsx",
     "go": "go",
+    "rb": "ruby",
+    "rs": "rust",
 }
 
 #: language id -> module with `extract(source) -> Facts`; imported in parsing children only
@@ -29,10 +31,13 @@ READERS: Final = {
     "typescript": ".javascript.facts",
     "tsx": ".javascript.facts",
     "go": ".golang.facts",
+    "ruby": ".ruby.facts",
+    "rust": ".rust.facts",
     "toml": ".formats",
     "ini": ".formats",
     "json": ".formats",
     "package.json": ".formats",
+    "cargo.toml": ".rust.manifest",
     "javascript-config": ".javascript.config",
     "typescript-config": ".javascript.config",
 }

@@ -2,7 +2,18 @@
 
 from typing import Final
 
-from tasks.inventory.frameworks import gotesting, jest, mocha, playwright, pytest, unittest, vitest
+from tasks.inventory.frameworks import (
+    cargotest,
+    gotesting,
+    jest,
+    minitest,
+    mocha,
+    playwright,
+    pytest,
+    rspec,
+    unittest,
+    vitest,
+)
 from tasks.inventory.interface import Framework
 
 FRAMEWORKS: Final[tuple[Framework, ...]] = (
@@ -13,4 +24,7 @@ FRAMEWORKS: Final[tuple[Framework, ...]] = (
     mocha.MOCHA,
     playwright.PLAYWRIGHT,
     gotesting.GO_TESTING,
+    cargotest.CARGO_TEST,
+    minitest.MINITEST,
+    rspec.RSPEC,
 )
