@@ -27,6 +27,14 @@ SAMPLES = {
         b'package a\nimport "testing"\nfunc TestA(t *testing.T) {}',
         "package_clause import_declaration function_declaration",
     ),
+    "ruby": (
+        b"class A < B; end\nmodule C; end\nD = E.new do\nend\ndef f; end\ndef self.g; end\nit 'h', :i, j: 1 do end",
+        "class module assignment method singleton_method call",
+    ),
+    "rust": (
+        b"#[test]\nfn a() {}\nmod b {}\nmacro_rules! c { ($d:ident) => { e } }\nf! { g }",
+        "attribute_item function_item mod_item macro_definition macro_invocation",
+    ),
 }
 
 

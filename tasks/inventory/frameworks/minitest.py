@@ -82,7 +82,7 @@ class Reading:
             elif item["k"] == "module":
                 full = within(around.namespace, item["name"])
                 mixed = self.classes.is_mixed(full)
-                inner = Around((*around.suites, item["name"]), full, in_case=mixed, in_module=True)
+                inner = Around((*around.suites, item["name"]), full, in_case=mixed, in_spec=mixed, in_module=True)
                 yield from self.rows(item["body"], inner)
             elif item["k"] == "macro" and around.in_case and (item["own"] or around.in_module):
                 yield from self.rows(item["body"], replace(around, dynamic=True))

@@ -31,6 +31,7 @@ class Around:
     declares: bool = False
     shared_only: bool = False
     in_module: bool = False
+    used: frozenset[str] = frozenset()  # names of shared groups that are included; an empty one stands for any
 
 
 @dataclass(slots=True)
@@ -58,8 +59,9 @@ class RSpecScope:
 
     def tests(self, owned: Sequence[str], facts: FactsByPath) -> Iterable[Test]:
         """Examples; of files that are only loaded by others, those in shared groups."""
+        used = frozenset(name for one in facts.values() for name in one.get("shares", ()))
         for path in owned:
-            around = Around(shared_only=not path.endswith("_spec.rb"))
+            around = Around(shared_only=not path.endswith("_spec.rb"), used=used)
             yield from rows(path, facts[path].get("items", []), around)
 
 
@@ -81,7 +83,8 @@ def called(path: str, item: Item, around: Around) -> Iterator[Test]:
     """Examples of a group, or one example."""
     method = item["m"]
     if method in GROUPS:
-        if around.shared_only and method not in SHARED:
+        unused = method in SHARED and "tagged" not in item and around.used.isdisjoint(("", item["title"]))
+        if unused or (around.shared_only and method not in SHARED):
             return
         inner = replace(around, suites=(*around.suites, item["title"]), status=status_of(item) or around.status)
         yield from rows(path, item["body"], replace(inner, declares=True, shared_only=False, in_module=False))

@@ -13,7 +13,16 @@ from tree_sitter import Node
 
 from tasks.inventory.model import Facts
 from tasks.inventory.ruby import literals
-from tasks.inventory.ruby.words import BLOCKS_OF_EXAMPLES, EXAMPLES, GROUPS, LOOPS, METHOD_LIKE, TRANSPARENT
+from tasks.inventory.ruby.words import (
+    BEHAVES,
+    BLOCKS_OF_EXAMPLES,
+    EXAMPLES,
+    GROUPS,
+    LOOPS,
+    METHOD_LIKE,
+    SHARED,
+    TRANSPARENT,
+)
 from tasks.inventory.syntax import column, end_line, line, named, parse, text
 
 Item = dict[str, Any]
@@ -24,6 +33,9 @@ LEAVES: Final = frozenset(
     {"string", "heredoc_body", "regex", "simple_symbol", "integer", "identifier", "constant", "scope_resolution",
      "array", "hash", "string_array", "symbol_array", "lambda", "comment", "subshell", "block_parameters"}
 )  # fmt: skip
+REQUIRES: Final = frozenset({"require", "require_relative", "require_dependency"})
+CONSTANTS: Final = frozenset({"constant", "scope_resolution"})
+MIXING: Final = frozenset({"include", "prepend", "extend"})
 VISIBILITY: Final = frozenset({"private", "protected", "public"})
 #: receivers on which groups are declared
 SPEAKERS: Final = frozenset({"", "RSpec", "self", "::RSpec", "Minitest::Spec", "RSpec::Core::ExampleGroup"})
@@ -37,20 +49,22 @@ LONGEST: Final = 300
 
 
 def extract(source: bytes, language: str) -> Facts:
-    """Read one file: {"requires", "uses", "items"}."""
+    """Read one file: {"requires", "uses", "shares": names given to calls, "items"}."""
     reading = Reading()
     items = list(reading.items(parse(source, language), 0))
-    return {"requires": sorted(reading.requires), "uses": sorted(reading.uses), "items": items}
+    shares = {"shares": sorted(reading.shares)} if reading.shares else {}
+    return {"requires": sorted(reading.requires), "uses": sorted(reading.uses), **shares, "items": items}
 
 
 class Reading:
     """One pass over a file."""
 
-    __slots__ = ("requires", "uses")
+    __slots__ = ("requires", "shares", "uses")
 
     def __init__(self) -> None:
         self.requires: set[str] = set()
         self.uses: set[str] = set()
+        self.shares: set[str] = set()
 
     def items(self, block: Node | None, depth: int, *, loop: bool = False) -> Iterator[Item]:
         """Items below a node, those of groups and classes nested in them."""
@@ -119,46 +133,55 @@ class Reading:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         if right is None or right.type != "call":
             return
+        name = literals.constant(left)
+        if name and text(right.child_by_field_name("method")) in ("proc", "lambda"):
+            # a body for class_eval
+            inside = right.child_by_field_name("block")
+            yield {"k": "module", "name": name, "body": self.inside(inside, depth) if inside is not None else []}
+            return
         for item in self.call(right, depth, loop=False):
-            named_class = item["k"] == "class" and left is not None and left.type in ("constant", "scope_resolution")
-            yield {**item, "name": text(left)} if named_class else item
+            yield {**item, "name": name} if item["k"] == "class" and name else item
 
     def call(self, node: Node, depth: int, *, loop: bool) -> Iterator[Item]:
         """Items of one call."""
         method, receiver = text(node.child_by_field_name("method")), node.child_by_field_name("receiver")
-        speaker = text(receiver) if receiver is not None and receiver.type in ("constant", "scope_resolution") else ""
+        speaker = text(receiver) if receiver is not None and receiver.type in CONSTANTS else ""
+        given = list(named(node.child_by_field_name("arguments")))
+        plain = receiver is None or receiver.type == "self" or speaker in SPEAKERS - {""}
+        self.note(method, speaker, given, bare=receiver is None)
         block = node.child_by_field_name("block")
-        arguments = node.child_by_field_name("arguments")
-        given = list(named(arguments))
-        if speaker:
-            self.uses.add(speaker)
-        if method in ("require", "require_relative", "require_dependency") and given:
-            self.requires.add(literals.title(given[0]))
-        plain = receiver is None or (speaker in SPEAKERS and bool(speaker)) or receiver.type == "self"
         if plain and is_declaration(method, given, node):
             yield self.declaration(node, method, given, depth)
         elif method == "new" and speaker in ("Class", "::Class") and block is not None:
             base = literals.constant(given[0]) if given else None
             yield {"k": "class", "name": "", "base": base, "line": line(node), "body": self.inside(block, depth)}
-        elif plain and method in ("include", "prepend", "extend"):
-            names = [literals.constant(one) for one in given if one.type in ("constant", "scope_resolution")]
-            yield {"k": "mix", "names": names}
         elif plain and method in VISIBILITY and given:
-            yield from self.hide(method, arguments, given, depth)
+            yield from self.hide(method, node, given, depth)
         elif method == "define_method" and given and literals.title(given[0]).startswith(TEST):
             place = {"line": line(node), "column": column(node), "end": end_line(node)}
             dynamic = {} if literals.is_plain(given[0]) else {"loop": True}
             yield {"k": "def", "name": literals.title(given[0]), **place, **dynamic}
+        elif names := mixed_in(method, given, plain=plain or (receiver is not None and receiver.type == "identifier")):
+            yield {"k": "mix", "names": names}
         elif not (plain and method in BLOCKS_OF_EXAMPLES):
             yield from self.other(node, method, given, depth, loop=loop)
 
-    def hide(self, method: str, arguments: Node | None, given: list[Node], depth: int) -> Iterator[Item]:
+    def note(self, method: str, speaker: str, given: list[Node], *, bare: bool) -> None:
+        """Keep what a file requires, speaks of, and names to others."""
+        if speaker:
+            self.uses.add(speaker)
+        if method in REQUIRES and given:
+            self.requires.add(literals.title(given[0]))
+        elif method in BEHAVES or (bare and method not in GROUPS | EXAMPLES and literals.is_literal(given)):
+            self.shares.add(literals.title(given[0]) if literals.is_literal(given) else "")
+
+    def hide(self, method: str, node: Node, given: list[Node], depth: int) -> Iterator[Item]:
         """`private :a` and `private def a`."""
         hidden = method != "public"
         names = [literals.title(one) for one in given if one.type in ("simple_symbol", "string")]
         if hidden and (tests := [name for name in names if name.startswith(TEST)]):
             yield {"k": "hide", "names": tests}
-        for item in self.items(arguments, depth + 1):
+        for item in self.items(node.child_by_field_name("arguments"), depth + 1):
             yield {**item, "hidden": True} if hidden and item["k"] == "def" else item
 
     def inside(self, block: Node, depth: int, *, loop: bool = False) -> list[Item]:
@@ -176,6 +199,8 @@ class Reading:
             item["marks"] = marks
         if block is not None or any(one.type == "block_argument" for one in given):
             item["block"] = True
+        if method in SHARED and sum(one.type != "block_argument" for one in given) > 1:
+            item["tagged"] = True  # included by metadata, without a word
         if method in GROUPS:
             item["body"] = self.inside(block, depth) if block is not None else []
         elif block is not None and literals.skips(block.child_by_field_name("body")):
@@ -188,11 +213,21 @@ class Reading:
         if receiver is not None and receiver.type == "call":
             yield from self.call(receiver, depth + 1, loop=loop) if depth < DEPTH else ()
         for one in given:
-            if one.type in ("call", "method", "block_argument"):
-                yield from self.items(one, depth + 1) if one.type != "call" else self.call(one, depth + 1, loop=loop)
+            if one.type == "call" and depth < DEPTH:
+                yield from self.call(one, depth + 1, loop=loop)
+            elif one.type in ("method", "block_argument"):
+                yield from self.items(one, depth + 1)
         if block is not None:
             repeats = loop or method in LOOPS or (receiver is None and method not in TRANSPARENT)
             yield from self.inside(block, depth, loop=repeats)
+
+
+def mixed_in(method: str, given: list[Node], *, plain: bool) -> list[str]:
+    """Modules that a call mixes in.  plain: it speaks of the class around it, or of a variable."""
+    if method in MIXING and plain:
+        return list(filter(None, map(literals.constant, given)))
+    name = literals.passed(given) if method in ("class_eval", "class_exec") else None
+    return [name] if name else []
 
 
 def is_declaration(method: str, given: list[Node], node: Node) -> bool:

@@ -52,6 +52,17 @@ def anonymous(block: Node | None) -> str:
     return " ".join(text(body)[: KEPT * 2].split())[:KEPT]
 
 
+def is_literal(given: list[Node]) -> bool:
+    """Whether the first argument is a string, a symbol or a constant that is the same in every run."""
+    return bool(given) and (is_plain(given[0]) or given[0].type in ("constant", "scope_resolution"))
+
+
+def passed(given: list[Node]) -> str | None:
+    """`A` of `&A`."""
+    last = given[-1] if given else None
+    return constant(next(named(last), None)) if last is not None and last.type == "block_argument" else None
+
+
 def is_plain(node: Node) -> bool:
     """Whether a string or symbol is the same in every run."""
     return node.type in ("string", "simple_symbol") and all(

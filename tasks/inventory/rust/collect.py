@@ -28,8 +28,9 @@ class Collector:
     budget: Budget = field(default_factory=Budget)
 
     def tests(self, items: Sequence[Item]) -> Iterator[Test]:
-        """Tests of the file."""
-        yield from self.items(items, ())
+        """Tests of the file; what a macro makes twice at one place is one."""
+        folded = {(test.line, test.column, test.suites, test.name): test for test in self.items(items, ())}
+        yield from folded.values()
 
     def items(self, items: Sequence[Item], suites: tuple[str, ...]) -> Iterator[Test]:
         """Tests of items in a module."""

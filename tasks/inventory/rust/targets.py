@@ -53,12 +53,12 @@ class Files:
 
 def roots(folder: str, manifest: Mapping[str, Any], files: Files) -> Iterator[str]:
     """Roots of the package in a folder."""
-    lib = manifest.get("lib") or {}
+    lib, own = manifest.get("lib") or {}, package(manifest).get("name", "")
     if is_tested(lib, default=True):
         yield joined(folder, lib.get("path", "src/lib.rs"))
     for kind, (place, switch, default) in KINDS.items():
         declared = manifest.get(kind) or []
-        said = {path: target for target in declared for path in _paths(folder, place, target)}
+        said = {path: target for target in declared for path in _paths(folder, place, target, own)}
         found = set(_discovered(folder, place, files, kind)) if package(manifest).get(switch, True) else set()
         for path in sorted(found | said.keys()):
             if path in files.paths and is_tested(said.get(path, {}), default=default):
@@ -76,13 +76,13 @@ def is_tested(target: Mapping[str, Any], *, default: bool) -> bool:
     return bool(target.get("test", default)) and target.get("harness") is not False
 
 
-def _paths(folder: str, place: str, target: Mapping[str, Any]) -> list[str]:
+def _paths(folder: str, place: str, target: Mapping[str, Any], package_name: str) -> list[str]:
     """Where a declared target may lie."""
     if "path" in target:
         return [joined(folder, target["path"])]
     name = target.get("name", "")
     usual = [joined(folder, f"{place}/{name}.rs"), joined(folder, f"{place}/{name}/main.rs")]
-    return [*usual, joined(folder, "src/main.rs")] if place == "src/bin" else usual
+    return [*usual, joined(folder, "src/main.rs")] if place == "src/bin" and name == package_name else usual
 
 
 def _discovered(folder: str, place: str, files: Files, kind: str) -> Iterator[str]:

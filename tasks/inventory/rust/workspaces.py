@@ -32,6 +32,7 @@ def runs(folder: str, manifests: Manifests) -> bool:
         workspace = manifests.get(outer, {}).get("workspace")
         if workspace is not None:
             inside = folder[len(outer) + 1 :] if outer else folder
-            named = [*workspace["members"], *workspace["exclude"]]
-            return any(globs.match(inside, one.rstrip("/")) or inside.startswith(f"{one}/") for one in named)
+            if any(f"{inside}/".startswith(f"{one.rstrip('/')}/") for one in workspace["exclude"]):
+                return True
+            return any(globs.match(inside, one.rstrip("/")) for one in workspace["members"])
     return True
