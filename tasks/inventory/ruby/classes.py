@@ -10,6 +10,11 @@ Item = dict[str, Any]
 #: ends of names that a base class outside the repository has
 CASES: Final = ("TestCase", "Test")
 SPECS: Final = frozenset({"Minitest::Spec", "MiniTest::Spec", "Spec"})
+#: classes of frameworks that repositories add to
+REOPENED: Final = frozenset(
+    {"Minitest::Test", "Minitest::Spec", "Test::Unit::TestCase", "ActiveSupport::TestCase",
+     "ActionController::TestCase", "ActionDispatch::IntegrationTest"}
+)  # fmt: skip
 #: more steps than any honest hierarchy has
 STEPS: Final = 30
 #: classes of one last name that are compared
@@ -74,7 +79,8 @@ class Classes:
         """Whether a class ends in a test case.  base: as this definition has it, which may be none."""
         if base is not None:
             return self._is_base(namespace, base, 0)
-        return bool(name) and self._is_class(within(namespace, name), 0)
+        full = within(namespace, name)
+        return full in REOPENED or (bool(name) and self._is_class(full, 0))
 
     def _is_base(self, namespace: str, base: str, steps: int) -> bool:
         full = self.resolve(namespace, base)

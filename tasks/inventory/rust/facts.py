@@ -57,7 +57,8 @@ def _item(node: Node, attributes: list[list[Any]], depth: int) -> Iterator[Item]
     elif node.type == "mod_item":
         yield from _module(node, attributes, depth)
     elif node.type == "macro_definition":
-        yield from _macro(node)
+        conditional = {"cfg": True} if any(one[0] == "cfg" for one in attributes) else {}
+        yield from ({**item, **conditional} for item in _macro(node))
     elif node.type == "macro_invocation":
         yield from _call(node)
     elif node.type in ("expression_statement", "ERROR") and depth < DEPTH:

@@ -1,7 +1,7 @@
 """Macro definitions of a repository: which one a name stands for, and which make tests."""
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
@@ -37,12 +37,14 @@ class Macros:
         """The definition a use in a file means: the last one above it, else the nearest in the repository."""
         if here := self.by_file.get((path, name)):
             above = bisect_left(here, line, key=lambda item: item["line"])
-            return here[above - 1] if above else here[-1]
+            last = here[above - 1] if above else here[-1]
+            return fullest(here[-RIVALS:]) if last.get("cfg") else last
         if name not in self.by_name:
             return None
         if (path, name) not in self.chosen:
             rivals = self.by_name[name][:RIVALS]
-            self.chosen[path, name] = max(rivals, key=lambda one: (_closeness(path, one[0]), -one[1]["line"]))[1]
+            nearest = max(rivals, key=lambda one: _closeness(path, one[0]))[0]
+            self.chosen[path, name] = fullest([item for where, item in rivals if where == nearest])
         return self.chosen[path, name]
 
     @cached_property
@@ -84,6 +86,15 @@ def definitions(items: list[Item]) -> Iterator[Item]:
             yield item
         elif item["k"] == "mod":
             yield from definitions(item["items"])
+
+
+def fullest(rivals: Sequence[Item]) -> Item:
+    """The definition that does most: of those for several platforms, some do nothing."""
+    return max(rivals, key=lambda item: sum(map(_size, item["rules"])))
+
+
+def _size(tokens: Tokens) -> int:
+    return sum(_size(piece) if isinstance(piece, list) else 1 for piece in tokens)
 
 
 def _closeness(path: str, other: str) -> int:
