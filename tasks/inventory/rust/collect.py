@@ -115,7 +115,7 @@ class Expansion:
                     yield self.named(following, found, suites)
             else:
                 yield from self.inside(tokens, index, suites, depth, always=always)
-            if (size := length(tokens, index)) > 1 or isinstance(tokens[index], list):
+            if (size := length(tokens, index)) > 1 or is_block(tokens[index]):
                 attributes = []
             index += size
 
@@ -124,11 +124,11 @@ class Expansion:
     ) -> Iterator[Test]:
         """Tests of a module, a macro or a block that begins at a place."""
         piece, following, body = tokens[index], at(tokens, index + 1), at(tokens, index + 2)
-        if name_of(piece) == "mod" and isinstance(body, list) and body[0] == "{":
+        if name_of(piece) == "mod" and is_block(body):
             yield from self.tokens(body[1:], (*suites, spelled(following)), depth, always=always)
         elif is_name(piece) and following == "!" and isinstance(body, list):
             yield from self.call(name_of(piece), body[1:], suites, depth + 1)
-        elif isinstance(piece, list) and piece[0] == "{":
+        elif is_block(piece):
             # cfg_if and its kin: items inside braces of their own
             yield from self.tokens(piece[1:], suites, depth, always=always)
 
@@ -152,6 +152,11 @@ def at(tokens: Tokens, index: int) -> Any:
     return tokens[index] if index < len(tokens) else None
 
 
+def is_block(piece: Any) -> bool:
+    """Whether a token is a group in braces."""
+    return isinstance(piece, list) and bool(piece[0] == "{")
+
+
 def length(tokens: Tokens, index: int) -> int:
     """Tokens that an item which begins at a place takes, as far as it is understood."""
     word = name_of(tokens[index])
@@ -166,7 +171,7 @@ def beyond(tokens: Tokens, index: int) -> int:
     """Where an item that begins at a place ends: after its braces or its semicolon."""
     for end in range(index + 1, len(tokens)):
         piece = tokens[end]
-        if piece == ";" or (isinstance(piece, list) and piece[0] == "{"):
+        if piece == ";" or is_block(piece):
             return end + 1
     return len(tokens)
 

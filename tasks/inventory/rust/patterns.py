@@ -66,7 +66,7 @@ def repetition_at(tokens: Tokens, index: int) -> Repetition | None:
         return None
     inner, after = tokens[index + 1][1:], name_of(tokens[index + 2])
     last = name_of(tokens[index + 3]) if index + 3 < len(tokens) else ""
-    if after in SEPARATED and (last not in SEPARATED or after == "?"):
+    if after in SEPARATED:
         return Repetition(inner, None, after, index + 3)
     return Repetition(inner, after, last, index + 4) if last in SEPARATED else None
 
