@@ -13,13 +13,13 @@ from tree_sitter import Node
 
 from tasks.inventory.model import Facts
 from tasks.inventory.ruby import literals
+from tasks.inventory.ruby.calls import is_declaration, mixed_in
 from tasks.inventory.ruby.words import (
     BEHAVES,
     BLOCKS_OF_EXAMPLES,
     EXAMPLES,
     GROUPS,
     LOOPS,
-    METHOD_LIKE,
     SHARED,
     TRANSPARENT,
 )
@@ -35,14 +35,10 @@ LEAVES: Final = frozenset(
 )  # fmt: skip
 REQUIRES: Final = frozenset({"require", "require_relative", "require_dependency"})
 CONSTANTS: Final = frozenset({"constant", "scope_resolution"})
-MIXING: Final = frozenset({"include", "prepend", "extend"})
 VISIBILITY: Final = frozenset({"private", "protected", "public"})
 #: receivers on which groups are declared
 SPEAKERS: Final = frozenset({"", "RSpec", "self", "::RSpec", "Minitest::Spec", "RSpec::Core::ExampleGroup"})
 TEST: Final = "test"
-#: examples whose names other things have too, and what a title of theirs looks like
-SHARED_NAMES: Final = METHOD_LIKE | {"skip", "pending", "focus", "example"}
-TITLES: Final = frozenset({"string", "chained_string", "binary", "simple_symbol", "heredoc_beginning"})
 DEPTH: Final = 80
 #: letters of a class name
 LONGEST: Final = 300
@@ -220,26 +216,3 @@ class Reading:
         if block is not None:
             repeats = loop or method in LOOPS or (receiver is None and method not in TRANSPARENT)
             yield from self.inside(block, depth, loop=repeats)
-
-
-def mixed_in(method: str, given: list[Node], *, plain: bool) -> list[str]:
-    """Modules that a call mixes in.  plain: it speaks of the class around it, or of a variable."""
-    if method in MIXING and plain:
-        return list(filter(None, map(literals.constant, given)))
-    name = literals.passed(given) if method in ("class_eval", "class_exec") else None
-    return [name] if name else []
-
-
-def is_declaration(method: str, given: list[Node], node: Node) -> bool:
-    """Whether a call declares a group or an example, and is no call of the same name for something else."""
-    block = node.child_by_field_name("block")
-    if method in GROUPS:
-        return block is not None or any(one.type == "block_argument" for one in given)
-    if method not in EXAMPLES:
-        return False
-    if method not in SHARED_NAMES:
-        return bool(given) or block is not None
-    titled = bool(given) and given[0].type in TITLES
-    if method in ("example", "pending", "focus"):
-        return titled or block is not None
-    return titled or (method == "should" and bool(given))

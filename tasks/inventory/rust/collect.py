@@ -9,12 +9,11 @@ from tasks.inventory.rust.attributes import Meaning, meaning
 from tasks.inventory.rust.expand import expand
 from tasks.inventory.rust.macros import Macros
 from tasks.inventory.rust.patterns import Budget, Exhausted
+from tasks.inventory.rust.reading import at, attribute, is_block, length, spelled
 from tasks.inventory.rust.tokens import Tokens, is_name, name_of, place_of
 
 #: macros that use macros that use macros
 DEPTH: Final = 24
-#: items that hold no tests, whatever stands in their braces
-CLOSED: Final = frozenset({"fn", "impl", "trait", "struct", "enum", "union", "macro_rules"})
 Item = dict[str, Any]
 
 
@@ -137,63 +136,3 @@ class Expansion:
         place = place_of(piece) or (self.item["line"], self.item["column"])
         end = max(place[0], self.item["end"]) if place_of(piece) is None else place[0]
         return self.collector.row(suites, spelled(piece), found, (*place, end))
-
-
-def attribute(group: Tokens) -> list[Any]:
-    """`[a::b(c)]` as path and tokens."""
-    end = 1
-    while end < len(group) and (is_name(group[end]) or group[end] == "::"):
-        end += 1
-    return ["".join(map(name_of, group[1:end])), group[end:]]
-
-
-def at(tokens: Tokens, index: int) -> Any:
-    """A token, or None beyond the end."""
-    return tokens[index] if index < len(tokens) else None
-
-
-def is_block(piece: Any) -> bool:
-    """Whether a token is a group in braces."""
-    return isinstance(piece, list) and bool(piece[0] == "{")
-
-
-def length(tokens: Tokens, index: int) -> int:
-    """Tokens that an item which begins at a place takes, as far as it is understood."""
-    word = name_of(tokens[index])
-    if word in CLOSED:
-        return beyond(tokens, index) - index
-    if word == "mod" or (at(tokens, index + 1) == "!" and is_name(tokens[index])):
-        return 3
-    return 1
-
-
-def beyond(tokens: Tokens, index: int) -> int:
-    """Where an item that begins at a place ends: after its braces or its semicolon."""
-    for end in range(index + 1, len(tokens)):
-        piece = tokens[end]
-        if piece == ";" or is_block(piece):
-            return end + 1
-    return len(tokens)
-
-
-def spelled(piece: Any) -> str:
-    """A name, also one that is pasted together as `[<a $b>]`."""
-    if not isinstance(piece, list):
-        return name_of(piece)
-    parts: list[str] = []
-    for index, part in enumerate(piece):
-        word = name_of(part).strip('"')
-        if index and piece[index - 1] == ":" and parts:
-            parts[-1] = cased(parts[-1], word)
-        elif word not in ("<", ">", ":", "[", "#"):
-            parts.append(word)
-    return "".join(parts)
-
-
-def cased(word: str, how: str) -> str:
-    """Change letters as `:lower` and its kin of paste do."""
-    if how in ("lower", "upper"):
-        return word.lower() if how == "lower" else word.upper()
-    if how == "snake":
-        return "".join(f"_{char.lower()}" if char.isupper() and at else char.lower() for at, char in enumerate(word))
-    return word
