@@ -6,6 +6,7 @@ macros make tests is worked out over the whole repository.  Documentation tests 
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from tasks.inventory.interface import Claim, Signal
 from tasks.inventory.model import Facts, FactsByPath, Test
@@ -13,6 +14,11 @@ from tasks.inventory.project import Project
 from tasks.inventory.rust.collect import Collector
 from tasks.inventory.rust.crates import Crates
 from tasks.inventory.rust.macros import Macros
+from tasks.inventory.rust.patterns import Budget
+
+#: steps of macro expansion in one repository, and in one file of it
+STEPS: Final = 8_000_000
+OF_ONE_FILE: Final = 400_000
 
 
 @dataclass(slots=True)
@@ -38,9 +44,14 @@ class CargoScope:
         read = {path: facts[path] for path in owned}
         macros, crates = Macros.of(read), Crates.of(self.project, read)
         own = set(test_attributes(read.values()))
+        spare = STEPS
         for path in owned:
+            self.project.beat()
             if crates.runs(path):
-                yield from Collector(path, macros, own).tests(read[path].get("items", []))
+                budget = Budget(min(OF_ONE_FILE, spare))
+                spare -= budget.left
+                yield from Collector(path, macros, own, budget).tests(read[path].get("items", []))
+                spare += max(0, budget.left)
 
 
 def test_attributes(files: Iterable[Facts]) -> Iterator[str]:

@@ -35,6 +35,7 @@ LEAVES: Final = frozenset(
 )  # fmt: skip
 REQUIRES: Final = frozenset({"require", "require_relative", "require_dependency"})
 CONSTANTS: Final = frozenset({"constant", "scope_resolution"})
+EVALUATING: Final = frozenset({"class_eval", "module_eval"})
 VISIBILITY: Final = frozenset({"private", "protected", "public"})
 #: receivers on which groups are declared
 SPEAKERS: Final = frozenset({"", "RSpec", "self", "::RSpec", "Minitest::Spec", "RSpec::Core::ExampleGroup"})
@@ -55,12 +56,13 @@ def extract(source: bytes, language: str) -> Facts:
 class Reading:
     """One pass over a file."""
 
-    __slots__ = ("requires", "shares", "uses")
+    __slots__ = ("evaluates", "requires", "shares", "uses")
 
     def __init__(self) -> None:
         self.requires: set[str] = set()
         self.uses: set[str] = set()
         self.shares: set[str] = set()
+        self.evaluates = False  # the text that comes next is code
 
     def items(self, block: Node | None, depth: int, *, loop: bool = False) -> Iterator[Item]:
         """Items below a node, those of groups and classes nested in them."""
@@ -73,6 +75,9 @@ class Reading:
             kind = node.type
             if kind == "identifier" and text(node) in VISIBILITY:
                 hidden = text(node) != "public"
+            if kind == "heredoc_body" and self.evaluates:
+                yield from literals.methods(node, TEST)
+                self.evaluates = False
             if kind in LEAVES:
                 continue
             found = self.item(node, depth, loop=inside)
@@ -153,7 +158,7 @@ class Reading:
             yield {"k": "class", "name": "", "base": base, "line": line(node), "body": self.inside(block, depth)}
         elif plain and method in VISIBILITY and given:
             yield from self.hide(method, node, given, depth)
-        elif method == "define_method" and given and literals.title(given[0]).startswith(TEST):
+        elif method == "define_method" and literals.is_text(given) and literals.title(given[0]).startswith(TEST):
             place = {"line": line(node), "column": column(node), "end": end_line(node)}
             dynamic = {} if literals.is_plain(given[0]) else {"loop": True}
             yield {"k": "def", "name": literals.title(given[0]), **place, **dynamic}
@@ -166,6 +171,8 @@ class Reading:
         """Keep what a file requires, speaks of, and names to others."""
         if speaker:
             self.uses.add(speaker)
+        if method in EVALUATING and any(one.type == "heredoc_beginning" for one in given):
+            self.evaluates = True
         if method in REQUIRES and given:
             self.requires.add(literals.title(given[0]))
         elif method in BEHAVES or (bare and method not in GROUPS | EXAMPLES and literals.is_literal(given)):

@@ -1,7 +1,7 @@
 """Small readings of Ruby nodes: titles, metadata, constants, and a test that skips itself at once."""
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 from tree_sitter import Node
 
@@ -52,6 +52,11 @@ def anonymous(block: Node | None) -> str:
     return " ".join(text(body)[: KEPT * 2].split())[:KEPT]
 
 
+def is_text(given: list[Node]) -> bool:
+    """Whether the first argument is a string or a symbol, perhaps with parts that only a run knows."""
+    return bool(given) and given[0].type in STRINGS | {"simple_symbol", "delimited_symbol"}
+
+
 def is_literal(given: list[Node]) -> bool:
     """Whether the first argument is a string, a symbol or a constant that is the same in every run."""
     return bool(given) and (is_plain(given[0]) or given[0].type in ("constant", "scope_resolution"))
@@ -99,6 +104,16 @@ def constant(node: Node | None) -> str | None:
     if node is None or node.type not in ("constant", "scope_resolution"):
         return None
     return "".join(text(node).split()).removeprefix("::")
+
+
+def methods(heredoc: Node, prefix: str) -> Iterator[dict[str, Any]]:
+    """Test methods in text that a class evaluates, one a name as written."""
+    for number, row in enumerate(text(heredoc).split("\n"), heredoc.start_point.row + 1):
+        word, _, name = row.strip().partition(" ")
+        name = name.partition("(")[0].strip()
+        if word == "def" and name.startswith(prefix):
+            place = {"line": number, "column": row.find("def") + 1, "end": number}
+            yield {"k": "def", "name": name, **place, "loop": True}
 
 
 def skips(body: Node | None) -> bool:

@@ -91,6 +91,11 @@ class RubySuite:
             folder = folder_of(folder)
 
 
+def is_template(path: str) -> bool:
+    """Whether a path is that of a file a generator copies, which is no Ruby yet."""
+    return {"generators", "templates"} <= set(path.split("/")[:-1])
+
+
 def own_words(facts: Mapping[str, Any]) -> str | None:
     """The framework a file names itself."""
     requires, uses = facts.get("requires", []), facts.get("uses", [])

@@ -1,7 +1,7 @@
 """Tests of one Rust file: functions with attributes, and what macros make of their arguments."""
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 from tasks.inventory.model import Test
@@ -9,7 +9,7 @@ from tasks.inventory.rust.attributes import Meaning, meaning
 from tasks.inventory.rust.expand import expand
 from tasks.inventory.rust.macros import Macros
 from tasks.inventory.rust.patterns import Budget, Exhausted
-from tasks.inventory.rust.reading import at, attribute, is_block, length, spelled
+from tasks.inventory.rust.reading import at, attribute, is_block, length, rules, spelled
 from tasks.inventory.rust.tokens import Tokens, is_name, name_of, place_of
 
 #: macros that use macros that use macros
@@ -24,7 +24,7 @@ class Collector:
     path: str
     macros: Macros
     own: Collection[str]
-    budget: Budget = field(default_factory=Budget)
+    budget: Budget
 
     def tests(self, items: Sequence[Item]) -> Iterator[Test]:
         """Tests of the file; what a macro makes twice at one place is one."""
@@ -80,7 +80,7 @@ class Expansion:
         """Tests of a macro use: by its definition where the repository has it, else by what it was given."""
         if depth > DEPTH or name == "macro_rules":
             return
-        macro = self.collector.macros.find(self.collector.path, name, self.item["line"])
+        macro = self.collector.macros.find(self.collector.path, name, self.item["line"] + bool(depth))
         if macro is None:
             yield from self.foreign(name, given, suites, depth)
             return
@@ -123,6 +123,10 @@ class Expansion:
     ) -> Iterator[Test]:
         """Tests of a module, a macro or a block that begins at a place."""
         piece, following, body = tokens[index], at(tokens, index + 1), at(tokens, index + 2)
+        if name_of(piece) == "macro_rules" and following == "!" and body is not None:
+            made = {"name": spelled(body), "line": self.item["line"], "rules": rules(at(tokens, index + 3))}
+            self.collector.macros.add(self.collector.path, made)
+            return
         if name_of(piece) == "mod" and is_block(body):
             yield from self.tokens(body[1:], (*suites, spelled(following)), depth, always=always)
         elif is_name(piece) and following == "!" and isinstance(body, list):

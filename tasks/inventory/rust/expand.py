@@ -51,7 +51,10 @@ def _variable(body: Tokens, index: int, bindings: Bindings, filled: Tokens, budg
         budget.spend(len(bound))
         filled += bound
         return 2
-    return 2 if following == "crate" else 1
+    if following == "crate":
+        return 2
+    filled.append("$")  # of a macro that this one defines
+    return 1
 
 
 def _turns(inner: Tokens, bindings: Bindings, budget: Budget) -> list[Bindings]:

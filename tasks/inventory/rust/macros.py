@@ -1,6 +1,6 @@
 """Macro definitions of a repository: which one a name stands for, and which make tests."""
 
-from bisect import bisect_left
+from bisect import bisect_left, insort
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -46,6 +46,10 @@ class Macros:
             nearest = max(rivals, key=lambda one: _closeness(path, one[0]))[0]
             self.chosen[path, name] = fullest([item for where, item in rivals if where == nearest])
         return self.chosen[path, name]
+
+    def add(self, path: str, item: Item) -> None:
+        """Add a definition that another macro makes in a file."""
+        insort(self.by_file.setdefault((path, item["name"]), []), item, key=lambda one: int(one["line"]))
 
     @cached_property
     def making(self) -> set[str]:

@@ -39,7 +39,7 @@ class Exhausted(Exception):  # noqa: N818 - an outcome, no fault
 class Budget:
     """Steps that may still be taken for one file."""
 
-    left: int = 400_000
+    left: int
 
     def spend(self, steps: int = 1) -> None:
         """Take steps.  Raises: Exhausted."""

@@ -45,6 +45,13 @@ def beyond(tokens: Tokens, index: int) -> int:
     return len(tokens)
 
 
+def rules(group: Any) -> list[list[Tokens]]:
+    """Rules of a macro defined by another macro: `pattern => body;` as pairs."""
+    tokens = group[1:] if isinstance(group, list) else []
+    arrows = [index for index, piece in enumerate(tokens) if piece == "=>" and 0 < index < len(tokens) - 1]
+    return [[[tokens[index - 1]], [tokens[index + 1]]] for index in arrows]
+
+
 def spelled(piece: Any) -> str:
     """A name, also one that is pasted together as `[<a $b>]`."""
     if not isinstance(piece, list):
