@@ -11,7 +11,7 @@ from tasks.inventory.interface import Claim, Signal
 from tasks.inventory.model import Facts, FactsByPath, Test
 from tasks.inventory.project import Project
 from tasks.inventory.ruby.classes import Classes, within
-from tasks.inventory.ruby.suite import RubySuite
+from tasks.inventory.ruby.suite import RubySuite, is_template
 from tasks.inventory.ruby.words import GROUPS, METHOD_LIKE
 
 FOLDERS: Final = frozenset({"test", "tests"})
@@ -42,7 +42,7 @@ class MinitestScope:
     def wants(self, path: str) -> bool:
         """`test_*.rb`, `*_test.rb`, `*_spec.rb`, and every Ruby file below a folder of tests."""
         *folders, name = path.split("/")
-        if not name.endswith(".rb"):
+        if not name.endswith(".rb") or is_template(path):
             return False
         return name.startswith("test_") or name.endswith(("_test.rb", "_spec.rb")) or bool(FOLDERS & set(folders))
 

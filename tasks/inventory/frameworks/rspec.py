@@ -10,7 +10,7 @@ from typing import Any, Final
 from tasks.inventory.interface import Claim, Signal
 from tasks.inventory.model import Facts, FactsByPath, Test
 from tasks.inventory.project import Project
-from tasks.inventory.ruby.suite import RubySuite, has_groups
+from tasks.inventory.ruby.suite import RubySuite, has_groups, is_template
 from tasks.inventory.ruby.words import DESCRIBES, GROUPS, PREFIXED, RSPEC_EXAMPLES, SHARED
 
 #: folders of specs and of what specs share
@@ -43,9 +43,9 @@ class RSpecScope:
     def wants(self, path: str) -> bool:
         """`*_spec.rb`, and every Ruby file below a folder of specs, for groups that are shared."""
         *folders, name = path.split("/")
-        return name.endswith("_spec.rb") or (
-            name.endswith(".rb") and (bool(FOLDERS & set(folders)) or "shared_" in path)
-        )
+        if not name.endswith(".rb") or is_template(path):
+            return False
+        return name.endswith("_spec.rb") or "shared_" in path or not FOLDERS.isdisjoint(folders)
 
     def needs(self, facts: FactsByPath) -> set[str]:
         """The helpers it asks about lie beside the specs; base classes are the other framework's."""
