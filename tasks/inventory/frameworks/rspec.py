@@ -53,7 +53,8 @@ class RSpecScope:
 
     def claim(self, path: str, facts: Facts) -> Claim | None:
         """A file with groups that does not load another framework."""
-        if not has_groups(facts) or self.suite.speaks(path, facts) == "minitest":
+        said = self.suite.speaks(path, facts)
+        if said == "minitest" or not has_groups(facts, DESCRIBES | SHARED if path.endswith("_spec.rb") else SHARED):
             return None
         return Claim(Signal.NAME, priority=200)
 

@@ -1,17 +1,18 @@
 """Both Ruby frameworks' view of one repository: whose a file is, and what its classes and modules are."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from tasks.inventory.model import Facts, FactsByPath
-from tasks.inventory.project import Project, folder_of
+from tasks.inventory.project import Project, folder_of, joined
 from tasks.inventory.ruby.classes import Classes, bases, is_test_name
-from tasks.inventory.ruby.words import DESCRIBES, SHARED
 
 #: files that say for their whole tree which framework is loaded
 HELPERS: Final = frozenset({"spec_helper", "rails_helper", "test_helper", "helper", "minitest_helper"})
+#: helpers whose names tell
+NAMED: Final = {"rails_helper": "rspec", "minitest_helper": "minitest"}
 #: words of class names, for the file name they are stored under
 WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z0-9_]*|[a-z0-9_]+")
 #: helpers that require helpers
@@ -68,16 +69,17 @@ class RubySuite:
         return self.spoken[path]
 
     def _by_helper(self, path: str, facts: Facts, steps: int) -> str | None:
-        for name in facts.get("requires", []):
+        """What the files say that a file requires; a spec's helper may be required by configuration alone."""
+        if steps >= STEPS:
+            return None
+        for name in (*facts.get("requires", []), *(["spec_helper"] if path.endswith("_spec.rb") else [])):
             stem = name.rpartition("/")[2].removesuffix(".rb")
-            if stem not in HELPERS:
-                continue
-            helper = next((one for one in self._places(path, stem) if one in self.facts), None)
-            said = None
-            if helper is not None and helper != path and steps < STEPS:
-                said = self.speaks(helper, self.facts[helper], steps + 1)
-            if said or stem in ("rails_helper", "minitest_helper"):
-                return said or ("rspec" if stem == "rails_helper" else "minitest")
+            places = [f"{joined(folder_of(path), name).removesuffix('.rb')}.rb"]
+            places += self._places(path, stem) if stem in HELPERS else ()
+            helper = next((one for one in places if one in self.facts and one != path), None)
+            said = self.speaks(helper, self.facts[helper], steps + 1) if helper is not None else None
+            if said or stem in NAMED:
+                return said or NAMED[stem]
         return None
 
     def _places(self, path: str, stem: str) -> Iterator[str]:
@@ -108,15 +110,15 @@ def own_words(facts: Mapping[str, Any]) -> str | None:
     return None
 
 
-def has_groups(facts: Facts) -> bool:
-    """Whether a file declares a group anywhere outside of methods."""
-    return any(True for _ in groups(facts.get("items", [])))
-
-
-def groups(items: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Outermost groups, also those inside modules and macros."""
-    for item in items:
-        if item["k"] == "call" and item["m"].lstrip("xf") in DESCRIBES | SHARED | {"eature", "feature"}:
-            yield item
-        elif item["k"] in ("module", "macro", "class"):
-            yield from groups(item["body"])
+def has_groups(facts: Facts, kinds: Collection[str]) -> bool:
+    """Whether a file declares a group of some kinds, or a method that declares examples."""
+    todo: list[dict[str, Any]] = list(facts.get("items", []))
+    while todo:
+        item = todo.pop()
+        if item["k"] == "macro" or (item["k"] == "call" and (item["m"] in kinds or item["m"][1:] in kinds)):
+            return True
+        if item["k"] == "module":
+            todo += item["body"]
+        elif item["k"] == "class":
+            todo += [inner for inner in item["body"] if inner["k"] != "macro"]
+    return False
