@@ -17,6 +17,7 @@ from tasks.inventory.ruby.words import GROUPS, METHOD_LIKE
 FOLDERS: Final = frozenset({"test", "tests"})
 #: examples of its spec style
 SPEC: Final = frozenset({"it", "specify"})
+DSL: Final = frozenset({"Minitest::Spec::DSL", "MiniTest::Spec::DSL"})
 SKIPPED: Final = frozenset({"xit", "should_eventually"})
 Item = dict[str, Any]
 
@@ -81,8 +82,9 @@ class Reading:
                 yield from self.rows(item["body"], self.inside(item, around))
             elif item["k"] == "module":
                 full = within(around.namespace, item["name"])
-                mixed = self.classes.is_mixed(full)
-                inner = Around((*around.suites, item["name"]), full, in_case=mixed, in_spec=mixed, in_module=True)
+                mixed = speaks_spec(item["body"]) or (bool(item["name"]) and self.classes.is_mixed(full))
+                suites = (*around.suites, item["name"]) if item["name"] else around.suites
+                inner = Around(suites, full, in_case=mixed, in_spec=mixed, in_module=True)
                 yield from self.rows(item["body"], inner)
             elif item["k"] == "macro" and around.in_case and (item["own"] or around.in_module):
                 yield from self.rows(item["body"], replace(around, dynamic=True))
@@ -125,6 +127,11 @@ class Reading:
             column=item["column"],
             end_line=item["end"],
         )
+
+
+def speaks_spec(body: Sequence[Item]) -> bool:
+    """Whether a module has the words of the spec style, and so holds tests for whoever includes it."""
+    return any(item["k"] == "mix" and not DSL.isdisjoint(item["names"]) for item in body)
 
 
 def unique(tests: Iterator[tuple[Test, bool]]) -> Iterator[Test]:

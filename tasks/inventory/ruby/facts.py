@@ -156,6 +156,8 @@ class Reading:
         elif method == "new" and speaker in ("Class", "::Class") and block is not None:
             base = literals.constant(given[0]) if given else None
             yield {"k": "class", "name": "", "base": base, "line": line(node), "body": self.inside(block, depth)}
+        elif method == "new" and speaker in ("Module", "::Module") and block is not None:
+            yield {"k": "module", "name": "", "line": line(node), "body": self.inside(block, depth)}
         elif plain and method in VISIBILITY and given:
             yield from self.hide(method, node, given, depth)
         elif method == "define_method" and literals.is_text(given) and literals.title(given[0]).startswith(TEST):
