@@ -31,6 +31,7 @@ class Around:
     declares: bool = False
     shared_only: bool = False
     in_module: bool = False
+    in_method: bool = False
     used: frozenset[str] = frozenset()  # names of shared groups that are included; an empty one stands for any
 
 
@@ -75,7 +76,9 @@ def rows(path: str, items: Sequence[Item], around: Around) -> Iterator[Test]:
         elif item["k"] == "class":
             yield from rows(path, item["body"], replace(inner, declares=False, in_module=False))
         elif item["k"] == "macro" and (item["own"] or around.in_module):
-            yield from rows(path, item["body"], replace(inner, declares=True, dynamic=True, shared_only=False))
+            yield from rows(
+                path, item["body"], replace(inner, declares=True, dynamic=True, shared_only=False, in_method=True)
+            )
         elif item["k"] == "call" and item.get("on", "") in ON:
             yield from called(path, item, inner)
 
@@ -89,7 +92,7 @@ def called(path: str, item: Item, around: Around) -> Iterator[Test]:
             return
         inner = replace(around, suites=(*around.suites, item["title"]), status=status_of(item) or around.status)
         yield from rows(path, item["body"], replace(inner, declares=True, shared_only=False, in_module=False))
-    elif method in RSPEC_EXAMPLES and around.declares:
+    elif method in RSPEC_EXAMPLES and around.declares and not (around.in_method and is_word(item)):
         yield Test(
             file=path,
             framework="rspec",
@@ -101,6 +104,11 @@ def called(path: str, item: Item, around: Around) -> Iterator[Test]:
             column=item["column"],
             end_line=item["end"],
         )
+
+
+def is_word(item: Item) -> bool:
+    """Whether `skip "reason"` or `pending "reason"` speaks to the example that is running."""
+    return item["m"] in ("skip", "pending") and "block" not in item
 
 
 def status_of(item: Item) -> str | None:

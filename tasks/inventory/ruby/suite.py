@@ -115,7 +115,8 @@ def has_groups(facts: Facts, kinds: Collection[str]) -> bool:
     todo: list[dict[str, Any]] = list(facts.get("items", []))
     while todo:
         item = todo.pop()
-        if item["k"] == "macro" or (item["k"] == "call" and (item["m"] in kinds or item["m"][1:] in kinds)):
+        declares = item["k"] == "macro" and any(inner["k"] == "call" for inner in item["body"])
+        if declares or (item["k"] == "call" and (item["m"] in kinds or item["m"][1:] in kinds)):
             return True
         if item["k"] == "module":
             todo += item["body"]
