@@ -8,6 +8,7 @@ from typing import Any, Final
 from tasks.inventory.model import Facts, FactsByPath
 from tasks.inventory.project import Project, folder_of, joined
 from tasks.inventory.ruby.classes import Classes, bases, is_test_name
+from tasks.inventory.ruby.words import METHOD_LIKE
 
 #: files that say for their whole tree which framework is loaded
 HELPERS: Final = frozenset({"spec_helper", "rails_helper", "test_helper", "helper", "minitest_helper"})
@@ -115,7 +116,9 @@ def has_groups(facts: Facts, kinds: Collection[str]) -> bool:
     todo: list[dict[str, Any]] = list(facts.get("items", []))
     while todo:
         item = todo.pop()
-        declares = item["k"] == "macro" and any(inner["k"] == "call" for inner in item["body"])
+        declares = item["k"] == "macro" and any(
+            inner["k"] == "call" and inner["m"] not in METHOD_LIKE for inner in item["body"]
+        )
         if declares or (item["k"] == "call" and (item["m"] in kinds or item["m"][1:] in kinds)):
             return True
         if item["k"] == "module":
