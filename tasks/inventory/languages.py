@@ -25,6 +25,8 @@ SUFFIXES: Final = {
     **dict.fromkeys(("cc", "cpp", "cxx", "c++", "C", "cu", "mm"), "cpp"),
     **dict.fromkeys(("h", "hh", "hpp", "hxx", "h++", "cuh", "inc", "inl", "ipp", "tcc", "tpp"), "cpp"),
     "swift": "swift",
+    "rb": "ruby",
+    "rs": "rust",
 }
 
 #: language id -> module with `extract(source) -> Facts`; imported in parsing children only
@@ -40,6 +42,8 @@ READERS: Final = {
     "phpunit.xml": ".php.phpunitxml",
     "cpp": ".cpp.facts",
     "swift": ".swift.facts",
+    "ruby": ".ruby.facts",
+    "rust": ".rust.facts",
     "toml": ".formats",
     "ini": ".formats",
     "json": ".formats",
@@ -48,6 +52,7 @@ READERS: Final = {
     "words": ".formats",
     "bunfig": ".formats",
     "package.json": ".formats",
+    "cargo.toml": ".rust.manifest",
     "javascript-config": ".javascript.config",
     "typescript-config": ".javascript.config",
 }

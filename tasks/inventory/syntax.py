@@ -20,6 +20,8 @@ GRAMMARS: Final = {
     "csharp": ("tree_sitter_c_sharp", "language"),
     "php": ("tree_sitter_php", "language_php"),
     "swift": ("tree_sitter_swift", "language"),
+    "ruby": ("tree_sitter_ruby", "language"),
+    "rust": ("tree_sitter_rust", "language"),
 }
 
 

@@ -101,6 +101,23 @@ BOMBS = {
     "ArgumentTests.swift": b"@Test(" + b"a(" * 50_000,
     "IfTests.swift": b"#if a\nfunc testA() {}\n" * 20_000,
     "suites_test.go": b'package a\nimport "github.com/stretchr/testify/suite"\nvar x = ' + b"suite.Run(t, " * 40_000,
+    "spec/brackets_spec.rb": b"x = " + b"[" * 50_000,
+    "spec/groups_spec.rb": b"describe 'a' do\n" * 20_000,
+    "spec/chain_spec.rb": b"a" + b".b { it('c') {} }" * 20_000,
+    "spec/nested_spec.rb": b"a(" * 50_000,
+    "test/modules_test.rb": b"class A" + b"::A" * 100_000 + b" < A\nend\n",
+    "test/cycle_test.rb": b"class ATest < BTest\nend\nclass BTest < ATest\nend\n" * 5_000,
+    "src/brackets.rs": b"mod a { m! {" + b"[" * 50_000,
+    "src/modules.rs": b"mod test { " * 50_000,
+    "src/strings.rs": b"m!{" + b'r#" r##" ' * 2_000,
+    "src/comments.rs": b"m!{" + b"/*" * 50_000,
+    "src/growing.rs": b"macro_rules! g { ($($a:tt)*) => { g!{$($a)* $($a)*} g!{$($a)* $($a)*} } }\ng!{test a}\n",
+    "src/circle.rs": b"macro_rules! o { ($a:ident) => { p!{$a} p!{$a} } }\n"
+    b"macro_rules! p { ($a:ident) => { o!{$a} o!{$a} #[test] fn $a() {} } }\no!{a}\n",
+    "src/many.rs": b"".join(
+        b"macro_rules! m%d { () => { m%d!{} #[test] fn a() {} } }\n" % (n, n + 1) for n in range(9_000)
+    ),
+    "src/functions.rs": b"m!{" + b"fn " * 100_000 + b"}",
     "pyproject.toml": b"a = " + b"[" * 50_000,
     "package.json": b"[" * 50_000,
     "deep/pyproject.toml": b".".join([b"a"] * 50_000) + b" = 1\n",

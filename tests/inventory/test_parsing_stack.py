@@ -38,6 +38,13 @@ SAMPLES = {
     "swift": (
         b"import A\n#if B\n@Test(.c) func d(e: F) -> G {}\n#endif\nclass H: I { func j() {} }\nextension H.K {}\n",
         "import_declaration directive function_declaration directive class_declaration class_declaration",
+    "ruby": (
+        b"class A < B; end\nmodule C; end\nD = E.new do\nend\ndef f; end\ndef self.g; end\nit 'h', :i, j: 1 do end",
+        "class module assignment method singleton_method call",
+    ),
+    "rust": (
+        b"#[test]\nfn a() {}\nmod b {}\nmacro_rules! c { ($d:ident) => { e } }\nf! { g }",
+        "attribute_item function_item mod_item macro_definition macro_invocation",
     ),
 }
 

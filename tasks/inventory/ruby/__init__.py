@@ -1,0 +1,1 @@
+"""Ruby: facts of files, and the classes and groups that both frameworks share."""

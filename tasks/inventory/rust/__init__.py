@@ -1,0 +1,1 @@
+"""Rust: facts of files, macros, modules and the tests cargo would run."""

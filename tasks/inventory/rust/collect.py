@@ -1,0 +1,142 @@
+"""Tests of one Rust file: functions with attributes, and what macros make of their arguments."""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tasks.inventory.model import Test
+from tasks.inventory.rust.attributes import Meaning, meaning
+from tasks.inventory.rust.expand import expand
+from tasks.inventory.rust.macros import Macros
+from tasks.inventory.rust.patterns import Budget, Exhausted
+from tasks.inventory.rust.reading import at, attribute, is_block, length, rules, spelled
+from tasks.inventory.rust.tokens import Tokens, is_name, name_of, place_of
+
+#: macros that use macros that use macros
+DEPTH: Final = 24
+Item = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Collector:
+    """Collects from one file.  own: attributes of the repository that make tests."""
+
+    path: str
+    macros: Macros
+    own: Collection[str]
+    budget: Budget
+
+    def tests(self, items: Sequence[Item]) -> Iterator[Test]:
+        """Tests of the file; what a macro makes twice at one place is one."""
+        folded = {(test.line, test.column, test.suites, test.name): test for test in self.items(items, ())}
+        yield from folded.values()
+
+    def items(self, items: Sequence[Item], suites: tuple[str, ...]) -> Iterator[Test]:
+        """Tests of items in a module."""
+        for item in items:
+            if item.get("never"):
+                continue
+            if item["k"] == "mod":
+                yield from self.items(item["items"], (*suites, item["name"]))
+            elif item["k"] == "fn":
+                found = meaning(item["attrs"], self.own)
+                if found is not None:
+                    yield self.row(suites, item["name"], found, (item["line"], item["column"], item["end"]))
+            elif item["k"] == "call":
+                yield from self.call(item, suites)
+
+    def call(self, item: Item, suites: tuple[str, ...]) -> Iterator[Test]:
+        """Tests a macro makes; none beyond the point where it takes too long."""
+        try:
+            yield from Expansion(self, item).call(item["name"], item["tokens"], suites, 0)
+        except Exhausted:
+            return
+
+    def row(self, suites: tuple[str, ...], name: str, found: Meaning, place: tuple[int, int, int]) -> Test:
+        """One row."""
+        return Test(
+            file=self.path,
+            framework="cargo-test",
+            suites=suites,
+            name=name,
+            line=place[0],
+            status=found.status,
+            kind=found.kind,
+            dynamic=found.dynamic,
+            cases=found.cases,
+            column=place[1],
+            end_line=place[2],
+        )
+
+
+@dataclass(slots=True)
+class Expansion:
+    """What one use of a macro leads to."""
+
+    collector: Collector
+    item: Item
+
+    def call(self, name: str, given: Tokens, suites: tuple[str, ...], depth: int) -> Iterator[Test]:
+        """Tests of a macro use: by its definition where the repository has it, else by what it was given."""
+        if depth > DEPTH or name == "macro_rules":
+            return
+        macro = self.collector.macros.find(self.collector.path, name, self.item["line"] + bool(depth))
+        if macro is None:
+            yield from self.foreign(name, given, suites, depth)
+            return
+        expanded = expand(macro["rules"], given, self.collector.budget)
+        if expanded is not None:
+            yield from self.tokens(expanded, suites, depth + 1)
+        elif macro["name"] in self.collector.macros.making and given and is_name(given[0]):
+            yield self.named(given[0], Meaning(), suites)
+
+    def foreign(self, name: str, given: Tokens, suites: tuple[str, ...], depth: int) -> Iterator[Test]:
+        """A macro from elsewhere: most pass on the items they are given."""
+        found = list(self.tokens(given, suites, depth + 1, always=name == "quickcheck"))
+        if not found and "test" in name and given and is_name(given[0]) and name_of(given[0]) not in ("fn", "mod"):
+            found = [self.named(given[0], Meaning(dynamic=True), suites)]
+        yield from found
+
+    def tokens(self, tokens: Tokens, suites: tuple[str, ...], depth: int, *, always: bool = False) -> Iterator[Test]:
+        """Tests among tokens read as items.  always: every function is one."""
+        attributes: list[list[Any]] = []
+        index = 0
+        while index < len(tokens):
+            self.collector.budget.spend()
+            word, following = name_of(tokens[index]), at(tokens, index + 1)
+            if word == "#" and isinstance(following, list):
+                attributes.append(attribute(following))
+                index += 2
+                continue
+            if word == "fn":
+                found = Meaning(dynamic=True) if always else meaning(attributes, self.collector.own)
+                if found is not None and following is not None:
+                    yield self.named(following, found, suites)
+            else:
+                yield from self.inside(tokens, index, suites, depth, always=always)
+            if (size := length(tokens, index)) > 1 or is_block(tokens[index]):
+                attributes = []
+            index += size
+
+    def inside(
+        self, tokens: Tokens, index: int, suites: tuple[str, ...], depth: int, *, always: bool
+    ) -> Iterator[Test]:
+        """Tests of a module, a macro or a block that begins at a place."""
+        piece, following, body = tokens[index], at(tokens, index + 1), at(tokens, index + 2)
+        if name_of(piece) == "macro_rules" and following == "!" and body is not None:
+            made = {"name": spelled(body), "line": self.item["line"], "rules": rules(at(tokens, index + 3))}
+            self.collector.macros.add(self.collector.path, made)
+            return
+        if name_of(piece) == "mod" and is_block(body):
+            yield from self.tokens(body[1:], (*suites, spelled(following)), depth, always=always)
+        elif is_name(piece) and following == "!" and isinstance(body, list):
+            yield from self.call(name_of(piece), body[1:], suites, depth + 1)
+        elif is_block(piece):
+            # cfg_if and its kin: items inside braces of their own
+            yield from self.tokens(piece[1:], suites, depth, always=always)
+
+    def named(self, piece: Any, found: Meaning, suites: tuple[str, ...]) -> Test:
+        """A row at the name's place, or at the macro's use where the name comes from its definition."""
+        place = place_of(piece) or (self.item["line"], self.item["column"])
+        end = max(place[0], self.item["end"]) if place_of(piece) is None else place[0]
+        return self.collector.row(suites, spelled(piece), found, (*place, end))

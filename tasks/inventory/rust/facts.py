@@ -1,0 +1,137 @@
+"""Facts of one Rust file: what may be a test, the modules around it, macros and their uses.
+
+An item is a dict; `k` says which: fn (with attributes), mod (inline, with items), file (`mod a;`), macro (a
+macro_rules definition) or call (a macro used where items stand).  An attribute is `[path, tokens]`.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from tree_sitter import Node
+
+from tasks.inventory.model import Facts
+from tasks.inventory.rust import tokens
+from tasks.inventory.syntax import column, end_line, line, parse, text
+
+Item = dict[str, Any]
+
+#: what a file must hold to matter at all; macros at the margin may be those of another file
+MARKER: Final = re.compile(
+    rb"test|bench|macro_rules|proc_macro_attribute|^\w+(?:::\w+)*!|\bmod\s|include!", re.MULTILINE
+)
+#: attributes that never make a test
+PLAIN: Final = frozenset(
+    {"allow", "deny", "warn", "expect", "forbid", "cfg", "doc", "inline", "cold", "must_use", "derive", "deprecated",
+     "no_mangle", "target_feature", "track_caller", "non_exhaustive", "repr", "link_section", "automatically_derived"}
+)  # fmt: skip
+#: macros of the language and its library that declare no items
+KNOWN: Final = frozenset({"println", "thread_local", "compile_error", "concat", "assert", "global_asm", "bitflags"})
+#: depth of inline modules that is followed
+DEPTH: Final = 48
+COMMENTS: Final = frozenset({"line_comment", "block_comment"})
+
+
+def extract(source: bytes, language: str) -> Facts:
+    """Read one file: {"items": [...]}."""
+    if not MARKER.search(source):
+        return {"items": []}
+    return {"items": list(_items(parse(source, language), 0))}
+
+
+def _items(block: Node, depth: int) -> Iterator[Item]:
+    """Items of a file or an inline module, with the attributes that stand before them."""
+    attributes: list[list[Any]] = []
+    for node in block.named_children:
+        if node.type == "attribute_item":
+            attributes.append(_attribute(node))
+        elif node.type not in COMMENTS:
+            yield from _item(node, attributes, depth)
+            attributes = []
+
+
+def _item(node: Node, attributes: list[list[Any]], depth: int) -> Iterator[Item]:
+    if node.type == "function_item":
+        if telling := [one for one in attributes if one[0] not in PLAIN]:
+            yield {"k": "fn", **_place(node), "attrs": telling + _cases(node), **_never(attributes)}
+    elif node.type == "mod_item":
+        yield from _module(node, attributes, depth)
+    elif node.type == "macro_definition":
+        conditional = {"cfg": True} if any(one[0] == "cfg" for one in attributes) else {}
+        yield from ({**item, **conditional} for item in _macro(node))
+    elif node.type == "macro_invocation":
+        yield from _call(node)
+    elif node.type in ("expression_statement", "ERROR") and depth < DEPTH:
+        yield from _items(node, depth + 1)
+
+
+def _place(node: Node) -> Item:
+    name = node.child_by_field_name("name") or node
+    return {"name": text(name).removeprefix("r#"), "line": line(name), "column": column(name), "end": end_line(node)}
+
+
+def _attribute(node: Node) -> list[Any]:
+    """`#[a::b(c)]` as path and tokens."""
+    inner = next((child for child in node.named_children if child.type == "attribute"), None)
+    if inner is None or inner.named_child(0) is None:
+        return ["", []]
+    path = "".join(text(inner.named_child(0)).split())
+    given = inner.child_by_field_name("arguments") or inner.child_by_field_name("value")
+    return [path, tokens.read(text(given), line(inner), places=False) if given is not None else []]
+
+
+def _cases(node: Node) -> list[list[Any]]:
+    """Attributes of parameters: rstest's `#[values]` and `#[files]` make cases."""
+    parameters = node.child_by_field_name("parameters")
+    found = [child for child in parameters.named_children if child.type == "attribute_item"] if parameters else []
+    return [[f"parameter::{one[0]}", []] for one in map(_attribute, found) if one[0] in ("values", "files")]
+
+
+def _never(attributes: list[list[Any]]) -> Item:
+    """`#[cfg(any())]` is how Rust spells `never`."""
+    return {"never": True} if any(one == ["cfg", [["(", "any", ["("]]]] for one in attributes) else {}
+
+
+def _module(node: Node, attributes: list[list[Any]], depth: int) -> Iterator[Item]:
+    body = node.child_by_field_name("body")
+    item = {"name": text(node.child_by_field_name("name")).removeprefix("r#"), **_never(attributes)}
+    if paths := _paths(attributes):
+        item["paths"] = paths
+    if body is None:
+        yield {"k": "file", **item}
+    elif depth < DEPTH and (items := list(_items(body, depth + 1))):
+        yield {"k": "mod", **item, "items": items}
+
+
+def _paths(attributes: list[list[Any]]) -> list[str]:
+    """Literals of `#[path = "..."]`, also inside cfg_attr."""
+    found = []
+    for name, given in attributes:
+        flat = given[0][1:] if name == "cfg_attr" and given and isinstance(given[0], list) else given
+        if name == "path" or "path" in flat:
+            found += [one[1:] for one in flat if isinstance(one, str) and one.startswith('"') and len(one) > 1]
+    return found
+
+
+def _macro(node: Node) -> Iterator[Item]:
+    """A definition, if what it makes may hold a test: it says so, or uses another macro."""
+    rules = [
+        [
+            tokens.read(text(rule.child_by_field_name("left")), 0, places=False),
+            tokens.read(text(rule.child_by_field_name("right")), 0, places=False),
+        ]
+        for rule in node.named_children
+        if rule.type == "macro_rule"
+    ]
+    body = text(node)
+    if "test" in body or "bench" in body or "!" in body or ("fn" in body and "$" in body):
+        yield {"k": "macro", **_place(node), "rules": rules}
+
+
+def _call(node: Node) -> Iterator[Item]:
+    name = "".join(text(node.child_by_field_name("macro")).split()).rpartition("::")[2]
+    given = next((child for child in node.named_children if child.type == "token_tree"), None)
+    if name not in KNOWN and given is not None:
+        group = tokens.read(text(given), line(given), column(given), places=True)
+        place = {"line": line(node), "column": column(node), "end": end_line(node)}
+        yield {"k": "call", "name": name, **place, "tokens": group[0][1:] if group else []}
