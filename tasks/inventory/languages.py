@@ -20,6 +20,9 @@ SUFFIXES: Final = {
     "cts": "typescript",
     "tsx": "tsx",
     "go": "go",
+    "java": "java",
+    "kt": "kotlin",
+    "groovy": "groovy",
 }
 
 #: language id -> module with `extract(source) -> Facts`; imported in parsing children only
@@ -29,6 +32,10 @@ READERS: Final = {
     "typescript": ".javascript.facts",
     "tsx": ".javascript.facts",
     "go": ".golang.facts",
+    "java": ".jvm.java",
+    "kotlin": ".jvm.kotlin",
+    "groovy": ".jvm.groovy",
+    "jvm-build": ".jvm.build",
     "toml": ".formats",
     "ini": ".formats",
     "json": ".formats",

@@ -2,7 +2,20 @@
 
 from typing import Final
 
-from tasks.inventory.frameworks import gotesting, jest, mocha, playwright, pytest, unittest, vitest
+from tasks.inventory.frameworks import (
+    gotesting,
+    jest,
+    junit4,
+    junit5,
+    kotest,
+    mocha,
+    playwright,
+    pytest,
+    spock,
+    testng,
+    unittest,
+    vitest,
+)
 from tasks.inventory.interface import Framework
 
 FRAMEWORKS: Final[tuple[Framework, ...]] = (
@@ -13,4 +26,9 @@ FRAMEWORKS: Final[tuple[Framework, ...]] = (
     mocha.MOCHA,
     playwright.PLAYWRIGHT,
     gotesting.GO_TESTING,
+    junit4.JUNIT4,
+    junit5.JUNIT5,
+    testng.TESTNG,
+    kotest.KOTEST,
+    spock.SPOCK,
 )

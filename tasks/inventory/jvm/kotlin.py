@@ -1,0 +1,212 @@
+"""Facts of one Kotlin file: package, imports, classes, functions, and the calls that build specifications."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from tree_sitter import Node
+
+from tasks.inventory.jvm.dsl import entries, prepared
+from tasks.inventory.jvm.shape import DEEPEST, Item, compact, kept, mark, matters
+from tasks.inventory.model import Facts
+from tasks.inventory.syntax import column, end_line, line, parse, text
+
+CLASSES: Final = frozenset({"class_declaration", "object_declaration", "companion_object"})
+BODIES: Final = frozenset({"class_body", "enum_class_body"})
+#: the grammar does not know `fun interface`
+FUN_INTERFACE: Final = re.compile(rb"\bfun(?=[ \t]{1,9}interface\b)")
+
+
+def extract(source: bytes, language: str) -> Facts:
+    """Read one file: {"package", "imports": [[dotted, alias], ...], "classes", "methods", "calls"}."""
+    root = parse(FUN_INTERFACE.sub(b"   ", source) + b"\n", language)  # a last line without end confuses it
+    package, imports = "", []
+    for node in root.named_children:
+        if node.type == "package_header":
+            package = dotted(node)
+        elif node.type == "import":
+            imports.append(_import(node))
+    return {"package": package, "imports": imports, **_members(root.named_children, 0)}
+
+
+def _import(node: Node) -> list[str]:
+    path = dotted(node)
+    if any(child.type == "*" for child in node.children):
+        return [path, "*"]
+    alias = [text(child) for child in node.named_children if child.type == "identifier"]
+    return [path, alias[0] if alias else path.rpartition(".")[2]]
+
+
+def dotted(node: Node) -> str:
+    """The qualified name a node holds, without type arguments."""
+    inner = next((child for child in node.named_children if child.type in ("qualified_identifier", "user_type")), node)
+    return ".".join(plain(child) for child in inner.named_children if child.type == "identifier")
+
+
+def plain(node: Node | None) -> str:
+    """A name without its backticks."""
+    return text(node).strip("`")
+
+
+def _members(nodes: Iterable[Node], depth: int) -> dict[str, list[Item]]:
+    """What a body declares.  calls: those that may build tests."""
+    found: dict[str, list[Item]] = {"methods": [], "classes": [], "calls": []}
+    for node in _flat(nodes):
+        kind = node.type
+        if kind == "function_declaration":
+            method = _method(node)
+            if matters(method):
+                found["methods"].append(method)
+        elif kind in CLASSES:
+            if depth < DEEPEST:
+                found["classes"].append(_class(node, depth + 1))
+        elif kind == "anonymous_initializer":
+            found["calls"] += [entry for child in node.named_children for entry in entries(child)]
+        elif kind == "property_declaration":
+            found["calls"] += [entry for child in node.named_children for entry in prepared(child)]
+        elif kind == "ERROR":
+            broken = _broken(node, depth)
+            for key, items in broken.items():
+                found[key] += items
+    return compact(found)
+
+
+def _flat(nodes: Iterable[Node]) -> Iterator[Node]:
+    """Declarations, also those the grammar takes for an annotated expression."""
+    for node in nodes:
+        if node.type == "annotated_expression":
+            yield from (child for child in node.named_children if child.type in CLASSES)
+        else:
+            yield node
+
+
+def _broken(node: Node, depth: int) -> dict[str, list[Item]]:
+    """What still can be told of a class whose body the grammar could not read to its end."""
+    words = [child.type for child in node.children]
+    name = next((child for child in node.children if child.type == "identifier"), None)
+    if "class" not in words or name is None or depth >= DEEPEST:
+        return _members([child for child in node.named_children if child.type != "ERROR"], depth + 1)
+    inner = _members([child for child in node.named_children if child.type != "ERROR"], depth + 1)
+    mods, marks = _modifiers(node)
+    item = {"k": "class", "name": plain(name), "line": line(name), "column": column(name), "end": end_line(node)}
+    calls = inner.pop("calls", []) + list(_constructor(node))
+    return {
+        "classes": [
+            compact({**item, "mods": mods, "marks": marks, "bases": list(_bases(node)), **inner, "calls": calls})
+        ]
+    }
+
+
+def _class(node: Node, depth: int) -> Item:
+    name = node.child_by_field_name("name")
+    body = next((child for child in node.named_children if child.type in BODIES), None)
+    mods, marks = _modifiers(node)
+    inner = _members(body.named_children if body is not None else [], depth)
+    calls = [*_constructor(node), *inner.pop("calls", [])]
+    place = name or node
+    return compact(
+        {
+            "k": _kind(node, mods),
+            "name": plain(name) or ("Companion" if node.type == "companion_object" else ""),
+            "line": line(place),
+            "column": column(place),
+            "end": end_line(node),
+            "mods": mods,
+            "marks": marks,
+            "bases": list(_bases(node)),
+            **inner,
+            "calls": calls,
+        }
+    )
+
+
+def _kind(node: Node, mods: list[str]) -> str:
+    if node.type != "class_declaration":
+        return "object" if node.type == "object_declaration" else "companion"
+    if any(child.type == "interface" for child in node.children):
+        return "interface"
+    return next((word for word in ("enum", "annotation") if word in mods), "class")
+
+
+def _bases(node: Node) -> Iterator[str]:
+    for specifier in _specifiers(node):
+        inner = specifier.named_children[0] if specifier.named_children else specifier
+        if inner.type in ("constructor_invocation", "user_type", "explicit_delegation"):
+            yield dotted(inner)
+
+
+def _specifiers(node: Node) -> Iterator[Node]:
+    for child in node.named_children:
+        if child.type == "delegation_specifiers":
+            yield from (one for one in child.named_children if one.type == "delegation_specifier")
+
+
+def _constructor(node: Node) -> Iterator[Item]:
+    """Calls in a lambda that is given to the constructor of a base."""
+    for specifier in _specifiers(node):
+        for call in specifier.named_children:
+            for arguments in call.named_children if call.type == "constructor_invocation" else []:
+                for argument in arguments.named_children if arguments.type == "value_arguments" else []:
+                    for value in argument.named_children:
+                        if value.type in ("lambda_literal", "annotated_lambda"):
+                            yield from entries(value)
+
+
+def _method(node: Node) -> Item:
+    name = node.child_by_field_name("name")
+    body = next((child for child in node.named_children if child.type == "function_body"), None)
+    mods, marks = _modifiers(node)
+    parameters = next((child for child in node.named_children if child.type == "function_value_parameters"), None)
+    receiver = _receiver(node, name)
+    place = name or node
+    return compact(
+        {
+            "name": plain(name),
+            "line": line(place),
+            "column": column(place),
+            "end": end_line(node),
+            "mods": mods if body is not None else [*mods, "abstract"],
+            "marks": marks,
+            "params": sum(child.type == "parameter" for child in parameters.named_children) if parameters else 0,
+            "receiver": receiver,
+            "calls": [entry for child in (body.named_children if body is not None else []) for entry in entries(child)],
+        }
+    )
+
+
+def _receiver(node: Node, name: Node | None) -> str:
+    """The type a function extends."""
+    for child in node.named_children:
+        if name is not None and child.start_byte >= name.start_byte:
+            break
+        if child.type == "user_type":
+            return dotted(child)
+    return ""
+
+
+def _modifiers(node: Node) -> tuple[list[str], list[list[str]]]:
+    mods: list[str] = []
+    marks: list[list[str]] = []
+    for group in (child for child in node.children if child.type == "modifiers"):
+        for child in group.children:
+            if child.type == "annotation":
+                marks += _annotation(child)
+            else:
+                mods.append(text(child))
+    return kept(mods), marks
+
+
+def _annotation(node: Node) -> Iterator[list[str]]:
+    """`@A`, `@A(b)` or `@[A B(c)]`; those of a property's getter and the like are left out."""
+    if any(child.type == "use_site_target" for child in node.named_children):
+        return
+    for child in node.named_children:
+        if child.type == "user_type":
+            yield mark(dotted(node) if len(node.named_children) == 1 else _words(child), "")
+        elif child.type == "constructor_invocation":
+            arguments = next((one for one in child.named_children if one.type == "value_arguments"), None)
+            yield mark(dotted(child), text(arguments))
+
+
+def _words(node: Node) -> str:
+    return ".".join(plain(child) for child in node.named_children if child.type == "identifier")
