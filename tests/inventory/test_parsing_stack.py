@@ -28,14 +28,11 @@ SAMPLES = {
         "package_clause import_declaration function_declaration",
     ),
     "java": (
-        b"package a.b;\nimport static c.D.*;\n@E(f = 1) public class G<H> extends I<H> implements J { @K void l() {} }\n"
-        b"record M(int n) {}\nenum O { P; }\ninterface Q extends R {}\n@interface S {}",
-        "package_declaration import_declaration class_declaration record_declaration enum_declaration"
-        " interface_declaration annotation_type_declaration",
+        b"package a; import static b.C; @D class E<F> extends G<F> { @H void i() {} } record J(int k) {} @interface L {}",
+        "package_declaration import_declaration class_declaration record_declaration annotation_type_declaration",
     ),
     "kotlin": (
-        b'package a.b\nimport c.d as e\n@F class G : H({ "i" { } }), J { init { k("l") { } } }\nobject M\n'
-        b"fun N.o() = p { }\nval q = r { }\n",
+        b"package a.b\nimport c.d as e\n@F class G : H({ i { } }), J {\n  init { k() }\n}\nobject M\nfun N.o() = p\nval q = r\n",
         "package_header import class_declaration object_declaration function_declaration property_declaration",
     ),
 }

@@ -6,6 +6,7 @@ from typing import Final
 
 from tree_sitter import Node
 
+from tasks.inventory.jvm.blank import Blank, Marks
 from tasks.inventory.jvm.dsl import entries, prepared
 from tasks.inventory.jvm.shape import DEEPEST, Item, compact, kept, mark, matters
 from tasks.inventory.model import Facts
@@ -19,14 +20,136 @@ FUN_INTERFACE: Final = re.compile(rb"\bfun(?=[ \t]{1,9}interface\b)")
 
 def extract(source: bytes, language: str) -> Facts:
     """Read one file: {"package", "imports": [[dotted, alias], ...], "classes", "methods", "calls"}."""
-    root = parse(FUN_INTERFACE.sub(b"   ", source) + b"\n", language)  # a last line without end confuses it
+    readable = FUN_INTERFACE.sub(b"   ", source) + b"\n"  # a last line without end confuses the grammar
+    specifies = b"otest" in source or b"Spec" in source
+    root, lost = parse(readable, language), {}
+    if root.has_error or is_misread(root):
+        blank = Blank(readable)
+        readable = blank.text()
+        root, lost = parse(readable, language), blank.marks(readable)
+    reader = _Reader(lost, specifies=specifies)
     package, imports = "", []
     for node in root.named_children:
         if node.type == "package_header":
             package = dotted(node)
         elif node.type == "import":
             imports.append(_import(node))
-    return {"package": package, "imports": imports, **_members(root.named_children, 0)}
+    return {"package": package, "imports": imports, **reader.members(root.named_children, 0)}
+
+
+class _Reader:
+    """One tree.  lost: annotations that were taken out of its text.  specifies: it may hold specifications."""
+
+    def __init__(self, lost: Marks, *, specifies: bool) -> None:
+        self.lost = lost
+        self.specifies = specifies
+
+    def members(self, nodes: Iterable[Node], depth: int) -> dict[str, list[Item]]:
+        """What a body declares.  calls: those that may build tests."""
+        found: dict[str, list[Item]] = {"methods": [], "classes": [], "calls": []}
+        for node in nodes:
+            kind = node.type
+            if kind == "function_declaration":
+                method = self._method(node)
+                if matters(method):
+                    found["methods"].append(method)
+            elif kind in CLASSES:
+                if depth < DEEPEST:
+                    found["classes"].append(self._class(node, depth + 1))
+            elif kind == "anonymous_initializer":
+                found["calls"] += self._calls(node)
+            elif kind == "property_declaration" and self.specifies:
+                found["calls"] += [entry for child in node.named_children for entry in prepared(child)]
+            elif kind == "ERROR":
+                broken = self._broken(node, depth)
+                for key, items in broken.items():
+                    found[key] += items
+        return compact(found)
+
+    def _broken(self, node: Node, depth: int) -> dict[str, list[Item]]:
+        """What still can be told of a class whose body the grammar could not read to its end."""
+        name = next((child for child in node.children if child.type == "identifier"), None)
+        inner = self.members([child for child in node.named_children if child.type != "ERROR"], depth + 1)
+        if name is None or not any(child.type == "class" for child in node.children):
+            return inner
+        mods, marks = self._modifiers(node)
+        item = {"k": "class", "name": plain(name), "line": line(name), "column": column(name), "end": end_line(node)}
+        calls = [*_constructor(node), *inner.pop("calls", [])]
+        item |= {"mods": mods, "marks": marks, "bases": list(_bases(node)), **inner, "calls": calls}
+        return {"classes": [compact(item)]}
+
+    def _class(self, node: Node, depth: int) -> Item:
+        name = node.child_by_field_name("name")
+        body = next((child for child in node.named_children if child.type in BODIES), None)
+        mods, marks = self._modifiers(node)
+        inner = self.members(body.named_children if body is not None else [], depth)
+        calls = [*_constructor(node), *inner.pop("calls", [])]
+        place = name or node
+        return compact(
+            {
+                "k": _kind(node, mods),
+                "name": plain(name) or ("Companion" if node.type == "companion_object" else ""),
+                "line": line(place),
+                "column": column(place),
+                "end": end_line(node),
+                "mods": mods,
+                "marks": marks,
+                "bases": list(_bases(node)),
+                **inner,
+                "calls": calls,
+            }
+        )
+
+    def _method(self, node: Node) -> Item:
+        name = node.child_by_field_name("name")
+        body = next((child for child in node.named_children if child.type == "function_body"), None)
+        mods, marks = self._modifiers(node)
+        parameters = next((child for child in node.named_children if child.type == "function_value_parameters"), None)
+        receiver = _receiver(node, name)
+        place = name or node
+        return compact(
+            {
+                "name": plain(name),
+                "line": line(place),
+                "column": column(place),
+                "end": end_line(node),
+                "mods": mods if body is not None else [*mods, "abstract"],
+                "marks": marks,
+                "params": sum(child.type == "parameter" for child in parameters.named_children) if parameters else 0,
+                "receiver": receiver,
+                "calls": self._calls(body),
+            }
+        )
+
+    def _calls(self, node: Node | None) -> list[Item]:
+        """Entries of a block."""
+        statements = node.named_children if node is not None and self.specifies else []
+        return [entry for statement in statements for entry in entries(statement)]
+
+    def _modifiers(self, node: Node) -> tuple[list[str], list[list[str]]]:
+        mods: list[str] = []
+        marks = list(self.lost.get(node.start_byte, ()))
+        for group in (child for child in node.children if child.type == "modifiers"):
+            for child in group.children:
+                if child.type == "annotation":
+                    marks += _annotation(child)
+                else:
+                    mods.append(text(child))
+        return kept(mods), marks
+
+
+def is_misread(root: Node) -> bool:
+    """Whether an expression stands where only declarations can: an annotated class may be taken for one."""
+    stack, depth = [root], 0
+    while stack and depth < DEEPEST:
+        depth += 1
+        children = [child for body in stack for child in body.named_children]
+        if any(child.type.endswith("_expression") for child in children):
+            return True
+        stack = [
+            body for child in children if child.type in CLASSES for body in child.named_children if body.type in BODIES
+        ]
+    return False
 
 
 def _import(node: Node) -> list[str]:
@@ -46,78 +169,6 @@ def dotted(node: Node) -> str:
 def plain(node: Node | None) -> str:
     """A name without its backticks."""
     return text(node).strip("`")
-
-
-def _members(nodes: Iterable[Node], depth: int) -> dict[str, list[Item]]:
-    """What a body declares.  calls: those that may build tests."""
-    found: dict[str, list[Item]] = {"methods": [], "classes": [], "calls": []}
-    for node in _flat(nodes):
-        kind = node.type
-        if kind == "function_declaration":
-            method = _method(node)
-            if matters(method):
-                found["methods"].append(method)
-        elif kind in CLASSES:
-            if depth < DEEPEST:
-                found["classes"].append(_class(node, depth + 1))
-        elif kind == "anonymous_initializer":
-            found["calls"] += [entry for child in node.named_children for entry in entries(child)]
-        elif kind == "property_declaration":
-            found["calls"] += [entry for child in node.named_children for entry in prepared(child)]
-        elif kind == "ERROR":
-            broken = _broken(node, depth)
-            for key, items in broken.items():
-                found[key] += items
-    return compact(found)
-
-
-def _flat(nodes: Iterable[Node]) -> Iterator[Node]:
-    """Declarations, also those the grammar takes for an annotated expression."""
-    for node in nodes:
-        if node.type == "annotated_expression":
-            yield from (child for child in node.named_children if child.type in CLASSES)
-        else:
-            yield node
-
-
-def _broken(node: Node, depth: int) -> dict[str, list[Item]]:
-    """What still can be told of a class whose body the grammar could not read to its end."""
-    words = [child.type for child in node.children]
-    name = next((child for child in node.children if child.type == "identifier"), None)
-    if "class" not in words or name is None or depth >= DEEPEST:
-        return _members([child for child in node.named_children if child.type != "ERROR"], depth + 1)
-    inner = _members([child for child in node.named_children if child.type != "ERROR"], depth + 1)
-    mods, marks = _modifiers(node)
-    item = {"k": "class", "name": plain(name), "line": line(name), "column": column(name), "end": end_line(node)}
-    calls = inner.pop("calls", []) + list(_constructor(node))
-    return {
-        "classes": [
-            compact({**item, "mods": mods, "marks": marks, "bases": list(_bases(node)), **inner, "calls": calls})
-        ]
-    }
-
-
-def _class(node: Node, depth: int) -> Item:
-    name = node.child_by_field_name("name")
-    body = next((child for child in node.named_children if child.type in BODIES), None)
-    mods, marks = _modifiers(node)
-    inner = _members(body.named_children if body is not None else [], depth)
-    calls = [*_constructor(node), *inner.pop("calls", [])]
-    place = name or node
-    return compact(
-        {
-            "k": _kind(node, mods),
-            "name": plain(name) or ("Companion" if node.type == "companion_object" else ""),
-            "line": line(place),
-            "column": column(place),
-            "end": end_line(node),
-            "mods": mods,
-            "marks": marks,
-            "bases": list(_bases(node)),
-            **inner,
-            "calls": calls,
-        }
-    )
 
 
 def _kind(node: Node, mods: list[str]) -> str:
@@ -152,28 +203,6 @@ def _constructor(node: Node) -> Iterator[Item]:
                             yield from entries(value)
 
 
-def _method(node: Node) -> Item:
-    name = node.child_by_field_name("name")
-    body = next((child for child in node.named_children if child.type == "function_body"), None)
-    mods, marks = _modifiers(node)
-    parameters = next((child for child in node.named_children if child.type == "function_value_parameters"), None)
-    receiver = _receiver(node, name)
-    place = name or node
-    return compact(
-        {
-            "name": plain(name),
-            "line": line(place),
-            "column": column(place),
-            "end": end_line(node),
-            "mods": mods if body is not None else [*mods, "abstract"],
-            "marks": marks,
-            "params": sum(child.type == "parameter" for child in parameters.named_children) if parameters else 0,
-            "receiver": receiver,
-            "calls": [entry for child in (body.named_children if body is not None else []) for entry in entries(child)],
-        }
-    )
-
-
 def _receiver(node: Node, name: Node | None) -> str:
     """The type a function extends."""
     for child in node.named_children:
@@ -184,29 +213,13 @@ def _receiver(node: Node, name: Node | None) -> str:
     return ""
 
 
-def _modifiers(node: Node) -> tuple[list[str], list[list[str]]]:
-    mods: list[str] = []
-    marks: list[list[str]] = []
-    for group in (child for child in node.children if child.type == "modifiers"):
-        for child in group.children:
-            if child.type == "annotation":
-                marks += _annotation(child)
-            else:
-                mods.append(text(child))
-    return kept(mods), marks
-
-
 def _annotation(node: Node) -> Iterator[list[str]]:
     """`@A`, `@A(b)` or `@[A B(c)]`; those of a property's getter and the like are left out."""
     if any(child.type == "use_site_target" for child in node.named_children):
         return
     for child in node.named_children:
         if child.type == "user_type":
-            yield mark(dotted(node) if len(node.named_children) == 1 else _words(child), "")
+            yield mark(dotted(child), "")
         elif child.type == "constructor_invocation":
             arguments = next((one for one in child.named_children if one.type == "value_arguments"), None)
             yield mark(dotted(child), text(arguments))
-
-
-def _words(node: Node) -> str:
-    return ".".join(plain(child) for child in node.named_children if child.type == "identifier")

@@ -83,6 +83,8 @@ class Scanner:
         while (found := IN_TEXT[quote].search(self.source, place)) is not None:
             place = found.end()
             if len(found[0]) == 3:
+                while self.source.startswith(quote, place):  # the last three end it
+                    place += 1
                 return place
             place += 1
         return self.size
