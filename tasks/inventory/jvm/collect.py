@@ -6,7 +6,7 @@ from typing import Final
 
 from tasks.inventory.jvm import marks, styles
 from tasks.inventory.jvm.names import Found, Names
-from tasks.inventory.jvm.nature import Nature, Natures, is_nested, is_public, runs
+from tasks.inventory.jvm.nature import Nature, Natures, is_concrete, is_nested, is_public, runs
 from tasks.inventory.jvm.shape import Item
 
 NESTED: Final = 8  # inner test classes in each other
@@ -56,6 +56,9 @@ class Collector:
             yield from specification(found, styles.factories(found.names, found.item), None)
             if runs(found):
                 yield from self.run(found, self.natures.of(found), self.around(found), 0)
+            elif is_concrete(found):  # TestNG makes the instances around an inner class as well
+                hits = self.methods(self.natures.of(found), self.around(found))
+                yield from (hit for hit in hits if hit.framework == "testng")
 
     def loose(self, whole: Found) -> Iterator[Hit]:
         """Functions of a file that stand in no class."""
@@ -155,7 +158,7 @@ def admitted(verdict: Verdict, method: Item, nature: Nature) -> Verdict | None:
     if framework == "junit4":
         return None if mods & {"private", "static"} else (framework, dynamic or nature.many)
     if framework == "testng":
-        refused = method.get("value") or "abstract" in mods
+        refused = method.get("value") or (method["name"] == "main" and "static" in mods)
         return None if refused else (framework, marks.repeats(method["marks"]))
     if mods & {"private", "abstract"} or (not dynamic and ("static" in mods or method.get("value"))):
         return None

@@ -85,12 +85,16 @@ def judged(order: Sequence[Found], outside: Sequence[Outside]) -> Nature:
     )
 
 
+def is_concrete(found: Found) -> bool:
+    """Whether a class has instances, and is not hidden in another."""
+    mods = set(found.item.get("mods", ()))
+    refused = mods & {"abstract", "sealed", "expect"} or (found.outer and "private" in mods)
+    return found.item["k"] in ("class", "object") and not refused
+
+
 def runs(found: Found) -> bool:
     """Whether a class can be run by itself: concrete, and no inner class of instances."""
-    mods = set(found.item.get("mods", ()))
-    if found.item["k"] not in ("class", "object") or mods & {"abstract", "sealed", "expect", "annotation"}:
-        return False
-    return not found.outer or not ("private" in mods or is_inner(found))
+    return is_concrete(found) and not (found.outer and is_inner(found))
 
 
 def is_inner(found: Found) -> bool:
