@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from tree_sitter import Node
 
+from tasks.inventory.jvm.styles import BUILDERS
 from tasks.inventory.syntax import column, end_line, line, text
 
 Entry = dict[str, Any]
@@ -18,11 +19,6 @@ LEAVES: Final = frozenset({"", "test", "it", "should", "scenario", "expect", "th
 LOOPS: Final = frozenset(
     {"forEach", "forEachIndexed", "onEach", "map", "mapIndexed", "flatMap", "repeat", "forAll", "checkAll", "associate"}
 )
-#: factories of specifications; what is in them counts wherever they stand
-BUILDERS: Final = frozenset(
-    {"funSpec", "describeSpec", "stringSpec", "shouldSpec", "behaviorSpec", "wordSpec", "freeSpec", "featureSpec",
-     "expectSpec"}
-)  # fmt: skip
 LAMBDAS: Final = frozenset({"lambda_literal", "annotated_lambda"})
 STRINGS: Final = frozenset({"string_literal", "multiline_string_literal"})
 BLOCKS: Final = frozenset(

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import Any, Final
 
 from tree_sitter import Node
 
@@ -15,34 +15,47 @@ from tasks.inventory.syntax import column, end_line, line, parse, text
 CLASSES: Final = frozenset({"class_declaration", "object_declaration", "companion_object"})
 BODIES: Final = frozenset({"class_body", "enum_class_body"})
 #: the grammar does not know `fun interface`
-FUN_INTERFACE: Final = re.compile(rb"\bfun(?=[ \t]{1,9}interface\b)")
+FUN_INTERFACE: Final = re.compile(rb"(?m)^([ \t]*(?:[a-z]{1,9} ){0,3})fun(?= interface )")
 
 
 def extract(source: bytes, language: str) -> Facts:
     """Read one file: {"package", "imports": [[dotted, alias], ...], "classes", "methods", "calls"}."""
-    readable = FUN_INTERFACE.sub(b"   ", source) + b"\n"  # a last line without end confuses the grammar
+    readable = FUN_INTERFACE.sub(rb"\1   ", source) if b"fun interface" in source else source
+    readable += b"\n"  # a last line without end confuses the grammar
     specifies = b"otest" in source or b"Spec" in source
-    root, lost = parse(readable, language), {}
-    if root.has_error or is_misread(root):
+    root, reader = parse(readable, language), _Reader({}, specifies=specifies)
+    found = reader.members(root.named_children, 0) if not root.has_error else {}
+    if root.has_error or reader.misread:
         blank = Blank(readable)
         readable = blank.text()
-        root, lost = parse(readable, language), blank.marks(readable)
-    reader = _Reader(lost, specifies=specifies)
+        root, reader = parse(readable, language), _Reader(blank.marks(readable), specifies=specifies)
+        found = reader.members(root.named_children, 0)
+    return {**_head(root), **found}
+
+
+def _head(root: Node) -> dict[str, Any]:
     package, imports = "", []
     for node in root.named_children:
         if node.type == "package_header":
             package = dotted(node)
         elif node.type == "import":
             imports.append(_import(node))
-    return {"package": package, "imports": imports, **reader.members(root.named_children, 0)}
+        elif node.type in CLASSES:
+            break
+    return {"package": package, "imports": imports}
 
 
 class _Reader:
-    """One tree.  lost: annotations that were taken out of its text.  specifies: it may hold specifications."""
+    """One tree.
+
+    lost: annotations that were taken out of its text.  specifies: it may hold specifications.  misread: an expression
+    stands where only declarations can.
+    """
 
     def __init__(self, lost: Marks, *, specifies: bool) -> None:
         self.lost = lost
         self.specifies = specifies
+        self.misread = False
 
     def members(self, nodes: Iterable[Node], depth: int) -> dict[str, list[Item]]:
         """What a body declares.  calls: those that may build tests."""
@@ -50,20 +63,16 @@ class _Reader:
         for node in nodes:
             kind = node.type
             if kind == "function_declaration":
-                method = self._method(node)
-                if matters(method):
-                    found["methods"].append(method)
-            elif kind in CLASSES:
-                if depth < DEEPEST:
-                    found["classes"].append(self._class(node, depth + 1))
-            elif kind == "anonymous_initializer":
+                found["methods"] += filter(matters, [self._method(node)])
+            elif kind in CLASSES and depth < DEEPEST:
+                found["classes"].append(self._class(node, depth + 1))
+            elif kind in ("anonymous_initializer", "property_declaration"):
                 found["calls"] += self._calls(node)
-            elif kind == "property_declaration" and self.specifies:
-                found["calls"] += [entry for child in node.named_children for entry in prepared(child)]
             elif kind == "ERROR":
-                broken = self._broken(node, depth)
-                for key, items in broken.items():
+                for key, items in self._broken(node, depth).items():
                     found[key] += items
+            elif kind.endswith("_expression"):
+                self.misread = True
         return compact(found)
 
     def _broken(self, node: Node, depth: int) -> dict[str, list[Item]]:
@@ -72,7 +81,7 @@ class _Reader:
         inner = self.members([child for child in node.named_children if child.type != "ERROR"], depth + 1)
         if name is None or not any(child.type == "class" for child in node.children):
             return inner
-        mods, marks = self._modifiers(node)
+        mods, marks = self._modifiers(node, _first(node, "modifiers"))
         item = {"k": "class", "name": plain(name), "line": line(name), "column": column(name), "end": end_line(node)}
         calls = [*_constructor(node), *inner.pop("calls", [])]
         item |= {"mods": mods, "marks": marks, "bases": list(_bases(node)), **inner, "calls": calls}
@@ -81,7 +90,7 @@ class _Reader:
     def _class(self, node: Node, depth: int) -> Item:
         name = node.child_by_field_name("name")
         body = next((child for child in node.named_children if child.type in BODIES), None)
-        mods, marks = self._modifiers(node)
+        mods, marks = self._modifiers(node, _first(node, "modifiers"))
         inner = self.members(body.named_children if body is not None else [], depth)
         calls = [*_constructor(node), *inner.pop("calls", [])]
         place = name or node
@@ -101,55 +110,39 @@ class _Reader:
         )
 
     def _method(self, node: Node) -> Item:
-        name = node.child_by_field_name("name")
-        body = next((child for child in node.named_children if child.type == "function_body"), None)
-        mods, marks = self._modifiers(node)
-        parameters = next((child for child in node.named_children if child.type == "function_value_parameters"), None)
-        receiver = _receiver(node, name)
-        place = name or node
+        parts = {child.type: child for child in reversed(node.children)}  # of several types the first is the receiver's
+        name, body = node.child_by_field_name("name") or node, parts.get("function_body")
+        mods, marks = self._modifiers(node, parts.get("modifiers"))
+        parameters, receiver = parts.get("function_value_parameters"), parts.get("user_type")
         return compact(
             {
                 "name": plain(name),
-                "line": line(place),
-                "column": column(place),
+                "line": line(name),
+                "column": column(name),
                 "end": end_line(node),
                 "mods": mods if body is not None else [*mods, "abstract"],
                 "marks": marks,
                 "params": sum(child.type == "parameter" for child in parameters.named_children) if parameters else 0,
-                "receiver": receiver,
+                "receiver": dotted(receiver) if receiver and receiver.start_byte < name.start_byte else "",
                 "calls": self._calls(body),
             }
         )
 
     def _calls(self, node: Node | None) -> list[Item]:
-        """Entries of a block."""
+        """Entries of a block; of a property only factories of specifications."""
+        read = prepared if node is not None and node.type == "property_declaration" else entries
         statements = node.named_children if node is not None and self.specifies else []
-        return [entry for statement in statements for entry in entries(statement)]
+        return [entry for statement in statements for entry in read(statement)]
 
-    def _modifiers(self, node: Node) -> tuple[list[str], list[list[str]]]:
+    def _modifiers(self, node: Node, modifiers: Node | None) -> tuple[list[str], list[list[str]]]:
         mods: list[str] = []
         marks = list(self.lost.get(node.start_byte, ()))
-        for group in (child for child in node.children if child.type == "modifiers"):
-            for child in group.children:
-                if child.type == "annotation":
-                    marks += _annotation(child)
-                else:
-                    mods.append(text(child))
+        for child in modifiers.named_children if modifiers is not None else []:
+            if child.type == "annotation":
+                marks += _annotation(child)
+            else:
+                mods.append(text(child))
         return kept(mods), marks
-
-
-def is_misread(root: Node) -> bool:
-    """Whether an expression stands where only declarations can: an annotated class may be taken for one."""
-    stack, depth = [root], 0
-    while stack and depth < DEEPEST:
-        depth += 1
-        children = [child for body in stack for child in body.named_children]
-        if any(child.type.endswith("_expression") for child in children):
-            return True
-        stack = [
-            body for child in children if child.type in CLASSES for body in child.named_children if body.type in BODIES
-        ]
-    return False
 
 
 def _import(node: Node) -> list[str]:
@@ -169,6 +162,10 @@ def dotted(node: Node) -> str:
 def plain(node: Node | None) -> str:
     """A name without its backticks."""
     return text(node).strip("`")
+
+
+def _first(node: Node, kind: str) -> Node | None:
+    return next((child for child in node.named_children if child.type == kind), None)
 
 
 def _kind(node: Node, mods: list[str]) -> str:
@@ -201,16 +198,6 @@ def _constructor(node: Node) -> Iterator[Item]:
                     for value in argument.named_children:
                         if value.type in ("lambda_literal", "annotated_lambda"):
                             yield from entries(value)
-
-
-def _receiver(node: Node, name: Node | None) -> str:
-    """The type a function extends."""
-    for child in node.named_children:
-        if name is not None and child.start_byte >= name.start_byte:
-            break
-        if child.type == "user_type":
-            return dotted(child)
-    return ""
 
 
 def _annotation(node: Node) -> Iterator[list[str]]:

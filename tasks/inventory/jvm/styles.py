@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from tasks.inventory.jvm.dsl import BUILDERS
 from tasks.inventory.jvm.shape import Item
 
 
@@ -33,6 +32,11 @@ STYLES: Final = {
     "StringSpec": Style(TEXT, frozenset()),
     "WordSpec": Style(TEXT, frozenset(f"{word} {{}}" for word in INFIX)),
 }
+#: factories of specifications; what is in them counts wherever they stand
+BUILDERS: Final = frozenset(
+    {"funSpec", "describeSpec", "stringSpec", "shouldSpec", "behaviorSpec", "wordSpec", "freeSpec", "featureSpec",
+     "expectSpec"}
+)  # fmt: skip
 #: calls that make a test, or a group, of every value they are given
 DATA: Final = frozenset(
     {"withData", "withTests", "withContexts", "withDescribes", "withIts", "withGivens", "withWhens", "withThens",
@@ -91,8 +95,7 @@ def _built(calls: list[Item], around: Around) -> Iterator[Row]:
         if call["r"] in BUILDERS:
             style = call["r"][0].upper() + call["r"][1:]
             yield from _rows(call.get("in", []), style, around)
-        elif "in" in call:
-            yield from _built(call["in"], around)
+        yield from _built(call.get("in", []), around)  # factories may include others
 
 
 def _rows(calls: list[Item], style: str, around: Around) -> Iterator[Row]:
