@@ -122,7 +122,7 @@ class Collector:
     def verdict(self, found: Found, method: Item, nature: Nature, *, whole: bool) -> Verdict | None:
         """Whose test a method is."""
         annotated = self.annotation(found, method)
-        if annotated and not (annotated[0] == "junit4" and nature.case and not nature.runner):
+        if annotated and not (annotated[0] == "junit4" and nature.known and not nature.runner):
             return admitted(annotated, method, nature)
         if "static" in method.get("mods", ()) or "receiver" in method:
             return None

@@ -154,7 +154,7 @@ class _Reader:
         else:
             end = self.scanner.block(token.start())
         item = {"k": kind, "name": name, **self._place(start, end), "mods": body.mods, "marks": body.marks}
-        body.classes.append(compact({**item, "bases": _bases([word for word, _ in words[1:]]), **inner}))
+        body.classes.append(compact({**item, **_bases([word for word, _ in words[1:]]), **inner}))
         return end
 
     def _heading(self, place: int) -> tuple[list[tuple[str, int]], re.Match[bytes] | None]:
@@ -237,19 +237,21 @@ class _Reader:
         }
 
 
-def _bases(words: list[str]) -> list[str]:
-    """Names behind `extends` and `implements`, dotted ones put together again; type arguments do no harm."""
+def _bases(words: list[str]) -> dict[str, Any]:
+    """Names behind `extends` and `implements`, dotted ones put together again; the superclass is the first extended."""
     bases: list[str] = []
-    collecting = joined = False
+    parent, collecting, dotted = "", "", False
     for word in words:
         if word in ("extends", "implements"):
-            collecting, joined = True, False
+            collecting = word
         elif word == ".":
-            joined = True
+            dotted = True
+            continue
         elif collecting and word != ",":
-            if joined and bases:
+            if dotted and bases:
                 bases[-1] += f".{word}"
             else:
                 bases.append(word)
-            joined = False
-    return bases
+            parent = bases[0] if collecting == "extends" else parent
+        dotted = False
+    return {"super": parent, "bases": bases}

@@ -66,6 +66,7 @@ def _nodes(body: Node | None) -> Iterator[Node]:
 def _class(node: Node, depth: int) -> Item:
     name = node.child_by_field_name("name") or node
     mods, marks = _modifiers(node)
+    bases = list(_bases(node))
     return compact(
         {
             "k": CLASSES[node.type],
@@ -75,20 +76,21 @@ def _class(node: Node, depth: int) -> Item:
             "end": end_line(node),
             "mods": mods if node.type == "class_declaration" else [*mods, "static"],  # all others are so by nature
             "marks": marks,
-            "bases": list(_bases(node)),
+            "super": next((name for name, is_super in bases if is_super), ""),
+            "bases": [name for name, _ in bases],
             **_members(node.child_by_field_name("body"), depth),
         }
     )
 
 
-def _bases(node: Node) -> Iterator[str]:
-    """The superclass first, then interfaces."""
+def _bases(node: Node) -> Iterator[tuple[str, bool]]:
+    """The superclass first, then interfaces; each with whether it is the superclass."""
     for child in node.named_children:
         if child.type == "superclass":
-            yield from (_type(one) for one in child.named_children)
+            yield from ((_type(one), True) for one in child.named_children)
         elif child.type in ("super_interfaces", "extends_interfaces"):
             for types in child.named_children:
-                yield from (_type(one) for one in types.named_children)
+                yield from ((_type(one), False) for one in types.named_children)
 
 
 def _type(node: Node) -> str:

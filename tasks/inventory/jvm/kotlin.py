@@ -84,7 +84,7 @@ class _Reader:
         mods, marks = self._modifiers(node, _first(node, "modifiers"))
         item = {"k": "class", "name": plain(name), "line": line(name), "column": column(name), "end": end_line(node)}
         calls = [*_constructor(node), *inner.pop("calls", [])]
-        item |= {"mods": mods, "marks": marks, "bases": list(_bases(node)), **inner, "calls": calls}
+        item |= {"mods": mods, "marks": marks, **_bases(node), **inner, "calls": calls}
         return {"classes": [compact(item)]}
 
     def _class(self, node: Node, depth: int) -> Item:
@@ -103,7 +103,7 @@ class _Reader:
                 "end": end_line(node),
                 "mods": mods,
                 "marks": marks,
-                "bases": list(_bases(node)),
+                **_bases(node),
                 **inner,
                 "calls": calls,
             }
@@ -176,11 +176,12 @@ def _kind(node: Node, mods: list[str]) -> str:
     return next((word for word in ("enum", "annotation") if word in mods), "class")
 
 
-def _bases(node: Node) -> Iterator[str]:
-    for specifier in _specifiers(node):
-        inner = specifier.named_children[0] if specifier.named_children else specifier
-        if inner.type in ("constructor_invocation", "user_type", "explicit_delegation"):
-            yield dotted(inner)
+def _bases(node: Node) -> dict[str, Any]:
+    """All bases, and which is the superclass: the one that is constructed, if the class has no other constructor."""
+    found = [specifier.named_children[0] for specifier in _specifiers(node) if specifier.named_children]
+    bases = [(dotted(inner), inner.type) for inner in found]
+    parents = [name for name, kind in bases if kind == "constructor_invocation"] or [name for name, _ in bases]
+    return {"super": parents[0] if parents else "", "bases": [name for name, _ in bases]}
 
 
 def _specifiers(node: Node) -> Iterator[Node]:

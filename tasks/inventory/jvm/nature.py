@@ -14,11 +14,9 @@ CASE: Final = "TestCase"
 SPECIFICATIONS: Final = ("Specification", "Spec")
 SPOCK: Final = "spock.lang.Specification"
 #: classes of the runners themselves, which a runner's own repository declares
-ROOTS: Final = frozenset(
-    {"junit.framework.TestCase", "groovy.util.GroovyTestCase", "groovy.test.GroovyTestCase", SPOCK}
-    | {f"io.kotest.core.spec.style.{style}" for style in STYLES}
-)
-#: what a base outside the repository may be called, likeliest first, and the class it is the base of
+CASES: Final = frozenset({"junit.framework.TestCase", "groovy.util.GroovyTestCase", "groovy.test.GroovyTestCase"})
+ROOTS: Final = CASES | {SPOCK} | {f"io.kotest.core.spec.style.{style}" for style in STYLES}
+#: a class, and what its superclass outside the repository may be called, likeliest first
 Outside = tuple[Found, tuple[str, ...]]
 
 
@@ -28,6 +26,7 @@ class Nature:
 
     order: tuple[Found, ...]  # itself and its bases in the repository, nearest first
     case: bool = False  # a JUnit 3 case
+    known: bool = False  # surely so, and not by the name of a base alone
     specification: bool = False  # Spock
     style: str = ""  # Kotest
     many: bool = False  # run with parameters
@@ -49,7 +48,7 @@ class Natures:
         return self.known[key]
 
     def chain(self, found: Found) -> tuple[list[Found], list[Outside]]:
-        """A class and its bases in the repository, nearest first, and the bases outside."""
+        """A class and its bases in the repository, nearest first, and the superclasses outside."""
         order: list[Found] = []
         outside: list[Outside] = []
         seen: set[int] = set()
@@ -60,9 +59,12 @@ class Natures:
                 continue
             seen.add(id(one.item))
             order.append(one)
-            meanings = [self.names.meaning(one.scope, base) for base in one.item.get("bases", [])]
-            outside += [(one, meaning) for meaning in meanings if not isinstance(meaning, Found)]
-            stack += [meaning for meaning in reversed(meanings) if isinstance(meaning, Found)]
+            for base in reversed(one.item.get("bases", [])):
+                meaning = self.names.meaning(one.scope, base)
+                if isinstance(meaning, Found):
+                    stack.append(meaning)
+                elif base == one.item.get("super"):
+                    outside.append((one, meaning))
         return order, outside
 
 
@@ -76,6 +78,7 @@ def judged(order: Sequence[Found], outside: Sequence[Outside]) -> Nature:
     provided = any(name == "TestMethodProviders" and "JUnit3" in text for name, text in said)
     return Nature(
         order=tuple(order),
+        known=any(CASES & set(meaning) for _, meaning in outside),
         case=provided or any(name.endswith(CASE) for name in last),
         specification=any(SPOCK in meaning for _, meaning in outside)
         or (groovy and any(name.endswith(SPECIFICATIONS) for name in last)),

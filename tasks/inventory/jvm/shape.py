@@ -1,6 +1,6 @@
 """The shape in which the readers of the three languages keep classes and methods.
 
-A class is {"k", "name", "line", "column", "end", "mods", "marks", "bases", "methods", "classes"}, a method
+A class is {"k", "name", "line", "column", "end", "mods", "marks", "super", "bases", "methods", "classes"}, a method
 {"name", "line", "column", "end", "mods", "marks", "params", "value"}; empty entries are left out.
 """
 

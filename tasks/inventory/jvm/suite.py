@@ -13,7 +13,7 @@ from tasks.inventory.jvm.nature import ROOTS
 from tasks.inventory.model import Facts, FactsByPath, Test
 from tasks.inventory.project import Project, folder_of
 
-NAME: Final = re.compile(r"Test|Spec|IT$|ITCase$|^IT[A-Z]")
+NAME: Final = re.compile(r"^Test|Tests?$|TestCase$|Spec$|Specification$|IT$|ITCase$|^IT[A-Z]")
 #: folders that hold tests, by name
 FOLDER: Final = re.compile(r"(?i)test|^(it|spec|specs|e2e|integration|functional|acceptance)$")
 
