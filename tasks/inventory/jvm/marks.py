@@ -48,8 +48,7 @@ def runner_of(names: Names, found: Found, name: str, steps: int = STEPS) -> tupl
     meaning = names.meaning(found, name)
     word = name.rpartition(".")[2]
     if not isinstance(meaning, Found):
-        explicit = "." in name or any(alias == name for _, alias in names.facts[found.path].get("imports", []))
-        external = explicit and word.endswith("Test") and word not in NO_TESTS and not steps < STEPS
+        external = names.explains(found, name) and word.endswith("Test") and word not in NO_TESTS and not steps < STEPS
         return ("junit5", True) if external else None
     if meaning.item["k"] != "annotation" or steps <= 0:
         return None
@@ -77,8 +76,7 @@ def _status(names: Names, found: Found, name: str, steps: int = STEPS) -> str | 
             return None
         inner = (_status(names, meaning, one[0], steps - 1) for one in meaning.item.get("marks", []))
         return next((status for status in inner if status), None)
-    explicit = "." in name or any(alias == name for _, alias in names.facts[found.path].get("imports", []))
-    return None if explicit else SKIP_WORDS.get(name)
+    return None if names.explains(found, name) else SKIP_WORDS.get(name)
 
 
 def is_disabled(marks: list[list[str]]) -> bool:

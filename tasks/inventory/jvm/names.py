@@ -11,6 +11,8 @@ from tasks.inventory.project import folder_of
 SUFFIXES: Final = ("java", "kt", "groovy")
 #: files of one name that are looked at; a repository seldom has more
 SAME_NAME: Final = 64
+MOST_STARS: Final = 64
+NESTING: Final = 3  # words of a full name that may be a class and its outer ones
 
 
 class Found(NamedTuple):
@@ -49,6 +51,7 @@ class Names:
     roots: frozenset[str] = frozenset()
     classes: dict[str, list[Found]] = field(default_factory=dict)
     known: dict[tuple[str, tuple[str, ...], str], Meaning] = field(default_factory=dict)
+    tables: dict[str, tuple[dict[str, str], list[str]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Index every class by its full name."""
@@ -88,31 +91,44 @@ class Names:
 
     def candidates(self, found: Found, name: str) -> Iterator[str]:
         """Full names a name may have, likeliest first: nested, imported, of the package, by a star, as it stands."""
-        facts = self.facts[found.path]
-        package = facts.get("package", "")
+        package = self.facts[found.path].get("package", "")
         prefix = f"{package}." if package else ""
         head, _, rest = name.partition(".")
         tail = f".{rest}" if rest else ""
         for length in range(len(found.names) if found.item["k"] != "file" else 0, 0, -1):
             yield f"{prefix}{'.'.join(found.names[:length])}.{name}"
-        stars = []
-        for dotted, alias in facts.get("imports", []):
-            if alias == head:
-                yield dotted + tail
-            elif alias == "*":
-                stars.append(dotted)
+        explicit, stars = self.imports(found.path)
+        if head in explicit:
+            yield explicit[head] + tail
         yield prefix + name
         yield from (f"{dotted}.{name}" for dotted in stars)
         if package:
             yield name
 
+    def imports(self, path: str) -> tuple[dict[str, str], list[str]]:
+        """Imports of a file: full names by the name they give, and what is imported whole."""
+        if path not in self.tables:
+            pairs = self.facts[path].get("imports", [])
+            stars = [dotted for dotted, alias in pairs if alias == "*"]
+            self.tables[path] = {alias: dotted for dotted, alias in reversed(pairs)}, stars[:MOST_STARS]
+        return self.tables[path]
+
+    def explains(self, found: Found, name: str) -> bool:
+        """Whether a name says by itself, or an import says, where it comes from."""
+        return "." in name or name in self.imports(found.path)[0]
+
     def needed(self, found: Found, name: str) -> Iterator[str]:
         """Files not read yet in which a name may be declared."""
+        written = self.imports(found.path)[0].get(name.partition(".")[0], name)
+        if self.paths.keys().isdisjoint(written.split(".")[-NESTING:]):
+            return
         for candidate in self.candidates(found, name):
             if candidate in self.roots or candidate in self.classes:
                 return
             words = candidate.split(".")
-            for length in range(len(words), max(0, len(words) - 3), -1):  # a nested class lies in its outer one's file
+            for length in range(
+                len(words), max(0, len(words) - NESTING), -1
+            ):  # a nested class lies in its outer one's file
                 folder = "/".join(words[: length - 1])
                 sources = self.paths.get(words[length - 1], [])[:SAME_NAME]
                 new = [path for path in sources if path not in self.facts and fits(folder_of(path), folder)]

@@ -44,6 +44,7 @@ class JvmSuite:
     project: Project
     sources: dict[str, list[str]]
     runners: dict[str, list[str]]
+    candidates: dict[str, bool] = field(default_factory=dict)
     asked: tuple[int, set[str]] = (0, set())
     folded: dict[tuple[str, ...], list[list[Hit]]] = field(default_factory=dict)
 
@@ -64,6 +65,12 @@ class JvmSuite:
         suite: JvmSuite = project.shared["jvm"]
         return suite
 
+    def wants(self, path: str) -> bool:
+        """Whether a file is a candidate; every runner asks, more than once."""
+        if path not in self.candidates:
+            self.candidates[path] = is_candidate(path)
+        return self.candidates[path]
+
     def needs(self, facts: FactsByPath) -> set[str]:
         """Files that bases and annotations lead to."""
         if self.asked[0] != len(facts):  # facts only grow, and every runner asks
@@ -77,7 +84,7 @@ class JvmSuite:
         self.project.beat()
         asked: set[str] = set()
         for found in names.all(path):
-            for name in leading(found, whole=is_candidate(path)):
+            for name in leading(found, whole=self.wants(path)):
                 if name not in asked:
                     asked.add(name)
                     yield from names.needed(found, name)
@@ -150,7 +157,7 @@ class JvmScope:
 
     def wants(self, path: str) -> bool:
         """By folder and name."""
-        return is_candidate(path)
+        return self.suite.wants(path)
 
     def needs(self, facts: FactsByPath) -> set[str]:
         """Files that bases and annotations come from."""
