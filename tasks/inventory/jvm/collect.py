@@ -10,6 +10,8 @@ from tasks.inventory.jvm.nature import Nature, Natures, is_concrete, is_nested, 
 from tasks.inventory.jvm.shape import Item
 
 NESTED: Final = 8  # inner test classes in each other
+#: inherited methods and calls that are looked at in one run, ten times what a large repository has
+MOST_INHERITED: Final = 1_000_000
 TESTNG: Final = "org.testng.annotations.Test"
 #: runners that find an inherited test even where a nearer method without annotation overrides it
 LENIENT: Final = frozenset({"junit4", "testng"})
@@ -42,6 +44,7 @@ class Collector:
     kotlin_test: Callable[[str], str]
     natures: Natures = field(init=False)
     annotated: dict[int, Verdict | None] = field(default_factory=dict)
+    inherited: int = 0
 
     def __post_init__(self) -> None:
         """Share the names."""
@@ -55,7 +58,7 @@ class Collector:
         for found in self.names.all(path):
             yield from specification(found, styles.factories(found.names, found.item), None)
             if runs(found):
-                yield from self.run(found, self.natures.of(found), self.around(found), 0)
+                yield from self.run(found, self.around(found), set(), 0)
             elif is_concrete(found):  # TestNG makes the instances around an inner class as well
                 hits = self.methods(self.natures.of(found), self.around(found))
                 yield from (hit for hit in hits if hit.framework == "testng")
@@ -80,25 +83,34 @@ class Collector:
                 return status
         return None
 
-    def run(self, found: Found, nature: Nature, status: str | None, depth: int) -> Iterator[Hit]:
-        """Tests of one class, and of the inner classes that run with it."""
+    def run(self, found: Found, status: str | None, done: set[int], depth: int) -> Iterator[Hit]:
+        """Tests of one class, and of the inner classes that run with it.  done: inner classes that have run."""
+        nature = self.natures.of(found)
         if nature.style and "private" in found.item.get("mods", ()):
             return  # Kotest's discovery leaves private ones out
         yield from self.methods(nature, status)
-        for one in nature.order if nature.style else ():
+        for one in self.affordable(nature, "calls") if nature.style else ():
             yield from specification(one, styles.rows(one.names, one.item, nature.style), status)
-        for one in nature.order if depth < NESTED else ():
+        for one in self.affordable(nature, "classes") if depth < NESTED else ():
             for item in one.item.get("classes", []):
-                if is_nested(item) and "abstract" not in item.get("mods", ()):
+                if is_nested(item) and "abstract" not in item.get("mods", ()) and id(item) not in done:
+                    done.add(id(item))  # it may inherit from the class around it, and so hold itself
                     inner = Found(one.path, item, (*one.outer, one))
                     own = marks.status_of(self.names, inner.scope, item.get("marks", []))
-                    yield from self.run(inner, self.natures.of(inner), status or own, depth + 1)
+                    yield from self.run(inner, status or own, done, depth + 1)
+
+    def affordable(self, nature: Nature, what: str) -> Iterator[Found]:
+        """A class and its bases, as long as what has been looked at in bases stays within bounds."""
+        for place, one in enumerate(nature.order):
+            self.inherited += len(one.item.get(what, ())) + 1 if place else 0
+            if self.inherited < MOST_INHERITED or not place:
+                yield one
 
     def methods(self, nature: Nature, status: str | None) -> Iterator[Hit]:
         """Methods of a class and its bases that are tests, each unless a nearer one stands for it."""
         declared: set[tuple[str, int]] = set()
         taken: set[tuple[str, int]] = set()
-        for place, one in enumerate(nature.order):
+        for place, one in enumerate(self.affordable(nature, "methods")):
             mine = {(method["name"], method.get("params", 0)): method for method in one.item.get("methods", [])}
             whole = self.is_whole(nature.order[place:])
             for method in one.item.get("methods", []):

@@ -10,6 +10,7 @@ from typing import Any, Final
 Item = dict[str, Any]
 #: deeper nesting of classes is no program's
 DEEPEST: Final = 16
+MOST_MARKS: Final = 64
 #: arguments of an annotation are kept up to this length, of those whose arguments some rule reads
 ARGUMENTS: Final = 160
 READ: Final = frozenset({"Test", "RunWith", "TestMethodProviders", "EnumSource"})
@@ -26,7 +27,9 @@ def mark(name: str, arguments: str) -> list[str]:
 
 
 def compact(item: Item) -> Item:
-    """Leave out what is empty or false."""
+    """Leave out what is empty or false, and annotations beyond any honest number."""
+    if len(item.get("marks", ())) > MOST_MARKS:
+        item["marks"] = item["marks"][:MOST_MARKS]
     return {key: value for key, value in item.items() if value or key == "line"}
 
 

@@ -103,6 +103,7 @@ class JvmSuite:
         for path in owned:
             self.project.beat()
             for hit in collector.file(path):
+                self.project.beat()
                 folded.setdefault(hit.place, []).append(hit)
         return list(folded.values())
 
