@@ -27,6 +27,9 @@ SUFFIXES: Final = {
     "swift": "swift",
     "rb": "ruby",
     "rs": "rust",
+    "java": "java",
+    "kt": "kotlin",
+    "groovy": "groovy",
 }
 
 #: language id -> module with `extract(source) -> Facts`; imported in parsing children only
@@ -44,6 +47,10 @@ READERS: Final = {
     "swift": ".swift.facts",
     "ruby": ".ruby.facts",
     "rust": ".rust.facts",
+    "java": ".jvm.java",
+    "kotlin": ".jvm.kotlin",
+    "groovy": ".jvm.groovy",
+    "jvm-build": ".jvm.build",
     "toml": ".formats",
     "ini": ".formats",
     "json": ".formats",

@@ -22,6 +22,8 @@ GRAMMARS: Final = {
     "swift": ("tree_sitter_swift", "language"),
     "ruby": ("tree_sitter_ruby", "language"),
     "rust": ("tree_sitter_rust", "language"),
+    "java": ("tree_sitter_java", "language"),
+    "kotlin": ("tree_sitter_kotlin", "language"),
 }
 
 

@@ -38,6 +38,7 @@ SAMPLES = {
     "swift": (
         b"import A\n#if B\n@Test(.c) func d(e: F) -> G {}\n#endif\nclass H: I { func j() {} }\nextension H.K {}\n",
         "import_declaration directive function_declaration directive class_declaration class_declaration",
+    ),
     "ruby": (
         b"class A < B; end\nmodule C; end\nD = E.new do\nend\ndef f; end\ndef self.g; end\nit 'h', :i, j: 1 do end",
         "class module assignment method singleton_method call",
@@ -45,6 +46,14 @@ SAMPLES = {
     "rust": (
         b"#[test]\nfn a() {}\nmod b {}\nmacro_rules! c { ($d:ident) => { e } }\nf! { g }",
         "attribute_item function_item mod_item macro_definition macro_invocation",
+    ),
+    "java": (
+        b"package a; import static b.C; @D class E<F> extends G<F> { @H void i() {} } record J(int k) {} @interface L {}",
+        "package_declaration import_declaration class_declaration record_declaration annotation_type_declaration",
+    ),
+    "kotlin": (
+        b"package a.b\nimport c.d as e\n@F class G : H({ i { } }), J {\n  init { k() }\n}\nobject M\nfun N.o() = p\nval q = r\n",
+        "package_header import class_declaration object_declaration function_declaration property_declaration",
     ),
 }
 
