@@ -28,12 +28,19 @@ class FairRequest(Request):
     """A delivery, as the worker's main process sees it."""
 
     _asked = False
+    acknowledged: bool  # Celery's
 
     def revoked(self) -> bool:
         """Never to Celery: the delivery goes to a child, finds that it was cancelled, and ends the job."""
         if self.id in state.revoked:
             self._cancel()
         return False
+
+    def acknowledge(self) -> None:
+        """Every outcome that Celery acknowledges was a commit that deleted or re-scheduled the message."""
+        if not self.acknowledged:
+            self._message.settled()
+            self.acknowledged = True
 
     def terminate(self, pool: Any, signal: Any = None) -> None:
         """The job stops by itself within seconds; with KILL its process ends now, the job by its next delivery."""

@@ -94,7 +94,7 @@ def database_url(server: embedded.Server, template: str) -> Iterator[str]:
 def uow(database_url: str) -> Iterator[UnitOfWork]:
     """Transactions on the fresh database that publish as the product does."""
     engine = make_engine(database_url, pool_size=20)
-    yield UnitOfWork(engine, _publisher())
+    yield UnitOfWork(engine, publishing())
     engine.dispose()
 
 
@@ -262,7 +262,7 @@ def raw_connection(url: str) -> Iterator[Connection]:
         yield connection
 
 
-def _publisher() -> Callable[[Session, JobMessage], None]:
+def publishing() -> Callable[[Session, JobMessage], None]:
     from celery import Celery
 
     from tasks.publish import publisher

@@ -105,6 +105,7 @@ def _begin(
         slots.release(tx, delivery)
         return Outcome.STALE
     messages.mark_started(tx, delivery)
+    tx.relax()  # a crash of the server makes the message ready again, and whoever runs it now is fenced off
     events.add(tx, delivery.job_id, "started", attempt=delivery.attempt)
     if account:
         _fill(tx, account, service, policy)

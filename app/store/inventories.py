@@ -115,7 +115,7 @@ def listing(files: Sequence[FileRow]) -> Listing:
 
 def attach(tx: Tx, analysis_id: UUID, listed: Listing, parser_version: str) -> None:
     """Make stored files the result of an analysis; part of its finish commit."""
-    tx.run(_ATTACH, analysis_id=analysis_id, parser_version=parser_version, **listed)
+    tx.write(_ATTACH, analysis_id=analysis_id, parser_version=parser_version, **listed)
 
 
 def _tests(file: FileRow) -> str:

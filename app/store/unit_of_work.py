@@ -11,7 +11,7 @@ from functools import wraps
 from typing import Any, ParamSpec, Protocol, TypeVar
 from uuid import UUID
 
-from sqlalchemy import Engine, TextClause
+from sqlalchemy import Engine, TextClause, text
 from sqlalchemy.exc import DBAPIError
 
 from app.store.session import Rows, Session, session
@@ -19,6 +19,7 @@ from app.store.session import Rows, Session, session
 P = ParamSpec("P")
 R = TypeVar("R")
 
+_RELAX = text("SET LOCAL synchronous_commit = off")
 VICTIM_CODES = ("40001", "40P01")  # serialization failure, deadlock
 VICTIM_RETRIES = 4
 
@@ -80,6 +81,13 @@ class Tx:
     def write(self, statement: TextClause, **parameters: object) -> None:
         """Execute a statement whose result nobody reads, with the next one or at the end; its error comes up there."""
         self.connection.write(statement, parameters)
+
+    def relax(self) -> None:
+        """Let the commit return before it is on disk: a crash of the server may undo it, and nothing that came after.
+
+        For steps that are simply taken again, and of which nobody was told what must hold.
+        """
+        self.write(_RELAX)
 
     def flush(self) -> None:
         """Send the writes that wait."""

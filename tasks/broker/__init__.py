@@ -26,7 +26,8 @@ Delivery.  The request carries `lease_token`, `delivery_count`, `retry_count`, `
 `requested_eta` (`self.request.lease_token`).  Fence your writes by locking the row with (task_id, lease_token).  Your
 code sets `started_at` on its row when it really begins: only started deliveries whose worker died are counted in
 `lost_count`.  After `max_deliveries` of them the message becomes a dead letter, as do a rejected one and one that
-cannot be read (`kombu_dead_letter.reason`: `lost`, `rejected`, `undecodable`).
+cannot be read (`kombu_dead_letter.reason`: `lost`, `rejected`, `undecodable`).  Code that deletes its message in a
+commit of its own may call `settled()` on it instead of `ack()`: nothing more is written, and no claim waits for it.
 
 Retry.  `Task.retry` updates the leased row in place.  With `snooze=True` it counts as a snooze, not as a retry:
 `self.retry(countdown=30, snooze=True)`; with `park=True` its whole group waits until it is woken.  A retry whose lease

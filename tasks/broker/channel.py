@@ -15,7 +15,7 @@ from .batch import PublishBatch
 from .celery_worker import is_serving, is_stopping, unfinished_ids
 from .database import CONNECTION_ERRORS, Row
 from .envelope import Letter, delivery, letter
-from .ledger import ACK, REJECTED, REQUEUE, UNDECODABLE
+from .ledger import ACK, REJECTED, REQUEUE, SETTLED, UNDECODABLE
 from .node import Node
 from .post import put, put_many
 from .statements import statements
@@ -42,6 +42,12 @@ class Delivery(virtual.Message):
             self._state = "ACK"
         else:
             super().ack(multiple=multiple)
+
+    def settled(self) -> None:
+        """What an acknowledgement would write is written: the task deleted the message in a commit of its own."""
+        if not self.acknowledged:
+            self.channel.node.settle(self.delivery_tag, SETTLED)
+            self._state = "ACK"
 
 
 class Channel(virtual.Channel):

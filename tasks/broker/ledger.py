@@ -10,6 +10,8 @@ from .statements import Statements
 
 #: How a delivery ends: done; back on its queue; a dead letter, for a reason.
 ACK, REQUEUE, REJECTED, UNDECODABLE, LOST = "ack", "requeue", "rejected", "undecodable", "lost"
+#: Its own commit has written it down: nothing is left to write here.
+SETTLED = "settled"
 
 
 class Ledger:

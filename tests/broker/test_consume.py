@@ -151,6 +151,20 @@ def test_closing_hands_everything_back_without_a_charge(broker: Broker, taker: T
     assert taker().take(1)[0].headers["delivery_count"] == 2
 
 
+def test_a_delivery_that_its_task_has_settled_leaves_room_and_writes_nothing(broker: Broker, taker: Take) -> None:
+    for name in "abc":
+        broker.send("work", task_id=name)
+    one = taker(prefetch=1)
+    (first,) = one.take(1)
+    broker.query("DELETE FROM kombu_message WHERE task_id = 'a'")
+    first.settled()
+    (second,) = one.take(1)
+    assert second.headers["id"] == "b"
+    second.settled()  # and was not deleted: the lease is what brings it back
+    assert [message.headers["id"] for message in one.take(1)] == ["c"]
+    assert broker.query("SELECT task_id, visible FROM kombu_message ORDER BY id") == [("b", False), ("c", False)]
+
+
 def test_an_ack_of_a_lease_that_went_to_another_changes_nothing(broker: Broker, taker: Take) -> None:
     broker.send("work")
     zombie = taker()

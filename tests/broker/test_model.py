@@ -28,6 +28,7 @@ from tasks.broker.options import Options
 from tasks.broker.park import park, wake
 from tasks.broker.post import put, put_many
 from tasks.broker.publish import runner
+from tasks.broker.spacing import Spacing
 from tasks.broker.statements import statements
 from tests.broker.conftest import Broker, wait_for
 
@@ -154,7 +155,7 @@ class History(RuleBasedStateMachine):
         holder.node.reader.hear("main", None)
         holder.node.reader._places["main"].budget.due_at = 0
         holder.node.reader.poll_at = inf
-        holder.node._exchanged_at = 0
+        holder.node.spacing = Spacing()
         holder.node.step()
         buried = {row[0] for row in self.run("SELECT task_id FROM kombu_dead_letter", {})} - set(self.dead)
         got = [Delivery(holder, m.delivery_tag, m.headers["id"], m.token) for m in holder.inbox]
