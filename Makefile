@@ -75,7 +75,7 @@ bench-accept: setup ## accept and submit-to-start latency of the running service
 bench-start: setup ## time from nothing to ready
 	$(BIN)/python -m bench.start
 
-bench-inventory: setup ## time and memory to inventory a repository: make bench-inventory REPO=path
+bench-inventory: setup ## time and memory to inventory local repositories: make bench-inventory REPO=path
 	$(BIN)/python -m bench.inventory $(REPO)
 
 clean: ## remove the environment and caches; data in FAIRLANE_HOME stays

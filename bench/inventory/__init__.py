@@ -1,0 +1,1 @@
+"""Time, memory and repeated runs of the inventory engine."""

@@ -1,0 +1,33 @@
+"""`python -m bench.inventory PATH[@COMMIT] …`: time and memory of inventories; the last line is JSON."""
+
+import argparse
+import json
+from pathlib import Path
+
+from bench.inventory import engine, whole
+
+
+def main() -> None:
+    """One repository after the other."""
+    parser = argparse.ArgumentParser(prog="python -m bench.inventory", description=__doc__)
+    parser.add_argument("repositories", nargs="+", metavar="PATH[@COMMIT]")
+    parser.add_argument("--only", choices=["command", "engine"], help="one half of it")
+    given = parser.parse_args()
+    print(f"import of the engine {engine.import_seconds():.3f} s", flush=True)
+    found = {}
+    for name in given.repositories:
+        path, _, commit = name.partition("@")
+        figures: dict[str, float] = {}
+        if given.only != "command":
+            figures |= engine.measure(path, commit or None)
+        if given.only != "engine":
+            figures |= whole.measure(path, commit or "HEAD")
+        found[Path(path).parent.name if Path(path).name == "repo" else Path(path).name] = figures
+        print(name)
+        for what, figure in figures.items():
+            print(f"  {what:36} {figure:12,.3f}", flush=True)
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()
