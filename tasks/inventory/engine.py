@@ -4,10 +4,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from tasks.inventory.frameworks import FRAMEWORKS
 from tasks.inventory.interface import Framework, Scope
+from tasks.inventory.isolation import RULES_FAILED, attempt, claimed, listed
 from tasks.inventory.languages import language_of
 from tasks.inventory.loader import Loader
 from tasks.inventory.model import Checkpoint, Facts, FactsCache, FactsKey, FileInventory, Inventory, Test, silent
@@ -55,13 +57,20 @@ class _Run:
         with closing(self.repo.entries()) as entries:
             self.blobs = {entry.path: entry.blob_id for entry in entries if not is_foreign(entry.path)}
         project = Project(self.blobs, self.read(self.configs()), beat=self.repo.pulse.beat)
-        scopes = [(framework, framework.scope(project)) for framework in self.frameworks]
+        scopes = list(self.scopes(project))
         candidates = set(self.candidates([scope for _, scope in scopes]))
         self.facts = self.read({path: language for path in candidates if (language := language_of(path))})
         self.follow([scope for _, scope in scopes])
         tests = self.tests(scopes, sorted(candidates & self.facts.keys()))
         files = sorted({test.file for test in tests} | candidates & self.facts.keys())
         return Inventory(self.repo.commit, tuple(self.files(files, tests)), PARSER_VERSION)
+
+    def scopes(self, project: Project) -> Iterator[tuple[Framework, Scope]]:
+        """The frameworks, each with its configuration; one that cannot read it is left out."""
+        for framework in self.frameworks:
+            scope = attempt(partial(framework.scope, project), None, framework=framework.name)
+            if scope is not None:
+                yield framework, scope
 
     def candidates(self, scopes: Sequence[Scope]) -> Iterator[str]:
         """Paths some framework wants to read."""
@@ -86,7 +95,10 @@ class _Run:
     def follow(self, scopes: Iterable[Scope]) -> None:
         """Read what files lead to, until they lead to nothing new."""
         for _ in range(ROUNDS):
-            wanted = set().union(*(scope.needs(self.facts) for scope in scopes)) & self.blobs.keys()
+            needs = [
+                attempt(partial(scope.needs, self.facts), set(), framework=type(scope).__name__) for scope in scopes
+            ]
+            wanted = set[str]().union(*needs) & self.blobs.keys()
             new = {path: language for path in wanted - self.facts.keys() if (language := language_of(path))}
             if not new:
                 return
@@ -100,10 +112,11 @@ class _Run:
             for name in owners(scopes, path, self.facts[path]):
                 owned[name].append(path)
         found: list[Test] = []
+        failed: set[str] = set()
         for framework, scope in scopes:
-            for test in scope.tests(owned[framework.name], self.facts):
-                self.repo.pulse.beat()
-                found.append(test)
+            found += listed(scope, owned[framework.name], self.facts, framework.name, failed)
+            self.repo.pulse.beat()
+        self.facts |= {path: {"skipped": RULES_FAILED} for path in failed}
         return sorted(found, key=Test.order)
 
     def files(self, paths: Iterable[str], tests: Iterable[Test]) -> Iterable[FileInventory]:
@@ -120,7 +133,9 @@ def owners(scopes: Sequence[tuple[Framework, Scope]], path: str, facts: Facts) -
     claims = [
         (claim, framework.name, framework.shared)
         for framework, scope in scopes
-        if "skipped" not in facts and scope.wants(path) and (claim := scope.claim(path, facts)) is not None
+        if "skipped" not in facts
+        and scope.wants(path)
+        and (claim := claimed(scope, path, facts, framework.name)) is not None
     ]
     alone = [(claim, name) for claim, name, shared in claims if not shared]
     best = [max(alone)[1]] if alone else []

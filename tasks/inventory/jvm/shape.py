@@ -30,7 +30,7 @@ def compact(item: Item) -> Item:
     """Leave out what is empty or false, and annotations beyond any honest number."""
     if len(item.get("marks", ())) > MOST_MARKS:
         item["marks"] = item["marks"][:MOST_MARKS]
-    return {key: value for key, value in item.items() if value or key == "line"}
+    return {key: value for key, value in item.items() if value or key in ("line", "name")}
 
 
 def matters(method: Item) -> bool:
