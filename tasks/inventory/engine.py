@@ -9,7 +9,7 @@ from typing import Final
 
 from tasks.inventory.frameworks import FRAMEWORKS
 from tasks.inventory.interface import Framework, Scope
-from tasks.inventory.isolation import RULES_FAILED, attempt, claimed, listed
+from tasks.inventory.isolation import RULES_FAILED, attempt, claimed, listed, needed
 from tasks.inventory.languages import language_of
 from tasks.inventory.loader import Loader
 from tasks.inventory.model import Checkpoint, Facts, FactsCache, FactsKey, FileInventory, Inventory, Test, silent
@@ -95,10 +95,7 @@ class _Run:
     def follow(self, scopes: Iterable[Scope]) -> None:
         """Read what files lead to, until they lead to nothing new."""
         for _ in range(ROUNDS):
-            needs = [
-                attempt(partial(scope.needs, self.facts), set(), framework=type(scope).__name__) for scope in scopes
-            ]
-            wanted = set[str]().union(*needs) & self.blobs.keys()
+            wanted = set[str]().union(*(needed(scope, self.facts) for scope in scopes)) & self.blobs.keys()
             new = {path: language for path in wanted - self.facts.keys() if (language := language_of(path))}
             if not new:
                 return
@@ -130,12 +127,14 @@ class _Run:
 
 def owners(scopes: Sequence[tuple[Framework, Scope]], path: str, facts: Facts) -> list[str]:
     """Names of the frameworks a candidate belongs to: all shared ones that claim it, and the best of the others."""
+    if "skipped" in facts:
+        return []
     claims = [
         (claim, framework.name, framework.shared)
         for framework, scope in scopes
-        if "skipped" not in facts
-        and scope.wants(path)
-        and (claim := claimed(scope, path, facts, framework.name)) is not None
+        if scope.wants(path)
+        for claim in [claimed(scope, path, facts, framework.name)]
+        if claim is not None
     ]
     alone = [(claim, name) for claim, name, shared in claims if not shared]
     best = [max(alone)[1]] if alone else []
