@@ -192,8 +192,8 @@ class RunnerFramework:
         name = path.rpartition("/")[2]
         if name in FORMATS:
             return FORMATS[name]
-        stem, _, suffix = name.rpartition(".")
-        if not stem.startswith(CONFIG_STEMS):
+        suffix = name.rpartition(".")[2]
+        if not any(configures(name, stem) for stem in CONFIG_STEMS):
             return None
         if suffix in ("json", "jsonc"):
             return "jsonc"
@@ -267,9 +267,20 @@ def table(value: Any) -> dict[str, Any]:
 
 
 def configs(project: Project, stem: str) -> Iterable[tuple[str, Any]]:
-    """Paths and contents of configuration files whose name begins so, shallowest first."""
-    found = [path for path in project.configs if path.rpartition("/")[2].startswith(stem) and not is_data(path)]
+    """Paths and contents of configuration files of such a name, shallowest first."""
+    found = [path for path in project.configs if configures(path.rpartition("/")[2], stem) and not is_data(path)]
     return ((path, project.data(path)) for path in sorted(found, key=lambda path: (path.count("/"), path)))
+
+
+def configures(name: str, stem: str) -> bool:
+    """Whether a file name begins so, or is a variant: `vitest.unit.config.ts`, `jest-e2e.json`."""
+    if name.startswith(stem):
+        return True
+    runner, _, config = stem.partition(".")
+    words = name.replace("-", ".").split(".")
+    if config != "config" or runner not in words:
+        return False
+    return "config" in words[-2:-1] or (words[0] == runner == "jest" and words[-1] == "json")
 
 
 def manifests(project: Project) -> Iterable[str]:

@@ -56,6 +56,14 @@ def refused(table: dict[str, Found], name: str) -> bool:
     return name in table and table[name].item.get("const") == "False"
 
 
+def aliased(member: Found, members: dict[str, Found]) -> Found:
+    """A member, or for `test_this = _check` the def that it is another name of."""
+    plain = member.item["k"] == "set" and not member.item.get("called")
+    values = member.item.get("values", []) if plain else []
+    other = members.get(values[0][0]) if len(values) == 1 else None
+    return other if other is not None and other.item["k"] == "def" else member
+
+
 def matches(name: str, patterns: tuple[str, ...]) -> bool:
     """Apply pytest's rule for python_functions and python_classes."""
     return any(
@@ -91,7 +99,7 @@ class Collector:
             places = (self.names.meaning(path, one) for one in (dotted, dotted.rpartition(".")[0]) if one)
             found = next((one for one in places if isinstance(one, Found) and one.item["k"] == "class"), None)
             if found is not None:
-                yield from self._methods(self.members(self.order(found)), outer | Marks(dynamic=True))
+                yield from self._methods(self.members(self.order(found)), outer | Marks(dynamic=True, cases=0))
 
     def _named(self, name: str, found: Found, outer: Marks) -> Iterator[Hit]:
         if found.item["k"] == "class":
@@ -138,7 +146,7 @@ class Collector:
         for found in reversed(order):
             outer = (*found.outer, found.item["name"])
             table |= bind(Found(found.path, item, outer) for item in found.item["body"])
-        return table
+        return {name: aliased(inner, table) for name, inner in table.items()}
 
     def order(self, found: Found) -> list[Found]:
         """A class and its bases in the repository, nearest first."""

@@ -78,7 +78,19 @@ def _function(node: Node, marks: list[Mark]) -> Item:
         item["marks"] = marks
     if returned := list(_returns(node)):
         item["returns"] = returned
+    if built := list(_built(node)):
+        item["built"] = built
     return item
+
+
+def _built(node: Node) -> Iterator[Item]:
+    """Classes that a function writes and returns: it makes test cases."""
+    body = list(named(node.child_by_field_name("body")))
+    names = {text(next(named(child), None)) for child in body if child.type == "return_statement"}
+    for child in body if names - {""} else ():
+        inner = child.child_by_field_name("definition") if child.type == "decorated_definition" else child
+        if inner is not None and inner.type == "class_definition" and text(inner.child_by_field_name("name")) in names:
+            yield from _statement(child)
 
 
 def _returns(node: Node) -> Iterator[Mark]:

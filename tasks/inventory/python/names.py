@@ -126,6 +126,8 @@ class Names:
             return found
         dotted = f"{values[0][0]}.{rest}" if rest else values[0][0]
         meaning = self.meaning(found.path, dotted, steps - 1)
+        if isinstance(meaning, Found) and found.item.get("called") and meaning.item.get("built") and not rest:
+            return Found(meaning.path, meaning.item["built"][0], (*meaning.outer, meaning.item["name"]))
         # a call's result is not what was called, except where only the name counts, as with marks
         return found if isinstance(meaning, Found) and found.item.get("called") else meaning
 

@@ -72,7 +72,8 @@ class PythonSuite:
         elif item["k"] == "made":
             yield from (value[0] for value in item["values"])
         elif item["k"] == "set":
-            yield from (value[0] for value in item["values"] if item["name"] == "pytestmark" or "TestCase" in value[0])
+            marks = item["name"] == "pytestmark" or self.scope_of(path).rules.is_class(item["name"])
+            yield from (value[0] for value in item["values"] if marks or "TestCase" in value[0])
         elif item["k"] == "import" and item.get("of"):
             rules = self.scope_of(path).rules
             if rules.is_function(item["name"]) or rules.is_class(item["name"]) or item["name"].endswith("TestCase"):
