@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
+from tasks.inventory.javascript.configfiles import configs, manifests, table
 from tasks.inventory.javascript.names import possible
-from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, configs, manifests, strings, table
+from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, strings
 from tasks.inventory.javascript.scripts import commands, operands
 from tasks.inventory.javascript.suite import Dialect
 from tasks.inventory.project import Project, folder_of, joined

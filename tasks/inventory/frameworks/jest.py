@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from tasks.inventory import globs
-from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, configs, manifests, outer, strings, table
+from tasks.inventory.javascript.configfiles import configs, manifests, table
+from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, outer, strings
 from tasks.inventory.project import Project, folder_of, joined
 
 MATCH: Final = ("**/__tests__/**/*.?([mc])[jt]s?(x)", "**/?(*.)+(spec|test).?([mc])[jt]s?(x)")

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from tasks.inventory import globs
-from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, configs, outer, strings, table
+from tasks.inventory.javascript.configfiles import configs, table
+from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, outer, strings
 from tasks.inventory.project import Project, folder_of, joined
 
 MATCH: Final = ("**/*.@(spec|test).?(c|m)[jt]s?(x)",)

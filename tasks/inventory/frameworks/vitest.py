@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from tasks.inventory import globs
-from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, configs, strings, table
+from tasks.inventory.javascript.configfiles import configs, table
+from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, strings
 from tasks.inventory.project import Project, folder_of, joined
 
 INCLUDE: Final = ("**/*.{test,spec}.?(c|m)[jt]s?(x)", "**/*.{bench,benchmark}.?(c|m)[jt]s?(x)")

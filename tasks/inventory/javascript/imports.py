@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from tasks.inventory.javascript.callee import TRANSPARENT, WHOLE, Callee, resolve
 from tasks.inventory.javascript.literals import required, string_of
-from tasks.inventory.javascript.modules import BDD, RUNNERS, TABLES
+from tasks.inventory.javascript.modules import BDD, CASES, RUNNERS, TABLES
 from tasks.inventory.javascript.vocabulary import KNOWN
 from tasks.inventory.syntax import named, text
 
@@ -55,6 +55,8 @@ def canonical(module: str) -> str:
 
 def _whole(module: str | None) -> Callee | None:
     """What a module as a whole, or its default export, stands for."""
+    if module in CASES:
+        return Callee("test", ("each",))
     if module in TABLES:
         return Callee("test", ("each",), whole=True)
     return WHOLE if module in RUNNERS else None

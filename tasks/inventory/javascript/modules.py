@@ -13,6 +13,8 @@ RUNNERS: Final = frozenset(
 BDD: Final = "testing/bdd"
 #: modules whose default export is a table to hang `it` or `test` on
 TABLES: Final = frozenset({"jest-each"})
+#: modules whose default export is called with a title, what to run and a table
+CASES: Final = frozenset({"jest-in-case"})
 
 #: dependencies of a package that name its runner; one that is not ours keeps us from guessing
 ANNOUNCING: Final = frozenset(

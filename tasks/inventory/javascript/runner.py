@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from tasks.inventory import globs
 from tasks.inventory.interface import Claim, Signal
+from tasks.inventory.javascript.configfiles import format_of
 from tasks.inventory.javascript.links import lent, linked, reached
 from tasks.inventory.javascript.modules import ANNOUNCING, RUNNERS
 from tasks.inventory.javascript.names import likely
@@ -18,8 +19,6 @@ from tasks.inventory.project import Project, below, folder_of
 LANGUAGES: Final = frozenset({"javascript", "typescript", "tsx"})
 #: folders whose files look like tests and are none
 NO_TESTS: Final = frozenset({"__fixtures__", "__mocks__", "__snapshots__"})
-#: folders of projects that tests are tried on
-DATA: Final = frozenset({"fixture", "fixtures", "__fixtures__", "test-fixtures", "testdata"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,51 +188,13 @@ class RunnerFramework:
 
     def config_language(self, path: str) -> str | None:
         """package.json, and files called NAME.config.*, .NAMErc.*, NAME.workspace.*."""
-        name = path.rpartition("/")[2]
-        if name in FORMATS:
-            return FORMATS[name]
-        stem, _, suffix = name.rpartition(".")
-        if not stem.startswith(CONFIG_STEMS):
-            return None
-        if suffix in ("json", "jsonc"):
-            return "jsonc"
-        if suffix in ("yml", "yaml"):
-            return "flat-yaml"
-        language = language_of(path)
-        return f"{language}-config" if language in ("javascript", "typescript") else None
+        return format_of(path)
 
     def scope(self, project: Project) -> RunnerScope:
         """Read every configuration of the repository."""
         return RunnerScope(self.runner, project, list(self.areas(project)))
 
 
-#: configuration files of a fixed name -> their format
-FORMATS: Final = {
-    "package.json": "package.json",
-    "bunfig.toml": "bunfig",
-    ".borp.yaml": "flat-yaml",
-    ".borp.yml": "flat-yaml",
-    "cypress.json": "jsonc",
-    "deno.json": "jsonc",
-    "deno.jsonc": "jsonc",
-    "jasmine.json": "jsonc",
-    "jasmine.js": "javascript-config",
-    "jasmine.mjs": "javascript-config",
-    "jasmine.cjs": "javascript-config",
-    ".taprc": "flat-yaml",
-    "mocha.opts": "words",
-}
-CONFIG_STEMS: Final = (
-    "playwright.config",
-    "jest.config",
-    "vitest.config",
-    "vitest.workspace",
-    "vitest.projects",
-    "vite.config",
-    "cypress.config",
-    "ava.config",
-    ".mocharc",
-)
 #: what a script starts -> the runner that it announces
 PROGRAMS: Final = {
     "node:test": re.compile(r"\s--test(?:[\s=-]|$)|\bborp\b"),
@@ -259,27 +220,6 @@ def strings(value: Any) -> list[str]:
     """A string, or the strings of a list."""
     values = value if isinstance(value, list) else [value]
     return [one for one in values if isinstance(one, str)]
-
-
-def table(value: Any) -> dict[str, Any]:
-    """A table, or an empty one for anything else."""
-    return value if isinstance(value, dict) else {}
-
-
-def configs(project: Project, stem: str) -> Iterable[tuple[str, Any]]:
-    """Paths and contents of configuration files whose name begins so, shallowest first."""
-    found = [path for path in project.configs if path.rpartition("/")[2].startswith(stem) and not is_data(path)]
-    return ((path, project.data(path)) for path in sorted(found, key=lambda path: (path.count("/"), path)))
-
-
-def manifests(project: Project) -> Iterable[str]:
-    """Every package.json that configures, shallowest first."""
-    return (path for path in project.named("package.json") if not is_data(path))
-
-
-def is_data(path: str) -> bool:
-    """Whether a file is material of tests: what it configures is no test of this repository."""
-    return not DATA.isdisjoint(path.split("/")[:-1])
 
 
 def outer(folder: str, base: str) -> str:

@@ -56,6 +56,14 @@ def refused(table: dict[str, Found], name: str) -> bool:
     return name in table and table[name].item.get("const") == "False"
 
 
+def aliased(member: Found, members: dict[str, Found]) -> Found:
+    """A member, or for `test_this = _check` the def that it is another name of."""
+    plain = member.item["k"] == "set" and not member.item.get("called")
+    values = member.item.get("values", []) if plain else []
+    other = members.get(values[0][0]) if len(values) == 1 else None
+    return other if other is not None and other.item["k"] == "def" else member
+
+
 def matches(name: str, patterns: tuple[str, ...]) -> bool:
     """Apply pytest's rule for python_functions and python_classes."""
     return any(
@@ -82,6 +90,16 @@ class Collector:
                     yield Hit(Found(path, bound.item, suite), outer, in_case=True, name="runTest")
             elif not refused(self.names.table(path), f"{name}.__test__"):
                 yield from self._named(name, meaning, outer)
+        yield from self._made(path, outer)
+
+    def _made(self, path: str, outer: Marks) -> Iterator[Hit]:
+        """Tests of classes that a call puts into the module: `globals().update(Builder.cases())`."""
+        made = (item for item in self.names.body(path) if item["k"] == "made")
+        for dotted in (value[0] for item in made for value in item["values"]):
+            places = (self.names.meaning(path, one) for one in (dotted, dotted.rpartition(".")[0]) if one)
+            found = next((one for one in places if isinstance(one, Found) and one.item["k"] == "class"), None)
+            if found is not None:
+                yield from self._methods(self.members(self.order(found)), outer | Marks(dynamic=True, cases=0))
 
     def _named(self, name: str, found: Found, outer: Marks) -> Iterator[Hit]:
         if found.item["k"] == "class":
@@ -128,7 +146,7 @@ class Collector:
         for found in reversed(order):
             outer = (*found.outer, found.item["name"])
             table |= bind(Found(found.path, item, outer) for item in found.item["body"])
-        return table
+        return {name: aliased(inner, table) for name, inner in table.items()}
 
     def order(self, found: Found) -> list[Found]:
         """A class and its bases in the repository, nearest first."""
@@ -144,7 +162,7 @@ class Collector:
     def bases(self, found: Found) -> Iterator[Found]:
         """Direct bases in the repository."""
         for dotted in found.item["bases"]:
-            base = self.names.meaning(found.path, dotted)
+            base = self.names.meaning(found.path, dotted, user=found.item)
             if isinstance(base, Found) and base.item["k"] == "class":
                 yield base
 
@@ -154,7 +172,7 @@ class Collector:
             meaning
             for parent in self.order(found)
             for dotted in parent.item["bases"]
-            if isinstance(meaning := self.names.meaning(parent.path, dotted), str)
+            if isinstance(meaning := self.names.meaning(parent.path, dotted, user=parent.item), str)
         )
         return any(meaning.endswith("TestCase") for meaning in outside)
 

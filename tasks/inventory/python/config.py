@@ -98,15 +98,20 @@ def scope(folder: str, table: dict[str, Any], ignored: tuple[str, ...], project:
     return PytestScope(
         folder=folder,
         testpaths=tuple(testpaths) if "" not in testpaths else (),
-        files=tuple(words(table.get("python_files"))) or FILES,
-        never=tuple(words(table.get("norecursedirs"))) or NEVER,
+        files=given(table, "python_files", FILES),
+        never=given(table, "norecursedirs", NEVER),
         ignored=(*ignored, *(joined(folder, path) for path in option_ignores(words(table.get("addopts"))))),
         rules=Rules(
-            tuple(words(table.get("python_functions"))) or Rules().functions,
-            tuple(words(table.get("python_classes"))) or Rules().classes,
+            given(table, "python_functions", Rules().functions),
+            given(table, "python_classes", Rules().classes),
         ),
         declared=True,
     )
+
+
+def given(table: dict[str, Any], key: str, default: tuple[str, ...]) -> tuple[str, ...]:
+    """Words of an option; an empty one stands, and means that nothing fits."""
+    return tuple(words(table[key])) if key in table else default
 
 
 def within(path: str, place: str) -> bool:

@@ -1,6 +1,6 @@
 """Facts of one Python file: the names its module and class bodies bind, in order.
 
-An item is a dict.  `k` says which: def, class, import, star, set, del, skip.  A mark is `[dotted, cases]`: the
+An item is a dict.  `k` says which: def, class, import, star, set, del, skip, made.  A mark is `[dotted, cases]`: the
 dotted head of a decorator or value, and how many parameter sets its call lists (None when it shows none).
 Items in a branch that need not run carry `maybe`; those of an else or except branch carry `other`.
 """
@@ -78,7 +78,19 @@ def _function(node: Node, marks: list[Mark]) -> Item:
         item["marks"] = marks
     if returned := list(_returns(node)):
         item["returns"] = returned
+    if built := list(_built(node)):
+        item["built"] = built
     return item
+
+
+def _built(node: Node) -> Iterator[Item]:
+    """Classes that a function writes and returns: it makes test cases."""
+    body = list(named(node.child_by_field_name("body")))
+    names = {text(next(named(child), None)) for child in body if child.type == "return_statement"}
+    for child in body if names - {""} else ():
+        inner = child.child_by_field_name("definition") if child.type == "decorated_definition" else child
+        if inner is not None and inner.type == "class_definition" and text(inner.child_by_field_name("name")) in names:
+            yield from _statement(child)
 
 
 def _returns(node: Node) -> Iterator[Mark]:
@@ -126,6 +138,9 @@ def _expression(node: Node | None) -> Iterator[Item]:
         yield from _assignment(node)
     elif node.type == "call" and dotted_of(node).endswith("skip") and "allow_module_level" in text(node):
         yield {"k": "skip"}
+    elif node.type == "call" and b"globals()" in (node.text or b""):
+        given = named(node.child_by_field_name("arguments"))
+        yield {"k": "made", "values": [mark for child in given for mark in marks_of(child)]}
 
 
 def _assignment(node: Node) -> Iterator[Item]:

@@ -1,5 +1,6 @@
 """Names across the files of a repository: what a dotted name in a file stands for."""
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -9,6 +10,8 @@ from tasks.inventory.model import Facts
 Item = dict[str, Any]
 #: more steps than any honest chain of aliases and re-exports takes
 STEPS: Final = 12
+#: folders that a project's own packages may lie in
+SOURCES: Final = ("src", "lib")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,7 @@ class Names:
     paths: frozenset[str]
     tables: dict[str, dict[str, Found]] = field(default_factory=dict)
     located: dict[tuple[str, str, int], str | None] = field(default_factory=dict)
+    lost: dict[str, dict[str, Found]] = field(default_factory=dict)
 
     def body(self, path: str) -> list[Item]:
         """Items of a module; empty for one that was not or could not be read."""
@@ -42,8 +46,17 @@ class Names:
         """Names a module binds at its end, in order of first binding."""
         if path not in self.tables:
             self.tables[path] = {}  # a cycle of star imports sees what is known by then
-            self.tables[path] = bind(self._expanded(path))
+            self.lost[path] = {}
+            self.tables[path] = bind(self._expanded(path), self.lost[path])
         return self.tables[path]
+
+    def bound(self, path: str, name: str, user: Item | None = None) -> Found | None:
+        """What a name of a module stands for where it is used, even if it is deleted or taken over later.
+
+        user: the class that uses it; one called like its base has taken the name over.
+        """
+        found, lost = self.table(path).get(name), self.lost[path].get(name)
+        return lost if found is None or (lost and user is not None and found.item is user) else found
 
     def _expanded(self, path: str) -> Iterator[Found]:
         for item in self.body(path):
@@ -63,19 +76,34 @@ class Names:
         folder = path.rpartition("/")[0]
         key = (folder, module, level)
         if key not in self.located:
-            self.located[key] = next(
-                (found for place in places(folder, level) if (found := self._file(place, module))), None
-            )
+            places = [parent(folder, level)] if level else self.roots(folder, module)
+            self.located[key] = next((found for place in places if (found := self._file(place, module))), None)
         return self.located[key]
+
+    def roots(self, folder: str, module: str) -> Iterator[str]:
+        """Folders in which an absolute import may look for a module, likeliest first.
+
+        A test run puts the folder of a test, one of its parents or the source root on the path; which of them
+        depends on its packages and configuration, and the nearest that has the module is nearly always right.
+        The folder of a package seldom is one, and never hides a module of the standard library.
+        """
+        parts = folder.split("/") if folder else []
+        above = ["/".join(parts[:length]) for length in range(len(parts), -1, -1)]
+        packages = [place for place in above if f"{place}/__init__.py".lstrip("/") in self.paths]
+        for place in above:
+            inside = (f"{place}/{source}".lstrip("/") for source in SOURCES)
+            yield from inside if place in packages else (place, *inside)
+        if module.partition(".")[0] not in sys.stdlib_module_names:
+            yield from packages
 
     def _file(self, folder: str, module: str) -> str | None:
         stem = "/".join(part for part in (folder, module.replace(".", "/")) if part)
         return next((path for path in (f"{stem}.py", f"{stem}/__init__.py") if path in self.paths), None)
 
-    def meaning(self, path: str, dotted: str, steps: int = STEPS) -> Meaning:
-        """Follow a dotted name used at module level of a file."""
+    def meaning(self, path: str, dotted: str, steps: int = STEPS, user: Item | None = None) -> Meaning:
+        """Follow a dotted name used at module level of a file.  user: the class whose base it is."""
         head, _, rest = dotted.partition(".")
-        found = self.table(path).get(head)
+        found = self.bound(path, head, user)
         return self._follow(found, rest, steps) if found else dotted
 
     def _follow(self, found: Found, rest: str, steps: int) -> Meaning:
@@ -98,6 +126,8 @@ class Names:
             return found
         dotted = f"{values[0][0]}.{rest}" if rest else values[0][0]
         meaning = self.meaning(found.path, dotted, steps - 1)
+        if isinstance(meaning, Found) and found.item.get("called") and meaning.item.get("built") and not rest:
+            return Found(meaning.path, meaning.item["built"][0], (*meaning.outer, meaning.item["name"]))
         # a call's result is not what was called, except where only the name counts, as with marks
         return found if isinstance(meaning, Found) and found.item.get("called") else meaning
 
@@ -113,9 +143,9 @@ class Names:
                 return self._follow(self.table(source)[words[taken]], ".".join(words[taken + 1 :]), steps - 1)
         return ".".join([item["module"], *words])
 
-    def needed(self, path: str, dotted: str) -> Iterator[str]:
-        """Files not read yet that a dotted name of a file leads to."""
-        found = self.table(path).get(dotted.partition(".")[0])
+    def needed(self, path: str, dotted: str, user: Item | None = None) -> Iterator[str]:
+        """Files not read yet that a dotted name of a file leads to.  user: as for `meaning`."""
+        found = self.bound(path, dotted.partition(".")[0], user)
         for _ in range(STEPS):
             if found is None or found.item["k"] != "import":
                 return
@@ -131,29 +161,26 @@ class Names:
             found = self.table(known).get(item.get("of") or dotted.rsplit(".", maxsplit=1)[-1]) if known else None
 
 
-def bind(items: Iterable[Found]) -> dict[str, Found]:
-    """Names bound after a body has run: later ones replace earlier, an else branch only fills gaps."""
+def bind(items: Iterable[Found], lost: dict[str, Found] | None = None) -> dict[str, Found]:
+    """Names bound after a body has run: later ones replace earlier, an else branch only fills gaps.
+
+    lost: gets those that are deleted, and those replaced by a class that is built on them.
+    """
     table: dict[str, Found] = {}
     for found in items:
         name = found.item.get("name", "")
         if found.item["k"] == "del":
-            table.pop(name, None)
+            gone = table.pop(name, None)
+            if gone is not None and lost is not None:
+                lost[name] = gone
         elif name and not (found.item.get("other") and name in table) and not found.item.get("add"):
+            if lost is not None and name in table and name in found.item.get("bases", ()):
+                lost[name] = table[name]
             table[name] = found
     return table
 
 
-def places(folder: str, level: int) -> Iterator[str]:
-    """Folders in which a module may be looked for, likeliest first.
-
-    A test run puts the folder of a test, one of its parents or the source root on the path; which of them
-    depends on its packages and configuration, and the nearest that has the module is nearly always right.
-    """
+def parent(folder: str, level: int) -> str:
+    """The folder that so many leading dots of an import mean."""
     parts = folder.split("/") if folder else []
-    if level:
-        yield "/".join(parts[: len(parts) - level + 1])
-        return
-    for length in range(len(parts), -1, -1):
-        base = "/".join(parts[:length])
-        yield base
-        yield from (f"{base}/{source}" if base else source for source in ("src", "lib"))
+    return "/".join(parts[: len(parts) - level + 1])

@@ -54,7 +54,7 @@ class PythonSuite:
         leads = self.leads if self.scope_of(path).collects(path) else self.bases
         for item in names.body(path):
             for dotted in leads(path, item):
-                yield from names.needed(path, dotted)
+                yield from names.needed(path, dotted, item)
             if item["k"] == "star" and (source := names.locate(path, item["module"], item["level"])):
                 yield source
 
@@ -69,8 +69,11 @@ class PythonSuite:
             yield from item.get("bases", [])
             for inner in item.get("body", []):
                 yield from self.leads(path, inner)
+        elif item["k"] == "made":
+            yield from (value[0] for value in item["values"])
         elif item["k"] == "set":
-            yield from (value[0] for value in item["values"] if item["name"] == "pytestmark" or "TestCase" in value[0])
+            marks = item["name"] == "pytestmark" or self.scope_of(path).rules.is_class(item["name"])
+            yield from (value[0] for value in item["values"] if marks or "TestCase" in value[0])
         elif item["k"] == "import" and item.get("of"):
             rules = self.scope_of(path).rules
             if rules.is_function(item["name"]) or rules.is_class(item["name"]) or item["name"].endswith("TestCase"):

@@ -1,0 +1,99 @@
+"""Configuration files of JavaScript runners: which files configure, and what they hold."""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from tasks.inventory.languages import language_of
+from tasks.inventory.project import Project
+
+#: folders of projects that tests are tried on
+DATA: Final = frozenset({"fixture", "fixtures", "__fixtures__", "test-fixtures", "testdata"})
+#: configuration files of a fixed name -> their format
+FORMATS: Final = {
+    "package.json": "package.json",
+    "bunfig.toml": "bunfig",
+    ".borp.yaml": "flat-yaml",
+    ".borp.yml": "flat-yaml",
+    "cypress.json": "jsonc",
+    "deno.json": "jsonc",
+    "deno.jsonc": "jsonc",
+    "jasmine.json": "jsonc",
+    "jasmine.js": "javascript-config",
+    "jasmine.mjs": "javascript-config",
+    "jasmine.cjs": "javascript-config",
+    ".taprc": "flat-yaml",
+    "mocha.opts": "words",
+}
+CONFIG_STEMS: Final = (
+    "playwright.config",
+    "jest.config",
+    "vitest.config",
+    "vitest.workspace",
+    "vitest.projects",
+    "vite.config",
+    "cypress.config",
+    "ava.config",
+    ".mocharc",
+)
+
+
+def format_of(path: str) -> str | None:
+    """Format of a file that may configure a runner; None for any other."""
+    name = path.rpartition("/")[2]
+    if name in FORMATS:
+        return FORMATS[name]
+    suffix = name.rpartition(".")[2]
+    if not any(name.startswith(stem) or is_variant(name, stem) for stem in CONFIG_STEMS):
+        return None
+    if suffix in ("json", "jsonc"):
+        return "jsonc"
+    if suffix in ("yml", "yaml"):
+        return "flat-yaml"
+    language = language_of(path)
+    return f"{language}-config" if language in ("javascript", "typescript") else None
+
+
+def table(value: Any) -> dict[str, Any]:
+    """A table, or an empty one for anything else."""
+    return value if isinstance(value, dict) else {}
+
+
+def configs(project: Project, stem: str) -> Iterable[tuple[str, Any]]:
+    """Paths and contents of configuration files of such a name, shallowest first; variants if a script names them."""
+    found = [
+        path
+        for path in project.configs
+        for name in [path.rpartition("/")[2]]
+        if (name.startswith(stem) or (is_variant(name, stem) and name in started_with(project))) and not is_data(path)
+    ]
+    return ((path, project.data(path)) for path in sorted(found, key=lambda path: (path.count("/"), path)))
+
+
+def is_variant(name: str, stem: str) -> bool:
+    """Whether a file is called like a second configuration: `vitest.unit.config.ts`, `jest-e2e.json`."""
+    runner, _, config = stem.partition(".")
+    words = name.replace("-", ".").split(".")
+    if config != "config" or runner not in words:
+        return False
+    return "config" in words[-2:-1] or (words[0] == runner == "jest" and words[-1] == "json")
+
+
+def started_with(project: Project) -> frozenset[str]:
+    """Names of files that scripts give to programs; worked out once for all runners."""
+    if "javascript scripts" not in project.shared:
+        tables = [table(table(project.data(path)).get("scripts")) for path in manifests(project)]
+        words = " ".join(text for one in tables for text in one.values() if isinstance(text, str))
+        named = (word.rpartition("/")[2] for word in words.replace("=", " ").split())
+        project.shared["javascript scripts"] = frozenset(named)
+    known: frozenset[str] = project.shared["javascript scripts"]
+    return known
+
+
+def manifests(project: Project) -> Iterable[str]:
+    """Every package.json that configures, shallowest first."""
+    return (path for path in project.named("package.json") if not is_data(path))
+
+
+def is_data(path: str) -> bool:
+    """Whether a file is material of tests: what it configures is no test of this repository."""
+    return not DATA.isdisjoint(path.split("/")[:-1])
