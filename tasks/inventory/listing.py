@@ -66,4 +66,5 @@ def printable(text: str) -> str:
 def _cells(test: Test) -> tuple[str, ...]:
     name = " > ".join((*test.suites, test.name))
     dynamic = f"x{test.cases}" if test.cases is not None else "x?" if test.dynamic else ""
-    return (test.status, test.framework, printable(f"{test.file}:{test.line}"), printable(f"{name} {dynamic}".strip()))
+    status = f"{test.status}?" if test.conditional else test.status
+    return (status, test.framework, printable(f"{test.file}:{test.line}"), printable(f"{name} {dynamic}".strip()))
