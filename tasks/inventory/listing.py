@@ -1,9 +1,10 @@
 """An inventory as text: JSON lines, JSON, or a table."""
 
 import json
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
+from tasks.inventory.compare import Comparison
 from tasks.inventory.model import Inventory, Test
 
 FORMATS: Final = ("table", "jsonl", "json")
@@ -68,3 +69,21 @@ def _cells(test: Test) -> tuple[str, ...]:
     dynamic = f"x{test.cases}" if test.cases is not None else "x?" if test.dynamic else ""
     status = f"{test.status}?" if test.conditional else test.status
     return (status, test.framework, printable(f"{test.file}:{test.line}"), printable(f"{name} {dynamic}".strip()))
+
+
+def comparison(found: Comparison) -> str:
+    """Lines for people: one a change, led by a sign, and a line of totals."""
+    lines = [f"+ {_named(row)}" for row in found.added]
+    lines += [f"- {_named(row)}" for row in found.removed]
+    lines += [f"> {_named(one.before)} -> {_named(one.after, name=False)}" for one in found.moved]
+    lines += [f"~ {_named(one.before)} -> {_named(one.after)}" for one in found.renamed]
+    switched = ((one, f"{one.before['status']} -> {one.after['status']}") for one in found.status_changed)
+    lines += [f"! {_named(one.after)}: {statuses}" for one, statuses in switched]
+    lines += [f"? {printable(path)}: not read on one side" for path in found.unknown]
+    words = [f"{count} {name.replace('_', ' ')}" for name, count in found.totals().items()]
+    return "".join(f"{line}\n" for line in [*lines, ", ".join(words)])
+
+
+def _named(row: Mapping[str, Any], *, name: bool = True) -> str:
+    where = f"{row['file']}:{row['line']}"
+    return printable(f"{where} {' > '.join((*row['suites'], row['name']))}" if name else where)
