@@ -35,7 +35,7 @@ def inventory(path_or_url: str, commit: str | None, other: str | None, form: str
     except InventoryError as error:
         click.echo(f"fairlane: {error.message} ({error.code})", err=True)
         sys.exit(1)
-    click.echo(_compared(*taken, form) if other is not None else _listed(taken[0], form), nl=False)
+    click.echo(_listed(taken[0], form) if other is None else _compared(taken[0], taken[1], form), nl=False)
     for line in dict.fromkeys(line for one in taken for line in skipped(one)):
         click.echo(f"skipped {line}", err=True)
 

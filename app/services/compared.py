@@ -7,6 +7,8 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from sqlalchemy import Row
+
 from app.services.results import check_completed
 from app.store import results
 from app.store.unit_of_work import UnitOfWork
@@ -30,8 +32,8 @@ def sides(
         for one in (job_id, other_id):
             check_completed(tx, one, viewer, now=now)
         before, after = (results.files(tx, one) for one in (job_id, other_id))
-    return [_file(*row) for row in before], [_file(*row) for row in after]
+    return [_file(row) for row in before], [_file(row) for row in after]
 
 
-def _file(path: str, blob_id: str | None, tests: list[dict[str, Any]] | None, skipped: str | None) -> File:
-    return File(path, blob_id or "", tests or [], skipped)
+def _file(row: Row[Any]) -> File:
+    return File(row.path, row.blob_id or "", row.tests or [], row.skipped)

@@ -21,12 +21,17 @@ def jsonl(inventory: Inventory) -> str:
 
 
 def document(inventory: Inventory) -> str:
-    """One JSON object: commit, parser version, summary, tests, skipped files."""
+    """One JSON object: commit, parser version, summary, tests, files with hints, skipped files."""
     whole = {
         "commit": inventory.commit,
         "parser_version": inventory.parser_version,
         "summary": inventory.summary(),
         "tests": [test.row() for test in inventory.tests],
+        "files": [
+            {"file": file.path, "framework": file.framework, "hints": list(file.hints)}
+            for file in inventory.files
+            if file.tests
+        ],
         "skipped": [{"file": file.path, "reason": file.skipped} for file in inventory.files if file.skipped],
     }
     return f"{json.dumps(whole, ensure_ascii=False, indent=1)}\n"

@@ -115,13 +115,17 @@ class Test:
 
 @dataclass(frozen=True, slots=True)
 class FileInventory:
-    """One candidate file.  skipped: why it was not read, a stable code, or None."""
+    """One candidate file.  skipped: why it was not read, a stable code, or None.
+
+    hints: what it imports and calls, for who wants to know what its tests are about.
+    """
 
     path: str
     blob_id: str
     framework: str | None
     tests: tuple[Test, ...] = ()
     skipped: str | None = None
+    hints: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
