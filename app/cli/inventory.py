@@ -2,62 +2,69 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import tempfile
 from pathlib import Path
-from typing import Self
 
 import click
 
+from app.cli.progress import Bar
 from app.domain.repositories import parse_address
-from app.settings import load
-from tasks.inventory import InventoryError, Source, fetched, resolve
+from app.settings import Settings, load
+from tasks.inventory import Inventory, InventoryError, Source, fetched, resolve
 from tasks.inventory import inventory as take
-from tasks.inventory.listing import FORMATS, render, skipped
+from tasks.inventory.compare import compare, listed
+from tasks.inventory.listing import FORMATS, comparison, render, skipped
 from tasks.sources import source_of
 
 
 @click.command()
 @click.argument("path_or_url")
 @click.option("--commit", help="A commit, branch or tag; default: HEAD.")
+@click.option("--compare", "other", help="Show what becomes of the tests from the commit to this one.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True)
-def inventory(path_or_url: str, commit: str | None, form: str) -> None:
+def inventory(path_or_url: str, commit: str | None, other: str | None, form: str) -> None:
     """List the tests of a Git repository, without running them."""
+    if other is not None and form == "jsonl":
+        raise click.UsageError("A comparison is a table or json.")
     settings = load()
-    path = Path(path_or_url)
-    ref = commit
     try:
-        if path.is_dir():
-            source = Source.local(path)
-        else:
-            address = parse_address(path_or_url, settings.allowed_git_hosts)
-            source, ref = source_of(address.repository, settings), commit or address.commit or address.ref
-        with tempfile.TemporaryDirectory(prefix="fairlane-") as workdir, _Bar() as bar:
-            found, _ = resolve(source, ref, checkpoint=bar)
-            with fetched(source, found, workdir=Path(workdir), checkpoint=bar) as repository:
-                taken = take(repository)
+        with Bar() as bar:
+            taken = [_take(path_or_url, one, settings, bar) for one in ([commit] if other is None else [commit, other])]
     except InventoryError as error:
         click.echo(f"fairlane: {error.message} ({error.code})", err=True)
         sys.exit(1)
-    click.echo(render(taken, form), nl=False)
-    for line in skipped(taken):
+    click.echo(_listed(taken[0], form) if other is None else _compared(taken[0], taken[1], form), nl=False)
+    for line in dict.fromkeys(line for one in taken for line in skipped(one)):
         click.echo(f"skipped {line}", err=True)
 
 
-class _Bar:
-    """A progress line on a terminal's stderr; nothing elsewhere."""
+def _take(path_or_url: str, commit: str | None, settings: Settings, bar: Bar) -> Inventory:
+    path, ref = Path(path_or_url), commit
+    if path.is_dir():
+        source = Source.local(path)
+    else:
+        address = parse_address(path_or_url, settings.allowed_git_hosts)
+        source, ref = source_of(address.repository, settings), commit or address.commit or address.ref
+    with tempfile.TemporaryDirectory(prefix="fairlane-") as workdir:
+        found, _ = resolve(source, ref, checkpoint=bar)
+        with fetched(source, found, workdir=Path(workdir), checkpoint=bar) as repository:
+            return take(repository)
 
-    def __init__(self) -> None:
-        self._shown = sys.stderr.isatty()
 
-    def __enter__(self) -> Self:
-        return self
+def _compared(before: Inventory, after: Inventory, form: str) -> str:
+    found = compare(listed(before), listed(after))
+    if form == "table":
+        return comparison(found)
+    commits = {"before": before.commit, "after": after.commit}
+    return f"{json.dumps(commits | found.document(), ensure_ascii=False, indent=1)}\n"
 
-    def __exit__(self, *_: object) -> None:
-        if self._shown:
-            click.echo("\r\033[K", nl=False, err=True)
 
-    def __call__(self, phase: str, done: int, total: int) -> None:
-        if self._shown:
-            share = f" {done} of {total} files" if total else ""
-            click.echo(f"\r\033[K{phase}{share}", nl=False, err=True)
+def _listed(taken: Inventory, form: str) -> str:
+    """A table is drawn where a person looks; in a pipe it stays text that is easy to cut."""
+    if form != "table" or not sys.stdout.isatty():
+        return render(taken, form)
+    from app.cli.tables import drawn  # noqa: PLC0415 - rich is slow to import, and programs do without it
+
+    return drawn(taken)

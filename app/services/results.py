@@ -13,7 +13,7 @@ from app.errors import Conflict, InvalidInput
 from app.services.browse import check_visible
 from app.store import analyses, codebases, requests, results
 from app.store.results import TestFilter
-from app.store.unit_of_work import UnitOfWork
+from app.store.unit_of_work import Tx, UnitOfWork
 from app.store.users import Account
 
 PAGE, MOST = 100, 1000  # rows of a page: by default, at most
@@ -44,11 +44,7 @@ def page(
     Raises: NotFound, Conflict while the analysis is not completed, InvalidInput for a broken cursor.
     """
     with uow.begin() as tx:
-        check_visible(tx, job_id, viewer)
-        record = analyses.find(tx, job_id)
-        if record is None or record.status != "completed":
-            raise Conflict(_no_result(record.status if record else "running"))
-        codebases.viewed(tx, record.codebase_id, now=now)
+        check_completed(tx, job_id, viewer, now=now)
         rows = results.page(tx, job_id, wanted, after=_read_cursor(cursor), most=limit + 1)
         total = results.count(tx, job_id, wanted) if counted else -1
     following = f"{rows[limit - 1].ordinal}.{rows[limit - 1].position}" if len(rows) > limit else None
@@ -57,6 +53,15 @@ def page(
         base64.urlsafe_b64encode(following.encode()).decode() if following else None,
         total,
     )
+
+
+def check_completed(tx: Tx, job_id: UUID, viewer: Account | None, *, now: datetime) -> None:
+    """Let pass who may see the result of an analysis, and note the look.  Raises: NotFound, Conflict."""
+    check_visible(tx, job_id, viewer)
+    record = analyses.find(tx, job_id)
+    if record is None or record.status != "completed":
+        raise Conflict(_no_result(record.status if record else "running"))
+    codebases.viewed(tx, record.codebase_id, now=now)
 
 
 def skipped_files(uow: UnitOfWork, job_id: UUID, viewer: Account | None) -> list[dict[str, Any]]:

@@ -39,6 +39,10 @@ _PAGE = text(f"""
        AND f.ordinal >= :after_file AND (f.ordinal, t.position) > (:after_file, :after_test)
      ORDER BY f.ordinal, t.position LIMIT :most""")
 _COUNT = text(f"SELECT count(*) {_FILTERED}")
+_FILES = text("""
+    SELECT f.path, i.blob_id, i.tests, f.skipped FROM analysis_files f
+      LEFT JOIN file_inventories i ON i.id = f.file_inventory_id
+     WHERE f.analysis_id = :analysis_id ORDER BY f.ordinal""")
 _SKIPPED = text("""
     SELECT path, skipped AS reason FROM analysis_files
      WHERE analysis_id = :analysis_id AND skipped IS NOT NULL ORDER BY ordinal LIMIT :most""")
@@ -55,6 +59,11 @@ def page(tx: Tx, analysis_id: UUID, wanted: TestFilter, *, after: tuple[int, int
 def count(tx: Tx, analysis_id: UUID, wanted: TestFilter) -> int:
     """Rows of all pages under the same filter."""
     return int(tx.run(_COUNT, analysis_id=analysis_id, **asdict(wanted)).scalar_one())
+
+
+def files(tx: Tx, analysis_id: UUID) -> list[Row[Any]]:
+    """rows: path, blob_id, tests (JSON), skipped; without blob and tests where a file could not be read."""
+    return list(tx.run(_FILES, analysis_id=analysis_id).all())
 
 
 def skipped(tx: Tx, analysis_id: UUID, *, most: int = 1000) -> list[RowMapping]:

@@ -130,6 +130,25 @@ class TestPage(Shape):
     total: int
 
 
+class ChangedTest(Shape):
+    """One test on both sides."""
+
+    before: TestRow
+    after: TestRow
+
+
+class ComparisonShape(Shape):
+    """What became of tests.  totals: of each group, and unchanged; unknown: files one side could not read."""
+
+    totals: dict[str, int]
+    added: list[TestRow]
+    removed: list[TestRow]
+    moved: list[ChangedTest]
+    renamed: list[ChangedTest]
+    status_changed: list[ChangedTest]
+    unknown: list[str]
+
+
 class Event(Shape):
     """One step of a job."""
 

@@ -25,7 +25,7 @@ from app.web.text import visible
 Row = dict[str, Any]
 Rows = Iterator[Row]
 
-COLUMNS = ("file", "line", "suites", "name", "framework", "status", "kind", "dynamic", "cases")
+COLUMNS = ("file", "line", "suites", "name", "framework", "status", "kind", "dynamic", "cases", "conditional")
 # a spreadsheet takes a cell that starts so for a formula (the full-width ones after its own normalisation)
 _FORMULA = re.compile(r"^\s*[=+\-@\t\r\n＝＋－＠]")  # noqa: RUF001
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~&])")

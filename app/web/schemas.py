@@ -170,6 +170,12 @@ class TestsQuery(Query):
         return TestFilter(self.status or None, self.framework or None, self.path or None, self.q or None)
 
 
+class CompareQuery(Query):
+    """How much to list of a comparison."""
+
+    limit: Annotated[int, Field(ge=1, le=10_000, description="Tests of each group at most")] = 1000
+
+
 class PageQuery(Query):
     """Which page of a list.  cursor: the id of the last row of the page before."""
 

@@ -9,6 +9,7 @@ import json
 import sys
 from typing import BinaryIO
 
+from tasks.inventory.hints import hints
 from tasks.inventory.languages import reader
 from tasks.inventory.model import Facts
 from tasks.inventory.text import Unreadable, utf8
@@ -17,11 +18,16 @@ from tasks.inventory.text import Unreadable, utf8
 def facts_of(source: bytes, language: str) -> Facts:
     """Extract facts, or {"skipped": code} for a file that cannot be read."""
     try:
-        return reader(language).extract(utf8(source, language), language)
+        return _read(utf8(source, language), language)
     except Unreadable as refusal:
         return {"skipped": refusal.reason}
     except Exception:  # noqa: BLE001 - whatever a hostile file provokes concerns this file alone
         return {"skipped": "parse_failed"}
+
+
+def _read(source: bytes, language: str) -> Facts:
+    facts, found = reader(language).extract(source, language), hints(source, language)
+    return {**facts, "hints": found} if found else facts
 
 
 def serve(requests: BinaryIO, answers: BinaryIO) -> None:

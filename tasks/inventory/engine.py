@@ -122,7 +122,9 @@ class _Run:
             by_file.setdefault(test.file, []).append(test)
         for path in paths:
             rows = by_file.get(path, [])
-            yield FileInventory(path, self.blobs[path], majority(rows), tuple(rows), self.facts[path].get("skipped"))
+            facts = self.facts[path]
+            hints = tuple(facts.get("hints", ())) if rows else ()
+            yield FileInventory(path, self.blobs[path], majority(rows), tuple(rows), facts.get("skipped"), hints)
 
 
 def owners(scopes: Sequence[tuple[Framework, Scope]], path: str, facts: Facts) -> list[str]:

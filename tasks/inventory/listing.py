@@ -1,9 +1,10 @@
 """An inventory as text: JSON lines, JSON, or a table."""
 
 import json
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
+from tasks.inventory.compare import Comparison
 from tasks.inventory.model import Inventory, Test
 
 FORMATS: Final = ("table", "jsonl", "json")
@@ -20,12 +21,17 @@ def jsonl(inventory: Inventory) -> str:
 
 
 def document(inventory: Inventory) -> str:
-    """One JSON object: commit, parser version, summary, tests, skipped files."""
+    """One JSON object: commit, parser version, summary, tests, files with hints, skipped files."""
     whole = {
         "commit": inventory.commit,
         "parser_version": inventory.parser_version,
         "summary": inventory.summary(),
         "tests": [test.row() for test in inventory.tests],
+        "files": [
+            {"file": file.path, "framework": file.framework, "hints": list(file.hints)}
+            for file in inventory.files
+            if file.tests
+        ],
         "skipped": [{"file": file.path, "reason": file.skipped} for file in inventory.files if file.skipped],
     }
     return f"{json.dumps(whole, ensure_ascii=False, indent=1)}\n"
@@ -66,4 +72,23 @@ def printable(text: str) -> str:
 def _cells(test: Test) -> tuple[str, ...]:
     name = " > ".join((*test.suites, test.name))
     dynamic = f"x{test.cases}" if test.cases is not None else "x?" if test.dynamic else ""
-    return (test.status, test.framework, printable(f"{test.file}:{test.line}"), printable(f"{name} {dynamic}".strip()))
+    status = f"{test.status}?" if test.conditional else test.status
+    return (status, test.framework, printable(f"{test.file}:{test.line}"), printable(f"{name} {dynamic}".strip()))
+
+
+def comparison(found: Comparison) -> str:
+    """Lines for people: one a change, led by a sign, and a line of totals."""
+    lines = [f"+ {_named(row)}" for row in found.added]
+    lines += [f"- {_named(row)}" for row in found.removed]
+    lines += [f"> {_named(one.before)} -> {_named(one.after, name=False)}" for one in found.moved]
+    lines += [f"~ {_named(one.before)} -> {_named(one.after)}" for one in found.renamed]
+    switched = ((one, f"{one.before['status']} -> {one.after['status']}") for one in found.status_changed)
+    lines += [f"! {_named(one.after)}: {statuses}" for one, statuses in switched]
+    lines += [f"? {printable(path)}: not read on one side" for path in found.unknown]
+    words = [f"{count} {name.replace('_', ' ')}" for name, count in found.totals().items()]
+    return "".join(f"{line}\n" for line in [*lines, ", ".join(words)])
+
+
+def _named(row: Mapping[str, Any], *, name: bool = True) -> str:
+    where = f"{row['file']}:{row['line']}"
+    return printable(f"{where} {' > '.join((*row['suites'], row['name']))}" if name else where)

@@ -8,6 +8,8 @@ from itertools import chain
 from typing import Any, Final, NamedTuple, Protocol
 
 STATUSES: Final = ("active", "skipped", "todo", "focused", "xfail")
+#: statuses under which a test does not run, whatever the conditions
+IDLE: Final = frozenset({"skipped", "todo"})
 
 #: (phase, done, total); phase is fetching, parsing or saving; total 0 means not known yet.
 #: It is called at least once a second during long work and may raise to stop the run.
@@ -71,6 +73,7 @@ class Test:
     suites: enclosing classes or describe titles, outermost first.  line, column: 1-based, of the
     definition; end_line: its last line.  cases: how many cases the source shows, None if it shows none.
     kind: test, benchmark, example, fuzz, or subtest (part of the test it stands in, never counted).
+    conditional: whether it runs, or is there at all, depends on what is known only where it runs.
     """
 
     __test__ = False  # not a test class, whatever its name says to a collector
@@ -86,6 +89,7 @@ class Test:
     cases: int | None = None
     column: int = 1
     end_line: int = 0
+    conditional: bool = False
 
     def row(self) -> dict[str, object]:
         """Render for JSON, in the order of the contract."""
@@ -101,6 +105,7 @@ class Test:
             "cases": self.cases,
             "column": self.column,
             "end_line": max(self.line, self.end_line),
+            "conditional": self.conditional,
         }
 
     def order(self) -> tuple[object, ...]:
@@ -110,13 +115,17 @@ class Test:
 
 @dataclass(frozen=True, slots=True)
 class FileInventory:
-    """One candidate file.  skipped: why it was not read, a stable code, or None."""
+    """One candidate file.  skipped: why it was not read, a stable code, or None.
+
+    hints: what it imports and calls, for who wants to know what its tests are about.
+    """
 
     path: str
     blob_id: str
     framework: str | None
     tests: tuple[Test, ...] = ()
     skipped: str | None = None
+    hints: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,12 @@ from uuid import UUID
 from flask import Response, request
 from werkzeug.exceptions import NotAcceptable
 
-from app.services import browse, results
+from app.services import browse, compared, results
 from app.web import answers, auth, exports
 from app.web.api import api
 from app.web.context import utc_now, wired
-from app.web.schemas import TestsQuery
+from app.web.schemas import CompareQuery, TestsQuery
+from tasks.inventory.compare import Listed, compare
 
 _EXPORTS: dict[str | int, Any] = {
     200: {"content": {form.media_type: {"schema": {"type": "string"}} for form in exports.FORMS.values()}},
@@ -44,6 +45,17 @@ def list_tests(job_id: UUID, asked: TestsQuery) -> dict[str, Any] | Response:
         now=utc_now(),
     )
     return {"items": page.rows, "next": page.next, "total": page.total}
+
+
+@api.get("/analyses/<uuid:job_id>/compare/<uuid:other_id>")
+@api.input(CompareQuery, location="query", arg_name="asked")
+@api.output(answers.ComparisonShape)
+@api.doc(operation_id="compareAnalyses", tags=["Results"], responses={409: "One of them is not completed"})
+def compare_analyses(job_id: UUID, other_id: UUID, asked: CompareQuery) -> dict[str, Any]:
+    """What became of the tests from one completed analysis to the other: moves and renames are followed."""
+    sides = compared.sides(wired().uow, job_id, other_id, auth.viewer(), now=utc_now())
+    before, after = ([Listed(*file) for file in side] for side in sides)
+    return compare(before, after).document(asked.limit)
 
 
 @api.get("/analyses/<uuid:job_id>/timeline")

@@ -30,6 +30,7 @@ class Blocks:
     saved: list[Block | None] = field(default_factory=list)
     branches: list[tuple[int, int]] = field(default_factory=list)  # (number of an `#if`, number of its branch)
     conditionals: int = 0
+    conditions: list[bool] = field(default_factory=list)  # of each open `#if`, whether it leaves a choice
 
     @property
     def test(self) -> Fact | None:
@@ -78,9 +79,10 @@ class Blocks:
         self.block = closed.outer
         return closed.own
 
-    def branch(self, sign: int) -> None:
+    def branch(self, sign: int, *, plain: bool) -> None:
         """Begin every branch of a conditional with the blocks that were open before it."""
         if sign == IF:
+            self.conditions.append(not plain)
             self.conditionals += 1
             self.saved.append(self.block)
             self.branches.append((self.conditionals, 0))
@@ -91,3 +93,4 @@ class Blocks:
         elif self.saved:
             self.saved.pop()
             self.branches.pop()
+            self.conditions.pop()

@@ -35,6 +35,8 @@ def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - every read
     for test in reader.tests:
         if test["owner"] == "gtest" and not reader.running.get(test["suites"][-1], True):
             test["status"] = "skipped"
+        if (*test["suites"], test["name"]) in reader.twins:
+            test.pop("when", None)
     facts |= {"tests": reader.tests, "uses": reader.uses, "macros": wrappers, "own": sorted(own)}
     return {key: value for key, value in facts.items() if value}
 

@@ -29,6 +29,7 @@ DIRECTIVE: Final = re.compile(
 )
 PARTS: Final = re.compile(rb"#[ \t]*+([a-z_]*+)([\s\S]*)")
 INCLUDED: Final = re.compile(rb'\s*+[<"]([^<>"\n]++)')
+DEFINED: Final = re.compile(rb"\s*+#[ \t]*+define[ \t]++(\w++)")
 NEVER: Final = re.compile(rb"\s*+(?:0[uUlL]*+|false)\s*+(?:\Z|&&|/[/*])")
 ALWAYS: Final = re.compile(rb"\s*+(?:[1-9]|true)\s*+(?:\Z|/[/*])")
 LOOK_BACK: Final = 200
@@ -52,6 +53,7 @@ class Masked:
     includes: list[str] = field(default_factory=list)
     defined: list[tuple[int, bytes]] = field(default_factory=list)
     levels: list[Level] = field(default_factory=list)
+    plain: set[int] = field(default_factory=set)  # offsets of `#if`s that leave no choice
     dead_from: int | None = None
 
     def blank(self, start: int, end: int) -> None:
@@ -115,6 +117,8 @@ def _directive(masked: Masked, at: int, end: int) -> None:
     word, rest = (parts[1], parts[2]) if parts else (b"", b"")
     masked.blank(at, end)
     if word in (b"if", b"ifdef", b"ifndef"):
+        if _is_plain(masked.source, word, rest, end):
+            masked.plain.add(at)
         _begin(masked, at, rest if word == b"if" else b"")
     elif word in (b"else", b"elif", b"elifdef", b"elifndef"):
         _other(masked, at, rest if word == b"elif" else b"")
@@ -124,6 +128,15 @@ def _directive(masked: Masked, at: int, end: int) -> None:
         masked.includes.append(path[1].decode("utf-8", "replace").strip())
     elif masked.dead_from is None and word == b"define":
         masked.defined.append((at, rest))
+
+
+def _is_plain(source: bytes, word: bytes, condition: bytes, end: int) -> bool:
+    """Whether a condition is known, or only keeps a header from being read twice."""
+    if word == b"if":
+        return bool(NEVER.match(condition) or ALWAYS.match(condition))
+    name = condition.strip()
+    defined = DEFINED.match(source, end) if word == b"ifndef" else None
+    return name == b"__cplusplus" or (defined is not None and defined[1] == name)
 
 
 def _begin(masked: Masked, at: int, condition: bytes) -> None:

@@ -49,6 +49,7 @@ class Reader:
     failing: set[str] = field(default_factory=set)
     running: dict[str, bool] = field(default_factory=dict)  # suite -> some instantiation of it is run
     seen: dict[tuple[str, ...], list[dict[int, int]]] = field(default_factory=dict)
+    twins: set[tuple[str, ...]] = field(default_factory=set)  # tests that every branch of an `#if` has
 
     def read(self) -> None:
         """Go through all tokens."""
@@ -61,7 +62,7 @@ class Reader:
             elif found[0] == b"{":
                 self.blocks.begin(found.start())
             elif found[0] != b"}":
-                self.blocks.branch(found[0][0])
+                self.blocks.branch(found[0][0], plain=found.start() in self.masked.plain)
             elif (closed := self.blocks.end()) is not None:
                 closed["end"] = self.line(found.start())
             found = TOKEN.search(code, end)
@@ -94,7 +95,8 @@ class Reader:
     def place(self, call: Call) -> Fact:
         """Where a call stands."""
         line = self.line(call.at)
-        return {"line": line, "column": call.at - self.lines[line - 1] + 1, "end": self.line(call.end)}
+        place = {"line": line, "column": call.at - self.lines[line - 1] + 1, "end": self.line(call.end)}
+        return place | {"when": True} if any(self.blocks.conditions) else place
 
     def brace(self, call: Call) -> int | None:
         """Offset of the brace that opens the block of a call."""
@@ -117,6 +119,8 @@ class Reader:
         fact = self.inherited(fact) | self.place(call)
         if not self.is_twin(fact):
             self.tests.append(fact)
+        elif sum(self.blocks.conditions) == 1:  # it is there on either branch
+            self.twins.add((*fact["suites"], fact["name"]))
         if shape.body and brace is not None:
             self.skipped_inside(fact, brace)
             self.blocks.await_test(brace, fact)

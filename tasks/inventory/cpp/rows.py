@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tasks.inventory.cpp.cases import Fact
-from tasks.inventory.model import Test
+from tasks.inventory.model import IDLE, Test
 
 
 def rows(path: str, framework: str, fact: Fact) -> Iterator[Test]:
@@ -15,22 +15,24 @@ def rows(path: str, framework: str, fact: Fact) -> Iterator[Test]:
     test = row(path, framework, suites, fact, "test")
     yield test
     for part in fact.get("parts", ()):
-        inherited = {"status": test.status} | part
+        inherited = {"status": test.status} | ({"when": True} if test.conditional else {}) | part
         yield row(path, framework, (*suites, fact["name"], *part["outer"]), inherited, "subtest")
 
 
 def row(path: str, framework: str, suites: tuple[str, ...], fact: dict[str, Any], kind: str) -> Test:
     """One row."""
+    status = fact.get("status") or "active"
     return Test(
         file=path,
         framework=framework,
         suites=suites,
         name=fact["name"],
         line=fact["line"],
-        status=fact.get("status") or "active",
+        status=status,
         kind=kind,
         dynamic=fact.get("dynamic", False),
         cases=fact.get("cases"),
         column=fact["column"],
         end_line=fact["end"],
+        conditional="when" in fact and status not in IDLE,
     )

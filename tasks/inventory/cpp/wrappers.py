@@ -57,7 +57,7 @@ class Wrappers:
                 yield from self._defined(use, own)
 
     def _defined(self, use: Fact, own: Mapping[str, Macro]) -> Iterator[Fact]:
-        place: Fact = {key: use[key] for key in ("line", "column", "end", "status") if key in use}
+        place: Fact = {key: use[key] for key in ("line", "column", "end", "status", "when") if key in use}
         found = list(self._tests(use, own))
         if len(found) <= FEW_TESTS:
             yield from (place | fact for fact in found)

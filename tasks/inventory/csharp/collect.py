@@ -4,13 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from tasks.inventory.csharp.meaning import ROWS, SOURCES, Meaning, Meanings
+from tasks.inventory.csharp.meaning import DEPENDS, ROWS, SOURCES, Meaning, Meanings
 from tasks.inventory.csharp.types import Item, Type
 from tasks.inventory.model import Test
 
 #: switches of a test's attribute under which it does not run, unless the others make that depend on something
 OFF: Final = frozenset({"Skip", "Ignore", "IgnoreReason", "Explicit"})
-DEPENDS: Final = frozenset({"SkipWhen", "SkipUnless"})
 IGNORED: Final = frozenset({"Ignore", "Explicit"})
 FIXTURES: Final = frozenset({"TestFixture", "TestFixtureSource"})
 
@@ -25,6 +24,7 @@ class Hit:
     framework: str
     skipped: bool
     marks: tuple[Meaning, ...]
+    depends: bool = False
 
     @property
     def place(self) -> tuple[str, int, int, str]:
@@ -46,11 +46,13 @@ class Collector:
         order = self.meanings.types.order(one)
         marks = [self.meanings.read(*attribute) for attribute in one.attributes()]
         off = any(mark.word in IGNORED or mark.on & OFF for mark in marks)
+        depends = any(mark.depends for mark in marks) or all("when" in part for _, part in one.parts)
         for owner in order:
             for path, item in owner.methods():
                 hit = self.hit(path, owner, item)
                 if hit is not None and self.runs(one, hit.framework, marks, order):
-                    yield Hit(path, owner, item, hit.framework, hit.skipped or off, hit.marks)
+                    given = hit.depends or depends
+                    yield Hit(path, owner, item, hit.framework, hit.skipped or off, hit.marks, given)
 
     def hit(self, path: str, owner: Type, item: Item) -> Hit | None:
         """Read one method; None for one that is no test."""
@@ -59,7 +61,8 @@ class Collector:
         # where a file is compiled for two frameworks, what all attributes of a method have in common decides
         shared = [one for one in making[0] if all(one in of for of in making)] if making else []
         framework = next(iter(shared or (making[0] if making else ())), None)
-        return Hit(path, owner, item, framework, skipped(item, marks), marks) if framework else None
+        depends = "when" in item or any(mark.depends for mark in marks)
+        return Hit(path, owner, item, framework, skipped(item, marks), marks, depends) if framework else None
 
     def runs(self, one: Type, framework: str, marks: list[Meaning], order: list[Type]) -> bool:
         """Whether a framework makes an object of a class."""
@@ -94,15 +97,17 @@ def row(hits: list[Hit]) -> Test:
     """One definition; it is skipped only if it is in every class that has it."""
     first = hits[0]
     rows = sum(mark.word in ROWS for mark in first.marks)
+    running = [hit for hit in hits if not hit.skipped]
     return Test(
         file=first.path,
         framework=first.framework,
         suites=first.owner.suites,
         name=first.item["name"],
         line=first.item["line"],
-        status="skipped" if all(hit.skipped for hit in hits) else "active",
+        status="active" if running else "skipped",
         dynamic=bool(rows) or "data" in first.item or any(mark.word in SOURCES for mark in first.marks),
         cases=rows or None,
         column=first.item["column"],
         end_line=first.item["end"],
+        conditional=bool(running) and all(hit.depends for hit in running),
     )

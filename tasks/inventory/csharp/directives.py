@@ -13,6 +13,8 @@ from tasks.inventory.csharp.lexis import blank, pattern, tokens
 DIRECTIVE: Final = re.compile(rb"^[ \t]*#", re.MULTILINE)
 TOKEN: Final = pattern(rb"#{}()\[\]", rb"\#[^\n]*+|[{}()\[\]]")
 WORD: Final = re.compile(rb"#\s*(\w*)\s*([^\n]*)")
+#: where text begins and ends
+Span = tuple[int, int]
 ENDS: Final = (b";", b"}", b"]")
 
 
@@ -22,6 +24,7 @@ class Branch:
 
     start: int
     dead: bool
+    always: bool = False
     end: int = 0
     depth: int = 0
     lowest: int = 0
@@ -43,17 +46,29 @@ class Branch:
         return not self.depth and not self.lowest and (not code or code.endswith(ENDS))
 
 
-def blanked(source: bytes) -> bytes:
-    """Blank out directives, and the branches that cannot stand beside the others of their group."""
+def blanked(source: bytes) -> tuple[bytes, list[Span]]:
+    """Blank out directives, and the branches that cannot stand beside the others of their group.
+
+    Also returns where the branches are that only a condition compiles, each outside the others, in order.
+    """
     if not DIRECTIVE.search(source):
-        return source
+        return source, []
     kept = bytearray(source)
-    for start, stop in _gaps(source):
+    conditional: list[Span] = []
+    for start, stop in _gaps(source, conditional):
         blank(kept, start, stop)
-    return bytes(kept)
+    return bytes(kept), _outermost(conditional)
 
 
-def _gaps(source: bytes) -> Iterator[tuple[int, int]]:
+def _outermost(spans: list[Span]) -> list[Span]:
+    found: list[Span] = []
+    for start, stop in sorted(spans):
+        if not found or start >= found[-1][1]:
+            found.append((start, stop))
+    return found
+
+
+def _gaps(source: bytes, conditional: list[Span]) -> Iterator[Span]:
     groups: list[list[Branch]] = []
     for token in tokens(TOKEN, source):
         sign = token["sign"]
@@ -65,27 +80,31 @@ def _gaps(source: bytes) -> Iterator[tuple[int, int]]:
                 groups[-1][-1].bracket(sign)
         elif not source[source.rfind(b"\n", 0, token.start("sign")) + 1 : token.start("sign")].strip():
             yield token.span("sign")
-            yield from _directive(source, token, groups)
+            yield from _directive(source, token, groups, conditional)
 
 
-def _directive(source: bytes, token: re.Match[bytes], groups: list[list[Branch]]) -> Iterator[tuple[int, int]]:
+def _directive(
+    source: bytes, token: re.Match[bytes], groups: list[list[Branch]], conditional: list[Span]
+) -> Iterator[Span]:
     found = WORD.match(token["sign"])
     word, condition = (found[1], found[2].partition(b"//")[0].strip()) if found else (b"", b"")
     if word == b"if":
-        groups.append([Branch(token.end(), condition == b"false")])
+        groups.append([Branch(token.end(), condition == b"false", condition == b"true")])
     elif word in (b"elif", b"else", b"endif") and groups:
         groups[-1][-1].end = token.start("sign")
         if word == b"endif":
-            yield from _close(source, groups)
+            yield from _close(source, groups, conditional)
         else:
-            groups[-1].append(Branch(token.end(), condition == b"false"))
+            rest = word == b"else" and all(branch.dead for branch in groups[-1])
+            groups[-1].append(Branch(token.end(), condition == b"false", rest))
 
 
-def _close(source: bytes, groups: list[list[Branch]]) -> Iterator[tuple[int, int]]:
+def _close(source: bytes, groups: list[list[Branch]], conditional: list[Span]) -> Iterator[Span]:
     """Choose among the branches of the innermost group; what stays counts in the branch around it."""
     group = groups.pop()
     live = [branch for branch in group if not branch.dead]
     kept = live if all(branch.is_whole(source) for branch in live) else live[:1]
+    conditional += [(branch.start, branch.end) for branch in kept if not branch.always]
     yield from ((branch.start, branch.end) for branch in group if branch not in kept)
     if groups:
         around = groups[-1][-1]

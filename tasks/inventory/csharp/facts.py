@@ -6,6 +6,7 @@ A type is a dict: `name`, `arity`, `ns`, `outer` (names of the types around it),
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -36,8 +37,8 @@ def extract(source: bytes, language: str) -> Facts:
     """Read one file."""
     reading = Reading()
     if b"class" in source or b"using" in source or b"record" in source:
-        plain = blanked(source)
-        reading.source = plain
+        plain, conditional = blanked(source)
+        reading.source, reading.conditional = plain, conditional
         reading.walk(parse(outline(plain), language))
     return {name: value for name, value in reading.facts.items() if value}
 
@@ -52,9 +53,13 @@ class Around:
 
 @dataclass(slots=True)
 class Reading:
-    """State of one pass over a file.  source: with the bodies that the parsed text lacks."""
+    """State of one pass over a file.  source: with the bodies that the parsed text lacks.
+
+    conditional: where text stands that only a condition compiles.
+    """
 
     source: bytes = b""
+    conditional: list[tuple[int, int]] = field(default_factory=list)
     facts: Facts = field(
         default_factory=lambda: {"usings": [], "globals": [], "aliases": {}, "types": [], "internals": False}
     )
@@ -111,6 +116,8 @@ class Reading:
         }
         if "public" not in mods or (owner and owner.get("hidden")):
             item["hidden"] = True
+        if self.depends(node.child_by_field_name("name")):
+            item["when"] = True
         self.facts["types"].append(item)
         return Around(around.ns, item)
 
@@ -126,7 +133,15 @@ class Reading:
             item["data"] = True
         if self.skips(node):
             item["skip"] = True
+        if self.depends(name):
+            item["when"] = True
         owner["methods"].append(item)
+
+    def depends(self, name: Node | None) -> bool:
+        """Whether only a condition compiles a declaration."""
+        at = name.start_byte if name is not None else 0
+        place = bisect_right(self.conditional, (at, len(self.source))) - 1
+        return place >= 0 and at < self.conditional[place][1]
 
     def skips(self, node: Node) -> bool:
         """`Assert.Ignore()` or `Assert.Skip()` as the first statement."""

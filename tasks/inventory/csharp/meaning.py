@@ -42,16 +42,26 @@ SOURCES: Final = frozenset(
     {"TestCaseSource", "Combinatorial", "Pairwise", "Sequential", "ITestBuilder", "Theory", "ITheoryAttribute",
      "DataTestMethod", "MemberData", "ClassData", "DynamicData", "DataSource", "PropertyData", "Property"}
 )  # fmt: skip
+#: switches, and attributes of NUnit, MSTest and packages beside xUnit, that let a condition decide
+DEPENDS: Final = frozenset({"SkipWhen", "SkipUnless"})
+CONDITIONS: Final = frozenset(
+    {"Platform", "OSCondition", "CICondition", "ConditionalFact", "ConditionalTheory", "ConditionalClass",
+     "ConditionalTestMethod", "ConditionalTestClass"}
+)  # fmt: skip
 OTHERS: Final = frozenset({"Ignore", "Explicit", "TestClass", "TestFixture", "TestFixtureSource"})
 KNOWN: Final = TESTS.keys() | ROWS | SOURCES | OTHERS
 
 
 class Meaning(NamedTuple):
-    """One attribute.  word: the built-in one it is or derives from; of: whose test it may make, likeliest first."""
+    """One attribute.  word: the built-in one it is or derives from; of: whose test it may make, likeliest first.
+
+    depends: it lets a condition decide whether a test runs.
+    """
 
     word: str
     of: tuple[str, ...] = ()
     on: frozenset[str] = frozenset()
+    depends: bool = False
 
 
 @dataclass(slots=True)
@@ -78,7 +88,8 @@ class Meanings:
         if word == "Property":  # of FsCheck; NUnit's own of that name says something else
             return Meaning(word, self.property(path))
         choices = TESTS.get(word, ())
-        return Meaning(word, self.choose(path, dotted, choices) if choices else (), frozenset(switches))
+        depends = name in CONDITIONS or not DEPENDS.isdisjoint(switches)
+        return Meaning(word, self.choose(path, dotted, choices) if choices else (), frozenset(switches), depends)
 
     def unaliased(self, path: str, dotted: str) -> str:
         """See through `using A = B.C`, unless the file has the name by another using as well."""

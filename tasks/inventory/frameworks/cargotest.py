@@ -44,13 +44,16 @@ class CargoScope:
         read = {path: facts[path] for path in owned}
         macros, crates = Macros.of(read), Crates.of(self.project, read)
         own = set(test_attributes(read.values()))
+        conditional = {path for path in owned if crates.depends(path)}
         spare = STEPS
         for path in owned:
             self.project.beat()
             if crates.runs(path):
                 budget = Budget(min(OF_ONE_FILE, spare))
                 spare -= budget.left
-                yield from Collector(path, macros, own, budget).tests(read[path].get("items", []))
+                yield from Collector(path, macros, own, budget).tests(
+                    read[path].get("items", []), depends=path in conditional
+                )
                 spare += max(0, budget.left)
 
 

@@ -17,6 +17,12 @@ from tasks.inventory.project import Project, folder_of
 KINDS: Final = {"Test": ("test", "T"), "Benchmark": ("benchmark", "B"), "Fuzz": ("fuzz", "F")}
 #: folders the go tool leaves out
 IGNORED: Final = ("testdata", "vendor")
+#: systems and processors that the end of a file's name confines it to
+PLATFORMS: Final = frozenset(
+    {"aix", "android", "darwin", "dragonfly", "freebsd", "illumos", "ios", "js", "linux", "netbsd", "openbsd", "plan9",
+     "solaris", "wasip1", "windows", "386", "amd64", "arm", "arm64", "loong64", "mips", "mips64", "mips64le", "mipsle",
+     "ppc64", "ppc64le", "riscv64", "s390x", "wasm"}
+)  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -45,18 +51,18 @@ class GoScope:
     def tests(self, owned: Sequence[str], facts: FactsByPath) -> Iterable[Test]:
         """Functions, methods of suites, and the subtests under them."""
         for path in owned:
+            depends = is_constrained(path, facts[path])
             for function in facts[path]["functions"]:
                 kind = kind_of(function, facts[path]["testing"])
                 if kind is not None:
-                    yield row(path, (), function, kind)
-                    yield from subtests(path, (), function)
+                    yield from rows(path, (), function, kind, depends=depends)
         run = Suites.of(facts, self.project.folders).run()
         for path in (path for path in facts if path.endswith(".go")):
+            depends = is_constrained(path, facts[path])
             for method in facts[path].get("methods", ()):
                 suite = method["type"]
                 if Type(folder_of(path), suite) in run and is_test(method, facts[path].get("gocheck", [])):
-                    yield row(path, (suite,), method, KINDS[method["kind"]][0])
-                    yield from subtests(path, (suite,), method)
+                    yield from rows(path, (suite,), method, KINDS[method["kind"]][0], depends=depends)
 
 
 def kind_of(function: dict[str, Any], testing: Sequence[str]) -> str | None:
@@ -70,14 +76,23 @@ def kind_of(function: dict[str, Any], testing: Sequence[str]) -> str | None:
     return kind if len(one) == 1 and one[0] in allowed and not function["result"] else None
 
 
-def subtests(path: str, suites: tuple[str, ...], function: dict[str, Any]) -> Iterator[Test]:
-    """Literal subtests, named by the functions around them."""
+def is_constrained(path: str, facts: Facts) -> bool:
+    """Whether a constraint, in the file or in its name, decides if a file is built."""
+    _, underscore, last = path.removesuffix(".go").removesuffix("_test").rpartition("/")[2].rpartition("_")
+    return "constrained" in facts or (underscore != "" and last in PLATFORMS)
+
+
+def rows(path: str, suites: tuple[str, ...], function: dict[str, Any], kind: str, *, depends: bool) -> Iterator[Test]:
+    """A test and its literal subtests, named by the functions around them."""
+    depends = depends or "when" in function
+    yield row(path, suites, function, kind, depends=depends)
     for subtest in function["subtests"]:
         inherited = subtest | {"skip": subtest["skip"] or function["skip"]}
-        yield row(path, (*suites, function["name"], *subtest["outer"]), inherited, "subtest")
+        inside = (*suites, function["name"], *subtest["outer"])
+        yield row(path, inside, inherited, "subtest", depends=depends or "when" in subtest)
 
 
-def row(path: str, suites: tuple[str, ...], fact: dict[str, Any], kind: str) -> Test:
+def row(path: str, suites: tuple[str, ...], fact: dict[str, Any], kind: str, *, depends: bool) -> Test:
     """One row."""
     return Test(
         file=path,
@@ -89,6 +104,7 @@ def row(path: str, suites: tuple[str, ...], fact: dict[str, Any], kind: str) -> 
         kind=kind,
         column=fact["column"],
         end_line=fact["end"],
+        conditional=depends and not fact["skip"],
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from tasks.inventory.interface import Claim, Signal
-from tasks.inventory.model import Facts, FactsByPath, Test
+from tasks.inventory.model import IDLE, Facts, FactsByPath, Test
 from tasks.inventory.project import Project
 from tasks.inventory.ruby.classes import Classes, within
 from tasks.inventory.ruby.suite import RubySuite, is_template
@@ -32,6 +32,7 @@ class Around:
     in_spec: bool = False
     dynamic: bool = False
     in_module: bool = False
+    depends: bool = False  # a condition decides
 
 
 @dataclass(slots=True)
@@ -84,10 +85,13 @@ class Reading:
                 full = within(around.namespace, item["name"])
                 mixed = speaks_spec(item["body"]) or (bool(item["name"]) and self.classes.is_mixed(full))
                 suites = (*around.suites, item["name"]) if item["name"] else around.suites
-                inner = Around(suites, full, in_case=mixed, in_spec=mixed, in_module=True)
+                depends = around.depends or "when" in item
+                inner = Around(suites, full, in_case=mixed, in_spec=mixed, in_module=True, depends=depends)
                 yield from self.rows(item["body"], inner)
             elif item["k"] == "macro" and around.in_case and (item["own"] or around.in_module):
-                yield from self.rows(item["body"], replace(around, dynamic=True))
+                yield from self.rows(
+                    item["body"], replace(around, dynamic=True, depends=around.depends or "when" in item)
+                )
             elif item["k"] == "def" and around.in_case:
                 if item["name"].startswith("test_") and "hidden" not in item and item["name"] not in hidden:
                     yield self.row(item, around, "skipped" if "skip" in item else "active"), other
@@ -99,14 +103,16 @@ class Reading:
         full = within(around.namespace, item["name"])
         in_case = self.classes.is_test(around.namespace, item["name"], item.get("base"))
         suites = (*around.suites, item["name"]) if item["name"] else around.suites
-        return Around(suites, full, in_case, in_case, around.dynamic or "loop" in item)
+        depends = around.depends or "when" in item
+        return Around(suites, full, in_case, in_case, around.dynamic or "loop" in item, depends=depends)
 
     def call(self, item: Item, around: Around) -> Iterator[tuple[Test, bool]]:
         """Tests of a group, or one test declared by a call."""
         method = item["m"]
         if method in GROUPS:
             dynamic = around.dynamic or "loop" in item
-            inner = Around((*around.suites, item["title"]), around.namespace, True, True, dynamic)
+            depends = around.depends or "when" in item
+            inner = Around((*around.suites, item["title"]), around.namespace, True, True, dynamic, depends=depends)
             yield from self.rows(item["body"], inner)
         elif (method in METHOD_LIKE and around.in_case) or (method in SPEC | SKIPPED and around.in_spec):
             skipped = method in SKIPPED or "skip" in item
@@ -126,6 +132,7 @@ class Reading:
             dynamic=around.dynamic or "loop" in item,
             column=item["column"],
             end_line=item["end"],
+            conditional=status not in IDLE and (around.depends or "when" in item),
         )
 
 

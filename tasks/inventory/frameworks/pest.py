@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from tasks.inventory.interface import Claim, Signal
-from tasks.inventory.model import Facts, FactsByPath, Test
+from tasks.inventory.model import IDLE, Facts, FactsByPath, Test
 from tasks.inventory.php.suite import PhpSuite, config_language
 from tasks.inventory.project import Project, folder_of
 
@@ -43,27 +43,38 @@ class PestScope:
     def tests(self, owned: Sequence[str], facts: FactsByPath) -> Iterable[Test]:
         """Calls that register tests."""
         for path in owned:
-            yield from rows(path, facts[path]["calls"], (), None, loop=False)
+            yield from rows(path, facts[path]["calls"], Around())
 
 
-def rows(
-    path: str, calls: list[dict[str, Any]], suites: tuple[str, ...], status: str | None, *, loop: bool
-) -> Iterator[Test]:
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What surrounds a call.  depends: whether a condition decides if tests run."""
+
+    suites: tuple[str, ...] = ()
+    status: str | None = None
+    loop: bool = False
+    depends: bool = False
+
+
+def rows(path: str, calls: list[dict[str, Any]], around: Around) -> Iterator[Test]:
     """Tests of a file or a describe."""
     hooks = [call for call in calls if call["root"] == HOOK]
-    status = next(filter(None, map(status_of, hooks)), status)
+    given = next(filter(None, map(status_of, hooks)), around.status)
+    hooked = around.depends or any("when" in call["mods"] for call in hooks)
     for call in calls:
         if call["root"] == HOOK:
             continue
-        own = status_of(call) or status
-        dynamic = loop or "loop" in call or "with" in call["mods"]
+        own = status_of(call) or given
+        dynamic = around.loop or "loop" in call or "with" in call["mods"]
+        depends = hooked or "when" in call["mods"]
         if call["root"] == "describe":
-            yield from rows(path, call.get("calls", []), (*suites, call["title"]), own, loop=dynamic)
+            inner = Around((*around.suites, call["title"]), own, dynamic, depends)
+            yield from rows(path, call.get("calls", []), inner)
             continue
         yield Test(
             file=path,
             framework="pest",
-            suites=suites,
+            suites=around.suites,
             name=call["title"],
             line=call["line"],
             status=own or "active",
@@ -71,6 +82,7 @@ def rows(
             cases=call.get("cases"),
             column=call["column"],
             end_line=call["end"],
+            conditional=depends and own not in IDLE,
         )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from tasks.inventory.interface import Claim, Signal
-from tasks.inventory.model import Facts, FactsByPath, Test
+from tasks.inventory.model import IDLE, Facts, FactsByPath, Test
 from tasks.inventory.project import Project
 from tasks.inventory.ruby.suite import RubySuite, has_groups, is_template
 from tasks.inventory.ruby.words import DESCRIBES, GROUPS, PREFIXED, RSPEC_EXAMPLES, SHARED
@@ -32,6 +32,7 @@ class Around:
     shared_only: bool = False
     in_module: bool = False
     in_method: bool = False
+    depends: bool = False  # a condition decides
     used: frozenset[str] = frozenset()  # names of shared groups that are included; an empty one stands for any
 
 
@@ -70,7 +71,7 @@ class RSpecScope:
 def rows(path: str, items: Sequence[Item], around: Around) -> Iterator[Test]:
     """Examples among items."""
     for item in items:
-        inner = replace(around, dynamic=around.dynamic or "loop" in item)
+        inner = replace(around, dynamic=around.dynamic or "loop" in item, depends=around.depends or "when" in item)
         if item["k"] == "module":
             yield from rows(path, item["body"], replace(inner, in_module=True))
         elif item["k"] == "class":
@@ -93,16 +94,18 @@ def called(path: str, item: Item, around: Around) -> Iterator[Test]:
         inner = replace(around, suites=(*around.suites, item["title"]), status=status_of(item) or around.status)
         yield from rows(path, item["body"], replace(inner, declares=True, shared_only=False, in_module=False))
     elif method in RSPEC_EXAMPLES and around.declares and not (around.in_method and is_word(item)):
+        status = status_of(item) or around.status if "block" in item else status_of(item) or "todo"
         yield Test(
             file=path,
             framework="rspec",
             suites=around.suites,
             name=item["title"],
             line=item["line"],
-            status=status_of(item) or around.status if "block" in item else status_of(item) or "todo",
+            status=status,
             dynamic=around.dynamic,
             column=item["column"],
             end_line=item["end"],
+            conditional=around.depends and status not in IDLE,
         )
 
 

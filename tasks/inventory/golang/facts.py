@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import Any, Final
 
 from tree_sitter import Node
@@ -13,6 +14,7 @@ from tasks.inventory.syntax import column, end_line, line, named, parse, text
 KIND: Final = re.compile(r"(Test|Benchmark|Fuzz|Example)(?![a-z])")
 VERSION: Final = re.compile(r"v\d+")
 OUTPUT: Final = re.compile(r"(?i)^\s*(unordered )?output:")
+CONSTRAINT: Final = re.compile(r"//go:build\s|//\s*\+build\s")
 SKIPS: Final = frozenset({"Skip", "Skipf", "SkipNow"})
 
 
@@ -27,8 +29,14 @@ def extract(source: bytes, language: str) -> Facts:
         "functions": [fact for node in functions for fact in _function(node)],
         "methods": [fact | {"type": receiver(node)} for node in methods for fact in _function(node)],
         **suites(root, dict(imports)),
+        "constrained": any(CONSTRAINT.match(text(node)) for node in _head(root)),
     }
     return {key: value for key, value in facts.items() if value or key in ("testing", "functions")}
+
+
+def _head(root: Node) -> Iterator[Node]:
+    """Comments before the package clause, where build constraints stand."""
+    return takewhile(lambda node: node.type == "comment", root.named_children)
 
 
 def _imports(root: Node) -> Iterator[tuple[str, str]]:
@@ -72,6 +80,7 @@ def _function(node: Node) -> Iterator[dict[str, Any]]:
         "result": node.child_by_field_name("result") is not None,
         "output": _has_output(body),
         "skip": _skips(body),
+        **({"when": True} if _may_skip(body) else {}),
         "subtests": list(_subtests(body, [])),
     }
 
@@ -119,6 +128,12 @@ def _skips(body: Node | None) -> bool:
     return text(call.child_by_field_name("function")).rpartition(".")[2] in SKIPS
 
 
+def _may_skip(body: Node | None) -> bool:
+    """`if testing.Short() { t.Skip() }` as the first statement."""
+    first = next(_statements(body), None)
+    return first is not None and first.type == "if_statement" and _skips(first.child_by_field_name("consequence"))
+
+
 def _subtests(body: Node | None, outer: list[str]) -> Iterator[dict[str, Any]]:
     """`t.Run("literal", ...)` directly in the body, with those inside it."""
     for statement in _statements(body):
@@ -132,6 +147,6 @@ def _subtests(body: Node | None, outer: list[str]) -> Iterator[dict[str, Any]]:
         inner = arguments[1].child_by_field_name("body") if arguments[1].type == "func_literal" else None
         yield {
             "name": name, "outer": outer, "line": line(call), "column": column(call),
-            "end": end_line(call), "skip": _skips(inner),
+            "end": end_line(call), "skip": _skips(inner), **({"when": True} if _may_skip(inner) else {}),
         }  # fmt: skip
         yield from _subtests(inner, [*outer, name])

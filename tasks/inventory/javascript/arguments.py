@@ -27,6 +27,9 @@ NO_TITLE: Final = FUNCTIONS | {
 }
 #: second arguments that make the first one a title, whatever it is
 RUNNABLE: Final = FUNCTIONS | {"identifier", "member_expression", "call_expression", "object"}
+#: options that keep a test from running, and values of theirs that are plain to see
+DECIDING: Final = frozenset({"skip", "ignore", "todo"})
+FIXED: Final = LITERALS | {"true", "false", "undefined", "null", "number", "method_definition"}
 ANONYMOUS: Final = "<anonymous>"
 
 
@@ -34,7 +37,8 @@ ANONYMOUS: Final = "<anonymous>"
 class Arguments:
     """title: as shown.  form: what came instead of a title, if none did: function, object or name.
 
-    body: something to run was given.  options: keys that are set.  inside: what may hold further calls.
+    body: something to run was given.  options: keys that are set; depends: one of them is computed and decides
+    whether a test runs.  inside: what may hold further calls.
     outer: titles of the suite that was named before the title.
     """
 
@@ -44,6 +48,7 @@ class Arguments:
     options: list[str] = field(default_factory=list)
     inside: list[Node] = field(default_factory=list)
     outer: tuple[str, ...] = ()
+    depends: bool = False
 
     @property
     def registers(self) -> bool:
@@ -79,6 +84,7 @@ def _read_titled(given: list[Node], outer: tuple[str, ...] = ()) -> Arguments:
         options=[key for argument in rest for key in truths(argument)],
         inside=rest,
         outer=outer,
+        depends=any(map(depends, rest)),
     )
 
 
@@ -90,7 +96,8 @@ def _read_object(given: list[Node]) -> Arguments:
     if title is None:
         title = next((text(one.child_by_field_name("name")) for one in functions), "") or ANONYMOUS
     runs = bool(functions) or any(key == "fn" for key, _ in members(given[0]))
-    return Arguments(title, "object", body=runs, options=list(truths(given[0])), inside=given)
+    options = list(truths(given[0]))
+    return Arguments(title, "object", body=runs, options=options, inside=given, depends=depends(given[0]))
 
 
 def members(table: Node) -> Iterator[tuple[str, Node]]:
@@ -118,3 +125,9 @@ def truths(argument: Node) -> Iterator[str]:
     for key, value in members(argument) if argument.type == "object" else ():
         if value.type == "true" or (value.type in LITERALS and string_of(value) != ""):
             yield key
+
+
+def depends(argument: Node) -> bool:
+    """Whether an options object has {skip: expression}, whose value shows only at run time."""
+    told = members(argument) if argument.type == "object" else ()
+    return any(key in DECIDING and value.type not in FIXED for key, value in told)

@@ -13,6 +13,7 @@ from tasks.inventory.syntax import named, text
 
 #: deeper chains of members and calls than any runner offers
 STEPS: Final = 12
+BRANCHES: Final = ("consequence", "alternative")
 TRANSPARENT: Final = frozenset(
     {"parenthesized_expression", "as_expression", "non_null_expression", "satisfies_expression", "await_expression"}
 )
@@ -59,14 +60,16 @@ def resolve(node: Node | None, aliases: Mapping[str, Callee], steps: int = STEPS
         inner = resolve(node.child_by_field_name("function"), aliases, steps - 1)
         return replace(inner, curried=True) if inner and inner.modifiers else None
     if node.type == "ternary_expression":
-        branches = [
-            resolve(node.child_by_field_name(name), aliases, steps - 1) for name in ("consequence", "alternative")
-        ]
-        # which branch holds is only known at run time: take the one that would run
-        return min(filter(None, branches), key=lambda callee: len(callee.modifiers), default=None)
+        return _either(*(resolve(node.child_by_field_name(name), aliases, steps - 1) for name in BRANCHES))
     if node.type in TRANSPARENT:
         return resolve(next(named(node), None), aliases, steps - 1)
     return None
+
+
+def _either(one: Callee | None, other: Callee | None) -> Callee | None:
+    """Which branch holds is only known at run time: take the one that would run, under a condition."""
+    callee = min(filter(None, (one, other)), key=lambda callee: len(callee.modifiers), default=None)
+    return callee if callee is None or one == other else callee.then("runIf")
 
 
 def _member(node: Node, aliases: Mapping[str, Callee], steps: int) -> Callee | None:

@@ -1,8 +1,9 @@
 """Facts of one JavaScript or TypeScript file: imports, and a tree of the calls that register tests.
 
 A call is a dict: `root` and `mods` (see Callee), `title`, `line`, `column`, `end`; `body` if it was given
-something to run, `loop` inside a loop, `options` that are set, `form` if no title comes first, `sub` if it is
-called on what is no known name, `outer` suites that it names, `calls` inside a suite, `subtests` inside a test.
+something to run, `loop` inside a loop, `when` where a condition decides, `options` that are set, `form` if no
+title comes first, `sub` if it is called on what is no known name, `outer` suites that it names, `calls` inside a
+suite, `subtests` inside a test.
 """
 
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ from tasks.inventory.model import Facts
 from tasks.inventory.syntax import column, end_line, line, named, parse, text
 
 LOOPS: Final = frozenset({"for_statement", "for_in_statement", "while_statement", "do_statement"})
+BRANCHES: Final = frozenset({"if_statement", "ternary_expression", "switch_case", "switch_default"})
 #: methods whose callback runs once an element
 EACH: Final = frozenset({"forEach", "map", "flatMap", "filter", "reduce", "each", "forEachSeries", "times"})
 #: objects whose use tells the runner
@@ -65,9 +67,9 @@ class Reading:
     def walk(self, node: Node, *, loop: bool = False) -> Iterator[dict[str, Any]]:
         """Calls below a node, those inside suites nested in them."""
         # a stack of its own: the nesting of a hostile file is not bounded by ours
-        stack = [(child, loop) for child in reversed(node.named_children)]
+        stack = [(child, loop, False) for child in reversed(node.named_children)]
         while stack:
-            child, inside = stack.pop()
+            child, inside, when = stack.pop()
             if child.type == "import_statement":
                 self.note(child)
             elif child.type == "export_statement":
@@ -81,11 +83,12 @@ class Reading:
             elif child.type == "call_expression":
                 found = self.call(child, loop=inside)
                 if found is not None:
-                    yield found
+                    yield found | {"when": True} if when else found
                     continue
                 inside = inside or self.repeats(child)
             inside = inside or child.type in LOOPS
-            stack += [(grandchild, inside) for grandchild in reversed(child.named_children)]
+            when = when or child.type in BRANCHES or is_guard(child)
+            stack += [(grandchild, inside, when) for grandchild in reversed(child.named_children)]
 
     def note(self, node: Node) -> None:
         """Learn from an import or a variable."""
@@ -133,6 +136,7 @@ class Reading:
         fact |= {"loop": True} if loop else {}
         fact |= {"sub": True} if callee.sub else {}
         fact |= {"form": given.form} if given.form else {}
+        fact |= {"when": True} if given.depends else {}
         fact |= {"options": given.options} if given.options else {}
         fact |= {"outer": given.outer} if given.outer else {}
         if callee.root in SUITES or "describe" in callee.modifiers or callee.root[0] == "@":
@@ -158,6 +162,14 @@ class Reading:
             function = function.child_by_field_name("object" if function.type == "member_expression" else "function")
         if function is not None and function.type == "identifier" and (name := text(function)) in GLOBALS:
             self.modules |= {name} & RUNNERS
+
+
+def is_guard(node: Node) -> bool:
+    """Whether a node is `condition && call()` or the like."""
+    if node.type != "binary_expression":
+        return False
+    operator = node.child_by_field_name("operator")
+    return operator is not None and operator.type in ("&&", "||")
 
 
 def given_to(function: Node) -> str:

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from tasks.inventory.javascript.vocabulary import ALLOWED, STATUSES, SUITES, TABLES
-from tasks.inventory.model import Facts, Test
+from tasks.inventory.javascript.vocabulary import ALLOWED, CONDITIONS, STATUSES, SUITES, TABLES
+from tasks.inventory.model import IDLE, Facts, Test
 
 Call = dict[str, Any]
 Lent = Mapping[str, tuple[str, tuple[str, ...]]]
@@ -35,6 +35,7 @@ class Around:
     suites: tuple[str, ...] = ()
     status: str = "active"
     dynamic: bool = False
+    depends: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ class Rows:
         for given in calls:
             call = self.known(given)
             if call["root"][0] == "@":
-                yield from self.below(call["calls"], around)
+                yield from self.below(call["calls"], replace(around, depends=around.depends or depends(call)))
                 continue
             if not ALLOWED.issuperset(call["mods"]):
                 continue
@@ -87,6 +88,7 @@ class Rows:
             (*around.suites, *call.get("outer", ()), *titles),
             status_of(call) or around.status,
             around.dynamic or is_dynamic(call),
+            around.depends or depends(call),
         )
 
     def takes(self, call: Call) -> bool:
@@ -98,17 +100,19 @@ class Rows:
         if not self.takes(call):
             return
         bodiless = None if "body" in call else self.dialect.bodiless
+        status = status_of(call) or bodiless or around.status
         test = Test(
             file=self.path,
             framework=self.framework,
             suites=(*around.suites, *call.get("outer", ())),
             name=call["title"],
             line=call["line"],
-            status=status_of(call) or bodiless or around.status,
+            status=status,
             kind="benchmark" if call["root"] == "bench" else "subtest" if "sub" in call else "test",
             dynamic=around.dynamic or is_dynamic(call),
             column=call["column"],
             end_line=call["end"],
+            conditional=status not in IDLE and (around.depends or depends(call)),
         )
         if "sub" not in call or self.dialect.subtests:
             yield test
@@ -117,7 +121,7 @@ class Rows:
 
     def subtests(self, calls: list[Call], parent: Test) -> Iterator[Test]:
         """Tests in a test, whatever they are called on."""
-        around = Around((*parent.suites, parent.name), parent.status, parent.dynamic)
+        around = Around((*parent.suites, parent.name), parent.status, parent.dynamic, parent.conditional)
         for test in self.below(calls, around):
             yield replace(test, kind="subtest")
 
@@ -130,6 +134,11 @@ def rows(path: str, facts: Facts, framework: str, dialect: Dialect, lent: Lent) 
 def is_dynamic(call: Call) -> bool:
     """Whether a call makes a number of tests that is only known when it runs."""
     return "loop" in call or not TABLES.isdisjoint(call["mods"])
+
+
+def depends(call: Call) -> bool:
+    """Whether a condition decides if a call's tests run; a name from another file may bring one with it."""
+    return "when" in call or not CONDITIONS.isdisjoint(call["mods"])
 
 
 def status_of(call: Call) -> str | None:

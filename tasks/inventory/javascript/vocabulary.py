@@ -24,11 +24,12 @@ STATUSES: Final = (
     ("only", "focused"),
 )
 TABLES: Final = frozenset({"each", "for"})
+#: modifiers under which a condition decides what becomes of a test
+CONDITIONS: Final = frozenset({"skipIf", "runIf", "todoIf", "if"})
 #: modifiers that leave a call a test
-HARMLESS: Final = frozenset(
-    {"concurrent", "sequential", "serial", "parallel", "shuffle", "skipIf", "runIf", "todoIf", "if", "extend",
-     "describe", "default", "cb"}
-)  # fmt: skip
+HARMLESS: Final = CONDITIONS | {
+    "concurrent", "sequential", "serial", "parallel", "shuffle", "extend", "describe", "default", "cb"
+}  # fmt: skip
 ALLOWED: Final = HARMLESS | TABLES | {modifier for modifier, _ in STATUSES}
 #: objects of the global scope -> the names they offer
 GLOBALS: Final = {

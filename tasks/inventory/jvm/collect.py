@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from tasks.inventory.jvm import marks, styles
 from tasks.inventory.jvm.names import Found, Names
@@ -29,11 +29,19 @@ class Hit:
     suites: tuple[str, ...]
     status: str = "active"
     dynamic: bool = False
+    depends: bool = False
 
     @property
     def place(self) -> tuple[str, int, int, str]:
         """The definition's identity."""
         return (self.found.path, self.item["line"], self.item["column"], self.framework)
+
+
+class State(NamedTuple):
+    """What a class gives its tests.  depends: whether a condition decides if they run."""
+
+    status: str | None = None
+    depends: bool = False
 
 
 @dataclass(slots=True)
@@ -54,9 +62,9 @@ class Collector:
         """Tests that run from a file, perhaps defined in others."""
         whole = Found(path, {"k": "file", "name": "", **self.names.facts[path]})
         yield from self.loose(whole)
-        yield from specification(whole, styles.factories((), whole.item), None)
+        yield from specification(whole, styles.factories((), whole.item), State())
         for found in self.names.all(path):
-            yield from specification(found, styles.factories(found.names, found.item), None)
+            yield from specification(found, styles.factories(found.names, found.item), State())
             if runs(found):
                 yield from self.run(found, self.around(found), set(), 0)
             elif is_concrete(found):  # TestNG makes the instances around an inner class as well
@@ -69,35 +77,45 @@ class Collector:
             found = self.annotation(whole, method)
             if found and found[0] in ("kotlin.test", "junit5") and "abstract" not in method.get("mods", ()):
                 status = marks.status_of(self.names, whole, method["marks"]) or "active"
-                yield Hit(whole, method, self.runner(whole.path, found[0]), (), status, found[1])
+                depends = marks.depends(self.names, whole, method["marks"])
+                yield Hit(whole, method, self.runner(whole.path, found[0]), (), status, found[1], depends)
 
     def runner(self, path: str, framework: str) -> str:
         """The framework of a row: kotlin.test stands for another."""
         return self.kotlin_test(path) if framework == "kotlin.test" else framework
 
-    def around(self, found: Found) -> str | None:
-        """Status that a class has from its annotations, or from those of the classes around it."""
+    def around(self, found: Found) -> State:
+        """What a class has from its annotations, and from those of the classes around it."""
+        depends = False
+        own = None
         for one in (found, *reversed(found.outer)):
-            status = marks.status_of(self.names, one.scope, one.item.get("marks", []))
-            if status == "skipped" or (status and one is found):
-                return status
-        return None
+            state = self.state(one)
+            depends = depends or state.depends
+            if one is found or state.status == "skipped":
+                own = own or state.status
+        return State(own, depends)
 
-    def run(self, found: Found, status: str | None, done: set[int], depth: int) -> Iterator[Hit]:
+    def state(self, found: Found) -> State:
+        """What the annotations of a class say."""
+        given = found.item.get("marks", [])
+        return State(marks.status_of(self.names, found.scope, given), marks.depends(self.names, found.scope, given))
+
+    def run(self, found: Found, state: State, done: set[int], depth: int) -> Iterator[Hit]:
         """Tests of one class, and of the inner classes that run with it.  done: inner classes that have run."""
         nature = self.natures.of(found)
         if nature.style and "private" in found.item.get("mods", ()):
             return  # Kotest's discovery leaves private ones out
-        yield from self.methods(nature, status)
+        yield from self.methods(nature, state)
         for one in self.affordable(nature, "calls") if nature.style else ():
-            yield from specification(one, styles.rows(one.names, one.item, nature.style), status)
+            yield from specification(one, styles.rows(one.names, one.item, nature.style), state)
         for one in self.affordable(nature, "classes") if depth < NESTED else ():
             for item in one.item.get("classes", []):
                 if is_nested(item) and "abstract" not in item.get("mods", ()) and id(item) not in done:
                     done.add(id(item))  # it may inherit from the class around it, and so hold itself
                     inner = Found(one.path, item, (*one.outer, one))
-                    own = marks.status_of(self.names, inner.scope, item.get("marks", []))
-                    yield from self.run(inner, status or own, done, depth + 1)
+                    own = self.state(inner)
+                    whole = State(state.status or own.status, state.depends or own.depends)
+                    yield from self.run(inner, whole, done, depth + 1)
 
     def affordable(self, nature: Nature, what: str) -> Iterator[Found]:
         """A class and its bases, as long as what has been looked at in bases stays within bounds."""
@@ -106,7 +124,7 @@ class Collector:
             if self.inherited < MOST_INHERITED or not place:
                 yield one
 
-    def methods(self, nature: Nature, status: str | None) -> Iterator[Hit]:
+    def methods(self, nature: Nature, given: State) -> Iterator[Hit]:
         """Methods of a class and its bases that are tests, each unless a nearer one stands for it."""
         declared: set[tuple[str, int]] = set()
         taken: set[tuple[str, int]] = set()
@@ -119,8 +137,9 @@ class Collector:
                 if verdict is None or key in (taken if verdict[0] in LENIENT and "marks" in method else declared):
                     continue
                 taken.add(key)
-                state = self.status(one, method, verdict[0], status)
-                yield Hit(one, method, self.runner(one.path, verdict[0]), one.names, state, verdict[1])
+                status = self.status(one, method, verdict[0], given.status)
+                depends = given.depends or marks.depends(self.names, one, method.get("marks", []))
+                yield Hit(one, method, self.runner(one.path, verdict[0]), one.names, status, verdict[1], depends)
             declared |= mine.keys()
 
     def status(self, found: Found, method: Item, framework: str, around: str | None) -> str:
@@ -188,7 +207,8 @@ def unmarked(found: Found, method: Item, nature: Nature, *, whole: bool) -> Verd
     return ("testng", False) if whole and not configures else None
 
 
-def specification(found: Found, rows: Iterator[styles.Row], status: str | None) -> Iterator[Hit]:
+def specification(found: Found, rows: Iterator[styles.Row], state: State) -> Iterator[Hit]:
     """Rows of a specification as hits."""
     for row in rows:
-        yield Hit(found, row.item, "kotest", row.suites, status or row.status, row.dynamic)
+        status = state.status or row.status
+        yield Hit(found, row.item, "kotest", row.suites, status, row.dynamic, state.depends)

@@ -1,5 +1,6 @@
 """Annotations: which make a method a test, and of which runner; which skip it."""
 
+import re
 from typing import Final
 
 from tasks.inventory.jvm.names import Found, Names
@@ -33,6 +34,8 @@ SKIPS: Final = {
 }
 #: the same by their last word, for names that no import explains
 SKIP_WORDS: Final = {name.rpartition(".")[2]: status for name, status in SKIPS.items()}
+#: annotations under which a condition decides; the extensions of many libraries are called like JUnit's own
+CONDITION: Final = re.compile(r"(?:Enabled|Disabled)(?:If|On|For|In|When|Unless)(?![a-z])|(?:Requires|IgnoreIf)$")
 CONFIGURING: Final = frozenset(
     {"BeforeSuite", "AfterSuite", "BeforeTest", "AfterTest", "BeforeGroups", "AfterGroups", "BeforeClass", "AfterClass",
      "BeforeMethod", "AfterMethod", "DataProvider", "Factory", "Configuration", "ObjectFactory", "Parameters"}
@@ -77,6 +80,20 @@ def _status(names: Names, found: Found, name: str, steps: int = STEPS) -> str | 
         inner = (_status(names, meaning, one[0], steps - 1) for one in meaning.item.get("marks", []))
         return next((status for status in inner if status), None)
     return None if names.explains(found, name) else SKIP_WORDS.get(name)
+
+
+def depends(names: Names, found: Found, marks: list[list[str]], steps: int = STEPS) -> bool:
+    """Whether an annotation, or one on it, lets a condition decide."""
+    for name, *_ in marks:
+        meaning = names.meaning(found, name)
+        if not isinstance(meaning, Found):
+            if CONDITION.match(name.rpartition(".")[2]):
+                return True
+        elif meaning.item["k"] == "annotation" and steps > 0:
+            given = meaning.item.get("marks", [])
+            if CONDITION.match(name.rpartition(".")[2]) or depends(names, meaning, given, steps - 1):
+                return True
+    return False
 
 
 def is_disabled(marks: list[list[str]]) -> bool:

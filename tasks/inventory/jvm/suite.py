@@ -10,7 +10,7 @@ from tasks.inventory.jvm.build import config_language
 from tasks.inventory.jvm.collect import Collector, Hit
 from tasks.inventory.jvm.names import SUFFIXES, Found, Names
 from tasks.inventory.jvm.nature import ROOTS
-from tasks.inventory.model import Facts, FactsByPath, Test
+from tasks.inventory.model import IDLE, Facts, FactsByPath, Test
 from tasks.inventory.project import Project, folder_of
 
 NAME: Final = re.compile(r"^Test|Tests?$|TestCase$|Spec$|Specification$|IT$|ITCase$|^IT[A-Z]")
@@ -135,7 +135,7 @@ def leading(found: Found, *, whole: bool) -> Iterator[str]:
 
 def row(hits: list[Hit], framework: str) -> Test:
     """One definition; it is skipped only if it is skipped wherever it runs."""
-    hit = min(hits, key=lambda one: one.status != "active")
+    hit = min(hits, key=lambda one: (one.status != "active", one.depends))
     return Test(
         file=hit.found.path,
         framework=framework,
@@ -146,6 +146,7 @@ def row(hits: list[Hit], framework: str) -> Test:
         dynamic=hit.dynamic,
         column=hit.item["column"],
         end_line=hit.item["end"],
+        conditional=hit.depends and hit.status not in IDLE,
     )
 
 

@@ -24,6 +24,11 @@ TELLING: Final = frozenset(
     {"skip", "todo", "only", "with", "group", "depends", "repeat", "throws", "covers", "coversClass", "note",
      "assignee", "issue", "ticket", "pr", "done", "wip", "after"}
 )  # fmt: skip
+#: methods that let a condition decide; so does `skip` with anything but a reason
+CONDITIONAL: Final = frozenset(
+    {"skip", "skipOnPhp", "skipOnWindows", "skipOnMac", "skipOnLinux", "skipOnCi", "skipLocally", "onlyOnWindows",
+     "onlyOnMac", "onlyOnLinux"}
+)  # fmt: skip
 CHAINED: Final = frozenset({"member_call_expression", "member_access_expression", "nullsafe_member_call_expression"})
 FUNCTIONS: Final = frozenset({"anonymous_function", "arrow_function", "anonymous_function_creation_expression"})
 STRINGS: Final = frozenset({"string", "encapsed_string", "heredoc", "nowdoc"})
@@ -84,10 +89,11 @@ def _title(given: list[Node], chain: list[tuple[str, list[Node]]]) -> str:
 
 def _modifiers(chain: list[tuple[str, list[Node]]]) -> Iterator[str]:
     for name, given in chain:
-        if name in ("todo", "only", "with"):
+        plain = not given or given[0].type in STRINGS or text(given[0]).lower() == "true"
+        if name in ("todo", "only", "with") or (name == "skip" and plain):
             yield name
-        elif name == "skip" and (not given or given[0].type in STRINGS or text(given[0]).lower() == "true"):
-            yield name  # any other argument is a condition
+        elif name in CONDITIONAL:
+            yield "when"
 
 
 def _cases(chain: list[tuple[str, list[Node]]]) -> int | None:

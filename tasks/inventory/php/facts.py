@@ -43,7 +43,8 @@ def extract(source: bytes, language: str) -> Facts:
         elif node.type == "namespace_use_declaration":
             names.learn(node)
         elif node.type in CLASSES:
-            classes.append(_class(node, names))
+            comment = _above(node)
+            classes.append(_class(node, names, comment))
         elif node.type == "expression_statement":
             found += calls.read(node, loop=loop)
         elif node.type in BLOCKS or node.type in LOOPS:
@@ -52,11 +53,18 @@ def extract(source: bytes, language: str) -> Facts:
     return {key: value for key, value in (("classes", classes), ("calls", found)) if value}
 
 
-def _class(node: Node, names: Names) -> Item:
+def depends(marks: list[str], comment: str) -> bool:
+    """Whether a requirement decides if tests run."""
+    return any(mark.startswith("requires") for mark in marks) or docblock.requires(comment)
+
+
+def _class(node: Node, names: Names, comment: str) -> Item:
     name = text(node.child_by_field_name("name"))
     item: Item = {"name": name, "full": names.declared(name), "bases": [], "traits": [], "methods": []}
     if node.type == "trait_declaration":
         item["trait"] = True
+    if depends(_attributes(node, names), comment):
+        item["when"] = True
     for child in node.named_children:
         if child.type == "base_clause":
             item["bases"] = [names.full(text(base)) for base in named(child)]
@@ -70,6 +78,12 @@ def _class(node: Node, names: Names) -> Item:
             _method(member, above, names, item)
         above = text(member) if member.type == "comment" else ""
     return item
+
+
+def _above(node: Node) -> str:
+    """The comment right before a declaration."""
+    before = node.prev_named_sibling
+    return text(before) if before is not None and before.type == "comment" else ""
 
 
 def _members(node: Node) -> list[Node]:
@@ -98,6 +112,7 @@ def _method(node: Node, comment: str, names: Names, owner: Item) -> None:
     item |= {"cases": cases} if cases else {}
     item |= {"data": True} if PROVIDERS.intersection(marks) or tags - {"test"} else {}
     item |= {"first": first} if first else {}
+    item |= {"when": True} if depends(marks, comment) else {}
     item |= {"abstract": True} if "abstract_modifier" in kinds else {}
     owner["methods"].append(item)
 

@@ -3,15 +3,23 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from tasks.inventory.model import FactsByPath, Test
+from tasks.inventory.model import IDLE, FactsByPath, Test
 from tasks.inventory.php.classes import Classes, Found, loaded
 from tasks.inventory.php.suites import NAMES, Configurations
 from tasks.inventory.project import Project, folder_of
 
 #: files of one name that are looked at
 MANY: Final = 500
+
+
+class Hit(NamedTuple):
+    """A test of one class.  depends: whether a requirement decides if it runs there."""
+
+    found: Found
+    status: str
+    depends: bool
 
 
 @dataclass
@@ -66,33 +74,37 @@ class PhpSuite:
     def tests(self, owned: Sequence[str], facts: FactsByPath) -> Iterator[Test]:
         """PHPUnit's rows: what several classes share is one definition."""
         classes = Classes.of(facts)
-        folded: dict[tuple[str, int, int], list[tuple[Found, str]]] = {}
+        folded: dict[tuple[str, int, int], list[Hit]] = {}
         for path in owned:
             self.project.beat()
             for item in loaded(path, facts[path].get("classes", [])):
                 order = classes.order(Found(path, item))
                 off = next((one.item["off"] for one in order if "off" in one.item), "active")
+                depends = any("when" in one.item for one in order)
                 for found in classes.methods(order) if classes.is_case(order) else ():
                     place = (found.path, found.item["line"], found.item["column"])
-                    folded.setdefault(place, []).append((found, found.item.get("first", off)))
+                    hit = Hit(found, found.item.get("first", off), depends or "when" in found.item)
+                    folded.setdefault(place, []).append(hit)
         return map(row, folded.values())
 
 
-def row(hits: list[tuple[Found, str]]) -> Test:
+def row(hits: list[Hit]) -> Test:
     """One definition; it is off only if it is in every class that has it."""
-    found = hits[0][0]
+    found = hits[0].found
     item: dict[str, Any] = found.item
+    status = "active" if any(hit.status == "active" for hit in hits) else hits[0].status
     return Test(
         file=found.path,
         framework="phpunit",
         suites=(found.owner,),
         name=item["name"],
         line=item["line"],
-        status="active" if any(status == "active" for _, status in hits) else hits[0][1],
+        status=status,
         dynamic="data" in item,
         cases=item.get("cases"),
         column=item["column"],
         end_line=item["end"],
+        conditional=status not in IDLE and all(hit.depends for hit in hits if hit.status == status),
     )
 
 

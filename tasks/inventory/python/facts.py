@@ -2,7 +2,8 @@
 
 An item is a dict.  `k` says which: def, class, import, star, set, del, skip, made.  A mark is `[dotted, cases]`: the
 dotted head of a decorator or value, and how many parameter sets its call lists (None when it shows none).
-Items in a branch that need not run carry `maybe`; those of an else or except branch carry `other`.
+Items in a branch that need not run carry `maybe`, in a loop `loop` as well; those of an else or except branch
+carry `other`.
 """
 
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ Mark = list[Any]
 
 OTHERWISE: Final = frozenset({"else_clause", "elif_clause", "except_clause", "except_group_clause", "finally_clause"})
 BRANCHES: Final = frozenset({"if_statement", "try_statement", "for_statement", "while_statement", "match_statement"})
+LOOPS: Final = frozenset({"for_statement", "while_statement"})
 PLAIN: Final = frozenset({"with_statement", "block", "case_clause", "case_block"})
 NEVER: Final = frozenset({"TYPE_CHECKING", "typing.TYPE_CHECKING", "False", "0"})
 ALWAYS: Final = frozenset({"True", "1"})
@@ -62,7 +64,9 @@ def _branches(node: Node) -> Iterator[Item]:
             yield from _body(child, maybe=True, other=not main)
         elif child.type == "block" and not main:
             # the body of a try runs; that of an if may
-            yield from _body(child, **({} if node.type == "try_statement" else {"maybe": True}))
+            runs = node.type == "try_statement" or (node.type == "if_statement" and condition in ALWAYS)
+            flags = {} if runs else {"maybe": True} | ({"loop": True} if node.type in LOOPS else {})
+            yield from _body(child, **flags)
 
 
 def _decorated(node: Node) -> Iterator[Item]:
@@ -141,6 +145,8 @@ def _expression(node: Node | None) -> Iterator[Item]:
     elif node.type == "call" and b"globals()" in (node.text or b""):
         given = named(node.child_by_field_name("arguments"))
         yield {"k": "made", "values": [mark for child in given for mark in marks_of(child)]}
+    elif node.type == "call" and dotted_of(node).endswith("importorskip"):
+        yield {"k": "skip", "maybe": True}
 
 
 def _assignment(node: Node) -> Iterator[Item]:

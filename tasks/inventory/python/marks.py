@@ -6,7 +6,9 @@ from typing import Final
 
 from tasks.inventory.python.names import Found, Item, Names
 
-SKIPS: Final = frozenset({"skip", "skipif", "skipIf", "skipUnless", "skipUnlessDBFeature", "skipIfDBFeature"})
+#: marks that skip under a condition
+CONDITIONAL: Final = frozenset({"skipif", "skipIf", "skipUnless", "skipUnlessDBFeature", "skipIfDBFeature"})
+SKIPS: Final = CONDITIONAL | {"skip"}
 FAILS: Final = frozenset({"xfail", "expectedFailure"})
 FIXTURES: Final = frozenset({"fixture", "yield_fixture"})
 #: decorators after which a name in a class body no longer is a function
@@ -15,12 +17,17 @@ NO_FUNCTION: Final = frozenset({"property", "cached_property"})
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """The marks that reach one test.  cases: product of the listed parameter sets; 0 means some are not listed."""
+    """The marks that reach one test.  cases: product of the listed parameter sets; 0 means some are not listed.
+
+    always: some mark skips whatever the conditions.  depends: a condition has a say in whether it runs.
+    """
 
     skipped: bool = False
     xfail: bool = False
     dynamic: bool = False
     cases: int = 1
+    always: bool = False
+    depends: bool = False
 
     def __or__(self, other: "Marks") -> "Marks":
         return Marks(
@@ -28,12 +35,19 @@ class Marks:
             self.xfail or other.xfail,
             self.dynamic or other.dynamic,
             self.cases * other.cases,
+            self.always or other.always,
+            self.depends or other.depends,
         )
 
     @property
     def status(self) -> str:
         """One word; a test that is skipped cannot fail as expected."""
         return "skipped" if self.skipped else "xfail" if self.xfail else "active"
+
+    @property
+    def conditional(self) -> bool:
+        """Whether a condition, and nothing else, keeps it from running."""
+        return self.depends and not self.always
 
 
 def read(names: Names, path: str, marks: Iterable[list[object]]) -> Marks:
@@ -44,7 +58,8 @@ def read(names: Names, path: str, marks: Iterable[list[object]]) -> Marks:
         if word == "parametrize":
             total |= Marks(dynamic=True, cases=cases if isinstance(cases, int) else 0)
         else:
-            total |= Marks(skipped=word in SKIPS, xfail=word in FAILS)
+            depends = word in CONDITIONAL
+            total |= Marks(word in SKIPS, word in FAILS, always=word in SKIPS and not depends, depends=depends)
     return total
 
 
@@ -61,17 +76,20 @@ def last_word(names: Names, path: str, dotted: str) -> str:
 
 def own(names: Names, path: str, item: Item) -> Marks:
     """Marks of one def or class: its decorators and, for a class, its pytestmark."""
-    return read(names, path, item.get("marks", [])) | module(names, path, item.get("body", []))
+    written = read(names, path, item.get("marks", [])) | module(names, path, item.get("body", []))
+    return written | Marks(depends="maybe" in item and "loop" not in item)
 
 
 def module(names: Names, path: str, body: Iterable[Item]) -> Marks:
     """Marks that a module or class body puts on all of its tests."""
     total = Marks()
     for item in body:
-        if item["k"] == "skip" and not item.get("maybe"):
-            total |= Marks(skipped=True)
+        if item["k"] == "skip":
+            total |= Marks(depends=True) if item.get("maybe") else Marks(skipped=True, always=True)
         elif item["k"] == "set" and item["name"] == "pytestmark":
             total |= read(names, path, item["values"])
+        elif item["k"] == "set" and any(value[0].endswith("importorskip") for value in item["values"]):
+            total |= Marks(depends=True)
     return total
 
 

@@ -103,7 +103,7 @@ class PythonSuite:
 def row(hits: list[Hit], framework: str) -> Test:
     """One definition; it is skipped only if it is skipped wherever it is collected."""
     found = hits[0].found
-    marks: Marks = min((hit.marks for hit in hits), key=lambda one: (one.skipped, one.xfail))
+    marks: Marks = min((hit.marks for hit in hits), key=lambda one: (one.always, one.skipped, one.xfail, one.depends))
     return Test(
         file=found.path,
         framework=framework,
@@ -115,4 +115,5 @@ def row(hits: list[Hit], framework: str) -> Test:
         cases=marks.cases if marks.dynamic and marks.cases else None,
         column=found.item["column"],
         end_line=found.item["end"],
+        conditional=marks.conditional,
     )

@@ -2,8 +2,8 @@
 
 An item is a dict; `k` says which: class, module, def, mix (an include), hide (methods made private), macro (a
 method whose body declares examples) or call.  A call has `m` (the method), `title`, `marks` (metadata that is
-set), and `block` if it was given one; `body` holds what stands inside.  `loop` marks what a loop repeats, `else`
-what stands in the other branch of a condition.
+set), and `block` if it was given one; `body` holds what stands inside.  `loop` marks what a loop repeats, `when`
+what is there or runs under a condition only, `else` what stands in the other branch of one.
 """
 
 from collections.abc import Iterator
@@ -27,6 +27,7 @@ from tasks.inventory.syntax import column, end_line, line, named, parse, text
 
 Item = dict[str, Any]
 
+BRANCHES: Final = frozenset({"if", "unless", "case", "if_modifier", "unless_modifier", "conditional"})
 REPEATS: Final = frozenset({"while", "until", "for", "while_modifier", "until_modifier"})
 #: nodes without calls of interest
 LEAVES: Final = frozenset(
@@ -68,10 +69,10 @@ class Reading:
         """Items below a node, those of groups and classes nested in them."""
         if block is None or depth > DEPTH:
             return
-        stack = [(child, loop, False) for child in reversed(block.named_children)]
+        stack = [(child, loop, False, False) for child in reversed(block.named_children)]
         hidden = False
         while stack:
-            node, inside, other = stack.pop()
+            node, inside, other, when = stack.pop()
             kind = node.type
             if kind == "identifier" and text(node) in VISIBILITY:
                 hidden = text(node) != "public"
@@ -83,12 +84,14 @@ class Reading:
             found = self.item(node, depth, loop=inside)
             if found is None:
                 inside, other = inside or kind in REPEATS, other or kind in ("else", "elsif")
-                stack += [(child, inside, other) for child in reversed(node.named_children)]
+                when = when or kind in BRANCHES
+                stack += [(child, inside, other, when) for child in reversed(node.named_children)]
                 continue
             for item in found:
                 if hidden and item["k"] == "def":
                     item["hidden"] = True
-                yield {**item, **({"loop": True} if inside else {}), **({"else": True} if other else {})}
+                flags = {"loop": inside, "else": other, "when": when}
+                yield {**item, **{flag: True for flag, holds in flags.items() if holds}}
 
     def item(self, node: Node, depth: int, *, loop: bool) -> list[Item] | None:
         """Items one node stands for; None to look at its children instead."""
@@ -117,7 +120,7 @@ class Reading:
         """A test method, or one that declares examples where its module is mixed in."""
         name = node.child_by_field_name("name")
         if name is not None and text(name).startswith(TEST):
-            skip = {"skip": True} if literals.skips(node.child_by_field_name("body")) else {}
+            skip = literals.skipping(node.child_by_field_name("body"))
             place = {"line": line(name), "column": column(node), "end": end_line(node)}
             yield {"k": "def", "name": text(name), **place, **skip}
         else:
@@ -201,15 +204,16 @@ class Reading:
         if receiver := text(node.child_by_field_name("receiver")):
             item["on"] = receiver
         if marks := literals.marks(given):
-            item["marks"] = marks
+            item["marks"] = [one for one in marks if one != "when"]
+            item |= {"when": True} if "when" in marks else {}
         if block is not None or any(one.type == "block_argument" for one in given):
             item["block"] = True
         if method in SHARED and sum(one.type != "block_argument" for one in given) > 1:
             item["tagged"] = True  # included by metadata, without a word
         if method in GROUPS:
             item["body"] = self.inside(block, depth) if block is not None else []
-        elif block is not None and literals.skips(block.child_by_field_name("body")):
-            item["skip"] = True
+        elif block is not None:
+            item |= literals.skipping(block.child_by_field_name("body"))
         return item
 
     def other(self, node: Node, method: str, given: list[Node], depth: int, *, loop: bool) -> Iterator[Item]:

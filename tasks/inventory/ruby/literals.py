@@ -10,6 +10,9 @@ from tasks.inventory.syntax import named, text
 STRINGS: Final = frozenset({"string", "chained_string", "bare_string"})
 #: metadata that means something to the runner
 MARKS: Final = frozenset({"skip", "pending", "focus"})
+#: metadata that RSpec filters by
+CONDITIONS: Final = frozenset({"if", "unless"})
+MODIFIERS: Final = frozenset({"if_modifier", "unless_modifier"})
 OFF: Final = frozenset({"false", "nil"})
 #: letters of an example without a title that stand for one
 KEPT: Final = 80
@@ -76,7 +79,7 @@ def is_plain(node: Node) -> bool:
 
 
 def marks(given: list[Node]) -> list[str]:
-    """Metadata that is set: `:skip`, `skip: true`, `skip: "reason"`."""
+    """Metadata that is set: `:skip`, `skip: true`, `skip: "reason"`; `when` for `if: condition`."""
     return list(_marks(given))
 
 
@@ -93,7 +96,9 @@ def _marks(given: list[Node]) -> Iterator[str]:
             )
         else:
             continue
-        if word in MARKS:
+        if word in CONDITIONS and one.type == "pair":
+            yield "when"
+        elif word in MARKS:
             yield word
 
 
@@ -116,9 +121,16 @@ def methods(heredoc: Node, prefix: str) -> Iterator[dict[str, Any]]:
             yield {"k": "def", "name": name, **place, "loop": True}
 
 
-def skips(body: Node | None) -> bool:
-    """Whether the first statement is `skip`, without condition."""
+def skipping(body: Node | None) -> dict[str, Any]:
+    """What the first statement does: {"skip": True} for `skip`, {"when": True} for `skip if condition`."""
     first = next(named(body), None)
+    if first is not None and first.type in MODIFIERS:
+        return {"when": True} if skips(first.child_by_field_name("body")) else {}
+    return {"skip": True} if skips(first) else {}
+
+
+def skips(first: Node | None) -> bool:
+    """Whether a statement is `skip`."""
     if first is None or first.type not in ("identifier", "call"):
         return False
     if first.type == "identifier":

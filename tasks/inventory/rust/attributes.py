@@ -19,12 +19,13 @@ TABLES: Final = frozenset({"apply", "test_matrix", "values", "files", "quickchec
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """A test or a benchmark.  cases: what the source lists, None without a list."""
+    """A test or a benchmark.  cases: what the source lists, None without a list.  depends: on a condition."""
 
     kind: str = "test"
     status: str = "active"
     dynamic: bool = False
     cases: int | None = None
+    depends: bool = False
 
 
 def meaning(attributes: Sequence[Sequence[Any]], own: Collection[str] = ()) -> Meaning | None:
@@ -39,17 +40,39 @@ def meaning(attributes: Sequence[Sequence[Any]], own: Collection[str] = ()) -> M
     if "template" in words:
         return None
     if "bench" in words:
-        return Meaning(kind="benchmark", status=_status(words))
+        return Meaning(kind="benchmark", status=_status(words), depends=depends(attributes))
     if not any(is_test(word, own) for word in words):
         return None
     cases = sum(path.split("::")[0] in CASES or path.rpartition("::")[2] == "test_case" for path in paths)
     dynamic = bool(cases or TABLES & set(words))
     tables = bool(TABLES & set(words))
-    return Meaning(status=_status(words), dynamic=dynamic, cases=cases if cases and not tables else None)
+    listed = cases if cases and not tables else None
+    return Meaning(status=_status(words), dynamic=dynamic, cases=listed, depends=depends(attributes))
 
 
 def _status(words: Sequence[str]) -> str:
     return "skipped" if "ignore" in words else "active"
+
+
+def depends(attributes: Sequence[Sequence[Any]]) -> bool:
+    """Whether `#[cfg(...)]`, or an `ignore` inside of `cfg_attr`, lets a condition decide."""
+    return any(
+        not is_given(given) if path == "cfg" else path == "cfg_attr" and "ignore" in conditional(given)
+        for path, given in attributes
+    )
+
+
+def is_given(condition: Tokens) -> bool:
+    """Whether a condition of `cfg` holds in every run of the tests."""
+    group = condition[0][1:] if condition and isinstance(condition[0], list) else []
+    words = [name_of(piece) for piece in group if isinstance(piece, str)]
+    if words[:1] == ["any"]:
+        inner = next((piece[1:] for piece in group if isinstance(piece, list)), [])
+        return "test" in [name_of(piece) for piece in inner if isinstance(piece, str)]
+    if words == ["all"]:
+        inner = next((piece[1:] for piece in group if isinstance(piece, list)), [])
+        return [name_of(piece) for piece in inner if isinstance(piece, str) and piece != ","] == ["test"]
+    return words == ["test"]
 
 
 def is_test(word: str, own: Collection[str]) -> bool:

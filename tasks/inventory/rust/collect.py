@@ -1,10 +1,10 @@
 """Tests of one Rust file: functions with attributes, and what macros make of their arguments."""
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from tasks.inventory.model import Test
+from tasks.inventory.model import IDLE, Test
 from tasks.inventory.rust.attributes import Meaning, meaning
 from tasks.inventory.rust.expand import expand
 from tasks.inventory.rust.macros import Macros
@@ -17,6 +17,11 @@ DEPTH: Final = 24
 Item = dict[str, Any]
 
 
+def conditional(test: Test) -> Test:
+    """A test that is there under a condition only."""
+    return replace(test, conditional=test.status not in IDLE)
+
+
 @dataclass(slots=True)
 class Collector:
     """Collects from one file.  own: attributes of the repository that make tests."""
@@ -26,24 +31,30 @@ class Collector:
     own: Collection[str]
     budget: Budget
 
-    def tests(self, items: Sequence[Item]) -> Iterator[Test]:
-        """Tests of the file; what a macro makes twice at one place is one."""
-        folded = {(test.line, test.column, test.suites, test.name): test for test in self.items(items, ())}
-        yield from folded.values()
+    def tests(self, items: Sequence[Item], *, depends: bool) -> Iterator[Test]:
+        """Tests of the file; what a macro makes twice at one place is one.  depends: on a condition, all of it."""
+        found = self.items(items, ())
+        folded = {(test.line, test.column, test.suites, test.name): test for test in found}
+        yield from map(conditional, folded.values()) if depends else folded.values()
 
     def items(self, items: Sequence[Item], suites: tuple[str, ...]) -> Iterator[Test]:
         """Tests of items in a module."""
         for item in items:
             if item.get("never"):
                 continue
-            if item["k"] == "mod":
-                yield from self.items(item["items"], (*suites, item["name"]))
-            elif item["k"] == "fn":
-                found = meaning(item["attrs"], self.own)
-                if found is not None:
-                    yield self.row(suites, item["name"], found, (item["line"], item["column"], item["end"]))
-            elif item["k"] == "call":
-                yield from self.call(item, suites)
+            found = self.item(item, suites)
+            yield from map(conditional, found) if "when" in item else found
+
+    def item(self, item: Item, suites: tuple[str, ...]) -> Iterator[Test]:
+        """Tests of one item."""
+        if item["k"] == "mod":
+            yield from self.items(item["items"], (*suites, item["name"]))
+        elif item["k"] == "fn":
+            found = meaning(item["attrs"], self.own)
+            if found is not None:
+                yield self.row(suites, item["name"], found, (item["line"], item["column"], item["end"]))
+        elif item["k"] == "call":
+            yield from self.call(item, suites)
 
     def call(self, item: Item, suites: tuple[str, ...]) -> Iterator[Test]:
         """Tests a macro makes; none beyond the point where it takes too long."""
@@ -66,6 +77,7 @@ class Collector:
             cases=found.cases,
             column=place[1],
             end_line=place[2],
+            conditional=found.depends and found.status not in IDLE,
         )
 
 

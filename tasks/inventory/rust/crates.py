@@ -22,6 +22,7 @@ class Crates:
     files: Files
     folders: dict[str, bool]
     reached: set[str] = field(default_factory=set)
+    certain: set[str] = field(default_factory=set)  # reached whatever the conditions
     opened: set[str] = field(default_factory=set)
 
     @classmethod
@@ -37,29 +38,36 @@ class Crates:
 
     def follow(self, found: Iterator[str], package: str) -> None:
         """Reach what crate roots lead to."""
-        todo = [(path, True) for path in found]
+        todo = [(path, True, False) for path in found]
         while todo:
-            path, is_root = todo.pop()
-            if path in self.reached or path not in self.facts:
+            path, is_root, when = todo.pop()
+            when = when or "when" in self.facts.get(path, ())
+            if path not in self.facts or path in (self.reached if when else self.certain):
                 continue
             self.reached.add(path)
-            todo += [(one, False) for one in self.leads(path, package, is_root=is_root)]
+            self.certain |= set() if when else {path}
+            todo += [(one, False, when or own) for one, own in self.leads(path, package, is_root=is_root)]
 
-    def leads(self, path: str, package: str, *, is_root: bool) -> Iterator[str]:
-        """Files one file leads to."""
+    def leads(self, path: str, package: str, *, is_root: bool) -> Iterator[tuple[str, bool]]:
+        """Files one file leads to, each with whether it does so under a condition."""
         if "skipped" in self.facts[path]:  # nobody knows where it leads
             if (folder := folder_of(path)) not in self.opened:
                 self.opened.add(folder)
-                yield from self.files.below(folder)
+                yield from ((one, False) for one in self.files.below(folder))
             return
         for one in leads(path, self.facts[path].get("items", []), is_root=is_root):
             if one.literal:
                 for base in (one.folder, package):
                     place = joined(base, one.name)
-                    yield from [place] if place in self.facts else self.files.within(place)
+                    places = [place] if place in self.facts else self.files.within(place)
+                    yield from ((found, one.when) for found in places)
             else:
                 place = joined(one.folder, one.name)
-                yield from (f"{place}.rs", f"{place}/mod.rs")
+                yield from ((f"{place}.rs", one.when), (f"{place}/mod.rs", one.when))
+
+    def depends(self, path: str) -> bool:
+        """Whether a condition decides if a file is built."""
+        return "when" in self.facts[path] or (path in self.reached and path not in self.certain)
 
     def runs(self, path: str) -> bool:
         """Whether tests in a file would be run."""

@@ -12,6 +12,7 @@ from tree_sitter import Node
 
 from tasks.inventory.model import Facts
 from tasks.inventory.rust import tokens
+from tasks.inventory.rust.attributes import depends
 from tasks.inventory.syntax import column, end_line, line, parse, text
 
 Item = dict[str, Any]
@@ -36,7 +37,10 @@ def extract(source: bytes, language: str) -> Facts:
     """Read one file: {"items": [...]}."""
     if not MARKER.search(source):
         return {"items": []}
-    return {"items": list(_items(parse(source, language), 0))}
+    root = parse(source, language)
+    facts: Facts = {"items": list(_items(root, 0))}
+    inner = (_attribute(node) for node in root.named_children if node.type == "inner_attribute_item")
+    return facts | {"when": True} if depends(list(inner)) else facts
 
 
 def _items(block: Node, depth: int) -> Iterator[Item]:
@@ -53,7 +57,7 @@ def _items(block: Node, depth: int) -> Iterator[Item]:
 def _item(node: Node, attributes: list[list[Any]], depth: int) -> Iterator[Item]:
     if node.type == "function_item":
         if telling := [one for one in attributes if one[0] not in PLAIN]:
-            yield {"k": "fn", **_place(node), "attrs": telling + _cases(node), **_never(attributes)}
+            yield {"k": "fn", **_place(node), "attrs": telling + _cases(node), **_conditions(attributes)}
     elif node.type == "mod_item":
         yield from _module(node, attributes, depth)
     elif node.type == "macro_definition":
@@ -87,14 +91,16 @@ def _cases(node: Node) -> list[list[Any]]:
     return [[f"parameter::{one[0]}", []] for one in map(_attribute, found) if one[0] in ("values", "files")]
 
 
-def _never(attributes: list[list[Any]]) -> Item:
-    """`#[cfg(any())]` is how Rust spells `never`."""
-    return {"never": True} if any(one == ["cfg", [["(", "any", ["("]]]] for one in attributes) else {}
+def _conditions(attributes: list[list[Any]]) -> Item:
+    """What `#[cfg]` says; `any()` is how Rust spells `never`."""
+    if any(one == ["cfg", [["(", "any", ["("]]]] for one in attributes):
+        return {"never": True}
+    return {"when": True} if depends(attributes) else {}
 
 
 def _module(node: Node, attributes: list[list[Any]], depth: int) -> Iterator[Item]:
     body = node.child_by_field_name("body")
-    item = {"name": text(node.child_by_field_name("name")).removeprefix("r#"), **_never(attributes)}
+    item = {"name": text(node.child_by_field_name("name")).removeprefix("r#"), **_conditions(attributes)}
     if paths := _paths(attributes):
         item["paths"] = paths
     if body is None:

@@ -10,11 +10,12 @@ Item = dict[str, Any]
 
 
 class Lead(NamedTuple):
-    """A module's name in a folder; or, if literal, a path as the source writes it."""
+    """A module's name in a folder; or, if literal, a path as the source writes it.  when: under a condition."""
 
     folder: str
     name: str
     literal: bool = False
+    when: bool = False
 
 
 def leads(path: str, items: Sequence[Item], *, is_root: bool) -> Iterator[Lead]:
@@ -27,20 +28,25 @@ def leads(path: str, items: Sequence[Item], *, is_root: bool) -> Iterator[Lead]:
 
 def _leads(items: Sequence[Item], own: str, inner: str) -> Iterator[Lead]:
     for item in items:
-        kind = item["k"]
-        if kind == "file":
-            yield Lead(inner, item["name"])
-            yield from (Lead(own, one, literal=True) for one in item.get("paths", []))
-            yield from (Lead(inner, one.removesuffix(".rs")) for one in item.get("paths", []))
-        elif kind == "mod":
-            for one in item.get("paths", [item["name"]]):
-                yield from _leads(item["items"], own, joined(inner, one))
-        elif kind == "call":
-            yield from _tokens(item["tokens"], inner)
-        elif kind == "macro":
-            for _, body in item["rules"]:
-                # it may be used in this file, or in one beside it
-                yield from (lead for folder in {own, inner} for lead in _declared(body, folder))
+        found = _lead(item, own, inner)
+        yield from (lead._replace(when=True) for lead in found) if "when" in item else found
+
+
+def _lead(item: Item, own: str, inner: str) -> Iterator[Lead]:
+    kind = item["k"]
+    if kind == "file":
+        yield Lead(inner, item["name"])
+        yield from (Lead(own, one, literal=True) for one in item.get("paths", []))
+        yield from (Lead(inner, one.removesuffix(".rs")) for one in item.get("paths", []))
+    elif kind == "mod":
+        for one in item.get("paths", [item["name"]]):
+            yield from _leads(item["items"], own, joined(inner, one))
+    elif kind == "call":
+        yield from _tokens(item["tokens"], inner)
+    elif kind == "macro":
+        for _, body in item["rules"]:
+            # it may be used in this file, or in one beside it
+            yield from (lead for folder in {own, inner} for lead in _declared(body, folder))
 
 
 def _tokens(tokens: Tokens, inner: str) -> Iterator[Lead]:

@@ -9,6 +9,8 @@ from tasks.inventory.syntax import named, text
 
 TRAIT: Final = re.compile(r"^(?:\w+\s*+)?+\.\s*+(disabled|enabled|hidden)\b\s*+(\(?)\s*+(if\s*+:)?+\s*+(\w*+)")
 
+LITERALS: Final = frozenset({"true", "false"})
+
 
 def marks_of(node: Node, attribute: str) -> dict[str, Any] | None:
     """Facts of the attribute that a declaration or its modifiers bear; None if it bears none of that name."""
@@ -29,6 +31,8 @@ def _read(arguments: list[Node]) -> dict[str, Any]:
                 found["cases"] = sum(1 for _ in named(values[0]))
         elif disables(text(argument)):
             found["status"] = "skipped"
+        elif (trait := TRAIT.match(text(argument))) is not None and trait[3] is not None and trait[4] not in LITERALS:
+            found["when"] = True
     return found
 
 

@@ -21,6 +21,7 @@ FIRST: Final = re.compile(
     r"\s*+(?:try\s++)?+(?:throw\s++)?+(XCTSkip|XCTSkipIf|XCTSkipUnless|XCTExpectFailure)\s*+\(\s*+(\w*+)"
 )
 SKIPS: Final = {("XCTSkipIf", "true"), ("XCTSkipUnless", "false")}
+CONDITIONS: Final = frozenset({"XCTSkipIf", "XCTSkipUnless"})
 NOTHING: Final = frozenset({"Void", "()", "Swift.Void"})
 #: keywords of declarations, and the kinds of node their names may be
 LOOSE: Final = frozenset({"func", "class", "struct", "enum", "actor", "extension"})
@@ -43,12 +44,13 @@ class Place(NamedTuple):
     """Where declarations are looked for.  outer: types around, each with its column.
 
     recovered: inside a function whose body the grammar could not read; only what is indented no further than this
-    column stands beside the function and not inside of it.
+    column stands beside the function and not inside of it.  when: under a condition of the compiler.
     """
 
     node: Node
     outer: tuple[tuple[str, int], ...] = ()
     recovered: int | None = None
+    when: bool = False
 
     def holds(self, child: Node) -> bool:
         """Whether a declaration belongs here."""
@@ -67,7 +69,7 @@ class _Found:
 
     types: list[Fact] = field(default_factory=list)
     functions: list[Fact] = field(default_factory=list)
-    seen: set[tuple[object, ...]] = field(default_factory=set)
+    seen: dict[tuple[object, ...], Fact] = field(default_factory=dict)
 
     def walk(self, root: Node) -> None:
         """Go through declarations, outermost first; bodies of functions hold none that count."""
@@ -77,7 +79,11 @@ class _Found:
             if place.node.type == "ERROR":
                 inner = list(self.mended(place))
             else:
-                inner = [further for child in live(place.node) for further in self.declaration(child, place)]
+                inner = [
+                    further
+                    for child, when in live(place.node)
+                    for further in self.declaration(child, place._replace(when=place.when or when))
+                ]
             todo += reversed(inner)
 
     def mended(self, place: Place) -> Iterator[Place]:
@@ -123,9 +129,10 @@ class _Found:
             name = self.type(child, tuple(one for one, _ in outer))
             body = child.child_by_field_name("body")
             if body is not None and len(name) < DEEPEST:
-                yield Place(body, (*outer, *((one, column(child)) for one in name[len(outer) :])))
+                within = (*outer, *((one, column(child)) for one in name[len(outer) :]))
+                yield Place(body, within, when=place.when)
         elif child.type == "function_declaration" and place.holds(child):
-            self.function(child, tuple(one for one, _ in place.around(child)))
+            self.function(child, tuple(one for one, _ in place.around(child)), when=place.when)
             if child.has_error:
                 yield place._replace(node=child, recovered=column(child))
         elif child.has_error:
@@ -141,13 +148,12 @@ class _Found:
         ]
         marks = marks_of(node, "Suite")
         fact: Fact = {"name": list(name), "bases": bases, "kind": text(node.child_by_field_name("declaration_kind"))}
-        if marks and "status" in marks:
-            fact["status"] = marks["status"]
-        if bases or "status" in fact:
+        fact |= {key: marks[key] for key in ("status", "when") if key in marks} if marks else {}
+        if bases or "status" in fact or "when" in fact:
             self.types.append(fact)
         return name
 
-    def function(self, node: Node, outer: tuple[str, ...]) -> None:
+    def function(self, node: Node, outer: tuple[str, ...], *, when: bool) -> None:
         """Keep a function that may be a test."""
         name = node.child_by_field_name("name")
         marks = marks_of(node, "Test")
@@ -156,16 +162,20 @@ class _Found:
         parameters = [text(child) for child in named(node) if child.type == "parameter"]
         key = (outer, text(name), *parameters)
         if key in self.seen:  # on another branch of a conditional
+            self.seen[key].pop("when", None)
             return
-        self.seen.add(key)
         fact: Fact = {"name": text(name).strip("`"), "outer": list(outer), "line": line(name), "column": column(node)}
-        fact["end"] = end_line(node)
+        fact |= {"end": end_line(node)} | ({"when": True} if when else {})
+        self.seen[key] = fact
         if marks is not None:
             fact |= {"marked": True, **marks}
         elif parameters or not _runs(node):
             return
-        if "status" not in fact and (status := _first(node.child_by_field_name("body"))):
+        body = node.child_by_field_name("body")
+        if "status" not in fact and (status := _first(body)):
             fact["status"] = status
+        elif (found := _opening(body)) is not None and found[1] in CONDITIONS:
+            fact["when"] = True
         self.functions.append(fact)
 
 
@@ -185,13 +195,17 @@ def _runs(node: Node) -> bool:
     return result is None or text(result) in NOTHING
 
 
+def _opening(body: Node | None) -> re.Match[str] | None:
+    """The first statement, if it decides on the status."""
+    first = next(named(next(named(body), None)), None)
+    return FIRST.match(text(first)) if first is not None else None
+
+
 def _first(body: Node | None) -> str | None:
     """The status that the first statement gives."""
-    statements = next(named(body), None)
-    first = next(named(statements), None)
-    found = FIRST.match(text(first)) if first is not None else None
+    found = _opening(body)
     if found is None:
         return None
     if found[1] == "XCTExpectFailure":
-        return None if first is not None and "{" in text(first) else "xfail"
+        return None if "{" in found.string else "xfail"
     return "skipped" if found[1] == "XCTSkip" or (found[1], found[2]) in SKIPS else None

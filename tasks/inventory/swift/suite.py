@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from tasks.inventory.model import FactsByPath, Test
+from tasks.inventory.model import IDLE, FactsByPath, Test
 from tasks.inventory.naming import worth_reading
 from tasks.inventory.project import Project
 
@@ -24,6 +24,7 @@ class SwiftSuite:
     candidates: frozenset[str]
     bases: dict[str, set[str]] | None = None
     skipped: set[tuple[str, ...]] = field(default_factory=set)
+    depending: set[tuple[str, ...]] = field(default_factory=set)
     cases: dict[str, bool] = field(default_factory=dict)
 
     @classmethod
@@ -45,6 +46,8 @@ class SwiftSuite:
                     self.bases.setdefault(found["name"][-1], set()).update(found["bases"])
                 if found.get("status") == "skipped":
                     self.skipped.add(tuple(found["name"]))
+                if "when" in found:
+                    self.depending.add(tuple(found["name"]))
 
     def is_case(self, name: str, steps: int = STEPS) -> bool:
         """Whether a class is a test case, through the whole repository."""
@@ -81,16 +84,18 @@ class SwiftSuite:
     def row(self, path: str, framework: str, function: Fact) -> Test:
         """One row."""
         outer = tuple(function["outer"])
-        disabled = any(outer[:length] in self.skipped for length in range(1, len(outer) + 1))
+        around = {outer[:length] for length in range(1, len(outer) + 1)}
+        status = function.get("status") or ("active" if around.isdisjoint(self.skipped) else "skipped")
         return Test(
             file=path,
             framework=framework,
             suites=outer,
             name=function["name"],
             line=function["line"],
-            status=function.get("status") or ("skipped" if disabled else "active"),
+            status=status,
             dynamic=function.get("dynamic", False),
             cases=function.get("cases"),
             column=function["column"],
             end_line=function["end"],
+            conditional=status not in IDLE and ("when" in function or not around.isdisjoint(self.depending)),
         )
