@@ -54,9 +54,18 @@ class PytestScope:
             return False
         start = root.count("/") + 1 if root else self.folder.count("/") + 1 if self.folder else 0
         *folders, name = path.split("/")
-        if any(fnmatchcase(folder, never) for folder in folders[start:] for never in self.never):
+        entered = ["/".join(folders[:depth]) for depth in range(start + 1, len(folders) + 1)]
+        if any(self.shuns(folder) for folder in entered):
             return False
         return any(fnmatchcase(path if "/" in files else name, files) for files in self.files)
+
+    def shuns(self, folder: str) -> bool:
+        """Whether norecursedirs names a folder: by its name, or by the end of its path where a pattern has a slash."""
+        name = folder.rpartition("/")[2]
+        return any(
+            fnmatchcase(f"/{folder}", f"*/{never}") if "/" in never else fnmatchcase(name, never)
+            for never in self.never
+        )
 
 
 def scopes(project: Project) -> list[PytestScope]:
