@@ -132,9 +132,9 @@ def test_a_worker_that_gets_no_connection_tries_again_with_a_pause_and_then_does
     with system.world.uow.begin() as tx:
         name = tx.run(text("SELECT current_database()")).scalar_one()
     system.nodes.worker()
-    wait_for(lambda: system.world.rows(CHILDS), "the child's connection")
+    wait_for(lambda: system.world.rows(CONNECTED), "the child's connection")
     limit_connections(system, name, 1)  # those that are open stay
-    system.world.rows(f"SELECT pg_terminate_backend(pid) FROM ({CHILDS}) AS childs")
+    system.world.rows(f"SELECT pg_terminate_backend(pid) FROM ({CONNECTED}) AS connected")
     job_id = system.submit(user)
     deliveries = "SELECT delivery_count FROM kombu_message"
     wait_for(lambda: system.world.value(deliveries) == 3, "three attempts to connect")
@@ -160,7 +160,7 @@ def test_a_child_that_cannot_be_stopped_is_killed_at_the_hard_limit_and_its_job_
 
 
 #: The pool's processes connect when they begin.
-CHILDS = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'fairlane worker'"
+CONNECTED = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'fairlane worker'"
 
 
 def limit_connections(system: System, name: str, most: int) -> None:
