@@ -160,7 +160,9 @@ def test_a_child_that_cannot_be_stopped_is_killed_at_the_hard_limit_and_its_job_
 
 
 #: The pool's processes connect when they begin.
-CONNECTED = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'fairlane worker'"
+CONNECTED = (
+    "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'fairlane worker'"
+)
 
 
 def limit_connections(system: System, name: str, most: int) -> None:
