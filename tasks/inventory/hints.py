@@ -14,7 +14,8 @@ LONGEST: Final = 80
 READ: Final = 262_144
 SLASHES: Final = rb"""//[^\n]*+|/\*(?:[^*]|\*(?!/))*+|"(?:[^"\\\n]|\\.)*+"|'(?:[^'\\\n]|\\.)*+'"""
 HASHES: Final = rb'''\#[^\n]*+|"""(?:[^"]|"(?!""))*+"""|"(?:[^"\\\n]|\\.)*+"|'(?:[^'\\\n]|\\.)*+\''''
-CALL: Final = rb"(?P<call>[A-Za-z_]\w*+(?:(?:\.|::|->|\?\.|\\)[A-Za-z_]\w*+)*+)[ \t]*+!?\("
+#: From the first name of a chain only: from each of its names on, a long one without an end would take its square.
+CALL: Final = rb"(?<![\w.>:\\])(?P<call>[A-Za-z_]\w*+(?:(?:\.|::|->|\?\.|\\)[A-Za-z_]\w*+)*+)[ \t]*+!?\("
 DOTTED: Final = rb"^[ \t]*+(?:global[ \t]+)?(?:import|using|use)[ \t]+(?:static[ \t]+)?(?P<import>\w[\w.:\\]*+)"
 JAVASCRIPT: Final = rb"""(?:\bfrom[ \t]*+|\bimport[ \t]*+\(?|\brequire[ \t]*+\()[ \t]*+["'](?P<import>[^"'\n]++)["']"""
 PYTHON: Final = rb"^[ \t]*+(?:from|import)[ \t]+(?P<import>\.*+\w[\w.]*+)"
@@ -94,9 +95,7 @@ def _all(pattern: re.Pattern[bytes], source: bytes) -> Iterator[str]:
 
 
 def _is_declared(source: bytes, at: int) -> bool:
-    """Whether a name follows another, as in `def name(` and `void name(`, or is called on what another call gave."""
-    if source[at - 1 : at] in (b".", b">", b":"):
-        return True
+    """Whether a name follows another, as in `def name(` and `void name(`."""
     before = BEFORE.search(source[max(0, at - 40) : at])
     return before is not None and before[1] not in LEADING
 

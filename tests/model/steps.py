@@ -15,7 +15,10 @@ from tests.model.job import HELD, Hold, Holder, Job, Message, Others, Payer, Rec
 
 @dataclass(frozen=True)
 class Rules:
-    """units, slots: limits of the user; zombies: most per job at a time; joinable: whether a second user may join."""
+    """units, slots: limits of the user; zombies: most per job at a time; joinable: whether a second user may join.
+
+    held: the broker still holds the user's next jobs back, although what waited has become ready by itself.
+    """
 
     units: int = 2
     slots: int = 1
@@ -23,6 +26,7 @@ class Rules:
     attempts: int = 3
     zombies: int = 1
     joinable: bool = True
+    held: bool = False
 
 
 class Effect(StrEnum):
@@ -54,7 +58,7 @@ def accept(job: Job, others: Others, rules: Rules) -> Iterator[Move]:
         accepted = Job(message=Message.READY, payer=Payer.PAYS, reservation=Hold.FRESH)
         if others.ready <= rules.slots:
             yield Move("accept", accepted)
-        if others.ready > rules.slots or others.snoozed:
+        if others.ready > rules.slots or others.snoozed or rules.held:
             yield Move("accept, held back", accepted.but(message=Message.SNOOZED))
 
 

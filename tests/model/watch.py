@@ -84,6 +84,7 @@ class Watched(RuleBasedStateMachine):
         self.whole = False
         self.world = replace(self.world, now=self.world.now + passing)
         self.before = later(self.after, self.world.now)
+        self.held = {row["name"] for row in self.world.rows("SELECT name FROM kombu_group")}
         yield
         self.after = look(self.world)
 
@@ -110,8 +111,10 @@ class Watched(RuleBasedStateMachine):
 
     def follow(self, job_id: UUID, step: str, *, units: int = 0, holder: Holder = Holder.ALIVE) -> str:
         """The move of the model that was made.  units: used and reserved before."""
-        slots, limit = self.sold[self.tiers[self.after[job_id].payer]]
-        rules = Rules(WITHOUT_LIMIT if limit is None else limit, slots, workers=WITHOUT_LIMIT, zombies=0)
+        payer = self.after[job_id].payer
+        slots, limit = self.sold[self.tiers[payer]]
+        most, held = WITHOUT_LIMIT if limit is None else limit, str(payer) in self.held
+        rules = Rules(most, slots, workers=WITHOUT_LIMIT, zombies=0, held=held)
         label = followed(self.before, self.after, job_id, step, rules, units=units, holder=holder)
         self.check()
         return label

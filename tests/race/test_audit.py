@@ -76,8 +76,8 @@ def worker(town: Town, seed: int) -> set[Outcome]:
 
 def end(world: World, delivery: Delivery, user: UUID | None, chance: Random) -> Outcome:
     if chance.random() < 0.1:  # the broker gives it up; sometimes an operator is faster than the sweep
-        letter = bury(world, delivery.job_id)
-        if chance.random() < 0.5:
+        letter = bury(world, delivery.job_id)  # none where its user was faster, and cancelled it
+        if letter is not None and chance.random() < 0.5:
             redrive(world.uow, Chosen((letter,)), actor="test")
         return Outcome.STALE
     if (outcome := world.start(delivery, user)) is not Outcome.STARTED:

@@ -44,10 +44,10 @@ def leave(world: World, job_id: UUID, user_id: UUID) -> None:
     cancel(world.uow, job_id, account(world, user_id), world.policy, now=world.now)
 
 
-def bury(world: World, job_id: UUID) -> int:
-    """What the broker does with a message it gives up; the letter's id."""
-    [row] = world.rows(BURY, id=str(job_id))
-    return int(str(row["id"]))
+def bury(world: World, job_id: UUID) -> int | None:
+    """What the broker does with a message it gives up; the letter's id, None when the message is gone."""
+    rows = world.rows(BURY, id=str(job_id))
+    return int(str(rows[0]["id"])) if rows else None
 
 
 @dataclass
