@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from app.domain.plans import Plan, Tier
@@ -53,8 +53,7 @@ def change_tier_limit(uow: UnitOfWork, tier: Tier, slots: int, policy: Policy, *
         with uow.begin() as tx:
             if account := users.lock(tx, user_id):
                 end.fill(tx, account, policy.fairness)
-    with uow.begin() as tx:
-        return _told(plans.lock(tx, tier), policy)
+    return _told(replace(before, concurrent_jobs=slots), policy)
 
 
 def change_user_limit(uow: UnitOfWork, user_id: UUID, slots: int | None, policy: Policy, *, actor: str) -> Account:
