@@ -5,7 +5,7 @@ import threading
 from time import monotonic
 from typing import NamedTuple
 
-from .database import CONNECTION_ERRORS, Database
+from .database import SERVER_ERRORS, Database
 from .options import Options
 from .statements import Statements
 
@@ -50,7 +50,7 @@ class Heart(threading.Thread):
             try:
                 self._renew()
                 pause = beat
-            except CONNECTION_ERRORS as error:
+            except SERVER_ERRORS as error:
                 logger.warning("event=heartbeat_failed error=%r", str(error).strip())
                 pause = min(1.0, beat)  # the lease outlives several of these
         self._database.close()

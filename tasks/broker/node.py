@@ -10,7 +10,7 @@ from typing import Any
 
 from . import lending
 from .alarm import Alarm
-from .database import CONNECTION_ERRORS, Database, Row
+from .database import SERVER_ERRORS, Database, Row
 from .fanout import Fanout
 from .interest import Interest
 from .leases import Heart, Held, Lease, columns
@@ -34,7 +34,7 @@ class Node:
 
     decode: (row, queue) -> message, raising for a payload it cannot read.  deliver: (message, queue).
     is_stopping: deliver no more; what was claimed is handed back.
-    Connection errors after `open` never leave it: it reconnects by itself and keeps what it holds meanwhile.
+    What the server says or does after `open` never leaves it: it connects again by itself and keeps what it holds.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class Node:
             self.fanout.send(self.session)
             self.hand_back(list(self.held))
             self.session.leave()
-        except CONNECTION_ERRORS as error:
+        except SERVER_ERRORS as error:
             logger.warning("event=handback_failed leases=%d error=%r", len(self.held), str(error).strip())
         self.alarm.unwatch()
         self.session.close()
@@ -113,6 +113,15 @@ class Node:
         if self._heart is None:
             return 0
         try:
+            self._serve()
+            # Without a loop, one: kombu counts answers by calls of drain_events.
+            delivered = self.fanout.deliver(self.session, 1 if self.alarm.loop is None else float("inf"))
+            return delivered + self._empty_inbox()
+        finally:  # the hub only logs what a timer raises: without the next alarm nothing but a notification ends its sleep
+            self.alarm.within(min(self.patience(), TURN_SECONDS))
+
+    def _serve(self) -> None:
+        try:
             if self.session.connected or self._return():
                 self._hear()
                 self._exchange()
@@ -120,19 +129,14 @@ class Node:
                     self.reader.poll()
                 self.fanout.serve(self.session, alone=not self.queues)
                 self._hear()  # what came with the answers above makes the descriptor readable no more
-        except CONNECTION_ERRORS as error:
+        except SERVER_ERRORS as error:
             self.lose(error)
-        # Without a loop, one: kombu counts answers by calls of drain_events.
-        delivered = self.fanout.deliver(self.session, 1 if self.alarm.loop is None else float("inf"))
-        delivered += self._empty_inbox()
-        self.alarm.within(min(self.patience(), TURN_SECONDS))
-        return delivered
 
     def read(self) -> None:
         """The session's descriptor is readable: notifications, or its end."""
         try:
             self.session.read()
-        except CONNECTION_ERRORS as error:
+        except SERVER_ERRORS as error:
             self.lose(error)
 
     def patience(self) -> float:
@@ -166,7 +170,7 @@ class Node:
         elif self.session.connected:
             try:
                 self._ledger.write()
-            except CONNECTION_ERRORS as error:
+            except SERVER_ERRORS as error:
                 self.lose(error)
 
     def hand_back(self, tags: list[str]) -> None:

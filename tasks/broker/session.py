@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from time import monotonic
 from typing import Any
 
-from .database import CONNECTION_ERRORS, Row, direct
+from .database import SERVER_ERRORS, Row, direct
 from .flight import FlyingDatabase
 from .options import Options
 from .statements import Statements
@@ -29,7 +29,7 @@ class Session:
         self.connected = False
         self._options, self._sql = options, sql
         self._database = FlyingDatabase(direct(url, options.direct_url), connect_timeout=connect_timeout)
-        self._retry_at, self._backoff = 0.0, BACKOFF_SECONDS[0]
+        self._opened_at, self._retry_at, self._backoff = 0.0, 0.0, BACKOFF_SECONDS[0]
         self._judge_from = 0.0
         self._others: list[tuple[str, str]] = []
 
@@ -63,7 +63,7 @@ class Session:
             self.owner = owner
         else:
             self._database.connection  # noqa: B018  opens it
-        self.connected = True
+        self.connected, self._opened_at = True, monotonic()
 
     def leave(self) -> None:
         """Say that nothing is held any more.  Raises one of CONNECTION_ERRORS."""
@@ -79,9 +79,9 @@ class Session:
         """It broke, or could not be opened: try again after a pause."""
         if self.connected:
             logger.warning("event=broker_connection_lost error=%r", str(error).strip())
-            self._backoff = BACKOFF_SECONDS[0]
-        else:
-            self._backoff = min(self._backoff * 2, BACKOFF_SECONDS[1])
+        first, longest = BACKOFF_SECONDS
+        lasted = self.connected and monotonic() - self._opened_at > longest
+        self._backoff = first if lasted else min(self._backoff * 2, longest)
         self.close()
         self._retry_at = monotonic() + self._backoff
 
@@ -91,7 +91,7 @@ class Session:
             return False
         try:
             self.open()
-        except CONNECTION_ERRORS as error:
+        except SERVER_ERRORS as error:
             self.lose(error)
             return False
         self._judge_from = monotonic() + SETTLE_SECONDS

@@ -27,6 +27,7 @@ KINDS = ("child", "node", "session")
 PAUSES = (0.1, 0.7)  # seconds between two kills
 #: Of the kills of a session, with `kill -9`: the server ends all others then, and reads its log again.
 HARD_SHARE = 0.2
+MANY = 2_000  # messages, of which every node has taken one
 GROWTH = 25  # megabytes a node may grow in a run
 
 #: What must never be found, whatever was killed when.
@@ -128,7 +129,12 @@ def check(broker: Standing, nodes: Nodes, publisher: Publisher) -> None:
     extra = Publisher(broker, random.Random(SEED), rate=100)
     extra.start()
     at_work = "SELECT DISTINCT node FROM passes WHERE id > %s"
-    wait_for(lambda: working <= {node for (node,) in broker.query(at_work, since)}, 60)
+    # Counted in messages: a machine that stands still for a minute publishes nothing.
+    while idle := working - {node for (node,) in broker.query(at_work, since)}:
+        assert extra.is_alive(), repr(extra.error)
+        if len(extra.published) > MANY:
+            pytest.fail("\n".join(worker.text for worker in nodes.workers if worker.process.pid in idle))
+        time.sleep(0.05)
     drain(broker, nodes, extra)
     assert nodes.stop() == [0] * len(nodes.workers)
     assert nodes.left_over() == []

@@ -128,6 +128,20 @@ def test_a_restart_of_postgresql_loses_nothing_and_needs_no_hand(broker: Broker)
     assert [worker.stop() for worker in workers] == [0, 0]
 
 
+def test_a_table_that_is_away_for_a_moment_stops_no_node(broker: Broker) -> None:
+    worker = broker.worker("-c", "2")
+    broker.send("work", 3)
+    broker.send("work", countdown=2)  # nothing tells that it is due: a node whose clock stands never looks
+    wait_for(lambda: broker.started() == 1)
+    broker.query("ALTER TABLE kombu_message RENAME TO away")
+    wait_for(lambda: worker.text.count("broker_connection_lost") > 1)
+    broker.query("ALTER TABLE away RENAME TO kombu_message")
+    wait_for(lambda: broker.left() == 0, 20)
+    assert broker.query(ENDS) == [(2, 2)]
+    assert "Error in timer" not in worker.text
+    assert worker.text.count("broker_connection_lost") < 20
+
+
 def test_four_nodes_on_one_queue_get_each_message_once(broker: Broker) -> None:
     for _ in range(200):
         broker.send("work")
