@@ -17,7 +17,7 @@ Row = tuple[Any, ...]
 #: What psycopg2 raises when the session is gone; a query that was cancelled is among them and is retried alike.
 CONNECTION_ERRORS: tuple[type[Exception], ...] = (psycopg2.OperationalError, psycopg2.InterfaceError, ConnectionError)
 #: What a node outlives: a refusal, of a table that is just being replaced for one, may be over in a moment as well.
-SERVER_ERRORS = (*CONNECTION_ERRORS, psycopg2.Error)
+SERVER_ERRORS: tuple[type[Exception], ...] = (*CONNECTION_ERRORS, psycopg2.Error)
 
 _open: "WeakSet[Database]" = WeakSet()
 

@@ -61,23 +61,29 @@ def letter(message: Mapping[str, Any], queue: str) -> Letter:
     task_id = _task_id(headers, properties)
     # A task may hand its own headers on to another task: the token is good for the task it was given to.
     foreign = marks["lease_task"] not in (None, task_id)
-    tenant = headers.get("tenant")  # not "group", which is canvas's
-    key = headers.get("unique_key")
     return Letter(
         queue=queue,
         payload=_dump({**message, "headers": headers, "properties": properties}),
         task_id=task_id,
-        user_id=None if tenant is None else str(tenant),
-        unique_key=None if key is None else str(key),
         delay=_delay(headers.get("eta")),
-        step=_step(headers.get("weight")),
         lease_token=(None if foreign else marks["lease_token"]) or running_token(task_id),
         snooze=snooze,
         park=park,
         is_retry=bool(headers.get("retries")),
         replaces=bool(headers.get("replaced_task_nesting")),
-        most_ready=_most_ready(headers.get("most_ready")),
+        **addressed(headers),
     )
+
+
+def addressed(headers: Mapping[str, Any]) -> dict[str, Any]:
+    """What headers say of a Letter: user_id, unique_key, step and most_ready.  Raises ValueError."""
+    tenant, key = headers.get("tenant"), headers.get("unique_key")  # not "group", which is canvas's
+    return {
+        "user_id": None if tenant is None else str(tenant),
+        "unique_key": None if key is None else str(key),
+        "step": _step(headers.get("weight")),
+        "most_ready": _most_ready(headers.get("most_ready")),
+    }
 
 
 def _task_id(headers: Mapping[str, Any], properties: Mapping[str, Any]) -> str | None:

@@ -117,7 +117,7 @@ class Node:
             # Without a loop, one: kombu counts answers by calls of drain_events.
             delivered = self.fanout.deliver(self.session, 1 if self.alarm.loop is None else float("inf"))
             return delivered + self._empty_inbox()
-        finally:  # the hub only logs what a timer raises: without the next alarm nothing but a notification ends its sleep
+        finally:  # the hub only logs what a timer raises; without another alarm a busy queue, telling nobody, waits
             self.alarm.within(min(self.patience(), TURN_SECONDS))
 
     def _serve(self) -> None:

@@ -9,6 +9,7 @@ from celery import group
 from tasks.broker import DuplicateKey
 from tasks.broker.bulk import send_many
 from tasks.broker.publish import producer_in
+from tasks.broker.template import Template
 from tests.broker.conftest import PREFIX, Broker, wait_for
 
 ROWS = """SELECT task_id, user_id, unique_key, delay_reason, rank_step, payload::json FROM kombu_message ORDER BY id"""
@@ -96,6 +97,35 @@ def test_send_many_writes_what_celery_writes(broker: Broker, options: dict[str, 
     many, single = broker.query(ROWS)
     assert many[0] == task_id
     assert without_ids(many) == without_ids(single)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"tenant": "ann", "unique_key": 'k"\\', "weight": 0.5, "most_ready": 3},
+        {"tenant": "ann", "extra": {"a": [1.5, "é"]}},
+    ],
+)
+def test_a_template_writes_what_celery_writes(broker: Broker, headers: dict[str, Any]) -> None:
+    arguments = ((1,), {"key": 'x"y'})
+    template = Template(broker.app, f"{PREFIX}.work", {"queue": "main", "priority": 3}, sorted(headers))
+    with broker.connect() as connection:
+        template.send(connection, "first", *arguments, headers)
+    alone = {name: value for name, value in headers.items() if name != "unique_key"}
+    broker.app.send_task(f"{PREFIX}.work", *arguments, queue="main", priority=3, headers=alone)
+    filled, single = (list(row) for row in broker.query(ROWS))
+    if "unique_key" in headers:  # which only one message may hold
+        assert filled.pop(2) == filled[-1]["headers"].pop("unique_key") == headers["unique_key"]
+        single.pop(2)
+    assert without_ids(tuple(filled)) == without_ids(tuple(single))
+
+
+def test_a_template_needs_every_header_it_was_made_for(broker: Broker) -> None:
+    template = Template(broker.app, f"{PREFIX}.work", {"queue": "main"}, ("tenant",))
+    with pytest.raises(KeyError, match="tenant"):
+        template.fill("first", (), {}, {"weight": 1})
+    with pytest.raises(ValueError, match="weight"):
+        Template(broker.app, f"{PREFIX}.work", {}, ("weight",)).fill("first", (), {}, {"weight": 0})
 
 
 def test_send_many_needs_a_serializer_that_makes_text(broker: Broker) -> None:

@@ -1,0 +1,62 @@
+"""What a unit of work publishes with, beside Celery's own way of sending the same."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from uuid import UUID, uuid4
+
+import pytest
+from celery.signals import before_task_publish
+from sqlalchemy import text
+
+from app.store.unit_of_work import AlreadyQueuedError, JobMessage
+from tests.conftest import World
+
+ROW = text("SELECT user_id, unique_key, rank_step, payload FROM kombu_message WHERE task_id = :id")
+
+
+@contextmanager
+def listening() -> Iterator[list[str]]:
+    """The ids of tasks whose publishing was told, with a header added to each as a tracer does."""
+    told: list[str] = []
+
+    def listen(headers: dict[str, str], **_: object) -> None:
+        told.append(headers["id"])
+        headers["traceparent"] = "00-1"
+
+    before_task_publish.connect(listen)
+    yield told
+    before_task_publish.disconnect(listen)
+
+
+def published(world: World, key: str) -> tuple[UUID, list[object], dict[str, object]]:
+    """Its id, its columns and its headers."""
+    job_id, user_id = uuid4(), UUID(int=1)
+    with world.uow.begin() as tx:
+        tx.publish(
+            JobMessage(
+                job_id, "tasks.analysis.analyse", "analysis_priority", {"name": "é"}, user_id, key, 50, most_ready=4
+            )
+        )
+        [*columns, payload] = tx.run(ROW, id=str(job_id)).one()
+    columns[1] = columns[1].removesuffix(key)
+    message = json.loads(payload)
+    body, headers = json.loads(message["body"]), message["headers"]
+    for name in ("id", "root_id", "origin", "unique_key"):
+        headers.pop(name)
+    return job_id, [*columns, body], headers
+
+
+def test_a_job_is_the_message_that_celery_would_send(world: World) -> None:
+    with listening() as told:
+        by_celery, columns, headers = published(world, "one")
+        assert told == [str(by_celery)]
+        assert headers.pop("traceparent") == "00-1"
+    assert published(world, "two")[1:] == (columns, headers)
+
+
+def test_a_second_job_of_a_key_names_the_first(world: World) -> None:
+    first, _, _ = published(world, "one")
+    with pytest.raises(AlreadyQueuedError) as caught:
+        published(world, "one")
+    assert caught.value.job_id == first
