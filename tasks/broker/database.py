@@ -1,8 +1,8 @@
 """One connection to PostgreSQL: autocommit, opened on first use, never shared with a forked child."""
 
 import os
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from typing import Any
 from weakref import WeakSet
@@ -18,6 +18,21 @@ Row = tuple[Any, ...]
 CONNECTION_ERRORS: tuple[type[Exception], ...] = (psycopg2.OperationalError, psycopg2.InterfaceError, ConnectionError)
 #: What a node outlives: a refusal, of a table that is just being replaced for one, may be over in a moment as well.
 SERVER_ERRORS: tuple[type[Exception], ...] = (*CONNECTION_ERRORS, psycopg2.Error)
+
+
+@contextmanager
+def told_apart() -> Iterator[None]:
+    """At some moments psycopg2 tells the end of a session by a bare DatabaseError: make an OperationalError of it.
+
+    Every kind of refusal has a class of its own below that one.  A retry that met it was given up, and a timer too.
+    """
+    try:
+        yield
+    except psycopg2.DatabaseError as error:
+        if type(error) is psycopg2.DatabaseError:
+            raise psycopg2.OperationalError(str(error)) from error
+        raise
+
 
 _open: "WeakSet[Database]" = WeakSet()
 
@@ -54,7 +69,7 @@ class Database:
         """
         connection = self.connection
         try:
-            with connection.cursor() as cursor:
+            with told_apart(), connection.cursor() as cursor:
                 self._execute(cursor, statement, parameters)
                 return cursor.fetchall() if cursor.description else []
         except CONNECTION_ERRORS:

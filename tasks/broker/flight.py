@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import psycopg2
 from psycopg2.extensions import POLL_OK, POLL_READ
 
-from .database import Database, Parameters, Row
+from .database import Database, Parameters, Row, told_apart
 
 
 class Flight(NamedTuple):
@@ -37,7 +37,8 @@ class FlyingDatabase(Database):
             cursor = self.connection.cursor()
             self.flight = Flight(cursor, landed, crashed)
             try:
-                cursor.execute(statement, parameters)
+                with told_apart():
+                    cursor.execute(statement, parameters)
             except BaseException:
                 self._crash()
                 raise
@@ -46,7 +47,8 @@ class FlyingDatabase(Database):
         """The descriptor is readable.  Raises one of CONNECTION_ERRORS."""
         with self._lock:
             try:
-                state = self.connection.poll()
+                with told_apart():
+                    state = self.connection.poll()
             except BaseException:
                 self._crash()
                 raise
@@ -103,6 +105,7 @@ class FlyingDatabase(Database):
 
 
 def _wait(connection: psycopg2.extensions.connection) -> None:
-    while (state := connection.poll()) != POLL_OK:
-        descriptors = [connection.fileno()]
-        select.select(descriptors if state == POLL_READ else [], [] if state == POLL_READ else descriptors, [])
+    with told_apart():
+        while (state := connection.poll()) != POLL_OK:
+            descriptors = [connection.fileno()]
+            select.select(descriptors if state == POLL_READ else [], [] if state == POLL_READ else descriptors, [])

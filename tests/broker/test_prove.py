@@ -141,6 +141,8 @@ def check(broker: Standing, nodes: Nodes, publisher: Publisher) -> None:
     published = sorted(publisher.published | extra.published)
     given = {"published": published, "unknown": sorted(publisher.unknown | extra.unknown)}
     found = {name: rows for name, query in BROKEN.items() if (rows := named(broker, query, given))}
+    if found:
+        print(*(worker.text for worker in nodes.used), sep="\n")
     assert found == {}
 
 

@@ -10,7 +10,8 @@ from sqlalchemy import create_engine
 from sqlalchemy.orm import Session
 
 from tasks.broker import BadOption, DuplicateKey, LeaseTokenMissing
-from tasks.broker.database import connect_arguments
+from tasks.broker.database import Database, connect_arguments
+from tasks.broker.flight import FlyingDatabase
 from tasks.broker.publish import producer_in
 from tests.broker.conftest import Broker
 
@@ -45,6 +46,25 @@ def test_a_session_that_ends_before_the_declaration_of_a_queue_is_replaced(broke
     other = Queue("newer", Exchange(exchange), routing_key="newer")
     producer.publish({}, exchange=exchange, routing_key="newer", declare=[other], retry=True)
     assert broker.value("SELECT name FROM kombu_queue JOIN kombu_message ON queue_id = kombu_queue.id") == "newer"
+
+
+@pytest.mark.parametrize("kind", [Database, FlyingDatabase])
+def test_a_session_that_ends_without_a_class_of_its_own_is_told_from_a_refusal(
+    broker: Broker, monkeypatch: pytest.MonkeyPatch, kind: type[Database]
+) -> None:
+    database = kind(broker.url)
+
+    def ends(*_: object) -> None:
+        raise psycopg2.DatabaseError("server closed the connection unexpectedly")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(database, "_execute", ends)
+        with pytest.raises(psycopg2.OperationalError, match="server closed"):
+            database.run("SELECT 1")
+    with pytest.raises(psycopg2.errors.UndefinedTable):
+        database.run("SELECT * FROM nowhere")
+    assert database.run("SELECT 1") == [(1,)]
+    database.close()
 
 
 def test_a_countdown_waits_in_the_table(broker: Broker) -> None:

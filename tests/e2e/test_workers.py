@@ -149,7 +149,9 @@ def test_a_worker_that_gets_no_connection_tries_again_with_a_pause_and_then_does
 def test_a_child_that_cannot_be_stopped_is_killed_at_the_hard_limit_and_its_job_runs_again(system: System) -> None:
     user = system.user()
     system.nodes.worker(ANALYSIS_TIME_LIMIT="12s")
-    job_id = system.submit(user, "slow", slow_files())
+    job_id = system.submit(
+        user, "slow", slow_files(SLOW_FILES // 3)
+    )  # whose second run must fit, however busy the machine
     system.wait(job_id, "running")
     (child,) = system.nodes.made[0].container.children()
     child.suspend()  # deaf to the soft limit

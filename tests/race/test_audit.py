@@ -123,6 +123,6 @@ def test_an_audit_at_any_moment_of_a_busy_service_finds_nothing(world: World) ->
         looks, wrong = looking.result()
     assert wrong == []
     assert looks > 2
-    assert accepted > EACH
+    assert accepted > EACH // 2
     assert {Outcome.COMPLETED, Outcome.FAILED, Outcome.RETRY, Outcome.STALE} <= outcomes
     assert [finding.number for finding in audit(world.uow) if finding.status != HOLDS] == []
