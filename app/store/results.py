@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 from uuid import UUID
@@ -13,7 +14,11 @@ from app.store.unit_of_work import Tx
 
 @dataclass(frozen=True, slots=True)
 class TestFilter:
-    """What a listing is narrowed to.  q: part of a suite or test name, path: part of the path; without case."""
+    """What a listing is narrowed to.
+
+    q: part of a suite or test name, path: part of the path, about: part of one of the file's hints; without case.
+    conditional: whether it runs under a condition.
+    """
 
     __test__ = False
 
@@ -21,24 +26,52 @@ class TestFilter:
     framework: str | None = None
     path: str | None = None
     q: str | None = None
+    kind: str | None = None
+    conditional: bool | None = None
+    about: str | None = None
 
 
-_FILTERED = """
+_TESTS = """
       FROM analysis_files f
       JOIN file_inventories i ON i.id = f.file_inventory_id
       CROSS JOIN LATERAL jsonb_array_elements(i.tests) WITH ORDINALITY AS t(test, position)
-     WHERE f.analysis_id = :analysis_id
-       AND (CAST(:status AS text) IS NULL OR t.test->>'status' = :status)
+     WHERE f.analysis_id = :analysis_id"""
+_PATH = "(CAST(:path AS text) IS NULL OR strpos(lower(f.path), lower(:path)) > 0)"
+_ABOUT = "(CAST(:about AS text) IS NULL OR strpos(lower(CAST(i.hints AS text)), lower(:about)) > 0)"
+# Results of older rules lack the last two members.
+_KIND, _CONDITIONAL = "coalesce(t.test->>'kind', 'test')", "coalesce(t.test->>'conditional' = 'true', false)"
+_MATCHES = f"""
+           (CAST(:status AS text) IS NULL OR t.test->>'status' = :status)
        AND (CAST(:framework AS text) IS NULL OR t.test->>'framework' = :framework)
-       AND (CAST(:path AS text) IS NULL OR strpos(lower(f.path), lower(:path)) > 0)
+       AND (CAST(:kind AS text) IS NULL OR {_KIND} = :kind)
+       AND (CAST(:conditional AS boolean) IS NULL OR {_CONDITIONAL} = :conditional)
+       AND {_PATH} AND {_ABOUT}
        AND (CAST(:q AS text) IS NULL
             OR strpos(lower(concat_ws(' ', t.test->>'name', t.test->>'suites')), lower(:q)) > 0)"""
+_FILTERED = f"{_TESTS} AND {_MATCHES}"
 # The first condition on the ordinal bounds the index scan; without it each page would read all files before it.
 _PAGE = text(f"""
     SELECT f.ordinal, t.position, f.path, t.test {_FILTERED}
        AND f.ordinal >= :after_file AND (f.ordinal, t.position) > (:after_file, :after_test)
      ORDER BY f.ordinal, t.position LIMIT :most""")
 _COUNT = text(f"SELECT count(*) {_FILTERED}")
+_SHEET = text(f"""
+    SELECT f.ordinal, t.position, f.path, t.test {_FILTERED}
+     ORDER BY f.ordinal, t.position LIMIT :most OFFSET :before""")
+_TALLIES = text(f"""
+    SELECT t.test->>'framework' AS framework, t.test->>'status' AS status, {_KIND} AS kind,
+           {_CONDITIONAL} AS conditional, count(*) AS tests, count(*) FILTER (WHERE {_MATCHES}) AS matching
+    {_TESTS} GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4""")
+_HINTS = text("""
+    SELECT f.path, i.hints FROM analysis_files f JOIN file_inventories i ON i.id = f.file_inventory_id
+     WHERE f.analysis_id = :analysis_id AND f.ordinal = ANY (CAST(:ordinals AS integer[]))""")
+_LISTED = f"""
+      FROM analysis_files f LEFT JOIN file_inventories i ON i.id = f.file_inventory_id
+     WHERE f.analysis_id = :analysis_id AND (i.total_tests > 0 OR f.skipped IS NOT NULL) AND {_PATH} AND {_ABOUT}"""
+_LIST = text(f"""
+    SELECT f.ordinal, f.path, i.framework, coalesce(i.total_tests, 0) AS tests, f.skipped,
+           coalesce(i.hints, '[]') AS hints {_LISTED} AND f.ordinal > :after ORDER BY f.ordinal LIMIT :most""")
+_COUNT_LISTED = text(f"SELECT count(*) {_LISTED}")
 _FILES = text("""
     SELECT f.path, i.blob_id, i.tests, f.skipped FROM analysis_files f
       LEFT JOIN file_inventories i ON i.id = f.file_inventory_id
@@ -59,6 +92,37 @@ def page(tx: Tx, analysis_id: UUID, wanted: TestFilter, *, after: tuple[int, int
 def count(tx: Tx, analysis_id: UUID, wanted: TestFilter) -> int:
     """Rows of all pages under the same filter."""
     return int(tx.run(_COUNT, analysis_id=analysis_id, **asdict(wanted)).scalar_one())
+
+
+def sheet(tx: Tx, analysis_id: UUID, wanted: TestFilter, *, before: int, most: int) -> list[Row[Any]]:
+    """As `page`, after so many rows; it reads those before as well, which `tallies` does anyway."""
+    return list(tx.run(_SHEET, analysis_id=analysis_id, before=before, most=most, **asdict(wanted)).all())
+
+
+def tallies(tx: Tx, analysis_id: UUID, wanted: TestFilter) -> list[Row[Any]]:
+    """How many there are of each sort, in one reading.
+
+    rows: framework, status, kind, conditional, tests: of all, matching: under the filter.
+    """
+    return list(tx.run(_TALLIES, analysis_id=analysis_id, **asdict(wanted)).all())
+
+
+def hints(tx: Tx, analysis_id: UUID, ordinals: Iterable[int]) -> dict[str, list[str]]:
+    """What files are about, by path."""
+    rows = tx.run(_HINTS, analysis_id=analysis_id, ordinals=sorted(set(ordinals)))
+    return {row.path: row.hints for row in rows}
+
+
+def listed(
+    tx: Tx, analysis_id: UUID, *, path: str | None, about: str | None, after: int, most: int
+) -> tuple[list[Row[Any]], int]:
+    """Files with tests and files that could not be read, and how many there are on all pages.
+
+    rows: ordinal, path, framework, tests, skipped, hints.  path, about: as of TestFilter; after: an ordinal.
+    """
+    narrowed = {"analysis_id": analysis_id, "path": path, "about": about}
+    rows = tx.run(_LIST, after=after, most=most, **narrowed).all()
+    return list(rows), int(tx.run(_COUNT_LISTED, **narrowed).scalar_one())
 
 
 def files(tx: Tx, analysis_id: UUID) -> list[Row[Any]]:
