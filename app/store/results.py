@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -36,8 +37,9 @@ _TESTS = """
       JOIN file_inventories i ON i.id = f.file_inventory_id
       CROSS JOIN LATERAL jsonb_array_elements(i.tests) WITH ORDINALITY AS t(test, position)
      WHERE f.analysis_id = :analysis_id"""
-_PATH = "(CAST(:path AS text) IS NULL OR strpos(lower(f.path), lower(:path)) > 0)"
+# In the array's text; the part is written as in JSON (`_as_json`), so that it finds no mark between two hints.
 _ABOUT = "(CAST(:about AS text) IS NULL OR strpos(lower(CAST(i.hints AS text)), lower(:about)) > 0)"
+_PATH = "(CAST(:path AS text) IS NULL OR strpos(lower(f.path), lower(:path)) > 0)"
 # Results of older rules lack the last two members.
 _KIND, _CONDITIONAL = "coalesce(t.test->>'kind', 'test')", "coalesce(t.test->>'conditional' = 'true', false)"
 _MATCHES = f"""
@@ -84,19 +86,19 @@ _SKIPPED = text("""
 def page(tx: Tx, analysis_id: UUID, wanted: TestFilter, *, after: tuple[int, int], most: int) -> list[Row[Any]]:
     """rows: ordinal, position, path, test (JSON); by path and line.  after: (ordinal, position) of the row before."""
     found = tx.run(
-        _PAGE, analysis_id=analysis_id, after_file=after[0], after_test=after[1], most=most, **asdict(wanted)
+        _PAGE, analysis_id=analysis_id, after_file=after[0], after_test=after[1], most=most, **_given(wanted)
     )
     return list(found.all())
 
 
 def count(tx: Tx, analysis_id: UUID, wanted: TestFilter) -> int:
     """Rows of all pages under the same filter."""
-    return int(tx.run(_COUNT, analysis_id=analysis_id, **asdict(wanted)).scalar_one())
+    return int(tx.run(_COUNT, analysis_id=analysis_id, **_given(wanted)).scalar_one())
 
 
 def sheet(tx: Tx, analysis_id: UUID, wanted: TestFilter, *, before: int, most: int) -> list[Row[Any]]:
     """As `page`, after so many rows; it reads those before as well, which `tallies` does anyway."""
-    return list(tx.run(_SHEET, analysis_id=analysis_id, before=before, most=most, **asdict(wanted)).all())
+    return list(tx.run(_SHEET, analysis_id=analysis_id, before=before, most=most, **_given(wanted)).all())
 
 
 def tallies(tx: Tx, analysis_id: UUID, wanted: TestFilter) -> list[Row[Any]]:
@@ -104,7 +106,7 @@ def tallies(tx: Tx, analysis_id: UUID, wanted: TestFilter) -> list[Row[Any]]:
 
     rows: framework, status, kind, conditional, tests: of all, matching: under the filter.
     """
-    return list(tx.run(_TALLIES, analysis_id=analysis_id, **asdict(wanted)).all())
+    return list(tx.run(_TALLIES, analysis_id=analysis_id, **_given(wanted)).all())
 
 
 def hints(tx: Tx, analysis_id: UUID, ordinals: Iterable[int]) -> dict[str, list[str]]:
@@ -120,7 +122,7 @@ def listed(
 
     rows: ordinal, path, framework, tests, skipped, hints.  path, about: as of TestFilter; after: an ordinal.
     """
-    narrowed = {"analysis_id": analysis_id, "path": path, "about": about}
+    narrowed = {"analysis_id": analysis_id, "path": path, "about": _as_json(about)}
     rows = tx.run(_LIST, after=after, most=most, **narrowed).all()
     return list(rows), int(tx.run(_COUNT_LISTED, **narrowed).scalar_one())
 
@@ -133,3 +135,11 @@ def files(tx: Tx, analysis_id: UUID) -> list[Row[Any]]:
 def skipped(tx: Tx, analysis_id: UUID, *, most: int = 1000) -> list[RowMapping]:
     """rows: path, reason."""
     return list(tx.run(_SKIPPED, analysis_id=analysis_id, most=most).mappings())
+
+
+def _given(wanted: TestFilter) -> dict[str, Any]:
+    return asdict(wanted) | {"about": _as_json(wanted.about)}
+
+
+def _as_json(part: str | None) -> str | None:
+    return None if part is None else json.dumps(part, ensure_ascii=False)[1:-1]

@@ -167,8 +167,9 @@ class Narrowed(Query):
 
     def narrowed(self) -> dict[str, str]:
         """What of it narrows, as parameters of an address."""
-        return {name: str(value).lower() if value in (True, False) else value
-                for name in Narrowed.model_fields if (value := getattr(self, name)) not in (None, "")}  # fmt: skip
+        found = {name: getattr(self, name) for name in Narrowed.model_fields}
+        found["conditional"] = None if self.conditional is None else str(self.conditional).lower()
+        return {name: value for name, value in found.items() if value}
 
 
 class TestsQuery(Narrowed):
