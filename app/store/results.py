@@ -74,10 +74,20 @@ _LIST = text(f"""
     SELECT f.ordinal, f.path, i.framework, coalesce(i.total_tests, 0) AS tests, f.skipped,
            coalesce(i.hints, '[]') AS hints {_LISTED} AND f.ordinal > :after ORDER BY f.ordinal LIMIT :most""")
 _COUNT_LISTED = text(f"SELECT count(*) {_LISTED}")
-_FILES = text("""
+# No index by path: the other side's files are hashed, some thousand rows.
+_DIFFERENT = text("""
     SELECT f.path, i.blob_id, i.tests, f.skipped FROM analysis_files f
       LEFT JOIN file_inventories i ON i.id = f.file_inventory_id
-     WHERE f.analysis_id = :analysis_id ORDER BY f.ordinal""")
+      LEFT JOIN analysis_files o ON o.analysis_id = :other_id AND o.path = f.path
+     WHERE f.analysis_id = :analysis_id
+       AND (f.skipped IS NOT NULL OR o.file_inventory_id IS DISTINCT FROM f.file_inventory_id)
+     ORDER BY f.ordinal""")
+_SAME = text("""
+    SELECT coalesce(sum(i.total_tests), 0) FROM analysis_files f
+      JOIN analysis_files o
+        ON o.analysis_id = :other_id AND o.path = f.path AND o.file_inventory_id = f.file_inventory_id
+      JOIN file_inventories i ON i.id = f.file_inventory_id
+     WHERE f.analysis_id = :analysis_id""")
 _SKIPPED = text("""
     SELECT path, skipped AS reason FROM analysis_files
      WHERE analysis_id = :analysis_id AND skipped IS NOT NULL ORDER BY ordinal LIMIT :most""")
@@ -127,9 +137,17 @@ def listed(
     return list(rows), int(tx.run(_COUNT_LISTED, **narrowed).scalar_one())
 
 
-def files(tx: Tx, analysis_id: UUID) -> list[Row[Any]]:
-    """rows: path, blob_id, tests (JSON), skipped; without blob and tests where a file could not be read."""
-    return list(tx.run(_FILES, analysis_id=analysis_id).all())
+def different(tx: Tx, analysis_id: UUID, other_id: UUID) -> list[Row[Any]]:
+    """Files of one analysis that the other one has not, or not with this inventory at this path.
+
+    rows: path, blob_id, tests (JSON), skipped; without blob and tests where a file could not be read.
+    """
+    return list(tx.run(_DIFFERENT, analysis_id=analysis_id, other_id=other_id).all())
+
+
+def same(tx: Tx, analysis_id: UUID, other_id: UUID) -> int:
+    """How many tests are in the files that both have alike."""
+    return int(tx.run(_SAME, analysis_id=analysis_id, other_id=other_id).scalar_one())
 
 
 def skipped(tx: Tx, analysis_id: UUID, *, most: int = 1000) -> list[RowMapping]:

@@ -1,4 +1,4 @@
-"""A comparison as its page lists it: one line for each change, narrowed, a sheet at a time."""
+"""A comparison, and as its page lists it: one line for each change, narrowed, a sheet at a time."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from app.services.compared import Sides
 from app.web.schemas import ChangesQuery
-from tasks.inventory.compare import GROUPS, Comparison
+from tasks.inventory.compare import GROUPS, Comparison, Listed, compare
 
 SIZE = 100  # changes on a sheet
 
@@ -42,6 +43,13 @@ class Changes:
     total: int
     matching: Mapping[str, int]
     directories: Mapping[str, int]
+
+
+def comparison(sides: Sides) -> Comparison:
+    """What became of every test; in a file that is alike on both sides each is as it was."""
+    found = compare(*([Listed(*file) for file in side] for side in (sides.before, sides.after)))
+    found.unchanged += sides.unchanged
+    return found
 
 
 def changes(found: Comparison, asked: ChangesQuery) -> Changes:

@@ -11,9 +11,9 @@ from werkzeug.exceptions import NotAcceptable
 from app.services import browse, compared, results
 from app.web import answers, auth, exports, result_answers
 from app.web.api import api
+from app.web.changes import comparison
 from app.web.context import utc_now, wired
 from app.web.schemas import CompareQuery, FilesQuery, TestsQuery
-from tasks.inventory.compare import Listed, compare
 
 _EXPORTS: dict[str | int, Any] = {
     200: {"content": {form.media_type: {"schema": {"type": "string"}} for form in exports.FORMS.values()}},
@@ -64,8 +64,7 @@ def list_files(job_id: UUID, asked: FilesQuery) -> dict[str, Any]:
 def compare_analyses(job_id: UUID, other_id: UUID, asked: CompareQuery) -> dict[str, Any]:
     """What became of the tests from one completed analysis to the other: moves and renames are followed."""
     sides = compared.sides(wired().uow, job_id, other_id, auth.viewer(), now=utc_now())
-    before, after = ([Listed(*file) for file in side] for side in sides)
-    return compare(before, after).document(asked.limit)
+    return comparison(sides).document(asked.limit)
 
 
 @api.get("/analyses/<uuid:job_id>/timeline")

@@ -9,20 +9,18 @@ from werkzeug.wrappers import Response
 
 from app.services import browse, compared, neighbours
 from app.web import auth
-from app.web.changes import changes
+from app.web.changes import changes, comparison
 from app.web.context import utc_now, wired
 from app.web.pages import pages, read
 from app.web.schemas import ChangesQuery, OtherQuery
-from tasks.inventory.compare import Listed, compare
 
 
 @pages.get("/analyses/<uuid:job_id>/compare/<uuid:other_id>")
 def show_comparison(job_id: UUID, other_id: UUID) -> str:
     """What became of the tests from one analysis to the other."""
     asked, viewer, services, now = read(ChangesQuery, request.args), auth.viewer(), wired(), utc_now()
-    sides = compared.sides(services.uow, job_id, other_id, viewer, now=now)
+    found = comparison(compared.sides(services.uow, job_id, other_id, viewer, now=now))
     before, after = (browse.job(services.uow, one, viewer, services.policy, now=now) for one in (job_id, other_id))
-    found = compare(*([Listed(*file) for file in side] for side in sides))
     return render_template(
         "comparison.html", before=before, after=after, found=found, asked=asked, sheet=changes(found, asked)
     )
