@@ -45,7 +45,7 @@ def take(kit: Wired, repository: Repository, commit: str, known: KnownFacts, che
     with fetched(source, commit, workdir=workdir, limits=limits, checkpoint=checkpoint) as fetched_repository:
         found = inventory(fetched_repository, cache=_Cache(known), checkpoint=checkpoint)
     files = [
-        FileRow(file.path, file.blob_id, file.framework, [test.row() for test in file.tests], file.skipped)
+        FileRow(file.path, file.blob_id, file.framework, [test.row() for test in file.tests], file.skipped, file.hints)
         for file in found.files
     ]
     return Taken(files, found.summary())

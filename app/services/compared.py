@@ -1,4 +1,4 @@
-"""Read two results as a whole, to be compared."""
+"""Read what two results differ in, to be compared."""
 
 from __future__ import annotations
 
@@ -24,15 +24,22 @@ class File(NamedTuple):
     skipped: str | None
 
 
-def sides(
-    uow: UnitOfWork, job_id: UUID, other_id: UUID, viewer: Account | None, *, now: datetime
-) -> tuple[list[File], list[File]]:
-    """The files of two analyses, by path.  Raises: NotFound, Conflict while one of them is not completed."""
+class Sides(NamedTuple):
+    """Files of two analyses, by path, without those that are alike; unchanged: how many tests are in these."""
+
+    before: list[File]
+    after: list[File]
+    unchanged: int
+
+
+def sides(uow: UnitOfWork, job_id: UUID, other_id: UUID, viewer: Account | None, *, now: datetime) -> Sides:
+    """Two analyses as far as they differ.  Raises: NotFound, Conflict while one of them is not completed."""
     with uow.begin() as tx:
         for one in (job_id, other_id):
             check_completed(tx, one, viewer, now=now)
-        before, after = (results.files(tx, one) for one in (job_id, other_id))
-    return [_file(row) for row in before], [_file(row) for row in after]
+        before, after = results.different(tx, job_id, other_id), results.different(tx, other_id, job_id)
+        unchanged = results.same(tx, job_id, other_id)
+    return Sides([_file(row) for row in before], [_file(row) for row in after], unchanged)
 
 
 def _file(row: Row[Any]) -> File:

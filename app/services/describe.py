@@ -88,6 +88,7 @@ def links(job_id: UUID) -> dict[str, str]:
     return {
         "self": base,
         "tests": f"{base}/tests",
+        "files": f"{base}/files",
         "events": f"{base}/events",
         "timeline": f"{base}/timeline",
         "page": f"/analyses/{job_id}",

@@ -1,4 +1,4 @@
-"""Read the result of an analysis: its tests page by page, and what could not be read."""
+"""Read the result of an analysis: its tests and its files, page by page."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
+
+from sqlalchemy import Row
 
 from app.errors import Conflict, InvalidInput
 from app.services.browse import check_visible
@@ -47,28 +49,54 @@ def page(
         check_completed(tx, job_id, viewer, now=now)
         rows = results.page(tx, job_id, wanted, after=_read_cursor(cursor), most=limit + 1)
         total = results.count(tx, job_id, wanted) if counted else -1
-    following = f"{rows[limit - 1].ordinal}.{rows[limit - 1].position}" if len(rows) > limit else None
+    last = rows[limit - 1] if len(rows) > limit else None
     return Page(
         [{"file": row.path, **row.test} for row in rows[:limit]],
-        base64.urlsafe_b64encode(following.encode()).decode() if following else None,
+        _cursor(last.ordinal, last.position) if last else None,
         total,
     )
 
 
-def check_completed(tx: Tx, job_id: UUID, viewer: Account | None, *, now: datetime) -> None:
-    """Let pass who may see the result of an analysis, and note the look.  Raises: NotFound, Conflict."""
+def check_completed(tx: Tx, job_id: UUID, viewer: Account | None, *, now: datetime) -> Row[Any]:
+    """The record, for who may see the result of an analysis; notes the look.  Raises: NotFound, Conflict."""
     check_visible(tx, job_id, viewer)
     record = analyses.find(tx, job_id)
     if record is None or record.status != "completed":
         raise Conflict(_no_result(record.status if record else "running"))
     codebases.viewed(tx, record.codebase_id, now=now)
+    return record
 
 
-def skipped_files(uow: UnitOfWork, job_id: UUID, viewer: Account | None) -> list[dict[str, Any]]:
-    """Files that could not be read: path, reason.  Raises: NotFound."""
+@dataclass(frozen=True, slots=True)
+class FilePage:
+    """items: file, framework, tests (how many), skipped, hints; next, total: as of Page."""
+
+    items: list[dict[str, Any]]
+    next: str | None
+    total: int
+
+
+def files(
+    uow: UnitOfWork,
+    job_id: UUID,
+    viewer: Account | None,
+    *,
+    path: str | None = None,
+    about: str | None = None,
+    cursor: str | None = None,
+    limit: int = PAGE,
+    now: datetime,
+) -> FilePage:
+    """One page of files: those with tests, and those that could not be read.  Raises: as `page`."""
     with uow.begin() as tx:
-        check_visible(tx, job_id, viewer)
-        return [dict(row) for row in results.skipped(tx, job_id)]
+        check_completed(tx, job_id, viewer, now=now)
+        after, _ = _read_cursor(cursor)
+        rows, total = results.listed(tx, job_id, path=path, about=about, after=after, most=limit + 1)
+    items = [
+        {"file": r.path, "framework": r.framework, "tests": r.tests, "skipped": r.skipped, "hints": r.hints}
+        for r in rows[:limit]
+    ]
+    return FilePage(items, _cursor(rows[limit - 1].ordinal, 0) if len(rows) > limit else None, total)
 
 
 def asked_for(uow: UnitOfWork, job_id: UUID, account: Account | None) -> bool:
@@ -81,6 +109,10 @@ def asked_for(uow: UnitOfWork, job_id: UUID, account: Account | None) -> bool:
 
 def _no_result(status: str) -> str:
     return "The analysis has no result yet" if status == "running" else f"The analysis {status}, so it has no tests"
+
+
+def _cursor(ordinal: int, position: int) -> str:
+    return base64.urlsafe_b64encode(f"{ordinal}.{position}".encode()).decode()
 
 
 def _read_cursor(cursor: str | None) -> tuple[int, int]:

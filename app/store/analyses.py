@@ -25,6 +25,21 @@ _COMPLETED = text(f"""
 _NEWEST = text(f"""
     SELECT {_COLUMNS} FROM analyses WHERE codebase_id = :codebase_id AND status = 'completed'
      ORDER BY completed_at DESC LIMIT :most""")
+# Of a private repository only what the viewer asked for; of one commit the newest; of a long history the end.
+_OTHERS = text("""
+    WITH found AS (
+        SELECT a.id, a.commit_sha, a.parser_version, a.completed_at, a.total_tests, r.ref
+          FROM analyses a
+          JOIN codebases c ON c.id = a.codebase_id
+          JOIN analysis_requests r ON r.job_id = a.id AND r.role = 'payer'
+         WHERE a.codebase_id = :codebase_id AND a.status = 'completed' AND a.commit_sha <> :commit_sha
+           AND starts_with(a.commit_sha, :prefix)
+           AND (CAST(:before AS timestamptz) IS NULL OR a.completed_at < :before)
+           AND (NOT c.is_private OR :sees_all OR EXISTS (
+                SELECT FROM analysis_requests m WHERE m.job_id = a.id AND m.user_id = :user_id AND m.role <> 'left'))
+         ORDER BY a.completed_at DESC LIMIT 500),
+    newest AS (SELECT DISTINCT ON (commit_sha) * FROM found ORDER BY commit_sha, completed_at DESC)
+    SELECT * FROM newest ORDER BY completed_at DESC LIMIT :most""")
 _START = text("""
     INSERT INTO analyses (id, codebase_id, commit_sha, status, parser_version, attempt, started_at)
     SELECT job_id, codebase_id, commit_sha, 'running', :parser_version, :attempt, :now
@@ -60,6 +75,34 @@ def completed(tx: Tx, codebase_id: UUID, commit: str, parser_version: str | None
 def newest(tx: Tx, codebase_id: UUID, *, most: int = 1) -> list[Row[Any]]:
     """Completed analyses of a repository, newest first."""
     return list(tx.run(_NEWEST, codebase_id=codebase_id, most=most).all())
+
+
+def others(
+    tx: Tx,
+    record: Row[Any],
+    *,
+    user_id: UUID | None,
+    sees_all: bool,
+    prefix: str = "",
+    before: datetime | None = None,
+    most: int,
+) -> list[Row[Any]]:
+    """Completed analyses of other commits of a record's repository that this user may see, newest first.
+
+    rows: id, commit_sha, parser_version, completed_at, total_tests, ref.  prefix: how the commit id begins;
+    before: completed by then.
+    """
+    found = tx.run(
+        _OTHERS,
+        codebase_id=record.codebase_id,
+        commit_sha=record.commit_sha,
+        user_id=user_id,
+        sees_all=sees_all,
+        prefix=prefix,
+        before=before,
+        most=most,
+    )
+    return list(found.all())
 
 
 def start(tx: Tx, analysis_id: UUID, *, parser_version: str, attempt: int, now: datetime) -> bool:

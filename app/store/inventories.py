@@ -21,13 +21,17 @@ _NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
 
 @dataclass(frozen=True, slots=True)
 class FileRow:
-    """One candidate file of an analysis.  tests: rows as JSON; skipped: reason code, and then no tests."""
+    """One candidate file of an analysis.
+
+    tests: rows as JSON; skipped: reason code, and then no tests; hints: what it imports and calls, 30 at most.
+    """
 
     path: str
     blob_id: str
     framework: str | None
     tests: Sequence[Mapping[str, Any]]
     skipped: str | None
+    hints: Sequence[str] = ()
 
     @property
     def counted(self) -> int:
@@ -51,11 +55,11 @@ _STORE_FACTS = text("""
      ORDER BY blob_id, language  -- two workers storing the same blobs must not deadlock
     ON CONFLICT DO NOTHING""")
 _STORE_FILES = text("""
-    INSERT INTO file_inventories (blob_id, parser_version, digest, framework, tests, total_tests)
-    SELECT blob_id, :parser_version, digest, framework, tests::jsonb, total_tests
+    INSERT INTO file_inventories (blob_id, parser_version, digest, framework, tests, total_tests, hints)
+    SELECT blob_id, :parser_version, digest, framework, tests::jsonb, total_tests, hints::jsonb
       FROM unnest(CAST(:blob_ids AS text[]), CAST(:digests AS bytea[]), CAST(:frameworks AS text[]),
-                  CAST(:tests AS text[]), CAST(:totals AS integer[]))
-           AS f(blob_id, digest, framework, tests, total_tests)
+                  CAST(:tests AS text[]), CAST(:totals AS integer[]), CAST(:hints AS text[]))
+           AS f(blob_id, digest, framework, tests, total_tests, hints)
      ORDER BY blob_id, digest
     ON CONFLICT DO NOTHING""")
 _ATTACH = text("""
@@ -99,6 +103,7 @@ def store_files(tx: Tx, files: Iterable[FileRow], parser_version: str) -> None:
         frameworks=[f.framework for f in read.values()],
         tests=[_tests(f) for f in read.values()],
         totals=[f.counted for f in read.values()],
+        hints=[_json(list(f.hints)) for f in read.values()],
         parser_version=parser_version,
     )
 
@@ -123,7 +128,9 @@ def _tests(file: FileRow) -> str:
 
 
 def _digest(file: FileRow) -> bytes:
-    return hashlib.sha256(f"{file.framework}\n{_tests(file)}".encode()).digest()
+    """Of all that is stored.  Without hints it is as it was before there were any, so that such rows are used again."""
+    hints = f"\n{_json(list(file.hints))}" if file.hints else ""
+    return hashlib.sha256(f"{file.framework}\n{_tests(file)}{hints}".encode()).digest()
 
 
 def _json(value: object) -> str:

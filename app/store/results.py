@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 from uuid import UUID
@@ -13,7 +15,11 @@ from app.store.unit_of_work import Tx
 
 @dataclass(frozen=True, slots=True)
 class TestFilter:
-    """What a listing is narrowed to.  q: part of a suite or test name, path: part of the path; without case."""
+    """What a listing is narrowed to.
+
+    q: part of a suite or test name, path: part of the path, about: part of one of the file's hints; without case.
+    conditional: whether it runs under a condition.
+    """
 
     __test__ = False
 
@@ -21,28 +27,67 @@ class TestFilter:
     framework: str | None = None
     path: str | None = None
     q: str | None = None
+    kind: str | None = None
+    conditional: bool | None = None
+    about: str | None = None
 
 
-_FILTERED = """
+_TESTS = """
       FROM analysis_files f
       JOIN file_inventories i ON i.id = f.file_inventory_id
       CROSS JOIN LATERAL jsonb_array_elements(i.tests) WITH ORDINALITY AS t(test, position)
-     WHERE f.analysis_id = :analysis_id
-       AND (CAST(:status AS text) IS NULL OR t.test->>'status' = :status)
+     WHERE f.analysis_id = :analysis_id"""
+# In the array's text; the part is written as in JSON (`_as_json`), so that it finds no mark between two hints.
+_ABOUT = "(CAST(:about AS text) IS NULL OR strpos(lower(CAST(i.hints AS text)), lower(:about)) > 0)"
+_PATH = "(CAST(:path AS text) IS NULL OR strpos(lower(f.path), lower(:path)) > 0)"
+# Results of older rules lack the last two members.
+_KIND, _CONDITIONAL = "coalesce(t.test->>'kind', 'test')", "coalesce(t.test->>'conditional' = 'true', false)"
+_MATCHES = f"""
+           (CAST(:status AS text) IS NULL OR t.test->>'status' = :status)
        AND (CAST(:framework AS text) IS NULL OR t.test->>'framework' = :framework)
-       AND (CAST(:path AS text) IS NULL OR strpos(lower(f.path), lower(:path)) > 0)
+       AND (CAST(:kind AS text) IS NULL OR {_KIND} = :kind)
+       AND (CAST(:conditional AS boolean) IS NULL OR {_CONDITIONAL} = :conditional)
+       AND {_PATH} AND {_ABOUT}
        AND (CAST(:q AS text) IS NULL
             OR strpos(lower(concat_ws(' ', t.test->>'name', t.test->>'suites')), lower(:q)) > 0)"""
+_FILTERED = f"{_TESTS} AND {_MATCHES}"
 # The first condition on the ordinal bounds the index scan; without it each page would read all files before it.
 _PAGE = text(f"""
     SELECT f.ordinal, t.position, f.path, t.test {_FILTERED}
        AND f.ordinal >= :after_file AND (f.ordinal, t.position) > (:after_file, :after_test)
      ORDER BY f.ordinal, t.position LIMIT :most""")
 _COUNT = text(f"SELECT count(*) {_FILTERED}")
-_FILES = text("""
+_SHEET = text(f"""
+    SELECT f.ordinal, t.position, f.path, t.test {_FILTERED}
+     ORDER BY f.ordinal, t.position LIMIT :most OFFSET :before""")
+_TALLIES = text(f"""
+    SELECT t.test->>'framework' AS framework, t.test->>'status' AS status, {_KIND} AS kind,
+           {_CONDITIONAL} AS conditional, count(*) AS tests, count(*) FILTER (WHERE {_MATCHES}) AS matching
+    {_TESTS} GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4""")
+_HINTS = text("""
+    SELECT f.path, i.hints FROM analysis_files f JOIN file_inventories i ON i.id = f.file_inventory_id
+     WHERE f.analysis_id = :analysis_id AND f.ordinal = ANY (CAST(:ordinals AS integer[]))""")
+_LISTED = f"""
+      FROM analysis_files f LEFT JOIN file_inventories i ON i.id = f.file_inventory_id
+     WHERE f.analysis_id = :analysis_id AND (i.total_tests > 0 OR f.skipped IS NOT NULL) AND {_PATH} AND {_ABOUT}"""
+_LIST = text(f"""
+    SELECT f.ordinal, f.path, i.framework, coalesce(i.total_tests, 0) AS tests, f.skipped,
+           coalesce(i.hints, '[]') AS hints {_LISTED} AND f.ordinal > :after ORDER BY f.ordinal LIMIT :most""")
+_COUNT_LISTED = text(f"SELECT count(*) {_LISTED}")
+# No index by path: the other side's files are hashed, some thousand rows.
+_DIFFERENT = text("""
     SELECT f.path, i.blob_id, i.tests, f.skipped FROM analysis_files f
       LEFT JOIN file_inventories i ON i.id = f.file_inventory_id
-     WHERE f.analysis_id = :analysis_id ORDER BY f.ordinal""")
+      LEFT JOIN analysis_files o ON o.analysis_id = :other_id AND o.path = f.path
+     WHERE f.analysis_id = :analysis_id
+       AND (f.skipped IS NOT NULL OR o.file_inventory_id IS DISTINCT FROM f.file_inventory_id)
+     ORDER BY f.ordinal""")
+_SAME = text("""
+    SELECT coalesce(sum(i.total_tests), 0) FROM analysis_files f
+      JOIN analysis_files o
+        ON o.analysis_id = :other_id AND o.path = f.path AND o.file_inventory_id = f.file_inventory_id
+      JOIN file_inventories i ON i.id = f.file_inventory_id
+     WHERE f.analysis_id = :analysis_id""")
 _SKIPPED = text("""
     SELECT path, skipped AS reason FROM analysis_files
      WHERE analysis_id = :analysis_id AND skipped IS NOT NULL ORDER BY ordinal LIMIT :most""")
@@ -51,21 +96,68 @@ _SKIPPED = text("""
 def page(tx: Tx, analysis_id: UUID, wanted: TestFilter, *, after: tuple[int, int], most: int) -> list[Row[Any]]:
     """rows: ordinal, position, path, test (JSON); by path and line.  after: (ordinal, position) of the row before."""
     found = tx.run(
-        _PAGE, analysis_id=analysis_id, after_file=after[0], after_test=after[1], most=most, **asdict(wanted)
+        _PAGE, analysis_id=analysis_id, after_file=after[0], after_test=after[1], most=most, **_given(wanted)
     )
     return list(found.all())
 
 
 def count(tx: Tx, analysis_id: UUID, wanted: TestFilter) -> int:
     """Rows of all pages under the same filter."""
-    return int(tx.run(_COUNT, analysis_id=analysis_id, **asdict(wanted)).scalar_one())
+    return int(tx.run(_COUNT, analysis_id=analysis_id, **_given(wanted)).scalar_one())
 
 
-def files(tx: Tx, analysis_id: UUID) -> list[Row[Any]]:
-    """rows: path, blob_id, tests (JSON), skipped; without blob and tests where a file could not be read."""
-    return list(tx.run(_FILES, analysis_id=analysis_id).all())
+def sheet(tx: Tx, analysis_id: UUID, wanted: TestFilter, *, before: int, most: int) -> list[Row[Any]]:
+    """As `page`, after so many rows; it reads those before as well, which `tallies` does anyway."""
+    return list(tx.run(_SHEET, analysis_id=analysis_id, before=before, most=most, **_given(wanted)).all())
+
+
+def tallies(tx: Tx, analysis_id: UUID, wanted: TestFilter) -> list[Row[Any]]:
+    """How many there are of each sort, in one reading.
+
+    rows: framework, status, kind, conditional, tests: of all, matching: under the filter.
+    """
+    return list(tx.run(_TALLIES, analysis_id=analysis_id, **_given(wanted)).all())
+
+
+def hints(tx: Tx, analysis_id: UUID, ordinals: Iterable[int]) -> dict[str, list[str]]:
+    """What files are about, by path."""
+    rows = tx.run(_HINTS, analysis_id=analysis_id, ordinals=sorted(set(ordinals)))
+    return {row.path: row.hints for row in rows}
+
+
+def listed(
+    tx: Tx, analysis_id: UUID, *, path: str | None, about: str | None, after: int, most: int
+) -> tuple[list[Row[Any]], int]:
+    """Files with tests and files that could not be read, and how many there are on all pages.
+
+    rows: ordinal, path, framework, tests, skipped, hints.  path, about: as of TestFilter; after: an ordinal.
+    """
+    narrowed = {"analysis_id": analysis_id, "path": path, "about": _as_json(about)}
+    rows = tx.run(_LIST, after=after, most=most, **narrowed).all()
+    return list(rows), int(tx.run(_COUNT_LISTED, **narrowed).scalar_one())
+
+
+def different(tx: Tx, analysis_id: UUID, other_id: UUID) -> list[Row[Any]]:
+    """Files of one analysis that the other one has not, or not with this inventory at this path.
+
+    rows: path, blob_id, tests (JSON), skipped; without blob and tests where a file could not be read.
+    """
+    return list(tx.run(_DIFFERENT, analysis_id=analysis_id, other_id=other_id).all())
+
+
+def same(tx: Tx, analysis_id: UUID, other_id: UUID) -> int:
+    """How many tests are in the files that both have alike."""
+    return int(tx.run(_SAME, analysis_id=analysis_id, other_id=other_id).scalar_one())
 
 
 def skipped(tx: Tx, analysis_id: UUID, *, most: int = 1000) -> list[RowMapping]:
     """rows: path, reason."""
     return list(tx.run(_SKIPPED, analysis_id=analysis_id, most=most).mappings())
+
+
+def _given(wanted: TestFilter) -> dict[str, Any]:
+    return asdict(wanted) | {"about": _as_json(wanted.about)}
+
+
+def _as_json(part: str | None) -> str | None:
+    return None if part is None else json.dumps(part, ensure_ascii=False)[1:-1]

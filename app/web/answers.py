@@ -107,48 +107,6 @@ class Batch(Shape):
     items: list[BatchItem]
 
 
-class TestRow(Shape):
-    """One test definition."""
-
-    __test__ = False
-
-    file: str
-    framework: str
-    suites: list[str]
-    name: str
-    line: int
-    status: str
-
-
-class TestPage(Shape):
-    """total: rows of all pages under this filter."""
-
-    __test__ = False
-
-    items: list[TestRow]
-    next: str | None
-    total: int
-
-
-class ChangedTest(Shape):
-    """One test on both sides."""
-
-    before: TestRow
-    after: TestRow
-
-
-class ComparisonShape(Shape):
-    """What became of tests.  totals: of each group, and unchanged; unknown: files one side could not read."""
-
-    totals: dict[str, int]
-    added: list[TestRow]
-    removed: list[TestRow]
-    moved: list[ChangedTest]
-    renamed: list[ChangedTest]
-    status_changed: list[ChangedTest]
-    unknown: list[str]
-
-
 class Event(Shape):
     """One step of a job."""
 

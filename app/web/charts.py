@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +29,34 @@ def bars(counts: Mapping[str, int]) -> list[Bar]:
         rows.append(Bar(label, count, round(100 * before / total, 2), round(100 * count / longest, 2), share))
         before += count
     return rows
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A bar made of parts.  count: of all parts, whose widths are percent of the longest row."""
+
+    label: str
+    count: int
+    parts: list[Bar]
+
+
+def rows(counts: Mapping[str, Mapping[str, int]]) -> list[Row]:
+    """Largest first; the longest fills the width.  counts: row -> part -> number."""
+    totals = {label: sum(parts.values()) for label, parts in counts.items()}
+    longest = max(totals.values(), default=1) or 1
+    return [
+        Row(label, totals[label], list(_parts(counts[label], totals[label] or 1, longest)))
+        for label in sorted(totals, key=lambda label: (-totals[label], label))
+    ]
+
+
+def _parts(counts: Mapping[str, int], total: int, longest: int) -> Iterator[Bar]:
+    """By name, so that one colour stands at the same end of every row."""
+    before = 0
+    for label, count in sorted(counts.items()):
+        start, width = round(100 * before / longest, 2), round(100 * count / longest, 2)
+        yield Bar(label, count, start, width, round(100 * count / total, 2))
+        before += count
 
 
 def shares(row: Mapping[str, Any], names: Sequence[str]) -> list[Bar]:
@@ -58,6 +86,15 @@ def meter(usage: Mapping[str, Any]) -> dict[str, float]:
     limit = usage["limit"] or 1
     used = min(100.0, 100 * usage["used"] / limit)
     return {"used": round(used, 2), "reserved": round(min(100 - used, 100 * usage["reserved"] / limit), 2)}
+
+
+def near(number: int, of: int) -> list[int | None]:
+    """Pages to link to: the first, the last, those around this one; None stands for those left out."""
+    shown = sorted({1, of, *range(max(1, number - 2), min(of, number + 2) + 1)})
+    found: list[int | None] = []
+    for before, page in zip([0, *shown], shown, strict=False):
+        found += [None, page] if page > before + 1 else [page]
+    return found
 
 
 def _grouped(by_directory: Mapping[str, int], depth: int) -> dict[str, int]:

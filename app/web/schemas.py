@@ -149,15 +149,34 @@ class PauseForm(Query):
     paused: bool
 
 
-class TestsQuery(Query):
-    """What to list of an inventory, and from where."""
-
-    __test__ = False
+class Narrowed(Query):
+    """What to list of an inventory."""
 
     status: Annotated[Plain | None, Field(description="active, skipped, todo, focused or xfail")] = None
     framework: Plain | None = None
+    kind: Annotated[Plain | None, Field(description="test, benchmark, example, fuzz or subtest")] = None
+    conditional: Annotated[bool | None, Field(description="Whether it runs under a condition")] = None
     path: Annotated[Plain | None, Field(description="Part of the file's path, without case")] = None
     q: Annotated[Plain | None, Field(description="Part of a suite's or test's name, without case")] = None
+    about: Annotated[Plain | None, Field(description="Part of a hint of the file, without case")] = None
+
+    def filter(self) -> TestFilter:
+        """An empty field of a form narrows nothing."""
+        texts = {name: getattr(self, name) or None for name in ("status", "framework", "path", "q", "kind", "about")}
+        return TestFilter(**texts, conditional=self.conditional)
+
+    def narrowed(self) -> dict[str, str]:
+        """What of it narrows, as parameters of an address."""
+        found = {name: getattr(self, name) for name in Narrowed.model_fields}
+        found["conditional"] = None if self.conditional is None else str(self.conditional).lower()
+        return {name: value for name, value in found.items() if value}
+
+
+class TestsQuery(Narrowed):
+    """What to list, and from where."""
+
+    __test__ = False
+
     cursor: Annotated[Plain | None, Field(description="`next` of the page before")] = None
     limit: Annotated[int | None, Field(ge=1, le=1000, description="Rows; 100 for JSON, all for an export")] = None
     format: Annotated[
@@ -165,9 +184,37 @@ class TestsQuery(Query):
         Field(description="As the Accept header, for a link in a page"),
     ] = None
 
-    def filter(self) -> TestFilter:
-        """An empty field of a form narrows nothing."""
-        return TestFilter(self.status or None, self.framework or None, self.path or None, self.q or None)
+
+class FilesQuery(Query):
+    """Which files of an inventory to list, and from where."""
+
+    path: Annotated[Plain | None, Field(description="Part of the path, without case")] = None
+    about: Annotated[Plain | None, Field(description="Part of a hint, without case")] = None
+    cursor: Annotated[Plain | None, Field(description="`next` of the page before")] = None
+    limit: Annotated[int, Field(ge=1, le=1000)] = 100
+
+
+Number = Annotated[int, Field(ge=1, le=1_000_000)]
+
+
+class SheetQuery(Narrowed):
+    """Which sheet of a result to show."""
+
+    page: Number = 1
+
+
+class ChangesQuery(Query):
+    """What to show of a comparison.  q: part of a path, suite or name, without case."""
+
+    group: Literal["added", "removed", "moved", "renamed", "status_changed"] | None = None
+    q: Plain = ""
+    page: Number = 1
+
+
+class OtherQuery(Query):
+    """Which commit to compare with: how its id begins."""
+
+    commit: Annotated[Plain, Field(max_length=64)] = ""
 
 
 class CompareQuery(Query):

@@ -33,6 +33,20 @@ THEIRS = frozenset({
     "host_refused",
 })  # fmt: skip
 
+#: Why a file was not read.
+SKIPPED = {
+    "too_large": "too large",
+    "binary": "not text",
+    "unreadable": "not readable",
+    "missing": "missing in our copy of the repository",
+    "parse_failed": "could not be parsed",
+    "parse_timeout": "took too long to parse",
+    "rules_failed": "our rules failed on it",
+}
+GROUPS = {
+    "added": "Added", "removed": "Removed", "moved": "Moved", "renamed": "Renamed", "status_changed": "Other status",
+}  # fmt: skip
+
 _LINES = {
     "github.com": "https://github.com/{repository}/blob/{commit}/{path}#L{line}",
     "gitlab.com": "https://gitlab.com/{repository}/-/blob/{commit}/{path}#L{line}",
@@ -50,6 +64,7 @@ def init(app: APIFlask) -> None:
     env.globals |= {
         "STATES": STATES, "PHASES": PHASES, "asset": asset, "line_url": line_url, "is_theirs": THEIRS.__contains__,
         "bars": charts.bars, "directories": charts.directories, "meter": charts.meter, "shares": charts.shares,
+        "SKIPPED": SKIPPED, "GROUPS": GROUPS, "near": charts.near, "chart_rows": charts.rows,
     }  # fmt: skip
 
 

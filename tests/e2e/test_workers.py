@@ -19,7 +19,7 @@ from tests.nodes import wait_for
 
 def test_a_submitted_repository_is_analysed_and_its_tests_are_listed(system: System) -> None:
     files = {
-        "tests/test_cart.py": "class TestCart:\n    def test_is_empty(self):\n        pass\n",
+        "tests/test_cart.py": "from shop.cart import Cart\n\nclass TestCart:\n    def test_is_empty(self):\n        pass\n",
         "web/cart.test.ts": "import { test } from 'vitest'\ntest('adds', () => {})\n",
         "cart_test.go": 'package cart\n\nimport "testing"\n\nfunc TestCart(t *testing.T) {}\n',
         "tests/test_garbage.py": "\x00\x01\x02" * 100,
@@ -35,8 +35,9 @@ def test_a_submitted_repository_is_analysed_and_its_tests_are_listed(system: Sys
         ("tests/test_cart.py", "pytest", "test_is_empty"),
         ("web/cart.test.ts", "vitest", "adds"),
     ]
-    skipped = results.skipped_files(system.world.uow, job_id, None)
-    assert [file["path"] for file in skipped] == ["tests/test_garbage.py"]
+    listed = results.files(system.world.uow, job_id, None, now=now).items
+    assert [file["file"] for file in listed if file["skipped"]] == ["tests/test_garbage.py"]
+    assert {file["file"]: file["hints"] for file in listed if file["hints"]} == {"tests/test_cart.py": ["shop.cart"]}
     assert job["billed"] is True
 
 

@@ -331,8 +331,8 @@ def test_tests_are_listed_in_pages_of_stable_order_and_filtered(world: World) ->
         if (cursor := page.next) is None:
             break
     assert seen == [(f"tests/test_{n}.py", i) for n in range(4) for i in range(1, 6) if i % 2]
-    skipped = results.skipped_files(world.uow, delivery.job_id, None)
-    assert skipped == [{"path": "tests/test_big.py", "reason": "too_large"}]
+    listed = results.files(world.uow, delivery.job_id, None, path="big", now=world.now)
+    assert [(row["file"], row["skipped"]) for row in listed.items] == [("tests/test_big.py", "too_large")]
 
 
 def test_hostile_bytes_in_paths_and_names_are_stored_readable(world: World) -> None:

@@ -153,8 +153,9 @@ def a_test(
     }  # fmt: skip
 
 
-def file(path: str, *tests: dict[str, Any], skipped: str | None = None) -> FileRow:
-    return FileRow(path, hashlib.sha1(path.encode(), usedforsecurity=False).hexdigest(), "pytest", tests, skipped)
+def file(path: str, *tests: dict[str, Any], skipped: str | None = None, hints: tuple[str, ...] = ()) -> FileRow:
+    blob_id = hashlib.sha1(path.encode(), usedforsecurity=False).hexdigest()
+    return FileRow(path, blob_id, "pytest", tests, skipped, hints)
 
 
 def inventory() -> list[FileRow]:
@@ -167,7 +168,7 @@ def inventory() -> list[FileRow]:
 
 
 def summary(files: list[FileRow]) -> dict[str, Any]:
-    tests = [(f.path, t) for f in files for t in f.tests]
+    tests = [(f.path, t) for f in files for t in f.tests if t["kind"] != "subtest"]
 
     def tally(names: Iterator[str]) -> dict[str, int]:
         counts: dict[str, int] = {}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from uuid import uuid4
+from datetime import UTC, datetime
+from uuid import UUID, uuid4
 
 import pytest
 from sqlalchemy import text
 
+from app.services import compared
 from app.store.inventories import FileRow
 from tests.web.conftest import Web, a_test, file
 
@@ -61,3 +63,20 @@ def test_both_must_be_there_visible_and_completed(web: Web, first: bool) -> None
     with web.uow.begin() as tx:
         tx.run(text("UPDATE codebases SET is_private = true"))
     assert (answer(completed, headers), answer(completed, web.token())) == (200, 404)
+
+
+def test_files_that_are_alike_are_counted_and_not_read(web: Web) -> None:
+    alike = [file(f"same_{n}.py", a_test("test_a"), a_test("test_b", line=2), hints=("stripe",)) for n in range(3)]
+    unread = FileRow("large.py", "9" * 40, None, [], "too_large")
+    before = done(web, "one", *alike, unread, file("old/moved.py", a_test("test_c")))
+    after = done(web, "two", *alike, unread, file("new/moved.py", a_test("test_c")))
+    now = datetime.now(UTC)
+    sides = compared.sides(web.uow, UUID(before), UUID(after), None, now=now)
+    assert [[one.path for one in side] for side in (sides.before, sides.after)] == [
+        ["large.py", "old/moved.py"],
+        ["large.py", "new/moved.py"],
+    ]
+    found = web.client.get(f"/api/v1/analyses/{before}/compare/{after}").json
+    assert (found["totals"]["unchanged"], found["totals"]["moved"], found["unknown"]) == (6, 1, ["large.py"])
+    itself = web.client.get(f"/api/v1/analyses/{before}/compare/{before}").json
+    assert itself["totals"] == dict.fromkeys(found["totals"], 0) | {"unchanged": 7}

@@ -9,11 +9,11 @@ from flask import Response, request
 from werkzeug.exceptions import NotAcceptable
 
 from app.services import browse, compared, results
-from app.web import answers, auth, exports
+from app.web import answers, auth, exports, result_answers
 from app.web.api import api
+from app.web.changes import comparison
 from app.web.context import utc_now, wired
-from app.web.schemas import CompareQuery, TestsQuery
-from tasks.inventory.compare import Listed, compare
+from app.web.schemas import CompareQuery, FilesQuery, TestsQuery
 
 _EXPORTS: dict[str | int, Any] = {
     200: {"content": {form.media_type: {"schema": {"type": "string"}} for form in exports.FORMS.values()}},
@@ -24,7 +24,7 @@ _EXPORTS: dict[str | int, Any] = {
 
 @api.get("/analyses/<uuid:job_id>/tests")
 @api.input(TestsQuery, location="query", arg_name="asked")
-@api.output(answers.TestPage)
+@api.output(result_answers.TestPage)
 @api.doc(operation_id="listTests", tags=["Results"], responses=_EXPORTS)
 def list_tests(job_id: UUID, asked: TestsQuery) -> dict[str, Any] | Response:
     """The tests of a completed analysis, by path and line.
@@ -47,15 +47,24 @@ def list_tests(job_id: UUID, asked: TestsQuery) -> dict[str, Any] | Response:
     return {"items": page.rows, "next": page.next, "total": page.total}
 
 
+@api.get("/analyses/<uuid:job_id>/files")
+@api.input(FilesQuery, location="query", arg_name="asked")
+@api.output(result_answers.FilePage)
+@api.doc(operation_id="listFiles", tags=["Results"], responses={409: "Not completed"})
+def list_files(job_id: UUID, asked: FilesQuery) -> dict[str, Any]:
+    """The files with tests of a completed analysis, with what they import and call, and those nobody could read."""
+    page = results.files(wired().uow, job_id, auth.viewer(), **asked.model_dump(), now=utc_now())
+    return {"items": page.items, "next": page.next, "total": page.total}
+
+
 @api.get("/analyses/<uuid:job_id>/compare/<uuid:other_id>")
 @api.input(CompareQuery, location="query", arg_name="asked")
-@api.output(answers.ComparisonShape)
+@api.output(result_answers.ComparisonShape)
 @api.doc(operation_id="compareAnalyses", tags=["Results"], responses={409: "One of them is not completed"})
 def compare_analyses(job_id: UUID, other_id: UUID, asked: CompareQuery) -> dict[str, Any]:
     """What became of the tests from one completed analysis to the other: moves and renames are followed."""
     sides = compared.sides(wired().uow, job_id, other_id, auth.viewer(), now=utc_now())
-    before, after = ([Listed(*file) for file in side] for side in sides)
-    return compare(before, after).document(asked.limit)
+    return comparison(sides).document(asked.limit)
 
 
 @api.get("/analyses/<uuid:job_id>/timeline")

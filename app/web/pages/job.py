@@ -8,14 +8,13 @@ from uuid import UUID
 from flask import render_template, request, session
 
 from app.domain.lifecycle import FINAL
-from app.services import browse, results
+from app.services import browse, neighbours, results, sheets
 from app.web import auth
 from app.web.context import utc_now, wired
+from app.web.facets import Facets
 from app.web.pages import pages, read
 from app.web.pages.submit import MINE
-from app.web.schemas import TestsQuery
-
-SHOWN_TESTS = 50  # of a page
+from app.web.schemas import SheetQuery
 
 
 @pages.get("/analyses/<uuid:job_id>")
@@ -28,19 +27,14 @@ def show_job(job_id: UUID) -> str:
 
 
 def _result(job_id: UUID) -> dict[str, Any]:
-    asked, viewer, services = read(TestsQuery, request.args), auth.viewer(), wired()
-    page = results.page(
-        services.uow,
-        job_id,
-        viewer,
-        asked.filter(),
-        cursor=asked.cursor,
-        limit=asked.limit or SHOWN_TESTS,
-        now=utc_now(),
-    )
-    narrowed = {name: value for name in ("status", "framework", "path", "q") if (value := getattr(asked, name))}
-    skipped = results.skipped_files(services.uow, job_id, viewer)
-    return {"page": page, "asked": asked, "narrowed": narrowed, "skipped": skipped}
+    asked, viewer, uow, now = read(SheetQuery, request.args), auth.viewer(), wired().uow, utc_now()
+    sheet = sheets.sheet(uow, job_id, viewer, asked.filter(), number=asked.page, now=now)
+    return {
+        "sheet": sheet,
+        "facets": Facets.of(sheet.tallies),
+        "narrowed": asked.narrowed(),
+        "previous": neighbours.previous(uow, job_id, viewer, now=now),
+    }
 
 
 def _may_cancel(job_id: UUID) -> bool:

@@ -1,0 +1,57 @@
+"""Find the inventories that one can be compared with: those of other commits of its repository."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row
+
+from app.services.results import check_completed
+from app.store import analyses
+from app.store.unit_of_work import Tx, UnitOfWork
+from app.store.users import Account
+
+MOST = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A completed analysis of another commit.  is_older: it was completed before the one it is a neighbour of."""
+
+    job_id: UUID
+    commit: str
+    ref: str | None
+    completed_at: datetime
+    tests: int
+    is_older: bool
+
+
+def previous(uow: UnitOfWork, job_id: UUID, viewer: Account | None, *, now: datetime) -> Neighbour | None:
+    """The last one before.  Raises: NotFound, Conflict while the analysis is not completed."""
+    with uow.begin() as tx:
+        record = check_completed(tx, job_id, viewer, now=now)
+        rows = _others(tx, record, viewer, before=record.completed_at, most=1)
+    return _neighbour(rows[0], record) if rows else None
+
+
+def neighbours(
+    uow: UnitOfWork, job_id: UUID, viewer: Account | None, *, prefix: str = "", now: datetime
+) -> list[Neighbour]:
+    """The newest of them.  prefix: how the commit id begins.  Raises: as `previous`."""
+    with uow.begin() as tx:
+        record = check_completed(tx, job_id, viewer, now=now)
+        rows = _others(tx, record, viewer, prefix=prefix.lower(), most=MOST)
+    return [_neighbour(row, record) for row in rows]
+
+
+def _others(tx: Tx, record: Row[Any], viewer: Account | None, **narrowed: Any) -> list[Row[Any]]:
+    sees_all = viewer is not None and viewer.is_operator
+    return analyses.others(tx, record, user_id=viewer.user_id if viewer else None, sees_all=sees_all, **narrowed)
+
+
+def _neighbour(row: Row[Any], record: Row[Any]) -> Neighbour:
+    is_older = row.completed_at < record.completed_at
+    return Neighbour(row.id, row.commit_sha, row.ref, row.completed_at, row.total_tests, is_older)

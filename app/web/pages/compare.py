@@ -1,0 +1,38 @@
+"""Two inventories side by side, and the choice of the other one."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from flask import redirect, render_template, request, url_for
+from werkzeug.wrappers import Response
+
+from app.services import browse, compared, neighbours
+from app.web import auth
+from app.web.changes import changes, comparison
+from app.web.context import utc_now, wired
+from app.web.pages import pages, read
+from app.web.schemas import ChangesQuery, OtherQuery
+
+
+@pages.get("/analyses/<uuid:job_id>/compare/<uuid:other_id>")
+def show_comparison(job_id: UUID, other_id: UUID) -> str:
+    """What became of the tests from one analysis to the other."""
+    asked, viewer, services, now = read(ChangesQuery, request.args), auth.viewer(), wired(), utc_now()
+    found = comparison(compared.sides(services.uow, job_id, other_id, viewer, now=now))
+    before, after = (browse.job(services.uow, one, viewer, services.policy, now=now) for one in (job_id, other_id))
+    return render_template(
+        "comparison.html", before=before, after=after, found=found, asked=asked, sheet=changes(found, asked)
+    )
+
+
+@pages.get("/analyses/<uuid:job_id>/compare")
+def choose_other(job_id: UUID) -> str | Response:
+    """The commits that this one can be compared with; straight to the comparison when only one is meant."""
+    asked, viewer, services, now = read(OtherQuery, request.args), auth.viewer(), wired(), utc_now()
+    others = neighbours.neighbours(services.uow, job_id, viewer, prefix=asked.commit.strip(), now=now)
+    if asked.commit.strip() and len(others) == 1:
+        pair = (others[0].job_id, job_id) if others[0].is_older else (job_id, others[0].job_id)
+        return redirect(url_for("pages.show_comparison", job_id=pair[0], other_id=pair[1]), 303)
+    job = browse.job(services.uow, job_id, viewer, services.policy, now=now)
+    return render_template("compare.html", job=job, others=others, asked=asked.commit.strip())

@@ -1,0 +1,134 @@
+"""The result page as a person reads a large or an odd result."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from app.store.inventories import FileRow
+from tests.web.conftest import Web, a_test, file
+
+
+def done(web: Web, *files: FileRow, name: str = "shop") -> str:
+    """The address of a completed job's page."""
+    job_id: str = web.submit(name).json["id"]
+    web.completed(job_id, list(files))
+    return f"/analyses/{job_id}"
+
+
+def mixed() -> list[FileRow]:
+    """Tests of several kinds, some under a condition."""
+    conditional = a_test("test_posix", line=3) | {"conditional": True}
+    bench = a_test("BenchmarkSum", framework="go-testing") | {"kind": "benchmark"}
+    part = a_test("TestSum/one", line=9, framework="go-testing") | {"kind": "subtest"}
+    return [
+        file("a_test.go", bench, a_test("TestSum", line=5, framework="go-testing"), part),
+        file(
+            "test_a.py", a_test("test_a"), conditional, hints=("stripe", "Cart.add", *(f"hint_{n}" for n in range(9)))
+        ),
+    ]
+
+
+def shown(page: str) -> list[str]:
+    return re.findall(r'<span class="test">([^<]+)<', page)
+
+
+def many(count: int) -> FileRow:
+    return file("tests/test_many.py", *(a_test(f"test_{n:04}", line=n) for n in range(1, count + 1)))
+
+
+def test_filters_and_pages_live_in_the_address(web: Web) -> None:
+    path = done(web, many(150))
+    first = web.client.get(path).text
+    assert shown(first) == [f"test_{n:04}" for n in range(1, 101)]
+    assert "150 tests, 1 to 100 here" in first
+    following = re.search(r'rel="next" href="([^"]+)"', first)
+    assert following
+    second = web.client.get(following[1].replace("&amp;", "&")).text
+    assert shown(second)[-1] == "test_0150"
+    assert "101 to 150 here" in second
+    assert 'rel="prev"' in second
+    assert 'rel="next"' not in second
+    narrowed = web.client.get(f"{path}?q=test_0149&status=&path=many&framework=pytest").text
+    assert "1 test match" in narrowed
+    assert "format=csv" in narrowed
+    assert web.client.get(f"{path}?page=0").status_code == 422
+
+
+def test_any_page_of_a_long_result_is_one_step_away(web: Web) -> None:
+    path = done(web, many(1050))
+    page = web.client.get(f"{path}?page=5&q=test").text
+    assert re.findall(r'aria-label="Page (\d+)"', page.partition('<table class="tests')[0]) == [
+        "1",
+        "3",
+        "4",
+        "6",
+        "7",
+        "11",
+    ]
+    assert '<input type="hidden" name="q" value="test">' in page
+    assert shown(web.client.get(f"{path}?page=999").text)[-1] == "test_1050"
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("kind=benchmark", ["BenchmarkSum"]),
+        ("kind=subtest", ["TestSum/one"]),
+        ("conditional=true", ["test_posix"]),
+        ("conditional=false&framework=pytest", ["test_a"]),
+        ("about=STRIPE", ["test_a", "test_posix"]),
+        ("about=Cart.add&q=posix", ["test_posix"]),
+        ("about=none", []),
+    ],
+)
+def test_a_result_is_narrowed_by_kind_condition_and_what_files_are_about(
+    web: Web, query: str, names: list[str]
+) -> None:
+    path = done(web, *mixed())
+    page = web.client.get(f"{path}?{query}").text
+    assert shown(page) == names
+    exported = web.client.get(f"/api/v1{path}/tests?{query}").json
+    assert ([row["name"] for row in exported["items"]], exported["total"]) == (names, len(names))
+
+
+def test_kinds_and_conditions_are_offered_where_there_are_several(web: Web) -> None:
+    page = web.client.get(done(web, *mixed())).text
+    assert 'value="benchmark">benchmark (1)' in page
+    assert "under a condition (1)" in page
+    assert "go-testing: 2 active" in page
+    assert "4 tests and 1 subtest" in page
+    assert '<small class="kind">benchmark</small>' in page
+    plain = web.client.get(done(web, many(3), name="plain")).text
+    assert 'name="kind"' not in plain
+    assert 'name="conditional"' not in plain
+
+
+def test_a_file_says_what_it_is_about(web: Web) -> None:
+    page = web.client.get(done(web, *mixed())).text
+    assert '<a href="?about=Cart.add#tests">Cart.add</a>' in page
+    assert "<summary>5 more</summary>" in page
+    assert page.count(">about\n") == 1  # a_test.go has no hints
+    assert page.count('<span class="path">') == 2
+
+
+def test_where_nothing_was_found_the_page_says_what_may_be_the_reason(web: Web) -> None:
+    page = web.client.get(done(web)).text
+    assert "No tests were found in this commit" in page
+    assert "node_modules" in page
+    assert 'class="filters"' not in page
+    unread = web.client.get(
+        done(web, file("a.py", skipped="too_large"), file("b.py", skipped="binary"), name="unread")
+    ).text
+    assert "Files that could not be read may hold some" in unread
+    assert "1 too large" in unread
+    assert "1 not text" in unread
+
+
+def test_a_filter_that_matches_nothing_leads_back(web: Web) -> None:
+    path = done(web, *mixed())
+    page = web.client.get(f"{path}?q=nothing").text
+    assert "No test matches" in page
+    assert f'href="{path}#tests">Show all' in page
+    assert '<td class="count">2</td>' in page  # the charts stay those of the whole
