@@ -11,8 +11,9 @@ from tasks.inventory.model import Facts
 
 #: the parts of package.json that say something about tests
 PACKAGE_KEYS: Final = frozenset(
-    {"jest", "vitest", "mocha", "ava", "tap", "scripts", "dependencies", "devDependencies", "workspaces", "type"}
-)
+    {"name", "imports", "jest", "vitest", "mocha", "ava", "tap", "scripts", "dependencies", "devDependencies",
+     "workspaces", "type"}
+)  # fmt: skip
 #: strings, comments and runs of anything else; what is not closed ends with the text, so that no part is read twice
 PIECES: Final = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?|[^"/]++|/')
 TRAILING: Final = re.compile(r'("(?:[^"\\\n]|\\.)*+"?)|,\s*+([\]}])')

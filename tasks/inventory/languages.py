@@ -60,6 +60,7 @@ READERS: Final = {
     "bunfig": ".formats",
     "package.json": ".formats",
     "cargo.toml": ".rust.manifest",
+    "cargo-commands": ".rust.features",
     "javascript-config": ".javascript.config",
     "typescript-config": ".javascript.config",
 }

@@ -13,6 +13,7 @@ from tasks.inventory.model import Facts, FactsByPath, Test
 from tasks.inventory.project import Project
 from tasks.inventory.rust.collect import Collector
 from tasks.inventory.rust.crates import Crates
+from tasks.inventory.rust.features import is_command_file
 from tasks.inventory.rust.macros import Macros
 from tasks.inventory.rust.patterns import Budget
 
@@ -51,7 +52,7 @@ class CargoScope:
             if crates.runs(path):
                 budget = Budget(min(OF_ONE_FILE, spare))
                 spare -= budget.left
-                yield from Collector(path, macros, own, budget).tests(
+                yield from Collector(path, macros, own, budget, crates.switches_of(path)).tests(
                     read[path].get("items", []), depends=path in conditional
                 )
                 spare += max(0, budget.left)
@@ -73,8 +74,10 @@ class CargoTest:
     shared: bool = field(default=False, init=False)
 
     def config_language(self, path: str) -> str | None:
-        """Manifests say which files are crates of their own."""
-        return "cargo.toml" if path.rpartition("/")[2] == "Cargo.toml" else None
+        """Manifests say which files are crates of their own, commands which features are ever on."""
+        if path.rpartition("/")[2] == "Cargo.toml":
+            return "cargo.toml"
+        return "cargo-commands" if is_command_file(path) else None
 
     def scope(self, project: Project) -> CargoScope:
         """Read the manifests when it comes to counting."""

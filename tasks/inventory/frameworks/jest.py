@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from tasks.inventory import globs
-from tasks.inventory.javascript.configfiles import configs, manifests, table
+from tasks.inventory.javascript.configfiles import configs, manifests, packaged, table, whole
 from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, outer, strings
 from tasks.inventory.project import Project, folder_of, joined
 
@@ -14,25 +14,26 @@ MATCH: Final = ("**/__tests__/**/*.?([mc])[jt]s?(x)", "**/?(*.)+(spec|test).?([m
 
 def areas(project: Project) -> Iterator[Area]:
     """Every configuration."""
-    for path, data in configs(project, "jest.config"):
-        yield from configured(folder_of(path), table(data))
-    for path in manifests(project):
-        data = table(project.data(path)).get("jest")
-        if isinstance(data, dict):
-            yield from configured(folder_of(path), data)
+    found = [(folder_of(path), table(data)) for path, data in configs(project, "jest.config")]
+    own = [(folder_of(path), table(project.data(path)).get("jest")) for path in manifests(project)]
+    found += [(folder, data) for folder, data in own if isinstance(data, dict)]
+    configuring = tuple(f"{folder}/**/*" for folder, _ in found if folder)
+    for folder, data in found:
+        yield from configured(project, folder, data, configuring)
 
 
-def configured(folder: str, data: dict[str, Any]) -> Iterator[Area]:
-    """The area of one configuration, or those of its projects."""
+def configured(project: Project, folder: str, data: dict[str, Any], own: tuple[str, ...]) -> Iterator[Area]:
+    """The area of one configuration, or those of its projects.  own: what has a configuration of its own."""
     inner = data.get("projects")
     if isinstance(inner, list) and inner:
         for entry in inner:
             if isinstance(entry, dict):
-                yield from configured(folder, entry)
+                yield from configured(project, folder, entry, own)
             elif isinstance(entry, str):
                 home = placed(entry, folder)
-                yield Area(folder, tuple(joined(home, one) for one in MATCH))
+                yield Area(folder, tuple(joined(home, one) for one in MATCH), own)
         return
+    data = table(preset(project, folder, data.get("preset"))) | data
     base = next((placed(root, folder) for root in strings(data.get("rootDir"))), folder)
     roots = [placed(root, base) for root in strings(data.get("roots"))] or [base]
     regexes = [found for one in strings(data.get("testRegex")) if (found := safe(one, base)) is not None]
@@ -44,6 +45,17 @@ def configured(folder: str, data: dict[str, Any]) -> Iterator[Area]:
             placed(one, base if one.startswith("<rootDir>") else root) for one in include if one[:1] != "!"
         )
         yield Area(outer(folder, base), patterns, exclude, condition(regexes, ignored))
+
+
+def preset(project: Project, folder: str, name: Any) -> Any:
+    """What a preset of the repository says; one from outside says nothing of files."""
+    if not isinstance(name, str):
+        return None
+    named = placed(name, folder) if name.startswith((".", "<rootDir>")) else packaged(project).get(name)
+    if named is None:
+        return None
+    places = (named, *(joined(named, f"jest-preset.{suffix}") for suffix in ("json", "js", "cjs", "mjs")))
+    return next((whole(project, place) for place in places if place in project.configs), None)
 
 
 def placed(pattern: str, folder: str) -> str:

@@ -68,10 +68,9 @@ def default(project: Project, folder: str) -> list[str]:
 
 
 def area(folder: str, specs: list[str], ignored: list[str], *, deep: bool) -> Area:
-    """Files and patterns as they stand; a folder means the files in it."""
+    """Files and patterns as they stand; a folder means the files in it, but none of them where it is ignored."""
     include = [pattern for spec in specs for pattern in (*files(spec, deep=deep), f"{spec}.{SUFFIXES}")]
-    exclude = [pattern for one in ignored for pattern in (one, f"{one.rstrip('/')}/**/*.{SUFFIXES}")]
-    return Area(folder, tuple(joined(folder, one) for one in include), tuple(joined(folder, one) for one in exclude))
+    return Area(folder, tuple(joined(folder, one) for one in include), tuple(joined(folder, one) for one in ignored))
 
 
 MOCHA: Final = RunnerFramework(

@@ -6,6 +6,7 @@ from typing import Any, Final
 from tasks.inventory import globs
 from tasks.inventory.javascript.configfiles import configs, table
 from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, outer, strings
+from tasks.inventory.javascript.suite import Dialect
 from tasks.inventory.project import Project, folder_of, joined
 
 MATCH: Final = ("**/*.@(spec|test).?(c|m)[jt]s?(x)",)
@@ -56,6 +57,7 @@ PLAYWRIGHT: Final = RunnerFramework(
         packages=frozenset({"@playwright/test"}),
         priority=150,
         bare=False,
+        dialect=Dialect(annotates=True),
     ),
     areas,
 )

@@ -46,13 +46,26 @@ def excluded(base: str, given: list[str]) -> tuple[str, ...]:
 
 def projects(project: Project, folder: str, entries: Any, outer: dict[str, Any]) -> Iterator[Area]:
     """Projects of a workspace: folders by pattern, or configurations written in place."""
-    for entry in entries if isinstance(entries, list) else []:
+    given = entries if isinstance(entries, list) else []
+    left_out = tuple(f"{joined(folder, entry[1:])}/**/*" for entry in strings(given) if entry.startswith("!"))
+    for entry in given:
         if isinstance(entry, str) and not entry.startswith("!"):
-            # a folder with a configuration of its own is found by that as well
             for home in homes(project, joined(folder, entry)):
-                yield Area(folder, tuple(joined(home, one) for one in INCLUDE), excluded(home, []))
+                exclude = (*excluded(home, []), *left_out, *configuring(project))
+                yield Area(folder, tuple(joined(home, one) for one in INCLUDE), exclude)
         elif isinstance(entry, dict):
             yield from configured(project, folder, entry, outer if entry.get("extends") is True else {})
+
+
+def configuring(project: Project) -> tuple[str, ...]:
+    """Folders with a configuration of their own, by which their files are found."""
+    if "vitest configuring" not in project.shared:
+        named = [path for path, _ in configs(project, "vitest.config")]
+        named += [path for path, data in configs(project, "vite.config") if "test" in table(data)]
+        folders = sorted({folder_of(path) for path in named} - {""})
+        project.shared["vitest configuring"] = tuple(f"{folder}/**/*" for folder in folders)
+    known: tuple[str, ...] = project.shared["vitest configuring"]
+    return known
 
 
 def homes(project: Project, entry: str) -> list[str]:

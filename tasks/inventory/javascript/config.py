@@ -1,21 +1,58 @@
 """Runner configuration written in JavaScript: the exported object, as data."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from tree_sitter import Node
 
-from tasks.inventory.javascript.literals import value_of
+from tasks.inventory.javascript.configfiles import merged
+from tasks.inventory.javascript.literals import required, string_of, value_of
 from tasks.inventory.model import Facts
 from tasks.inventory.syntax import named, parse, text
 
+WRAPPING: Final = frozenset({"as_expression", "satisfies_expression", "parenthesized_expression", "await_expression"})
+
 
 def extract(source: bytes, language: str) -> Facts:
-    """Read a configuration: {"data": value}; what is computed is None."""
+    """Read a configuration: {"data": value, "bases": modules it is built on}; what is computed is None."""
     root = parse(source, language.partition("-")[0])
     variables = {name: value for node in named(root) for name, value in _variables(node)}
     exported = next((value for node in named(root) for value in _exported(node)), None)
-    return {"data": _value(exported, variables, 12)}
+    facts: Facts = {"data": _value(exported, variables, 12)}
+    modules = dict(_imported(root))
+    bases = [module for module in _bases(exported, variables, modules, 12) if module.startswith(".")]
+    return facts | ({"bases": bases} if bases else {})
+
+
+def _imported(root: Node) -> Iterator[tuple[str, str]]:
+    """Names of whole modules: `import name from "module"`."""
+    for node in named(root):
+        module = string_of(node.child_by_field_name("source")) if node.type == "import_statement" else None
+        for clause in named(node) if module else ():
+            yield from ((text(child), module or "") for child in named(clause) if child.type == "identifier")
+
+
+def _bases(node: Node | None, variables: dict[str, Node], modules: dict[str, str], steps: int) -> Iterator[str]:
+    """Modules whose whole content goes into a value: spread into it, merged with it, or handed on as it."""
+    if node is None or steps <= 0:
+        return
+    if module := required(node):
+        yield module
+    elif node.type == "identifier" and text(node) in modules:
+        yield modules[text(node)]
+    elif node.type == "identifier":
+        yield from _bases(variables.get(text(node)), variables, modules, steps - 1)
+    elif node.type == "object":
+        spread = (next(named(child), None) for child in named(node) if child.type == "spread_element")
+        yield from (module for child in spread for module in _bases(child, variables, modules, steps - 1))
+    elif node.type == "call_expression":
+        called = node.child_by_field_name("function")
+        given = [called, *named(node.child_by_field_name("arguments"))]
+        yield from (module for child in given for module in _bases(child, variables, modules, steps - 1))
+    elif node.type in ("arrow_function", "function_expression"):
+        yield from _bases(_returned(node, variables), variables, modules, steps - 1)
+    elif node.type in WRAPPING:
+        yield from _bases(next(named(node), None), variables, modules, steps - 1)
 
 
 def _variables(node: Node) -> Iterator[tuple[str, Node]]:
@@ -44,7 +81,7 @@ def _value(node: Node | None, variables: dict[str, Node], steps: int) -> Any:
         return None
     if node.type == "identifier":
         return _value(variables.get(text(node)), variables, steps - 1)
-    if node.type in ("as_expression", "satisfies_expression", "parenthesized_expression", "await_expression"):
+    if node.type in WRAPPING:
         return _value(next(named(node), None), variables, steps - 1)
     if node.type == "call_expression":
         parts = [_value(child, variables, steps - 1) for child in named(node.child_by_field_name("arguments"))]
@@ -70,11 +107,4 @@ def _returned(function: Node, variables: dict[str, Node]) -> Node | None:
 def _merged(parts: list[Any]) -> Any:
     """mergeConfig(a, b): later tables win, one level down too."""
     tables = [part for part in parts if isinstance(part, dict)]
-    if not tables:
-        return next((part for part in parts if isinstance(part, list)), None)
-    whole: dict[str, Any] = {}
-    for table in tables:
-        for key, value in table.items():
-            known = whole.get(key)
-            whole[key] = known | value if isinstance(known, dict) and isinstance(value, dict) else value
-    return whole
+    return merged(tables) if tables else next((part for part in parts if isinstance(part, list)), None)

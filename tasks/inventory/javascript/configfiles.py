@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from tasks.inventory.languages import language_of
-from tasks.inventory.project import Project
+from tasks.inventory.project import Project, folder_of, joined
 
 #: folders of projects that tests are tried on
 DATA: Final = frozenset({"fixture", "fixtures", "__fixtures__", "test-fixtures", "testdata"})
@@ -15,6 +15,9 @@ FORMATS: Final = {
     ".borp.yaml": "flat-yaml",
     ".borp.yml": "flat-yaml",
     "cypress.json": "jsonc",
+    "tsconfig.json": "jsonc",
+    "tsconfig.base.json": "jsonc",
+    "jsconfig.json": "jsonc",
     "deno.json": "jsonc",
     "deno.jsonc": "jsonc",
     "jasmine.json": "jsonc",
@@ -35,6 +38,8 @@ CONFIG_STEMS: Final = (
     "ava.config",
     ".mocharc",
 )
+#: beginnings of names that what a configuration is built on often has
+BASES: Final = ("jest.", "jest-preset.", "vitest.", "vite.", "playwright.")
 
 
 def format_of(path: str) -> str | None:
@@ -43,7 +48,7 @@ def format_of(path: str) -> str | None:
     if name in FORMATS:
         return FORMATS[name]
     suffix = name.rpartition(".")[2]
-    if not any(name.startswith(stem) or is_variant(name, stem) for stem in CONFIG_STEMS):
+    if not name.startswith(BASES) and not any(name.startswith(stem) or is_variant(name, stem) for stem in CONFIG_STEMS):
         return None
     if suffix in ("json", "jsonc"):
         return "jsonc"
@@ -66,7 +71,32 @@ def configs(project: Project, stem: str) -> Iterable[tuple[str, Any]]:
         for name in [path.rpartition("/")[2]]
         if (name.startswith(stem) or (is_variant(name, stem) and name in started_with(project))) and not is_data(path)
     ]
-    return ((path, project.data(path)) for path in sorted(found, key=lambda path: (path.count("/"), path)))
+    return ((path, whole(project, path)) for path in sorted(found, key=lambda path: (path.count("/"), path)))
+
+
+def whole(project: Project, path: str, steps: int = 4) -> Any:
+    """What a configuration file holds, over what the files hold that it is built on."""
+    data = project.data(path)
+    tables = [table(whole(project, base, steps - 1)) for base in bases(project, path)] if steps else []
+    return merged([*tables, data]) if any(tables) and isinstance(data, dict | None) else data
+
+
+def bases(project: Project, path: str) -> Iterable[str]:
+    """Files that a configuration is built on."""
+    for module in project.configs.get(path, {}).get("bases", ()):
+        target = joined(folder_of(path), module)
+        found = (f"{target}{ending}" for ending in ("", ".js", ".cjs", ".mjs", ".ts", ".mts", ".json"))
+        yield from [one for one in found if one in project.configs and one != path][:1]
+
+
+def merged(parts: Iterable[Any]) -> dict[str, Any]:
+    """One table of several: later ones win, one level down too."""
+    whole: dict[str, Any] = {}
+    for part in parts:
+        for key, value in table(part).items():
+            known = whole.get(key)
+            whole[key] = known | value if isinstance(known, dict) and isinstance(value, dict) else value
+    return whole
 
 
 def is_variant(name: str, stem: str) -> bool:
@@ -92,6 +122,15 @@ def started_with(project: Project) -> frozenset[str]:
 def manifests(project: Project) -> Iterable[str]:
     """Every package.json that configures, shallowest first."""
     return (path for path in project.named("package.json") if not is_data(path))
+
+
+def packaged(project: Project) -> dict[str, str]:
+    """Name of every package of the repository -> its folder; worked out once for all runners."""
+    if "javascript packages" not in project.shared:
+        named = ((table(project.data(path)).get("name"), folder_of(path)) for path in manifests(project))
+        project.shared["javascript packages"] = {name: folder for name, folder in named if isinstance(name, str)}
+    known: dict[str, str] = project.shared["javascript packages"]
+    return known
 
 
 def is_data(path: str) -> bool:

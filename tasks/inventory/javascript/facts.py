@@ -3,7 +3,7 @@
 A call is a dict: `root` and `mods` (see Callee), `title`, `line`, `column`, `end`; `body` if it was given
 something to run, `loop` inside a loop, `when` where a condition decides, `options` that are set, `form` if no
 title comes first, `sub` if it is called on what is no known name, `outer` suites that it names, `calls` inside a
-suite, `subtests` inside a test.
+suite, `subtests` inside a test, `says` what it may say of the suite it stands in, alone if it can be nothing else.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,8 @@ from typing import Any, Final
 from tree_sitter import Node
 
 from tasks.inventory.javascript import exports, imports
-from tasks.inventory.javascript.arguments import FUNCTIONS, members, read
+from tasks.inventory.javascript.annotations import annotation, leaves, suite
+from tasks.inventory.javascript.arguments import FUNCTIONS, Arguments, members, read
 from tasks.inventory.javascript.callee import Callee, borrowed, resolve
 from tasks.inventory.javascript.literals import required, string_of
 from tasks.inventory.javascript.modules import RUNNERS
@@ -122,7 +123,10 @@ class Reading:
         """Read a call that registers a suite or a test; None for any other."""
         function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
         callee = resolve(function, self.aliases) or tester(function, arguments)
+        told = annotation(node, callee, self.makes_suite) if callee is not None else None
         given = read(arguments, self.handles) if callee is not None else None
+        if told is not None and (given is None or given.form != "function"):
+            return told
         if callee is None or given is None or (callee.sub and not given.registers):
             return None
         if callee.root[0] == "@":
@@ -130,20 +134,30 @@ class Reading:
                 return None
             self.borrowed.add(callee.root[1:])
         self.tell(function)
+        return self.fact(node, callee, given) | ({"loop": True} if loop else {}) | (told or {})
+
+    def fact(self, node: Node, callee: Callee, given: Arguments) -> dict[str, Any]:
+        """What is kept of a suite or a test."""
+        arguments = node.child_by_field_name("arguments")
         fact: dict[str, Any] = {"root": callee.root, "mods": list(callee.modifiers), "title": given.title}
         fact |= {"line": line(node), "column": column(node), "end": end_line(node)}
         fact |= {"body": True} if given.body else {}
-        fact |= {"loop": True} if loop else {}
         fact |= {"sub": True} if callee.sub else {}
         fact |= {"form": given.form} if given.form else {}
-        fact |= {"when": True} if given.depends else {}
         fact |= {"options": given.options} if given.options else {}
         fact |= {"outer": given.outer} if given.outer else {}
-        if callee.root in SUITES or "describe" in callee.modifiers or callee.root[0] == "@":
+        if suite(callee) or callee.root[0] == "@":
+            fact |= {"when": True} if given.depends else {}
             fact["calls"] = [inner for argument in given.inside for inner in self.walk(argument)]
-        elif inner := [inner for argument in given.inside for inner in self.nested(argument)]:
+            return fact
+        fact |= {"when": True} if given.depends or leaves(arguments) else {}
+        if inner := [inner for argument in given.inside for inner in self.nested(argument)]:
             fact["subtests"] = inner
         return fact
+
+    def makes_suite(self, call: Node | None) -> bool:
+        """Whether a call makes a suite."""
+        return call is not None and suite(resolve(call.child_by_field_name("function"), self.aliases))
 
     def nested(self, argument: Node) -> Iterator[dict[str, Any]]:
         """Calls in the body of a test, if it calls methods of the object it is given that register tests."""

@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from tasks.inventory.javascript.callee import TRANSPARENT, WHOLE, Callee, resolve
 from tasks.inventory.javascript.literals import required, string_of
-from tasks.inventory.javascript.modules import BDD, CASES, RUNNERS, TABLES
+from tasks.inventory.javascript.modules import BDD, CASES, RUNNERS, TABLES, is_own
 from tasks.inventory.javascript.vocabulary import KNOWN
 from tasks.inventory.syntax import named, text
 
@@ -39,7 +39,7 @@ def foreign(node: Node) -> Iterator[tuple[str, tuple[str, str]]]:
     """Names that an import statement takes from files of the repository: (name here, (module, name there))."""
     module = string_of(node.child_by_field_name("source")) or ""
     for part in (part for child in named(node) if child.type == "import_clause" for part in named(child)):
-        if not module.startswith("."):
+        if not is_own(module):
             return
         if part.type == "identifier":
             yield text(part), (module, "default")

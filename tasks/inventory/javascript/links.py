@@ -1,15 +1,14 @@
-"""Files that tests share: what a test file imports by a relative path and what looks as if it defined tests."""
+"""Files that tests share: what a test file imports from its repository and what looks as if it defined tests."""
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+from tasks.inventory.javascript.aliases import places
+from tasks.inventory.javascript.modules import SERVING, is_own
 from tasks.inventory.javascript.vocabulary import KNOWN
 from tasks.inventory.model import FactsByPath
 from tasks.inventory.project import Project, folder_of, joined
 
-#: words in a path that say that a file serves tests; anything else is what they test
-SERVING: Final = re.compile(r"(?i)test|spec|e2e|suite|fixture|helper|shared|common|harness|cases|util|setup|support")
 ENDINGS: Final = ("", ".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts",
                   "/index.ts", "/index.tsx", "/index.js", "/index.mjs", "/index.cjs")  # fmt: skip
 #: files a name is handed on through
@@ -19,8 +18,14 @@ COMPILED: Final = {".js": (".ts", ".tsx"), ".mjs": (".mts",), ".cjs": (".cts",),
 
 
 def resolved(project: Project, path: str, module: str) -> str | None:
-    """The file a relative import means."""
-    target = joined(folder_of(path), module)
+    """The file of the repository that an import means; None for a package from outside."""
+    if module.startswith("."):
+        return at(project, joined(folder_of(path), module))
+    return next((found for place in places(project, path, module) if (found := at(project, place))), None)
+
+
+def at(project: Project, target: str) -> str | None:
+    """The file at a path that may lack its suffix."""
     stem, dot, suffix = target.rpartition(".")
     spelt = [f"{stem}{other}" for other in COMPILED.get(dot + suffix, ())]
     found = (one for one in (*(f"{target}{ending}" for ending in ENDINGS), *spelt) if one in project.paths)
@@ -31,13 +36,10 @@ def linked(project: Project, path: str, facts: dict[str, Any]) -> tuple[str, ...
     """Files that a file imports and that serve tests; worked out once for all runners."""
     known: dict[str, tuple[str, ...]] = project.shared.setdefault("javascript links", {})
     if path not in known:
-        modules = [
-            one
-            for one in facts.get("imports", ())
-            if one.startswith(".") and SERVING.search(joined(folder_of(path), one))
-        ]
-        targets = (resolved(project, path, module) for module in modules)
-        known[path] = tuple(target for target in targets if target is not None and target != path)
+        found = ((module, resolved(project, path, module)) for module in facts.get("imports", ()) if is_own(module))
+        known[path] = tuple(
+            target for module, target in found if target not in (None, path) and SERVING.search(f"{module} {target}")
+        )
     return known[path]
 
 
@@ -65,7 +67,7 @@ def origin(
     project: Project, path: str, module: str, name: str, facts: FactsByPath, steps: int = STEPS
 ) -> tuple[str, tuple[str, ...]] | None:
     """Follow one name through the files that hand it on."""
-    target = resolved(project, path, module) if module.startswith(".") else None
+    target = resolved(project, path, module)
     if target is None or target not in facts or steps <= 0:
         return None
     exports = facts[target].get("exports", {})

@@ -1,6 +1,7 @@
 """Literals as values: strings, templates, and what stands where a title is computed."""
 
 import re
+from collections.abc import Iterator
 from typing import Any, Final
 
 from tree_sitter import Node
@@ -53,7 +54,7 @@ def value_of(node: Node | None, variables: dict[str, Node], steps: int = 20) -> 
     if kind == "object":
         return dict(_pairs(node, variables, steps))
     if kind == "array":
-        return [value_of(child, variables, steps - 1) for child in named(node) if child.type != "spread_element"]
+        return list(_elements(node, variables, steps))
     if kind in ("true", "false"):
         return kind == "true"
     if kind == "regex":
@@ -65,6 +66,14 @@ def value_of(node: Node | None, variables: dict[str, Node], steps: int = 20) -> 
     if kind == "call_expression":
         return _joined_path(node)
     return string_of(node)
+
+
+def _elements(node: Node, variables: dict[str, Node], steps: int) -> Iterator[Any]:
+    for child in named(node):
+        if child.type != "spread_element":
+            yield value_of(child, variables, steps - 1)
+        elif isinstance(spread := value_of(next(named(child), None), variables, steps - 1), list):
+            yield from spread
 
 
 def _pairs(node: Node, variables: dict[str, Node], steps: int) -> list[tuple[str, Any]]:

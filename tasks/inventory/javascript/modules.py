@@ -1,5 +1,6 @@
 """Names of modules and packages that belong to test runners."""
 
+import re
 from typing import Final
 
 #: modules, and global objects, that give their names to tests
@@ -21,3 +22,18 @@ ANNOUNCING: Final = frozenset(
     {"jest", "ts-jest", "react-scripts", "vitest", "mocha", "jasmine", "jasmine-core", "karma", "ava", "tape", "tap",
      "qunit", "uvu", "cypress", "@playwright/test", "@jest/globals", "@jest/core", "ember-qunit", "borp"}
 )  # fmt: skip
+
+#: words in a path that say that a file serves tests; anything else is what they test
+SERVING: Final = re.compile(r"(?i)test|spec|e2e|suite|fixture|helper|shared|common|harness|cases|util|setup|support")
+#: how names begin that stand for folders of a repository
+STANDING: Final = ("~", "#", "$", "@/", "src/")
+OUTSIDE: Final = re.compile(r"testing-library|^(?:node|bun|jsr|npm|https?):")
+
+
+def is_own(module: str) -> bool:
+    """Whether an import may be of a file of the repository that serves tests: by a path, or by a name for one."""
+    if module.startswith("."):
+        return True
+    if module in RUNNERS or OUTSIDE.search(module):
+        return False
+    return module.startswith(STANDING) or SERVING.search(module) is not None

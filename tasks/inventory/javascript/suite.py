@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from tasks.inventory.javascript.annotations import Said, said
 from tasks.inventory.javascript.vocabulary import ALLOWED, CONDITIONS, STATUSES, SUITES, TABLES
 from tasks.inventory.model import IDLE, Facts, Test
 
@@ -20,12 +21,14 @@ class Dialect:
 
     forms: calls without a title that are tests.  subtests: tests may hold tests.  bodiless: status of a
     test that was given nothing to run.  modules: `module` is a suite, which without a body holds what follows.
+    annotates: `test.skip()` without a test speaks of the suite that it stands in.
     """
 
     forms: frozenset[str] = frozenset()
     subtests: bool = False
     bodiless: str | None = "todo"
     modules: bool = False
+    annotates: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +56,10 @@ class Rows:
 
     def below(self, calls: list[Call], around: Around) -> Iterator[Test]:
         """Calls in one suite."""
-        outer = around
+        outer = around = self.annotated(calls, around)
         for given in calls:
+            if "says" in given and (self.dialect.annotates or "root" not in given):
+                continue
             call = self.known(given)
             if call["root"][0] == "@":
                 yield from self.below(call["calls"], replace(around, depends=around.depends or depends(call)))
@@ -68,6 +73,12 @@ class Rows:
             else:
                 # what follows a module without a body belongs to it, but no further module does
                 yield from self.below(call["calls"], self.within(call, outer if call["root"] == "module" else around))
+
+    def annotated(self, calls: list[Call], around: Around) -> Around:
+        """What surrounds the tests of a suite once the calls among them have spoken."""
+        found = said(calls) if self.dialect.annotates else Said()
+        status = next((status for modifier, status in STATUSES if modifier in found.modifiers), None)
+        return replace(around, status=status or around.status, depends=around.depends or found.depends)
 
     def known(self, call: Call) -> Call:
         """A call by a name from another file as the call that it turns out to be."""

@@ -13,6 +13,8 @@ from tasks.inventory.python.collect import Rules
 
 FILES: Final = ("test_*.py", "*_test.py")
 NEVER: Final = ("*.egg", ".*", "_darcs", "build", "CVS", "dist", "node_modules", "venv", "{arch}")
+#: folders of projects that are shown or tried, and that no run of the repository's own tests enters
+SHOWN: Final = frozenset({"doc", "docs", "documentation", "fixtures", "testdata", "test_data"})
 #: file name -> (format, section); the first of these in a directory that has the section counts
 CONFIGS: Final = {
     "pytest.toml": ("toml", None),
@@ -78,9 +80,21 @@ def scopes(project: Project) -> list[PytestScope]:
         if table is not None and (folder not in found or _rank(name) < found[folder][0]):
             found[folder] = (_rank(name), table)
     ignored = tuple(conftest_ignores(project))
-    declared = [scope(folder, table, ignored, project) for folder, (_, table) in found.items()]
-    declared.sort(key=lambda one: (-one.folder.count("/") if one.folder else 1, one.folder))
-    return [*declared, PytestScope(ignored=ignored)]
+    outer: list[PytestScope] = []
+    for folder in sorted(found, key=lambda folder: (folder.count("/") if folder else -1, folder)):
+        one = scope(folder, found[folder][1], ignored, project)
+        if not any(sets_aside(other, folder) for other in outer if below(folder, other.folder)):
+            outer.append(one)
+    outer.sort(key=lambda one: (-one.folder.count("/") if one.folder else 1, one.folder))
+    return [*outer, PytestScope(ignored=ignored)]
+
+
+def sets_aside(outer: PytestScope, folder: str) -> bool:
+    """Whether a configuration leaves a folder within its own out, which holds another that is only shown or tried."""
+    inside = folder.removeprefix(outer.folder).strip("/").split("/")
+    places = [joined(outer.folder, "/".join(inside[:depth])) for depth in range(1, len(inside) + 1)]
+    named = outer.never is not NEVER and any(map(outer.shuns, places))
+    return named or not SHOWN.isdisjoint(inside)
 
 
 def _rank(name: str) -> int:

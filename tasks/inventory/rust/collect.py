@@ -1,11 +1,12 @@
 """Tests of one Rust file: functions with attributes, and what macros make of their arguments."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from tasks.inventory.model import IDLE, Test
 from tasks.inventory.rust.attributes import Meaning, meaning
+from tasks.inventory.rust.conditions import Switches
 from tasks.inventory.rust.expand import expand
 from tasks.inventory.rust.macros import Macros
 from tasks.inventory.rust.patterns import Budget, Exhausted
@@ -22,25 +23,37 @@ def conditional(test: Test) -> Test:
     return replace(test, conditional=test.status not in IDLE)
 
 
+def alternatives(tests: Iterable[Test]) -> Iterator[Test]:
+    """Tests of which no two are never built together: of one name in one module, conditions let only one stand."""
+    seen: set[tuple[tuple[str, ...], str]] = set()
+    for test in tests:
+        key = (test.suites, test.name)
+        if not (test.conditional and key in seen):
+            yield test
+        if test.conditional:
+            seen.add(key)
+
+
 @dataclass(slots=True)
 class Collector:
-    """Collects from one file.  own: attributes of the repository that make tests."""
+    """Collects from one file.  own: attributes of the repository that make tests.  switches: its features."""
 
     path: str
     macros: Macros
     own: Collection[str]
     budget: Budget
+    switches: Switches
 
     def tests(self, items: Sequence[Item], *, depends: bool) -> Iterator[Test]:
         """Tests of the file; what a macro makes twice at one place is one.  depends: on a condition, all of it."""
         found = self.items(items, ())
         folded = {(test.line, test.column, test.suites, test.name): test for test in found}
-        yield from map(conditional, folded.values()) if depends else folded.values()
+        yield from map(conditional, alternatives(folded.values())) if depends else alternatives(folded.values())
 
     def items(self, items: Sequence[Item], suites: tuple[str, ...]) -> Iterator[Test]:
         """Tests of items in a module."""
         for item in items:
-            if item.get("never"):
+            if "never" in item or self.switches.never(item.get("features")):
                 continue
             found = self.item(item, suites)
             yield from map(conditional, found) if "when" in item else found

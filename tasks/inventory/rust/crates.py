@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 
 from tasks.inventory.model import Facts
 from tasks.inventory.project import Project, folder_of, joined
+from tasks.inventory.rust.conditions import Switches
+from tasks.inventory.rust.features import Features
 from tasks.inventory.rust.modules import leads
 from tasks.inventory.rust.targets import Files, roots
 from tasks.inventory.rust.workspaces import members
@@ -21,6 +23,8 @@ class Crates:
     facts: Mapping[str, Facts]
     files: Files
     folders: dict[str, bool]
+    features: Features
+    switches: dict[str, Switches] = field(default_factory=dict)
     reached: set[str] = field(default_factory=set)
     certain: set[str] = field(default_factory=set)  # reached whatever the conditions
     opened: set[str] = field(default_factory=set)
@@ -29,20 +33,23 @@ class Crates:
     def of(cls, project: Project, facts: Mapping[str, Facts]) -> "Crates":
         """Follow the modules of every crate that is tested."""
         manifests = {folder_of(path): project.data(path) or {} for path in project.named("Cargo.toml")}
-        crates = cls(facts, Files.of(facts), members(manifests))
+        crates = cls(facts, Files.of(facts), members(manifests), Features.of(project, manifests))
         for folder, runs in sorted(crates.folders.items()):
             if runs:
                 project.beat()
-                crates.follow(roots(folder, manifests[folder], crates.files), folder)
+                crates.follow(roots(folder, manifests[folder], crates.files, crates.switched(folder)), folder)
         return crates
 
     def follow(self, found: Iterator[str], package: str) -> None:
         """Reach what crate roots lead to."""
+        switches = self.switched(package)
         todo = [(path, True, False) for path in found]
         while todo:
             path, is_root, when = todo.pop()
             when = when or "when" in self.facts.get(path, ())
             if path not in self.facts or path in (self.reached if when else self.certain):
+                continue
+            if "never" in self.facts[path] or switches.never(self.facts[path].get("features")):
                 continue
             self.reached.add(path)
             self.certain |= set() if when else {path}
@@ -55,7 +62,10 @@ class Crates:
                 self.opened.add(folder)
                 yield from ((one, False) for one in self.files.below(folder))
             return
+        switches = self.switched(package)
         for one in leads(path, self.facts[path].get("items", []), is_root=is_root):
+            if any(map(switches.never, one.features)):
+                continue
             if one.literal:
                 for base in (one.folder, package):
                     place = joined(base, one.name)
@@ -69,11 +79,26 @@ class Crates:
         """Whether a condition decides if a file is built."""
         return "when" in self.facts[path] or (path in self.reached and path not in self.certain)
 
-    def runs(self, path: str) -> bool:
-        """Whether tests in a file would be run."""
+    def switched(self, folder: str) -> Switches:
+        """Features of the package in a folder."""
+        if folder not in self.switches:
+            self.switches[folder] = self.features.switches(folder)
+        return self.switches[folder]
+
+    def switches_of(self, path: str) -> Switches:
+        """Features that a file is built with; any, for another build tool's file."""
+        package = self.package_of(path)
+        return Switches() if package is None else self.switched(package)
+
+    def package_of(self, path: str) -> str | None:
+        """Folder of the package a file lies in."""
         folder = folder_of(path)
         while folder not in self.folders:
             if not folder:
-                return True  # no package: another build tool's file
+                return None
             folder = folder_of(folder)
-        return path in self.reached
+        return folder
+
+    def runs(self, path: str) -> bool:
+        """Whether tests in a file would be run."""
+        return self.package_of(path) is None or path in self.reached

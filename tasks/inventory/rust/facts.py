@@ -1,7 +1,8 @@
 """Facts of one Rust file: what may be a test, the modules around it, macros and their uses.
 
 An item is a dict; `k` says which: fn (with attributes), mod (inline, with items), file (`mod a;`), macro (a
-macro_rules definition) or call (a macro used where items stand).  An attribute is `[path, tokens]`.
+macro_rules definition) or call (a macro used where items stand).  An attribute is `[path, tokens]`.  `when` marks
+what is there under a condition only, `features` is what that says of Cargo features.
 """
 
 import re
@@ -11,7 +12,7 @@ from typing import Any, Final
 from tree_sitter import Node
 
 from tasks.inventory.model import Facts
-from tasks.inventory.rust import tokens
+from tasks.inventory.rust import conditions, tokens
 from tasks.inventory.rust.attributes import depends
 from tasks.inventory.syntax import column, end_line, line, parse, text
 
@@ -39,13 +40,13 @@ def extract(source: bytes, language: str) -> Facts:
         return {"items": []}
     root = parse(source, language)
     facts: Facts = {"items": list(_items(root, 0))}
-    inner = (_attribute(node) for node in root.named_children if node.type == "inner_attribute_item")
-    return facts | {"when": True} if depends(list(inner)) else facts
+    inner = [_attribute(node) for node in root.named_children if node.type == "inner_attribute_item"]
+    return facts | _conditions(inner)
 
 
-def _items(block: Node, depth: int) -> Iterator[Item]:
-    """Items of a file or an inline module, with the attributes that stand before them."""
-    attributes: list[list[Any]] = []
+def _items(block: Node, depth: int, outer: list[list[Any]] | None = None) -> Iterator[Item]:
+    """Items of a file or an inline module, with the attributes that stand before them.  outer: before them all."""
+    attributes: list[list[Any]] = list(outer or ())
     for node in block.named_children:
         if node.type == "attribute_item":
             attributes.append(_attribute(node))
@@ -64,9 +65,9 @@ def _item(node: Node, attributes: list[list[Any]], depth: int) -> Iterator[Item]
         conditional = {"cfg": True} if any(one[0] == "cfg" for one in attributes) else {}
         yield from ({**item, **conditional} for item in _macro(node))
     elif node.type == "macro_invocation":
-        yield from _call(node)
+        yield from ({**item, **_conditions(attributes)} for item in _call(node))
     elif node.type in ("expression_statement", "ERROR") and depth < DEPTH:
-        yield from _items(node, depth + 1)
+        yield from _items(node, depth + 1, attributes if node.type == "expression_statement" else None)
 
 
 def _place(node: Node) -> Item:
@@ -95,7 +96,9 @@ def _conditions(attributes: list[list[Any]]) -> Item:
     """What `#[cfg]` says; `any()` is how Rust spells `never`."""
     if any(one == ["cfg", [["(", "any", ["("]]]] for one in attributes):
         return {"never": True}
-    return {"when": True} if depends(attributes) else {}
+    condition = conditions.of(attributes)
+    said = {"features": condition} if condition is not None else {}
+    return {"when": True, **said} if depends(attributes) else said
 
 
 def _module(node: Node, attributes: list[list[Any]], depth: int) -> Iterator[Item]:

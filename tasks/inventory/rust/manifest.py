@@ -15,7 +15,10 @@ KINDS: Final = ("bin", "test", "bench", "example")
 
 
 def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - the interface has it
-    """Read one manifest: {"data": {"package", "lib", "bin", "test", "bench", "example", "workspace"}}."""
+    """Read one manifest: {"data": {"package", "lib", "bin", "test", "bench", "example", "workspace", "features", ...}}.
+
+    asks: (package, features) that its dependencies are wanted with; renamed: dependency -> its package's name.
+    """
     document = tomllib.loads(source.decode())
     data: dict[str, Any] = {
         "package": _part(document.get("package"), PACKAGE),
@@ -25,29 +28,41 @@ def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - the interf
         targets = document.get(kind)
         data[kind] = [_part(one, TARGET) for one in targets] if isinstance(targets, list) else []
     workspace = document.get("workspace")
-    data["paths"] = sorted(set(_paths(document, 0)))
+    features = document.get("features")
+    data["features"] = {key: _strings(values) for key, values in features.items()} if isinstance(features, dict) else {}
+    found = list(_dependencies(document, 0))
+    data["paths"] = sorted({one["path"] for _, one in found if isinstance(one.get("path"), str)})
+    data["asks"] = sorted(
+        [_package(key, one), wanted] for key, one in found if (wanted := _strings(one.get("features")))
+    )
+    data["renamed"] = {key: _package(key, one) for key, one in found if _package(key, one) != key}
     if isinstance(workspace, dict):
         data["workspace"] = {key: _strings(workspace.get(key)) for key in ("members", "exclude")}
     return {"data": data}
 
 
-def _paths(table: dict[str, Any], depth: int) -> Iterator[str]:
-    """Folders of packages that dependencies name, in any of their tables."""
+def _dependencies(table: dict[str, Any], depth: int) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Dependencies that are more than a version, in any of the tables."""
     for key, value in table.items():
         if not isinstance(value, dict) or depth > DEPTH:
             continue
         if key.endswith("dependencies"):
-            yield from (
-                one["path"] for one in value.values() if isinstance(one, dict) and isinstance(one.get("path"), str)
-            )
+            yield from ((name, one) for name, one in value.items() if isinstance(one, dict))
         elif key in ("target", "workspace") or depth:
-            yield from _paths(value, depth + 1)
+            yield from _dependencies(value, depth + 1)
+
+
+def _package(key: str, dependency: dict[str, Any]) -> str:
+    """Name of a dependency's package."""
+    name = dependency.get("package")
+    return name if isinstance(name, str) else key
 
 
 def _part(table: Any, keys: tuple[str, ...]) -> dict[str, Any] | None:
     if not isinstance(table, dict):
         return None
-    return {key: table[key] for key in keys if isinstance(table.get(key), str | bool)}
+    required = {"required-features": _strings(table["required-features"])} if "required-features" in table else {}
+    return {key: table[key] for key in keys if isinstance(table.get(key), str | bool)} | required
 
 
 def _strings(values: Any) -> list[str]:

@@ -4,18 +4,23 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from tasks.inventory.project import folder_of, joined
+from tasks.inventory.rust.conditions import Condition
 from tasks.inventory.rust.tokens import Tokens, is_name, name_of
 
 Item = dict[str, Any]
 
 
 class Lead(NamedTuple):
-    """A module's name in a folder; or, if literal, a path as the source writes it.  when: under a condition."""
+    """A module's name in a folder; or, if literal, a path as the source writes it.
+
+    when: under a condition.  features: what conditions around it say of Cargo features.
+    """
 
     folder: str
     name: str
     literal: bool = False
     when: bool = False
+    features: tuple[Condition, ...] = ()
 
 
 def leads(path: str, items: Sequence[Item], *, is_root: bool) -> Iterator[Lead]:
@@ -28,8 +33,9 @@ def leads(path: str, items: Sequence[Item], *, is_root: bool) -> Iterator[Lead]:
 
 def _leads(items: Sequence[Item], own: str, inner: str) -> Iterator[Lead]:
     for item in items:
-        found = _lead(item, own, inner)
-        yield from (lead._replace(when=True) for lead in found) if "when" in item else found
+        for lead in _lead(item, own, inner):
+            features = (item["features"], *lead.features) if "features" in item else lead.features
+            yield lead._replace(when=lead.when or "when" in item, features=features)
 
 
 def _lead(item: Item, own: str, inner: str) -> Iterator[Lead]:

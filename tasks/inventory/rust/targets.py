@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from tasks.inventory.project import folder_of, joined
+from tasks.inventory.rust.conditions import Switches
 
 #: kind of target -> (its folder, the key that switches discovery off, whether it is tested unless it says so)
 KINDS: Final = {
@@ -51,8 +52,8 @@ class Files:
             todo += self.inner.get(one, ())
 
 
-def roots(folder: str, manifest: Mapping[str, Any], files: Files) -> Iterator[str]:
-    """Roots of the package in a folder."""
+def roots(folder: str, manifest: Mapping[str, Any], files: Files, switches: Switches) -> Iterator[str]:
+    """Roots of the package in a folder; a target that requires a feature which is never on is left out."""
     lib, own = manifest.get("lib") or {}, package(manifest).get("name", "")
     if is_tested(lib, default=True):
         yield joined(folder, lib.get("path", "src/lib.rs"))
@@ -61,7 +62,9 @@ def roots(folder: str, manifest: Mapping[str, Any], files: Files) -> Iterator[st
         said = {path: target for target in declared for path in _paths(folder, place, target, own)}
         found = set(_discovered(folder, place, files, kind)) if package(manifest).get(switch, True) else set()
         for path in sorted(found | said.keys()):
-            if path in files.paths and is_tested(said.get(path, {}), default=default):
+            target = said.get(path, {})
+            lacks = any(switches.has(one) is False for one in target.get("required-features", ()))
+            if path in files.paths and is_tested(target, default=default) and not lacks:
                 yield path
 
 
