@@ -30,15 +30,18 @@ FOREIGN: Final = frozenset(
 Speaking = Mapping[str, Sequence[tuple[Framework, Scope]]]
 
 
-def run(
+def inventory(
     repo: Repository,
     *,
-    cache: FactsCache | None,
-    checkpoint: Checkpoint,
-    limits: ParseLimits | None,
-    frameworks: Sequence[Framework] | None,
+    cache: FactsCache | None = None,
+    checkpoint: Checkpoint = silent,
+    limits: ParseLimits | None = None,
+    frameworks: Sequence[Framework] | None = None,
 ) -> Inventory:
-    """Do what `inventory` of this package promises."""
+    """List every test of a commit.  A file that cannot be read is listed with the reason, and harms no other.
+
+    Raises: InventoryError for the repository as a whole; whatever the checkpoint raises.
+    """
     if checkpoint is not silent:  # otherwise the one the repository was fetched with stays
         repo.pulse.checkpoint, repo.pulse.due = checkpoint, 0.0
     with Parsers(limits or ParseLimits(), repo.pulse) as parsers:
@@ -82,7 +85,7 @@ class _Run:
         self.languages = {path: language for path in self.blobs if (language := language_of(path))}
 
     def scopes(self, project: Project) -> Iterator[tuple[Framework, Scope]]:
-        """Frameworks with files in their languages, each with its configuration; one that cannot read it is left out."""
+        """Frameworks with files in their languages, configured; one that cannot read its configuration is left out."""
         spoken = set(self.languages.values())
         for framework in self.frameworks:
             if spoken.isdisjoint(framework.languages):
