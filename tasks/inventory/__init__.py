@@ -1,15 +1,38 @@
 """The inventory engine: a Git object store in, a list of tests out.  Nothing is checked out and nothing is run."""
 
-from collections.abc import Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
 
-from tasks.inventory.errors import InventoryError
-from tasks.inventory.git import Source, fetched, resolve
-from tasks.inventory.gitprocess import GitLimits
-from tasks.inventory.interface import Framework
-from tasks.inventory.model import Checkpoint, Facts, FactsCache, FactsKey, FileInventory, Inventory, Test, silent
-from tasks.inventory.parsers import ParseLimits
-from tasks.inventory.repository import Repository
-from tasks.inventory.version import PARSER_VERSION
+if TYPE_CHECKING:
+    from tasks.inventory.engine import inventory
+    from tasks.inventory.errors import InventoryError
+    from tasks.inventory.git import Source, fetched, resolve
+    from tasks.inventory.gitprocess import GitLimits
+    from tasks.inventory.model import Checkpoint, Facts, FactsCache, FactsKey, FileInventory, Inventory, Test
+    from tasks.inventory.parsers import ParseLimits
+    from tasks.inventory.repository import Repository
+    from tasks.inventory.version import PARSER_VERSION
+else:
+    #: Where these names come from.  Nothing is imported before it is asked for: parsing children import this package
+    #: too, and half their start would be spent on what they do not use.
+    HOMES: Final = {
+        "engine": ("inventory",),
+        "errors": ("InventoryError",),
+        "git": ("Source", "fetched", "resolve"),
+        "gitprocess": ("GitLimits",),
+        "model": ("Checkpoint", "Facts", "FactsCache", "FactsKey", "FileInventory", "Inventory", "Test"),
+        "parsers": ("ParseLimits",),
+        "repository": ("Repository",),
+        "version": ("PARSER_VERSION",),
+    }
+
+    def __getattr__(name: str) -> object:
+        home = next((module for module, names in HOMES.items() if name in names), None)
+        if home is None:
+            raise AttributeError(name)
+        found = globals()[name] = getattr(import_module(f"{__name__}.{home}"), name)
+        return found
+
 
 __all__ = [
     "PARSER_VERSION",
@@ -29,21 +52,3 @@ __all__ = [
     "inventory",
     "resolve",
 ]
-
-
-def inventory(
-    repo: Repository,
-    *,
-    cache: FactsCache | None = None,
-    checkpoint: Checkpoint = silent,
-    limits: ParseLimits | None = None,
-    frameworks: Sequence[Framework] | None = None,
-) -> Inventory:
-    """List every test of a commit.  A file that cannot be read is listed with the reason, and harms no other.
-
-    Raises: InventoryError for the repository as a whole; whatever the checkpoint raises.
-    """
-    # imported here because parsing children import this package too, and half their start would be spent on it
-    from tasks.inventory.engine import run  # noqa: PLC0415
-
-    return run(repo, cache=cache, checkpoint=checkpoint, limits=limits, frameworks=frameworks)

@@ -14,7 +14,7 @@ from tasks.inventory.languages import language_of
 from tasks.inventory.loader import Loader
 from tasks.inventory.model import Checkpoint, Facts, FactsCache, FactsKey, FileInventory, Inventory, Test, silent
 from tasks.inventory.parsers import ParseLimits, Parsers
-from tasks.inventory.project import Project
+from tasks.inventory.project import Project, folder_of
 from tasks.inventory.repository import Repository
 from tasks.inventory.version import PARSER_VERSION
 
@@ -26,16 +26,22 @@ FOREIGN: Final = frozenset(
      "site-packages", "third_party"}
 )  # fmt: skip
 
+#: language -> the frameworks that have files in it
+Speaking = Mapping[str, Sequence[tuple[Framework, Scope]]]
 
-def run(
+
+def inventory(
     repo: Repository,
     *,
-    cache: FactsCache | None,
-    checkpoint: Checkpoint,
-    limits: ParseLimits | None,
-    frameworks: Sequence[Framework] | None,
+    cache: FactsCache | None = None,
+    checkpoint: Checkpoint = silent,
+    limits: ParseLimits | None = None,
+    frameworks: Sequence[Framework] | None = None,
 ) -> Inventory:
-    """Do what `inventory` of this package promises."""
+    """List every test of a commit.  A file that cannot be read is listed with the reason, and harms no other.
+
+    Raises: InventoryError for the repository as a whole; whatever the checkpoint raises.
+    """
     if checkpoint is not silent:  # otherwise the one the repository was fetched with stays
         repo.pulse.checkpoint, repo.pulse.due = checkpoint, 0.0
     with Parsers(limits or ParseLimits(), repo.pulse) as parsers:
@@ -51,42 +57,60 @@ class _Run:
     loader: Loader
     frameworks: Sequence[Framework]
     blobs: dict[str, str] = field(default_factory=dict)
+    languages: dict[str, str] = field(default_factory=dict)  # of those files that have one
     facts: dict[str, Facts] = field(default_factory=dict)
 
     def inventory(self) -> Inventory:
-        with closing(self.repo.entries()) as entries:
-            self.blobs = {entry.path: entry.blob_id for entry in entries if not is_foreign(entry.path)}
+        self.survey()
         project = Project(self.blobs, self.read(self.configs()), beat=self.repo.pulse.beat)
         scopes = list(self.scopes(project))
-        candidates = set(self.candidates([scope for _, scope in scopes]))
-        self.facts = self.read({path: language for path in candidates if (language := language_of(path))})
+        speaking = by_language(scopes)
+        candidates = dict(self.candidates(speaking))
+        self.facts = self.read(candidates)
         self.follow([scope for _, scope in scopes])
-        tests = self.tests(scopes, sorted(candidates & self.facts.keys()))
-        files = sorted({test.file for test in tests} | candidates & self.facts.keys())
+        tests = self.tests(scopes, speaking, sorted(candidates))
+        files = sorted({test.file for test in tests} | candidates.keys())
         return Inventory(self.repo.commit, tuple(self.files(files, tests)), PARSER_VERSION)
 
+    def survey(self) -> None:
+        """Note every file that may count."""
+        foreign: dict[str, bool] = {}
+        with closing(self.repo.entries()) as entries:
+            for entry in entries:
+                folder = folder_of(entry.path)
+                if folder not in foreign:
+                    foreign[folder] = is_foreign(folder)
+                if not foreign[folder]:
+                    self.blobs[entry.path] = entry.blob_id
+        self.languages = {path: language for path in self.blobs if (language := language_of(path))}
+
     def scopes(self, project: Project) -> Iterator[tuple[Framework, Scope]]:
-        """The frameworks, each with its configuration; one that cannot read it is left out."""
+        """Frameworks with files in their languages, configured; one that cannot read its configuration is left out."""
+        spoken = set(self.languages.values())
         for framework in self.frameworks:
+            if spoken.isdisjoint(framework.languages):
+                continue
             scope = attempt(partial(framework.scope, project), None, framework=framework.name)
             if scope is not None:
                 yield framework, scope
 
-    def candidates(self, scopes: Sequence[Scope]) -> Iterator[str]:
-        """Paths some framework wants to read."""
-        for path in self.blobs:
+    def candidates(self, speaking: Speaking) -> Iterator[tuple[str, str]]:
+        """Paths some framework wants to read, with their languages."""
+        for path, language in self.languages.items():
             self.repo.pulse.beat()
-            if any(scope.wants(path) for scope in scopes):
-                yield path
+            if any(scope.wants(path) for _, scope in speaking.get(language, ())):
+                yield path, language
 
     def configs(self) -> dict[str, str]:
         """Path -> format of every configuration file some framework reads."""
-        return {
-            path: language
-            for path in self.blobs
-            for language in [next(filter(None, (one.config_language(path) for one in self.frameworks)), None)]
-            if language
-        }
+        formats: dict[str, str | None] = {}
+        for path in self.blobs:
+            name = path.rpartition("/")[2]
+            if name not in formats:
+                asked = (one.config_language(path) for one in self.frameworks)
+                formats[name] = next(filter(None, asked), None)
+        named = ((path, formats[path.rpartition("/")[2]]) for path in self.blobs)
+        return {path: language for path, language in named if language}
 
     def read(self, languages: Mapping[str, str]) -> dict[str, Facts]:
         """Load files.  languages: path -> language or format."""
@@ -96,17 +120,19 @@ class _Run:
         """Read what files lead to, until they lead to nothing new."""
         for _ in range(ROUNDS):
             wanted = set[str]().union(*(needed(scope, self.facts) for scope in scopes)) & self.blobs.keys()
-            new = {path: language for path in wanted - self.facts.keys() if (language := language_of(path))}
+            new = {path: self.languages[path] for path in wanted - self.facts.keys() if path in self.languages}
             if not new:
                 return
             self.facts |= self.read(new)
 
-    def tests(self, scopes: Sequence[tuple[Framework, Scope]], candidates: Sequence[str]) -> list[Test]:
+    def tests(
+        self, scopes: Sequence[tuple[Framework, Scope]], speaking: Speaking, candidates: Sequence[str]
+    ) -> list[Test]:
         """Give every candidate to its frameworks and collect their tests."""
         owned: dict[str, list[str]] = {framework.name: [] for framework, _ in scopes}
         for path in candidates:
             self.repo.pulse.beat()
-            for name in owners(scopes, path, self.facts[path]):
+            for name in owners(speaking[self.languages[path]], path, self.facts[path]):
                 owned[name].append(path)
         found: list[Test] = []
         failed: set[str] = set()
@@ -149,6 +175,15 @@ def majority(tests: Sequence[Test]) -> str | None:
     return max(counts, key=lambda pair: pair[1])[0] if counts else None
 
 
-def is_foreign(path: str) -> bool:
-    """Whether a path lies in a directory that is never searched."""
-    return not FOREIGN.isdisjoint(path.split("/")[:-1])
+def by_language(scopes: Sequence[tuple[Framework, Scope]]) -> Speaking:
+    """Who is to be asked about a file, by its language."""
+    found: dict[str, list[tuple[Framework, Scope]]] = {}
+    for framework, scope in scopes:
+        for language in framework.languages:
+            found.setdefault(language, []).append((framework, scope))
+    return found
+
+
+def is_foreign(folder: str) -> bool:
+    """Whether a directory is never searched, or lies in one."""
+    return not FOREIGN.isdisjoint(folder.split("/"))

@@ -5,6 +5,7 @@ Reads text and no tree: the readers leave bodies out, and the first hints are fo
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 #: hints of one file, and letters of one hint
@@ -83,15 +84,31 @@ def hints(source: bytes, language: str) -> list[str]:
 
 
 def _all(pattern: re.Pattern[bytes], source: bytes) -> Iterator[str]:
+    """Every hint, each call once."""
+    done: set[bytes] = set()
     for token in pattern.finditer(source, 0, READ):
-        if token["import"] is not None:
+        kind = token.lastgroup
+        if kind == "call":
+            call = token["call"]
+            # most calls of a file are repeated, and what one is called decides nearly all
+            if call in done:
+                continue
+            hint = hint_of(call[: 8 * LONGEST])
+            if hint is None or not _is_declared(source, token.start()):
+                done.add(call)
+                if hint is not None:
+                    yield hint
+        elif kind == "import":
             module = token["import"].decode("utf-8", "replace").rstrip(".:\\")
             if 2 < len(module) <= LONGEST and "://" not in module and not FRAMEWORKS.match(module):
                 yield module
-        elif token["call"] is not None and not _is_declared(source, token.start()):
-            words = SEPARATOR.split(token["call"].decode("utf-8", "replace")[: 2 * LONGEST])[:2]
-            if is_telling(words):
-                yield ".".join(words)
+
+
+@lru_cache(maxsize=8_192)
+def hint_of(call: bytes) -> str | None:
+    """What a call tells by its first two names."""
+    words = SEPARATOR.split(call.decode("utf-8", "replace")[: 2 * LONGEST])[:2]
+    return ".".join(words) if is_telling(words) else None
 
 
 def _is_declared(source: bytes, at: int) -> bool:

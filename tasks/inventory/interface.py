@@ -1,6 +1,6 @@
 """What a framework has to say for itself; docs/frameworks.md walks through adding one."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from enum import IntEnum
 from typing import NamedTuple, Protocol
 
@@ -53,8 +53,15 @@ class Framework(Protocol):
     def shared(self) -> bool:
         """Whether a file may also belong to another framework."""
 
+    @property
+    def languages(self) -> Collection[str]:
+        """Ids of the languages its candidates are written in; its scope is asked about no other file."""
+
     def config_language(self, path: str) -> str | None:
-        """Language id of a file that configures this framework or its rivals; None for any other file."""
+        """Language id of a file that configures this framework or its rivals; None for any other file.
+
+        Only the file's name counts, not its folder: of files of one name one is asked about.
+        """
 
     def scope(self, project: Project) -> Scope:
         """Read the configuration of one repository."""

@@ -4,6 +4,7 @@ import json
 import os
 import resource
 import selectors
+import signal
 import subprocess
 import sys
 import time
@@ -18,6 +19,8 @@ from tasks.inventory.model import Facts, Pulse
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 BATCH: Final = 32  # files in a child's hands
+#: Times the processor's time for one file, in wall time: a machine that is short of it must cost nobody a file.
+STARVED: Final = 12
 CHUNK: Final = 1 << 16
 
 
@@ -25,7 +28,7 @@ CHUNK: Final = 1 << 16
 class ParseLimits:
     """Bounds of parsing."""
 
-    file_seconds: float = 5.0  # wall time of one file
+    file_seconds: float = 5.0  # of a processor, for one file
     cpu_seconds: int = 60  # of one child
     memory_bytes: int = 1536 << 20  # address space of one child
     answer_bytes: int = 16 << 20  # facts of one file
@@ -150,7 +153,7 @@ class Parsers:
             if event & selectors.EVENT_READ:
                 yield from self._collect(key.data, waiting)
         for child in list(self.busy):
-            if time.monotonic() - child.since > self.limits.file_seconds:
+            if time.monotonic() - child.since > self.limits.file_seconds * STARVED:
                 yield from self._bury(child, waiting, "parse_timeout")
 
     def _collect(self, child: Child, waiting: deque[Job]) -> Iterator[tuple[str, Facts]]:
@@ -166,7 +169,8 @@ class Parsers:
     def _bury(self, child: Child, waiting: deque[Job], reason: str) -> Iterator[tuple[str, Facts]]:
         """End a child; the file it was at is to blame if it was too slow or kills a second child."""
         self.busy.remove(child)
-        end(child.process)
+        if end(child.process, grace=1.0) == -signal.SIGPROF:
+            reason = "parse_timeout"
         culprit, *others = child.jobs
         waiting.extendleft(reversed(others))
         if reason == "parse_timeout" or culprit.alone:
@@ -184,7 +188,7 @@ class Parsers:
         }
         process = guarded(
             # -P: the directory we happen to be in must not supply modules
-            [sys.executable, "-P", "-s", "-m", "tasks.inventory.child"],
+            [sys.executable, "-P", "-s", "-m", "tasks.inventory.child", f"{self.limits.file_seconds}"],
             bounds,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -1,12 +1,13 @@
 """Files and hosts that mean harm: the file is named with its reason, everything else is listed."""
 
 import os
+import resource
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
-from threading import Event
+from threading import Event, Timer
 
 import pytest
 
@@ -140,10 +141,39 @@ BOMBS = {
 
 def test_bombs_end_in_time_and_harm_no_other_file(make_repository: MakeRepository, take: TakeInventory) -> None:
     repository = make_repository({**BOMBS, **GOOD})
-    began = time.monotonic()
+    began = processor_seconds()
     found = take(repository, limits=ParseLimits(file_seconds=4.0))
     assert {"good", "test_good"} <= {test.name for test in found.tests}
-    assert time.monotonic() - began < 30
+    assert processor_seconds() - began < 30
+    no_children_left()
+
+
+def processor_seconds() -> float:
+    """Of this process and the children it has seen end."""
+    return sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+
+
+def test_a_child_that_gets_no_processor_for_a_while_costs_no_file() -> None:
+    limits = ParseLimits(file_seconds=0.2, children=1)
+    stopped = Event()
+    with Parsers(limits) as parsers:
+        parsers.warm()
+        pid = parsers.idle[0].process.pid
+        os.kill(pid, signal.SIGSTOP)
+        goes_on = Timer(3 * limits.file_seconds, lambda: (stopped.set(), os.kill(pid, signal.SIGCONT)))
+        goes_on.start()
+        results = dict(parsers.parse(iter([Job("late", "python", b"def test_a(): pass\n")])))
+        assert stopped.is_set()
+    assert "skipped" not in results["late"]
+    no_children_left()
+
+
+def test_a_child_that_gets_none_at_all_is_given_up() -> None:
+    with Parsers(ParseLimits(file_seconds=0.05, children=1)) as parsers:
+        parsers.warm()
+        os.kill(parsers.idle[0].process.pid, signal.SIGSTOP)
+        results = dict(parsers.parse(iter([Job("never", "python", b"def test_a(): pass\n")])))
+    assert results == {"never": {"skipped": "parse_timeout"}}
     no_children_left()
 
 

@@ -23,6 +23,7 @@ class Faulty:
     where: str
     name: str = "faulty"
     shared: bool = True
+    languages: frozenset[str] = frozenset({"ruby"})
 
     def config_language(self, path: str) -> str | None:
         return None

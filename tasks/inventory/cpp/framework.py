@@ -39,6 +39,7 @@ class CppFramework:
 
     name: str
     shared: bool = field(default=True, init=False)
+    languages: frozenset[str] = field(default=frozenset({"cpp"}), init=False)
 
     def config_language(self, path: str) -> str | None:  # noqa: ARG002 - the interface has it
         """It has no configuration."""

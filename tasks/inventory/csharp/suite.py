@@ -130,6 +130,7 @@ class DotnetFramework:
 
     name: str
     shared: bool = field(default=True, init=False)
+    languages: frozenset[str] = field(default=frozenset({"csharp"}), init=False)
 
     def config_language(self, path: str) -> str | None:
         """MSBuild files."""

@@ -72,6 +72,7 @@ class CargoTest:
 
     name: str = field(default="cargo-test", init=False)
     shared: bool = field(default=False, init=False)
+    languages: frozenset[str] = field(default=frozenset({"rust"}), init=False)
 
     def config_language(self, path: str) -> str | None:
         """Manifests say which files are crates of their own, commands which features are ever on."""

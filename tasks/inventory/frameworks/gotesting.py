@@ -114,6 +114,7 @@ class GoTesting:
 
     name: str = field(default="go-testing", init=False)
     shared: bool = field(default=False, init=False)
+    languages: frozenset[str] = field(default=frozenset({"go"}), init=False)
 
     def config_language(self, path: str) -> str | None:  # noqa: ARG002 - the interface has it
         """It has no configuration."""

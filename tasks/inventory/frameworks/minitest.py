@@ -171,6 +171,7 @@ class Minitest:
 
     name: str = field(default="minitest", init=False)
     shared: bool = field(default=False, init=False)
+    languages: frozenset[str] = field(default=frozenset({"ruby"}), init=False)
 
     def config_language(self, path: str) -> str | None:  # noqa: ARG002 - the interface has it
         """It has no configuration."""

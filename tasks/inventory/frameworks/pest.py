@@ -99,6 +99,7 @@ class Pest:
 
     name: str = field(default="pest", init=False)
     shared: bool = field(default=True, init=False)
+    languages: frozenset[str] = field(default=frozenset({"php"}), init=False)
 
     def config_language(self, path: str) -> str | None:
         """phpunit.xml and composer.json."""

@@ -38,6 +38,7 @@ class Phpunit:
 
     name: str = field(default="phpunit", init=False)
     shared: bool = field(default=True, init=False)
+    languages: frozenset[str] = field(default=frozenset({"php"}), init=False)
 
     def config_language(self, path: str) -> str | None:
         """phpunit.xml."""

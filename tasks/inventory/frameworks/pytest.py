@@ -43,6 +43,7 @@ class Pytest:
 
     name: str = field(default="pytest", init=False)
     shared: bool = field(default=True, init=False)
+    languages: frozenset[str] = field(default=frozenset({"python"}), init=False)
 
     def config_language(self, path: str) -> str | None:
         """pytest.ini and its five other homes, and conftest.py."""

@@ -130,6 +130,7 @@ class RSpec:
 
     name: str = field(default="rspec", init=False)
     shared: bool = field(default=False, init=False)
+    languages: frozenset[str] = field(default=frozenset({"ruby"}), init=False)
 
     def config_language(self, path: str) -> str | None:  # noqa: ARG002 - the interface has it
         """Where its specs lie is a matter of names."""

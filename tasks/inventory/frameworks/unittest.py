@@ -51,6 +51,7 @@ class Unittest:
 
     name: str = field(default="unittest", init=False)
     shared: bool = field(default=True, init=False)
+    languages: frozenset[str] = field(default=frozenset({"python"}), init=False)
 
     def config_language(self, path: str) -> str | None:
         """It has no configuration of its own; pytest's decides what is run."""

@@ -1,5 +1,6 @@
 """Configuration files of JavaScript runners: which files configure, and what they hold."""
 
+import re
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -40,6 +41,8 @@ CONFIG_STEMS: Final = (
 )
 #: beginnings of names that what a configuration is built on often has
 BASES: Final = ("jest.", "jest-preset.", "vitest.", "vite.", "playwright.")
+#: what each of these stems has, and each name that is a variant of one: nearly all files are told by it
+SPEAKING: Final = re.compile(r"config|jest|mocharc|vite|playwright")
 
 
 def format_of(path: str) -> str | None:
@@ -47,6 +50,8 @@ def format_of(path: str) -> str | None:
     name = path.rpartition("/")[2]
     if name in FORMATS:
         return FORMATS[name]
+    if SPEAKING.search(name) is None:
+        return None
     suffix = name.rpartition(".")[2]
     if not name.startswith(BASES) and not any(name.startswith(stem) or is_variant(name, stem) for stem in CONFIG_STEMS):
         return None

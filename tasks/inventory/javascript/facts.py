@@ -31,7 +31,8 @@ TELLING: Final = frozenset({"jest", "vi", "cy", "sinon", "jasmine", "QUnit", "De
 #: nodes that hold no calls of interest
 LEAVES: Final = frozenset(
     {"string", "template_string", "regex", "number", "comment", "type_annotation", "interface_declaration",
-     "type_alias_declaration", "import_statement", "identifier", "property_identifier"}
+     "type_alias_declaration", "import_statement", "identifier", "property_identifier", "this", "true", "false", "null",
+     "undefined", "shorthand_property_identifier", "shorthand_property_identifier_pattern", "type_identifier"}
 )  # fmt: skip
 
 
@@ -71,24 +72,25 @@ class Reading:
         stack = [(child, loop, False) for child in reversed(node.named_children)]
         while stack:
             child, inside, when = stack.pop()
-            if child.type == "import_statement":
-                self.note(child)
-            elif child.type == "export_statement":
+            kind = child.type  # a new string each time it is asked for
+            if kind in LEAVES:
+                if kind == "import_statement":
+                    self.note(child)
+                continue
+            if kind == "export_statement":
                 self.exports.append(child)
                 if module := string_of(child.child_by_field_name("source")):
                     self.modules.add(module)
-            if child.type in LEAVES:
-                continue
-            if child.type == "variable_declarator":
+            elif kind == "variable_declarator":
                 self.note(child)
-            elif child.type == "call_expression":
+            elif kind == "call_expression":
                 found = self.call(child, loop=inside)
                 if found is not None:
                     yield found | {"when": True} if when else found
                     continue
                 inside = inside or self.repeats(child)
-            inside = inside or child.type in LOOPS
-            when = when or child.type in BRANCHES or is_guard(child)
+            inside = inside or kind in LOOPS
+            when = when or kind in BRANCHES or (kind == "binary_expression" and is_guard(child))
             stack += [(grandchild, inside, when) for grandchild in reversed(child.named_children)]
 
     def note(self, node: Node) -> None:
@@ -179,9 +181,7 @@ class Reading:
 
 
 def is_guard(node: Node) -> bool:
-    """Whether a node is `condition && call()` or the like."""
-    if node.type != "binary_expression":
-        return False
+    """Whether a binary expression is `condition && call()` or the like."""
     operator = node.child_by_field_name("operator")
     return operator is not None and operator.type in ("&&", "||")
 

@@ -180,6 +180,7 @@ class RunnerFramework:
     runner: Runner
     areas: Callable[[Project], Iterable[Area]]
     shared: bool = field(default=False, init=False)
+    languages: frozenset[str] = field(default=LANGUAGES, init=False)
 
     @property
     def name(self) -> str:

@@ -5,6 +5,7 @@ from typing import Final
 
 from tree_sitter import Node
 
+from tasks.inventory.jvm.bodies import without
 from tasks.inventory.jvm.shape import DEEPEST, Item, compact, kept, mark, matters
 from tasks.inventory.model import Facts
 from tasks.inventory.syntax import column, end_line, line, parse, text
@@ -23,7 +24,7 @@ WRAPPERS: Final = frozenset({"enum_body_declarations", "ERROR"})
 
 def extract(source: bytes, language: str) -> Facts:
     """Read one file: {"package", "imports": [[dotted, alias], ...], "classes", "methods"}."""
-    root = parse(source, language)
+    root = parse(without(source), language)
     package, imports = "", []
     for node in root.named_children:
         if node.type == "package_declaration":

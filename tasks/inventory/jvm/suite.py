@@ -180,6 +180,7 @@ class JvmFramework:
 
     name: str
     shared: bool = field(default=True, init=False)
+    languages: frozenset[str] = field(default=frozenset({"java", "kotlin", "groovy"}), init=False)
 
     def config_language(self, path: str) -> str | None:
         """Build files, which choose the runner behind kotlin.test."""

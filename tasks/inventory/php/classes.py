@@ -28,19 +28,25 @@ class Found:
 
 @dataclass(slots=True)
 class Classes:
-    """All classes and traits read so far.  named: full name in lower case -> where it is declared."""
+    """All classes and traits read so far.
+
+    named: full name in lower case -> where it is declared.  mentioned: bases and traits.  looked: files that are in it.
+    """
 
     named: dict[str, Found] = field(default_factory=dict)
+    mentioned: set[str] = field(default_factory=set)
+    looked: set[str] = field(default_factory=set)
 
-    @classmethod
-    def of(cls, facts: FactsByPath) -> "Classes":
-        """Collect the classes of all files; of several with one name the first file's."""
-        whole = cls()
-        for path in sorted(facts):
-            if path.endswith(".php"):
-                for item in facts[path].get("classes", ()):
-                    whole.named.setdefault(item["full"].lower(), Found(path, item))
-        return whole
+    def learn(self, facts: FactsByPath) -> "Classes":
+        """Add the classes of files that are new; of several with one name the first file's counts."""
+        for path in facts.keys() - self.looked if len(facts) != len(self.looked) else ():
+            self.looked.add(path)
+            for item in facts[path].get("classes", ()) if path.endswith(".php") else ():
+                name = item["full"].lower()
+                if name not in self.named or path < self.named[name].path:
+                    self.named[name] = Found(path, item)
+                self.mentioned.update(item["bases"], item["traits"])
+        return self
 
     def order(self, found: Found) -> list[Found]:
         """A class, its traits and its ancestors with theirs, in the order in which methods are looked up."""

@@ -9,7 +9,7 @@ from typing import Any, Final
 from tree_sitter import Node
 
 from tasks.inventory.model import Facts
-from tasks.inventory.php import calls, docblock
+from tasks.inventory.php import bodies, calls, docblock
 from tasks.inventory.php.names import Names
 from tasks.inventory.syntax import column, end_line, line, named, parse, text
 
@@ -33,7 +33,9 @@ def extract(source: bytes, language: str) -> Facts:
     names = Names()
     classes: list[Item] = []
     found: list[Item] = []
-    stack: list[tuple[Node, bool]] = [(child, False) for child in reversed(parse(source, language).named_children)]
+    stack: list[tuple[Node, bool]] = [
+        (child, False) for child in reversed(parse(bodies.without(source), language).named_children)
+    ]
     while stack:
         node, loop = stack.pop()
         if node.type == "namespace_definition":

@@ -30,6 +30,8 @@ class PhpSuite:
     configurations: Configurations
     wanted: dict[str, bool] = field(default_factory=dict)
     asked: tuple[int, set[str]] = (0, set())
+    classes: Classes = field(default_factory=Classes)
+    placed: dict[str, list[str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, project: Project) -> "PhpSuite":
@@ -57,14 +59,19 @@ class PhpSuite:
     def needs(self, facts: FactsByPath) -> set[str]:
         """Files of ancestors and traits that nothing read so far declares."""
         if self.asked[0] != len(facts):
-            known = Classes.of(facts).named
-            items = (item for path in facts if path.endswith(".php") for item in facts[path].get("classes", ()))
-            names = {name for item in items for name in (*item["bases"], *item["traits"]) if name.lower() not in known}
+            known = self.classes.learn(facts)
+            names = {name for name in known.mentioned if name.lower() not in known.named}
             self.asked = (len(facts), {path for name in names for path in self.places(name)} - facts.keys())
         return self.asked[1]
 
     def places(self, name: str) -> list[str]:
         """Files called like a class whose folders are called most like its namespace."""
+        if name not in self.placed:
+            self.placed[name] = self.likely(name)
+        return self.placed[name]
+
+    def likely(self, name: str) -> list[str]:
+        """As `places`, which is asked in every round."""
         *namespace, last = name.lower().split("\\")
         paths = self.stems.get(last, [])[:MANY]
         likeness = {path: alike(folder_of(path).lower().split("/"), namespace) for path in paths}
@@ -73,7 +80,7 @@ class PhpSuite:
 
     def tests(self, owned: Sequence[str], facts: FactsByPath) -> Iterator[Test]:
         """PHPUnit's rows: what several classes share is one definition."""
-        classes = Classes.of(facts)
+        classes = self.classes.learn(facts)
         folded: dict[tuple[str, int, int], list[Hit]] = {}
         for path in owned:
             self.project.beat()

@@ -42,6 +42,7 @@ class SwiftFramework:
     name: str
     collect: Collect
     shared: bool = field(default=True, init=False)
+    languages: frozenset[str] = field(default=frozenset({"swift"}), init=False)
 
     def config_language(self, path: str) -> str | None:  # noqa: ARG002 - the interface has it
         """It has no configuration."""

@@ -1,0 +1,47 @@
+"""Source without the bodies of its functions, line for line where it was: parsing costs most, and few rules read them.
+
+A scan by one expression tells where a body ends.  Its alternatives begin with different signs, so that there is one way
+to read a text.  It stops at the first sign it is not sure of, and what follows is parsed as it stands.
+"""
+
+import re
+from typing import Final
+
+#: braces in braces that are followed; a body with more is parsed
+NESTING: Final = 8
+#: shorter bodies are not worth it
+SHORTEST: Final = 48
+
+
+def pattern(heading: bytes, plain: bytes, texts: bytes, doubtful: bytes) -> re.Pattern[bytes]:
+    """An expression for `blanked`.
+
+    heading: what stands before a body; plain: a stretch of a body without braces and `texts`; texts: strings and
+    comments; doubtful: what ends the scan.
+    """
+    # repeated groups are not possessive: before CPython 3.11.5 such groups miss matches (gh-106052)
+    body = rb"\{(?:%b|%b)*\}" % (plain, texts)
+    for _ in range(NESTING):
+        body = rb"\{(?:%b|%b|%b)*\}" % (plain, texts, body)
+    return re.compile(rb"%b|%b(?P<body>%b)|(?P<doubtful>%b)" % (texts, heading, body, doubtful), re.DOTALL)
+
+
+def blanked(source: bytes, scan: re.Pattern[bytes], telling: bytes | None = None) -> bytes:
+    """Leave bodies out.  telling: bodies with this word, whatever its case, are kept."""
+    parts: list[bytes] = []
+    done = 0
+    kept = telling is not None and telling in source.lower()
+    for found in scan.finditer(source):
+        if found.lastgroup == "doubtful":
+            break
+        if found.lastgroup != "body":
+            continue
+        start, end = found.start("body") + 1, found.end() - 1
+        inside = source[start:end]
+        if end - start < SHORTEST or (kept and telling is not None and telling in inside.lower()):
+            continue
+        lines, newline, last = inside.rpartition(b"\n")
+        # what stands behind the body keeps its line and its column
+        parts += [source[done:start], b"\n" * (lines.count(b"\n") + len(newline)), b" " * len(last)]
+        done = end
+    return b"".join([*parts, source[done:]]) if parts else source
