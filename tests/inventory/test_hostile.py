@@ -142,7 +142,7 @@ BOMBS = {
 def test_bombs_end_in_time_and_harm_no_other_file(make_repository: MakeRepository, take: TakeInventory) -> None:
     repository = make_repository({**BOMBS, **GOOD})
     began = processor_seconds()
-    found = take(repository, limits=ParseLimits(file_seconds=4.0))
+    found = take(repository, limits=ParseLimits(file_seconds=1.5))
     assert {"good", "test_good"} <= {test.name for test in found.tests}
     assert processor_seconds() - began < 30
     no_children_left()
