@@ -79,12 +79,12 @@ def _rows(argv: Sequence[str], project: Path, out: Path, more: dict[str, str]) -
 
 def _folded(rows: Sequence[Listed], framework: str) -> list[Listed]:
     """One of each call: what loops and tables made of it has no name, and no status but the common one."""
-    calls = defaultdict[tuple[str, int, int], list[Listed]](list)
+    calls = defaultdict[tuple[str, int, int, object], list[Listed]](list)
     for row in rows:
-        calls[row.file, row.line, row.column].append(row)
+        calls[row.file, row.line, row.column, None if row.line else row.name].append(row)  # vitest loses a few places
     return [
         Listed(
-            *place,
+            *place[:3],
             name=same[0].name if len({row.name for row in same}) == 1 else None,
             framework=framework,
             statuses=same[0].statuses if len({row.statuses for row in same}) == 1 else frozenset(),

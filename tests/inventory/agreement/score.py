@@ -13,7 +13,7 @@ T = TypeVar("T")
 class Listed(NamedTuple):
     """A definition as the runner lists it.
 
-    name: suites and title, None where one definition has several at run time; statuses: those that
+    line: 0 where the runner does not say; name: suites and title, None where one definition has several at run time; statuses: those that
     fit what the runner says, empty where it says nothing.
     """
 
@@ -88,13 +88,17 @@ class Score:
 
 
 def compare(tests: Iterable[Test], listed: Sequence[Listed]) -> Score:
-    """Match one to one within each file: line and name, then line and column, line, and what a dynamic row spans."""
+    """Match one to one within each file: line and name, then line and column, then line.
+
+    Last by name what the runner has no line of, and by its span what stands within a dynamic row.
+    """
     ours = [test for test in tests if test.kind != "subtest"]
     theirs, matched = list(listed), list[tuple[Test, Listed]]()
     steps: list[tuple[Callable[[Test], Hashable], Callable[[Listed], Hashable]]] = [
         (lambda test: (test.file, test.line, name_of(test)), lambda row: (row.file, row.line, squeezed(row.name))),
         (lambda test: (test.file, test.line, test.column), lambda row: (row.file, row.line, row.column)),
         (lambda test: (test.file, test.line), lambda row: (row.file, row.line)),
+        (lambda test: (test.file, 0, name_of(test)), lambda row: (row.file, row.line, squeezed(row.name))),
     ]
     for of_test, of_row in steps:
         pool = defaultdict[Hashable, list[Test]](list)

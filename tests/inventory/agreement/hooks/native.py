@@ -21,6 +21,8 @@ def undecorated(function: Callable[..., object], name: str) -> Callable[..., obj
     while isinstance(function, functools.partial):
         function = function.func
     function = inspect.unwrap(function)
+    if hasattr(function, "hypothesis"):  # @given says so in a place of its own
+        function = inspect.unwrap(function.hypothesis.inner_test)
     while function.__code__.co_name != name:
         held = [cell.cell_contents for cell in function.__closure__ or ()]
         inner = [one for one in held if inspect.isfunction(one) and one.__name__ == name]

@@ -14,7 +14,7 @@ for (const module of testModules) {
   for (const test of module.children.allTests()) {
     const name = [test.name]
     for (let suite = test.parent; suite.type === 'suite'; suite = suite.parent) name.unshift(suite.name)
-    rows.push({ file: path.relative(process.cwd(), module.moduleId), ...test.location, name, statuses: statuses(test.options) })
+    rows.push({ file: path.relative(process.cwd(), module.moduleId), ...(test.location ?? { line: 0, column: 0 }), name, statuses: statuses(test.options) })
   }
 }
 for (const error of unhandledErrors) console.error(error.message)
