@@ -78,10 +78,10 @@ def node() -> str:
 
 
 def _link(wheel: Path) -> None:
-    """Put npm beside node, as every installation of Node.js has it; a wheel keeps no links."""
+    """Put npm beside node, as every installation of Node.js has it: a wheel keeps no links, and its copy finds nothing."""
     program = wheel / "bin" / "npm"
-    if not program.exists():
-        program.symlink_to("../lib/node_modules/npm/bin/npm-cli.js")
+    program.unlink(missing_ok=True)
+    program.symlink_to("../lib/node_modules/npm/bin/npm-cli.js")
     for one in (program.resolve(), wheel / "bin" / "node"):
         one.chmod(0o755)
 
