@@ -41,7 +41,6 @@ SDISTS = (
     # base classes of tests in other modules
     sdist("itsdangerous", "2.2.0", "freezegun==1.5.5"),
     sdist("more-itertools", "11.2.1", brief=True),
-    sdist("packaging", "26.3", "pretend==1.0.9", "tomli-w==1.2.0", HYPOTHESIS, options=EVERY_MARKER),
     # `testpaths` of another name
     sdist("pluggy", "1.7.0"),
     # one class that others run again
