@@ -93,5 +93,7 @@ TARBALLS = (
     # two runners; the one test of jest's, among files that node's runner runs too, is taken for node's
     Project("process-warning", "5.1.1", (("node-test",), ("jest", "jest.test.js")), JEST),
     Project("safe-regex2", "5.1.2", (("node-test",),), brief=True),
-    Project("zod", "4.6.7", (("vitest",),), ("vitest@4.1.12",)),
+    # five files of 196 import packages that are not installed here: 176 tests that vitest cannot list.  vitest 5
+    # lists by parsing, which is no truth
+    Project("zod", "4.6.7", (("vitest",),), ("vitest@4.1.12",), precision=93.0),
 )  # fmt: skip
