@@ -9,7 +9,7 @@ JOBS ?= 2
 FIRE_SECONDS ?= 1200
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup test check format prove-kill prove-broker prove-model prove-quota prove-fairness prove-simulation prove-inventory bench-broker bench-accept bench-start bench-inventory clean
+.PHONY: help run setup test check format prove-kill prove-broker prove-model prove-quota prove-fairness prove-simulation prove-lifecycle prove-inventory prove-agreement bench-broker bench-accept bench-start bench-inventory clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
@@ -65,6 +65,9 @@ prove-lifecycle: setup ## 1000 long random histories of users, workers and accid
 
 prove-inventory: setup ## 100,000 mutated files over all parsers
 	MUTATED_FILES=100000 $(BIN)/python -m pytest tests/inventory/test_mutations.py -p no:randomly -s
+
+prove-agreement: setup ## inventories of 29 releases of PyPI and npm beside what their own runners list
+	AGREEMENT=all $(BIN)/python -m pytest tests/inventory/test_runner_agreement.py -p no:randomly -s
 
 bench-broker: setup ## drain, latency and publish rate of the broker, next to its rivals
 	$(BIN)/python -m bench.broker
