@@ -15,7 +15,7 @@ PACKAGE_KEYS: Final = frozenset(
      "workspaces", "type"}
 )  # fmt: skip
 #: strings, comments and runs of anything else; what is not closed ends with the text, so that no part is read twice
-PIECES: Final = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?|[^"/]++|/')
+PIECES: Final = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|//[^\n]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*(?:\*/)?|[^"/]++|/')
 TRAILING: Final = re.compile(r'("(?:[^"\\\n]|\\.)*+"?)|,\s*+([\]}])')
 
 

@@ -13,8 +13,8 @@ MOST: Final = 30
 LONGEST: Final = 80
 #: bytes of a file that are looked at
 READ: Final = 262_144
-SLASHES: Final = rb"""//[^\n]*+|/\*(?:[^*]|\*(?!/))*+|"(?:[^"\\\n]|\\.)*+"|'(?:[^'\\\n]|\\.)*+'"""
-HASHES: Final = rb'''\#[^\n]*+|"""(?:[^"]|"(?!""))*+"""|"(?:[^"\\\n]|\\.)*+"|'(?:[^'\\\n]|\\.)*+\''''
+SLASHES: Final = rb"""//[^\n]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*(?:\*/)?|"(?:[^"\\\n]|\\.)*+"|'(?:[^'\\\n]|\\.)*+'"""
+HASHES: Final = rb'''\#[^\n]*+|"""[^"]*+(?:"(?!"")[^"]*+)*"""|"(?:[^"\\\n]|\\.)*+"|'(?:[^'\\\n]|\\.)*+\''''
 #: From the first name of a chain only: from each of its names on, a long one without an end would take its square.
 CALL: Final = rb"(?<![\w.>:\\])(?P<call>[A-Za-z_]\w*+(?:(?:\.|::|->|\?\.|\\)[A-Za-z_]\w*+)*+)[ \t]*+!?\("
 DOTTED: Final = rb"^[ \t]*+(?:global[ \t]+)?(?:import|using|use)[ \t]+(?:static[ \t]+)?(?P<import>\w[\w.:\\]*+)"

@@ -15,17 +15,17 @@ ENDIF: Final = 3
 CLEAN: Final = bytes(32 if byte in (IF, ELSE, ENDIF) else byte for byte in range(256))
 
 START: Final = re.compile(rb"""["'#]|/[/*]""")
-STRING: Final = re.compile(rb'"(?:[^"\\\n]++|\\(?:\r\n|[\s\S]))*+"?')
-LETTER: Final = re.compile(rb"'(?:[^'\\\n]++|\\(?:\r\n|[\s\S]))*+'?")
-LINE: Final = re.compile(rb"//(?:[^\\\n]++|\\(?:\r\n|[\s\S]))*+")
+STRING: Final = re.compile(rb'"(?:[^"\\\n]++|\\\r\n|\\[\s\S])*+"?')
+LETTER: Final = re.compile(rb"'(?:[^'\\\n]++|\\\r\n|\\[\s\S])*+'?")
+LINE: Final = re.compile(rb"//(?:[^\\\n]++|\\\r\n|\\[\s\S])*+")
 RAW: Final = re.compile(rb'"([^()\\\s"]{0,16}+)\(')
 RAW_PREFIX: Final = re.compile(rb"(?<![A-Za-z0-9_])(?:u8|[uUL])?R\Z")
 BEFORE_LETTER: Final = re.compile(rb"(?<![A-Za-z0-9_])(?:u8|[uUL]|case|return)\Z")
 DIRECTIVE: Final = re.compile(
     rb"#(?:"
-    rb'[^\\\n/"]++|\\(?:\r\n|[\s\S])|"(?:[^"\\\n]++|\\(?:\r\n|[\s\S]))*+"?'
-    rb"|//(?:[^\\\n]++|\\(?:\r\n|[\s\S]))*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*+(?:\*/)?|/"
-    rb")*+"
+    rb'[^\\\n/"]++|\\\r\n|\\[\s\S]|"(?:[^"\\\n]++|\\\r\n|\\[\s\S])*+"?'
+    rb"|//(?:[^\\\n]++|\\\r\n|\\[\s\S])*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*(?:\*/)?|/"
+    rb")*"
 )
 PARTS: Final = re.compile(rb"#[ \t]*+([a-z_]*+)([\s\S]*)")
 INCLUDED: Final = re.compile(rb'\s*+[<"]([^<>"\n]++)')

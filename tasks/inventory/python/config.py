@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from tasks.inventory import globs
 from tasks.inventory.project import Project, below, folder_of, joined
-from tasks.inventory.python.collect import Rules
+from tasks.inventory.python.collect import Hit, Rules
+from tasks.inventory.python.selection import GIVING, Selection, selection
 
 FILES: Final = ("test_*.py", "*_test.py")
 NEVER: Final = ("*.egg", ".*", "_darcs", "build", "CVS", "dist", "node_modules", "venv", "{arch}")
@@ -43,6 +44,7 @@ class PytestScope:
     never: tuple[str, ...] = NEVER
     ignored: tuple[str, ...] = ()
     rules: Rules = field(default_factory=Rules)
+    selection: Selection = field(default_factory=Selection)
     declared: bool = False  # false for the defaults that hold where there is no configuration
 
     def collects(self, path: str) -> bool:
@@ -60,6 +62,12 @@ class PytestScope:
         if any(self.shuns(folder) for folder in entered):
             return False
         return any(fnmatchcase(path if "/" in files else name, files) for files in self.files)
+
+    def drops(self, path: str, hit: Hit) -> bool:
+        """Whether its options keep a test out that a run would collect from a file."""
+        node = "::".join((path.removeprefix(f"{self.folder}/"), *hit.found.outer, hit.name or hit.found.item["name"]))
+        sure = not hit.marks.dynamic and hit.found.path == path
+        return self.selection.drops(node, hit.marks.names, sure=sure)
 
     def shuns(self, folder: str) -> bool:
         """Whether norecursedirs names a folder: by its name, or by the end of its path where a pattern has a slash."""
@@ -117,17 +125,19 @@ def scope(folder: str, table: dict[str, Any], ignored: tuple[str, ...], project:
     listed = [joined(folder, root) for root in words(table.get("testpaths"))]
     # as for pytest, paths that lead nowhere do not count
     places = project.paths | project.folders
+    options = words(table.get("addopts"))
     testpaths = [root for root in listed if root in places or any(globs.match(place, root) for place in places)]
     return PytestScope(
         folder=folder,
         testpaths=tuple(testpaths) if "" not in testpaths else (),
         files=given(table, "python_files", FILES),
         never=given(table, "norecursedirs", NEVER),
-        ignored=(*ignored, *(joined(folder, path) for path in option_ignores(words(table.get("addopts"))))),
+        ignored=(*ignored, *(joined(folder, path) for path in option_ignores(options))),
         rules=Rules(
             given(table, "python_functions", Rules().functions),
             given(table, "python_classes", Rules().classes),
         ),
+        selection=selection(options, given=gives_marks(project)),
         declared=True,
     )
 
@@ -171,6 +181,12 @@ def conftest_ignores(project: Project) -> Iterator[str]:
                 and not item.get("maybe")
             ):
                 yield from (joined(folder_of(path), ignored) for ignored in item.get("strings", []))
+
+
+def gives_marks(project: Project) -> bool:
+    """Whether a conftest.py has a hook that may give tests marks."""
+    items = (item for path in project.named("conftest.py") for item in project.configs[path].get("body", []))
+    return any(item["k"] == "star" or item.get("name") in GIVING for item in items)
 
 
 def scope_of(path: str, declared: list[PytestScope]) -> PytestScope:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from tasks.inventory.python.names import Found, Item, Names
+from tasks.inventory.python.names import Item, Names
 
 #: marks that skip under a condition
 CONDITIONAL: Final = frozenset({"skipif", "skipIf", "skipUnless", "skipUnlessDBFeature", "skipIfDBFeature"})
@@ -20,6 +20,7 @@ class Marks:
     """The marks that reach one test.  cases: product of the listed parameter sets; 0 means some are not listed.
 
     always: some mark skips whatever the conditions.  depends: a condition has a say in whether it runs.
+    names: of pytest's marks.
     """
 
     skipped: bool = False
@@ -28,6 +29,7 @@ class Marks:
     cases: int = 1
     always: bool = False
     depends: bool = False
+    names: frozenset[str] = frozenset()
 
     def __or__(self, other: "Marks") -> "Marks":
         return Marks(
@@ -37,6 +39,7 @@ class Marks:
             self.cases * other.cases,
             self.always or other.always,
             self.depends or other.depends,
+            self.names | other.names,
         )
 
     @property
@@ -54,7 +57,9 @@ def read(names: Names, path: str, marks: Iterable[list[object]]) -> Marks:
     """Sum up marks written in a file."""
     total = Marks()
     for dotted, cases in marks:
-        word = last_word(names, path, str(dotted))
+        meant = meanings(names, path, str(dotted))
+        word = last_word(meant)
+        total |= Marks(names=frozenset(one.rpartition(".")[2] for one in meant if ".mark." in f".{one}"))
         if word == "parametrize":
             total |= Marks(dynamic=True, cases=cases if isinstance(cases, int) else 0)
         else:
@@ -63,15 +68,19 @@ def read(names: Names, path: str, marks: Iterable[list[object]]) -> Marks:
     return total
 
 
-def last_word(names: Names, path: str, dotted: str) -> str:
-    """Last segment of what a decorator means; one built on another inside the repository is seen through."""
+def meanings(names: Names, path: str, dotted: str) -> list[str]:
+    """What a decorator means; one built on others inside the repository is seen through."""
     meaning = names.meaning(path, dotted)
-    if isinstance(meaning, Found):
-        returned = meaning.item.get("returns", [])
-        inner = [names.meaning(meaning.path, mark[0]) for mark in returned]
-        words = [word.rpartition(".")[2] for word in inner if isinstance(word, str)]
-        return next((word for word in words if word in SKIPS | FAILS), "")
-    return meaning.rpartition(".")[2]
+    if isinstance(meaning, str):
+        return [meaning]
+    inner = [names.meaning(meaning.path, mark[0]) for mark in meaning.item.get("returns", [])]
+    return [one for one in inner if isinstance(one, str)]
+
+
+def last_word(meant: list[str]) -> str:
+    """The word that counts of what a decorator means."""
+    words = [one.rpartition(".")[2] for one in meant]
+    return next((word for word in words if word in SKIPS | FAILS), words[0] if len(words) == 1 else "")
 
 
 def own(names: Names, path: str, item: Item) -> Marks:

@@ -93,9 +93,12 @@ class PythonSuite:
         folded: dict[tuple[Any, ...], list[Hit]] = {}
         for path in owned:
             self.project.beat()
-            rules = self.scope_of(path).rules
+            scope = self.scope_of(path)
+            rules = scope.rules
             collector = collectors.setdefault(rules, Collector(names, rules))
             for hit in collector.module(path):
+                if scope.drops(path, hit):
+                    continue
                 folded.setdefault((*hit.place, hit.in_case), []).append(hit)
         return list(folded.values())
 

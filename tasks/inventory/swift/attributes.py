@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from tasks.inventory.syntax import named, text
 
-TRAIT: Final = re.compile(r"^(?:\w+\s*+)?+\.\s*+(disabled|enabled|hidden)\b\s*+(\(?)\s*+(if\s*+:)?+\s*+(\w*+)")
+TRAIT: Final = re.compile(r"^(?:\w+\s*+)?+\.\s*+(disabled|enabled|hidden)\b\s*+(\(?)\s*+(if\s*+:)?\s*+(\w*+)")
 
 LITERALS: Final = frozenset({"true", "false"})
 

@@ -18,7 +18,7 @@ from tasks.inventory.syntax import column, end_line, line, named, parse, text
 
 MARKER: Final = re.compile(rb"func\s++`?+test|Test")
 FIRST: Final = re.compile(
-    r"\s*+(?:try\s++)?+(?:throw\s++)?+(XCTSkip|XCTSkipIf|XCTSkipUnless|XCTExpectFailure)\s*+\(\s*+(\w*+)"
+    r"\s*+(?:try\s++)?(?:throw\s++)?(XCTSkip|XCTSkipIf|XCTSkipUnless|XCTExpectFailure)\s*+\(\s*+(\w*+)"
 )
 SKIPS: Final = {("XCTSkipIf", "true"), ("XCTSkipUnless", "false")}
 CONDITIONS: Final = frozenset({"XCTSkipIf", "XCTSkipUnless"})
