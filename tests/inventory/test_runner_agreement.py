@@ -41,8 +41,7 @@ def test_an_sdist_is_listed_as_pytest_collects_it(release: Project, tmp_path: Pa
         project = registries.sdist(release.name, release.version, tmp_path)
         python = registries.environment([f"{release.name}=={release.version}", *release.needs], tmp_path)
     repository = committed(project)  # before the runner leaves reports in it
-    options = release.runs[0][1:]
-    listed, printed = runners.pytest_lists(project, tmp_path / "native.json", *options, python=str(python))
+    listed, printed = runners.pytest_lists(project, tmp_path / "native.json", python=str(python))
     hold(release, take(repository, limits=PATIENT), listed, printed)
 
 

@@ -22,12 +22,10 @@ class Project(NamedTuple):
     recall: float = 99.0
 
 
-def sdist(name: str, version: str, *needs: str, options: tuple[str, ...] = (), **more: object) -> Project:
-    return Project(name, version, (("pytest", *options),), (PYTEST, *needs), **more)  # type: ignore[arg-type]
+def sdist(name: str, version: str, *needs: str, **more: object) -> Project:
+    return Project(name, version, (("pytest",),), (PYTEST, *needs), **more)  # type: ignore[arg-type]
 
 
-#: Definitions that a marker of the project's own deselects are tests of it all the same.
-EVERY_MARKER = ("-m", "")
 SDISTS = (
     # property tests, and modules left out by a conftest.py on older versions of Python: two of them here
     sdist("attrs", "26.1.0", "cloudpickle==3.1.2", HYPOTHESIS),
@@ -35,7 +33,8 @@ SDISTS = (
     sdist("boltons", "26.2.0"),
     # cases of mixin classes, once where they are defined
     sdist("cachetools", "8.0.1"),
-    sdist("click", "8.5.1", options=EVERY_MARKER),
+    # `-m` in `addopts`
+    sdist("click", "8.5.1"),
     # tests in the package
     sdist("h11", "0.16.0"),
     # base classes of tests in other modules
