@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
+from tasks.inventory.collection import seldom
 from tasks.inventory.frameworks import FRAMEWORKS
 from tasks.inventory.interface import Framework, Scope
 from tasks.inventory.isolation import RULES_FAILED, attempt, claimed, listed, needed
 from tasks.inventory.languages import language_of
 from tasks.inventory.loader import Loader
-from tasks.inventory.model import Checkpoint, Facts, FactsCache, FactsKey, FileInventory, Inventory, Test, silent
+from tasks.inventory.model import ORDER, Checkpoint, Facts, FactsCache, FactsKey, FileInventory, Inventory, Test, silent
 from tasks.inventory.parsers import ParseLimits, Parsers
 from tasks.inventory.project import Project, folder_of
 from tasks.inventory.repository import Repository
@@ -44,7 +45,7 @@ def inventory(
     """
     if checkpoint is not silent:  # otherwise the one the repository was fetched with stays
         repo.pulse.checkpoint, repo.pulse.due = checkpoint, 0.0
-    with Parsers(limits or ParseLimits(), repo.pulse) as parsers:
+    with seldom(), Parsers(limits or ParseLimits(), repo.pulse) as parsers:
         parsers.warm()
         return _Run(repo, Loader(repo, parsers, cache, repo.pulse), frameworks or FRAMEWORKS).inventory()
 
@@ -140,7 +141,7 @@ class _Run:
             found += listed(scope, owned[framework.name], self.facts, framework.name, failed)
             self.repo.pulse.beat()
         self.facts |= {path: {"skipped": RULES_FAILED} for path in failed}
-        return sorted(found, key=Test.order)
+        return sorted(found, key=ORDER)
 
     def files(self, paths: Iterable[str], tests: Iterable[Test]) -> Iterable[FileInventory]:
         by_file: dict[str, list[Test]] = {}

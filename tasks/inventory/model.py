@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from operator import attrgetter
 from typing import Any, Final, NamedTuple, Protocol
 
 STATUSES: Final = ("active", "skipped", "todo", "focused", "xfail")
@@ -108,9 +109,9 @@ class Test:
             "conditional": self.conditional,
         }
 
-    def order(self) -> tuple[object, ...]:
-        """The one order of tests in every listing."""
-        return (self.file, self.line, self.column, self.suites, self.name, self.framework)
+
+#: the one order of tests in every listing
+ORDER: Final = attrgetter("file", "line", "column", "suites", "name", "framework")
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from tasks.inventory.model import Facts, Pulse
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 BATCH: Final = 32  # files in a child's hands
+FEW: Final = 8  # of them, which it gets even near the end
 #: Times the processor's time for one file, in wall time: a machine that is short of it must cost nobody a file.
 STARVED: Final = 12
 CHUNK: Final = 1 << 16
@@ -125,8 +126,16 @@ class Parsers:
             child = self._child(fresh=waiting[0].alone)
             self.busy.append(child)
             child.give(waiting.popleft())
-            while waiting and len(child.jobs) < BATCH and not child.jobs[0].alone and not waiting[0].alone:
-                child.give(waiting.popleft())
+            self._top_up(child, waiting)
+        for child in self.busy:
+            if len(child.jobs) <= BATCH // 2:  # it must not run dry while others keep us busy
+                self._top_up(child, waiting)
+
+    def _top_up(self, child: Child, waiting: deque[Job]) -> None:
+        """Give a child its part of what waits, so that all of them end together."""
+        part = BATCH if len(self.busy) < 2 else min(BATCH, max(FEW, len(waiting) // len(self.busy)))
+        while waiting and len(child.jobs) < part and not child.jobs[0].alone and not waiting[0].alone:
+            child.give(waiting.popleft())
 
     def _child(self, *, fresh: bool) -> Child:
         """Take an idle child or start one.  fresh: nothing it did before may count against the next file."""
@@ -139,7 +148,7 @@ class Parsers:
         return self.limits.children if files > BATCH or self.busy else 1
 
     def _turn(self, waiting: deque[Job]) -> Iterator[tuple[str, Facts]]:
-        with selectors.DefaultSelector() as ready:
+        with selectors.PollSelector() as ready:  # two pipes a child: epoll would cost five calls a turn to set up
             for child in self.busy:
                 ready.register(pipe(child.process.stdout), selectors.EVENT_READ, child)
                 if child.feed:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any, Final
 
 from tasks.inventory.languages import language_of
@@ -45,6 +46,7 @@ BASES: Final = ("jest.", "jest-preset.", "vitest.", "vite.", "playwright.")
 SPEAKING: Final = re.compile(r"config|jest|mocharc|vite|playwright")
 
 
+@lru_cache(maxsize=64)  # every runner asks, one after the other
 def format_of(path: str) -> str | None:
     """Format of a file that may configure a runner; None for any other."""
     name = path.rpartition("/")[2]

@@ -77,8 +77,9 @@ class Names:
         return self.known[key]
 
     def _meaning(self, found: Found, name: str) -> Meaning:
-        candidates = list(self.candidates(found, name))
-        for candidate in candidates:
+        candidates = []
+        for candidate in self.candidates(found, name):
+            candidates.append(candidate)
             if candidate in self.roots:
                 return (candidate,)
             if candidate in self.classes:
@@ -95,8 +96,9 @@ class Names:
         prefix = f"{package}." if package else ""
         head, _, rest = name.partition(".")
         tail = f".{rest}" if rest else ""
-        for length in range(len(found.names) if found.item["k"] != "file" else 0, 0, -1):
-            yield f"{prefix}{'.'.join(found.names[:length])}.{name}"
+        around = found.names if found.item["k"] != "file" else ()
+        for length in range(len(around), 0, -1):
+            yield f"{prefix}{'.'.join(around[:length])}.{name}"
         explicit, stars = self.imports(found.path)
         if head in explicit:
             yield explicit[head] + tail

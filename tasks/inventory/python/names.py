@@ -29,10 +29,14 @@ Meaning = Found | str
 
 @dataclass(slots=True)
 class Names:
-    """All modules read so far.  paths: every file of the commit, to tell which imports lead into it."""
+    """All modules read so far.
+
+    paths: every file of the commit, to tell which imports lead into it.  modules: last names of all its modules.
+    """
 
     facts: Mapping[str, Facts]
     paths: frozenset[str]
+    modules: frozenset[str]
     tables: dict[str, dict[str, Found]] = field(default_factory=dict)
     located: dict[tuple[str, str, int], str | None] = field(default_factory=dict)
     lost: dict[str, dict[str, Found]] = field(default_factory=dict)
@@ -65,6 +69,12 @@ class Names:
             elif source := self.locate(path, item["module"], item["level"]):
                 yield from self.exported(source)
 
+    def stars(self, path: str) -> Iterator[str]:
+        """Files of the repository whose names a module takes by star imports."""
+        for item in self.body(path):
+            if item["k"] == "star" and (source := self.locate(path, item["module"], item["level"])):
+                yield source
+
     def exported(self, path: str) -> Iterator[Found]:
         """What `from module import *` brings: what `__all__` lists, else every name without an underscore."""
         table = self.table(path)
@@ -76,9 +86,13 @@ class Names:
         folder = path.rpartition("/")[0]
         key = (folder, module, level)
         if key not in self.located:
-            places = [parent(folder, level)] if level else self.roots(folder, module)
+            places = [parent(folder, level)] if level else self.roots(folder, module) if self.is_here(module) else ()
             self.located[key] = next((found for place in places if (found := self._file(place, module))), None)
         return self.located[key]
+
+    def is_here(self, module: str) -> bool:
+        """Whether the commit has a module of this last name at all: most of what is imported is from outside."""
+        return not module or module.replace(".", "/").rpartition("/")[2] in self.modules
 
     def roots(self, folder: str, module: str) -> Iterator[str]:
         """Folders in which an absolute import may look for a module, likeliest first.
@@ -178,6 +192,16 @@ def bind(items: Iterable[Found], lost: dict[str, Found] | None = None) -> dict[s
                 lost[name] = table[name]
             table[name] = found
     return table
+
+
+def last_names(paths: Iterable[str]) -> Iterator[str]:
+    """What modules and packages of these paths are called, without their folders."""
+    for path in paths:
+        if path.endswith(".py"):
+            folder, _, name = path.rpartition("/")
+            yield name.removesuffix(".py")
+            if name == "__init__.py":
+                yield folder.rpartition("/")[2]
 
 
 def parent(folder: str, level: int) -> str:

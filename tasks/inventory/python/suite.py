@@ -9,7 +9,8 @@ from tasks.inventory.project import Project
 from tasks.inventory.python.collect import Collector, Hit, Rules
 from tasks.inventory.python.config import PytestScope, scope_of, scopes
 from tasks.inventory.python.marks import Marks
-from tasks.inventory.python.names import Item, Names
+from tasks.inventory.python.names import Item, Names, last_names
+from tasks.inventory.python.rounds import Rounds
 
 
 @dataclass(slots=True)
@@ -18,15 +19,16 @@ class PythonSuite:
 
     project: Project
     scopes: list[PytestScope]
+    modules: frozenset[str]
     located: dict[tuple[str, str, int], str | None] = field(default_factory=dict)
-    asked: tuple[int, set[str]] = (0, set())
+    rounds: Rounds = field(default_factory=Rounds)
     folded: dict[tuple[str, ...], list[list[Hit]]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, project: Project) -> "PythonSuite":
         """Read the configurations, once for both frameworks."""
         if "python" not in project.shared:
-            project.shared["python"] = cls(project, scopes(project))
+            project.shared["python"] = cls(project, scopes(project), frozenset(last_names(project.paths)))
         suite: PythonSuite = project.shared["python"]
         return suite
 
@@ -36,27 +38,23 @@ class PythonSuite:
 
     def names(self, facts: FactsByPath) -> Names:
         """Names of what has been read; where modules lie does not change, so that is kept."""
-        return Names(facts, self.project.paths, located=self.located)
+        return Names(facts, self.project.paths, self.modules, located=self.located)
 
     def needs(self, facts: FactsByPath) -> set[str]:
         """Files that candidates' bases, decorators, imported tests and star imports lead to."""
-        if self.asked[0] != len(facts):  # facts only grow, and both frameworks ask
+        if self.rounds.size != len(facts):  # facts only grow, and both frameworks ask
             names = self.names(facts)
-            wanted = {source for path in facts for source in self.sources(names, path)}
-            self.asked = (len(facts), wanted - facts.keys())
-        return self.asked[1]
+            self.rounds.ask(names, lambda path: self.sources(names, path))
+        return self.rounds.wanted
 
     def sources(self, names: Names, path: str) -> Iterator[str]:
         """Files that one file leads to; of a file that is no candidate only classes count."""
         self.project.beat()
-        if not path.endswith(".py"):
-            return
         leads = self.leads if self.scope_of(path).collects(path) else self.bases
         for item in names.body(path):
             for dotted in leads(path, item):
                 yield from names.needed(path, dotted, item)
-            if item["k"] == "star" and (source := names.locate(path, item["module"], item["level"])):
-                yield source
+        yield from names.stars(path)
 
     def bases(self, path: str, item: Item) -> Iterator[str]:  # noqa: ARG002 - the interface has it
         """Bases of a class."""
@@ -103,10 +101,15 @@ class PythonSuite:
         return list(folded.values())
 
 
+def weight(marks: Marks) -> tuple[bool, ...]:
+    """How much keeps a test from running."""
+    return (marks.always, marks.skipped, marks.xfail, marks.depends)
+
+
 def row(hits: list[Hit], framework: str) -> Test:
     """One definition; it is skipped only if it is skipped wherever it is collected."""
     found = hits[0].found
-    marks: Marks = min((hit.marks for hit in hits), key=lambda one: (one.always, one.skipped, one.xfail, one.depends))
+    marks: Marks = hits[0].marks if len(hits) == 1 else min((hit.marks for hit in hits), key=weight)
     return Test(
         file=found.path,
         framework=framework,
