@@ -98,7 +98,10 @@ def test_whatever_happens_every_job_ends_once_and_every_completed_one_is_paid_on
         for worker in workers:
             if worker.container.status != "running":
                 worker.container.restart()
-        wait_for(lambda: not restless.rows("SELECT 1 FROM kombu_message"), "every job to end", seconds=240)
+        # a busy machine has most of them still to do
+        wait_for(
+            lambda: not restless.rows("SELECT 1 FROM kombu_message"), "every job to end", seconds=max(240, ACTS / 4)
+        )
     statuses = {job: restless.status(job) for job in shared.jobs}
     print(f"{len(shared.jobs)} jobs, {kills} kills: {dict(shared.seen)}")
     assert set(statuses.values()) <= {"completed", "failed", "cancelled"}
