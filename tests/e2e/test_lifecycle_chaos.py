@@ -37,6 +37,7 @@ SEED = int(os.environ.get("CHAOS_SEED", random.randrange(2**32)))
 CLIENTS, NODES, PROCESSES, USERS, REPOSITORIES = 4, 2, 2, 6, 4
 NOWHERE = 0.1
 TEST = "def test_{0}_{1}() -> None:\n    pass\n\n\n"
+FILES = 32  # in all repositories together: a long run must not be one of ever larger ones
 PAUSE_SECONDS = 0.15  # of a client between two acts, on average
 OFTEN = {
     "LEASE_SECONDS": "4",
@@ -116,7 +117,8 @@ def commits(repository: Callable[..., Path], dice: random.Random) -> list[Wanted
     found = []
     for turn in range(ACTS // 4):
         name = f"shop{turn % REPOSITORIES}"
-        path = repository(name, {f"tests/test_{turn}.py": "".join(TEST.format(turn, n) for n in range(100))})
+        file = f"tests/test_{turn % FILES}.py"
+        path = repository(name, {file: "".join(TEST.format(turn, n) for n in range(100))})
         commit, _ = resolve(Source.local(path), None)
         if dice.random() < NOWHERE:
             commit = f"{turn:040x}"
