@@ -134,7 +134,7 @@ def check(broker: Standing, nodes: Nodes, publisher: Publisher) -> None:
         assert extra.is_alive(), repr(extra.error)
         if len(extra.published) > MANY:
             pytest.fail("\n".join(worker.text for worker in nodes.workers if worker.process.pid in idle))
-        time.sleep(0.05)
+        time.sleep(0.05)  # between two looks
     drain(broker, nodes, extra)
     assert nodes.stop() == [0] * len(nodes.workers)
     assert nodes.left_over() == []
