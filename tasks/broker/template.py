@@ -3,7 +3,7 @@
     template = Template(app, "shop.bill", {"queue": "billing"}, headers=("tenant", "unique_key"))
     template.send(connection, task_id, (), {"order": 7}, {"tenant": "acme", "unique_key": "bill:7"})
 
-As `send_task` with `producer_in(connection)`, of which Celery's own part is two thirds: 0.35 ms against 0.1 (2026-11).
+As `send_task` with `producer_in(connection)`, but for the time to build the message: 0.03 ms instead of 0.12 (2026-11).
 Celery's signals are sent once, when the template is made: who listens to them publishes with `send_task`.
 """
 
