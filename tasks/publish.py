@@ -19,9 +19,7 @@ def publisher(celery: Celery) -> Publish:
 
     def send(connection: Session, message: JobMessage) -> None:
         headers, task_id = _headers(message), str(message.job_id)
-        if (
-            before_task_publish.receivers or after_task_publish.receivers
-        ):  # somebody adds to each message, or counts them
+        if _is_one_of_a_kind(celery):
             celery.send_task(
                 message.task, kwargs=dict(message.kwargs), queue=message.queue, task_id=task_id, headers=headers,
                 producer=producer_in(connection),
@@ -41,6 +39,11 @@ def publisher(celery: Celery) -> Publish:
             raise AlreadyQueuedError(UUID(there.task_id)) from there
 
     return publish
+
+
+def _is_one_of_a_kind(celery: Celery) -> bool:
+    """Whether a template would be wrong: somebody adds to each message, or a running task is the parent of this one."""
+    return bool(before_task_publish.receivers or after_task_publish.receivers or celery.current_worker_task)
 
 
 def _headers(message: JobMessage) -> dict[str, str | float]:

@@ -3,13 +3,17 @@
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from uuid import UUID, uuid4
 
 import pytest
+from celery import Celery
+from celery.app.trace import build_tracer
 from celery.signals import before_task_publish
 from sqlalchemy import text
 
 from app.store.unit_of_work import AlreadyQueuedError, JobMessage
+from tasks.publish import publisher
 from tests.conftest import World
 
 ROW = text("SELECT user_id, unique_key, rank_step, payload FROM kombu_message WHERE task_id = :id")
@@ -53,6 +57,21 @@ def test_a_job_is_the_message_that_celery_would_send(world: World) -> None:
         assert told == [str(by_celery)]
         assert headers.pop("traceparent") == "00-1"
     assert published(world, "two")[1:] == (columns, headers)
+
+
+def test_a_job_that_a_task_publishes_is_that_task_s_child_and_no_other_job_is(world: World) -> None:
+    celery = Celery("parents", set_as_current=False, broker="memory://")
+    uow = replace(world, uow=replace(world.uow, publisher=publisher(celery)))
+    told = []
+
+    @celery.task(name="parent")
+    def parent() -> None:
+        told.append(published(uow, f"by {len(told)}")[2]["parent_id"])
+
+    for task_id in ("first", "second"):
+        build_tracer("parent", celery.tasks["parent"], app=celery)(task_id, (), {}, {"id": task_id, "is_eager": False})
+    assert told == ["first", "second"]
+    assert published(uow, "alone")[2]["parent_id"] is None
 
 
 def test_a_second_job_of_a_key_names_the_first(world: World) -> None:
