@@ -8,8 +8,9 @@ if TYPE_CHECKING:
     from tasks.inventory.errors import InventoryError
     from tasks.inventory.git import Source, fetched, resolve
     from tasks.inventory.gitprocess import GitLimits
-    from tasks.inventory.model import Checkpoint, Facts, FactsCache, FactsKey, FileInventory, Inventory, Test
+    from tasks.inventory.model import Facts, FactsCache, FactsKey, FileInventory, Inventory, Test
     from tasks.inventory.parsers import ParseLimits
+    from tasks.inventory.pulse import Checkpoint
     from tasks.inventory.repository import Repository
     from tasks.inventory.version import PARSER_VERSION
 else:
@@ -20,8 +21,9 @@ else:
         "errors": ("InventoryError",),
         "git": ("Source", "fetched", "resolve"),
         "gitprocess": ("GitLimits",),
-        "model": ("Checkpoint", "Facts", "FactsCache", "FactsKey", "FileInventory", "Inventory", "Test"),
+        "model": ("Facts", "FactsCache", "FactsKey", "FileInventory", "Inventory", "Test"),
         "parsers": ("ParseLimits",),
+        "pulse": ("Checkpoint",),
         "repository": ("Repository",),
         "version": ("PARSER_VERSION",),
     }

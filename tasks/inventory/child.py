@@ -1,6 +1,6 @@
 """The parsing process: reads blobs from stdin, writes one line of JSON facts for each to stdout.
 
-Run as `python -m tasks.inventory.child` by `parsers`, which sets its limits and kills it at will: a
+Started by `parsers`, which sets its limits and kills it at will: a
 parser may hang, crash or eat memory on hostile text, and cannot be stopped from inside.
 """
 
@@ -44,6 +44,7 @@ def serve(requests: BinaryIO, answers: BinaryIO, seconds: float) -> None:
         answers.flush()
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Serve the process that started this one; the argument is the seconds a file may take."""
     gc.disable()  # syntax trees have no cycles, and collections cost a third of the time
     serve(sys.stdin.buffer, sys.stdout.buffer, float(sys.argv[1]))

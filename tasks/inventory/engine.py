@@ -13,9 +13,10 @@ from tasks.inventory.interface import Framework, Scope
 from tasks.inventory.isolation import RULES_FAILED, attempt, claimed, listed, needed
 from tasks.inventory.languages import language_of
 from tasks.inventory.loader import Loader
-from tasks.inventory.model import ORDER, Checkpoint, Facts, FactsCache, FactsKey, FileInventory, Inventory, Test, silent
+from tasks.inventory.model import ORDER, Facts, FactsCache, FactsKey, FileInventory, Inventory, Test
 from tasks.inventory.parsers import ParseLimits, Parsers
 from tasks.inventory.project import Project, folder_of
+from tasks.inventory.pulse import Checkpoint, silent
 from tasks.inventory.repository import Repository
 from tasks.inventory.version import PARSER_VERSION
 
@@ -59,6 +60,7 @@ class _Run:
     frameworks: Sequence[Framework]
     blobs: dict[str, str] = field(default_factory=dict)
     languages: dict[str, str] = field(default_factory=dict)  # of those files that have one
+    spoken: Sequence[Framework] = ()  # frameworks with files in their languages
     facts: dict[str, Facts] = field(default_factory=dict)
 
     def inventory(self) -> Inventory:
@@ -84,13 +86,12 @@ class _Run:
                 if not foreign[folder]:
                     self.blobs[entry.path] = entry.blob_id
         self.languages = {path: language for path in self.blobs if (language := language_of(path))}
+        languages = set(self.languages.values())
+        self.spoken = [framework for framework in self.frameworks if not languages.isdisjoint(framework.languages)]
 
     def scopes(self, project: Project) -> Iterator[tuple[Framework, Scope]]:
-        """Frameworks with files in their languages, configured; one that cannot read its configuration is left out."""
-        spoken = set(self.languages.values())
-        for framework in self.frameworks:
-            if spoken.isdisjoint(framework.languages):
-                continue
+        """Frameworks, configured; one that cannot read its configuration is left out."""
+        for framework in self.spoken:
             scope = attempt(partial(framework.scope, project), None, framework=framework.name)
             if scope is not None:
                 yield framework, scope
@@ -103,15 +104,16 @@ class _Run:
                 yield path, language
 
     def configs(self) -> dict[str, str]:
-        """Path -> format of every configuration file some framework reads."""
-        formats: dict[str, str | None] = {}
+        """Path -> format of every configuration file some framework reads that has files here."""
+        by_name: dict[str, list[str]] = {}
         for path in self.blobs:
-            name = path.rpartition("/")[2]
-            if name not in formats:
-                asked = (one.config_language(path) for one in self.frameworks)
-                formats[name] = next(filter(None, asked), None)
-        named = ((path, formats[path.rpartition("/")[2]]) for path in self.blobs)
-        return {path: language for path, language in named if language}
+            by_name.setdefault(path.rpartition("/")[2], []).append(path)
+        formats: dict[str, str] = {}
+        for paths in by_name.values():
+            asked = (one.config_language(paths[0]) for one in self.spoken)
+            if (language := next(filter(None, asked), None)) is not None:
+                formats |= dict.fromkeys(paths, language)
+        return formats
 
     def read(self, languages: Mapping[str, str]) -> dict[str, Facts]:
         """Load files.  languages: path -> language or format."""

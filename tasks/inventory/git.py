@@ -12,7 +12,7 @@ from tasks.inventory import scratch
 from tasks.inventory.errors import InventoryError
 from tasks.inventory.giterrors import meaning
 from tasks.inventory.gitprocess import GitLimits, GitProcess, environment
-from tasks.inventory.model import Checkpoint, Pulse, silent
+from tasks.inventory.pulse import Checkpoint, Pulse, silent
 from tasks.inventory.repository import READ_ONLY, Repository
 
 OBJECT_ID: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")

@@ -13,7 +13,7 @@ from typing import Final
 
 from tasks.inventory.errors import InventoryError
 from tasks.inventory.guard import end, guarded, pipe
-from tasks.inventory.model import Pulse
+from tasks.inventory.pulse import Pulse
 
 CHUNK: Final = 1 << 18
 #: A transfer runs a helper process, which outlives a git that is killed with us.  This shell is told when

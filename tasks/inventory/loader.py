@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from tasks.inventory.model import Facts, FactsCache, FactsKey, Pulse
+from tasks.inventory.model import Facts, FactsCache, FactsKey
 from tasks.inventory.parsers import Job, Parsers
+from tasks.inventory.pulse import Pulse
 from tasks.inventory.repository import Refusal, Repository
 
 #: outcomes that the blob alone decides; a timeout or a killed child may be the machine's fault

@@ -1,9 +1,7 @@
 """What the engine hands out: tests, the files they stand in, and the whole of one commit."""
 
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from operator import attrgetter
 from typing import Any, Final, NamedTuple, Protocol
@@ -11,37 +9,6 @@ from typing import Any, Final, NamedTuple, Protocol
 STATUSES: Final = ("active", "skipped", "todo", "focused", "xfail")
 #: statuses under which a test does not run, whatever the conditions
 IDLE: Final = frozenset({"skipped", "todo"})
-
-#: (phase, done, total); phase is fetching, parsing or saving; total 0 means not known yet.
-#: It is called at least once a second during long work and may raise to stop the run.
-Checkpoint = Callable[[str, int, int], None]
-
-
-def silent(phase: str, done: int, total: int) -> None:
-    """Report to nobody."""
-
-
-@dataclass(slots=True)
-class Pulse:
-    """A checkpoint that may be called as often as one likes: it passes on two calls a second."""
-
-    checkpoint: Checkpoint = silent
-    every: float = 0.5  # seconds
-    due: float = 0.0
-    last: tuple[str, int, int] = ("fetching", 0, 0)
-
-    def at(self, phase: str, done: int, total: int) -> None:
-        """Say how far the run is."""
-        self.last = (phase, done, total)
-        self.beat()
-
-    def beat(self) -> None:
-        """Say that the run goes on, if it is time to say so."""
-        now = time.monotonic()
-        if now >= self.due:
-            self.due = now + self.every
-            self.checkpoint(*self.last)
-
 
 #: Facts of one file, as JSON: dicts, lists, strings, integers, booleans and None only.
 Facts = dict[str, Any]
@@ -67,8 +34,7 @@ class FactsCache(Protocol):
         """Keep facts; called several times a run, each key once."""
 
 
-@dataclass(frozen=True, slots=True)
-class Test:
+class Test(NamedTuple):
     """One test definition.
 
     suites: enclosing classes or describe titles, outermost first.  line, column: 1-based, of the
@@ -76,8 +42,6 @@ class Test:
     kind: test, benchmark, example, fuzz, or subtest (part of the test it stands in, never counted).
     conditional: whether it runs, or is there at all, depends on what is known only where it runs.
     """
-
-    __test__ = False  # not a test class, whatever its name says to a collector
 
     file: str
     framework: str
@@ -110,12 +74,13 @@ class Test:
         }
 
 
+Test.__test__ = False  # type: ignore[attr-defined]  # not a test class, whatever its name says to a collector
+
 #: the one order of tests in every listing
 ORDER: Final = attrgetter("file", "line", "column", "suites", "name", "framework")
 
 
-@dataclass(frozen=True, slots=True)
-class FileInventory:
+class FileInventory(NamedTuple):
     """One candidate file.  skipped: why it was not read, a stable code, or None.
 
     hints: what it imports and calls, for who wants to know what its tests are about.
@@ -129,8 +94,7 @@ class FileInventory:
     hints: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Inventory:
+class Inventory(NamedTuple):
     """Every test of one commit.  files: candidates only, sorted by path."""
 
     commit: str

@@ -11,13 +11,18 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, Self
 
 from tasks.inventory.guard import end, guarded, pipe
-from tasks.inventory.model import Facts, Pulse
+from tasks.inventory.model import Facts
+from tasks.inventory.pulse import Pulse
 
 ROOT: Final = Path(__file__).resolve().parents[2]
+#: what a child runs; without runpy and site, which take a third of an interpreter's start
+BEGIN: Final = "from tasks.inventory.child import main; main()"
 BATCH: Final = 32  # files in a child's hands
 FEW: Final = 8  # of them, which it gets even near the end
 #: Times the processor's time for one file, in wall time: a machine that is short of it must cost nobody a file.
@@ -197,13 +202,26 @@ class Parsers:
         }
         process = guarded(
             # -P: the directory we happen to be in must not supply modules
-            [sys.executable, "-P", "-s", "-m", "tasks.inventory.child", f"{self.limits.file_seconds}"],
+            [sys.executable, "-P", "-S", "-s", "-c", BEGIN, f"{self.limits.file_seconds}"],
             bounds,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env={"PATH": os.defpath, "LC_ALL": "C.UTF-8", "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "0"},
+            env={
+                "PATH": os.defpath,
+                "LC_ALL": "C.UTF-8",
+                "PYTHONPATH": os.pathsep.join(places()),
+                "PYTHONHASHSEED": "0",
+            },
             cwd="/",
         )
         os.set_blocking(pipe(process.stdin).fileno(), False)
         return Child(process)
+
+
+@cache
+def places() -> list[str]:
+    """Where a child finds its modules: this program and the grammars."""
+    grammars = find_spec("tree_sitter")
+    installed = [] if grammars is None or grammars.origin is None else [str(Path(grammars.origin).parents[1])]
+    return [str(ROOT), *installed]

@@ -10,7 +10,7 @@ from typing import Final
 from tasks.inventory.errors import InventoryError
 from tasks.inventory.giterrors import meaning
 from tasks.inventory.gitprocess import GitLimits, GitProcess, environment
-from tasks.inventory.model import Pulse
+from tasks.inventory.pulse import Pulse
 
 #: a repository of another user may be read: nothing in it is run, see HARDENED
 READ_ONLY: Final = (("safe.directory", "*"),)

@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+from tasks.inventory.parsers import BEGIN
+
 
 def children() -> list[str]:
     """Command lines of live children of this process that are git or parsers."""
@@ -13,7 +15,7 @@ def children() -> list[str]:
             words = (stat.parent / "cmdline").read_text().split("\0")
         except (OSError, IndexError):  # it ended while we looked
             continue
-        if parent == os.getpid() and (words[0] in ("git", "/bin/sh") or "tasks.inventory.child" in words):
+        if parent == os.getpid() and (words[0] in ("git", "/bin/sh") or BEGIN in words):
             found.append(" ".join(words))
     return found
 

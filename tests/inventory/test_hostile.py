@@ -12,8 +12,8 @@ from threading import Event, Timer
 import pytest
 
 from tasks.inventory import GitLimits, InventoryError, ParseLimits, Source, fetched, inventory, resolve
-from tasks.inventory.model import Pulse
 from tasks.inventory.parsers import Job, Parsers
+from tasks.inventory.pulse import Pulse
 from tests.inventory.conftest import MakeRepository, TakeInventory, git
 from tests.inventory.githost import serving
 from tests.inventory.processes import mentioning, no_children_left

@@ -134,7 +134,7 @@ class Rows:
         """Tests in a test, whatever they are called on."""
         around = Around((*parent.suites, parent.name), parent.status, parent.dynamic, parent.conditional)
         for test in self.below(calls, around):
-            yield replace(test, kind="subtest")
+            yield test._replace(kind="subtest")
 
 
 def rows(path: str, facts: Facts, framework: str, dialect: Dialect, lent: Lent) -> Iterator[Test]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Final
+from typing import Final, NamedTuple
 
 from tasks.inventory.python import marks
 from tasks.inventory.python.marks import Marks
@@ -17,6 +17,7 @@ BASES_WITH_INIT: Final = frozenset(
      "IntEnum", "StrEnum", "Flag", "IntFlag", "Thread", "BaseModel", "RuleBasedStateMachine"}
 )  # fmt: skip
 ERRORS: Final = ("Error", "Exception", "Warning")
+WILD: Final = frozenset("*?[")
 METHODS: Final = ("test",)  # unittest's own prefix; it needs no underscore
 
 
@@ -36,8 +37,7 @@ class Rules:
         return matches(name, self.classes)
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """One test as collected.  found: its definition, perhaps in another file; in_case: in a TestCase."""
 
     found: Found
@@ -57,17 +57,16 @@ def refused(table: dict[str, Found], name: str) -> bool:
 
 
 def aliased(member: Found, members: dict[str, Found]) -> Found:
-    """A member, or for `test_this = _check` the def that it is another name of."""
-    plain = member.item["k"] == "set" and not member.item.get("called")
-    values = member.item.get("values", []) if plain else []
+    """An assigned member, or for `test_this = _check` the def that it is another name of."""
+    values = member.item.get("values", []) if not member.item.get("called") else []
     other = members.get(values[0][0]) if len(values) == 1 else None
     return other if other is not None and other.item["k"] == "def" else member
 
 
 def matches(name: str, patterns: tuple[str, ...]) -> bool:
     """Apply pytest's rule for python_functions and python_classes."""
-    return any(
-        fnmatchcase(name, pattern) if set("*?[") & set(pattern) else name.startswith(pattern) for pattern in patterns
+    return name.startswith(patterns) or any(
+        fnmatchcase(name, pattern) for pattern in patterns if not WILD.isdisjoint(pattern)
     )
 
 
@@ -146,7 +145,7 @@ class Collector:
         for found in reversed(order):
             outer = (*found.outer, found.item["name"])
             table |= bind(Found(found.path, item, outer) for item in found.item["body"])
-        return {name: aliased(inner, table) for name, inner in table.items()}
+        return {name: aliased(inner, table) if inner.item["k"] == "set" else inner for name, inner in table.items()}
 
     def order(self, found: Found) -> list[Found]:
         """A class and its bases in the repository, nearest first."""

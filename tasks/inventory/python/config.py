@@ -65,6 +65,8 @@ class PytestScope:
 
     def drops(self, path: str, hit: Hit) -> bool:
         """Whether its options keep a test out that a run would collect from a file."""
+        if not self.selection.is_narrow:
+            return False
         node = "::".join((path.removeprefix(f"{self.folder}/"), *hit.found.outer, hit.name or hit.found.item["name"]))
         sure = not hit.marks.dynamic and hit.found.path == path
         return self.selection.drops(node, hit.marks.names, sure=sure)

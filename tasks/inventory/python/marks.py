@@ -1,8 +1,7 @@
 """What decorators and pytestmark say about a test: its status and whether it is parametrised."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from tasks.inventory.python.names import Item, Names
 
@@ -15,8 +14,7 @@ FIXTURES: Final = frozenset({"fixture", "yield_fixture"})
 NO_FUNCTION: Final = frozenset({"property", "cached_property"})
 
 
-@dataclass(frozen=True, slots=True)
-class Marks:
+class Marks(NamedTuple):
     """The marks that reach one test.  cases: product of the listed parameter sets; 0 means some are not listed.
 
     always: some mark skips whatever the conditions.  depends: a condition has a say in whether it runs.
@@ -32,6 +30,8 @@ class Marks:
     names: frozenset[str] = frozenset()
 
     def __or__(self, other: "Marks") -> "Marks":
+        if self is NONE or other is NONE:  # nearly always one of them is
+            return other if self is NONE else self
         return Marks(
             self.skipped or other.skipped,
             self.xfail or other.xfail,
@@ -53,18 +53,23 @@ class Marks:
         return self.depends and not self.always
 
 
+NONE: Final = Marks()
+
+
 def read(names: Names, path: str, marks: Iterable[list[object]]) -> Marks:
     """Sum up marks written in a file."""
-    total = Marks()
+    total = NONE
     for dotted, cases in marks:
         meant = meanings(names, path, str(dotted))
         word = last_word(meant)
-        total |= Marks(names=frozenset(one.rpartition(".")[2] for one in meant if ".mark." in f".{one}"))
+        called = frozenset(one.rpartition(".")[2] for one in meant if ".mark." in f".{one}")
         if word == "parametrize":
-            total |= Marks(dynamic=True, cases=cases if isinstance(cases, int) else 0)
-        else:
+            total |= Marks(dynamic=True, cases=cases if isinstance(cases, int) else 0, names=called)
+        elif called or word in SKIPS or word in FAILS:
             depends = word in CONDITIONAL
-            total |= Marks(word in SKIPS, word in FAILS, always=word in SKIPS and not depends, depends=depends)
+            total |= Marks(
+                word in SKIPS, word in FAILS, always=word in SKIPS and not depends, depends=depends, names=called
+            )
     return total
 
 
@@ -85,13 +90,13 @@ def last_word(meant: list[str]) -> str:
 
 def own(names: Names, path: str, item: Item) -> Marks:
     """Marks of one def or class: its decorators and, for a class, its pytestmark."""
-    written = read(names, path, item.get("marks", [])) | module(names, path, item.get("body", []))
-    return written | Marks(depends="maybe" in item and "loop" not in item)
+    written = read(names, path, item.get("marks", ())) | module(names, path, item.get("body", ()))
+    return written | Marks(depends=True) if "maybe" in item and "loop" not in item else written
 
 
 def module(names: Names, path: str, body: Iterable[Item]) -> Marks:
     """Marks that a module or class body puts on all of its tests."""
-    total = Marks()
+    total = NONE
     for item in body:
         if item["k"] == "skip":
             total |= Marks(depends=True) if item.get("maybe") else Marks(skipped=True, always=True)
@@ -104,5 +109,5 @@ def module(names: Names, path: str, body: Iterable[Item]) -> Marks:
 
 def is_fixture(item: Item) -> bool:
     """Whether a def is no function that could be a test."""
-    words = {str(mark[0]).rpartition(".")[2] for mark in item.get("marks", [])}
-    return bool(words & (FIXTURES | NO_FUNCTION))
+    words = (str(mark[0]).rpartition(".")[2] for mark in item.get("marks", ()))
+    return any(word in FIXTURES or word in NO_FUNCTION for word in words)

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from tasks.inventory.model import Facts
 
@@ -14,8 +14,7 @@ STEPS: Final = 12
 SOURCES: Final = ("src", "lib")
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """A def, class or assignment of the repository.  outer: the classes it stands in."""
 
     path: str
@@ -182,13 +181,14 @@ def bind(items: Iterable[Found], lost: dict[str, Found] | None = None) -> dict[s
     """
     table: dict[str, Found] = {}
     for found in items:
-        name = found.item.get("name", "")
-        if found.item["k"] == "del":
+        item = found.item
+        name = item.get("name", "")
+        if item["k"] == "del":
             gone = table.pop(name, None)
             if gone is not None and lost is not None:
                 lost[name] = gone
-        elif name and not (found.item.get("other") and name in table) and not found.item.get("add"):
-            if lost is not None and name in table and name in found.item.get("bases", ()):
+        elif name and (name not in table or not item.get("other")) and "add" not in item:
+            if lost is not None and name in table and name in item.get("bases", ()):
                 lost[name] = table[name]
             table[name] = found
     return table

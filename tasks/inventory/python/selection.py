@@ -32,6 +32,11 @@ class Selection:
     deselected: tuple[str, ...] = ()
     given: bool = False
 
+    @property
+    def is_narrow(self) -> bool:
+        """Whether anything is left out at all."""
+        return bool(self.marks or self.keywords or self.deselected)
+
     def drops(self, node: str, marks: frozenset[str], *, sure: bool) -> bool:
         """Whether a run leaves a test out.  node: its id; sure: it has no marks but these."""
         if node.startswith(self.deselected):
