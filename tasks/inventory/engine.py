@@ -28,8 +28,10 @@ FOREIGN: Final = frozenset(
      "site-packages", "third_party"}
 )  # fmt: skip
 
+#: frameworks with their scopes
+Wanting = Sequence[tuple[Framework, Scope]]
 #: language -> the frameworks that have files in it
-Speaking = Mapping[str, Sequence[tuple[Framework, Scope]]]
+Speaking = Mapping[str, Wanting]
 
 
 def inventory(
@@ -67,11 +69,10 @@ class _Run:
         self.survey()
         project = Project(self.blobs, self.read(self.configs()), beat=self.repo.pulse.beat)
         scopes = list(self.scopes(project))
-        speaking = by_language(scopes)
-        candidates = dict(self.candidates(speaking))
-        self.facts = self.read(candidates)
+        candidates = dict(self.candidates(by_language(scopes)))
+        self.facts = self.read({path: self.languages[path] for path in candidates})
         self.follow([scope for _, scope in scopes])
-        tests = self.tests(scopes, speaking, sorted(candidates))
+        tests = self.tests(scopes, candidates)
         files = sorted({test.file for test in tests} | candidates.keys())
         return Inventory(self.repo.commit, tuple(self.files(files, tests)), PARSER_VERSION)
 
@@ -96,12 +97,12 @@ class _Run:
             if scope is not None:
                 yield framework, scope
 
-    def candidates(self, speaking: Speaking) -> Iterator[tuple[str, str]]:
-        """Paths some framework wants to read, with their languages."""
+    def candidates(self, speaking: Speaking) -> Iterator[tuple[str, Wanting]]:
+        """Paths some framework wants to read, with those that do."""
         for path, language in self.languages.items():
             self.repo.pulse.beat()
-            if any(scope.wants(path) for _, scope in speaking.get(language, ())):
-                yield path, language
+            if wanting := [pair for pair in speaking.get(language, ()) if pair[1].wants(path)]:
+                yield path, wanting
 
     def configs(self) -> dict[str, str]:
         """Path -> format of every configuration file some framework reads that has files here."""
@@ -128,14 +129,12 @@ class _Run:
                 return
             self.facts |= self.read(new)
 
-    def tests(
-        self, scopes: Sequence[tuple[Framework, Scope]], speaking: Speaking, candidates: Sequence[str]
-    ) -> list[Test]:
+    def tests(self, scopes: Wanting, candidates: Mapping[str, Wanting]) -> list[Test]:
         """Give every candidate to its frameworks and collect their tests."""
         owned: dict[str, list[str]] = {framework.name: [] for framework, _ in scopes}
-        for path in candidates:
+        for path in sorted(candidates):
             self.repo.pulse.beat()
-            for name in owners(speaking[self.languages[path]], path, self.facts[path]):
+            for name in owners(candidates[path], path, self.facts[path]):
                 owned[name].append(path)
         found: list[Test] = []
         failed: set[str] = set()
@@ -156,14 +155,13 @@ class _Run:
             yield FileInventory(path, self.blobs[path], majority(rows), tuple(rows), facts.get("skipped"), hints)
 
 
-def owners(scopes: Sequence[tuple[Framework, Scope]], path: str, facts: Facts) -> list[str]:
+def owners(wanting: Wanting, path: str, facts: Facts) -> list[str]:
     """Names of the frameworks a candidate belongs to: all shared ones that claim it, and the best of the others."""
     if "skipped" in facts:
         return []
     claims = [
         (claim, framework.name, framework.shared)
-        for framework, scope in scopes
-        if scope.wants(path)
+        for framework, scope in wanting
         for claim in [claimed(scope, path, facts, framework.name)]
         if claim is not None
     ]
@@ -178,7 +176,7 @@ def majority(tests: Sequence[Test]) -> str | None:
     return max(counts, key=lambda pair: pair[1])[0] if counts else None
 
 
-def by_language(scopes: Sequence[tuple[Framework, Scope]]) -> Speaking:
+def by_language(scopes: Wanting) -> Speaking:
     """Who is to be asked about a file, by its language."""
     found: dict[str, list[tuple[Framework, Scope]]] = {}
     for framework, scope in scopes:

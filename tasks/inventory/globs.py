@@ -27,7 +27,11 @@ Segments = tuple[re.Pattern[str] | None, ...]
 def match(path: str, pattern: str) -> bool:
     """Whether a whole path fits a pattern."""
     parts = path.split("/")
-    return any(_fits(parts, segments) for segments in compiled(pattern))
+    # the last segment tells nearly always
+    return any(
+        (segments[-1] is None or segments[-1].match(parts[-1]) is not None) and _fits(parts, segments)
+        for segments in compiled(pattern)
+    )
 
 
 @lru_cache(maxsize=4_096)
@@ -68,7 +72,22 @@ def _segment(text: str) -> re.Pattern[str] | None:
 
 
 def _fits(parts: list[str], segments: Segments) -> bool:
-    """Match segment by segment; `reached` holds how many parts each prefix of the pattern may have used up."""
+    """Match segment by segment; with one `**` at most, there is only one part for each of the others."""
+    crossing = segments.count(None)
+    if crossing > 1:
+        return _crosses(parts, segments)
+    head = segments.index(None) if crossing else len(segments)
+    tail = len(segments) - head - crossing
+    if len(parts) < head + tail or (not crossing and len(parts) > head):
+        return False
+    fixed = filter(None, segments)
+    return all(
+        segment.match(part) for part, segment in zip(parts[:head] + parts[len(parts) - tail :], fixed, strict=True)
+    )
+
+
+def _crosses(parts: list[str], segments: Segments) -> bool:
+    """`reached` holds how many parts each prefix of the pattern may have used up."""
     reached = {0}
     for segment in segments:
         if segment is None:

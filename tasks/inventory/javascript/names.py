@@ -1,6 +1,7 @@
 """File names that say test, as runners take them where nothing is configured."""
 
 import re
+from functools import lru_cache
 from typing import Final
 
 SUFFIX: Final = r"\.[cm]?[jt]sx?"
@@ -11,11 +12,13 @@ FOLDERS: Final = re.compile(rf"(?:^|/)(?:tests?|specs?|__tests__)/(?!.*/?(?:fixt
 SPELT: Final = re.compile(rf"(?:[._-](?:test|spec)|(?:^|/)(?:tests?|test-[^/]*|spec)){SUFFIX}$")
 
 
+@lru_cache(maxsize=64)  # one runner after the other asks about a path
 def likely(path: str) -> bool:
     """Whether the name of a file is that of a test for most runners."""
     return LIKELY.search(path) is not None
 
 
+@lru_cache(maxsize=64)
 def possible(path: str) -> bool:
     """Whether a file may be a test of a runner that has to be imported."""
     return SPELT.search(path) is not None or FOLDERS.search(path) is not None

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Final
 
 from tasks.inventory import globs
@@ -72,14 +73,10 @@ class RunnerScope:
     runner: Runner
     project: Project
     areas: Sequence[Area]
-    announced: dict[str, frozenset[str]] = field(default_factory=dict)
-    configs: dict[str, frozenset[str]] | None = None
 
     def wants(self, path: str) -> bool:
         """By the configurations that govern the path; by its name where there are none."""
-        if language_of(path) not in LANGUAGES or path.endswith((".d.ts", ".d.mts", ".d.cts")):
-            return False
-        if not NO_TESTS.isdisjoint(path.split("/")):
+        if not is_readable(path):
             return False
         runner = self.runner
         governing = [area for area in self.areas if below(path, area.folder)]
@@ -156,21 +153,12 @@ class RunnerScope:
 
     def packages(self, folder: str) -> frozenset[str]:
         """Runners that the nearest folder speaks of which speaks of any, in its package or by a configuration."""
-        if folder not in self.announced:
+        announced: dict[str, frozenset[str]] = self.project.shared.setdefault("javascript announced", {})
+        if folder not in announced:
             data = self.project.data(f"{folder}/package.json" if folder else "package.json")
-            found = ANNOUNCING & dependencies(data) | started(data) | self.configured().get(folder, frozenset())
-            self.announced[folder] = found or (self.packages(folder_of(folder)) if folder else frozenset())
-        return self.announced[folder]
-
-    def configured(self) -> dict[str, frozenset[str]]:
-        """Folder -> runners with a configuration file in it."""
-        if self.configs is None:
-            self.configs = {}
-            for path in self.project.configs:
-                stem = path.rpartition("/")[2].lstrip(".").partition(".")[0].removesuffix("rc")
-                if stem in ANNOUNCING or stem == "deno":
-                    self.configs[folder_of(path)] = self.configs.get(folder_of(path), frozenset()) | {stem}
-        return self.configs
+            found = ANNOUNCING & dependencies(data) | started(data) | configured(self.project).get(folder, frozenset())
+            announced[folder] = found or (self.packages(folder_of(folder)) if folder else frozenset())
+        return announced[folder]
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +182,27 @@ class RunnerFramework:
     def scope(self, project: Project) -> RunnerScope:
         """Read every configuration of the repository."""
         return RunnerScope(self.runner, project, list(self.areas(project)))
+
+
+@lru_cache(maxsize=8_192)
+def is_readable(path: str) -> bool:
+    """Whether a file could hold tests of any runner; each of them asks."""
+    if language_of(path) not in LANGUAGES or path.endswith((".d.ts", ".d.mts", ".d.cts")):
+        return False
+    return NO_TESTS.isdisjoint(path.split("/"))
+
+
+def configured(project: Project) -> dict[str, frozenset[str]]:
+    """Folder -> runners with a configuration file in it."""
+    if "javascript configured" not in project.shared:
+        found: dict[str, frozenset[str]] = {}
+        for path in project.configs:
+            stem = path.rpartition("/")[2].lstrip(".").partition(".")[0].removesuffix("rc")
+            if stem in ANNOUNCING or stem == "deno":
+                found[folder_of(path)] = found.get(folder_of(path), frozenset()) | {stem}
+        project.shared["javascript configured"] = found
+    configs: dict[str, frozenset[str]] = project.shared["javascript configured"]
+    return configs
 
 
 #: what a script starts -> the runner that it announces
