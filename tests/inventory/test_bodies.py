@@ -7,6 +7,7 @@ import pytest
 from tasks.inventory.jvm import bodies as java
 from tasks.inventory.languages import reader
 from tasks.inventory.php import bodies as php
+from tasks.inventory.python import bodies as python
 from tests.inventory.test_corpus import CORPUS
 
 FILLER = b'$this->assertSame("a", $this->cart()->total([1, 2, 3]));\n        '
@@ -53,10 +54,68 @@ class CartTest extends Base {
     @Test abstract void none();
 }
 '''.replace(b"FILLER", b"cart.add(1, 2, 3).and(() -> { assertEquals(1, 2); });\n")
+PYTHON = rb'''import pytest
+TEMPLATE = """
+def test_in_text():
+    FILLER
+"""
+@pytest.fixture(params=[1, (2, ")")])  # def test_no():
+def cart(request, size: "dict[str, int]" = {"a": [1, (2)]}) -> "Cart":  # {
+    FILLER
+    yield 1
+
+    # at the end of its body
+
+def only(reason):
+    FILLER
+    return pytest.mark.skipif(True, reason=reason)
+
+def make(base):
+    FILLER
+    class TestMade(base):
+        def test_made(self):
+            FILLER
+    return TestMade
+
+class TestCart:
+    def test_text(self):
+        """It says: "def test_no(self):"
+
+def test_nor_this():
+    """
+        FILLER
+    if True:
+        def test_if(self): FILLER
+
+    async def test_brackets(
+        self, more=(1,
+    2)):
+        FILLER
+        value = [
+    1, "]", r"\\", f"{self['a']}", b'\'',
+        ]
+    # between
+
+        FILLER \
+            + 1
+    def test_short(self): FILLER
+    @pytest.mark.skip
+    def test_last(self):
+        FILLER
+        FILLER
+only_lambda = lambda: 0
+def test_outside():
+    FILLER
+    for one in FILLER:
+        return one.two
+    def test_hidden():
+        FILLER'''.replace(b"FILLER", b'assert request.cart({"a": [1, 2, (3)]}, "#", more=True)  # and (so on')
 RECORD = b"record Point(int x, int y) {\n" + b"    @Test void sums() { assertEquals(3, x + y); }\n" * 5 + b"}\n"
 
 
-@pytest.mark.parametrize(("language", "module", "source"), [("php", php, PHP), ("java", java, JAVA)])
+@pytest.mark.parametrize(
+    ("language", "module", "source"), [("php", php, PHP), ("java", java, JAVA), ("python", python, PYTHON)]
+)
 def test_what_is_read_is_the_same(
     language: str, module: object, source: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -66,15 +125,17 @@ def test_what_is_read_is_the_same(
     assert less.count(b"\n") == source.count(b"\n")
     monkeypatch.setattr("tasks.inventory.php.bodies.blanked", lambda source, *_: source)
     monkeypatch.setattr("tasks.inventory.jvm.bodies.blanked", lambda source, *_: source)
+    monkeypatch.setattr("tasks.inventory.python.facts.without", lambda source: source)
     assert reader(language).extract(source, language) == short
 
 
-@pytest.mark.parametrize(("suffix", "language"), [("php", "php"), ("java", "java")])
+@pytest.mark.parametrize(("suffix", "language"), [("php", "php"), ("java", "java"), ("py", "python")])
 def test_the_corpus_is_read_the_same(suffix: str, language: str, monkeypatch: pytest.MonkeyPatch) -> None:
     sources = [path.read_bytes() for path in sorted(CORPUS.rglob(f"*.{suffix}.sample"))]
     short = [reader(language).extract(source, language) for source in sources]
     assert short
     monkeypatch.setattr("tasks.inventory.bodies.SHORTEST", 1 << 30)
+    monkeypatch.setattr("tasks.inventory.python.bodies.SHORTEST", 1 << 30)
     assert [reader(language).extract(source, language) for source in sources] == short
 
 
@@ -103,3 +164,24 @@ def test_hostile_text_takes_no_longer_than_its_length(unit: bytes, tail: bytes) 
     php.without(b"<?php " + unit * (150_000 // len(unit)) + tail)
     java.without(unit * (150_000 // len(unit)) + tail)
     assert time.process_time() - before < 2
+
+
+@pytest.mark.parametrize("tail", [b"", b"()" * 50_000, b"x" * 100_000, b"\n" * 100_000], ids=["", "()", "x", "lines"])
+@pytest.mark.parametrize(
+    "unit",
+    [b"def a(", b"def a():\n", b"def a():\n ", b"(", b"()", b"def a(" + b"(" * 10 + b")" * 10, b'"', b'""', b'"""',
+     b"'''a", b'"""a""" ', b"\\", b"\\\n", b"#", b"#\n", b" ", b" \n", b"\tdef a():\n\t\tx = (\n", b"async ",
+     b"def a():\n  return (", b"f'"],
+)  # fmt: skip
+def test_hostile_python_takes_no_longer_than_its_length(unit: bytes, tail: bytes) -> None:
+    before = time.process_time()
+    python.without(unit * (150_000 // len(unit)) + tail)
+    python.without(b"def a():\n    " + unit * (150_000 // len(unit)) + tail)
+    python.without(b"".join(b" " * depth + b"def a():\n" for depth in range(500)) + unit * 10_000 + tail)
+    assert time.process_time() - before < 2
+
+
+@pytest.mark.parametrize("ending", [b"\n", b"\r\n"])
+def test_python_with_any_line_ending_is_shortened(ending: bytes) -> None:
+    source = ending.join([b"def test_one():", b"    assert 1" * 6, b"", b"    assert 2" * 6, b"", b"x = 1", b""])
+    assert python.without(source).split() == [b"def", b"test_one():", b"0", b"x", b"=", b"1"]

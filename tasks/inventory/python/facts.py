@@ -12,6 +12,7 @@ from typing import Any, Final
 from tree_sitter import Node
 
 from tasks.inventory.model import Facts
+from tasks.inventory.python.bodies import without
 from tasks.inventory.syntax import column, end_line, line, named, parse, text
 
 Item = dict[str, Any]
@@ -28,7 +29,7 @@ WORDS: Final = frozenset({"identifier", "attribute", "dotted_name"})
 
 def extract(source: bytes, language: str) -> Facts:
     """Read one file: {"body": items}."""
-    return {"body": list(_body(parse(source, language)))}
+    return {"body": list(_body(parse(without(source), language)))}
 
 
 def _body(block: Node | None, **flags: bool) -> Iterator[Item]:
