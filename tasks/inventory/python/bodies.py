@@ -1,7 +1,8 @@
 """Python without the bodies of its functions, line for line: what they do is nobody's concern, and parsing costs most.
 
-Bodies are kept that return what may be a decorator, or write classes: see `facts`.  A body ends where its indentation
-does, outside of brackets and strings.  The scan stops where that is in doubt, and what follows is parsed as it stands.
+Bodies are kept that return what may be a decorator, or write classes, and those of hooks: see `facts`.  A body ends
+where its indentation does, outside of brackets and strings.  The scan stops where that is in doubt, and what follows is
+parsed as it stands.
 """
 
 import re
@@ -35,6 +36,7 @@ def _pattern() -> re.Pattern[bytes]:
 SCAN: Final = _pattern()
 FIRST: Final = re.compile(BLANK + rb"(?P<indent>[ \t]++)")
 FOLLOWING: Final = re.compile(BLANK + rb"(?P<indent>[ \t\r\f]*+)")
+HOOK: Final = re.compile(rb"def\s+pytest_(?:collection_modifyitems|itemcollected)\b")
 #: statements whose function is kept
 TELLING: Final = re.compile(rb"^([ \t]++)(?:return\b[^\n]*?(?:[.(\[\\]|skip)|class\b|@)", re.MULTILINE)
 
@@ -51,7 +53,9 @@ def without(source: bytes) -> bytes:
         if after and len(after["indent"]) > len(found["indent"]) and after.end() < len(source):
             break
         first = FIRST.match(source, start, end)
-        if first is None or end - start < SHORTEST or is_telling(source, start, end, first["indent"]):
+        if first is None or end - start < SHORTEST or HOOK.search(source, found.start(), start):
+            continue
+        if is_telling(source, start, end, first["indent"]):
             continue
         parts += [source[done:start], b"\n" * (source.count(b"\n", start, end) - 1), first["indent"], b"0\n"]
         done = end

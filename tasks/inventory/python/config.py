@@ -28,6 +28,10 @@ CONFIGS: Final = {
 }
 
 
+#: names of marks that a test must or must not have, and a mark it is given
+Giving = list[tuple[list[str], str]]
+
+
 def config_language(path: str) -> str | None:
     """Format of a file that may configure pytest."""
     name = path.rpartition("/")[2]
@@ -183,6 +187,17 @@ def conftest_ignores(project: Project) -> Iterator[str]:
                 and not item.get("maybe")
             ):
                 yield from (joined(folder_of(path), ignored) for ignored in item.get("strings", []))
+
+
+def conftest_marks(project: Project) -> dict[str, Giving]:
+    """Folder -> marks that the hooks of its conftest.py give to tests with others."""
+    found = {
+        folder_of(path): [
+            (needed, word) for item in project.configs[path].get("body", []) for needed, word in item.get("gives", ())
+        ]
+        for path in project.named("conftest.py")
+    }
+    return {folder: given for folder, given in found.items() if given}
 
 
 def gives_marks(project: Project) -> bool:

@@ -13,6 +13,7 @@ from tree_sitter import Node
 
 from tasks.inventory.model import Facts
 from tasks.inventory.python.bodies import without
+from tasks.inventory.python.hooks import HOOKS, gives
 from tasks.inventory.syntax import column, end_line, line, named, parse, text
 
 Item = dict[str, Any]
@@ -85,6 +86,8 @@ def _function(node: Node, marks: list[Mark]) -> Item:
         item["returns"] = returned
     if built := list(_built(node)):
         item["built"] = built
+    if item["name"] in HOOKS and (given := gives(node)):
+        item["gives"] = given
     return item
 
 

@@ -107,6 +107,15 @@ def module(names: Names, path: str, body: Iterable[Item]) -> Marks:
     return total
 
 
+def given(marks: Marks, rules: Iterable[tuple[list[str], str]]) -> Marks:
+    """Marks with those that hooks add.  rules: as `hooks.gives`; an option may keep a test from what it is given."""
+    words = [
+        word for needed, word in rules if all((name.lstrip("!") in marks.names) != (name[0] == "!") for name in needed)
+    ]
+    added = Marks(any(word in SKIPS for word in words), any(word in FAILS for word in words), depends=True)
+    return marks | added if words else marks
+
+
 def is_fixture(item: Item) -> bool:
     """Whether a def is no function that could be a test."""
     words = (str(mark[0]).rpartition(".")[2] for mark in item.get("marks", ()))

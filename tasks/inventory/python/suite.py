@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tasks.inventory.model import FactsByPath, Test
-from tasks.inventory.project import Project
+from tasks.inventory.project import Project, below
 from tasks.inventory.python.collect import Collector, Hit, Rules
-from tasks.inventory.python.config import PytestScope, scope_of, scopes
-from tasks.inventory.python.marks import Marks
+from tasks.inventory.python.config import Giving, PytestScope, conftest_marks, scope_of, scopes
+from tasks.inventory.python.marks import Marks, given
 from tasks.inventory.python.names import Item, Names, last_names
 from tasks.inventory.python.rounds import Rounds
 
@@ -23,12 +23,14 @@ class PythonSuite:
     located: dict[tuple[str, str, int], str | None] = field(default_factory=dict)
     rounds: Rounds = field(default_factory=Rounds)
     folded: dict[tuple[str, ...], list[list[Hit]]] = field(default_factory=dict)
+    hooks: dict[str, Giving] = field(default_factory=dict)
 
     @classmethod
     def of(cls, project: Project) -> "PythonSuite":
         """Read the configurations, once for both frameworks."""
         if "python" not in project.shared:
-            project.shared["python"] = cls(project, scopes(project), frozenset(last_names(project.paths)))
+            modules = frozenset(last_names(project.paths))
+            project.shared["python"] = cls(project, scopes(project), modules, hooks=conftest_marks(project))
         suite: PythonSuite = project.shared["python"]
         return suite
 
@@ -93,11 +95,13 @@ class PythonSuite:
         for path in owned:
             self.project.beat()
             scope = self.scope_of(path)
-            rules = scope.rules
-            collector = collectors.setdefault(rules, Collector(names, rules))
+            collector = collectors.setdefault(scope.rules, Collector(names, scope.rules))
+            giving = [rule for folder, rules in self.hooks.items() if below(path, folder) for rule in rules]
             for hit in collector.module(path):
                 if scope.drops(path, hit):
                     continue
+                if giving and hit.marks.names:
+                    hit = hit._replace(marks=given(hit.marks, giving))  # noqa: PLW2901 - the same test
                 folded.setdefault((*hit.place, hit.in_case), []).append(hit)
         return list(folded.values())
 
