@@ -44,10 +44,10 @@ def take(kit: Wired, repository: Repository, commit: str, known: KnownFacts, che
     source, workdir = source_of(repository, kit.settings), kit.settings.home / "work"
     with fetched(source, commit, workdir=workdir, limits=limits, checkpoint=checkpoint) as fetched_repository:
         found = inventory(fetched_repository, cache=_Cache(known), checkpoint=checkpoint)
-    files = [
+    files = (  # made one by one: as dicts, 100,000 tests take 100 MB
         FileRow(file.path, file.blob_id, file.framework, [test.row() for test in file.tests], file.skipped, file.hints)
         for file in found.files
-    ]
+    )
     return Taken(files, found.summary())
 
 

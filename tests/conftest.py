@@ -168,8 +168,8 @@ class World:
         """Complete a delivery with these files."""
         tests = [test for file in files for test in file.tests]
         summary = {"tests": len(tests), "files": len(files), "suites": 0, "by_status": {}, "by_framework": {}}
-        save(self.uow, files, self.policy)
-        return finish(self.uow, delivery, user_id, files, summary, self.policy, now=self.now)
+        listing = save(self.uow, files, self.policy)
+        return finish(self.uow, delivery, user_id, listing, summary, now=self.now)
 
     def fail(self, delivery: Delivery, user_id: UUID | None, failure: Failure) -> Outcome:
         """End an attempt with a failure."""

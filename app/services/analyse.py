@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -21,9 +21,9 @@ Checkpoint = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What the engine found.  summary: totals as in the contract."""
+    """What the engine found.  files: by path, to be read once; summary: totals as in the contract."""
 
-    files: Sequence[FileRow]
+    files: Iterable[FileRow]
     summary: dict[str, Any]
 
 
@@ -60,7 +60,7 @@ def analyse(
 ) -> Outcome:
     """Take the inventory and finish the job.  take: the engine, bound to one commit.  Raises what the engine raises."""
     taken = take(KnownFacts(uow, policy.parser_version, clock), checkpoint)
-    checkpoint("saving", 0, len(taken.files))
-    save(uow, taken.files, policy)
-    checkpoint("saving", len(taken.files), len(taken.files))
-    return finish(uow, delivery, user_id, taken.files, taken.summary, policy, now=clock())
+    checkpoint("saving", 0, 0)
+    listing = save(uow, taken.files, policy)
+    checkpoint("saving", len(listing), len(listing))
+    return finish(uow, delivery, user_id, listing, taken.summary, now=clock())

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from datetime import datetime
+from itertools import islice
 from typing import Any
 from uuid import UUID
 
@@ -11,18 +12,26 @@ from app.domain.lifecycle import Delivery, Outcome
 from app.domain.queues import Service
 from app.services import end
 from app.services.policy import Policy
-from app.store import analyses, events, inventories, messages, quota
+from app.store import analyses, events, file_lists, messages, quota
+from app.store.file_lists import Listing
 from app.store.inventories import FileRow
 from app.store.unit_of_work import UnitOfWork, retried
 
-BATCH = 500  # files per statement while saving; about 1 MB of JSON
+BATCH = 32  # lists per statement while saving: some 500 files, about 1 MB of JSON
 
 
-def save(uow: UnitOfWork, files: Sequence[FileRow], policy: Policy) -> None:
-    """Store the tests of files by content, outside the finish commit, so that it holds the user's row only briefly."""
-    for first in range(0, len(files), BATCH):
+def save(uow: UnitOfWork, files: Iterable[FileRow], policy: Policy) -> Listing:
+    """Store files by content, outside the finish commit, so that it holds the user's row only briefly.
+
+    files: by path; one batch of them is in hand at a time.  Returns what the commit has to attach.
+    """
+    listing: list[bytes] = []
+    lists = file_lists.lists(files, policy.parser_version)
+    while batch := list(islice(lists, BATCH)):
         with uow.begin() as tx:
-            inventories.store_files(tx, files[first : first + BATCH], policy.parser_version)
+            file_lists.store(tx, batch, policy.parser_version)
+        listing += [one.digest for one in batch]
+    return listing
 
 
 @retried
@@ -30,17 +39,15 @@ def finish(
     uow: UnitOfWork,
     delivery: Delivery,
     user_id: UUID | None,
-    files: Sequence[FileRow],
+    listing: Listing,
     summary: dict[str, Any],
-    policy: Policy,
     *,
     now: datetime,
 ) -> Outcome:
-    """End the job as completed, or change nothing when the lease is lost.
+    """End the job as completed, or change nothing when the lease is lost.  listing: from `save`.
 
     Locks: users row, then the message.  Returns: COMPLETED, CANCELLED or STALE.
     """
-    listed = inventories.listing(files)  # the lock on the user's row is for statements only
     with uow.begin() as tx:
         held = end.hold(tx, delivery, user_id)
         if held is None:
@@ -50,7 +57,7 @@ def finish(
         total = int(summary["tests"])
         if not analyses.complete(tx, delivery.job_id, total_tests=total, summary=summary, now=now):
             return Outcome.STALE
-        inventories.attach(tx, delivery.job_id, listed, policy.parser_version)
+        file_lists.attach(tx, delivery.job_id, listing)
         quota.settle(tx, delivery.job_id, resource_id=delivery.job_id, now=now)
         messages.delete(tx, delivery.job_id)
         end.leave(tx, delivery, Service.ANALYSIS, held, now=now)

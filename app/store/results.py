@@ -51,28 +51,32 @@ _MATCHES = f"""
        AND (CAST(:q AS text) IS NULL
             OR strpos(lower(concat_ws(' ', t.test->>'name', t.test->>'suites')), lower(:q)) > 0)"""
 _FILTERED = f"{_TESTS} AND {_MATCHES}"
-# The first condition on the ordinal bounds the index scan; without it each page would read all files before it.
+# In the order of the index of lists, which ordinals follow.
+_ORDER = "f.last_ordinal, f.position"
+# The first condition bounds the index scan; without it each page would read all files before it.
 _PAGE = text(f"""
     SELECT f.ordinal, t.position, f.path, t.test {_FILTERED}
-       AND f.ordinal >= :after_file AND (f.ordinal, t.position) > (:after_file, :after_test)
-     ORDER BY f.ordinal, t.position LIMIT :most""")
+       AND f.last_ordinal >= :after_file AND (f.ordinal, t.position) > (:after_file, :after_test)
+     ORDER BY {_ORDER}, t.position LIMIT :most""")
 _COUNT = text(f"SELECT count(*) {_FILTERED}")
 _SHEET = text(f"""
     SELECT f.ordinal, t.position, f.path, t.test {_FILTERED}
-     ORDER BY f.ordinal, t.position LIMIT :most OFFSET :before""")
+     ORDER BY {_ORDER}, t.position LIMIT :most OFFSET :before""")
 _TALLIES = text(f"""
     SELECT t.test->>'framework' AS framework, t.test->>'status' AS status, {_KIND} AS kind,
            {_CONDITIONAL} AS conditional, count(*) AS tests, count(*) FILTER (WHERE {_MATCHES}) AS matching
     {_TESTS} GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4""")
 _HINTS = text("""
     SELECT f.path, i.hints FROM analysis_files f JOIN file_inventories i ON i.id = f.file_inventory_id
-     WHERE f.analysis_id = :analysis_id AND f.ordinal = ANY (CAST(:ordinals AS integer[]))""")
+     WHERE f.analysis_id = :analysis_id AND f.ordinal = ANY (CAST(:ordinals AS integer[]))
+       AND f.last_ordinal >= :least AND f.first_ordinal <= :greatest""")
 _LISTED = f"""
       FROM analysis_files f LEFT JOIN file_inventories i ON i.id = f.file_inventory_id
      WHERE f.analysis_id = :analysis_id AND (i.total_tests > 0 OR f.skipped IS NOT NULL) AND {_PATH} AND {_ABOUT}"""
 _LIST = text(f"""
     SELECT f.ordinal, f.path, i.framework, coalesce(i.total_tests, 0) AS tests, f.skipped,
-           coalesce(i.hints, '[]') AS hints {_LISTED} AND f.ordinal > :after ORDER BY f.ordinal LIMIT :most""")
+           coalesce(i.hints, '[]') AS hints {_LISTED}
+       AND f.last_ordinal > :after AND f.ordinal > :after ORDER BY {_ORDER} LIMIT :most""")
 _COUNT_LISTED = text(f"SELECT count(*) {_LISTED}")
 # No index by path: the other side's files are hashed, some thousand rows.
 _DIFFERENT = text("""
@@ -81,7 +85,7 @@ _DIFFERENT = text("""
       LEFT JOIN analysis_files o ON o.analysis_id = :other_id AND o.path = f.path
      WHERE f.analysis_id = :analysis_id
        AND (f.skipped IS NOT NULL OR o.file_inventory_id IS DISTINCT FROM f.file_inventory_id)
-     ORDER BY f.ordinal""")
+     ORDER BY f.last_ordinal, f.position""")
 _SAME = text("""
     SELECT coalesce(sum(i.total_tests), 0) FROM analysis_files f
       JOIN analysis_files o
@@ -90,7 +94,7 @@ _SAME = text("""
      WHERE f.analysis_id = :analysis_id""")
 _SKIPPED = text("""
     SELECT path, skipped AS reason FROM analysis_files
-     WHERE analysis_id = :analysis_id AND skipped IS NOT NULL ORDER BY ordinal LIMIT :most""")
+     WHERE analysis_id = :analysis_id AND skipped IS NOT NULL ORDER BY last_ordinal, position LIMIT :most""")
 
 
 def page(tx: Tx, analysis_id: UUID, wanted: TestFilter, *, after: tuple[int, int], most: int) -> list[Row[Any]]:
@@ -121,7 +125,9 @@ def tallies(tx: Tx, analysis_id: UUID, wanted: TestFilter) -> list[Row[Any]]:
 
 def hints(tx: Tx, analysis_id: UUID, ordinals: Iterable[int]) -> dict[str, list[str]]:
     """What files are about, by path."""
-    rows = tx.run(_HINTS, analysis_id=analysis_id, ordinals=sorted(set(ordinals)))
+    wanted = sorted(set(ordinals))
+    least, greatest = (wanted[0], wanted[-1]) if wanted else (0, 0)
+    rows = tx.run(_HINTS, analysis_id=analysis_id, ordinals=wanted, least=least, greatest=greatest)
     return {row.path: row.hints for row in rows}
 
 

@@ -144,13 +144,13 @@ BREAKS: dict[str, tuple[str, str, list[dict[str, Any]]]] = {
         [{"completed": 2}],
     ),
     "a result that lacks tests": (
-        "I7", "DELETE FROM analysis_files WHERE analysis_id = :completed",
+        "I7", "DELETE FROM analysis_file_lists WHERE analysis_id = :completed",
         [{"id": "completed", "said": 1, "found": None}],
     ),
     "tests of an analysis that is not completed": (
         "I7",
-        """INSERT INTO analysis_files SELECT :running, ordinal, path, file_inventory_id, skipped
-             FROM analysis_files WHERE analysis_id = :later""",
+        """INSERT INTO analysis_file_lists SELECT :running, last_ordinal, first_ordinal, file_list_id
+             FROM analysis_file_lists WHERE analysis_id = :later""",
         [{"id": "running", "completed": 0, "found": 1}],
     ),
     "a key that names no job": (

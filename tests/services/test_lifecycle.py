@@ -163,7 +163,7 @@ def test_a_job_is_billed_to_the_period_in_which_it_was_accepted(world: World) ->
     user = world.user(analyses=1)
     delivery = world.running(user)
     later = NOW + timedelta(days=40)
-    finish(world.uow, delivery, user, (), {"tests": 0}, world.policy, now=later)
+    finish(world.uow, delivery, user, (), {"tests": 0}, now=later)
     assert usage.usage(world.uow, account(world, user), now=NOW)["analysis"]["used"] == 1
     assert usage.usage(world.uow, account(world, user), now=later)["analysis"]["used"] == 0
 
@@ -373,14 +373,14 @@ def test_whoever_asks_for_a_commit_whose_job_is_being_cancelled_gets_a_job_of_th
 
 
 def test_a_finish_reads_its_files_before_it_holds_anything(world: World) -> None:
-    class Files(list[FileRow]):
-        def __iter__(self) -> Iterator[FileRow]:
+    def files() -> Iterator[FileRow]:
+        for number in range(1_200):  # more than a batch
             assert world.uow.engine.pool.checkedout() == 0  # type: ignore[attr-defined]
-            return super().__iter__()
+            yield FileRow(f"test_{number:04}.py", f"{number:040}", "pytest", [_test("test_a", 1)], None)
 
     user = world.user()
     delivery = world.running(user)
-    files = Files([FileRow("test_a.py", "0" * 40, "pytest", [_test("test_a", 1)], None)])
-    save(world.uow, files, world.policy)
-    outcome = finish(world.uow, delivery, user, files, {"tests": 1}, world.policy, now=NOW)
+    listing = save(world.uow, files(), world.policy)
+    outcome = finish(world.uow, delivery, user, listing, {"tests": 1_200}, now=NOW)
+    assert world.value("SELECT count(*) FROM analysis_files") == 1_200
     assert outcome is Outcome.COMPLETED

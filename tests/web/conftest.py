@@ -36,7 +36,7 @@ from tasks.publish import publisher
 
 EMPTY = """
     TRUNCATE users, codebases, kombu_group, kombu_message, kombu_dead_letter, job_events, usage_events, analyses,
-             analysis_requests, file_inventories, analysis_files, blob_facts, rate_buckets, reconciliations, audit_log CASCADE;
+             analysis_requests, file_inventories, file_lists, blob_facts, rate_buckets, reconciliations, audit_log CASCADE;
     UPDATE subscription_plans SET analyses_per_period = 50 WHERE tier = 'free';
     UPDATE kombu_queue SET paused_at = NULL"""
 POLICY = Policy("1.0.0+test")
@@ -100,8 +100,8 @@ class Web:
     def completed(self, job_id: str, files: list[FileRow] | None = None) -> None:
         """Run the job to its end."""
         delivery, files = self.started(job_id), inventory() if files is None else files
-        finish.save(self.uow, files, POLICY)
-        done = finish.finish(self.uow, delivery, self._owner(job_id), files, summary(files), POLICY, now=_now())
+        listing = finish.save(self.uow, files, POLICY)
+        done = finish.finish(self.uow, delivery, self._owner(job_id), listing, summary(files), now=_now())
         assert done is Outcome.COMPLETED
 
     def failed(
