@@ -36,9 +36,12 @@ class Service:
 
     def fairlane(self, *arguments: str) -> str:
         """Run a command of the service's command line and return what it prints."""
-        env = os.environ | {"FAIRLANE_HOME": str(self.home)}
+        env = os.environ | {"FAIRLANE_HOME": str(self.home), "FAIRLANE_URL": self.url, "FAIRLANE_TOKEN": self.token}
         argv = [sys.executable, "-m", "app.cli", *arguments]
-        return subprocess.run(argv, env=env, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+        done = subprocess.run(argv, env=env, cwd=ROOT, check=False, capture_output=True, text=True)
+        if done.returncode:
+            raise RuntimeError(f"{arguments}: {done.stdout}{done.stderr}")
+        return done.stdout
 
 
 @contextlib.contextmanager

@@ -4,24 +4,26 @@ import argparse
 import json
 from pathlib import Path
 
-from bench.inventory import engine, whole
+from bench.inventory import engine, later, whole
 
 
 def main() -> None:
     """One repository after the other."""
     parser = argparse.ArgumentParser(prog="python -m bench.inventory", description=__doc__)
     parser.add_argument("repositories", nargs="+", metavar="PATH[@COMMIT]")
-    parser.add_argument("--only", choices=["command", "engine"], help="one half of it")
+    parser.add_argument("--only", choices=["command", "engine", "later"], help="one part of it")
     given = parser.parse_args()
     print(f"import of the engine {engine.import_seconds():.3f} s", flush=True)
     found = {}
     for name in given.repositories:
         path, _, commit = name.partition("@")
         figures: dict[str, float] = {}
-        if given.only != "command":
+        if given.only in (None, "engine"):
             figures |= engine.measure(path, commit or None)
-        if given.only != "engine":
+        if given.only in (None, "command"):
             figures |= whole.measure(path, commit or "HEAD")
+        if given.only in (None, "later"):
+            figures |= later.measure(path, *engine.files_with_tests(path, commit or None))
         found[Path(path).parent.name if Path(path).name == "repo" else Path(path).name] = figures
         print(name)
         for what, figure in figures.items():

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from bench.inventory.commits import next_commit
 from tasks.inventory import Facts, FactsKey, ParseLimits, Source, fetched, inventory, resolve
 from tasks.inventory.repository import Refusal, Repository
 
@@ -60,6 +61,14 @@ def measure(path: str, commit: str | None) -> dict[str, float]:
         }
 
 
+def files_with_tests(path: str, commit: str | None) -> tuple[str, list[str]]:
+    """(commit id, paths)."""
+    source = Source.local(Path(path))
+    commit, _ = resolve(source, commit)
+    with tempfile.TemporaryDirectory() as work, fetched(source, commit, workdir=Path(work)) as repo:
+        return commit, [file.path for file in inventory(repo).files if file.tests]
+
+
 def import_seconds() -> float:
     """Of the engine, in a fresh process without its start."""
     argv = [sys.executable, "-c", TESTS]
@@ -70,27 +79,13 @@ def _changed(repo: Repository, path: str, work: str, seen: Memory) -> dict[str, 
     """A second commit that changes one file with tests: what is parsed again, and how long it takes."""
     file = next(file.path for file in inventory(repo, cache=seen).files if file.tests)
     clone = Path(work) / "clone"
-    for argv in (
-        ["git", "clone", "--quiet", "--shared", "--no-checkout", path, str(clone)],
-        ["git", "-C", str(clone), "checkout", "--quiet", repo.commit, "--", file],
-    ):
-        subprocess.run(argv, check=True, capture_output=True)
-    with (clone / file).open("ab") as target:
-        target.write(b"\n")
-    blob = _git(clone, "hash-object", "-w", file)
-    _git(clone, "read-tree", repo.commit)
-    _git(clone, "update-index", "--cacheinfo", f"100644,{blob},{file}")
-    who = ("-c", "user.name=a", "-c", "user.email=a@example.org")
-    commit = _git(clone, *who, "commit-tree", _git(clone, "write-tree"), "-p", repo.commit, "-m", "one file")
+    argv = ["git", "clone", "--quiet", "--shared", "--bare", path, str(clone)]
+    subprocess.run(argv, check=True, capture_output=True)
+    commit = next_commit(clone, repo.commit, file)
     with fetched(Source.local(clone), commit, workdir=Path(work)) as second:
         known, before = Memory(dict(seen.facts)), time.perf_counter()
         inventory(second, cache=known)
         return {"after one change s": time.perf_counter() - before, "after one change, files parsed": known.stored}
-
-
-def _git(directory: Path, *argv: str) -> str:
-    done = subprocess.run(["git", "-C", str(directory), *argv], check=True, capture_output=True, text=True)
-    return done.stdout.strip()
 
 
 def _contents(repo: Repository, keys: Sequence[FactsKey]) -> list[tuple[FactsKey, bytes]]:
