@@ -124,9 +124,12 @@ def store_files(tx: Tx, files: Iterable[Written], parser_version: str) -> None:
 
 
 def _json(value: object) -> str:
-    return _NUL.sub("\\1\ufffd", clean(json.dumps(value, ensure_ascii=False, separators=(",", ":"))))
+    said = clean(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+    return _NUL.sub("\\1\ufffd", said) if "\\u0000" in said else said
 
 
 def clean(value: str) -> str:
     """PostgreSQL stores neither NUL nor lone surrogates; a repository may hold both."""
+    if value.isascii() and "\x00" not in value:
+        return value
     return value.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
