@@ -17,6 +17,8 @@ BASES_WITH_INIT: Final = frozenset(
      "IntEnum", "StrEnum", "Flag", "IntFlag", "Thread", "BaseModel", "RuleBasedStateMachine"}
 )  # fmt: skip
 ERRORS: Final = ("Error", "Exception", "Warning")
+CASES: Final = ("TestCase",)
+LIKE_CASES: Final = ("Test", "Tests")  # what libraries call the cases that they give others to build on
 METHODS: Final = ("test",)  # unittest's own prefix; it needs no underscore
 
 
@@ -54,14 +56,6 @@ class Hit:
 def refused(table: dict[str, Found], name: str) -> bool:
     """Whether `__test__` of this name is set to False."""
     return name in table and table[name].item.get("const") == "False"
-
-
-def aliased(member: Found, members: dict[str, Found]) -> Found:
-    """A member, or for `test_this = _check` the def that it is another name of."""
-    plain = member.item["k"] == "set" and not member.item.get("called")
-    values = member.item.get("values", []) if plain else []
-    other = members.get(values[0][0]) if len(values) == 1 else None
-    return other if other is not None and other.item["k"] == "def" else member
 
 
 def matches(name: str, patterns: tuple[str, ...]) -> bool:
@@ -135,7 +129,7 @@ class Collector:
         """Whether a decorator or a base outside the repository gives the class an `__init__` or `__new__`."""
         for parent in order:
             words = {str(mark[0]).rpartition(".")[2] for mark in parent.item.get("marks", [])}
-            bases = {dotted.rpartition(".")[2] for dotted in parent.item["bases"]}
+            bases = {base.rpartition(".")[2] for base in self.outside([parent])}
             if words & DATA_CLASSES or bases & BASES_WITH_INIT or any(base.endswith(ERRORS) for base in bases):
                 return True
         return False
@@ -146,7 +140,17 @@ class Collector:
         for found in reversed(order):
             outer = (*found.outer, found.item["name"])
             table |= bind(Found(found.path, item, outer) for item in found.item["body"])
-        return {name: aliased(inner, table) for name, inner in table.items()}
+        return {name: self.aliased(inner, table) for name, inner in table.items()}
+
+    def aliased(self, member: Found, members: dict[str, Found]) -> Found:
+        """A member, or for `test_this = check` the def that it is another name of."""
+        plain = member.item["k"] == "set" and not member.item.get("called")
+        values = member.item.get("values", []) if plain else []
+        if len(values) != 1:
+            return member
+        dotted = values[0][0]
+        other = members.get(dotted) or self.names.meaning(member.path, dotted)
+        return other if isinstance(other, Found) and other.item["k"] == "def" else member
 
     def order(self, found: Found) -> list[Found]:
         """A class and its bases in the repository, nearest first."""
@@ -167,14 +171,18 @@ class Collector:
                 yield base
 
     def is_case(self, found: Found) -> bool:
-        """Whether the bases end outside the repository in something called ...TestCase."""
-        outside = (
-            meaning
-            for parent in self.order(found)
-            for dotted in parent.item["bases"]
-            if isinstance(meaning := self.names.meaning(parent.path, dotted, user=parent.item), str)
-        )
-        return any(meaning.endswith("TestCase") for meaning in outside)
+        """Whether the bases end outside the repository in something called ...TestCase.
+
+        A class that pytest would not take by its name is trusted to be one if it is built on a test class at all.
+        """
+        ends = CASES if self.rules.is_class(found.item["name"]) else (*CASES, *LIKE_CASES)
+        return any(base.endswith(ends) for base in self.outside(self.order(found)))
+
+    def outside(self, order: list[Found]) -> Iterator[str]:
+        """Direct bases of these classes that the repository does not hold."""
+        for parent in order:
+            meanings = (self.names.meaning(parent.path, dotted, user=parent.item) for dotted in parent.item["bases"])
+            yield from (meaning for meaning in meanings if isinstance(meaning, str))
 
     def is_machine(self, path: str, bound: Found, meaning: str) -> bool:
         """`TestX = Machine.TestCase`: a state machine's one test, which has no def in the repository."""

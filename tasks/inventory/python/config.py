@@ -45,6 +45,7 @@ class PytestScope:
     ignored: tuple[str, ...] = ()
     rules: Rules = field(default_factory=Rules)
     selection: Selection = field(default_factory=Selection)
+    options: frozenset[str] = frozenset()  # as `plain` spells them
     declared: bool = False  # false for the defaults that hold where there is no configuration
 
     def collects(self, path: str) -> bool:
@@ -61,7 +62,10 @@ class PytestScope:
         entered = ["/".join(folders[:depth]) for depth in range(start + 1, len(folders) + 1)]
         if any(self.shuns(folder) for folder in entered):
             return False
-        return any(fnmatchcase(path if "/" in files else name, files) for files in self.files)
+        # a pattern with a slash is held against the end of the path
+        return any(
+            fnmatchcase(f"/{path}", f"*/{files}") if "/" in files else fnmatchcase(name, files) for files in self.files
+        )
 
     def drops(self, path: str, hit: Hit) -> bool:
         """Whether its options keep a test out that a run would collect from a file."""
@@ -138,6 +142,7 @@ def scope(folder: str, table: dict[str, Any], ignored: tuple[str, ...], project:
             given(table, "python_classes", Rules().classes),
         ),
         selection=selection(options, given=gives_marks(project)),
+        options=frozenset(plain(option.partition("=")[0]) for option in options),
         declared=True,
     )
 
@@ -169,6 +174,18 @@ def option_ignores(options: list[str]) -> Iterator[str]:
     for option, following in zip(options, [*options, ""][1:], strict=True):
         if found := re.fullmatch(r"--ignore(?:-glob)?(?:=(.*))?", option, re.DOTALL):
             yield found[1] if found[1] is not None else following
+
+
+def plain(option: str) -> str:
+    """Name of an option, however it is asked for."""
+    return option.lstrip("-").replace("-", "_")
+
+
+def conftest_skips(project: Project) -> Iterator[tuple[str, str, str, bool]]:
+    """What hooks skip: path of the conftest.py, mark, option that runs its tests all the same, whether it is sure."""
+    for path in project.named("conftest.py"):
+        for item in project.configs[path].get("body", []):
+            yield from ((path, mark, plain(option), sure) for mark, option, sure in item.get("gives", []))
 
 
 def conftest_ignores(project: Project) -> Iterator[str]:

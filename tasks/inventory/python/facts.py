@@ -12,6 +12,7 @@ from typing import Any, Final
 from tree_sitter import Node
 
 from tasks.inventory.model import Facts
+from tasks.inventory.python.given import HOOK, given
 from tasks.inventory.syntax import column, end_line, line, named, parse, text
 
 Item = dict[str, Any]
@@ -82,6 +83,8 @@ def _function(node: Node, marks: list[Mark]) -> Item:
         item["marks"] = marks
     if returned := list(_returns(node)):
         item["returns"] = returned
+    if item["name"] == HOOK and (gives := given(node)):
+        item["gives"] = gives
     if built := list(_built(node)):
         item["built"] = built
     return item
@@ -168,6 +171,8 @@ def _assignment(node: Node) -> Iterator[Item]:
         item["const"] = text(value)
     if value.type == "call":
         item["called"] = True
+        if any(text(child) == item["name"] for child in named(value.child_by_field_name("arguments"))):
+            item["again"] = True  # `test = decorator(test)`
     if strings := [string_of(child) for child in named(value) if child.type == "string"]:
         item["strings"] = strings
     yield {**item, "line": line(target), "add": True} if node.type == "augmented_assignment" else item

@@ -1,13 +1,13 @@
 """Both Python frameworks' view of one repository: candidates, what they lead to, and the tests found."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tasks.inventory.model import FactsByPath, Test
 from tasks.inventory.project import Project
 from tasks.inventory.python.collect import Collector, Hit, Rules
-from tasks.inventory.python.config import PytestScope, scope_of, scopes
+from tasks.inventory.python.config import PytestScope, conftest_skips, scope_of, scopes
 from tasks.inventory.python.marks import Marks
 from tasks.inventory.python.names import Item, Names, last_names
 from tasks.inventory.python.rounds import Rounds
@@ -20,6 +20,7 @@ class PythonSuite:
     project: Project
     scopes: list[PytestScope]
     modules: frozenset[str]
+    skips: tuple[tuple[str, str, str, bool], ...] = ()
     located: dict[tuple[str, str, int], str | None] = field(default_factory=dict)
     rounds: Rounds = field(default_factory=Rounds)
     folded: dict[tuple[str, ...], list[list[Hit]]] = field(default_factory=dict)
@@ -28,7 +29,8 @@ class PythonSuite:
     def of(cls, project: Project) -> "PythonSuite":
         """Read the configurations, once for both frameworks."""
         if "python" not in project.shared:
-            project.shared["python"] = cls(project, scopes(project), frozenset(last_names(project.paths)))
+            modules, skips = frozenset(last_names(project.paths)), tuple(conftest_skips(project))
+            project.shared["python"] = cls(project, scopes(project), modules, skips)
         suite: PythonSuite = project.shared["python"]
         return suite
 
@@ -97,8 +99,17 @@ class PythonSuite:
             for hit in collector.module(path):
                 if scope.drops(path, hit):
                     continue
-                folded.setdefault((*hit.place, hit.in_case), []).append(hit)
+                marked = replace(hit, marks=hit.marks | self.given(scope, hit.marks))
+                folded.setdefault((*hit.place, hit.in_case), []).append(marked)
         return list(folded.values())
+
+    def given(self, scope: PytestScope, marks: Marks) -> Marks:
+        """What hooks of the same run add to the marks that a test has."""
+        total = Marks()
+        for path, mark, option, sure in self.skips if marks.names else ():
+            if mark in marks.names and option not in scope.options and self.scope_of(path) is scope:
+                total |= Marks(skipped=True, always=sure, depends=not sure)
+        return total
 
 
 def weight(marks: Marks) -> tuple[bool, ...]:
