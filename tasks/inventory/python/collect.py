@@ -19,6 +19,8 @@ BASES_WITH_INIT: Final = frozenset(
 ERRORS: Final = ("Error", "Exception", "Warning")
 CASES: Final = ("TestCase",)
 LIKE_CASES: Final = ("Test", "Tests")  # what libraries call the cases that they give others to build on
+LIBRARY_CASES: Final = (*LIKE_CASES, "TestBase")
+DATABASE: Final = "sqlite"  # the one that a library's classes are run on unless another is asked for
 METHODS: Final = ("test",)  # unittest's own prefix; it needs no underscore
 
 
@@ -28,6 +30,7 @@ class Rules:
 
     functions: tuple[str, ...] = ("test",)
     classes: tuple[str, ...] = ("Test",)
+    library: str = ""  # one whose plugin collects the classes that are built on its own, whatever they are called
 
     def is_function(self, name: str) -> bool:
         """Whether a function of this name is a test."""
@@ -82,6 +85,8 @@ class Collector:
                 if self.is_machine(path, bound, meaning):
                     suite = (*bound.outer, name)
                     yield Hit(Found(path, bound.item, suite), outer, in_case=True, name="runTest")
+            elif self.rules.library and meaning.item["k"] == "def":
+                continue  # such a plugin takes none
             elif not refused(self.names.table(path), f"{name}.__test__"):
                 yield from self._named(name, meaning, outer)
         yield from self._made(path, outer)
@@ -111,7 +116,7 @@ class Collector:
             outer |= marks.own(self.names, parent.path, parent.item)
         if in_case:
             yield from self._methods(members, outer)
-        elif self.rules.is_class(name) and not members.keys() & MAKERS and not self.is_made(order):
+        elif self.takes(name, order, members) and not members.keys() & MAKERS and not self.is_made(order):
             for member, inner in members.items():
                 if not refused(members, f"{member}.__test__"):
                     yield from self._named(member, inner, outer)
@@ -175,8 +180,19 @@ class Collector:
 
         A class that pytest would not take by its name is trusted to be one if it is built on a test class at all.
         """
-        ends = CASES if self.rules.is_class(found.item["name"]) else (*CASES, *LIKE_CASES)
+        ends = CASES if self.rules.library or self.rules.is_class(found.item["name"]) else (*CASES, *LIKE_CASES)
         return any(base.endswith(ends) for base in self.outside(self.order(found)))
+
+    def takes(self, name: str, order: list[Found], members: dict[str, Found]) -> bool:
+        """Whether a class is collected, by its name or by the library's classes that it is built on."""
+        if not self.rules.library:
+            return self.rules.is_class(name)
+        only = members["__only_on__"].item.get("strings", []) if "__only_on__" in members else []
+        if name.startswith("_") or (only and not any(database.startswith(DATABASE) for database in only)):
+            return False
+        return any(parent.item["name"] == LIBRARY_CASES[-1] for parent in order) or any(
+            base.startswith(self.rules.library) or base.endswith(LIBRARY_CASES) for base in self.outside(order)
+        )
 
     def outside(self, order: list[Found]) -> Iterator[str]:
         """Direct bases of these classes that the repository does not hold."""

@@ -26,6 +26,8 @@ CONFIGS: Final = {
     "tox.ini": ("ini", "pytest"),
     "setup.cfg": ("ini", "tool:pytest"),
 }
+#: plugin that a conftest.py takes over, and the name its loader gives it -> the library whose classes it collects
+PLUGINS: Final = dict.fromkeys(("sqlalchemy.testing.plugin.pytestplugin", "sqla_pytestplugin"), "sqlalchemy.testing.")
 
 
 def config_language(path: str) -> str | None:
@@ -198,6 +200,14 @@ def conftest_ignores(project: Project) -> Iterator[str]:
                 and not item.get("maybe")
             ):
                 yield from (joined(folder_of(path), ignored) for ignored in item.get("strings", []))
+
+
+def conftest_libraries(project: Project) -> Iterator[tuple[str, str]]:
+    """Folders in which a library's plugin collects, and the library."""
+    for path in project.named("conftest.py"):
+        for item in project.configs[path].get("body", []):
+            if item["k"] == "star" and item["module"] in PLUGINS:
+                yield folder_of(path), PLUGINS[item["module"]]
 
 
 def gives_marks(project: Project) -> bool:

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tasks.inventory.model import FactsByPath, Test
-from tasks.inventory.project import Project
+from tasks.inventory.project import Project, below
 from tasks.inventory.python.collect import Collector, Hit, Rules
-from tasks.inventory.python.config import PytestScope, conftest_skips, scope_of, scopes
+from tasks.inventory.python.config import PytestScope, conftest_libraries, conftest_skips, scope_of, scopes
 from tasks.inventory.python.marks import Marks
 from tasks.inventory.python.names import Item, Names, last_names
 from tasks.inventory.python.rounds import Rounds
@@ -21,6 +21,7 @@ class PythonSuite:
     scopes: list[PytestScope]
     modules: frozenset[str]
     skips: tuple[tuple[str, str, str, bool], ...] = ()
+    libraries: tuple[tuple[str, str], ...] = ()
     located: dict[tuple[str, str, int], str | None] = field(default_factory=dict)
     rounds: Rounds = field(default_factory=Rounds)
     folded: dict[tuple[str, ...], list[list[Hit]]] = field(default_factory=dict)
@@ -30,13 +31,20 @@ class PythonSuite:
         """Read the configurations, once for both frameworks."""
         if "python" not in project.shared:
             modules, skips = frozenset(last_names(project.paths)), tuple(conftest_skips(project))
-            project.shared["python"] = cls(project, scopes(project), modules, skips)
+            libraries = tuple(conftest_libraries(project))
+            project.shared["python"] = cls(project, scopes(project), modules, skips, libraries)
         suite: PythonSuite = project.shared["python"]
         return suite
 
     def scope_of(self, path: str) -> PytestScope:
         """The configuration that governs a path."""
         return scope_of(path, self.scopes)
+
+    def rules(self, path: str) -> Rules:
+        """What a run takes for tests in a file: its configuration says, or a plugin of the folder."""
+        rules = self.scope_of(path).rules
+        library = next((library for folder, library in self.libraries if below(path, folder)), "")
+        return replace(rules, functions=("test_",), library=library) if library else rules
 
     def names(self, facts: FactsByPath) -> Names:
         """Names of what has been read; where modules lie does not change, so that is kept."""
@@ -94,7 +102,7 @@ class PythonSuite:
         for path in owned:
             self.project.beat()
             scope = self.scope_of(path)
-            rules = scope.rules
+            rules = self.rules(path)
             collector = collectors.setdefault(rules, Collector(names, rules))
             for hit in collector.module(path):
                 if scope.drops(path, hit):
