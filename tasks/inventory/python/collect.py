@@ -18,6 +18,10 @@ BASES_WITH_INIT: Final = frozenset(
 )  # fmt: skip
 ERRORS: Final = ("Error", "Exception", "Warning")
 WILD: Final = frozenset("*?[")
+CASES: Final = ("TestCase",)
+LIKE_CASES: Final = ("Test", "Tests")  # what libraries call the cases that they give others to build on
+LIBRARY_CASES: Final = (*LIKE_CASES, "TestBase")
+DATABASE: Final = "sqlite"  # the one that a library's classes are run on unless another is asked for
 METHODS: Final = ("test",)  # unittest's own prefix; it needs no underscore
 
 
@@ -27,6 +31,7 @@ class Rules:
 
     functions: tuple[str, ...] = ("test",)
     classes: tuple[str, ...] = ("Test",)
+    library: str = ""  # one whose plugin collects the classes that are built on its own, whatever they are called
 
     def is_function(self, name: str) -> bool:
         """Whether a function of this name is a test."""
@@ -56,13 +61,6 @@ def refused(table: dict[str, Found], name: str) -> bool:
     return name in table and table[name].item.get("const") == "False"
 
 
-def aliased(member: Found, members: dict[str, Found]) -> Found:
-    """An assigned member, or for `test_this = _check` the def that it is another name of."""
-    values = member.item.get("values", []) if not member.item.get("called") else []
-    other = members.get(values[0][0]) if len(values) == 1 else None
-    return other if other is not None and other.item["k"] == "def" else member
-
-
 def matches(name: str, patterns: tuple[str, ...]) -> bool:
     """Apply pytest's rule for python_functions and python_classes."""
     return name.startswith(patterns) or any(
@@ -87,6 +85,8 @@ class Collector:
                 if self.is_machine(path, bound, meaning):
                     suite = (*bound.outer, name)
                     yield Hit(Found(path, bound.item, suite), outer, in_case=True, name="runTest")
+            elif self.rules.library and meaning.item["k"] == "def":
+                continue  # such a plugin takes none
             elif not refused(self.names.table(path), f"{name}.__test__"):
                 yield from self._named(name, meaning, outer)
         yield from self._made(path, outer)
@@ -116,7 +116,7 @@ class Collector:
             outer |= marks.own(self.names, parent.path, parent.item)
         if in_case:
             yield from self._methods(members, outer)
-        elif self.rules.is_class(name) and not members.keys() & MAKERS and not self.is_made(order):
+        elif self.takes(name, order, members) and not members.keys() & MAKERS and not self.is_made(order):
             for member, inner in members.items():
                 if not refused(members, f"{member}.__test__"):
                     yield from self._named(member, inner, outer)
@@ -134,7 +134,7 @@ class Collector:
         """Whether a decorator or a base outside the repository gives the class an `__init__` or `__new__`."""
         for parent in order:
             words = {str(mark[0]).rpartition(".")[2] for mark in parent.item.get("marks", [])}
-            bases = {dotted.rpartition(".")[2] for dotted in parent.item["bases"]}
+            bases = {base.rpartition(".")[2] for base in self.outside([parent])}
             if words & DATA_CLASSES or bases & BASES_WITH_INIT or any(base.endswith(ERRORS) for base in bases):
                 return True
         return False
@@ -145,7 +145,18 @@ class Collector:
         for found in reversed(order):
             outer = (*found.outer, found.item["name"])
             table |= bind(Found(found.path, item, outer) for item in found.item["body"])
-        return {name: aliased(inner, table) if inner.item["k"] == "set" else inner for name, inner in table.items()}
+        return {
+            name: self.aliased(inner, table) if inner.item["k"] == "set" else inner for name, inner in table.items()
+        }
+
+    def aliased(self, member: Found, members: dict[str, Found]) -> Found:
+        """An assigned member, or for `test_this = check` the def that it is another name of."""
+        values = member.item.get("values", []) if not member.item.get("called") else []
+        if len(values) != 1:
+            return member
+        dotted = values[0][0]
+        other = members.get(dotted) or self.names.meaning(member.path, dotted)
+        return other if isinstance(other, Found) and other.item["k"] == "def" else member
 
     def order(self, found: Found) -> list[Found]:
         """A class and its bases in the repository, nearest first."""
@@ -166,14 +177,29 @@ class Collector:
                 yield base
 
     def is_case(self, found: Found) -> bool:
-        """Whether the bases end outside the repository in something called ...TestCase."""
-        outside = (
-            meaning
-            for parent in self.order(found)
-            for dotted in parent.item["bases"]
-            if isinstance(meaning := self.names.meaning(parent.path, dotted, user=parent.item), str)
+        """Whether the bases end outside the repository in something called ...TestCase.
+
+        A class that pytest would not take by its name is trusted to be one if it is built on a test class at all.
+        """
+        ends = CASES if self.rules.library or self.rules.is_class(found.item["name"]) else (*CASES, *LIKE_CASES)
+        return any(base.endswith(ends) for base in self.outside(self.order(found)))
+
+    def takes(self, name: str, order: list[Found], members: dict[str, Found]) -> bool:
+        """Whether a class is collected, by its name or by the library's classes that it is built on."""
+        if not self.rules.library:
+            return self.rules.is_class(name)
+        only = members["__only_on__"].item.get("strings", []) if "__only_on__" in members else []
+        if name.startswith("_") or (only and not any(database.startswith(DATABASE) for database in only)):
+            return False
+        return any(parent.item["name"] == LIBRARY_CASES[-1] for parent in order) or any(
+            base.startswith(self.rules.library) or base.endswith(LIBRARY_CASES) for base in self.outside(order)
         )
-        return any(meaning.endswith("TestCase") for meaning in outside)
+
+    def outside(self, order: list[Found]) -> Iterator[str]:
+        """Direct bases of these classes that the repository does not hold."""
+        for parent in order:
+            meanings = (self.names.meaning(parent.path, dotted, user=parent.item) for dotted in parent.item["bases"])
+            yield from (meaning for meaning in meanings if isinstance(meaning, str))
 
     def is_machine(self, path: str, bound: Found, meaning: str) -> bool:
         """`TestX = Machine.TestCase`: a state machine's one test, which has no def in the repository."""

@@ -10,7 +10,7 @@ from typing import Any, Final
 from tasks.inventory import globs
 from tasks.inventory.project import Project, below, folder_of, joined
 from tasks.inventory.python.collect import Hit, Rules
-from tasks.inventory.python.selection import GIVING, Selection, selection
+from tasks.inventory.python.selection import GIVING, Selection, option_name, selection
 
 FILES: Final = ("test_*.py", "*_test.py")
 NEVER: Final = ("*.egg", ".*", "_darcs", "build", "CVS", "dist", "node_modules", "venv", "{arch}")
@@ -26,6 +26,8 @@ CONFIGS: Final = {
     "tox.ini": ("ini", "pytest"),
     "setup.cfg": ("ini", "tool:pytest"),
 }
+#: plugin that a conftest.py takes over, and the name its loader gives it -> the library whose classes it collects
+PLUGINS: Final = dict.fromkeys(("sqlalchemy.testing.plugin.pytestplugin", "sqla_pytestplugin"), "sqlalchemy.testing.")
 
 
 #: names of marks that a test must or must not have, and a mark it is given
@@ -49,6 +51,7 @@ class PytestScope:
     ignored: tuple[str, ...] = ()
     rules: Rules = field(default_factory=Rules)
     selection: Selection = field(default_factory=Selection)
+    options: frozenset[str] = frozenset()  # those given, as `option_name` spells them
     declared: bool = False  # false for the defaults that hold where there is no configuration
 
     def collects(self, path: str) -> bool:
@@ -65,7 +68,10 @@ class PytestScope:
         entered = ["/".join(folders[:depth]) for depth in range(start + 1, len(folders) + 1)]
         if any(self.shuns(folder) for folder in entered):
             return False
-        return any(fnmatchcase(path if "/" in files else name, files) for files in self.files)
+        # a pattern with a slash is held against the end of the path
+        return any(
+            fnmatchcase(f"/{path}", f"*/{files}") if "/" in files else fnmatchcase(name, files) for files in self.files
+        )
 
     def drops(self, path: str, hit: Hit) -> bool:
         """Whether its options keep a test out that a run would collect from a file."""
@@ -144,6 +150,7 @@ def scope(folder: str, table: dict[str, Any], ignored: tuple[str, ...], project:
             given(table, "python_classes", Rules().classes),
         ),
         selection=selection(options, given=gives_marks(project)),
+        options=frozenset(option_name(option.partition("=")[0]) for option in options),
         declared=True,
     )
 
@@ -198,6 +205,14 @@ def conftest_marks(project: Project) -> dict[str, Giving]:
         for path in project.named("conftest.py")
     }
     return {folder: given for folder, given in found.items() if given}
+
+
+def conftest_libraries(project: Project) -> Iterator[tuple[str, str]]:
+    """Folders in which a library's plugin collects, and the library."""
+    for path in project.named("conftest.py"):
+        for item in project.configs[path].get("body", []):
+            if item["k"] == "star" and item["module"] in PLUGINS:
+                yield folder_of(path), PLUGINS[item["module"]]
 
 
 def gives_marks(project: Project) -> bool:

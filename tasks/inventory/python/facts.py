@@ -172,7 +172,9 @@ def _assignment(node: Node) -> Iterator[Item]:
         item["const"] = text(value)
     if value.type == "call":
         item["called"] = True
-    if strings := [string_of(child) for child in named(value) if child.type == "string"]:
+        if any(text(child) == item["name"] for child in named(value.child_by_field_name("arguments"))):
+            item["again"] = True  # `test = decorator(test)`
+    if strings := strings_of(value, alone=item["name"] == "__only_on__"):
         item["strings"] = strings
     yield {**item, "line": line(target), "add": True} if node.type == "augmented_assignment" else item
 
@@ -212,6 +214,12 @@ def _cases(node: Node) -> int | None:
         return None
     rows = list(named(table))
     return None if any(row.type == "list_splat" for row in rows) else len(rows)
+
+
+def strings_of(node: Node, *, alone: bool) -> list[str]:
+    """Plain strings that a list or tuple holds.  alone: a string by itself counts as well."""
+    held = [node] if alone and node.type == "string" else named(node)
+    return [string_of(child) for child in held if child.type == "string"]
 
 
 def string_of(node: Node) -> str:

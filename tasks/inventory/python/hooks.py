@@ -1,7 +1,7 @@
 """Marks that a conftest.py gives to tests that have others: `slow` ones are skipped unless an option says otherwise.
 
-The hook's source is followed in three values: options have not been given, whatever else a condition asks is not known,
-and what stands under such a condition does not count.
+The hook's source is followed in three values: whatever a condition asks beside marks and options is not known, and what
+stands under such a condition does not count.
 """
 
 from collections.abc import Callable, Iterator
@@ -9,6 +9,7 @@ from typing import Final
 
 from tree_sitter import Node
 
+from tasks.inventory.python.selection import option_name
 from tasks.inventory.syntax import named, text
 
 #: hooks that are followed
@@ -22,8 +23,8 @@ DEEPEST: Final = 12
 MOST: Final = 16
 LEAVING: Final = frozenset({"return_statement", "continue_statement"})
 
-#: Alternatives, each the marks that a test must have, or with a `!` must not have: none of them is false, an empty one
-#: is true, None is not known.
+#: Alternatives, each the marks that a test must have and options that must be given, or with a `!` must not: none of
+#: these is false, an empty one is true, None is not known.
 Condition = list[list[str]] | None
 Bound = dict[str, Node]
 Inner = Callable[[Node | None], Condition]
@@ -32,12 +33,12 @@ FALSE: Final[Condition] = []
 
 
 def gives(function: Node) -> list[list[object]]:
-    """`[marks that a test must have, mark it is given]`, of one hook; `!slow` it must not have.
+    """`[marks and options that there must be, mark a test is given]`, of one hook; `!slow` must not be there.
 
     What all tests without a mark are given is left out: they may have it from where no source shows it.
     """
     given = _block(function.child_by_field_name("body"), TRUE, {}, DEEPEST)
-    return [[marks, word] for marks, word in given if any(mark[0] != "!" for mark in marks)]
+    return [[marks, word] for marks, word in given if any(mark[0] not in "!-" for mark in marks)]
 
 
 def _block(block: Node | None, reached: Condition, bound: Bound, depth: int) -> Iterator[tuple[list[str], str]]:
@@ -117,14 +118,15 @@ def _keyword(node: Node, inner: Inner) -> Condition:
     return [[mark]] if words[1:2] == ["in"] else [[f"!{mark}"]] if words[1:3] == ["not", "in"] else None
 
 
-def _call(node: Node, _: Inner) -> Condition:
+def _call(node: Node, inner: Inner) -> Condition:
     called = text(node.child_by_field_name("function"))
     argument = next(named(node.child_by_field_name("arguments")), None)
+    if argument is None or argument.type != "string":
+        return inner(argument) if called == "bool" else None
+    word = text(argument).strip("\"'") or "?"
     if called.endswith(OPTIONS):
-        return FALSE
-    if called.endswith(".get_closest_marker") and argument is not None and argument.type == "string":
-        return [[text(argument).strip("\"'") or "?"]]
-    return None
+        return [[option_name(word)]]
+    return [[word]] if called.endswith(".get_closest_marker") else None
 
 
 #: kind of an expression -> what it comes to
@@ -135,7 +137,7 @@ READ: Final[dict[str, Callable[[Node, Inner], Condition]]] = {
     "not_operator": lambda node, inner: opposite(inner(node.child_by_field_name("argument"))),
     "boolean_operator": _joined,
     "comparison_operator": _keyword,
-    "attribute": lambda node, _: FALSE if ".option." in text(node) else None,
+    "attribute": lambda node, _: [[option_name(text(node).rpartition(".")[2])]] if ".option." in text(node) else None,
     "call": _call,
 }
 

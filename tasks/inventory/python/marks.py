@@ -107,11 +107,10 @@ def module(names: Names, path: str, body: Iterable[Item]) -> Marks:
     return total
 
 
-def given(marks: Marks, rules: Iterable[tuple[list[str], str]]) -> Marks:
-    """Marks with those that hooks add.  rules: as `hooks.gives`; an option may keep a test from what it is given."""
-    words = [
-        word for needed, word in rules if all((name.lstrip("!") in marks.names) != (name[0] == "!") for name in needed)
-    ]
+def given(marks: Marks, rules: Iterable[tuple[list[str], str]], options: frozenset[str]) -> Marks:
+    """Marks with those that hooks add.  rules: as `hooks.gives`; options: those given."""
+    there = marks.names | options
+    words = [word for needed, word in rules if all((name.lstrip("!") in there) != (name[0] == "!") for name in needed)]
     added = Marks(any(word in SKIPS for word in words), any(word in FAILS for word in words), depends=True)
     return marks | added if words else marks
 

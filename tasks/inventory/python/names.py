@@ -187,11 +187,16 @@ def bind(items: Iterable[Found], lost: dict[str, Found] | None = None) -> dict[s
             gone = table.pop(name, None)
             if gone is not None and lost is not None:
                 lost[name] = gone
-        elif name and (name not in table or not item.get("other")) and "add" not in item:
+        elif name and not (name in table and keeps(item)) and "add" not in item:
             if lost is not None and name in table and name in item.get("bases", ()):
                 lost[name] = table[name]
             table[name] = found
     return table
+
+
+def keeps(item: Item) -> bool:
+    """Whether an item leaves a name with what it has: one of an else branch, or a call that decorates it."""
+    return bool(item.get("other") or item.get("again"))
 
 
 def last_names(paths: Iterable[str]) -> Iterator[str]:

@@ -6,8 +6,7 @@ left out only where that does not matter.
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 TOKEN: Final = re.compile(r"\s*+(?:([()])|([\w:+\-.\[\]/\\]++))")
 #: longest expression, and deepest parentheses, that are read
@@ -23,8 +22,7 @@ Verdict = bool | None
 Meaning = Callable[[str], Verdict]
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(NamedTuple):
     """The options of one configuration.  given: hooks may give tests marks that no source shows."""
 
     marks: str = ""
@@ -110,3 +108,8 @@ def _one(tokens: list[str], meaning: Meaning, depth: int) -> Verdict:
     if tokens.pop(0) != ")":
         raise ValueError(word)
     return value
+
+
+def option_name(option: str) -> str:
+    """One spelling of an option, however it is asked for: `--run-slow` for `run_slow` too."""
+    return f"--{option.lstrip('-').replace('_', '-')}"

@@ -1,13 +1,20 @@
 """Both Python frameworks' view of one repository: candidates, what they lead to, and the tests found."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tasks.inventory.model import FactsByPath, Test
 from tasks.inventory.project import Project, below
 from tasks.inventory.python.collect import Collector, Hit, Rules
-from tasks.inventory.python.config import Giving, PytestScope, conftest_marks, scope_of, scopes
+from tasks.inventory.python.config import (
+    Giving,
+    PytestScope,
+    conftest_libraries,
+    conftest_marks,
+    scope_of,
+    scopes,
+)
 from tasks.inventory.python.marks import Marks, given
 from tasks.inventory.python.names import Item, Names, last_names
 from tasks.inventory.python.rounds import Rounds
@@ -20,6 +27,7 @@ class PythonSuite:
     project: Project
     scopes: list[PytestScope]
     modules: frozenset[str]
+    libraries: tuple[tuple[str, str], ...] = ()
     located: dict[tuple[str, str, int], str | None] = field(default_factory=dict)
     rounds: Rounds = field(default_factory=Rounds)
     folded: dict[tuple[str, ...], list[list[Hit]]] = field(default_factory=dict)
@@ -29,14 +37,20 @@ class PythonSuite:
     def of(cls, project: Project) -> "PythonSuite":
         """Read the configurations, once for both frameworks."""
         if "python" not in project.shared:
-            modules = frozenset(last_names(project.paths))
-            project.shared["python"] = cls(project, scopes(project), modules, hooks=conftest_marks(project))
+            modules, libraries = frozenset(last_names(project.paths)), tuple(conftest_libraries(project))
+            project.shared["python"] = cls(project, scopes(project), modules, libraries, hooks=conftest_marks(project))
         suite: PythonSuite = project.shared["python"]
         return suite
 
     def scope_of(self, path: str) -> PytestScope:
         """The configuration that governs a path."""
         return scope_of(path, self.scopes)
+
+    def rules(self, path: str) -> Rules:
+        """What a run takes for tests in a file: its configuration says, or a plugin of the folder."""
+        rules = self.scope_of(path).rules
+        library = next((library for folder, library in self.libraries if below(path, folder)), "")
+        return replace(rules, functions=("test_",), library=library) if library else rules
 
     def names(self, facts: FactsByPath) -> Names:
         """Names of what has been read; where modules lie does not change, so that is kept."""
@@ -95,13 +109,14 @@ class PythonSuite:
         for path in owned:
             self.project.beat()
             scope = self.scope_of(path)
-            collector = collectors.setdefault(scope.rules, Collector(names, scope.rules))
-            giving = [rule for folder, rules in self.hooks.items() if below(path, folder) for rule in rules]
+            rules = self.rules(path)
+            collector = collectors.setdefault(rules, Collector(names, rules))
+            giving = [rule for folder, given_there in self.hooks.items() if below(path, folder) for rule in given_there]
             for hit in collector.module(path):
                 if scope.drops(path, hit):
                     continue
                 if giving and hit.marks.names:
-                    hit = hit._replace(marks=given(hit.marks, giving))  # noqa: PLW2901 - the same test
+                    hit = hit._replace(marks=given(hit.marks, giving, scope.options))  # noqa: PLW2901 - the same test
                 folded.setdefault((*hit.place, hit.in_case), []).append(hit)
         return list(folded.values())
 
