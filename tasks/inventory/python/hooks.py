@@ -1,7 +1,7 @@
 """Marks that a conftest.py gives to tests that have others: `slow` ones are skipped unless an option says otherwise.
 
-The hook's source is followed in three values: whatever a condition asks beside marks and options is not known, and what
-stands under such a condition does not count.
+The hook is followed in three values.  Whatever a condition asks beside marks and options is not known, and what stands
+under it is given: as with `skipif`, a condition may skip.
 """
 
 from collections.abc import Callable, Iterator
@@ -43,7 +43,7 @@ def gives(function: Node) -> list[list[object]]:
 
 def _block(block: Node | None, reached: Condition, bound: Bound, depth: int) -> Iterator[tuple[list[str], str]]:
     for node in named(block) if depth else ():
-        if not reached or node.type in LEAVING:
+        if reached == FALSE or node.type in LEAVING:
             return
         if node.type == "expression_statement":
             yield from _expression(next(named(node), None), reached, bound)
@@ -54,7 +54,7 @@ def _block(block: Node | None, reached: Condition, bound: Bound, depth: int) -> 
             yield from _block(node.child_by_field_name("body"), reached, bound, depth - 1)
 
 
-def _expression(node: Node | None, reached: list[list[str]], bound: Bound) -> Iterator[tuple[list[str], str]]:
+def _expression(node: Node | None, reached: Condition, bound: Bound) -> Iterator[tuple[list[str], str]]:
     if node is None:
         return
     if node.type == "assignment":
@@ -66,7 +66,7 @@ def _expression(node: Node | None, reached: list[list[str]], bound: Bound) -> It
         mark = bound.get(text(mark), mark)
         called = mark.child_by_field_name("function") if mark is not None and mark.type == "call" else mark
         word = text(called).rpartition(".")[2].strip("\"'")
-        yield from ((marks, word) for marks in reached if word in GIVEN)
+        yield from ((marks, word) for marks in reached or () if word in GIVEN)
 
 
 def _branches(node: Node, reached: Condition, bound: Bound, depth: int) -> Iterator[tuple[list[str], str]]:
@@ -143,10 +143,12 @@ READ: Final[dict[str, Callable[[Node, Inner], Condition]]] = {
 
 
 def both(left: Condition, right: Condition) -> Condition:
-    """A conjunction; what is false decides it alone."""
+    """A conjunction; what is false decides it alone, and what is known where the other is not."""
     if FALSE in (left, right):
         return FALSE
-    if left is None or right is None or len(left) * len(right) > MOST:
+    if left is None or right is None:
+        return right if left is None else left
+    if len(left) * len(right) > MOST:
         return None
     return [[*one, *other] for one in left for other in right]
 
