@@ -11,6 +11,7 @@ from tasks.inventory.interface import Claim, Signal
 from tasks.inventory.model import IDLE, Facts, FactsByPath, Test
 from tasks.inventory.project import Project
 from tasks.inventory.ruby.classes import Classes, within
+from tasks.inventory.ruby.collected import SPECS, TESTS
 from tasks.inventory.ruby.suite import RubySuite, is_template
 from tasks.inventory.ruby.words import GROUPS, METHOD_LIKE
 
@@ -32,6 +33,7 @@ class Around:
     in_spec: bool = False
     dynamic: bool = False
     in_module: bool = False
+    in_method: bool = False
     depends: bool = False  # a condition decides
 
 
@@ -46,7 +48,7 @@ class MinitestScope:
         *folders, name = path.split("/")
         if not name.endswith(".rb") or is_template(path):
             return False
-        return name.startswith("test_") or name.endswith(("_test.rb", "_spec.rb")) or bool(FOLDERS & set(folders))
+        return name.startswith("test_") or name.endswith(("_test.rb", "_spec.rb")) or bool(TESTS & set(folders))
 
     def needs(self, facts: FactsByPath) -> set[str]:
         """Files of base classes."""
@@ -55,7 +57,9 @@ class MinitestScope:
     def claim(self, path: str, facts: Facts) -> Claim | None:
         """A file that loads it, or stands where its tests do and loads no other."""
         said = self.suite.speaks(path, facts)
-        if said == "rspec" or (said is None and path.endswith("_spec.rb") and not has_cases(facts)):
+        if said == "rspec" or (said is None and is_spec(path) and not has_cases(facts)):
+            return None
+        if self.suite.runs().apart(path, TESTS):
             return None
         return Claim(Signal.IMPORT if said else Signal.NAME)
 
@@ -89,9 +93,8 @@ class Reading:
                 inner = Around(suites, full, in_case=mixed, in_spec=mixed, in_module=True, depends=depends)
                 yield from self.rows(item["body"], inner)
             elif item["k"] == "macro" and around.in_case and (item["own"] or around.in_module):
-                yield from self.rows(
-                    item["body"], replace(around, dynamic=True, depends=around.depends or "when" in item)
-                )
+                depends = around.depends or "when" in item
+                yield from self.rows(item["body"], replace(around, dynamic=True, in_method=True, depends=depends))
             elif item["k"] == "def" and around.in_case:
                 if item["name"].startswith("test_") and "hidden" not in item and item["name"] not in hidden:
                     yield self.row(item, around, "skipped" if "skip" in item else "active"), other
@@ -114,6 +117,8 @@ class Reading:
             depends = around.depends or "when" in item
             inner = Around((*around.suites, item["title"]), around.namespace, True, True, dynamic, depends=depends)
             yield from self.rows(item["body"], inner)
+        elif "handed" in item and around.in_method:
+            return  # the block of whoever calls the method
         elif (method in METHOD_LIKE and around.in_case) or (method in SPEC | SKIPPED and around.in_spec):
             skipped = method in SKIPPED or "skip" in item
             matcher = method == "should" and "block" not in item
@@ -153,15 +158,26 @@ def unique(tests: Iterator[tuple[Test, bool]]) -> Iterator[Test]:
     yield from last.values()
 
 
+def is_spec(path: str) -> bool:
+    """Whether a file's name or folder is one that the other framework has as well."""
+    return path.endswith("_spec.rb") or not in_tests(path)
+
+
+def in_tests(path: str) -> bool:
+    """Whether a file lies where tests do, and none of the folders is one of specs."""
+    folders = path.split("/")[:-1]
+    return SPECS.isdisjoint(folders) or not FOLDERS.isdisjoint(folders)
+
+
 def has_cases(facts: Facts) -> bool:
     """Whether a file has test methods in a class."""
-    todo: list[Item] = list(facts.get("items", []))
+    todo: list[tuple[Item, bool]] = [(item, False) for item in facts.get("items", [])]
     while todo:
-        item = todo.pop()
-        if item["k"] == "def" or (item["k"] == "call" and item["m"] == "test"):
+        item, in_class = todo.pop()
+        if in_class and (item["k"] == "def" or (item["k"] == "call" and item["m"] == "test")):
             return True
         if item["k"] in ("class", "module"):
-            todo += item["body"]
+            todo += [(inner, item["k"] == "class") for inner in item["body"]]
     return False
 
 
