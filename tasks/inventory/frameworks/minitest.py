@@ -19,6 +19,8 @@ FOLDERS: Final = frozenset({"test", "tests"})
 #: examples of its spec style
 SPEC: Final = frozenset({"it", "specify"})
 DSL: Final = frozenset({"Minitest::Spec::DSL", "MiniTest::Spec::DSL"})
+#: methods that Ruby calls itself
+HOOKS: Final = frozenset({"included", "extended", "inherited", "prepended"})
 SKIPPED: Final = frozenset({"xit", "should_eventually"})
 Item = dict[str, Any]
 
@@ -66,8 +68,9 @@ class MinitestScope:
     def tests(self, owned: Sequence[str], facts: FactsByPath) -> Iterable[Test]:
         """Tests of cases, modules mixed into them, and groups."""
         classes = self.suite.classes(facts)
+        called = HOOKS.union(*(one.get("calls", ()) for one in facts.values()))
         for path in owned:
-            reading = Reading(path, classes)
+            reading = Reading(path, classes, called)
             yield from unique(reading.rows(facts[path].get("items", []), Around()))
 
 
@@ -77,6 +80,7 @@ class Reading:
 
     path: str
     classes: Classes
+    called: frozenset[str]  # names of methods that some file calls
 
     def rows(self, items: Sequence[Item], around: Around) -> Iterator[tuple[Test, bool]]:
         """Tests among items, each with whether it stands in the other branch of a condition."""
@@ -92,7 +96,7 @@ class Reading:
                 depends = around.depends or "when" in item
                 inner = Around(suites, full, in_case=mixed, in_spec=mixed, in_module=True, depends=depends)
                 yield from self.rows(item["body"], inner)
-            elif item["k"] == "macro" and around.in_case and (item["own"] or around.in_module):
+            elif item["k"] == "macro" and around.in_case and self.is_used(item, around):
                 depends = around.depends or "when" in item
                 yield from self.rows(item["body"], replace(around, dynamic=True, in_method=True, depends=depends))
             elif item["k"] == "def" and around.in_case:
@@ -100,6 +104,10 @@ class Reading:
                     yield self.row(item, around, "skipped" if "skip" in item else "active"), other
             elif item["k"] == "call":
                 yield from self.call(item, around)
+
+    def is_used(self, item: Item, around: Around) -> bool:
+        """Whether a method that declares tests belongs to classes, and is called."""
+        return (item["own"] or around.in_module) and (item["name"] in self.called or "loop" in item)
 
     def inside(self, item: Item, around: Around) -> Around:
         """What a class surrounds its body with."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from tasks.inventory.globs import match
-from tasks.inventory.project import Project, folder_of
+from tasks.inventory.project import Project, folder_of, joined
 
 #: its options on a command line -> what they set
 OPTIONS: Final = {
@@ -47,12 +47,9 @@ class Options:
         return not self.pattern or self._fits(path, self.pattern)
 
     def _fits(self, path: str, patterns: str) -> bool:
-        folder = self.folder.removeprefix("./").rstrip("/")
-        for pattern in SPLIT.split(patterns):
-            bare = pattern.removeprefix("./")
-            if match(path, bare if bare.startswith(folder) else f"{folder}/{bare}"):
-                return True
-        return False
+        folder = joined("", self.folder)
+        bare = [pattern.removeprefix("./") for pattern in SPLIT.split(patterns)]
+        return any(match(path, one if one.startswith(folder) else f"{folder}/{one}") for one in bare)
 
 
 @dataclass(slots=True)

@@ -13,7 +13,8 @@ from tree_sitter import Node
 
 from tasks.inventory.model import Facts
 from tasks.inventory.ruby import literals
-from tasks.inventory.ruby.calls import is_declaration, mixed_in
+from tasks.inventory.ruby.blank import blanked
+from tasks.inventory.ruby.calls import MIXING, is_declaration, mixed_in
 from tasks.inventory.ruby.words import (
     BEHAVES,
     BLOCKS_OF_EXAMPLES,
@@ -41,6 +42,11 @@ VISIBILITY: Final = frozenset({"private", "protected", "public"})
 #: receivers on which groups are declared
 SPEAKERS: Final = frozenset({"", "RSpec", "self", "::RSpec", "Minitest::Spec", "RSpec::Core::ExampleGroup"})
 TEST: Final = "test"
+#: calls that are no use of a method of the repository
+KNOWN: Final = (
+    GROUPS | EXAMPLES | BLOCKS_OF_EXAMPLES | TRANSPARENT | LOOPS | REQUIRES | VISIBILITY | MIXING
+    | {"new", "attr_reader", "attr_accessor", "attr_writer", "puts", "raise", "define_method", "alias_method", "send"}
+)  # fmt: skip
 DEPTH: Final = 80
 #: letters of a class name
 LONGEST: Final = 300
@@ -49,8 +55,10 @@ LONGEST: Final = 300
 def extract(source: bytes, language: str) -> Facts:
     """Read one file: {"requires", "uses", "shares": names given to calls, "within": those by shared group, "items"}."""
     reading = Reading()
-    items = list(reading.items(parse(source, language), 0))
-    shares = {"shares": sorted(reading.shares)} if reading.shares else {}
+    items = list(reading.items(parse(blanked(source), language), 0))
+    shares: dict[str, Any] = {"shares": sorted(reading.shares)} if reading.shares else {}
+    if calls := reading.calls - KNOWN:
+        shares["calls"] = sorted(calls)
     if within := {title: sorted(names) for title, names in sorted(reading.within.items()) if names}:
         shares["within"] = within
     return {"requires": sorted(reading.requires), "uses": sorted(reading.uses), **shares, "items": items}
@@ -59,11 +67,12 @@ def extract(source: bytes, language: str) -> Facts:
 class Reading:
     """One pass over a file."""
 
-    __slots__ = ("evaluates", "requires", "shares", "uses", "within")
+    __slots__ = ("calls", "evaluates", "requires", "shares", "uses", "within")
 
     def __init__(self) -> None:
         self.requires: set[str] = set()
         self.uses: set[str] = set()
+        self.calls: set[str] = set()
         self.shares: set[str] = set()
         self.within: dict[str, set[str]] = {}  # by the title of a shared group
         self.evaluates = False  # the text that comes next is code
@@ -77,8 +86,9 @@ class Reading:
         while stack:
             node, inside, other, when = stack.pop()
             kind = node.type
-            if kind == "identifier" and text(node) in VISIBILITY:
-                hidden = text(node) != "public"
+            if kind == "identifier":
+                self.calls.add(word := text(node))
+                hidden = word != "public" if word in VISIBILITY else hidden
             if kind == "heredoc_body" and self.evaluates:
                 yield from literals.methods(node, TEST)
                 self.evaluates = False
@@ -183,6 +193,7 @@ class Reading:
             self.uses.add(speaker)
         if method in EVALUATING and any(one.type == "heredoc_beginning" for one in given):
             self.evaluates = True
+        self.calls.add(method)
         if method in REQUIRES and given:
             self.requires.add(literals.title(given[0]))
         elif method in BEHAVES or (bare and method not in GROUPS | EXAMPLES and literals.is_literal(given)):
