@@ -40,8 +40,9 @@ CONSTANTS: Final = frozenset({"constant", "scope_resolution"})
 EVALUATING: Final = frozenset({"class_eval", "module_eval"})
 VISIBILITY: Final = frozenset({"private", "protected", "public"})
 #: receivers on which groups are declared
-SPEAKERS: Final = frozenset({"", "RSpec", "self", "::RSpec", "Minitest::Spec", "RSpec::Core::ExampleGroup"})
+SPEAKERS: Final = frozenset({"RSpec", "self", "::RSpec", "Minitest::Spec", "RSpec::Core::ExampleGroup"})
 TEST: Final = "test"
+DECLARING: Final = GROUPS | EXAMPLES
 #: calls that are no use of a method of the repository
 KNOWN: Final = (
     GROUPS | EXAMPLES | BLOCKS_OF_EXAMPLES | TRANSPARENT | LOOPS | REQUIRES | VISIBILITY | MIXING
@@ -103,8 +104,10 @@ class Reading:
             for item in found:
                 if hidden and item["k"] == "def":
                     item["hidden"] = True
-                flags = {"loop": inside, "else": other, "when": when}
-                yield {**item, **{flag: True for flag, holds in flags.items() if holds}}
+                if inside or other or when:
+                    flags = {"loop": inside, "else": other, "when": when}
+                    item |= {flag: True for flag, holds in flags.items() if holds}
+                yield item
 
     def item(self, node: Node, depth: int, *, loop: bool) -> list[Item] | None:
         """Items one node stands for; None to look at its children instead."""
@@ -168,11 +171,12 @@ class Reading:
         method, receiver = text(node.child_by_field_name("method")), node.child_by_field_name("receiver")
         speaker = text(receiver) if receiver is not None and receiver.type in CONSTANTS else ""
         given = list(named(node.child_by_field_name("arguments")))
-        plain = receiver is None or receiver.type == "self" or speaker in SPEAKERS - {""}
+        plain = receiver is None or receiver.type == "self" or speaker in SPEAKERS
         self.note(method, speaker, given, bare=receiver is None)
         block = node.child_by_field_name("block")
-        if plain and is_declaration(method, given, node):
-            yield self.declaration(node, method, given, depth)
+        if plain and is_declaration(method, given, block):
+            item = self.declaration(node, method, given, block, depth)
+            yield {**item, "on": text(receiver)} if receiver is not None else item
         elif method == "new" and speaker in ("Class", "::Class") and block is not None:
             base = literals.base(given[0]) if given else None
             yield {"k": "class", "name": "", "base": base, "line": line(node), "body": self.inside(block, depth)}
@@ -185,7 +189,7 @@ class Reading:
         elif names := mixed_in(method, given, plain=plain or (receiver is not None and receiver.type == "identifier")):
             yield {"k": "mix", "names": names}
         elif not (plain and method in BLOCKS_OF_EXAMPLES):
-            yield from self.other(node, method, given, depth, loop=loop)
+            yield from self.other(method, receiver, given, block, depth, loop=loop)
 
     def note(self, method: str, speaker: str, given: list[Node], *, bare: bool) -> None:
         """Keep what a file requires, speaks of, and names to others."""
@@ -196,7 +200,7 @@ class Reading:
         self.calls.add(method)
         if method in REQUIRES and given:
             self.requires.add(literals.title(given[0]))
-        elif method in BEHAVES or (bare and method not in GROUPS | EXAMPLES and literals.is_literal(given)):
+        elif method in BEHAVES or (bare and method not in DECLARING and literals.is_literal(given)):
             self.shares.add(literals.title(given[0]) if literals.is_literal(given) else "")
 
     def hide(self, method: str, node: Node, given: list[Node], depth: int) -> Iterator[Item]:
@@ -223,13 +227,10 @@ class Reading:
         """Items of a block."""
         return list(self.items(block.child_by_field_name("body"), depth + 1, loop=loop))
 
-    def declaration(self, node: Node, method: str, given: list[Node], depth: int) -> Item:
+    def declaration(self, node: Node, method: str, given: list[Node], block: Node | None, depth: int) -> Item:
         """A group or an example."""
-        block = node.child_by_field_name("block")
         item: Item = {"k": "call", "m": method, "title": literals.titles(given, method) or literals.anonymous(block)}
         item |= {"line": line(node), "column": column(node), "end": end_line(node)}
-        if receiver := text(node.child_by_field_name("receiver")):
-            item["on"] = receiver
         if marks := literals.marks(given):
             item["marks"] = [one for one in marks if one != "when"]
             item |= {"when": True} if "when" in marks else {}
@@ -254,9 +255,10 @@ class Reading:
         self.shares = outer
         return body
 
-    def other(self, node: Node, method: str, given: list[Node], depth: int, *, loop: bool) -> Iterator[Item]:
+    def other(
+        self, method: str, receiver: Node | None, given: list[Node], block: Node | None, depth: int, *, loop: bool
+    ) -> Iterator[Item]:
         """Any other call: what is declared inside its block counts, perhaps once an element."""
-        receiver, block = node.child_by_field_name("receiver"), node.child_by_field_name("block")
         if receiver is not None and receiver.type == "call":
             yield from self.call(receiver, depth + 1, loop=loop) if depth < DEPTH else ()
         for one in given:

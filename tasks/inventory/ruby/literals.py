@@ -8,6 +8,7 @@ from tree_sitter import Node
 from tasks.inventory.syntax import named, text
 
 STRINGS: Final = frozenset({"string", "chained_string", "bare_string"})
+TEXTS: Final = STRINGS | {"simple_symbol", "delimited_symbol"}
 #: metadata that means something to the runner
 MARKS: Final = frozenset({"skip", "pending", "focus"})
 #: metadata that RSpec filters by
@@ -62,7 +63,7 @@ def beginning(node: Node) -> str:
         if inner is None:
             return ""
         node = inner
-    return title(node) if node.type in STRINGS | {"simple_symbol", "delimited_symbol"} else ""
+    return title(node) if node.type in TEXTS else ""
 
 
 def is_literal(given: list[Node]) -> bool:
