@@ -24,7 +24,7 @@ OPENING: Final = re.compile(rb"<<[-~]?+([\"'`]?)([A-Za-z_]\w*+)\1")
 BLOCK: Final = re.compile(rb"^(?:=begin|__END__)", re.MULTILINE)
 #: shorter bodies are not worth it, longer ones are not looked through
 SHORTEST: Final = 24
-LONGEST: Final = 65_536
+LONGEST: Final = 16_384
 
 
 def blanked(source: bytes) -> bytes:

@@ -229,7 +229,9 @@ class Reading:
 
     def declaration(self, node: Node, method: str, given: list[Node], block: Node | None, depth: int) -> Item:
         """A group or an example."""
-        item: Item = {"k": "call", "m": method, "title": literals.titles(given, method) or literals.anonymous(block)}
+        item: Item = {"k": "call", "m": method, "title": literals.titles(given, method)}
+        if not item["title"]:  # the text of a group is no name for it
+            item["title"] = method if method in GROUPS else literals.anonymous(block)
         item |= {"line": line(node), "column": column(node), "end": end_line(node)}
         if marks := literals.marks(given):
             item["marks"] = [one for one in marks if one != "when"]
