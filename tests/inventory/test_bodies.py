@@ -8,6 +8,7 @@ from tasks.inventory.jvm import bodies as java
 from tasks.inventory.languages import reader
 from tasks.inventory.php import bodies as php
 from tasks.inventory.python import bodies as python
+from tasks.inventory.ruby import blank as ruby
 from tests.inventory.test_corpus import CORPUS
 
 FILLER = b'$this->assertSame("a", $this->cart()->total([1, 2, 3]));\n        '
@@ -150,6 +151,24 @@ def test_what_is_not_php_throughout_stays_as_it_is(source: bytes) -> None:
 
 def test_a_record_keeps_its_methods() -> None:
     assert java.without(RECORD) == RECORD
+
+
+def test_ruby_is_read_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    sources = [path.read_bytes() for path in sorted(CORPUS.rglob("*.rb.sample"))]
+    short = [reader("ruby").extract(source, "ruby") for source in sources]
+    assert any(ruby.blanked(source) != source for source in sources)
+    monkeypatch.setattr("tasks.inventory.ruby.facts.blanked", lambda source: source)
+    assert [reader("ruby").extract(source, "ruby") for source in sources] == short
+
+
+@pytest.mark.parametrize(
+    "unit", [b'it "x" do\n', b"def test_a\n  b\n", b'it "<<A" do\n  <<~B\nend\n', b"before a", b"\t"]
+)
+def test_hostile_ruby_takes_no_longer_than_its_length(unit: bytes) -> None:
+    before = time.process_time()
+    ruby.blanked(unit * (150_000 // len(unit)))
+    ruby.blanked(b"".join(b" " * depth + unit for depth in range(500)))
+    assert time.process_time() - before < 2
 
 
 @pytest.mark.parametrize("tail", [b"", b"{}" * 50_000, b"x" * 100_000], ids=["", "braces", "letters"])

@@ -11,6 +11,7 @@ from tasks.inventory.interface import Claim, Signal
 from tasks.inventory.model import IDLE, Facts, FactsByPath, Test
 from tasks.inventory.project import Project
 from tasks.inventory.ruby.classes import Classes, within
+from tasks.inventory.ruby.collected import SPECS, TESTS
 from tasks.inventory.ruby.suite import RubySuite, is_template
 from tasks.inventory.ruby.words import GROUPS, METHOD_LIKE
 
@@ -18,6 +19,8 @@ FOLDERS: Final = frozenset({"test", "tests"})
 #: examples of its spec style
 SPEC: Final = frozenset({"it", "specify"})
 DSL: Final = frozenset({"Minitest::Spec::DSL", "MiniTest::Spec::DSL"})
+#: methods that Ruby calls itself
+HOOKS: Final = frozenset({"included", "extended", "inherited", "prepended"})
 SKIPPED: Final = frozenset({"xit", "should_eventually"})
 Item = dict[str, Any]
 
@@ -32,6 +35,7 @@ class Around:
     in_spec: bool = False
     dynamic: bool = False
     in_module: bool = False
+    in_method: bool = False
     depends: bool = False  # a condition decides
 
 
@@ -46,7 +50,7 @@ class MinitestScope:
         *folders, name = path.split("/")
         if not name.endswith(".rb") or is_template(path):
             return False
-        return name.startswith("test_") or name.endswith(("_test.rb", "_spec.rb")) or bool(FOLDERS & set(folders))
+        return name.startswith("test_") or name.endswith(("_test.rb", "_spec.rb")) or bool(TESTS & set(folders))
 
     def needs(self, facts: FactsByPath) -> set[str]:
         """Files of base classes."""
@@ -55,15 +59,18 @@ class MinitestScope:
     def claim(self, path: str, facts: Facts) -> Claim | None:
         """A file that loads it, or stands where its tests do and loads no other."""
         said = self.suite.speaks(path, facts)
-        if said == "rspec" or (said is None and path.endswith("_spec.rb") and not has_cases(facts)):
+        if said == "rspec" or (said is None and is_spec(path) and not has_cases(facts)):
+            return None
+        if self.suite.runs().apart(path, TESTS):
             return None
         return Claim(Signal.IMPORT if said else Signal.NAME)
 
     def tests(self, owned: Sequence[str], facts: FactsByPath) -> Iterable[Test]:
         """Tests of cases, modules mixed into them, and groups."""
         classes = self.suite.classes(facts)
+        called = HOOKS.union(*(one.get("calls", ()) for one in facts.values()))
         for path in owned:
-            reading = Reading(path, classes)
+            reading = Reading(path, classes, called)
             yield from unique(reading.rows(facts[path].get("items", []), Around()))
 
 
@@ -73,6 +80,7 @@ class Reading:
 
     path: str
     classes: Classes
+    called: frozenset[str]  # names of methods that some file calls
 
     def rows(self, items: Sequence[Item], around: Around) -> Iterator[tuple[Test, bool]]:
         """Tests among items, each with whether it stands in the other branch of a condition."""
@@ -88,15 +96,18 @@ class Reading:
                 depends = around.depends or "when" in item
                 inner = Around(suites, full, in_case=mixed, in_spec=mixed, in_module=True, depends=depends)
                 yield from self.rows(item["body"], inner)
-            elif item["k"] == "macro" and around.in_case and (item["own"] or around.in_module):
-                yield from self.rows(
-                    item["body"], replace(around, dynamic=True, depends=around.depends or "when" in item)
-                )
+            elif item["k"] == "macro" and around.in_case and self.is_used(item, around):
+                depends = around.depends or "when" in item
+                yield from self.rows(item["body"], replace(around, dynamic=True, in_method=True, depends=depends))
             elif item["k"] == "def" and around.in_case:
                 if item["name"].startswith("test_") and "hidden" not in item and item["name"] not in hidden:
                     yield self.row(item, around, "skipped" if "skip" in item else "active"), other
             elif item["k"] == "call":
                 yield from self.call(item, around)
+
+    def is_used(self, item: Item, around: Around) -> bool:
+        """Whether a method that declares tests belongs to classes, and is called."""
+        return (item["own"] or around.in_module) and (item["name"] in self.called or "loop" in item)
 
     def inside(self, item: Item, around: Around) -> Around:
         """What a class surrounds its body with."""
@@ -114,6 +125,8 @@ class Reading:
             depends = around.depends or "when" in item
             inner = Around((*around.suites, item["title"]), around.namespace, True, True, dynamic, depends=depends)
             yield from self.rows(item["body"], inner)
+        elif "handed" in item and around.in_method:
+            return  # the block of whoever calls the method
         elif (method in METHOD_LIKE and around.in_case) or (method in SPEC | SKIPPED and around.in_spec):
             skipped = method in SKIPPED or "skip" in item
             matcher = method == "should" and "block" not in item
@@ -153,15 +166,26 @@ def unique(tests: Iterator[tuple[Test, bool]]) -> Iterator[Test]:
     yield from last.values()
 
 
+def is_spec(path: str) -> bool:
+    """Whether a file's name or folder is one that the other framework has as well."""
+    return path.endswith("_spec.rb") or not in_tests(path)
+
+
+def in_tests(path: str) -> bool:
+    """Whether a file lies where tests do, and none of the folders is one of specs."""
+    folders = path.split("/")[:-1]
+    return SPECS.isdisjoint(folders) or not FOLDERS.isdisjoint(folders)
+
+
 def has_cases(facts: Facts) -> bool:
     """Whether a file has test methods in a class."""
-    todo: list[Item] = list(facts.get("items", []))
+    todo: list[tuple[Item, bool]] = [(item, False) for item in facts.get("items", [])]
     while todo:
-        item = todo.pop()
-        if item["k"] == "def" or (item["k"] == "call" and item["m"] == "test"):
+        item, in_class = todo.pop()
+        if in_class and (item["k"] == "def" or (item["k"] == "call" and item["m"] == "test")):
             return True
         if item["k"] in ("class", "module"):
-            todo += item["body"]
+            todo += [(inner, item["k"] == "class") for inner in item["body"]]
     return False
 
 

@@ -56,16 +56,45 @@ class RSpecScope:
     def claim(self, path: str, facts: Facts) -> Claim | None:
         """A file with groups that does not load another framework."""
         said = self.suite.speaks(path, facts)
-        if said == "minitest" or not has_groups(facts, DESCRIBES | SHARED if path.endswith("_spec.rb") else SHARED):
+        if said == "minitest" or not has_groups(facts, DESCRIBES | SHARED if self.runs(path) else SHARED):
             return None
         return Claim(Signal.NAME, priority=200)
 
     def tests(self, owned: Sequence[str], facts: FactsByPath) -> Iterable[Test]:
         """Examples; of files that are only loaded by others, those in shared groups."""
-        used = frozenset(name for one in facts.values() for name in one.get("shares", ()))
+        used = included(facts.values())
         for path in owned:
-            around = Around(shared_only=not path.endswith("_spec.rb"), used=used)
-            yield from rows(path, facts[path].get("items", []), around)
+            items = facts[path].get("items", [])
+            runs = self.runs(path)
+            if runs or not declares(items):
+                yield from rows(path, items, Around(shared_only=not runs, used=used))
+
+    def runs(self, path: str) -> bool:
+        """Whether its groups are run: by the runner itself, or because a file that is read requires it."""
+        return self.suite.runs().specs(path) or (not path.endswith("_spec.rb") and self.suite.is_required(path))
+
+
+def included(facts: Iterable[Facts]) -> frozenset[str]:
+    """Names of shared groups that are used, directly or in another one that is."""
+    used: set[str] = set()
+    inner: dict[str, set[str]] = {}
+    for one in facts:
+        used.update(one.get("shares", ()))
+        for title, names in one.get("within", {}).items():
+            inner.setdefault(title, set()).update(names)
+    todo = list(inner) if "" in used else list(used)
+    while todo:
+        found = inner.pop(todo.pop(), set()) - used
+        used |= found
+        todo += inner if "" in found else found
+    return frozenset(used)
+
+
+def declares(items: Sequence[Item]) -> bool:
+    """Whether groups stand in a file that are not shared: it is a spec, not something for specs to load."""
+    return any(
+        item["k"] == "call" and item["m"] in DESCRIBES and item.get("on", "") in ON and item["body"] for item in items
+    )
 
 
 def rows(path: str, items: Sequence[Item], around: Around) -> Iterator[Test]:
@@ -132,9 +161,9 @@ class RSpec:
     shared: bool = field(default=False, init=False)
     languages: frozenset[str] = field(default=frozenset({"ruby"}), init=False)
 
-    def config_language(self, path: str) -> str | None:  # noqa: ARG002 - the interface has it
-        """Where its specs lie is a matter of names."""
-        return None
+    def config_language(self, path: str) -> str | None:
+        """`.rspec`: options as on its command line."""
+        return "words" if path.rpartition("/")[2] == ".rspec" else None
 
     def scope(self, project: Project) -> RSpecScope:
         """What both Ruby frameworks know."""

@@ -21,9 +21,8 @@ def mixed_in(method: str, given: list[Node], *, plain: bool) -> list[str]:
     return [name] if name else []
 
 
-def is_declaration(method: str, given: list[Node], node: Node) -> bool:
+def is_declaration(method: str, given: list[Node], block: Node | None) -> bool:
     """Whether a call declares a group or an example, and is no call of the same name for something else."""
-    block = node.child_by_field_name("block")
     if method in GROUPS:
         return block is not None or any(one.type == "block_argument" for one in given)
     if method not in EXAMPLES:

@@ -15,6 +15,8 @@ REOPENED: Final = frozenset(
     {"Minitest::Test", "Minitest::Spec", "Test::Unit::TestCase", "ActiveSupport::TestCase",
      "ActionController::TestCase", "ActionDispatch::IntegrationTest"}
 )  # fmt: skip
+#: a base that is the class around
+SELF: Final = "self"
 #: more steps than any honest hierarchy has
 STEPS: Final = 30
 #: classes of one last name that are compared
@@ -49,7 +51,7 @@ class Classes:
                 if name not in self.bases:
                     self.bases[name] = []
                     self.by_last.setdefault(name.rpartition("::")[2], []).append(name)
-                if item.get("base"):
+                if item["name"] and item.get("base"):
                     self.bases[name].append((namespace, item["base"]))
                 self.add(item["body"], name)
             elif item["k"] == "mix":
@@ -63,6 +65,8 @@ class Classes:
 
     def resolve(self, namespace: str, name: str) -> str | None:
         """Full name of what a name means inside a namespace; None for something from outside."""
+        if name == SELF:
+            return namespace if namespace in self.bases else None
         outer = namespace
         while True:
             if (full := within(outer, name)) in self.bases:

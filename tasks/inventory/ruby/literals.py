@@ -8,6 +8,7 @@ from tree_sitter import Node
 from tasks.inventory.syntax import named, text
 
 STRINGS: Final = frozenset({"string", "chained_string", "bare_string"})
+TEXTS: Final = STRINGS | {"simple_symbol", "delimited_symbol"}
 #: metadata that means something to the runner
 MARKS: Final = frozenset({"skip", "pending", "focus"})
 #: metadata that RSpec filters by
@@ -55,9 +56,14 @@ def anonymous(block: Node | None) -> str:
     return " ".join(text(body)[: KEPT * 2].split())[:KEPT]
 
 
-def is_text(given: list[Node]) -> bool:
-    """Whether the first argument is a string or a symbol, perhaps with parts that only a run knows."""
-    return bool(given) and given[0].type in STRINGS | {"simple_symbol", "delimited_symbol"}
+def beginning(node: Node) -> str:
+    """A name as written, or what it begins with: of `"a" + b` and of `"a".to_sym` the string."""
+    while node.type in ("binary", "call"):
+        inner = node.child_by_field_name("left") or node.child_by_field_name("receiver")
+        if inner is None:
+            return ""
+        node = inner
+    return title(node) if node.type in TEXTS else ""
 
 
 def is_literal(given: list[Node]) -> bool:
@@ -89,11 +95,9 @@ def _marks(given: list[Node]) -> Iterator[str]:
             word = text(one).removeprefix(":")
         elif one.type == "pair":
             value = one.child_by_field_name("value")
-            word = (
-                text(one.child_by_field_name("key")).strip(":\"'")
-                if value is not None and value.type not in OFF
-                else ""
-            )
+            if value is None or value.type in OFF:
+                continue
+            word = text(one.child_by_field_name("key")).strip(":\"'")
         else:
             continue
         if word in CONDITIONS and one.type == "pair":
@@ -109,6 +113,11 @@ def constant(node: Node | None) -> str | None:
     if node is None or node.type not in ("constant", "scope_resolution"):
         return None
     return "".join(text(node).split()).removeprefix("::")
+
+
+def base(node: Node | None) -> str | None:
+    """A base class: a constant, or the class around."""
+    return "self" if node is not None and node.type == "self" else constant(node)
 
 
 def methods(heredoc: Node, prefix: str) -> Iterator[dict[str, Any]]:

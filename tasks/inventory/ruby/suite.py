@@ -8,6 +8,7 @@ from typing import Any, Final
 from tasks.inventory.model import Facts, FactsByPath
 from tasks.inventory.project import Project, folder_of, joined
 from tasks.inventory.ruby.classes import Classes, bases, is_test_name
+from tasks.inventory.ruby.collected import Collected, endings
 from tasks.inventory.ruby.words import METHOD_LIKE
 
 #: files that say for their whole tree which framework is loaded
@@ -29,6 +30,8 @@ class RubySuite:
     by_name: dict[str, list[str]] | None = None
     spoken: dict[str, str | None] = field(default_factory=dict)
     kept: tuple[int, Classes] | None = None
+    loaded: tuple[int, frozenset[str]] = (0, frozenset())
+    collected: Collected | None = None
 
     @classmethod
     def of(cls, project: Project) -> "RubySuite":
@@ -51,6 +54,18 @@ class RubySuite:
         if self.kept is None or self.kept[0] != len(facts):
             self.kept = (len(facts), Classes.of(facts))
         return self.kept[1]
+
+    def runs(self) -> Collected:
+        """What is run without being named."""
+        self.collected = self.collected or Collected(self.project)
+        return self.collected
+
+    def is_required(self, path: str) -> bool:
+        """Whether a file that was read requires another by its name."""
+        if self.loaded[0] != len(self.facts):
+            names = {name for one in self.facts.values() for name in one.get("requires", ())}
+            self.loaded = (len(self.facts), frozenset(map(plain, names)))
+        return not self.loaded[1].isdisjoint(endings(path))
 
     def files_of(self, name: str) -> list[str]:
         """Files that by convention define a class of this name."""
@@ -92,6 +107,11 @@ class RubySuite:
             if not folder:
                 return
             folder = folder_of(folder)
+
+
+def plain(name: str) -> str:
+    """What a file is required as, without the way to it."""
+    return "/".join(part for part in name.removesuffix(".rb").split("/") if part not in ("", ".", ".."))
 
 
 def is_template(path: str) -> bool:
