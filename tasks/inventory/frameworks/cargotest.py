@@ -12,8 +12,8 @@ from tasks.inventory.interface import Claim, Signal
 from tasks.inventory.model import Facts, FactsByPath, Test
 from tasks.inventory.project import Project
 from tasks.inventory.rust.collect import Collector
+from tasks.inventory.rust.commands import is_command_file
 from tasks.inventory.rust.crates import Crates
-from tasks.inventory.rust.features import is_command_file
 from tasks.inventory.rust.macros import Macros
 from tasks.inventory.rust.patterns import Budget
 

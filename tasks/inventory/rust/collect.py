@@ -10,11 +10,13 @@ from tasks.inventory.rust.conditions import Switches
 from tasks.inventory.rust.expand import expand
 from tasks.inventory.rust.macros import Macros
 from tasks.inventory.rust.patterns import Budget, Exhausted
-from tasks.inventory.rust.reading import at, attribute, is_block, length, rules, spelled
+from tasks.inventory.rust.reading import at, attribute, is_block, length, pasted, rules, spelled
 from tasks.inventory.rust.tokens import Tokens, is_name, name_of, place_of
 
 #: macros that use macros that use macros
 DEPTH: Final = 24
+#: macros of the crate paste, which make names of names
+PASTING: Final = frozenset({"paste", "item", "item_with_macros"})
 Item = dict[str, Any]
 
 
@@ -117,6 +119,8 @@ class Expansion:
 
     def foreign(self, name: str, given: Tokens, suites: tuple[str, ...], depth: int) -> Iterator[Test]:
         """A macro from elsewhere: most pass on the items they are given."""
+        if name in PASTING:
+            given = pasted(given)
         found = list(self.tokens(given, suites, depth + 1, always=name == "quickcheck"))
         if not found and "test" in name and given and is_name(given[0]) and name_of(given[0]) not in ("fn", "mod"):
             found = [self.named(given[0], Meaning(dynamic=True), suites)]

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from tasks.inventory.model import Facts
 from tasks.inventory.project import Project, folder_of, joined
+from tasks.inventory.rust.commands import is_command_file
 from tasks.inventory.rust.conditions import Switches
 from tasks.inventory.rust.features import Features
 from tasks.inventory.rust.modules import leads
@@ -33,7 +34,9 @@ class Crates:
     def of(cls, project: Project, facts: Mapping[str, Facts]) -> "Crates":
         """Follow the modules of every crate that is tested."""
         manifests = {folder_of(path): project.data(path) or {} for path in project.named("Cargo.toml")}
-        crates = cls(facts, Files.of(facts), members(manifests), Features.of(project, manifests))
+        told = [project.data(path) or {} for path in project.configs if is_command_file(path)]
+        packages = members(manifests, {place for one in told for place in one.get("places", ())})
+        crates = cls(facts, Files.of(facts), packages, Features.of(told, manifests))
         for folder, runs in sorted(crates.folders.items()):
             if runs:
                 project.beat()

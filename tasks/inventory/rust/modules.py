@@ -49,6 +49,8 @@ def _lead(item: Item, own: str, inner: str) -> Iterator[Lead]:
             yield from _leads(item["items"], own, joined(inner, one))
     elif kind == "call":
         yield from _tokens(item["tokens"], inner)
+        if item["name"] == "include":  # what it names lies beside the file, in whatever module it stands
+            yield from (lead._replace(folder=own) for lead in _tokens(item["tokens"], inner) if lead.literal)
     elif kind == "macro":
         for _, body in item["rules"]:
             # it may be used in this file, or in one beside it
