@@ -43,7 +43,8 @@ class CargoScope:
     def tests(self, owned: Sequence[str], facts: FactsByPath) -> Iterable[Test]:
         """Tests of the files that cargo would build for a test run."""
         read = {path: facts[path] for path in owned}
-        macros, crates = Macros.of(read), Crates.of(self.project, read)
+        macros = Macros.of(read)
+        crates = Crates.of(self.project, read, macros)
         own = set(test_attributes(read.values()))
         conditional = {path for path in owned if crates.depends(path)}
         spare = STEPS

@@ -1,6 +1,6 @@
 """Which Cargo features are on: by default, because another manifest asks for them, or because a command names them."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,13 +14,17 @@ class Features:
     manifests: Mapping[str, Mapping[str, Any]]
     commands: frozenset[str] | None
     bare: bool
+    flags: frozenset[str] | None = None
     asked: dict[str, set[str]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, told: Sequence[Mapping[str, Any]], manifests: Mapping[str, Mapping[str, Any]]) -> "Features":
-        """Read what manifests want of each other.  told: facts of the files with commands."""
+    def of(
+        cls, told: Sequence[Mapping[str, Any]], manifests: Mapping[str, Mapping[str, Any]], flags: Collection[str]
+    ) -> "Features":
+        """Read what manifests want of each other.  told: of the files with commands.  flags: of build scripts."""
         named = frozenset(word for one in told for word in one.get("named", ()))
-        features = cls(manifests, None if any(one.get("all") for one in told) else named, any(map(_bare, told)))
+        commands = None if any(one.get("all") for one in told) else named
+        features = cls(manifests, commands, any(map(_bare, told)), None if "*" in flags else frozenset(flags))
         for manifest in manifests.values():
             for name, wanted in features.wants(manifest):
                 features.asked.setdefault(name, set()).add(wanted)
@@ -43,11 +47,13 @@ class Features:
         manifest = self.manifests.get(folder) or {}
         table = manifest.get("features")
         if self.commands is None or table is None:
-            return Switches(possible=None, given=() if self.bare else closure(table or {}, ["default"]))
+            return Switches(
+                possible=None, given=() if self.bare else closure(table or {}, ["default"]), flags=self.flags
+            )
         name = (manifest.get("package") or {}).get("name", "")
         prefix = f"{name}/"
         wanted = {"default", *self.asked.get(name, ()), *(one.removeprefix(prefix) for one in self.commands)}
-        return Switches(closure(table, wanted), () if self.bare else closure(table, ["default"]))
+        return Switches(closure(table, wanted), () if self.bare else closure(table, ["default"]), self.flags)
 
 
 def _bare(told: Mapping[str, Any]) -> bool:
