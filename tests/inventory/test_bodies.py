@@ -7,6 +7,7 @@ import pytest
 from tasks.inventory.jvm import bodies as java
 from tasks.inventory.languages import reader
 from tasks.inventory.php import bodies as php
+from tasks.inventory.rust import bodies as rust
 from tests.inventory.test_corpus import CORPUS
 
 FILLER = b'$this->assertSame("a", $this->cart()->total([1, 2, 3]));\n        '
@@ -69,7 +70,7 @@ def test_what_is_read_is_the_same(
     assert reader(language).extract(source, language) == short
 
 
-@pytest.mark.parametrize(("suffix", "language"), [("php", "php"), ("java", "java")])
+@pytest.mark.parametrize(("suffix", "language"), [("php", "php"), ("java", "java"), ("rs", "rust")])
 def test_the_corpus_is_read_the_same(suffix: str, language: str, monkeypatch: pytest.MonkeyPatch) -> None:
     sources = [path.read_bytes() for path in sorted(CORPUS.rglob(f"*.{suffix}.sample"))]
     short = [reader(language).extract(source, language) for source in sources]
@@ -101,5 +102,6 @@ def test_a_record_keeps_its_methods() -> None:
 def test_hostile_text_takes_no_longer_than_its_length(unit: bytes, tail: bytes) -> None:
     before = time.process_time()
     php.without(b"<?php " + unit * (150_000 // len(unit)) + tail)
+    rust.without(b"fn a() { " + unit * (150_000 // len(unit)) + tail)
     java.without(unit * (150_000 // len(unit)) + tail)
     assert time.process_time() - before < 2

@@ -15,6 +15,7 @@ from tree_sitter import Node
 from tasks.inventory.model import Facts
 from tasks.inventory.rust import conditions, tokens
 from tasks.inventory.rust.attributes import depends
+from tasks.inventory.rust.bodies import without
 from tasks.inventory.syntax import column, end_line, line, parse, text
 
 Item = dict[str, Any]
@@ -44,7 +45,7 @@ def extract(source: bytes, language: str) -> Facts:
     given = _flags(source)
     if not MARKER.search(source):
         return {"items": [], **given}
-    root = parse(source, language)
+    root = parse(without(source), language)
     facts: Facts = {"items": list(_items(root, 0)), **given}
     inner = [_attribute(node) for node in root.named_children if node.type == "inner_attribute_item"]
     return facts | _conditions(inner)
