@@ -60,7 +60,7 @@ READERS: Final = {
     "bunfig": ".formats",
     "package.json": ".formats",
     "cargo.toml": ".rust.manifest",
-    "cargo-commands": ".rust.features",
+    "cargo-commands": ".rust.commands",
     "javascript-config": ".javascript.config",
     "typescript-config": ".javascript.config",
 }

@@ -9,6 +9,7 @@ from tasks.inventory.languages import reader
 from tasks.inventory.php import bodies as php
 from tasks.inventory.python import bodies as python
 from tasks.inventory.ruby import blank as ruby
+from tasks.inventory.rust import bodies as rust
 from tests.inventory.test_corpus import CORPUS
 
 FILLER = b'$this->assertSame("a", $this->cart()->total([1, 2, 3]));\n        '
@@ -130,7 +131,9 @@ def test_what_is_read_is_the_same(
     assert reader(language).extract(source, language) == short
 
 
-@pytest.mark.parametrize(("suffix", "language"), [("php", "php"), ("java", "java"), ("py", "python")])
+@pytest.mark.parametrize(
+    ("suffix", "language"), [("php", "php"), ("java", "java"), ("py", "python"), ("rs", "rust")]
+)
 def test_the_corpus_is_read_the_same(suffix: str, language: str, monkeypatch: pytest.MonkeyPatch) -> None:
     sources = [path.read_bytes() for path in sorted(CORPUS.rglob(f"*.{suffix}.sample"))]
     short = [reader(language).extract(source, language) for source in sources]
@@ -181,6 +184,7 @@ def test_hostile_ruby_takes_no_longer_than_its_length(unit: bytes) -> None:
 def test_hostile_text_takes_no_longer_than_its_length(unit: bytes, tail: bytes) -> None:
     before = time.process_time()
     php.without(b"<?php " + unit * (150_000 // len(unit)) + tail)
+    rust.without(b"fn a() { " + unit * (150_000 // len(unit)) + tail)
     java.without(unit * (150_000 // len(unit)) + tail)
     assert time.process_time() - before < 2
 

@@ -12,8 +12,8 @@ from tasks.inventory.interface import Claim, Signal
 from tasks.inventory.model import Facts, FactsByPath, Test
 from tasks.inventory.project import Project
 from tasks.inventory.rust.collect import Collector
+from tasks.inventory.rust.commands import is_command_file
 from tasks.inventory.rust.crates import Crates
-from tasks.inventory.rust.features import is_command_file
 from tasks.inventory.rust.macros import Macros
 from tasks.inventory.rust.patterns import Budget
 
@@ -43,7 +43,8 @@ class CargoScope:
     def tests(self, owned: Sequence[str], facts: FactsByPath) -> Iterable[Test]:
         """Tests of the files that cargo would build for a test run."""
         read = {path: facts[path] for path in owned}
-        macros, crates = Macros.of(read), Crates.of(self.project, read)
+        macros = Macros.of(read)
+        crates = Crates.of(self.project, read, macros)
         own = set(test_attributes(read.values()))
         conditional = {path for path in owned if crates.depends(path)}
         spare = STEPS

@@ -5,16 +5,19 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tasks.inventory.model import IDLE, Test
-from tasks.inventory.rust.attributes import Meaning, meaning
+from tasks.inventory.rust import conditions
+from tasks.inventory.rust.attributes import Meaning, depends, meaning
 from tasks.inventory.rust.conditions import Switches
 from tasks.inventory.rust.expand import expand
 from tasks.inventory.rust.macros import Macros
 from tasks.inventory.rust.patterns import Budget, Exhausted
-from tasks.inventory.rust.reading import at, attribute, is_block, length, rules, spelled
+from tasks.inventory.rust.reading import at, attribute, is_block, length, pasted, rules, spelled
 from tasks.inventory.rust.tokens import Tokens, is_name, name_of, place_of
 
 #: macros that use macros that use macros
 DEPTH: Final = 24
+#: macros of the crate paste, which make names of names
+PASTING: Final = frozenset({"paste", "item", "item_with_macros"})
 Item = dict[str, Any]
 
 
@@ -117,7 +120,11 @@ class Expansion:
 
     def foreign(self, name: str, given: Tokens, suites: tuple[str, ...], depth: int) -> Iterator[Test]:
         """A macro from elsewhere: most pass on the items they are given."""
+        if name in PASTING:
+            given = pasted(given)
         found = list(self.tokens(given, suites, depth + 1, always=name == "quickcheck"))
+        if name == "cfg_if":
+            found = list(map(conditional, found))
         if not found and "test" in name and given and is_name(given[0]) and name_of(given[0]) not in ("fn", "mod"):
             found = [self.named(given[0], Meaning(dynamic=True), suites)]
         yield from found
@@ -135,13 +142,23 @@ class Expansion:
                 continue
             if word == "fn":
                 found = Meaning(dynamic=True) if always else meaning(attributes, self.collector.own)
-                if found is not None and following is not None:
+                if found is not None and following is not None and not self.never(attributes):
                     yield self.named(following, found, suites)
             else:
-                yield from self.inside(tokens, index, suites, depth, always=always)
-            if (size := length(tokens, index)) > 1 or is_block(tokens[index]):
+                inner = self.inside(tokens, index, suites, depth, always=always)
+                yield from self.under(attributes, inner) if attributes else inner
+            if (size := length(tokens, index)) > 1 or word == ";" or is_block(tokens[index]):
                 attributes = []
             index += size
+
+    def never(self, attributes: Sequence[Sequence[Any]]) -> bool:
+        """Whether attributes keep from being built what stands under them."""
+        return self.collector.switches.never(conditions.of(attributes))
+
+    def under(self, attributes: Sequence[Sequence[Any]], tests: Iterator[Test]) -> Iterator[Test]:
+        """Tests of what stands under attributes."""
+        if not self.never(attributes):
+            yield from map(conditional, tests) if depends(attributes) else tests
 
     def inside(
         self, tokens: Tokens, index: int, suites: tuple[str, ...], depth: int, *, always: bool

@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 
 from tasks.inventory.model import Facts
 from tasks.inventory.project import Project, folder_of, joined
+from tasks.inventory.rust.commands import is_command_file
 from tasks.inventory.rust.conditions import Switches
 from tasks.inventory.rust.features import Features
+from tasks.inventory.rust.macros import Macros
 from tasks.inventory.rust.modules import leads
 from tasks.inventory.rust.targets import Files, roots
 from tasks.inventory.rust.workspaces import members
@@ -24,16 +26,20 @@ class Crates:
     files: Files
     folders: dict[str, bool]
     features: Features
+    macros: Macros
     switches: dict[str, Switches] = field(default_factory=dict)
     reached: set[str] = field(default_factory=set)
     certain: set[str] = field(default_factory=set)  # reached whatever the conditions
     opened: set[str] = field(default_factory=set)
 
     @classmethod
-    def of(cls, project: Project, facts: Mapping[str, Facts]) -> "Crates":
+    def of(cls, project: Project, facts: Mapping[str, Facts], macros: Macros) -> "Crates":
         """Follow the modules of every crate that is tested."""
         manifests = {folder_of(path): project.data(path) or {} for path in project.named("Cargo.toml")}
-        crates = cls(facts, Files.of(facts), members(manifests), Features.of(project, manifests))
+        told = [project.data(path) or {} for path in project.configs if is_command_file(path)]
+        flags = {flag for one in facts.values() for flag in one.get("flags", ())}
+        packages = members(manifests, {place for one in told for place in one.get("places", ())})
+        crates = cls(facts, Files.of(facts), packages, Features.of(told, manifests, flags), macros)
         for folder, runs in sorted(crates.folders.items()):
             if runs:
                 project.beat()
@@ -63,7 +69,7 @@ class Crates:
                 yield from ((one, False) for one in self.files.below(folder))
             return
         switches = self.switched(package)
-        for one in leads(path, self.facts[path].get("items", []), is_root=is_root):
+        for one in leads(path, self.facts[path].get("items", []), self.macros, is_root=is_root):
             if any(map(switches.never, one.features)):
                 continue
             if one.literal:

@@ -2,7 +2,8 @@
 
 An item is a dict; `k` says which: fn (with attributes), mod (inline, with items), file (`mod a;`), macro (a
 macro_rules definition) or call (a macro used where items stand).  An attribute is `[path, tokens]`.  `when` marks
-what is there under a condition only, `features` is what that says of Cargo features.
+what is there under a condition only, `features` is what that says of Cargo features and compiler flags.  The
+`flags` of a file are those it gives the compiler as a build script.
 """
 
 import re
@@ -14,6 +15,7 @@ from tree_sitter import Node
 from tasks.inventory.model import Facts
 from tasks.inventory.rust import conditions, tokens
 from tasks.inventory.rust.attributes import depends
+from tasks.inventory.rust.bodies import without
 from tasks.inventory.syntax import column, end_line, line, parse, text
 
 Item = dict[str, Any]
@@ -22,6 +24,10 @@ Item = dict[str, Any]
 MARKER: Final = re.compile(
     rb"test|bench|macro_rules|proc_macro_attribute|^\w+(?:::\w+)*!|\bmod\s|include!", re.MULTILINE
 )
+#: what build scripts print to give a flag, and libraries that print it for them
+FLAG: Final = re.compile(rb"rustc-cfg=(\w*)(\{?)")
+PROBE: Final = re.compile(rb"\bemit(?:\w{1,16}_cfg\([^,]{0,160},\s{0,80}|\()\"(\w{1,80})\"")
+COMPUTED: Final = re.compile(rb"\bcfg_aliases\b|rustc-cfg[^=]")
 #: attributes that never make a test
 PLAIN: Final = frozenset(
     {"allow", "deny", "warn", "expect", "forbid", "cfg", "doc", "inline", "cold", "must_use", "derive", "deprecated",
@@ -36,12 +42,23 @@ COMMENTS: Final = frozenset({"line_comment", "block_comment"})
 
 def extract(source: bytes, language: str) -> Facts:
     """Read one file: {"items": [...]}."""
+    given = _flags(source)
     if not MARKER.search(source):
-        return {"items": []}
-    root = parse(source, language)
-    facts: Facts = {"items": list(_items(root, 0))}
+        return {"items": [], **given}
+    root = parse(without(source), language)
+    facts: Facts = {"items": list(_items(root, 0)), **given}
     inner = [_attribute(node) for node in root.named_children if node.type == "inner_attribute_item"]
     return facts | _conditions(inner)
+
+
+def _flags(source: bytes) -> Item:
+    """Flags that a build script gives, `*` for one that it computes."""
+    found = {name.decode() if name and not computed else "*" for name, computed in FLAG.findall(source)}
+    if COMPUTED.search(source):
+        found.add("*")
+    if b"autocfg" in source:
+        found |= {name.decode() for name in PROBE.findall(source)}
+    return {"flags": sorted(found)} if found else {}
 
 
 def _items(block: Node, depth: int, outer: list[list[Any]] | None = None) -> Iterator[Item]:

@@ -15,6 +15,12 @@ ENDS: Final = {
     "pat": frozenset({",", "=>", "=", "if", "in"}),
     "pat_param": frozenset({",", "=>", "=", "|", "if", "in"}),
 }
+#: words that an operand follows, and words that go on after one
+LEADING: Final = frozenset(
+    {"mut", "ref", "box", "dyn", "impl", "move", "async", "static", "unsafe", "return", "break", "yield", "if", "else",
+     "match", "while", "for", "in", "loop", "let", "const", "as", "raw", "fn", "extern", "where"}
+)  # fmt: skip
+JOINING: Final = frozenset({"as", "else", "in", "if", "const", "mut", "where"})
 
 
 def fragment(kind: str, given: Tokens, at: int) -> int | None:
@@ -76,10 +82,20 @@ def _until(given: Tokens, at: int, ends: frozenset[str], *, braces: bool) -> int
             angles += 1
         elif piece == ">" and angles:
             angles -= 1
-        elif not angles and name_of(piece) in ends:
+        elif not angles and (name_of(piece) in ends or (index > at and not braces and _begins_anew(given, index))):
             break
         index += 1
     return index if index > at else None
+
+
+def _begins_anew(given: Tokens, index: int) -> bool:
+    """Whether one operand stands directly behind another: no expression goes on like that."""
+    piece, before = given[index], given[index - 1]
+    if not (is_name(piece) or piece.startswith('"')) or name_of(piece) in JOINING:
+        return False
+    if isinstance(before, list):
+        return not (before[0] == "[" and index > 1 and given[index - 2] == "#")
+    return before.startswith('"') or (is_name(before) and name_of(before) not in LEADING)
 
 
 def _closure(given: Tokens, at: int) -> int:

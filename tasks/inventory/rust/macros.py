@@ -8,11 +8,14 @@ from typing import Any, Final
 
 from tasks.inventory.model import Facts
 from tasks.inventory.rust.attributes import is_test
+from tasks.inventory.rust.reading import attribute
 from tasks.inventory.rust.tokens import Tokens, is_name, name_of
 
 Item = dict[str, Any]
 #: definitions of one name that are compared; more say nothing
 RIVALS: Final = 64
+#: tokens of `$(...)*` and its kin, at most
+LOOP: Final = 4
 
 
 @dataclass
@@ -50,6 +53,11 @@ class Macros:
     def add(self, path: str, item: Item) -> None:
         """Add a definition that another macro makes in a file."""
         insort(self.by_file.setdefault((path, item["name"]), []), item, key=lambda one: int(one["line"]))
+
+    def gate(self, path: str, item: Item) -> list[list[Any]]:
+        """Attributes that a macro puts before all it is given, at one of its uses."""
+        found = self.find(path, item["name"], item["line"])
+        return gate(found["rules"]) if found is not None else []
 
     @cached_property
     def making(self) -> set[str]:
@@ -90,6 +98,18 @@ def definitions(items: list[Item]) -> Iterator[Item]:
             yield item
         elif item["k"] == "mod":
             yield from definitions(item["items"])
+
+
+def gate(rules: Sequence[Sequence[Tokens]]) -> list[list[Any]]:
+    """Attributes in a body that holds nothing but them and what the macro was given."""
+    body = rules[0][1] if len(rules) == 1 and len(rules[0]) > 1 else []
+    while body and isinstance(group := body[min(body[0] == "$", len(body) - 1)], list) and len(body) <= LOOP:
+        body = group[1:]
+    attributes = []
+    while len(body) > LOOP - 1 and body[0] == "#" and isinstance(body[1], list):
+        attributes.append(attribute(body[1]))
+        body = body[2:]
+    return attributes if len(body) <= LOOP and body[:1] == ["$"] else []
 
 
 def fullest(rivals: Sequence[Item]) -> Item:

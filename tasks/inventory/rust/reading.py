@@ -66,6 +66,16 @@ def spelled(piece: Any) -> str:
     return "".join(parts)
 
 
+def pasted(tokens: Tokens) -> Tokens:
+    """Tokens with every `[<a $b>]` in them made one name."""
+    return [spelled(one) if is_pasted(one) else pasted(one) if isinstance(one, list) else one for one in tokens]
+
+
+def is_pasted(piece: Any) -> bool:
+    """Whether a token is a group `[<...>]`."""
+    return isinstance(piece, list) and piece[:2] == ["[", "<"] and piece[-1] == ">"
+
+
 def cased(word: str, how: str) -> str:
     """Change letters as `:lower` and its kin of paste do."""
     if how in ("lower", "upper"):

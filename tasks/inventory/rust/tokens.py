@@ -12,20 +12,22 @@ from typing import Any, Final
 Tokens = list[Any]
 
 TOKEN: Final = re.compile(
-    r"""\s+|//[^\n]*|(?P<comment>/\*)|(?P<raw>b?c?r(?P<hashes>\#*)")|[bc]?"(?P<string>(?:[^"\\]|\\.)*)"
-    |b?'(?:[^'\\\n]|\\[^u\n]|\\u\{[0-9a-fA-F_]*\}|\\x..)'|(?P<lifetime>'\w+)
+    r"""\s*+(?://[^\n]*|(?P<comment>/\*)|(?P<raw>b?c?r(?P<hashes>\#*)")|[bc]?"(?P<string>(?:[^"\\]|\\.)*)"
+    |(?P<letter>b?'(?:[^'\\\n]|\\[^u\n]|\\u\{[0-9a-fA-F_]*\}|\\x..)')|(?P<lifetime>'\w+)
     |(?P<number>\d\w*(?:\.\d\w*)?)|(?P<name>(?:r\#)?[^\W\d]\w*)
-    |(?P<punctuation>=>|::|->|\.\.=|\.\.\.|\.\.|&&|\|\||.)""",
+    |(?P<bracket>[(){}\[\]])|(?P<punctuation>=>|::|->|\.\.=|\.\.\.|\.\.|&&|\|\||.))""",
     re.VERBOSE | re.DOTALL,
 )
-OPENING: Final = {"(": ")", "[": "]", "{": "}"}
-CLOSING: Final = frozenset(OPENING.values())
+OPENING: Final = frozenset("([{")
+#: kinds of tokens of which only the beginning is matched
+UNREAD: Final = frozenset({"comment", "raw", "hashes"})
 #: groups nested deeper are left empty, and a macro with more tokens is cut
 DEPTH: Final = 32
 MOST: Final = 60_000
 #: letters of a literal that are kept: enough for a path
 KEPT: Final = 120
 #: names that show that a block in braces may declare something
+STATING: Final = frozenset({"let", "return"})
 DECLARING: Final = frozenset({"fn", "mod", "macro_rules", "test", "#"})
 
 
@@ -34,22 +36,25 @@ def read(source: str, first_line: int, first_column: int = 1, *, places: bool) -
     lines = [match.end() for match in re.finditer("\n", source)]
     stack: list[Tokens] = [[]]
     position = count = 0
-    while position < len(source) and count < MOST:
-        found = TOKEN.match(source, position)
-        if found is None:
-            break
-        begin, position = position, found.end()
-        if found.lastgroup in ("comment", "hashes", "raw"):
-            position = _beyond(source, found)
-        piece = _token(found)
-        if piece is None:
+    while count < MOST and (found := TOKEN.match(source, position)) is not None:
+        position, kind = found.end(), found.lastgroup
+        if kind is None:
             continue
         count += 1
-        if places and found.lastgroup == "name":
-            row = bisect_right(lines, begin)
-            offset = begin - lines[row - 1] + 1 if row else begin + first_column
-            piece = f"{first_line + row}:{offset}:{piece}"
-        _add(stack, piece)
+        if kind == "name":
+            begin, piece = found.start(kind), found[kind].removeprefix("r#")
+            if places:
+                row = bisect_right(lines, begin)
+                offset = begin - lines[row - 1] + 1 if row else begin + first_column
+                piece = f"{first_line + row}:{offset}:{piece}"
+            stack[-1].append(piece)
+        elif kind == "bracket":
+            _turn(stack, found[kind])
+        elif kind in UNREAD:
+            position = _beyond(source, found)
+            stack[-1] += [] if kind == "comment" else ['"']
+        else:
+            stack[-1].append(_token(found, kind))
     while len(stack) > 1:
         _close(stack)
     return stack[0]
@@ -68,26 +73,18 @@ def _beyond(source: str, found: re.Match[str]) -> int:
     return len(source)
 
 
-def _token(found: re.Match[str]) -> str | None:
-    kind = found.lastgroup
-    if kind in ("name", "lifetime", "punctuation"):
-        return found[0].removeprefix("r#")
-    if kind == "string":
-        return f'"{found["string"][:KEPT]}'
-    if kind in ("hashes", "raw", "number"):
-        return '"'
-    return '"' if found[0].lstrip("b").startswith("'") else None
+def _token(found: re.Match[str], kind: str) -> str:
+    if kind in ("lifetime", "punctuation"):
+        return found[kind]
+    return f'"{found["string"][:KEPT]}' if kind == "string" else '"'
 
 
-def _add(stack: list[Tokens], piece: str) -> None:
-    """Put a token where it belongs; brackets open and close groups."""
-    if piece in OPENING:
-        stack.append([piece])
-    elif piece in CLOSING:
-        if len(stack) > 1:
-            _close(stack)
-    else:
-        stack[-1].append(piece)
+def _turn(stack: list[Tokens], bracket: str) -> None:
+    """Open a group, or close the last one."""
+    if bracket in OPENING:
+        stack.append([bracket])
+    elif len(stack) > 1:
+        _close(stack)
 
 
 def _close(stack: list[Tokens]) -> None:
@@ -100,8 +97,10 @@ def _close(stack: list[Tokens]) -> None:
 
 def _is_code(group: Tokens) -> bool:
     """Whether a group is a block of statements that declares nothing."""
+    if group[0] != "{":
+        return False
     names = {name_of(piece) for piece in group if isinstance(piece, str)}
-    return group[0] == "{" and bool(names & {"let", "return"}) and not names & DECLARING
+    return not names.isdisjoint(STATING) and names.isdisjoint(DECLARING)
 
 
 def _follows_signature(before: Tokens) -> bool:
