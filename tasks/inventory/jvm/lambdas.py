@@ -44,4 +44,5 @@ def without(source: bytes, *, specifies: bool) -> bytes:
 
 def is_telling(found: re.Match[bytes]) -> bool:
     """Whether a function, perhaps, builds a specification."""
-    return not found["test"] and TELLING.search(found["body"]) is not None
+    body = found["body"]
+    return not found["test"] and body.find(b"{", 1) > 0 and TELLING.search(body) is not None
