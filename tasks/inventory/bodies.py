@@ -5,6 +5,7 @@ to read a text.  It stops at the first sign it is not sure of, and what follows 
 """
 
 import re
+from collections.abc import Callable
 from typing import Final
 
 #: braces in braces that are followed; a body with more is parsed
@@ -23,25 +24,32 @@ def pattern(heading: bytes, plain: bytes, texts: bytes, doubtful: bytes) -> re.P
     body = rb"\{(?:%b|%b)*\}" % (plain, texts)
     for _ in range(NESTING):
         body = rb"\{(?:%b|%b|%b)*\}" % (plain, texts, body)
-    return re.compile(rb"%b|%b(?P<body>%b)|(?P<doubtful>%b)" % (texts, heading, body, doubtful), re.DOTALL)
+    # a heading may begin with a string
+    return re.compile(rb"%b(?P<body>%b)|%b|(?P<doubtful>%b)" % (heading, body, texts, doubtful), re.DOTALL)
 
 
-def blanked(source: bytes, scan: re.Pattern[bytes], telling: bytes | None = None) -> bytes:
-    """Leave bodies out.  telling: bodies with this word, whatever its case, are kept."""
+def nothing(_: re.Match[bytes]) -> bool:
+    """No body is kept."""
+    return False
+
+
+def blanked(source: bytes, scan: re.Pattern[bytes], telling: Callable[[re.Match[bytes]], object] = nothing) -> bytes:
+    """Leave bodies out.  telling: whether one that was found has to be read."""
     parts: list[bytes] = []
     done = 0
-    kept = telling is not None and telling in source.lower()
     for found in scan.finditer(source):
         if found.lastgroup == "doubtful":
             break
         if found.lastgroup != "body":
             continue
         start, end = found.start("body") + 1, found.end() - 1
-        inside = source[start:end]
-        if end - start < SHORTEST or (kept and telling is not None and telling in inside.lower()):
-            continue
-        lines, newline, last = inside.rpartition(b"\n")
-        # what stands behind the body keeps its line and its column
-        parts += [source[done:start], b"\n" * (lines.count(b"\n") + len(newline)), b" " * len(last)]
-        done = end
+        if end - start >= SHORTEST and not telling(found):
+            parts += [source[done:start], void(source[start:end])]
+            done = end
     return b"".join([*parts, source[done:]]) if parts else source
+
+
+def void(text: bytes) -> bytes:
+    """As many lines, and as many columns in the last: what stands behind keeps its place."""
+    lines, newline, last = text.rpartition(b"\n")
+    return b"\n" * (lines.count(b"\n") + len(newline)) + b" " * len(last)

@@ -5,6 +5,7 @@ import time
 import pytest
 
 from tasks.inventory.jvm import bodies as java
+from tasks.inventory.jvm import lambdas, preamble
 from tasks.inventory.languages import reader
 from tasks.inventory.php import bodies as php
 from tasks.inventory.python import bodies as python
@@ -113,6 +114,45 @@ def test_outside():
     def test_hidden():
         FILLER'''.replace(b"FILLER", b'assert request.cart({"a": [1, 2, (3)]}, "#", more=True)  # and (so on')
 RECORD = b"record Point(int x, int y) {\n" + b"    @Test void sums() { assertEquals(3, x + y); }\n" * 5 + b"}\n"
+KOTLIN = rb'''/* of a shop { */
+@file:Suppress("unused")
+package shop.cart // {
+import a.b.*
+import a.`in`.Cart as Basket
+@Group("a { ${b { "c" }}")
+class CartTest(val made: () -> Int = { 1 }) : Base by made {
+    private val open = '{'; val late by lazy { FILLER }
+    init { FILLER }
+    @Test fun adds(one: Int = max(1, (2)), more: List<(Int) -> Unit>): Int? { FILLER "${if (a) { "}" } else 1}" }
+    @Test fun `with { a brace`() = runTest(1) { FILLER }
+    @Test fun text() { """ } " "" ${"{"} """; FILLER }
+    abstract fun none(): Int
+    class Inner { @Test fun nested() { FILLER object : Any() { fun no() { FILLER } } } }
+    fun Cart.last(): Unit = FILLER
+}
+fun loose() { FILLER class Hidden { @Test fun no() { FILLER } } }
+'''.replace(b"FILLER", b"cart.add(1, 2, 3).let { '{' to \"}\" } // }\n")
+SPECIFICATION = rb"""package shop
+import io.kotest.core.spec.style.FunSpec
+class CartSpec : FunSpec({
+    test("adds ${1}") { FILLER }
+    context("inside") { xtest("not") { FILLER }; test("last").config(enabled = false) { FILLER } }
+    include(more())
+}) { fun plain() { FILLER } }
+fun more() = funSpec { test("further") { FILLER } }
+fun FunSpecRootScope.given(name: String) { test(name) { FILLER } }
+class Words : StringSpec() { init { "reads { this" { FILLER } } }
+""".replace(b"FILLER", b"cart.add(1, 2, 3).let { one -> assertEquals(2, one + '{'.code) } // }\n")
+
+
+@pytest.mark.parametrize("source", [KOTLIN, SPECIFICATION], ids=["classes", "specifications"])
+def test_kotlin_is_read_the_same(source: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    short = reader("kotlin").extract(source, "kotlin")
+    less = lambdas.without(source, specifies=b"otest" in source)
+    assert len(less) < len(source) * 0.7
+    assert less.count(b"\n") == source.count(b"\n")
+    monkeypatch.setattr("tasks.inventory.jvm.lambdas.blanked", lambda source, *_: source)
+    assert reader("kotlin").extract(source, "kotlin") == short
 
 
 @pytest.mark.parametrize(
@@ -132,7 +172,8 @@ def test_what_is_read_is_the_same(
 
 
 @pytest.mark.parametrize(
-    ("suffix", "language"), [("php", "php"), ("java", "java"), ("py", "python"), ("rs", "rust")]
+    ("suffix", "language"),
+    [("php", "php"), ("java", "java"), ("py", "python"), ("rs", "rust"), ("kt", "kotlin")],
 )
 def test_the_corpus_is_read_the_same(suffix: str, language: str, monkeypatch: pytest.MonkeyPatch) -> None:
     sources = [path.read_bytes() for path in sorted(CORPUS.rglob(f"*.{suffix}.sample"))]
@@ -174,18 +215,31 @@ def test_hostile_ruby_takes_no_longer_than_its_length(unit: bytes) -> None:
     assert time.process_time() - before < 2
 
 
-@pytest.mark.parametrize("tail", [b"", b"{}" * 50_000, b"x" * 100_000], ids=["", "braces", "letters"])
-@pytest.mark.parametrize(
-    "unit",
-    [b"function a(){", b"function a(){{}", b"){", b"){{}", b'){ "', b'function a(){"', b'function a(){"{$', b'"', b"'",
+UNITS = (
+    b"function a(){", b"function a(){{}", b"){", b"){{}", b'){ "', b'function a(){"', b'function a(){"{$', b'"', b"'",
      b"/*", b"/**/", b"//\n", b"function a(", b"function ", b") throws ", b")   ", b"{", b"}", b'"""', b"'a", b'"\\',
-     b"){};", b"function a(){" + b"{" * 10 + b"}" * 11, b"){" + b"{" * 10 + b"}" * 11],
+     b"){};", b"function a(){" + b"{" * 10 + b"}" * 11, b"){" + b"{" * 10 + b"}" * 11, b"fun ", b"fun a(", b"fun a()", b"fun a(){", b"fun a()={", b"=a<", b'test("a") {',
+     b'fun a("${', b"`", b"import a\n", b"import a.",
 )  # fmt: skip
+
+
+@pytest.mark.parametrize("tail", [b"", b"{}" * 50_000, b"x" * 100_000], ids=["", "braces", "letters"])
+@pytest.mark.parametrize("unit", UNITS)
 def test_hostile_text_takes_no_longer_than_its_length(unit: bytes, tail: bytes) -> None:
     before = time.process_time()
     php.without(b"<?php " + unit * (150_000 // len(unit)) + tail)
     rust.without(b"fn a() { " + unit * (150_000 // len(unit)) + tail)
     java.without(unit * (150_000 // len(unit)) + tail)
+    assert time.process_time() - before < 2
+
+
+@pytest.mark.parametrize("tail", [b"", b"{}" * 50_000, b"x" * 100_000], ids=["", "braces", "letters"])
+@pytest.mark.parametrize("unit", UNITS)
+def test_hostile_kotlin_takes_no_longer_than_its_length(unit: bytes, tail: bytes) -> None:
+    before = time.process_time()
+    for specifies in (False, True):
+        lambdas.without(unit * (150_000 // len(unit)) + tail, specifies=specifies)
+    preamble.read(unit * (150_000 // len(unit)) + tail)
     assert time.process_time() - before < 2
 
 

@@ -1,7 +1,7 @@
 """Tests of the classes of a repository, each at the method that defines it."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from tasks.inventory.csharp.meaning import DEPENDS, ROWS, SOURCES, Meaning, Meanings
@@ -34,10 +34,14 @@ class Hit:
 
 @dataclass(slots=True)
 class Collector:
-    """Reads classes.  internals: folders of projects whose internal classes MSTest runs."""
+    """Reads classes.
+
+    internals: folders of projects whose internal classes MSTest runs.  read: by method, for many may inherit one.
+    """
 
     meanings: Meanings
     internals: frozenset[str | None]
+    read: dict[int, Hit | None] = field(default_factory=dict)
 
     def hits(self, one: Type) -> Iterator[Hit]:
         """Tests that a run of this class would have; none for one that cannot be made."""
@@ -49,10 +53,12 @@ class Collector:
         depends = any(mark.depends for mark in marks) or all("when" in part for _, part in one.parts)
         for owner in order:
             for path, item in owner.methods():
-                hit = self.hit(path, owner, item)
+                if id(item) not in self.read:
+                    self.read[id(item)] = self.hit(path, owner, item)
+                hit = self.read[id(item)]
                 if hit is not None and self.runs(one, hit.framework, marks, order):
-                    given = hit.depends or depends
-                    yield Hit(path, owner, item, hit.framework, hit.skipped or off, hit.marks, given)
+                    skips, given = hit.skipped or off, hit.depends or depends
+                    yield Hit(path, owner, item, hit.framework, skips, hit.marks, given)
 
     def hit(self, path: str, owner: Type, item: Item) -> Hit | None:
         """Read one method; None for one that is no test."""

@@ -11,7 +11,9 @@ from typing import Final
 from tasks.inventory.csharp.lexis import blank, pattern, tokens
 
 DIRECTIVE: Final = re.compile(rb"^[ \t]*#", re.MULTILINE)
-TOKEN: Final = pattern(rb"#{}()\[\]", rb"\#[^\n]*+|[{}()\[\]]")
+#: inside of a group brackets are counted, outside only its beginning is of interest
+INSIDE: Final = pattern(rb"#{}()\[\]", rb"\#[^\n]*+|[{}()\[\]]")
+OUTSIDE: Final = pattern(rb"#", rb"\#[^\n]*+")
 WORD: Final = re.compile(rb"#\s*(\w*)\s*([^\n]*)")
 #: where text begins and ends
 Span = tuple[int, int]
@@ -70,17 +72,31 @@ def _outermost(spans: list[Span]) -> list[Span]:
 
 def _gaps(source: bytes, conditional: list[Span]) -> Iterator[Span]:
     groups: list[list[Branch]] = []
-    for token in tokens(TOKEN, source):
-        sign = token["sign"]
-        if sign is None:
-            if groups and token.lastgroup == "comment":
-                groups[-1][-1].comments.append(token.span("comment"))
-        elif sign[:1] != b"#":
-            if groups:
-                groups[-1][-1].bracket(sign)
-        elif not source[source.rfind(b"\n", 0, token.start("sign")) + 1 : token.start("sign")].strip():
-            yield token.span("sign")
-            yield from _directive(source, token, groups, conditional)
+    position = 0
+    while position < len(source):
+        inside = bool(groups)
+        for token in tokens(INSIDE if inside else OUTSIDE, source, position):
+            yield from _token(source, token, groups, conditional)
+            if bool(groups) != inside:
+                position = token.end()
+                break
+        else:
+            return
+
+
+def _token(
+    source: bytes, token: re.Match[bytes], groups: list[list[Branch]], conditional: list[Span]
+) -> Iterator[Span]:
+    sign = token["sign"]
+    if sign is None:
+        if groups and token.lastgroup == "comment":
+            groups[-1][-1].comments.append(token.span("comment"))
+    elif sign[:1] != b"#":
+        if groups:
+            groups[-1][-1].bracket(sign)
+    elif not source[source.rfind(b"\n", 0, token.start("sign")) + 1 : token.start("sign")].strip():
+        yield token.span("sign")
+        yield from _directive(source, token, groups, conditional)
 
 
 def _directive(

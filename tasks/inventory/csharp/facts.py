@@ -9,9 +9,10 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Final
 
-from tree_sitter import Node
+from tree_sitter import Node, Point
 
 from tasks.inventory.csharp import attributes
 from tasks.inventory.csharp.directives import blanked
@@ -26,7 +27,8 @@ NAMESPACES: Final = frozenset({"namespace_declaration", "file_scoped_namespace_d
 #: modifiers that matter to a runner
 TELLING: Final = frozenset({"public", "abstract", "static", "partial"})
 #: a body that does nothing but skip
-SKIPS: Final = re.compile(rb"(?:\{|=>)\s*(?://[^\n]*+\s*)*+Assert\s*\.\s*(?:Ignore|Skip)\s*\(")
+SKIPS: Final = re.compile(rb"\s*+(?:\{|=>)\s*(?://[^\n]*+\s*)*+Assert\s*\.\s*(?:Ignore|Skip)\s*\(")
+NEWLINE: Final = re.compile(rb"\n")
 #: types within types that are read
 NESTED: Final = 24
 #: what holds declarations
@@ -51,7 +53,7 @@ class Around:
     owner: Item | None = None
 
 
-@dataclass(slots=True)
+@dataclass
 class Reading:
     """State of one pass over a file.  source: with the bodies that the parsed text lacks.
 
@@ -137,18 +139,28 @@ class Reading:
             item["when"] = True
         owner["methods"].append(item)
 
+    @cached_property
+    def lines(self) -> list[int]:
+        """Where the lines of the source begin."""
+        return [0, *(found.end() for found in NEWLINE.finditer(self.source))]
+
+    def at(self, point: Point) -> int:
+        """Place in the source: the parsed text is shorter, but has the same lines and columns."""
+        return self.lines[point.row] + point.column
+
     def depends(self, name: Node | None) -> bool:
         """Whether only a condition compiles a declaration."""
-        at = name.start_byte if name is not None else 0
+        if not self.conditional:
+            return False
+        at = self.at(name.start_point) if name is not None else 0
         place = bisect_right(self.conditional, (at, len(self.source))) - 1
         return place >= 0 and at < self.conditional[place][1]
 
     def skips(self, node: Node) -> bool:
         """`Assert.Ignore()` or `Assert.Skip()` as the first statement."""
         parameters = node.child_by_field_name("parameters")
-        start = parameters.end_byte if parameters is not None else node.end_byte
-        opening = self.source[start : node.end_byte].lstrip()
-        return bool(SKIPS.match(opening))
+        start = parameters.end_point if parameters is not None else node.end_point
+        return bool(SKIPS.match(self.source, self.at(start), self.at(node.end_point)))
 
 
 def _arity(node: Node) -> int:

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
-COMMENT: Final = rb"(?P<comment>//[^\n]*+|/\*[\s\S]*?(?:\*/|\Z))"
+#: comments in lines of their own are one
+COMMENT: Final = rb"(?P<comment>//[^\n]*+(?:\n\s*+//[^\n]*+)*|/\*[\s\S]*?(?:\*/|\Z))"
 #: interpolated strings are read step by step, for their holes hold code
 INTERPOLATED: Final = rb'(?P<interpolated>\${1,8}+"{3,16}+|\$"|\$@"|@\$")'
 #: raw, verbatim and plain strings, characters.  More quotes than sixteen are no raw string: the search stays linear

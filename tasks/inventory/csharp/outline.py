@@ -14,6 +14,9 @@ VALUE: Final = pattern(rb"{}()\[\];", rb"[{}()\[\];]")
 #: what holds members that are read; `class` may also stand in a constraint
 HOLDER: Final = re.compile(rb"\b(?:class|struct|record|namespace)\s+(?!where\b)@?\w")
 USING: Final = re.compile(rb"(?:global\s+)?using\b")
+#: `T Interface.Name`
+EXPLICIT: Final = re.compile(rb"\.\s*+@?\w++\Z")
+LONGEST: Final = 200
 OPEN: Final = b"{(["
 CLOSE: Final = b"})]"
 #: first characters of operators that end in `=`
@@ -21,12 +24,12 @@ OPERATORS: Final = (b"!", b"<", b">")
 
 
 def outline(source: bytes) -> bytes:
-    """Blank out bodies and initial values.  source: without directives."""
+    """Leave out bodies, values and comments; what remains keeps line and column.  source: without directives."""
     reading = _Outline(source)
     position = 0
     while position < len(source):
         position = reading.member(position)
-    return bytes(reading.kept)
+    return b"\n".join([line.rstrip() for line in reading.kept.split(b"\n")])
 
 
 class _Outline:
@@ -48,8 +51,8 @@ class _Outline:
             sign = token["sign"]
             start, end = token.span("sign")
             if sign is None:
-                if token.lastgroup == "comment" and not self.source[self.head : token.start("comment")].strip():
-                    self.head = token.end()
+                if token.lastgroup == "comment":
+                    self.comment(*token.span("comment"))
             elif sign in b"()[]" or self.depth:
                 self.bracket(sign, start, end)
                 self.last = end
@@ -60,6 +63,12 @@ class _Outline:
             elif sign in b"{};":
                 self.begin(end)
         return len(self.source)
+
+    def comment(self, start: int, end: int) -> None:
+        """Blank out a comment; a declaration begins behind those in front of it."""
+        blank(self.kept, start, end)
+        if not self.source[self.head : start].strip():
+            self.head = end
 
     def gives(self, start: int) -> bool:
         """Whether a sign is followed by a value: an alias is none, nor is the name of an operator."""
@@ -102,7 +111,7 @@ class _Outline:
 
     def value(self, position: int, after: int) -> int:
         """Blank out a value or an arrow's body up to its semicolon; one after a property's braces goes with it."""
-        depth, bare = 0, not self.words(position) or self.is_indexer(position)
+        depth, bare = 0, not self.words(position) or self.is_braced(position)
         for token in tokens(VALUE, self.source, after):
             sign = token["sign"]
             if sign is None:
@@ -114,15 +123,17 @@ class _Outline:
             depth += 0 if sign == b";" else 1 if sign in OPEN else -1
         return self.close(position, len(self.source), len(self.source))
 
-    def is_indexer(self, position: int) -> bool:
-        """Whether the parameters of an indexer stand right before an arrow."""
-        closed = self.last > 0 and self.source[self.last - 1 : self.last] == b"]"
-        return closed and not self.source[self.last : position].strip()
+    def is_braced(self, position: int) -> bool:
+        """Whether the grammar asks for braces here: behind an indexer, and behind a property of an interface."""
+        words = self.source[max(self.head, self.last, position - LONGEST) : position].strip()
+        if not words:
+            return self.last > 0 and self.source[self.last - 1 : self.last] == b"]"
+        return EXPLICIT.search(words) is not None and b"where" not in words
 
     def close(self, start: int, stop: int, end: int) -> int:
-        """Blank out a stretch and go on behind it; an indexer keeps a body, for the grammar asks for one."""
+        """Blank out a stretch and go on behind it; what needs a body keeps an empty one."""
         blank(self.kept, start, stop)
-        if self.is_indexer(start) and stop - start > 1:
+        if self.is_braced(start) and stop - start > 1:
             self.kept[start : start + 2] = b"{}"
         self.begin(end)
         return end

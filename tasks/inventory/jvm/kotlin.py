@@ -6,8 +6,11 @@ from typing import Any, Final
 
 from tree_sitter import Node
 
+from tasks.inventory.bodies import void
+from tasks.inventory.jvm import preamble
 from tasks.inventory.jvm.blank import Blank, Marks
 from tasks.inventory.jvm.dsl import entries, prepared
+from tasks.inventory.jvm.lambdas import without
 from tasks.inventory.jvm.shape import DEEPEST, Item, compact, kept, mark, matters
 from tasks.inventory.model import Facts
 from tasks.inventory.syntax import column, end_line, line, parse, text
@@ -23,17 +26,21 @@ def extract(source: bytes, language: str) -> Facts:
     readable = FUN_INTERFACE.sub(rb"\1   ", source) if b"fun interface" in source else source
     readable += b"\n"  # a last line without end confuses the grammar
     specifies = b"otest" in source or b"Spec" in source
-    root, reader = parse(readable, language), _Reader({}, specifies=specifies)
+    head = preamble.read(readable)
+    readable = void(readable[: head.end]) + readable[head.end :]
+    root, reader = parse(without(readable, specifies=specifies), language), _Reader({}, specifies=specifies)
     found = reader.members(root.named_children, 0) if not root.has_error else {}
     if root.has_error or reader.misread:
         blank = Blank(readable)
         readable = blank.text()
         root, reader = parse(readable, language), _Reader(blank.marks(readable), specifies=specifies)
         found = reader.members(root.named_children, 0)
-    return {**_head(root), **found}
+    package, imports = _head(root)
+    return {"package": package or head.package, "imports": head.imports + imports, **found}
 
 
-def _head(root: Node) -> dict[str, Any]:
+def _head(root: Node) -> tuple[str, list[list[str]]]:
+    """Package and imports that do not stand in front of everything else."""
     package, imports = "", []
     for node in root.named_children:
         if node.type == "package_header":
@@ -42,7 +49,7 @@ def _head(root: Node) -> dict[str, Any]:
             imports.append(_import(node))
         elif node.type in CLASSES:
             break
-    return {"package": package, "imports": imports}
+    return package, imports
 
 
 class _Reader:

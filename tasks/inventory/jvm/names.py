@@ -40,26 +40,31 @@ Meaning = Found | tuple[str, ...]
 
 @dataclass(slots=True)
 class Names:
-    """All files read so far.
+    """All files read so far: see learn.
 
     paths: every source file of the commit by its name without suffix.  roots: names that are not followed, even in
     the repository that declares them.
     """
 
-    facts: Mapping[str, Facts]
     paths: Mapping[str, list[str]]
     roots: frozenset[str] = frozenset()
+    facts: dict[str, Facts] = field(default_factory=dict)
     classes: dict[str, list[Found]] = field(default_factory=dict)
     known: dict[tuple[str, tuple[str, ...], str], Meaning] = field(default_factory=dict)
     tables: dict[str, tuple[dict[str, str], list[str]]] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        """Index every class by its full name."""
-        for path, facts in self.facts.items():
+    def learn(self, facts: Mapping[str, Facts]) -> list[str]:
+        """Index the classes of further files by their full names; returns which are new.  facts: of known files too."""
+        new = [path for path in facts if path not in self.facts]
+        self.facts |= {path: facts[path] for path in new}
+        for path in new:
+            package = facts[path].get("package", "")
             for found in self.all(path):
-                package = facts.get("package", "")
                 name = ".".join((*([package] if package else []), *found.names))
                 self.classes.setdefault(name, []).append(found)
+        if new:
+            self.known.clear()
+        return new
 
     def all(self, path: str) -> Iterator[Found]:
         """Every class of a file, outer ones first."""

@@ -39,13 +39,17 @@ def is_resource(folders: Sequence[str]) -> bool:
 
 @dataclass(slots=True)
 class JvmSuite:
-    """One repository.  runners: folder -> runners that its build file speaks of."""
+    """One repository.  runners: folder -> runners that its build file speaks of.
+
+    open: names that led to files when they were last asked for; all others are settled, whatever is read later.
+    """
 
     project: Project
-    sources: dict[str, list[str]]
+    names: Names
     runners: dict[str, list[str]]
     candidates: dict[str, bool] = field(default_factory=dict)
     asked: tuple[int, set[str]] = (0, set())
+    open: list[tuple[Found, str]] = field(default_factory=list)
     folded: dict[tuple[str, ...], list[list[Hit]]] = field(default_factory=dict)
 
     @classmethod
@@ -61,7 +65,7 @@ class JvmSuite:
             runners: dict[str, list[str]] = {}
             for path in sorted(builds):
                 runners.setdefault(folder_of(path), []).extend(project.data(path) or [])
-            project.shared["jvm"] = cls(project, sources, runners)
+            project.shared["jvm"] = cls(project, Names(sources, ROOTS), runners)
         suite: JvmSuite = project.shared["jvm"]
         return suite
 
@@ -74,20 +78,22 @@ class JvmSuite:
     def needs(self, facts: FactsByPath) -> set[str]:
         """Files that bases and annotations lead to."""
         if self.asked[0] != len(facts):  # facts only grow, and every runner asks
-            mine = jvm_only(facts)
-            names = Names(mine, self.sources, ROOTS)
-            self.asked = (len(facts), {path for source in mine for path in self.leads(names, source)})
+            new = self.names.learn(jvm_only(facts))
+            asking = [*self.open, *(pair for path in new for pair in self.leads(path))]
+            found = [(pair, set(self.names.needed(*pair))) for pair in asking]
+            self.open = [pair for pair, paths in found if paths]
+            self.asked = (len(facts), set[str]().union(*(paths for _, paths in found)))
         return self.asked[1]
 
-    def leads(self, names: Names, path: str) -> Iterator[str]:
-        """Files not read yet that one file leads to."""
+    def leads(self, path: str) -> Iterator[tuple[Found, str]]:
+        """Names in one file that may lead to others, each once."""
         self.project.beat()
         asked: set[str] = set()
-        for found in names.all(path):
+        for found in self.names.all(path):
             for name in leading(found, whole=self.wants(path)):
                 if name not in asked:
                     asked.add(name)
-                    yield from names.needed(found, name)
+                    yield found, name
 
     def tests(self, owned: Sequence[str], facts: FactsByPath, framework: str) -> Iterator[Test]:
         """Rows of one runner."""
@@ -98,7 +104,8 @@ class JvmSuite:
 
     def collect(self, owned: Sequence[str], facts: FactsByPath) -> list[list[Hit]]:
         """Collect every file, and fold what several classes inherit to one definition."""
-        collector = Collector(Names(jvm_only(facts), self.sources, ROOTS), self.kotlin_test)
+        self.names.learn(jvm_only(facts))
+        collector = Collector(self.names, self.kotlin_test)
         folded: dict[tuple[str, int, int, str], list[Hit]] = {}
         for path in owned:
             self.project.beat()

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from tasks.inventory.bodies import blanked, pattern
+from tasks.inventory.bodies import blanked, nothing, pattern
 
 QUOTED: Final = rb"""'(?:[^'\\]++|\\.)*'"""
 #: what is put into a string may hold a string itself, which is not followed
@@ -22,4 +22,11 @@ TELLING: Final = b"marktest"
 
 def without(source: bytes) -> bytes:
     """Leave the bodies out; of a file that is not PHP from its beginning to its end none."""
-    return blanked(source, SCAN, TELLING) if OPENING.match(source) and b"?>" not in source else source
+    if not OPENING.match(source) or b"?>" in source:
+        return source
+    return blanked(source, SCAN, is_telling if TELLING in source.lower() else nothing)
+
+
+def is_telling(found: re.Match[bytes]) -> bool:
+    """Whether a body has the word, in whatever case."""
+    return TELLING in found["body"].lower()
