@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
+from tasks.inventory.javascript.compiled import compiled
 from tasks.inventory.javascript.configfiles import configs, manifests, table
 from tasks.inventory.javascript.names import possible
 from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, strings
-from tasks.inventory.javascript.scripts import SUFFIXES, commands, files, operands, values
+from tasks.inventory.javascript.scripts import SUFFIXES, commands, files, is_loose, operands, values
 from tasks.inventory.project import Project, folder_of, joined
 
 #: options followed by a value that is no spec
@@ -49,17 +50,20 @@ def configured(project: Project, folder: str, data: dict[str, Any]) -> Iterator[
     specs = strings(data.get("spec")) or default(project, folder)
     ignored = strings(data.get("ignore")) + strings(data.get("exclude"))
     if specs:
-        yield area(folder, specs, ignored, deep=data.get("recursive") in (True, "true"))
+        yield area(project, folder, specs, ignored, deep=data.get("recursive") in (True, "true"))
 
 
 def started(project: Project, folder: str, words: list[str], specified: set[str]) -> Iterator[Area]:
     """The files a command line means; without any, those of the configuration or the default."""
     given = operands(words, VALUED) + values(words, "--spec")
-    home = folder_of(next((joined(folder, one) for one in values(words, "--config")), ""))
-    if given or not {folder, home} & specified:
+    config = next((joined(folder, one) for one in values(words, "--config")), "")
+    home = folder_of(config)
+    if config in project.paths and config not in project.configs:
+        yield Area(folder, (), open=True)
+    elif given or not {folder, home} & specified:
         ignored = values(words, "--ignore", "--exclude")
         if specs := given or default(project, folder):
-            yield area(folder, specs, ignored, deep="--recursive" in words)
+            yield area(project, folder, specs, ignored, deep="--recursive" in words)
 
 
 def default(project: Project, folder: str) -> list[str]:
@@ -67,10 +71,11 @@ def default(project: Project, folder: str) -> list[str]:
     return [DEFAULT] if joined(folder, DEFAULT) in project.folders else []
 
 
-def area(folder: str, specs: list[str], ignored: list[str], *, deep: bool) -> Area:
+def area(project: Project, folder: str, specs: list[str], ignored: list[str], *, deep: bool) -> Area:
     """Files and patterns as they stand; a folder means the files in it, but none of them where it is ignored."""
     include = [pattern for spec in specs for pattern in (*files(spec, deep=deep), f"{spec}.{SUFFIXES}")]
-    return Area(folder, tuple(joined(folder, one) for one in include), tuple(joined(folder, one) for one in ignored))
+    exclude = tuple(joined(folder, one) for one in ignored)
+    return Area(folder, compiled(project, folder, include), exclude, loose=is_loose(specs))
 
 
 MOCHA: Final = RunnerFramework(

@@ -3,9 +3,11 @@
 A call is a dict: `root` and `mods` (see Callee), `title`, `line`, `column`, `end`; `body` if it was given
 something to run, `loop` inside a loop, `when` where a condition decides, `options` that are set, `form` if no
 title comes first, `sub` if it is called on what is no known name, `outer` suites that it names, `calls` inside a
-suite, `subtests` inside a test, `says` what it may say of the suite it stands in, alone if it can be nothing else.
+suite, `subtests` inside a test, `own` if a member is none that runners know, `says` what it may say of the suite
+it stands in, alone if it can be nothing else.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -14,7 +16,7 @@ from tree_sitter import Node
 
 from tasks.inventory.javascript import exports, imports
 from tasks.inventory.javascript.annotations import annotation, leaves, suite
-from tasks.inventory.javascript.arguments import FUNCTIONS, Arguments, members, read
+from tasks.inventory.javascript.arguments import FUNCTIONS, Arguments, evident, members, read
 from tasks.inventory.javascript.callee import Callee, borrowed, resolve
 from tasks.inventory.javascript.literals import required, string_of
 from tasks.inventory.javascript.modules import RUNNERS
@@ -28,6 +30,8 @@ BRANCHES: Final = frozenset({"if_statement", "ternary_expression", "switch_case"
 EACH: Final = frozenset({"forEach", "map", "flatMap", "filter", "reduce", "each", "forEachSeries", "times"})
 #: objects whose use tells the runner
 TELLING: Final = frozenset({"jest", "vi", "cy", "sinon", "jasmine", "QUnit", "Deno"})
+#: commands of Cypress, which stand in the bodies of tests alone
+CYPRESS: Final = re.compile(rb"\bcy\s?\.")
 #: nodes that hold no calls of interest
 LEAVES: Final = frozenset(
     {"string", "template_string", "regex", "number", "comment", "type_annotation", "interface_declaration",
@@ -42,7 +46,7 @@ def extract(source: bytes, language: str) -> Facts:
     borrowed: name -> [module, name there], of names from other files that a call may register tests by; its root
     begins with `@`, and it holds the `calls` in it in case it is none.  exports: see `exports`.
     """
-    reading = Reading()
+    reading = Reading(uses={"cy"} if CYPRESS.search(source) else set())
     facts: Facts = {"calls": list(reading.walk(parse(source, language)))}
     facts |= {"imports": sorted(reading.modules), "uses": sorted(reading.uses)}
     facts |= {"borrowed": {name: list(reading.foreign[name]) for name in sorted(reading.borrowed)}}
@@ -135,6 +139,8 @@ class Reading:
             if not given.registers or not ALLOWED.issuperset(callee.modifiers):
                 return None
             self.borrowed.add(callee.root[1:])
+        if callee.extended and not evident(arguments):
+            return None
         self.tell(function)
         return self.fact(node, callee, given) | ({"loop": True} if loop else {}) | (told or {})
 
@@ -148,10 +154,15 @@ class Reading:
         fact |= {"form": given.form} if given.form else {}
         fact |= {"options": given.options} if given.options else {}
         fact |= {"outer": given.outer} if given.outer else {}
+        fact |= {"own": True} if callee.extended else {}
         if suite(callee) or callee.root[0] == "@":
             fact |= {"when": True} if given.depends else {}
             fact["calls"] = [inner for argument in given.inside for inner in self.walk(argument)]
             return fact
+        if callee.extended:
+            inside = [inner for argument in given.inside for inner in self.walk(argument)]
+            # a suite if it surely holds tests; what a test borrows are assertions
+            fact |= {"calls": inside} if any(inner.get("root", "@")[0] != "@" for inner in inside) else {}
         fact |= {"when": True} if given.depends or leaves(arguments) else {}
         if inner := [inner for argument in given.inside for inner in self.nested(argument)]:
             fact["subtests"] = inner

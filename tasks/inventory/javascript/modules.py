@@ -12,6 +12,8 @@ RUNNERS: Final = frozenset(
 )  # fmt: skip
 #: the end of the many names that Deno's describe and it are imported by
 BDD: Final = "testing/bdd"
+#: names of packages that others give to what they build on a runner -> the runner's module
+EXTENDED: Final = {"vitest": "vitest", "jest": "@jest/globals", "ava": "ava", "mocha": "mocha"}
 #: modules whose default export is a table to hang `it` or `test` on
 TABLES: Final = frozenset({"jest-each"})
 #: modules whose default export is called with a title, what to run and a table
