@@ -7,7 +7,7 @@ from tasks.inventory.javascript.compiled import compiled
 from tasks.inventory.javascript.configfiles import configs, manifests, table
 from tasks.inventory.javascript.names import possible
 from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, strings
-from tasks.inventory.javascript.scripts import SUFFIXES, commands, files, is_loose, operands, values
+from tasks.inventory.javascript.scripts import SUFFIXES, commands, files, is_loose, lines, operands, values
 from tasks.inventory.project import Project, folder_of, joined
 
 #: options followed by a value that is no spec
@@ -17,6 +17,7 @@ VALUED: Final = frozenset(
      "--file", "--extension", "--ignore", "--exclude", "--retries", "--watch-files", "--watch-ignore", "-n",
      "--node-option", "--import", "--loader", "--spec", "--opts", "--compilers", "-p", "--project"}
 )  # fmt: skip
+SHELLS: Final = frozenset({"node", "sh", "bash", "zx", "tsx", "ts-node"})
 DEFAULT: Final = "test"
 
 
@@ -28,8 +29,19 @@ def areas(project: Project) -> Iterator[Area]:
             specified.add(folder)
         yield from configured(project, folder, data)
     for path in manifests(project):
-        for words in commands(table(project.data(path)).get("scripts"), "mocha"):
+        scripts = table(table(project.data(path)).get("scripts"))
+        for words in commands(scripts, "mocha"):
             yield from started(project, folder_of(path), words, specified)
+        if any(joined(folder_of(path), file) in project.paths for file in programs(scripts)):
+            yield Area(folder_of(path), (), open=True)
+
+
+def programs(scripts: dict[str, Any]) -> Iterator[str]:
+    """Files of the repository that scripts for tests start, which may start mocha in their turn."""
+    told = [text for name, text in scripts.items() if name.startswith("test") and isinstance(text, str)]
+    for words in (words for text in told for words in lines(text) if words):
+        given = words[1:] if words[0] in SHELLS else words
+        yield from given[:1]
 
 
 def configurations(project: Project) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -53,6 +53,7 @@ TAP: Final = RunnerFramework(
         modules=MODULES,
         packages=frozenset({"tap", "tape"}),
         bare=False,
+        suites=False,
         usual=possible,
         dialect=Dialect(forms=frozenset({"function", "object", "name"}), subtests=True),
     ),

@@ -8,6 +8,7 @@ from tasks.inventory import globs
 from tasks.inventory.javascript.configfiles import configs, manifests, table
 from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, strings
 from tasks.inventory.javascript.scripts import commands, values
+from tasks.inventory.javascript.suite import Dialect
 from tasks.inventory.project import Project, below, folder_of, joined
 
 INCLUDE: Final = ("**/*.{test,spec}.?(c|m)[jt]s?(x)", "**/*.{bench,benchmark}.?(c|m)[jt]s?(x)")
@@ -47,7 +48,7 @@ def asked(project: Project, path: str, test: dict[str, Any]) -> dict[str, Any]:
     own = table(table(project.data(path)).get("test"))
     found = {key: value for key, value in test.items() if key in own or key not in ("projects", "workspace")}
     scripts = table(project.data(joined(folder_of(path), "package.json"))).get("scripts")
-    if any("--typecheck" in words for words in commands(scripts, "vitest")):
+    if any(word.startswith("--typecheck") for words in commands(scripts, "vitest") for word in words):
         found["typecheck"] = table(found.get("typecheck")) | {"enabled": True}
     return found
 
@@ -125,6 +126,7 @@ VITEST: Final = RunnerFramework(
         packages=frozenset({"vitest"}),
         uses=frozenset({"vi"}),
         priority=200,
+        dialect=Dialect(benches=True),
     ),
     areas,
 )

@@ -24,16 +24,15 @@ def compiled(project: Project, folder: str, patterns: Iterable[str]) -> tuple[st
 
 def _sources(project: Project, folder: str, segments: list[str]) -> Iterator[str]:
     words = [one for one in segments if one != "."]
-    if len(words) < 2 or PATTERN.search(words[0]) or ".." in words or joined(folder, words[0]) in project.folders:
-        return
-    for taken in range(1, len(words)):
-        rest = [*words[taken:-1], SUFFIX.sub(lambda _: SOURCES, words[-1])]
-        bare = taken == len(words) - 1 or PATTERN.search(rest[0])
-        homes = [joined(folder, home) for home in HOMES]
-        found = [home for home in homes if (home if bare else joined(home, rest[0])) in project.folders]
+    base = folder
+    while len(words) > 1 and (words[0] == ".." or joined(base, words[0]) in project.folders):
+        base = joined(base, words.pop(0))
+    while len(words) > 1 and PATTERN.search(words[0]) is None:
+        del words[0]  # what is not there is the compiler's own
+        bare = len(words) == 1 or PATTERN.search(words[0]) is not None
+        homes = [joined(base, home) for home in HOMES]
+        found = [home for home in homes if (home if bare else joined(home, words[0])) in project.folders]
         if found:
             # of a folder of sources and the one around it, the tests lie in the former
-            yield joined(found[-1], "/".join(rest))
-            return
-        if bare:
+            yield joined(found[-1], "/".join([*words[:-1], SUFFIX.sub(lambda _: SOURCES, words[-1])]))
             return

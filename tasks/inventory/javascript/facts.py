@@ -47,7 +47,7 @@ def extract(source: bytes, language: str) -> Facts:
     begins with `@`, and it holds the `calls` in it in case it is none.  exports: see `exports`.
     """
     reading = Reading(uses={"cy"} if CYPRESS.search(source) else set())
-    facts: Facts = {"calls": list(reading.walk(parse(source, language)))}
+    facts: Facts = {"calls": list(reading.walk(tree(source, language)))}
     facts |= {"imports": sorted(reading.modules), "uses": sorted(reading.uses)}
     facts |= {"borrowed": {name: list(reading.foreign[name]) for name in sorted(reading.borrowed)}}
     facts["exports"] = {
@@ -56,6 +56,15 @@ def extract(source: bytes, language: str) -> Facts:
         for name, value in exports.read(node, reading.aliases, reading.foreign).items()
     }
     return facts
+
+
+def tree(source: bytes, language: str) -> Node:
+    """Parse a file; one of JavaScript that holds types, or what its grammar stumbles over, by that of TSX."""
+    root = parse(source, language)
+    if language != "javascript" or not root.has_error:
+        return root
+    other = parse(source, "tsx")
+    return root if other.has_error else other
 
 
 @dataclass(slots=True)

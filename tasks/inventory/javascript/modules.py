@@ -22,7 +22,8 @@ CASES: Final = frozenset({"jest-in-case"})
 #: dependencies of a package that name its runner; one that is not ours keeps us from guessing
 ANNOUNCING: Final = frozenset(
     {"jest", "ts-jest", "react-scripts", "vitest", "mocha", "jasmine", "jasmine-core", "karma", "ava", "tape", "tap",
-     "qunit", "uvu", "cypress", "@playwright/test", "@jest/globals", "@jest/core", "ember-qunit", "borp"}
+     "qunit", "uvu", "cypress", "@playwright/test", "@jest/globals", "@jest/core", "ember-qunit", "qunitjs",
+     "karma-qunit", "grunt-contrib-qunit", "borp"}
 )  # fmt: skip
 
 #: words in a path that say that a file serves tests; anything else is what they test

@@ -50,8 +50,8 @@ class Runner:
 
     modules: imports that are its own.  packages: dependencies and programs that announce it.  uses: objects
     only it has.  guess: it is assumed where nothing else is known.  bare: its names are global, so that a test
-    need not import them.  usual: names of its files where nothing is configured.  own: names of files that are
-    no other runner's.
+    need not import them.  suites: it has `describe`.  usual: names of its files where nothing is configured.
+    own: names of files that are no other runner's.
     """
 
     name: str
@@ -61,6 +61,7 @@ class Runner:
     priority: int = 100
     guess: bool = False
     bare: bool = True
+    suites: bool = True
     usual: Callable[[str], bool] = likely
     own: Callable[[str], bool] | None = None
     dialect: Dialect = field(default_factory=Dialect)
@@ -86,8 +87,9 @@ class RunnerScope:
         governing = [area for area in self.areas if below(path, area.folder)]
         if any(area.holds(path) for area in governing):
             return True
-        bounded = not all(area.loose for area in governing) and not any(area.open for area in governing)
-        if bounded or not runner.usual(path):
+        deepest = max((area.depth for area in governing), default=0)
+        unknown = any(area.open for area in governing if area.depth == deepest)
+        if not (unknown or all(area.loose for area in governing)) or not runner.usual(path):
             return False
         return runner.usual is likely or likely(path) or self.expected(folder_of(path))
 
@@ -125,6 +127,8 @@ class RunnerScope:
         imported = RUNNERS & set(facts["imports"])
         if imported:
             return Claim(Signal.IMPORT, 0, runner.priority) if imported & runner.modules else None
+        if not runner.suites and any(call.get("root") == "describe" for call in facts["calls"]):
+            return None
         if runner.own is not None and runner.own(path):
             return Claim(Signal.NAME, 0, runner.priority)
         # names that are not global must come from somewhere: others who need no import go before

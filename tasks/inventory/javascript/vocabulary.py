@@ -34,7 +34,7 @@ ALLOWED: Final = HARMLESS | TABLES | {modifier for modifier, _ in STATUSES}
 #: members that take a title or a function and make no test of it
 NEVER: Final = frozenset(
     {"before", "after", "beforeEach", "afterEach", "beforeAll", "afterAll", "aroundEach", "aroundAll", "setup",
-     "teardown", "step", "use", "info", "configure", "override", "scoped", "macro", "mock", "snapshot", "assert",
+     "teardown", "step", "use", "info", "configure", "override", "macro", "mock", "snapshot", "assert",
      "expect", "call", "apply", "bind", "on", "once"}
 )  # fmt: skip
 #: objects of the global scope -> the names they offer
