@@ -71,6 +71,7 @@ def configured(project: Project, folder: str, data: dict[str, Any], outer: dict[
         *(strings(test.get("include")) or INCLUDE[:1]),
         *(strings(table(test.get("benchmark")).get("include")) or INCLUDE[1:]),
         *typed(table(test.get("typecheck"))),
+        *strings(test.get("includeSource")),
     )
     yield Area(folder, tuple(joined(search, one) for one in include), excluded(base, strings(test.get("exclude"))))
 

@@ -31,7 +31,11 @@ EACH: Final = frozenset({"forEach", "map", "flatMap", "filter", "reduce", "each"
 #: objects whose use tells the runner
 TELLING: Final = frozenset({"jest", "vi", "cy", "sinon", "jasmine", "QUnit", "Deno"})
 #: commands of Cypress, which stand in the bodies of tests alone
-CYPRESS: Final = re.compile(rb"\bcy\s?\.")
+CYPRESS: Final = re.compile(rb"\bcy\.")
+#: what sources ask for that hold tests of vitest themselves: it is there whenever these run
+IN_SOURCE: Final = b"import.meta.vitest"
+#: sources above this size are parsed once
+TWICE: Final = 262_144
 #: nodes that hold no calls of interest
 LEAVES: Final = frozenset(
     {"string", "template_string", "regex", "number", "comment", "type_annotation", "interface_declaration",
@@ -46,7 +50,8 @@ def extract(source: bytes, language: str) -> Facts:
     borrowed: name -> [module, name there], of names from other files that a call may register tests by; its root
     begins with `@`, and it holds the `calls` in it in case it is none.  exports: see `exports`.
     """
-    reading = Reading(uses={"cy"} if CYPRESS.search(source) else set())
+    reading = Reading(uses={"cy"} if b"cy." in source and CYPRESS.search(source) else set())
+    reading.modules |= {"vitest"} if IN_SOURCE in source else set()
     facts: Facts = {"calls": list(reading.walk(tree(source, language)))}
     facts |= {"imports": sorted(reading.modules), "uses": sorted(reading.uses)}
     facts |= {"borrowed": {name: list(reading.foreign[name]) for name in sorted(reading.borrowed)}}
@@ -61,7 +66,7 @@ def extract(source: bytes, language: str) -> Facts:
 def tree(source: bytes, language: str) -> Node:
     """Parse a file; one of JavaScript that holds types, or what its grammar stumbles over, by that of TSX."""
     root = parse(source, language)
-    if language != "javascript" or not root.has_error:
+    if language != "javascript" or len(source) > TWICE or not root.has_error:
         return root
     other = parse(source, "tsx")
     return root if other.has_error else other
@@ -103,7 +108,9 @@ class Reading:
                     continue
                 inside = inside or self.repeats(child)
             inside = inside or kind in LOOPS
-            when = when or kind in BRANCHES or (kind == "binary_expression" and is_guard(child))
+            when = (
+                when or (kind in BRANCHES and not in_source(child)) or (kind == "binary_expression" and is_guard(child))
+            )
             stack += [(grandchild, inside, when) for grandchild in reversed(child.named_children)]
 
     def note(self, node: Node) -> None:
@@ -198,6 +205,12 @@ class Reading:
             function = function.child_by_field_name("object" if function.type == "member_expression" else "function")
         if function is not None and function.type == "identifier" and (name := text(function)) in GLOBALS:
             self.modules |= {name} & RUNNERS
+
+
+def in_source(node: Node) -> bool:
+    """Whether a branch is the one for tests in a source."""
+    condition = node.child_by_field_name("condition") if node.type == "if_statement" else None
+    return condition is not None and IN_SOURCE in (condition.text or b"")[:100]
 
 
 def is_guard(node: Node) -> bool:
