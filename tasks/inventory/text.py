@@ -10,6 +10,10 @@ MARKS: Final = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"),
 LENIENT: Final = frozenset(
     {"cpp", "csharp", "javascript", "typescript", "tsx", "javascript-config", "typescript-config", "php"}
 )
+#: a text may hold one NUL in so many bytes, as strings that are compared with others do
+FEW: Final = 1000
+#: what parsers and databases take in its place
+STANDING_IN: Final = b"\1"
 
 
 class Unreadable(Exception):  # noqa: N818 - an outcome of a file, not a fault
@@ -25,8 +29,10 @@ def utf8(source: bytes, language: str) -> bytes:
     codec = next((name for mark, name in MARKS if source.startswith(mark)), None)
     if codec == "utf-16" and language not in LENIENT:
         raise Unreadable("unreadable")
-    if codec != "utf-16" and b"\0" in source:
-        raise Unreadable("binary")
+    if codec != "utf-16" and (zeros := source.count(b"\0")):
+        if language not in LENIENT or zeros * FEW > len(source):
+            raise Unreadable("binary")
+        source = source.replace(b"\0", STANDING_IN)
     try:
         return source.decode(codec or _declared(source, language)).encode()
     except (UnicodeError, LookupError):

@@ -52,6 +52,15 @@ def test_a_declared_encoding_and_a_byte_order_mark_are_read(
     assert [(test.name, test.line) for test in found.tests] == [("gro\ufffd", 1), ("test_é", 2), ("test_marked", 1)]
 
 
+def test_a_nul_in_a_string_keeps_no_script_from_being_read(
+    make_repository: MakeRepository, take: TakeInventory
+) -> None:
+    script = b"it('begins with a \0', () => {})\nit('follows', () => {})\n".ljust(3000, b"/")
+    found = take(make_repository({"a.test.js": script, "b.test.js": b"it('a', () => {})\0\0"}))
+    assert [(test.name, test.line) for test in found.tests] == [("begins with a \1", 1), ("follows", 2)]
+    assert [(file.path, file.skipped) for file in found.files if file.skipped] == [("b.test.js", "binary")]
+
+
 BOMBS = {
     "test_brackets.py": b"x = " + b"[" * 50_000,
     "test_closed.py": b"x = " + b"(" * 50_000 + b")" * 50_000,

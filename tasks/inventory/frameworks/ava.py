@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
+from tasks.inventory.javascript.compiled import compiled
 from tasks.inventory.javascript.configfiles import configs, manifests, table
 from tasks.inventory.javascript.names import possible
 from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, strings
@@ -23,13 +24,13 @@ def areas(project: Project) -> Iterator[Area]:
     configured: set[str] = set()
     for folder, data in configurations(project):
         configured.add(folder)
-        yield area(folder, strings(data.get("files")))
+        yield area(project, folder, strings(data.get("files")))
     for path in manifests(project):
         for words in commands(table(project.data(path)).get("scripts"), "ava"):
             folder = folder_of(path)
             if folder not in configured:
                 given = [one for one in operands(words, VALUED) if "/" in one or "." in one]
-                yield area(folder, given)
+                yield area(project, folder, given)
 
 
 def configurations(project: Project) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -41,13 +42,13 @@ def configurations(project: Project) -> Iterator[tuple[str, dict[str, Any]]]:
             yield folder_of(path), data
 
 
-def area(folder: str, patterns: list[str]) -> Area:
+def area(project: Project, folder: str, patterns: list[str]) -> Area:
     """Patterns choose among all files; those with an exclamation mark leave out."""
     chosen = [one for one in patterns if one[:1] != "!"]
     include = [pattern for one in chosen for pattern in (one, f"{one.rstrip('/')}/**/*")] or list(DEFAULT)
     never = NEVER if chosen else (*HELPING, *NEVER)
     exclude = [*never, *(pattern for one in patterns if one[:1] == "!" for pattern in (one[1:], f"{one[1:]}/**/*"))]
-    return Area(folder, tuple(joined(folder, one) for one in include), tuple(joined(folder, one) for one in exclude))
+    return Area(folder, compiled(project, folder, include), tuple(joined(folder, one) for one in exclude))
 
 
 AVA: Final = RunnerFramework(
@@ -56,6 +57,7 @@ AVA: Final = RunnerFramework(
         modules=frozenset({"ava"}),
         packages=frozenset({"ava"}),
         bare=False,
+        suites=False,
         usual=possible,
         dialect=Dialect(forms=frozenset({"name", "function"})),
     ),

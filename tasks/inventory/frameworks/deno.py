@@ -42,7 +42,7 @@ DENO: Final = RunnerFramework(
         uses=frozenset({"Deno"}),
         bare=False,
         usual=deno,
-        dialect=Dialect(forms=frozenset({"function", "object"}), subtests=True),
+        dialect=Dialect(forms=frozenset({"function", "object"}), subtests=True, benches=True),
     ),
     areas,
 )

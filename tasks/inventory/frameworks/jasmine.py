@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
+from tasks.inventory.javascript.compiled import compiled
 from tasks.inventory.javascript.configfiles import configs, manifests, table
 from tasks.inventory.javascript.names import jasmine
 from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, strings
@@ -11,19 +12,22 @@ from tasks.inventory.project import Project, folder_of, joined
 
 FILES: Final = ("**/*[sS]pec.?(m)js",)
 VALUED: Final = frozenset({"--config", "--filter", "--filter-path", "--helper", "--require", "--reporter", "--seed"})
+#: configurations of Jasmine, and of its runner for browsers, which spells its options in its own way
+NAMES: Final = tuple(
+    f"{stem}.{suffix}" for stem in ("jasmine", "jasmine-browser") for suffix in ("json", "js", "mjs", "cjs")
+)
 
 
 def areas(project: Project) -> Iterator[Area]:
     """Every configuration, and every script that names files."""
-    for name in ("jasmine.json", "jasmine.js", "jasmine.mjs", "jasmine.cjs"):
+    for name in NAMES:
         for path, data in configs(project, name):
-            yield configured(base_of(path), table(data))
+            yield configured(project, base_of(path), table(data))
     for path in manifests(project):
         for words in commands(table(project.data(path)).get("scripts"), "jasmine"):
             if given := [one for one in operands(words, VALUED) if "/" in one or "." in one]:
                 folder = folder_of(path)
-                patterns = tuple(joined(folder, pattern) for one in given for pattern in files(one))
-                yield Area(folder, patterns)
+                yield Area(folder, compiled(project, folder, [pattern for one in given for pattern in files(one)]))
 
 
 def base_of(path: str) -> str:
@@ -32,12 +36,12 @@ def base_of(path: str) -> str:
     return folder_of(folder_of(folder)) if folder.rpartition("/")[2] == "support" else folder
 
 
-def configured(folder: str, data: dict[str, Any]) -> Area:
+def configured(project: Project, folder: str, data: dict[str, Any]) -> Area:
     """Patterns below the folder of specs; those with an exclamation mark leave out."""
-    base = joined(folder, next(iter(strings(data.get("spec_dir"))), "spec"))
-    patterns = strings(data.get("spec_files")) or list(FILES)
-    include = tuple(joined(base, one) for one in patterns if one[:1] != "!")
-    return Area(folder, include, tuple(joined(base, one[1:]) for one in patterns if one[:1] == "!"))
+    base = next(iter(strings([data.get("spec_dir"), data.get("specDir")])), "spec")
+    patterns = strings(data.get("spec_files")) or strings(data.get("specFiles")) or list(FILES)
+    include = compiled(project, folder, [f"{base}/{one}" for one in patterns if one[:1] != "!"])
+    return Area(folder, include, tuple(joined(folder, f"{base}/{one[1:]}") for one in patterns if one[:1] == "!"))
 
 
 JASMINE: Final = RunnerFramework(

@@ -7,9 +7,16 @@ from typing import Any, Final
 from tasks.inventory import globs
 from tasks.inventory.javascript.configfiles import configs, manifests, packaged, table, whole
 from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, outer, strings
+from tasks.inventory.javascript.scripts import commands, operands
 from tasks.inventory.project import Project, folder_of, joined
 
 MATCH: Final = ("**/__tests__/**/*.?([mc])[jt]s?(x)", "**/?(*.)+(spec|test).?([mc])[jt]s?(x)")
+VALUED: Final = frozenset(
+    {"-c", "--config", "-t", "--testNamePattern", "-w", "--maxWorkers", "--testTimeout", "--env", "--rootDir",
+     "--testEnvironment", "--reporters", "--coverageReporters", "--coverageDirectory", "--outputFile", "--shard"}
+)  # fmt: skip
+#: where a repository lies for expressions on absolute paths: no word that one of them would name
+PLACE: Final = "/~"
 
 
 def areas(project: Project) -> Iterator[Area]:
@@ -20,6 +27,17 @@ def areas(project: Project) -> Iterator[Area]:
     configuring = tuple(f"{folder}/**/*" for folder, _ in found if folder)
     for folder, data in found:
         yield from configured(project, folder, data, configuring)
+    for path in manifests(project):
+        if folder_of(path) not in {folder for folder, _ in found}:
+            yield from started(folder_of(path), table(project.data(path)).get("scripts"))
+
+
+def started(folder: str, scripts: Any) -> Iterator[Area]:
+    """What command lines without a configuration choose among the usual files: expressions on paths."""
+    for words in commands(scripts, "jest"):
+        given = [one for one in operands(words, VALUED) if "$" not in one]
+        if wanted := [found for one in given if (found := safe(one, folder)) is not None]:
+            yield Area(folder, tuple(joined(folder, one) for one in MATCH), (), condition(wanted, []), loose=True)
 
 
 def configured(project: Project, folder: str, data: dict[str, Any], own: tuple[str, ...]) -> Iterator[Area]:
@@ -65,16 +83,16 @@ def placed(pattern: str, folder: str) -> str:
 
 def safe(pattern: str, folder: str) -> re.Pattern[str] | None:
     """Compile a regular expression that sees absolute paths."""
-    return globs.regex(pattern.replace("<rootDir>", re.escape(f"/{folder}" if folder else "")))
+    return globs.regex(pattern.replace("<rootDir>", re.escape(f"{PLACE}/{folder}" if folder else PLACE)))
 
 
 def condition(regexes: list[re.Pattern[str]], ignored: list[re.Pattern[str]]) -> Callable[[str], bool] | None:
-    """Combine testRegex and testPathIgnorePatterns; both see absolute paths, so ours begin with a slash."""
+    """Combine testRegex and testPathIgnorePatterns; both see absolute paths, so ours are somewhere."""
     if not regexes and not ignored:
         return None
 
     def allows(path: str) -> bool:
-        seen = f"/{path}"[: globs.LONGEST]
+        seen = f"{PLACE}/{path}"[: globs.LONGEST]
         wanted = not regexes or any(regex.search(seen) for regex in regexes)
         return wanted and not any(regex.search(seen) for regex in ignored)
 

@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
+from tasks.inventory.javascript.compiled import compiled
 from tasks.inventory.javascript.configfiles import configs, manifests, table
 from tasks.inventory.javascript.names import possible
 from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, strings
-from tasks.inventory.javascript.scripts import SUFFIXES, commands, files, operands, values
+from tasks.inventory.javascript.scripts import SUFFIXES, commands, files, is_loose, lines, operands, values
 from tasks.inventory.project import Project, folder_of, joined
 
 #: options followed by a value that is no spec
@@ -16,6 +17,7 @@ VALUED: Final = frozenset(
      "--file", "--extension", "--ignore", "--exclude", "--retries", "--watch-files", "--watch-ignore", "-n",
      "--node-option", "--import", "--loader", "--spec", "--opts", "--compilers", "-p", "--project"}
 )  # fmt: skip
+SHELLS: Final = frozenset({"node", "sh", "bash", "zx", "tsx", "ts-node"})
 DEFAULT: Final = "test"
 
 
@@ -27,8 +29,19 @@ def areas(project: Project) -> Iterator[Area]:
             specified.add(folder)
         yield from configured(project, folder, data)
     for path in manifests(project):
-        for words in commands(table(project.data(path)).get("scripts"), "mocha"):
+        scripts = table(table(project.data(path)).get("scripts"))
+        for words in commands(scripts, "mocha"):
             yield from started(project, folder_of(path), words, specified)
+        if any(joined(folder_of(path), file) in project.paths for file in programs(scripts)):
+            yield Area(folder_of(path), (), open=True)
+
+
+def programs(scripts: dict[str, Any]) -> Iterator[str]:
+    """Files of the repository that scripts for tests start, which may start mocha in their turn."""
+    told = [text for name, text in scripts.items() if name.startswith("test") and isinstance(text, str)]
+    for words in (words for text in told for words in lines(text) if words):
+        given = words[1:] if words[0] in SHELLS else words
+        yield from given[:1]
 
 
 def configurations(project: Project) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -49,17 +62,20 @@ def configured(project: Project, folder: str, data: dict[str, Any]) -> Iterator[
     specs = strings(data.get("spec")) or default(project, folder)
     ignored = strings(data.get("ignore")) + strings(data.get("exclude"))
     if specs:
-        yield area(folder, specs, ignored, deep=data.get("recursive") in (True, "true"))
+        yield area(project, folder, specs, ignored, deep=data.get("recursive") in (True, "true"))
 
 
 def started(project: Project, folder: str, words: list[str], specified: set[str]) -> Iterator[Area]:
     """The files a command line means; without any, those of the configuration or the default."""
     given = operands(words, VALUED) + values(words, "--spec")
-    home = folder_of(next((joined(folder, one) for one in values(words, "--config")), ""))
-    if given or not {folder, home} & specified:
+    config = next((joined(folder, one) for one in values(words, "--config")), "")
+    home = folder_of(config)
+    if config in project.paths and config not in project.configs:
+        yield Area(folder, (), open=True)
+    elif given or not {folder, home} & specified:
         ignored = values(words, "--ignore", "--exclude")
         if specs := given or default(project, folder):
-            yield area(folder, specs, ignored, deep="--recursive" in words)
+            yield area(project, folder, specs, ignored, deep="--recursive" in words)
 
 
 def default(project: Project, folder: str) -> list[str]:
@@ -67,10 +83,11 @@ def default(project: Project, folder: str) -> list[str]:
     return [DEFAULT] if joined(folder, DEFAULT) in project.folders else []
 
 
-def area(folder: str, specs: list[str], ignored: list[str], *, deep: bool) -> Area:
+def area(project: Project, folder: str, specs: list[str], ignored: list[str], *, deep: bool) -> Area:
     """Files and patterns as they stand; a folder means the files in it, but none of them where it is ignored."""
     include = [pattern for spec in specs for pattern in (*files(spec, deep=deep), f"{spec}.{SUFFIXES}")]
-    return Area(folder, tuple(joined(folder, one) for one in include), tuple(joined(folder, one) for one in ignored))
+    exclude = tuple(joined(folder, one) for one in ignored)
+    return Area(folder, compiled(project, folder, include), exclude, loose=is_loose(specs))
 
 
 MOCHA: Final = RunnerFramework(

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from tasks.inventory.javascript.compiled import compiled
 from tasks.inventory.javascript.configfiles import manifests, table
 from tasks.inventory.javascript.names import possible
 from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, strings
@@ -22,7 +23,8 @@ DEFAULT: Final = (
 VALUED: Final = frozenset(
     {"-r", "--require", "--import", "--loader", "--experimental-loader", "--test-reporter", "--test-concurrency",
      "--test-reporter-destination", "--test-name-pattern", "--test-skip-pattern", "--test-timeout", "--env-file",
-     "--conditions", "-C", "--test-shard", "-p", "--pattern", "--reporter", "-c", "--concurrency"}
+     "--conditions", "-C", "--test-shard", "-p", "--pattern", "--reporter", "-c", "--concurrency", "--timeout", "-T",
+     "--lines", "--branches", "--functions", "--statements", "--coverage-exclude", "-X", "--ignore", "-i"}
 )  # fmt: skip
 
 
@@ -33,10 +35,10 @@ def areas(project: Project) -> Iterator[Area]:
         for program in ("node", "tsx"):
             for words in commands(scripts, program):
                 if "--test" in words:
-                    yield area(folder_of(path), operands(words, VALUED))
+                    yield area(project, folder_of(path), operands(words, VALUED))
         for words in commands(scripts, "borp"):
             given = operands(words, VALUED) + values(words, "-p", "--pattern") + configured(project, folder_of(path))
-            yield area(folder_of(path), given)
+            yield area(project, folder_of(path), given)
 
 
 def configured(project: Project, folder: str) -> list[str]:
@@ -45,10 +47,10 @@ def configured(project: Project, folder: str) -> list[str]:
     return [one for path in paths for one in strings(table(project.data(path)).get("files"))]
 
 
-def area(folder: str, given: list[str]) -> Area:
+def area(project: Project, folder: str, given: list[str]) -> Area:
     """Files and patterns as they stand."""
     include = [pattern for one in given for pattern in files(one, deep=True)] or list(DEFAULT)
-    return Area(folder, tuple(joined(folder, one) for one in include), loose=is_loose(given))
+    return Area(folder, compiled(project, folder, include), loose=is_loose(given))
 
 
 NODE_TEST: Final = RunnerFramework(

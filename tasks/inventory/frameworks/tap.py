@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
+from tasks.inventory.javascript.compiled import compiled
 from tasks.inventory.javascript.configfiles import configs, manifests, table
 from tasks.inventory.javascript.names import possible
 from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, strings
 from tasks.inventory.javascript.scripts import commands, files, is_loose, operands
 from tasks.inventory.javascript.suite import Dialect
-from tasks.inventory.project import Project, folder_of, joined
+from tasks.inventory.project import Project, folder_of
 
 VALUED: Final = frozenset(
     {"-r", "--require", "-R", "--reporter", "-t", "--timeout", "-j", "--jobs", "-c", "--coverage-report", "--node-arg",
@@ -28,10 +29,10 @@ def areas(project: Project) -> Iterator[Area]:
         package = table(project.data(path))
         for program in ("tap", "tape", "tape-es", "faucet"):
             for words in commands(package.get("scripts"), program):
-                yield from area(folder_of(path), operands(words, VALUED))
-        yield from area(folder_of(path), included(table(package.get("tap"))))
+                yield from area(project, folder_of(path), operands(words, VALUED))
+        yield from area(project, folder_of(path), included(table(package.get("tap"))))
     for path, data in configs(project, ".taprc"):
-        yield from area(folder_of(path), included(table(data)))
+        yield from area(project, folder_of(path), included(table(data)))
 
 
 def included(data: dict[str, Any]) -> list[str]:
@@ -39,11 +40,11 @@ def included(data: dict[str, Any]) -> list[str]:
     return [one for key in ("include", "files", "test-files") for one in strings(data.get(key))]
 
 
-def area(folder: str, given: list[str]) -> Iterator[Area]:
+def area(project: Project, folder: str, given: list[str]) -> Iterator[Area]:
     """Files and patterns as they stand."""
     if given:
         include = [pattern for one in given for pattern in files(one, deep=True)]
-        yield Area(folder, tuple(joined(folder, one) for one in include), NEVER, loose=is_loose(given))
+        yield Area(folder, compiled(project, folder, include), NEVER, loose=is_loose(given))
 
 
 TAP: Final = RunnerFramework(
@@ -52,6 +53,7 @@ TAP: Final = RunnerFramework(
         modules=MODULES,
         packages=frozenset({"tap", "tape"}),
         bare=False,
+        suites=False,
         usual=possible,
         dialect=Dialect(forms=frozenset({"function", "object", "name"}), subtests=True),
     ),

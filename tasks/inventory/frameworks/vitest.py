@@ -1,26 +1,61 @@
 """vitest: calls of it, test and bench; files by `test.include` of vitest.config, vite.config or a workspace."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from tasks.inventory import globs
-from tasks.inventory.javascript.configfiles import configs, table
+from tasks.inventory.javascript.configfiles import configs, manifests, table
 from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, strings
-from tasks.inventory.project import Project, folder_of, joined
+from tasks.inventory.javascript.scripts import commands, values
+from tasks.inventory.javascript.suite import Dialect
+from tasks.inventory.project import Project, below, folder_of, joined
 
 INCLUDE: Final = ("**/*.{test,spec}.?(c|m)[jt]s?(x)", "**/*.{bench,benchmark}.?(c|m)[jt]s?(x)")
+TYPES: Final = ("**/*.{test,spec}-d.?(c|m)[jt]s?(x)",)
 EXCLUDE: Final = ("**/cypress/**", "**/{vite,vitest,jest}.config.*")
 
 
 def areas(project: Project) -> Iterator[Area]:
     """Every configuration; a vite.config only counts with a `test` table."""
+    roots = dict(started(project))
     for stem in ("vitest.config", "vite.config"):
         for path, data in configs(project, stem):
             if stem == "vitest.config" or "test" in table(data):
-                yield from configured(project, folder_of(path), table(data), {})
+                given = table(data) | {"test": asked(project, path, table(table(data).get("test")))}
+                found = configured(project, roots.get(path, folder_of(path)), given, {})
+                yield from (narrowed(area, folder_of(path)) for area in found)
     for stem in ("vitest.workspace", "vitest.projects"):
         for path, data in configs(project, stem):
             yield from projects(project, folder_of(path), data, {})
+
+
+def started(project: Project) -> Iterator[tuple[str, str]]:
+    """Configurations that scripts of other folders name, and the folder that their patterns begin at then."""
+    for path in manifests(project):
+        folder = folder_of(path)
+        for words in commands(table(project.data(path)).get("scripts"), "vitest"):
+            root = next(iter(values(words, "--root", "-r")), "")
+            for config in values(words, "--config", "-c"):
+                yield joined(joined(folder, root), config), joined(folder, root)
+
+
+def asked(project: Project, path: str, test: dict[str, Any]) -> dict[str, Any]:
+    """The options of a configuration with what scripts beside it switch on.
+
+    Without the projects of one that it is built on: they are of another folder.
+    """
+    own = table(table(project.data(path)).get("test"))
+    found = {key: value for key, value in test.items() if key in own or key not in ("projects", "workspace")}
+    scripts = table(project.data(joined(folder_of(path), "package.json"))).get("scripts")
+    if any(word.startswith("--typecheck") for words in commands(scripts, "vitest") for word in words):
+        found["typecheck"] = table(found.get("typecheck")) | {"enabled": True}
+    return found
+
+
+def narrowed(area: Area, folder: str) -> Area:
+    """An area that governs no more than the folder of its configuration, if it looks nowhere else."""
+    return replace(area, folder=folder) if all(below(one, folder) for one in area.include) else area
 
 
 def configured(project: Project, folder: str, data: dict[str, Any], outer: dict[str, Any]) -> Iterator[Area]:
@@ -35,8 +70,15 @@ def configured(project: Project, folder: str, data: dict[str, Any], outer: dict[
     include = (
         *(strings(test.get("include")) or INCLUDE[:1]),
         *(strings(table(test.get("benchmark")).get("include")) or INCLUDE[1:]),
+        *typed(table(test.get("typecheck"))),
+        *strings(test.get("includeSource")),
     )
     yield Area(folder, tuple(joined(search, one) for one in include), excluded(base, strings(test.get("exclude"))))
+
+
+def typed(data: dict[str, Any]) -> Sequence[str]:
+    """Files of tests of types, which are only checked if that is switched on."""
+    return (strings(data.get("include")) or TYPES) if data.get("enabled") is True else ()
 
 
 def excluded(base: str, given: list[str]) -> tuple[str, ...]:
@@ -55,6 +97,8 @@ def projects(project: Project, folder: str, entries: Any, outer: dict[str, Any])
                 yield Area(folder, tuple(joined(home, one) for one in INCLUDE), exclude)
         elif isinstance(entry, dict):
             yield from configured(project, folder, entry, outer if entry.get("extends") is True else {})
+    if None in given:
+        yield Area(folder, (), open=True)
 
 
 def configuring(project: Project) -> tuple[str, ...]:
@@ -83,6 +127,7 @@ VITEST: Final = RunnerFramework(
         packages=frozenset({"vitest"}),
         uses=frozenset({"vi"}),
         priority=200,
+        dialect=Dialect(benches=True),
     ),
     areas,
 )

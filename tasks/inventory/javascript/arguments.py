@@ -27,6 +27,8 @@ NO_TITLE: Final = FUNCTIONS | {
 }
 #: second arguments that make the first one a title, whatever it is
 RUNNABLE: Final = FUNCTIONS | {"identifier", "member_expression", "call_expression", "object"}
+#: a function, or a call that makes one
+WRAPPED: Final = FUNCTIONS | {"call_expression"}
 #: options that keep a test from running, and values of theirs that are plain to see
 DECIDING: Final = frozenset({"skip", "ignore", "todo"})
 FIXED: Final = LITERALS | {"true", "false", "undefined", "null", "number", "method_definition"}
@@ -118,6 +120,12 @@ def titled(given: list[Node]) -> bool:
     if first.type in LITERALS or (first.type == "binary_expression" and "+" in text(first)):
         return True
     return first.type not in NO_TITLE and len(given) > 1 and given[1].type in RUNNABLE
+
+
+def evident(arguments: Node | None) -> bool:
+    """Whether arguments are a literal title and a function at their end, whatever it is wrapped in."""
+    given = list(named(arguments)) if arguments is not None else []
+    return len(given) > 1 and given[0].type in LITERALS and any(one.type in WRAPPED for one in given[1:])
 
 
 def truths(argument: Node) -> Iterator[str]:

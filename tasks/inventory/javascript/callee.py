@@ -8,7 +8,7 @@ from tree_sitter import Node
 
 from tasks.inventory.javascript.literals import required
 from tasks.inventory.javascript.modules import RUNNERS
-from tasks.inventory.javascript.vocabulary import GLOBALS, KNOWN, SUBTESTS
+from tasks.inventory.javascript.vocabulary import ALLOWED, GLOBALS, KNOWN, NEVER, SUBTESTS
 from tasks.inventory.syntax import named, text
 
 #: deeper chains of members and calls than any runner offers
@@ -24,6 +24,7 @@ class Callee:
     """root: a name of KNOWN.  modifiers: members in order, called ones as well.  curried: some were called.
 
     whole: it is a runner's module, whose members are the runner's names.  sub: called on what is no known name.
+    plain: it is a name for tests or suites, and not another member of such a module.
     """
 
     root: str
@@ -31,6 +32,7 @@ class Callee:
     curried: bool = False
     whole: bool = False
     sub: bool = False
+    plain: bool = True
 
     def then(self, member: str) -> "Callee":
         """The callee with one more member."""
@@ -38,7 +40,14 @@ class Callee:
             return Callee(member, self.modifiers)
         if self.whole and member == "default":
             return self
-        return replace(self, modifiers=(*self.modifiers, member), whole=False)
+        plain = self.plain and not self.whole
+        return replace(self, modifiers=(*self.modifiers, member), whole=False, plain=plain)
+
+    @property
+    def extended(self) -> bool:
+        """Whether it has members that no runner gives it, and which may be another way to write a test."""
+        given = set(self.modifiers)
+        return self.plain and not self.sub and not ALLOWED.issuperset(given) and NEVER.isdisjoint(given)
 
 
 #: a runner's module, which may be called itself

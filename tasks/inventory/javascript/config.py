@@ -11,25 +11,63 @@ from tasks.inventory.model import Facts
 from tasks.inventory.syntax import named, parse, text
 
 WRAPPING: Final = frozenset({"as_expression", "satisfies_expression", "parenthesized_expression", "await_expression"})
+FUNCTIONS: Final = frozenset({"arrow_function", "function_expression", "function_declaration"})
 
 
 def extract(source: bytes, language: str) -> Facts:
     """Read a configuration: {"data": value, "bases": modules it is built on}; what is computed is None."""
     root = parse(source, language.partition("-")[0])
     variables = {name: value for node in named(root) for name, value in _variables(node)}
-    exported = next((value for node in named(root) for value in _exported(node)), None)
-    facts: Facts = {"data": _value(exported, variables, 12)}
+    exported = next((value for node in named(root) for value in _exported(node)), None) or _offered(root)
+    data = _value(exported, variables, 12)
+    facts: Facts = {
+        "data": _changed(data, root, text(exported)) if exported is not None and exported.type == "identifier" else data
+    }
     modules = dict(_imported(root))
     bases = [module for module in _bases(exported, variables, modules, 12) if module.startswith(".")]
     return facts | ({"bases": bases} if bases else {})
 
 
+def _offered(root: Node) -> Node | None:
+    """What a file exports under a name, if it exports nothing else: others take their configuration from it."""
+    statements = (node for node in named(root) if node.type == "export_statement")
+    declared = [one for node in statements if (one := node.child_by_field_name("declaration")) is not None]
+    found = [value for one in declared for _, value in _variables(one)]
+    found += [one for one in declared if one.type == "function_declaration"]
+    return found[0] if len(found) == 1 else None
+
+
+def _changed(data: Any, root: Node, name: str) -> Any:
+    """The exported object after statements that set a member of it, or add to one: `config.testMatch.push(...)`."""
+    for statement in named(root):
+        node = next(named(statement), None) if statement.type == "expression_statement" else None
+        if node is None or not text(node).startswith(f"{name}."):
+            continue
+        if node.type == "assignment_expression":
+            key, values = text(node.child_by_field_name("left")), [node.child_by_field_name("right")]
+            change = _value(values[0], {}, 12)
+        elif node.type == "call_expression":
+            key, _, method = text(node.child_by_field_name("function")).rpartition(".")
+            change = [_value(one, {}, 12) for one in named(node.child_by_field_name("arguments"))]
+            known = data.get(key.removeprefix(f"{name}.")) if isinstance(data, dict) else None
+            change = [*(known if isinstance(known, list) else []), *change] if method == "push" else None
+        else:
+            continue
+        key = key.removeprefix(f"{name}.")
+        if change is not None and "." not in key and isinstance(data, dict | None):
+            data = (data or {}) | {key: change}
+    return data
+
+
 def _imported(root: Node) -> Iterator[tuple[str, str]]:
-    """Names of whole modules: `import name from "module"`."""
+    """Names from modules: `import name from "module"`, `import {name} from "module"`."""
     for node in named(root):
         module = string_of(node.child_by_field_name("source")) if node.type == "import_statement" else None
         for clause in named(node) if module else ():
-            yield from ((text(child), module or "") for child in named(clause) if child.type == "identifier")
+            for child in named(clause):
+                for name in named(child) if child.type == "named_imports" else [child]:
+                    own = name.child_by_field_name("alias") or name.child_by_field_name("name") or name
+                    yield text(own), module or ""
 
 
 def _bases(node: Node | None, variables: dict[str, Node], modules: dict[str, str], steps: int) -> Iterator[str]:
@@ -49,7 +87,7 @@ def _bases(node: Node | None, variables: dict[str, Node], modules: dict[str, str
         called = node.child_by_field_name("function")
         given = [called, *named(node.child_by_field_name("arguments"))]
         yield from (module for child in given for module in _bases(child, variables, modules, steps - 1))
-    elif node.type in ("arrow_function", "function_expression"):
+    elif node.type in FUNCTIONS:
         yield from _bases(_returned(node, variables), variables, modules, steps - 1)
     elif node.type in WRAPPING:
         yield from _bases(next(named(node), None), variables, modules, steps - 1)
@@ -86,7 +124,7 @@ def _value(node: Node | None, variables: dict[str, Node], steps: int) -> Any:
     if node.type == "call_expression":
         parts = [_value(child, variables, steps - 1) for child in named(node.child_by_field_name("arguments"))]
         return _merged(parts)
-    if node.type in ("arrow_function", "function_expression"):
+    if node.type in FUNCTIONS:
         return _value(_returned(node, variables), variables, steps - 1)
     return value_of(node, variables)
 

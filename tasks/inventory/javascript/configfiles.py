@@ -26,6 +26,10 @@ FORMATS: Final = {
     "jasmine.js": "javascript-config",
     "jasmine.mjs": "javascript-config",
     "jasmine.cjs": "javascript-config",
+    "jasmine-browser.json": "jsonc",
+    "jasmine-browser.js": "javascript-config",
+    "jasmine-browser.mjs": "javascript-config",
+    "jasmine-browser.cjs": "javascript-config",
     ".taprc": "flat-yaml",
     "mocha.opts": "words",
 }

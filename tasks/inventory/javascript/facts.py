@@ -3,9 +3,11 @@
 A call is a dict: `root` and `mods` (see Callee), `title`, `line`, `column`, `end`; `body` if it was given
 something to run, `loop` inside a loop, `when` where a condition decides, `options` that are set, `form` if no
 title comes first, `sub` if it is called on what is no known name, `outer` suites that it names, `calls` inside a
-suite, `subtests` inside a test, `says` what it may say of the suite it stands in, alone if it can be nothing else.
+suite, `subtests` inside a test, `own` if a member is none that runners know, `says` what it may say of the suite
+it stands in, alone if it can be nothing else.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -14,7 +16,7 @@ from tree_sitter import Node
 
 from tasks.inventory.javascript import exports, imports
 from tasks.inventory.javascript.annotations import annotation, leaves, suite
-from tasks.inventory.javascript.arguments import FUNCTIONS, Arguments, members, read
+from tasks.inventory.javascript.arguments import FUNCTIONS, Arguments, evident, members, read
 from tasks.inventory.javascript.callee import Callee, borrowed, resolve
 from tasks.inventory.javascript.literals import required, string_of
 from tasks.inventory.javascript.modules import RUNNERS
@@ -28,6 +30,12 @@ BRANCHES: Final = frozenset({"if_statement", "ternary_expression", "switch_case"
 EACH: Final = frozenset({"forEach", "map", "flatMap", "filter", "reduce", "each", "forEachSeries", "times"})
 #: objects whose use tells the runner
 TELLING: Final = frozenset({"jest", "vi", "cy", "sinon", "jasmine", "QUnit", "Deno"})
+#: commands of Cypress, which stand in the bodies of tests alone
+CYPRESS: Final = re.compile(rb"\bcy\.")
+#: what sources ask for that hold tests of vitest themselves: it is there whenever these run
+IN_SOURCE: Final = b"import.meta.vitest"
+#: sources above this size are parsed once
+TWICE: Final = 262_144
 #: nodes that hold no calls of interest
 LEAVES: Final = frozenset(
     {"string", "template_string", "regex", "number", "comment", "type_annotation", "interface_declaration",
@@ -42,8 +50,9 @@ def extract(source: bytes, language: str) -> Facts:
     borrowed: name -> [module, name there], of names from other files that a call may register tests by; its root
     begins with `@`, and it holds the `calls` in it in case it is none.  exports: see `exports`.
     """
-    reading = Reading()
-    facts: Facts = {"calls": list(reading.walk(parse(source, language)))}
+    reading = Reading(uses={"cy"} if b"cy." in source and CYPRESS.search(source) else set())
+    reading.modules |= {"vitest"} if IN_SOURCE in source else set()
+    facts: Facts = {"calls": list(reading.walk(tree(source, language)))}
     facts |= {"imports": sorted(reading.modules), "uses": sorted(reading.uses)}
     facts |= {"borrowed": {name: list(reading.foreign[name]) for name in sorted(reading.borrowed)}}
     facts["exports"] = {
@@ -52,6 +61,15 @@ def extract(source: bytes, language: str) -> Facts:
         for name, value in exports.read(node, reading.aliases, reading.foreign).items()
     }
     return facts
+
+
+def tree(source: bytes, language: str) -> Node:
+    """Parse a file; one of JavaScript that holds types, or what its grammar stumbles over, by that of TSX."""
+    root = parse(source, language)
+    if language != "javascript" or len(source) > TWICE or not root.has_error:
+        return root
+    other = parse(source, "tsx")
+    return root if other.has_error else other
 
 
 @dataclass(slots=True)
@@ -90,7 +108,9 @@ class Reading:
                     continue
                 inside = inside or self.repeats(child)
             inside = inside or kind in LOOPS
-            when = when or kind in BRANCHES or (kind == "binary_expression" and is_guard(child))
+            when = (
+                when or (kind in BRANCHES and not in_source(child)) or (kind == "binary_expression" and is_guard(child))
+            )
             stack += [(grandchild, inside, when) for grandchild in reversed(child.named_children)]
 
     def note(self, node: Node) -> None:
@@ -135,6 +155,8 @@ class Reading:
             if not given.registers or not ALLOWED.issuperset(callee.modifiers):
                 return None
             self.borrowed.add(callee.root[1:])
+        if callee.extended and not evident(arguments):
+            return None
         self.tell(function)
         return self.fact(node, callee, given) | ({"loop": True} if loop else {}) | (told or {})
 
@@ -148,10 +170,15 @@ class Reading:
         fact |= {"form": given.form} if given.form else {}
         fact |= {"options": given.options} if given.options else {}
         fact |= {"outer": given.outer} if given.outer else {}
+        fact |= {"own": True} if callee.extended else {}
         if suite(callee) or callee.root[0] == "@":
             fact |= {"when": True} if given.depends else {}
             fact["calls"] = [inner for argument in given.inside for inner in self.walk(argument)]
             return fact
+        if callee.extended:
+            inside = [inner for argument in given.inside for inner in self.walk(argument)]
+            # a suite if it surely holds tests; what a test borrows are assertions
+            fact |= {"calls": inside} if any(inner.get("root", "@")[0] != "@" for inner in inside) else {}
         fact |= {"when": True} if given.depends or leaves(arguments) else {}
         if inner := [inner for argument in given.inside for inner in self.nested(argument)]:
             fact["subtests"] = inner
@@ -178,6 +205,12 @@ class Reading:
             function = function.child_by_field_name("object" if function.type == "member_expression" else "function")
         if function is not None and function.type == "identifier" and (name := text(function)) in GLOBALS:
             self.modules |= {name} & RUNNERS
+
+
+def in_source(node: Node) -> bool:
+    """Whether a branch is the one for tests in a source."""
+    condition = node.child_by_field_name("condition") if node.type == "if_statement" else None
+    return condition is not None and IN_SOURCE in (condition.text or b"")[:100]
 
 
 def is_guard(node: Node) -> bool:

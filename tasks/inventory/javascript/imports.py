@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from tasks.inventory.javascript.callee import TRANSPARENT, WHOLE, Callee, resolve
 from tasks.inventory.javascript.literals import required, string_of
-from tasks.inventory.javascript.modules import BDD, CASES, RUNNERS, TABLES, is_own
+from tasks.inventory.javascript.modules import BDD, CASES, EXTENDED, RUNNERS, TABLES, is_own
 from tasks.inventory.javascript.vocabulary import KNOWN
 from tasks.inventory.syntax import named, text
 
@@ -49,8 +49,14 @@ def foreign(node: Node) -> Iterator[tuple[str, tuple[str, str]]]:
 
 
 def canonical(module: str) -> str:
-    """One name for what has many: Deno's describe and it come from a registry, a URL or an import map."""
-    return BDD if module.endswith((BDD, f"{BDD}.ts")) else module
+    """One name for what has many: Deno's describe and it come from a registry, a URL or an import map.
+
+    A package that is called like a runner, in a scope of its own, hands on what it adds to.
+    """
+    if module.endswith((BDD, f"{BDD}.ts")):
+        return BDD
+    scope, _, name = module.partition("/")
+    return EXTENDED.get(name, module) if scope[:1] == "@" else module
 
 
 def _whole(module: str | None) -> Callee | None:

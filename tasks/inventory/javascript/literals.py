@@ -11,6 +11,8 @@ from tasks.inventory.syntax import named, text
 ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}
 #: characters of a computed title kept for show
 SHOWN: Final = 200
+#: names of the folder that a file lies in
+HERE: Final = frozenset({"__dirname", "import.meta.dirname"})
 
 
 def title_of(node: Node) -> str:
@@ -65,15 +67,32 @@ def value_of(node: Node | None, variables: dict[str, Node], steps: int = 20) -> 
         return value_of(next(named(node), None), variables, steps - 1)
     if kind == "call_expression":
         return _joined_path(node)
-    return string_of(node)
+    return _filled(node, variables, steps) if kind == "template_string" else string_of(node)
+
+
+def _filled(node: Node, variables: dict[str, Node], steps: int) -> str | None:
+    """A template with what is put into it; the folder of the file itself is no part of a path."""
+    parts: list[str] = []
+    for child in named(node):
+        if child.type != "template_substitution":
+            parts.append(_piece(child))
+            continue
+        inner = next(named(child), None)
+        value = "." if text(inner) in HERE else value_of(inner, variables, steps - 1)
+        if not isinstance(value, str):
+            return None
+        parts.append(value)
+    return "".join(parts)
 
 
 def _elements(node: Node, variables: dict[str, Node], steps: int) -> Iterator[Any]:
     for child in named(node):
         if child.type != "spread_element":
             yield value_of(child, variables, steps - 1)
-        elif isinstance(spread := value_of(next(named(child), None), variables, steps - 1), list):
-            yield from spread
+        else:
+            spread = value_of(next(named(child), None), variables, steps - 1)
+            # nobody knows what else there is, and readers of such a list may have to
+            yield from spread if isinstance(spread, list) else [None]
 
 
 def _pairs(node: Node, variables: dict[str, Node], steps: int) -> list[tuple[str, Any]]:

@@ -12,6 +12,8 @@ RUNNERS: Final = frozenset(
 )  # fmt: skip
 #: the end of the many names that Deno's describe and it are imported by
 BDD: Final = "testing/bdd"
+#: names of packages that others give to what they build on a runner -> the runner's module
+EXTENDED: Final = {"vitest": "vitest", "jest": "@jest/globals", "ava": "ava", "mocha": "mocha"}
 #: modules whose default export is a table to hang `it` or `test` on
 TABLES: Final = frozenset({"jest-each"})
 #: modules whose default export is called with a title, what to run and a table
@@ -20,7 +22,8 @@ CASES: Final = frozenset({"jest-in-case"})
 #: dependencies of a package that name its runner; one that is not ours keeps us from guessing
 ANNOUNCING: Final = frozenset(
     {"jest", "ts-jest", "react-scripts", "vitest", "mocha", "jasmine", "jasmine-core", "karma", "ava", "tape", "tap",
-     "qunit", "uvu", "cypress", "@playwright/test", "@jest/globals", "@jest/core", "ember-qunit", "borp"}
+     "qunit", "uvu", "cypress", "@playwright/test", "@jest/globals", "@jest/core", "ember-qunit", "qunitjs",
+     "karma-qunit", "grunt-contrib-qunit", "borp"}
 )  # fmt: skip
 
 #: words in a path that say that a file serves tests; anything else is what they test

@@ -8,8 +8,10 @@ SUFFIX: Final = r"\.[cm]?[jt]sx?"
 #: names that hold for most runners
 LIKELY: Final = re.compile(rf"\.(?:test|spec){SUFFIX}$|(?:^|/)__tests__/.*{SUFFIX}$")
 #: what runners without global names find besides: all below a test folder, and other spellings
-FOLDERS: Final = re.compile(rf"(?:^|/)(?:tests?|specs?|__tests__)/(?!.*/?(?:fixtures?|helpers?)/).*{SUFFIX}$")
+FOLDERS: Final = re.compile(rf"(?:^|/)(?:tests?|specs?|__tests__)/(?!.*/?(?:fixtures?|helpers?|samples?)/).*{SUFFIX}$")
 SPELT: Final = re.compile(rf"(?:[._-](?:test|spec)|(?:^|/)(?:tests?|test-[^/]*|spec)){SUFFIX}$")
+#: names of files that are only checked for their types
+TYPES: Final = re.compile(r"[-.]d\.[cm]?tsx?$")
 
 
 @lru_cache(maxsize=64)  # one runner after the other asks about a path
@@ -21,7 +23,7 @@ def likely(path: str) -> bool:
 @lru_cache(maxsize=64)
 def possible(path: str) -> bool:
     """Whether a file may be a test of a runner that has to be imported."""
-    return SPELT.search(path) is not None or FOLDERS.search(path) is not None
+    return TYPES.search(path) is None and (SPELT.search(path) is not None or FOLDERS.search(path) is not None)
 
 
 #: names that one runner has for itself, or spells in its own way

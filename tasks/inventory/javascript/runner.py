@@ -31,6 +31,7 @@ class Area:
     exclude: tuple[str, ...] = ()
     also: Callable[[str], bool] | None = None  # a further condition on a path
     loose: bool = False  # names files that may read others, so that what it does not hold may run all the same
+    open: bool = False  # says at run time what it holds
 
     def holds(self, path: str) -> bool:
         """Whether a run would read this file."""
@@ -50,8 +51,8 @@ class Runner:
 
     modules: imports that are its own.  packages: dependencies and programs that announce it.  uses: objects
     only it has.  guess: it is assumed where nothing else is known.  bare: its names are global, so that a test
-    need not import them.  usual: names of its files where nothing is configured.  own: names of files that are
-    no other runner's.
+    need not import them.  suites: it has `describe`.  usual: names of its files where nothing is configured.
+    own: names of files that are no other runner's.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Runner:
     priority: int = 100
     guess: bool = False
     bare: bool = True
+    suites: bool = True
     usual: Callable[[str], bool] = likely
     own: Callable[[str], bool] | None = None
     dialect: Dialect = field(default_factory=Dialect)
@@ -82,7 +84,9 @@ class RunnerScope:
         governing = [area for area in self.areas if below(path, area.folder)]
         if any(area.holds(path) for area in governing):
             return True
-        if not all(area.loose for area in governing) or not runner.usual(path):
+        deepest = max((area.depth for area in governing), default=0)
+        unknown = any(area.open for area in governing if area.depth == deepest)
+        if not (unknown or all(area.loose for area in governing)) or not runner.usual(path):
             return False
         return runner.usual is likely or likely(path) or self.expected(folder_of(path))
 
@@ -120,18 +124,24 @@ class RunnerScope:
         imported = RUNNERS & set(facts["imports"])
         if imported:
             return Claim(Signal.IMPORT, 0, runner.priority) if imported & runner.modules else None
+        if not runner.suites and any(call.get("root") == "describe" for call in facts["calls"]):
+            return None
         if runner.own is not None and runner.own(path):
             return Claim(Signal.NAME, 0, runner.priority)
         # names that are not global must come from somewhere: others who need no import go before
         priority = runner.priority if runner.bare else runner.priority - 100
-        if (depth := max((area.depth for area in self.areas if area.holds(path)), default=None)) is not None:
+        depth = max((area.depth for area in self.areas if area.holds(path)), default=None)
+        # who has names and an object of its own is given files of others now and then
+        shown = runner.uses & set(facts["uses"]) or runner.name in path
+        if depth is not None and (shown or not runner.uses or (runner.bare and runner.own is None)):
             return Claim(Signal.CONFIG, depth, priority)
         packages = self.packages(folder_of(path))
         announced = not packages.isdisjoint(runner.packages)
         if runner.uses & set(facts["uses"]) or (announced and runner.bare):
             return Claim(Signal.CONTENT, 0, priority)
         # who has an object of its own or global names shows itself where it is used
-        guess = runner.guess and not packages if runner.bare else announced and not runner.uses
+        guess = (runner.guess and not packages) if runner.bare else (announced and not runner.uses)
+        guess = guess or depth is not None
         return Claim(Signal.GUESS, 0, priority) if guess else None
 
     def tests(self, owned: Sequence[str], facts: FactsByPath) -> Iterable[Test]:

@@ -21,7 +21,7 @@ class Dialect:
 
     forms: calls without a title that are tests.  subtests: tests may hold tests.  bodiless: status of a
     test that was given nothing to run.  modules: `module` is a suite, which without a body holds what follows.
-    annotates: `test.skip()` without a test speaks of the suite that it stands in.
+    annotates: `test.skip()` without a test speaks of the suite that it stands in.  benches: it has `bench`.
     """
 
     forms: frozenset[str] = frozenset()
@@ -29,6 +29,7 @@ class Dialect:
     bodiless: str | None = "todo"
     modules: bool = False
     annotates: bool = False
+    benches: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ class Rows:
             if call["root"][0] == "@":
                 yield from self.below(call["calls"], replace(around, depends=around.depends or depends(call)))
                 continue
-            if not ALLOWED.issuperset(call["mods"]):
+            if "own" not in call and not ALLOWED.issuperset(call["mods"]):
                 continue
             if "calls" not in call:
                 yield from self.test(call, around)
@@ -104,6 +105,8 @@ class Rows:
 
     def takes(self, call: Call) -> bool:
         """Whether this runner takes a call with such arguments."""
+        if call["root"] == "bench" and not self.dialect.benches:
+            return False
         return "form" not in call or call["form"] in self.dialect.forms
 
     def test(self, call: Call, around: Around) -> Iterator[Test]:

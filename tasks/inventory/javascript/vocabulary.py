@@ -31,6 +31,12 @@ HARMLESS: Final = CONDITIONS | {
     "concurrent", "sequential", "serial", "parallel", "shuffle", "extend", "describe", "default", "cb"
 }  # fmt: skip
 ALLOWED: Final = HARMLESS | TABLES | {modifier for modifier, _ in STATUSES}
+#: members that take a title or a function and make no test of it
+NEVER: Final = frozenset(
+    {"before", "after", "beforeEach", "afterEach", "beforeAll", "afterAll", "aroundEach", "aroundAll", "setup",
+     "teardown", "step", "use", "info", "configure", "override", "macro", "mock", "snapshot", "assert",
+     "expect", "call", "apply", "bind", "on", "once"}
+)  # fmt: skip
 #: objects of the global scope -> the names they offer
 GLOBALS: Final = {
     "globalThis": KNOWN,
