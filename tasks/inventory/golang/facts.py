@@ -7,13 +7,13 @@ from typing import Any, Final
 
 from tree_sitter import Node
 
+from tasks.inventory.golang.output import has_output
 from tasks.inventory.golang.suites import receiver, suites
 from tasks.inventory.model import Facts
 from tasks.inventory.syntax import column, end_line, line, named, parse, text
 
-KIND: Final = re.compile(r"(Test|Benchmark|Fuzz|Example)(?![a-z])")
+KIND: Final = re.compile(r"Test|Benchmark|Fuzz|Example")
 VERSION: Final = re.compile(r"v\d+")
-OUTPUT: Final = re.compile(r"(?i)^\s*(unordered )?output:")
 CONSTRAINT: Final = re.compile(r"//go:build\s|//\s*\+build\s")
 SKIPS: Final = frozenset({"Skip", "Skipf", "SkipNow"})
 
@@ -24,11 +24,12 @@ def extract(source: bytes, language: str) -> Facts:
     functions = [node for node in named(root) if node.type == "function_declaration"]
     methods = [node for node in named(root) if node.type == "method_declaration"]
     imports = list(_imports(root))
+    own = ["."] if _clause(root) == "testing" else []  # the package itself says T
     facts = {
-        "testing": [name for name, path in imports if path == "testing"],
-        "functions": [fact for node in functions for fact in _function(node)],
+        "testing": own + [name for name, path in imports if path == "testing"],
+        "functions": [fact for node in functions for fact in _function(node) if not _goes_on(fact)],
         "methods": [fact | {"type": receiver(node)} for node in methods for fact in _function(node)],
-        **suites(root, dict(imports)),
+        **suites(root, imports),
         "constrained": any(CONSTRAINT.match(text(node)) for node in _head(root)),
     }
     return {key: value for key, value in facts.items() if value or key in ("testing", "functions")}
@@ -37,6 +38,17 @@ def extract(source: bytes, language: str) -> Facts:
 def _head(root: Node) -> Iterator[Node]:
     """Comments before the package clause, where build constraints stand."""
     return takewhile(lambda node: node.type == "comment", root.named_children)
+
+
+def _clause(root: Node) -> str:
+    """Name of the package."""
+    clause = next((node for node in named(root) if node.type == "package_clause"), None)
+    return text(next(named(clause), None))
+
+
+def _goes_on(fact: dict[str, Any]) -> bool:
+    """`Testing` is another word; suites take methods of any such name."""
+    return bool(fact["name"][len(fact["kind"]) :][:1].islower())
 
 
 def _imports(root: Node) -> Iterator[tuple[str, str]]:
@@ -65,20 +77,20 @@ def _specs(declaration: Node) -> Iterator[Node]:
 
 def _function(node: Node) -> Iterator[dict[str, Any]]:
     name = node.child_by_field_name("name")
-    kind = KIND.match(text(name))
-    if name is None or kind is None or node.child_by_field_name("type_parameters"):
+    found = KIND.match(text(name))
+    if name is None or found is None or node.child_by_field_name("type_parameters"):
         return
-    body = node.child_by_field_name("body")
+    kind, body = found[0], node.child_by_field_name("body")
     parameters = list(named(node.child_by_field_name("parameters")))
     yield {
         "name": text(name),
-        "kind": kind[1],
+        "kind": kind,
         "line": line(name),
         "column": column(node),
         "end": end_line(node),
         "parameters": [text(child.child_by_field_name("type")) for child in parameters for _ in range(_count(child))],
         "result": node.child_by_field_name("result") is not None,
-        "output": _has_output(body),
+        "output": kind == "Example" and has_output(body),
         "skip": _skips(body),
         **({"when": True} if _may_skip(body) else {}),
         "subtests": list(_subtests(body, [])),
@@ -88,27 +100,6 @@ def _function(node: Node) -> Iterator[dict[str, Any]]:
 def _count(parameter: Node) -> int:
     """`a, b *testing.T` declares two."""
     return max(1, len(parameter.children_by_field_name("name")))
-
-
-def _has_output(body: Node | None) -> bool:
-    """An example runs only if its last group of comments begins with `Output:`."""
-    source = body.text or b"" if body is not None else b""
-    first, last_row = "", -2
-    for comment in _comments(body):
-        start = comment.start_byte - (body.start_byte if body is not None else 0)
-        trails = bool(source[source.rfind(b"\n", 0, start) + 1 : start].strip())
-        if comment.start_point.row != last_row + 1:
-            first = text(comment)
-        last_row = -2 if trails else comment.end_point.row  # a comment after code is a group of its own
-    return bool(OUTPUT.match(re.sub(r"^(//|/\*)", "", first)))
-
-
-def _comments(body: Node | None) -> Iterator[Node]:
-    for child in body.named_children if body is not None else []:
-        if child.type == "comment":
-            yield child
-        elif child.type == "statement_list":
-            yield from _comments(child)
 
 
 def _statements(body: Node | None) -> Iterator[Node]:

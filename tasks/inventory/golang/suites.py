@@ -1,5 +1,6 @@
 """Facts of Go suites: methods that may be tests, what structs embed, and the values that are run as suites."""
 
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -9,22 +10,27 @@ from tasks.inventory.syntax import named, text
 
 TESTIFY: Final = "/testify/suite"
 GOCHECK: Final = ("/check.v1", "/gocheck", "go-check/check", "pingcap/check")
-#: methods of these prefixes may be tests of a suite
-PREFIXES: Final = ("Test", "Benchmark")
+#: packages whose names say that they help tests, and may run suites for them
+HELPING: Final = re.compile(r"(?i)test|suite|conformance|harness")
+#: packages of others that everybody imports
+COMMON: Final = re.compile(r"testing$|testing/|net/http/httptest$|.*/testify/")
 
 Fact = dict[str, Any]
 
 
-def suites(root: Node, imports: dict[str, str]) -> Fact:
-    """What a file says of suites; nothing for most files.  imports: name -> path."""
-    structs = dict(_structs(root))
-    testify = [name for name, path in imports.items() if path.endswith(TESTIFY)]
-    gocheck = [name for name, path in imports.items() if path.endswith(GOCHECK)]
-    found: Fact = {"structs": structs, "gocheck": gocheck}
+def suites(root: Node, imports: list[tuple[str, str]]) -> Fact:
+    """What a file says of suites; nothing for most.  imports: (name, path)."""
+    testify = [name for name, path in imports if path.endswith(TESTIFY)]
+    gocheck = [name for name, path in imports if path.endswith(GOCHECK)]
+    found: Fact = {"structs": dict(_structs(root)), "testify": testify, "gocheck": gocheck}
     if testify or gocheck:
-        found |= {"runs": sorted(set(_runs(root, testify, gocheck))), "makers": dict(_makers(root))}
+        found |= {"runs": sorted(set(_runs(root, testify, gocheck)))}
+    found["makers"] = {name: made for name, made in _makers(root) if "runs" in found or "uite" in made}
     words = {word.partition(".")[0] for word in _selectors(found)}
-    found["imports"] = {name: path for name, path in imports.items() if name in words}
+    others = [(name, path) for name, path in imports if not path.endswith((TESTIFY, *GOCHECK))]
+    found["imports"] = {name: path for name, path in others if name in words}
+    found["dots"] = [path for name, path in others if name == "."]
+    found["helpers"] = [path for _, path in others if HELPING.search(path) and not COMMON.match(path)]
     return {key: value for key, value in found.items() if value}
 
 
@@ -71,7 +77,7 @@ def _makers(root: Node) -> Iterator[tuple[str, str]]:
 
 def _runs(root: Node, testify: list[str], gocheck: list[str]) -> Iterator[str]:
     """Types whose values are run: a name, `name()` for what a function makes, `?` where that does not show."""
-    functions = {f"{name}.Run": 1 for name in testify}
+    functions = {"Run" if name == "." else f"{name}.Run": 1 for name in testify}
     functions |= {"Suite" if name == "." else f"{name}.Suite": 0 for name in gocheck}
     for declaration in named(root):
         values: dict[str, Node] = {}
