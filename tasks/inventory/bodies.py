@@ -5,6 +5,7 @@ to read a text.  It stops at the first sign it is not sure of, and what follows 
 """
 
 import re
+from collections.abc import Callable
 from typing import Final
 
 #: braces in braces that are followed; a body with more is parsed
@@ -26,19 +27,31 @@ def pattern(heading: bytes, plain: bytes, texts: bytes, doubtful: bytes) -> re.P
     return re.compile(rb"%b|%b(?P<body>%b)|(?P<doubtful>%b)" % (texts, heading, body, doubtful), re.DOTALL)
 
 
-def blanked(source: bytes, scan: re.Pattern[bytes], telling: bytes | None = None) -> bytes:
-    """Leave bodies out.  telling: bodies with this word, whatever its case, are kept."""
+def untold(text: bytes) -> bool:  # noqa: ARG001 - what tells takes a text
+    """Say nothing of any text."""
+    return False
+
+
+def blanked(
+    source: bytes, scan: re.Pattern[bytes], tells: Callable[[bytes], object] = untold, *, within: bool = False
+) -> bytes:
+    """Leave bodies out.  tells: whether a text holds what rules read in bodies; bodies that do are kept.
+
+    within: leave bodies in kept bodies out as well.
+    """
     parts: list[bytes] = []
-    done = 0
-    kept = telling is not None and telling in source.lower()
-    for found in scan.finditer(source):
-        if found.lastgroup == "doubtful":
-            break
+    done = place = 0
+    kept = bool(tells(source))
+    while (found := scan.search(source, place)) is not None and found.lastgroup != "doubtful":
+        place = found.end()
         if found.lastgroup != "body":
             continue
         start, end = found.start("body") + 1, found.end() - 1
         inside = source[start:end]
-        if end - start < SHORTEST or (kept and telling is not None and telling in inside.lower()):
+        if end - start < SHORTEST:
+            continue
+        if kept and tells(inside):
+            place = start if within else place
             continue
         lines, newline, last = inside.rpartition(b"\n")
         # what stands behind the body keeps its line and its column
