@@ -3,11 +3,14 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from tasks.inventory.golang.modules import Packages
 from tasks.inventory.model import Facts, FactsByPath
 from tasks.inventory.project import folder_of
+
+#: embedded types that are looked at, from all suites together
+MOST: Final = 1_000_000
 
 Fact = dict[str, Any]
 
@@ -26,11 +29,12 @@ class Suites:
     packages: Packages
     embeds: dict[Type, list[Type]] = field(default_factory=lambda: defaultdict(list))
     methods: dict[Type, set[str]] = field(default_factory=lambda: defaultdict(set))
-    foreign: dict[str, set[Type]] = field(default_factory=lambda: defaultdict(set))
+    foreign: set[Type] = field(default_factory=set)  # what embeds a suite of others
     makers: dict[Type, str] = field(default_factory=dict)
     asked: set[Type] = field(default_factory=set)
     unknown: set[str] = field(default_factory=set)  # folders that run something that does not show
     helpers: set[str] = field(default_factory=set)  # folders of packages that may run suites for tests
+    left: int = MOST
 
     @classmethod
     def of(cls, facts: FactsByPath, packages: Packages) -> "Suites":
@@ -66,7 +70,7 @@ class Suites:
             targets = [] if written in bases else self.named(one.folder, written, facts)
             self.embeds[one] += targets
             if not targets and (written in bases or written.endswith(".Suite")):
-                self.foreign[one.folder].add(one)
+                self.foreign.add(one)
 
     def named(self, folder: str, written: str, facts: Facts) -> list[Type]:
         """What a name may mean in a file; nothing outside the repository."""
@@ -80,7 +84,7 @@ class Suites:
         """Types whose values are run."""
         made = {one: self.made(one) for one in self.asked}
         unclear = self.unknown | {one.folder for one, type_ in made.items() if type_ is None}
-        return {one for one in made.values() if one} | {one for folder in unclear for one in self.suites_in(folder)}
+        return {one for one in made.values() if one} | {one for one in self.suites() if one.folder in unclear}
 
     def made(self, one: Type) -> Type | None:
         """The type a function returns, for what is written `name()`; None where that does not show."""
@@ -90,20 +94,27 @@ class Suites:
         made = Type(one.folder, self.makers.get(Type(one.folder, name), ""))
         return made if made in self.embeds or made in self.methods else None
 
-    def suites_in(self, folder: str) -> Iterator[Type]:
-        """Types of a folder that are suites by what they embed, one step away."""
-        yield from self.foreign.get(folder, ())
-        for one, embedded in self.embeds.items():
-            if one.folder == folder and any(target in self.foreign.get(target.folder, ()) for target in embedded):
-                yield one
+    def suites(self) -> set[Type]:
+        """Types that are suites by what they embed."""
+        embedding: dict[Type, list[Type]] = defaultdict(list)
+        for one, targets in self.embeds.items():
+            for target in targets:
+                embedding[target].append(one)
+        found, todo = set(self.foreign), list(self.foreign)
+        while todo:
+            new = [one for one in embedding.get(todo.pop(), ()) if one not in found]
+            found.update(new)
+            todo += new
+        return found
 
     def levels(self, root: Type) -> Iterator[list[Type]]:
-        """A type, then what it embeds, then what that embeds."""
+        """A type, then what it embeds, then what that embeds; nothing once too much was looked at."""
         seen, level = {root}, [root]
-        while level:
+        while level and self.left > 0:
             yield level
-            below = dict.fromkeys(target for one in level for target in self.embeds.get(one, ()))
-            level = [one for one in below if one not in seen]
+            below = [target for one in level for target in self.embeds.get(one, ())]
+            self.left -= len(below) + 1
+            level = [one for one in dict.fromkeys(below) if one not in seen]
             seen.update(level)
 
     def run(self) -> set[tuple[Type, str]]:
@@ -120,6 +131,7 @@ class Suites:
     def needed(self, paths: Iterable[str]) -> set[str]:
         """Sources of packages that hold parts of suites, or may run some."""
         types = {one for root in self.roots() for level in self.levels(root) for one in level}
+        types |= {one for one in self.asked if self.made(one) is None}
         folders = {one.folder for one in types - self.methods.keys()} | self.helpers
         return {path for path in paths if path.endswith(".go") and folder_of(path) in folders}
 

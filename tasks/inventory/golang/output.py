@@ -40,12 +40,12 @@ def _last_group(comments: list[Node], source: bytes, offset: int) -> list[Node]:
     group = comments[-1:]
     for above in reversed(comments[:-1]):
         start = above.start_byte - offset
-        between = source[above.end_byte - offset : group[0].start_byte - offset]
+        between = source[above.end_byte - offset : group[-1].start_byte - offset]
         trails = bool(source[source.rfind(b"\n", 0, start) + 1 : start].strip())
         if between.strip() or between.count(b"\n") > (0 if trails else 1):
             break
-        group.insert(0, above)
-    return group
+        group.append(above)
+    return group[::-1]
 
 
 def _words(comment: str) -> str:

@@ -31,7 +31,7 @@ def suites(top: ByType, imports: list[tuple[str, str]]) -> Fact:
         declarations = [node for kind in RUNNING for node in top[kind]]
         found |= {"runs": sorted(set(_runs(declarations, testify, gocheck)))}
     made = _makers(top["function_declaration"])
-    found["makers"] = {name: type_ for name, type_ in made if "runs" in found or "uite" in type_}
+    found["makers"] = {name: type_ for name, type_ in made if "runs" in found or type_ in found["structs"]}
     words = {word.partition(".")[0] for word in _selectors(found)}
     others = [(name, path) for name, path in imports if not path.endswith((TESTIFY, *GOCHECK))]
     found["imports"] = {name: path for name, path in others if name in words}
