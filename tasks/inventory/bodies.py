@@ -12,6 +12,8 @@ from typing import Final
 NESTING: Final = 8
 #: shorter bodies are not worth it
 SHORTEST: Final = 48
+#: as most languages write them
+COMMENT: Final = rb"//[^\n]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*\*/"
 
 
 def pattern(heading: bytes, plain: bytes, texts: bytes, doubtful: bytes) -> re.Pattern[bytes]:

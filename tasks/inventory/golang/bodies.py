@@ -3,10 +3,9 @@
 import re
 from typing import Final
 
-from tasks.inventory.bodies import blanked, pattern
+from tasks.inventory.bodies import COMMENT, blanked, pattern
 
 QUOTED: Final = rb"""\"(?:[^"\\\n]++|\\.)*+"|'(?:[^'\\\n]++|\\.)*+'|`[^`]*+`"""
-COMMENT: Final = rb"//[^\n]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/"
 PLAIN: Final = rb"""[^{}"'`/]++|/(?![/*])"""
 #: braces of types hold fields
 HEADING: Final = rb"(?<!struct)(?<!struct )(?<!interface)(?<!interface )"
