@@ -12,6 +12,8 @@ from typing import Final
 NESTING: Final = 8
 #: shorter bodies are not worth it
 SHORTEST: Final = 48
+#: as most languages write them
+COMMENT: Final = rb"//[^\n]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*\*/"
 
 
 def pattern(heading: bytes, plain: bytes, texts: bytes, doubtful: bytes) -> re.Pattern[bytes]:
@@ -33,19 +35,28 @@ def nothing(_: re.Match[bytes]) -> bool:
     return False
 
 
-def blanked(source: bytes, scan: re.Pattern[bytes], telling: Callable[[re.Match[bytes]], object] = nothing) -> bytes:
-    """Leave bodies out.  telling: whether one that was found has to be read."""
+def blanked(
+    source: bytes,
+    scan: re.Pattern[bytes],
+    telling: Callable[[re.Match[bytes]], object] = nothing,
+    *,
+    within: bool = False,
+) -> bytes:
+    """Leave bodies out.  telling: whether one that was found has to be read; within: but for the bodies in it."""
     parts: list[bytes] = []
-    done = 0
-    for found in scan.finditer(source):
-        if found.lastgroup == "doubtful":
-            break
+    done = place = 0
+    while (found := scan.search(source, place)) is not None and found.lastgroup != "doubtful":
+        place = found.end()
         if found.lastgroup != "body":
             continue
         start, end = found.start("body") + 1, found.end() - 1
-        if end - start >= SHORTEST and not telling(found):
-            parts += [source[done:start], void(source[start:end])]
-            done = end
+        if end - start < SHORTEST:
+            continue
+        if telling(found):
+            place = start if within else place
+            continue
+        parts += [source[done:start], void(source[start:end])]
+        done = end
     return b"".join([*parts, source[done:]]) if parts else source
 
 

@@ -27,6 +27,8 @@ FOREIGN: Final = frozenset(
     {"node_modules", ".git", "vendor", "dist", ".next", "__pycache__", ".cache", ".venv", "venv",
      "site-packages", "third_party"}
 )  # fmt: skip
+#: language -> those of them that are folders like any other to its tools
+OWN: Final = {"go": frozenset({"dist", "venv", "site-packages", "third_party"})}
 
 #: frameworks with their scopes
 Wanting = Sequence[tuple[Framework, Scope]]
@@ -78,17 +80,19 @@ class _Run:
 
     def survey(self) -> None:
         """Note every file that may count."""
-        foreign: dict[str, bool] = {}
+        foreign: dict[str, frozenset[str]] = {}
         with closing(self.repo.entries()) as entries:
             for entry in entries:
                 folder = folder_of(entry.path)
                 if folder not in foreign:
-                    foreign[folder] = is_foreign(folder)
-                if not foreign[folder]:
+                    foreign[folder] = FOREIGN.intersection(folder.split("/"))
+                language = language_of(entry.path)
+                if foreign[folder] <= OWN.get(language or "", frozenset()):
                     self.blobs[entry.path] = entry.blob_id
-        self.languages = {path: language for path in self.blobs if (language := language_of(path))}
-        languages = set(self.languages.values())
-        self.spoken = [framework for framework in self.frameworks if not languages.isdisjoint(framework.languages)]
+                    if language:
+                        self.languages[entry.path] = language
+        spoken = set(self.languages.values())
+        self.spoken = [framework for framework in self.frameworks if not spoken.isdisjoint(framework.languages)]
 
     def scopes(self, project: Project) -> Iterator[tuple[Framework, Scope]]:
         """Frameworks, configured; one that cannot read its configuration is left out."""
@@ -183,8 +187,3 @@ def by_language(scopes: Wanting) -> Speaking:
         for language in framework.languages:
             found.setdefault(language, []).append((framework, scope))
     return found
-
-
-def is_foreign(folder: str) -> bool:
-    """Whether a directory is never searched, or lies in one."""
-    return not FOREIGN.isdisjoint(folder.split("/"))

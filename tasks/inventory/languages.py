@@ -39,6 +39,7 @@ READERS: Final = {
     "typescript": ".javascript.facts",
     "tsx": ".javascript.facts",
     "go": ".golang.facts",
+    "go.mod": ".golang.manifest",
     "csharp": ".csharp.facts",
     "msbuild": ".csharp.msbuild",
     "php": ".php.facts",

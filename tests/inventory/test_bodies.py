@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from tasks.inventory.golang import bodies as golang
 from tasks.inventory.jvm import bodies as java
 from tasks.inventory.jvm import lambdas, preamble
 from tasks.inventory.languages import reader
@@ -113,6 +114,51 @@ def test_outside():
         return one.two
     def test_hidden():
         FILLER'''.replace(b"FILLER", b'assert request.cart({"a": [1, 2, (3)]}, "#", more=True)  # and (so on')
+GO = rb"""//go:build linux
+package shop
+import (
+    "testing"
+    "github.com/stretchr/testify/suite"
+)
+type Cart struct {
+    suite.Suite
+    open func() struct { once bool }
+}
+type Opened interface { Open() }
+var text, quote = `}{"`, '{' // {
+var tables = []struct {
+    name string
+}{ {"TABLE }"}, {`TABLE {`} }
+func TestAdds(t *testing.T) { FILLER s := "}" /* } */; r := '}'; q := `}
+` ; FILLER }
+func TestSkipped(t *testing.T) {
+    t.Skip("{"); FILLER
+}
+func TestWhen(t *testing.T) {
+    if testing.Short() { FILLER; t.Skip() }
+    for { FILLER }
+}
+func TestGroup(t *testing.T) {
+    t.Run("one", func(t *testing.T) { FILLER })
+    t.Run("two", func(t *testing.T) { FILLER; t.Run("three", func(t *testing.T) { t.SkipNow(); FILLER }) })
+    for _, one := range []string{"TABLE", "TABLE"} { FILLER }
+}
+func TestCart(t *testing.T) { cart := &Cart{nil, "TABLE"}; suite.Run(t, cart) }
+func (c *Cart) TestOpens(){ FILLER }
+func with(open map[string]interface{}, other struct{}) *Cart { FILLER return nil }
+func ExampleLast() {
+    FILLER // Output: a
+    func() { FILLER; /* nothing */ }()
+}
+func ExampleInside() { func() { FILLER } ()
+    { FILLER
+      // Output: a
+    }
+}
+"""
+GO = GO.replace(b"FILLER", b"cart.add(1, 2, 3, func() { check(1, 2, 3) }); a = T{1, 2, 3, 4};\n").replace(
+    b"TABLE", b"long " * 9
+)
 RECORD = b"record Point(int x, int y) {\n" + b"    @Test void sums() { assertEquals(3, x + y); }\n" * 5 + b"}\n"
 KOTLIN = rb'''/* of a shop { */
 @file:Suppress("unused")
@@ -156,7 +202,8 @@ def test_kotlin_is_read_the_same(source: bytes, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize(
-    ("language", "module", "source"), [("php", php, PHP), ("java", java, JAVA), ("python", python, PYTHON)]
+    ("language", "module", "source"),
+    [("php", php, PHP), ("java", java, JAVA), ("python", python, PYTHON), ("go", golang, GO)],
 )
 def test_what_is_read_is_the_same(
     language: str, module: object, source: bytes, monkeypatch: pytest.MonkeyPatch
@@ -167,13 +214,14 @@ def test_what_is_read_is_the_same(
     assert less.count(b"\n") == source.count(b"\n")
     monkeypatch.setattr("tasks.inventory.php.bodies.blanked", lambda source, *_: source)
     monkeypatch.setattr("tasks.inventory.jvm.bodies.blanked", lambda source, *_: source)
+    monkeypatch.setattr("tasks.inventory.golang.bodies.blanked", lambda source, *_, within: source)
     monkeypatch.setattr("tasks.inventory.python.facts.without", lambda source: source)
     assert reader(language).extract(source, language) == short
 
 
 @pytest.mark.parametrize(
     ("suffix", "language"),
-    [("php", "php"), ("java", "java"), ("py", "python"), ("rs", "rust"), ("kt", "kotlin")],
+    [("php", "php"), ("java", "java"), ("py", "python"), ("rs", "rust"), ("kt", "kotlin"), ("go", "go")],
 )
 def test_the_corpus_is_read_the_same(suffix: str, language: str, monkeypatch: pytest.MonkeyPatch) -> None:
     sources = [path.read_bytes() for path in sorted(CORPUS.rglob(f"*.{suffix}.sample"))]
@@ -220,6 +268,7 @@ UNITS = (
      b"/*", b"/**/", b"//\n", b"function a(", b"function ", b") throws ", b")   ", b"{", b"}", b'"""', b"'a", b'"\\',
      b"){};", b"function a(){" + b"{" * 10 + b"}" * 11, b"){" + b"{" * 10 + b"}" * 11, b"fun ", b"fun a(", b"fun a()", b"fun a(){", b"fun a()={", b"=a<", b'test("a") {',
      b'fun a("${', b"`", b"import a\n", b"import a.",
+     b"{Skip ", b"{Skip }", b"{Skip" + b" " * 50 + b"{}}", b"{Run(" * 5 + b"}" * 5,
 )  # fmt: skip
 
 
@@ -230,6 +279,8 @@ def test_hostile_text_takes_no_longer_than_its_length(unit: bytes, tail: bytes) 
     php.without(b"<?php " + unit * (150_000 // len(unit)) + tail)
     rust.without(b"fn a() { " + unit * (150_000 // len(unit)) + tail)
     java.without(unit * (150_000 // len(unit)) + tail)
+    golang.without(unit * (150_000 // len(unit)) + tail)
+    golang.without(b"Skip func Example " + unit * (150_000 // len(unit)) + tail + b"//")
     assert time.process_time() - before < 2
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from tasks.inventory.golang.methods import Suites, Type, is_test
+from tasks.inventory.golang.modules import MANIFEST, Packages
 from tasks.inventory.interface import Claim, Signal
 from tasks.inventory.model import Facts, FactsByPath, Test
 from tasks.inventory.project import Project, folder_of
@@ -27,9 +28,9 @@ PLATFORMS: Final = frozenset(
 
 @dataclass(slots=True)
 class GoScope:
-    """Go in one repository; it has no configuration."""
+    """Go in one repository."""
 
-    project: Project
+    packages: Packages
     asked: tuple[int, set[str]] = (0, set())
 
     def wants(self, path: str) -> bool:
@@ -41,7 +42,7 @@ class GoScope:
     def needs(self, facts: FactsByPath) -> set[str]:
         """Packages that hold types which are run as suites elsewhere."""
         if self.asked[0] != len(facts):  # facts only grow
-            self.asked = (len(facts), Suites.of(facts, self.project.folders).needed(self.project.paths))
+            self.asked = (len(facts), Suites.of(facts, self.packages).needed(self.packages.project.paths))
         return self.asked[1]
 
     def claim(self, path: str, facts: Facts) -> Claim | None:  # noqa: ARG002 - the interface has it
@@ -56,13 +57,14 @@ class GoScope:
                 kind = kind_of(function, facts[path]["testing"])
                 if kind is not None:
                     yield from rows(path, (), function, kind, depends=depends)
-        run = Suites.of(facts, self.project.folders).run()
+        run = Suites.of(facts, self.packages).run()
         for path in (path for path in facts if path.endswith(".go")):
             depends = is_constrained(path, facts[path])
+            gocheck = facts[path].get("gocheck", [])
             for method in facts[path].get("methods", ()):
-                suite = method["type"]
-                if Type(folder_of(path), suite) in run and is_test(method, facts[path].get("gocheck", [])):
-                    yield from rows(path, (suite,), method, KINDS[method["kind"]][0], depends=depends)
+                suite = Type(folder_of(path), method["type"])
+                if (suite, method["name"]) in run and is_test(method, gocheck):
+                    yield from rows(path, (suite.name,), method, KINDS[method["kind"]][0], depends=depends)
 
 
 def kind_of(function: dict[str, Any], testing: Sequence[str]) -> str | None:
@@ -116,13 +118,13 @@ class GoTesting:
     shared: bool = field(default=False, init=False)
     languages: frozenset[str] = field(default=frozenset({"go"}), init=False)
 
-    def config_language(self, path: str) -> str | None:  # noqa: ARG002 - the interface has it
-        """It has no configuration."""
-        return None
+    def config_language(self, path: str) -> str | None:
+        """The files that give modules their paths."""
+        return MANIFEST if path.rpartition("/")[2] == MANIFEST else None
 
     def scope(self, project: Project) -> GoScope:
         """The same everywhere."""
-        return GoScope(project)
+        return GoScope(Packages(project))
 
 
 GO_TESTING = GoTesting()

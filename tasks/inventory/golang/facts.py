@@ -1,51 +1,60 @@
 """Facts of one Go file: imports, functions that may be tests, build constraints."""
 
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import Any, Final
 
 from tree_sitter import Node
 
+from tasks.inventory.golang.bodies import without
+from tasks.inventory.golang.output import has_output
+from tasks.inventory.golang.statements import read
 from tasks.inventory.golang.suites import receiver, suites
 from tasks.inventory.model import Facts
 from tasks.inventory.syntax import column, end_line, line, named, parse, text
 
-KIND: Final = re.compile(r"(Test|Benchmark|Fuzz|Example)(?![a-z])")
+KIND: Final = re.compile(r"Test|Benchmark|Fuzz|Example")
 VERSION: Final = re.compile(r"v\d+")
-OUTPUT: Final = re.compile(r"(?i)^\s*(unordered )?output:")
 CONSTRAINT: Final = re.compile(r"//go:build\s|//\s*\+build\s")
-SKIPS: Final = frozenset({"Skip", "Skipf", "SkipNow"})
 
 
 def extract(source: bytes, language: str) -> Facts:
     """Read one file: {"testing": names bound to package testing, "functions": [...], "methods": [...], ...}."""
-    root = parse(source, language)
-    functions = [node for node in named(root) if node.type == "function_declaration"]
-    methods = [node for node in named(root) if node.type == "method_declaration"]
-    imports = list(_imports(root))
+    top = parse(without(source), language).named_children
+    by_type: dict[str, list[Node]] = defaultdict(list)
+    for node in top:
+        by_type[node.type].append(node)
+    imports = list(_imports(by_type["import_declaration"]))
+    own = ["."] if _clause(by_type["package_clause"]) == "testing" else []  # the package itself says T
+    methods = by_type["method_declaration"]
     facts = {
-        "testing": [name for name, path in imports if path == "testing"],
-        "functions": [fact for node in functions for fact in _function(node)],
-        "methods": [fact | {"type": receiver(node)} for node in methods for fact in _function(node)],
-        **suites(root, dict(imports)),
-        "constrained": any(CONSTRAINT.match(text(node)) for node in _head(root)),
+        "testing": own + [name for name, path in imports if path == "testing"],
+        "functions": [fact for node in by_type["function_declaration"] for fact in _function(node, whole=True)],
+        "methods": [fact | {"type": receiver(node)} for node in methods for fact in _function(node, whole=False)],
+        **suites(by_type, imports),
+        "constrained": any(CONSTRAINT.match(text(node)) for node in _head(top)),
     }
     return {key: value for key, value in facts.items() if value or key in ("testing", "functions")}
 
 
-def _head(root: Node) -> Iterator[Node]:
+def _head(top: Sequence[Node]) -> Iterator[Node]:
     """Comments before the package clause, where build constraints stand."""
-    return takewhile(lambda node: node.type == "comment", root.named_children)
+    return takewhile(lambda node: node.type == "comment", top)
 
 
-def _imports(root: Node) -> Iterator[tuple[str, str]]:
+def _clause(clauses: Sequence[Node]) -> str:
+    """Name of the package."""
+    return text(next(named(clauses[0]), None)) if clauses else ""
+
+
+def _imports(declarations: Sequence[Node]) -> Iterator[tuple[str, str]]:
     """The name each import binds, and its path."""
-    for declaration in named(root):
-        if declaration.type == "import_declaration":
-            for spec in _specs(declaration):
-                path = text(spec.child_by_field_name("path")).strip('"`')
-                yield text(spec.child_by_field_name("name")) or _package(path), path
+    for declaration in declarations:
+        for spec in _specs(declaration):
+            path = text(spec.child_by_field_name("path")).strip('"`')
+            yield text(spec.child_by_field_name("name")) or _package(path), path
 
 
 def _package(path: str) -> str:
@@ -60,93 +69,33 @@ def _specs(declaration: Node) -> Iterator[Node]:
         if child.type == "import_spec":
             yield child
         elif child.type == "import_spec_list":
-            yield from _specs(child)
+            yield from (spec for spec in named(child) if spec.type == "import_spec")
 
 
-def _function(node: Node) -> Iterator[dict[str, Any]]:
-    name = node.child_by_field_name("name")
-    kind = KIND.match(text(name))
-    if name is None or kind is None or node.child_by_field_name("type_parameters"):
+def _function(node: Node, *, whole: bool) -> Iterator[dict[str, Any]]:
+    """A function that may be a test.  whole: `Testing` is another word; suites take methods of any such name."""
+    head = node.child_by_field_name("name")
+    name = text(head)
+    found = KIND.match(name)
+    if head is None or found is None or (whole and name[found.end() :][:1].islower()):
         return
-    body = node.child_by_field_name("body")
-    parameters = list(named(node.child_by_field_name("parameters")))
+    if node.child_by_field_name("type_parameters") is not None:
+        return
+    kind, body = found[0], node.child_by_field_name("body")
+    parameters = named(node.child_by_field_name("parameters"))
     yield {
-        "name": text(name),
-        "kind": kind[1],
-        "line": line(name),
+        "name": name,
+        "kind": kind,
+        "line": line(head),
         "column": column(node),
         "end": end_line(node),
         "parameters": [text(child.child_by_field_name("type")) for child in parameters for _ in range(_count(child))],
         "result": node.child_by_field_name("result") is not None,
-        "output": _has_output(body),
-        "skip": _skips(body),
-        **({"when": True} if _may_skip(body) else {}),
-        "subtests": list(_subtests(body, [])),
+        "output": kind == "Example" and has_output(body),
+        **read(body),
     }
 
 
 def _count(parameter: Node) -> int:
     """`a, b *testing.T` declares two."""
     return max(1, len(parameter.children_by_field_name("name")))
-
-
-def _has_output(body: Node | None) -> bool:
-    """An example runs only if its last group of comments begins with `Output:`."""
-    source = body.text or b"" if body is not None else b""
-    first, last_row = "", -2
-    for comment in _comments(body):
-        start = comment.start_byte - (body.start_byte if body is not None else 0)
-        trails = bool(source[source.rfind(b"\n", 0, start) + 1 : start].strip())
-        if comment.start_point.row != last_row + 1:
-            first = text(comment)
-        last_row = -2 if trails else comment.end_point.row  # a comment after code is a group of its own
-    return bool(OUTPUT.match(re.sub(r"^(//|/\*)", "", first)))
-
-
-def _comments(body: Node | None) -> Iterator[Node]:
-    for child in body.named_children if body is not None else []:
-        if child.type == "comment":
-            yield child
-        elif child.type == "statement_list":
-            yield from _comments(child)
-
-
-def _statements(body: Node | None) -> Iterator[Node]:
-    for child in named(body):
-        if child.type == "statement_list":
-            yield from _statements(child)
-        else:
-            yield child
-
-
-def _skips(body: Node | None) -> bool:
-    """`t.Skip()` as the first statement."""
-    first = next(_statements(body), None)
-    call = next(named(first), None) if first is not None and first.type == "expression_statement" else None
-    if call is None or call.type != "call_expression":
-        return False
-    return text(call.child_by_field_name("function")).rpartition(".")[2] in SKIPS
-
-
-def _may_skip(body: Node | None) -> bool:
-    """`if testing.Short() { t.Skip() }` as the first statement."""
-    first = next(_statements(body), None)
-    return first is not None and first.type == "if_statement" and _skips(first.child_by_field_name("consequence"))
-
-
-def _subtests(body: Node | None, outer: list[str]) -> Iterator[dict[str, Any]]:
-    """`t.Run("literal", ...)` directly in the body, with those inside it."""
-    for statement in _statements(body):
-        call = next(named(statement), None) if statement.type == "expression_statement" else None
-        if call is None or call.type != "call_expression":
-            continue
-        function, arguments = call.child_by_field_name("function"), list(named(call.child_by_field_name("arguments")))
-        if not text(function).endswith(".Run") or len(arguments) != 2 or "string_literal" not in arguments[0].type:
-            continue
-        name = text(arguments[0])[1:-1]
-        inner = arguments[1].child_by_field_name("body") if arguments[1].type == "func_literal" else None
-        yield {
-            "name": name, "outer": outer, "line": line(call), "column": column(call),
-            "end": end_line(call), "skip": _skips(inner), **({"when": True} if _may_skip(inner) else {}),
-        }  # fmt: skip
-        yield from _subtests(inner, [*outer, name])

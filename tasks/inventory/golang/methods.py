@@ -3,10 +3,14 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from tasks.inventory.golang.modules import Packages
 from tasks.inventory.model import Facts, FactsByPath
 from tasks.inventory.project import folder_of
+
+#: embedded types that are looked at, from all suites together
+MOST: Final = 1_000_000
 
 Fact = dict[str, Any]
 
@@ -20,86 +24,115 @@ class Type(NamedTuple):
 
 @dataclass(slots=True)
 class Suites:
-    """All suites of what has been read.  folders: every folder of the commit."""
+    """All suites of what has been read."""
 
-    folders: frozenset[str]
+    packages: Packages
     embeds: dict[Type, list[Type]] = field(default_factory=lambda: defaultdict(list))
-    foreign: dict[str, set[Type]] = field(default_factory=lambda: defaultdict(set))
+    methods: dict[Type, set[str]] = field(default_factory=lambda: defaultdict(set))
+    foreign: set[Type] = field(default_factory=set)  # what embeds a suite of others
     makers: dict[Type, str] = field(default_factory=dict)
     asked: set[Type] = field(default_factory=set)
-    met: set[Type] = field(default_factory=set)
     unknown: set[str] = field(default_factory=set)  # folders that run something that does not show
+    helpers: set[str] = field(default_factory=set)  # folders of packages that may run suites for tests
+    left: int = MOST
 
     @classmethod
-    def of(cls, facts: FactsByPath, folders: frozenset[str]) -> "Suites":
+    def of(cls, facts: FactsByPath, packages: Packages) -> "Suites":
         """Learn from every file."""
-        found = cls(folders)
+        found = cls(packages)
         for path, one in facts.items():
             if path.endswith(".go"):
-                found.learn(folder_of(path), one)
+                found.learn(path, one)
         return found
 
-    def learn(self, folder: str, facts: Facts) -> None:
+    def learn(self, path: str, facts: Facts) -> None:
         """Take what one file says."""
-        self.met |= {Type(folder, method["type"]) for method in facts.get("methods", ())}
+        folder = folder_of(path)
+        for method in facts.get("methods", ()):
+            self.methods[Type(folder, method["type"])].add(method["name"])
         for name, embedded in facts.get("structs", {}).items():
-            for written in embedded:
-                target = self.named(folder, written, facts)
-                if target is not None:
-                    self.embeds[Type(folder, name)].append(target)
-                elif written.endswith(".Suite"):
-                    self.foreign[folder].add(Type(folder, name))
+            self.embed(Type(folder, name), embedded, facts)
         for function, made in facts.get("makers", {}).items():
             self.makers[Type(folder, function)] = made
         for written in facts.get("runs", ()):
-            target = self.named(folder, written, facts)
-            if target is not None:
-                self.asked.add(target)
+            if targets := self.named(folder, written, facts):
+                self.asked.update(targets)
             else:
                 self.unknown.add(folder)
+        if path.endswith("_test.go"):
+            places = (self.packages.locate(one, folder) for one in facts.get("helpers", ()))
+            self.helpers.update(place for place in places if place is not None)
 
-    def named(self, folder: str, written: str, facts: Facts) -> Type | None:
-        """The type a name means in a file; None outside the repository."""
+    def embed(self, one: Type, embedded: Iterable[str], facts: Facts) -> None:
+        """Note what a struct embeds."""
+        bases = {"Suite" if name == "." else f"{name}.Suite" for name in facts.get("testify", ())}
+        for written in embedded:
+            targets = [] if written in bases else self.named(one.folder, written, facts)
+            self.embeds[one] += targets
+            if not targets and (written in bases or written.endswith(".Suite")):
+                self.foreign.add(one)
+
+    def named(self, folder: str, written: str, facts: Facts) -> list[Type]:
+        """What a name may mean in a file; nothing outside the repository."""
         package, dot, name = written.rpartition(".")
-        if not dot:
-            return Type(folder, written) if written != "?" else None
-        place = self.locate(facts.get("imports", {}).get(package, ""))
-        return Type(place, name) if place is not None else None
+        paths = [facts.get("imports", {}).get(package, "")] if dot else facts.get("dots", ())
+        places = [self.packages.locate(path, folder) for path in paths]
+        own = [Type(folder, written)] if not dot and written != "?" else []
+        return own + [Type(place, name) for place in places if place is not None]
 
-    def locate(self, path: str) -> str | None:
-        """Folder of an import: the longest end of its path that is one."""
-        parts = path.split("/") if path else []
-        ends = ("/".join(parts[start:]) for start in range(len(parts)))
-        return next((end for end in ends if end in self.folders), None)
+    def roots(self) -> set[Type]:
+        """Types whose values are run."""
+        made = {one: self.made(one) for one in self.asked}
+        unclear = self.unknown | {one.folder for one, type_ in made.items() if type_ is None}
+        return {one for one in made.values() if one} | {one for one in self.suites() if one.folder in unclear}
 
-    def run(self) -> set[Type]:
-        """Types that are run, and those they embed, whose methods are theirs."""
-        todo = [self.made(one) for one in self.asked]
-        todo += [one for folder in self.unknown for one in self.suites_in(folder)]
-        seen = set(todo)
-        while todo:
-            for embedded in self.embeds.get(todo.pop(), ()):
-                if embedded not in seen:
-                    seen.add(embedded)
-                    todo.append(embedded)
-        return seen
-
-    def made(self, one: Type) -> Type:
-        """The type a function returns, for what is written `name()`."""
+    def made(self, one: Type) -> Type | None:
+        """The type a function returns, for what is written `name()`; None where that does not show."""
         name = one.name.removesuffix("()")
-        return one if name == one.name else Type(one.folder, self.makers.get(Type(one.folder, name), ""))
+        if name == one.name:
+            return one
+        made = Type(one.folder, self.makers.get(Type(one.folder, name), ""))
+        return made if made in self.embeds or made in self.methods else None
 
-    def suites_in(self, folder: str) -> Iterator[Type]:
-        """Types of a folder that are suites by what they embed, one step away."""
-        base = self.foreign.get(folder, set())
-        yield from base
-        for one, embedded in self.embeds.items():
-            if one.folder == folder and any(target in self.foreign.get(target.folder, ()) for target in embedded):
-                yield one
+    def suites(self) -> set[Type]:
+        """Types that are suites by what they embed."""
+        embedding: dict[Type, list[Type]] = defaultdict(list)
+        for one, targets in self.embeds.items():
+            for target in targets:
+                embedding[target].append(one)
+        found, todo = set(self.foreign), list(self.foreign)
+        while todo:
+            new = [one for one in embedding.get(todo.pop(), ()) if one not in found]
+            found.update(new)
+            todo += new
+        return found
+
+    def levels(self, root: Type) -> Iterator[list[Type]]:
+        """A type, then what it embeds, then what that embeds; nothing once too much was looked at."""
+        seen, level = {root}, [root]
+        while level and self.left > 0:
+            yield level
+            below = [target for one in level for target in self.embeds.get(one, ())]
+            self.left -= len(below) + 1
+            level = [one for one in dict.fromkeys(below) if one not in seen]
+            seen.update(level)
+
+    def run(self) -> set[tuple[Type, str]]:
+        """Methods of the types that are run; an embedded one is hidden by one of its name further out."""
+        found: set[tuple[Type, str]] = set()
+        for root in self.roots():
+            taken: set[str] = set()
+            for level in self.levels(root):
+                new = {(one, name) for one in level for name in self.methods.get(one, ()) if name not in taken}
+                taken.update(name for _, name in new)
+                found |= new
+        return found
 
     def needed(self, paths: Iterable[str]) -> set[str]:
-        """Sources of the packages of types that are run but have not been met yet."""
-        folders = {one.folder for one in self.run() - self.met}
+        """Sources of packages that hold parts of suites, or may run some."""
+        types = {one for root in self.roots() for level in self.levels(root) for one in level}
+        types |= {one for one in self.asked if self.made(one) is None}
+        folders = {one.folder for one in types - self.methods.keys()} | self.helpers
         return {path for path in paths if path.endswith(".go") and folder_of(path) in folders}
 
 

@@ -1,6 +1,7 @@
 """Facts of Go suites: methods that may be tests, what structs embed, and the values that are run as suites."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from tree_sitter import Node
@@ -9,22 +10,33 @@ from tasks.inventory.syntax import named, text
 
 TESTIFY: Final = "/testify/suite"
 GOCHECK: Final = ("/check.v1", "/gocheck", "go-check/check", "pingcap/check")
-#: methods of these prefixes may be tests of a suite
-PREFIXES: Final = ("Test", "Benchmark")
+#: packages whose names say that they help tests, and may run suites for them
+HELPING: Final = re.compile(r"(?i)(?:test|suite|conformance|harness)[^/]*+(?:/v\d+)?$")
+#: packages of others that everybody imports
+COMMON: Final = re.compile(r"testing$|testing/|net/http/httptest$|.*/testify/")
+
+#: declarations in which a suite may be run
+RUNNING: Final = ("function_declaration", "method_declaration", "var_declaration")
 
 Fact = dict[str, Any]
+ByType = Mapping[str, list[Node]]
 
 
-def suites(root: Node, imports: dict[str, str]) -> Fact:
-    """What a file says of suites; nothing for most files.  imports: name -> path."""
-    structs = dict(_structs(root))
-    testify = [name for name, path in imports.items() if path.endswith(TESTIFY)]
-    gocheck = [name for name, path in imports.items() if path.endswith(GOCHECK)]
-    found: Fact = {"structs": structs, "gocheck": gocheck}
+def suites(top: ByType, imports: list[tuple[str, str]]) -> Fact:
+    """What a file says of suites; nothing for most.  top: declarations by type; imports: (name, path)."""
+    testify = [name for name, path in imports if path.endswith(TESTIFY)]
+    gocheck = [name for name, path in imports if path.endswith(GOCHECK)]
+    found: Fact = {"structs": dict(_structs(top["type_declaration"])), "testify": testify, "gocheck": gocheck}
     if testify or gocheck:
-        found |= {"runs": sorted(set(_runs(root, testify, gocheck))), "makers": dict(_makers(root))}
+        declarations = [node for kind in RUNNING for node in top[kind]]
+        found |= {"runs": sorted(set(_runs(declarations, testify, gocheck)))}
+    made = _makers(top["function_declaration"])
+    found["makers"] = {name: type_ for name, type_ in made if "runs" in found or type_ in found["structs"]}
     words = {word.partition(".")[0] for word in _selectors(found)}
-    found["imports"] = {name: path for name, path in imports.items() if name in words}
+    others = [(name, path) for name, path in imports if not path.endswith((TESTIFY, *GOCHECK))]
+    found["imports"] = {name: path for name, path in others if name in words}
+    found["dots"] = [path for name, path in others if name == "."]
+    found["helpers"] = [path for _, path in others if HELPING.search(path) and not COMMON.match(path)]
     return {key: value for key, value in found.items() if value}
 
 
@@ -44,11 +56,10 @@ def _plain(written: str) -> str:
     return written.lstrip("*&( ").partition("[")[0].rstrip(") ")
 
 
-def _structs(root: Node) -> Iterator[tuple[str, list[str]]]:
+def _structs(declarations: Sequence[Node]) -> Iterator[tuple[str, list[str]]]:
     """Structs that embed something."""
-    for declaration in named(root):
-        specs = named(declaration) if declaration.type == "type_declaration" else iter(())
-        for spec in specs:
+    for declaration in declarations:
+        for spec in named(declaration):
             kind = spec.child_by_field_name("type")
             if kind is not None and kind.type == "struct_type":
                 fields = [field for part in named(kind) for field in named(part) if field.type == "field_declaration"]
@@ -61,30 +72,38 @@ def _is_named(field: Node) -> bool:
     return field.child_by_field_name("name") is not None
 
 
-def _makers(root: Node) -> Iterator[tuple[str, str]]:
+def _makers(functions: Sequence[Node]) -> Iterator[tuple[str, str]]:
     """Functions that return one value of a type of the file's package."""
-    for node in named(root):
-        result = node.child_by_field_name("result") if node.type == "function_declaration" else None
+    for node in functions:
+        result = node.child_by_field_name("result")
         if result is not None and result.type in ("pointer_type", "type_identifier"):
             yield text(node.child_by_field_name("name")), _plain(text(result))
 
 
-def _runs(root: Node, testify: list[str], gocheck: list[str]) -> Iterator[str]:
+def _runs(declarations: Sequence[Node], testify: list[str], gocheck: list[str]) -> Iterator[str]:
     """Types whose values are run: a name, `name()` for what a function makes, `?` where that does not show."""
-    functions = {f"{name}.Run": 1 for name in testify}
+    functions = {"Run" if name == "." else f"{name}.Run": 1 for name in testify}
     functions |= {"Suite" if name == "." else f"{name}.Suite": 0 for name in gocheck}
-    for declaration in named(root):
-        values: dict[str, Node] = {}
-        todo = [declaration]
-        while todo:
-            node = todo.pop()
-            if node.type in ("short_var_declaration", "var_spec", "assignment_statement"):
-                _assign(node, values)
-            elif node.type == "call_expression" and (called := text(node.child_by_field_name("function"))) in functions:
-                arguments = list(named(node.child_by_field_name("arguments")))
-                if len(arguments) == functions[called] + 1:
-                    yield _made(arguments[-1], values)
-            todo += reversed(node.named_children)
+    calls = [f"{name}(".encode() for name in functions]
+    for declaration in declarations:
+        source = declaration.text or b""
+        if any(call in source for call in calls):
+            yield from _run(declaration, functions)
+
+
+def _run(declaration: Node, functions: Mapping[str, int]) -> Iterator[str]:
+    """Of one declaration.  functions: what runs a suite -> the place of the suite among its arguments."""
+    values: dict[str, Node] = {}
+    todo = [declaration]
+    while todo:
+        node = todo.pop()
+        if node.type in ("short_var_declaration", "var_spec", "assignment_statement"):
+            _assign(node, values)
+        elif node.type == "call_expression" and (called := text(node.child_by_field_name("function"))) in functions:
+            arguments = list(named(node.child_by_field_name("arguments")))
+            if len(arguments) == functions[called] + 1:
+                yield _made(arguments[-1], values)
+        todo += reversed(node.named_children)
 
 
 def _assign(node: Node, values: dict[str, Node]) -> None:

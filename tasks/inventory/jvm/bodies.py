@@ -2,11 +2,10 @@
 
 from typing import Final
 
-from tasks.inventory.bodies import blanked, pattern
+from tasks.inventory.bodies import COMMENT, blanked, pattern
 
 BLOCK: Final = rb'''"""(?:[^"\\]++|\\.|"(?!""))*"""'''
 QUOTED: Final = rb"""\"(?!\"\")(?:[^"\\\n]++|\\.)*"|'(?:[^'\\\n]++|\\.)+'"""
-COMMENT: Final = rb"//[^\n]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*\*/"
 PLAIN: Final = rb"""[^{}"'/]++|/(?![/*])"""
 SCAN: Final = pattern(rb"\)\s*+(?:throws\s[\w.,\s]*+)?", PLAIN, b"|".join((BLOCK, QUOTED, COMMENT)), rb"""["']|/\*""")
 
