@@ -3,10 +3,11 @@
 A language id is part of the key under which facts are stored, so it never changes its meaning.
 """
 
+from collections.abc import Iterator
 from importlib import import_module
 from typing import Final, Protocol, cast
 
-from tasks.inventory.model import Facts
+from tasks.inventory.model import Facts, FactsByPath
 
 #: file name suffix -> language id
 SUFFIXES: Final = {
@@ -79,6 +80,11 @@ def language_of(path: str) -> str | None:
     name = path.rpartition("/")[2]
     stem, dot, suffix = name.rpartition(".")
     return SUFFIXES.get(suffix) if stem and dot else None
+
+
+def written_in(language: str, facts: FactsByPath) -> Iterator[Facts]:
+    """Facts of the files of one language: what others have under the same names means something else."""
+    return (one for path, one in facts.items() if language_of(path) == language)
 
 
 def reader(language: str) -> Reader:

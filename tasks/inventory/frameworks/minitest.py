@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from tasks.inventory.interface import Claim, Signal
+from tasks.inventory.languages import written_in
 from tasks.inventory.model import IDLE, Facts, FactsByPath, Test
 from tasks.inventory.project import Project
 from tasks.inventory.ruby.classes import Classes, within
@@ -68,7 +69,7 @@ class MinitestScope:
     def tests(self, owned: Sequence[str], facts: FactsByPath) -> Iterable[Test]:
         """Tests of cases, modules mixed into them, and groups."""
         classes = self.suite.classes(facts)
-        called = HOOKS.union(*(one.get("calls", ()) for one in facts.values()))
+        called = HOOKS.union(*(one.get("calls", ()) for one in written_in("ruby", facts)))
         for path in owned:
             reading = Reading(path, classes, called)
             yield from unique(reading.rows(facts[path].get("items", []), Around()))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from tasks.inventory.interface import Claim, Signal
+from tasks.inventory.languages import written_in
 from tasks.inventory.model import IDLE, Facts, FactsByPath, Test
 from tasks.inventory.project import Project
 from tasks.inventory.ruby.suite import RubySuite, has_groups, is_template
@@ -62,7 +63,7 @@ class RSpecScope:
 
     def tests(self, owned: Sequence[str], facts: FactsByPath) -> Iterable[Test]:
         """Examples; of files that are only loaded by others, those in shared groups."""
-        used = included(facts.values())
+        used = included(written_in("ruby", facts))
         for path in owned:
             items = facts[path].get("items", [])
             runs = self.runs(path)

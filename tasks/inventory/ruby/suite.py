@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from tasks.inventory.languages import written_in
 from tasks.inventory.model import Facts, FactsByPath
 from tasks.inventory.project import Project, folder_of, joined
 from tasks.inventory.ruby.classes import Classes, bases, is_test_name
@@ -63,7 +64,7 @@ class RubySuite:
     def is_required(self, path: str) -> bool:
         """Whether a file that was read requires another by its name."""
         if self.loaded[0] != len(self.facts):
-            names = {name for one in self.facts.values() for name in one.get("requires", ())}
+            names = {name for one in written_in("ruby", self.facts) for name in one.get("requires", ())}
             self.loaded = (len(self.facts), frozenset(map(plain, names)))
         return not self.loaded[1].isdisjoint(endings(path))
 

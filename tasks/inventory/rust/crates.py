@@ -7,6 +7,7 @@ certain counts as reached.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from tasks.inventory.languages import written_in
 from tasks.inventory.model import Facts
 from tasks.inventory.project import Project, folder_of, joined
 from tasks.inventory.rust.commands import is_command_file
@@ -37,7 +38,7 @@ class Crates:
         """Follow the modules of every crate that is tested."""
         manifests = {folder_of(path): project.data(path) or {} for path in project.named("Cargo.toml")}
         told = [project.data(path) or {} for path in project.configs if is_command_file(path)]
-        flags = {flag for one in facts.values() for flag in one.get("flags", ())}
+        flags = {flag for one in written_in("rust", facts) for flag in one.get("flags", ())}
         packages = members(manifests, {place for one in told for place in one.get("places", ())})
         crates = cls(facts, Files.of(facts), packages, Features.of(told, manifests, flags), macros)
         for folder, runs in sorted(crates.folders.items()):
