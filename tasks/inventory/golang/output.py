@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from tasks.inventory.syntax import text
 
-HINT: Final = b"utput:"
+HINT: Final = b"output:"
 OUTPUT: Final = re.compile(r"(?i)\s*(unordered )?output:")
 #: what tools read in a comment, not people
 DIRECTIVE: Final = re.compile(r"//(line |[a-z0-9]++:[a-z0-9])")
