@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
@@ -35,7 +36,9 @@ def inventory(path_or_url: str, commit: str | None, other: str | None, form: str
     except InventoryError as error:
         click.echo(f"fairlane: {error.message} ({error.code})", err=True)
         sys.exit(1)
-    click.echo(_listed(taken[0], form) if other is None else _compared(taken[0], taken[1], form), nl=False)
+    said = _listed(taken[0], form) if other is None else [_compared(taken[0], taken[1], form)]
+    sys.stdout.writelines(said)
+    sys.stdout.flush()
     for line in dict.fromkeys(line for one in taken for line in skipped(one)):
         click.echo(f"skipped {line}", err=True)
 
@@ -61,10 +64,10 @@ def _compared(before: Inventory, after: Inventory, form: str) -> str:
     return f"{json.dumps(commits | found.document(), ensure_ascii=False, indent=1)}\n"
 
 
-def _listed(taken: Inventory, form: str) -> str:
+def _listed(taken: Inventory, form: str) -> Iterable[str]:
     """A table is drawn where a person looks; in a pipe it stays text that is easy to cut."""
     if form != "table" or not sys.stdout.isatty():
         return render(taken, form)
     from app.cli.tables import drawn  # noqa: PLC0415 - rich is slow to import, and programs do without it
 
-    return drawn(taken)
+    return [drawn(taken)]
