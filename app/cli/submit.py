@@ -49,8 +49,11 @@ def submit(repository: str, ref: str | None, commit: str | None, *, retry: bool,
 
 def _client() -> httpx.Client:
     settings = load()
-    token = settings.fairlane_token
-    headers = {"Authorization": f"Bearer {token.get_secret_value()}"} if token else {}
+    token = settings.fairlane_token.get_secret_value().strip() if settings.fairlane_token else ""
+    if len(token.split()) > 1 or not token.isascii() or not token.isprintable():
+        click.echo("fairlane: FAIRLANE_TOKEN is no token: one word, as `fairlane token add` shows it", err=True)
+        sys.exit(USAGE)
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
     return httpx.Client(base_url=settings.fairlane_url, headers=headers, timeout=60)
 
 

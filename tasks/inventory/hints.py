@@ -56,6 +56,7 @@ NOISE: Final = frozenset(  # as text, for a list would be a word a line
     vi vitest void when where while with xdescribe xit yield zip Object Array Boolean Number Promise JSON Math Error
     Exception getattr property staticmethod classmethod unset empty count parent static assert_eq assert_ne
     assert_matches
+    elseif use fn declare exit die
     Assert Assertions NUnit Xunit Xunit_Abstractions PHPUnit Pest XCTAssert Testing Test Is Has Throws""".split()  # noqa: SIM905
 )
 #: modules of test frameworks, by how they begin

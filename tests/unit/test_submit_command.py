@@ -1,0 +1,21 @@
+"""`fairlane submit` says what is wrong with what it was given, before it asks anybody."""
+
+import pytest
+from click.testing import CliRunner
+
+from app.cli.submit import submit
+
+
+@pytest.mark.parametrize("token", ["fl_one\nfl_two", "fl one", "fl_\x07", "flé"])
+def test_a_token_that_is_none_is_told_and_not_shown(token: str) -> None:
+    done = CliRunner().invoke(submit, ["local:shop"], env={"FAIRLANE_TOKEN": token})
+    assert done.exit_code == 2
+    assert "FAIRLANE_TOKEN is no token" in done.stderr
+    assert token[3:] not in done.output
+
+
+def test_a_service_that_is_not_there_is_named() -> None:
+    env = {"FAIRLANE_TOKEN": " fl_one\n", "FAIRLANE_URL": "http://127.0.0.1:1"}
+    done = CliRunner().invoke(submit, ["local:shop"], env=env)
+    assert done.exit_code == 4
+    assert "http://127.0.0.1:1 does not answer" in done.stderr
