@@ -5,7 +5,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from tasks.inventory.errors import InventoryError
 from tasks.inventory.giterrors import meaning
@@ -23,8 +23,7 @@ class Refusal(StrEnum):
     MISSING = "missing"  #: the repository on this machine is incomplete
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One regular file of a commit.  path: as shown; bytes that are no UTF-8 are replaced."""
 
     path: str
@@ -102,8 +101,9 @@ class Repository:
         head, _, path = record.partition(b"\t")
         if len(path) > self.limits.path_bytes or path.count(b"/") > self.limits.depth:
             raise InventoryError("repository_too_large", "The repository has paths that are too long or too deep.")
-        mode, _, blob_id = head.decode("ascii").split(" ")
-        return Entry(path.decode("utf-8", "replace"), blob_id) if mode.startswith("100") else None
+        if not head.startswith(b"100"):
+            return None
+        return Entry(path.decode("utf-8", "replace"), head[head.rindex(b" ") + 1 :].decode("ascii"))
 
     def _git(self, argv: Sequence[str]) -> GitProcess:
         return GitProcess(argv, environment(READ_ONLY), self.limits, self.pulse, directory=self.directory)

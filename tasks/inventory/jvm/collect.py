@@ -168,7 +168,7 @@ class Collector:
         """What the annotations of a method make of it."""
         key = id(method)
         if key not in self.annotated:
-            said = (marks.runner_of(self.names, found, mark[0]) for mark in method.get("marks", []))
+            said = (marks.runner_of(self.names, found, mark[0], marks.STEPS) for mark in method.get("marks", []))
             verdicts = [one for one in said if one]
             self.annotated[key] = max(verdicts, key=lambda one: one[1]) if verdicts else None
         return self.annotated[key]

@@ -1,7 +1,9 @@
 """Annotations: which make a method a test, and of which runner; which skip it."""
 
 import re
-from typing import Final
+from collections.abc import Callable
+from functools import wraps
+from typing import Final, TypeVar, cast
 
 from tasks.inventory.jvm.names import Found, Names
 
@@ -43,7 +45,25 @@ CONFIGURING: Final = frozenset(
 STEPS: Final = 4  # annotations on annotations
 
 
-def runner_of(names: Names, found: Found, name: str, steps: int = STEPS) -> tuple[str, bool] | None:
+Verdict = TypeVar("Verdict")
+Judge = Callable[[Names, Found, str, int], Verdict]
+
+
+def once(judge: Judge[Verdict]) -> Judge[Verdict]:
+    """Judge each name of a class once: most methods of a file have the same annotations."""
+
+    @wraps(judge)
+    def judged(names: Names, found: Found, name: str, steps: int) -> Verdict:
+        key = (judge, found.path, id(found.item), name, steps)
+        if key not in names.judged:
+            names.judged[key] = judge(names, found, name, steps)
+        return cast(Verdict, names.judged[key])
+
+    return judged
+
+
+@once
+def runner_of(names: Names, found: Found, name: str, steps: int) -> tuple[str, bool] | None:
     """What an annotation makes of a method: (runner, runs many times); None: no test."""
     for candidate in names.candidates(found, name):
         if candidate in TESTS:
@@ -69,7 +89,8 @@ def status_of(names: Names, found: Found, marks: list[list[str]]) -> str | None:
     return None
 
 
-def _status(names: Names, found: Found, name: str, steps: int = STEPS) -> str | None:
+@once
+def _status(names: Names, found: Found, name: str, steps: int) -> str | None:
     for candidate in names.candidates(found, name):
         if candidate in SKIPS:
             return SKIPS[candidate]
@@ -82,18 +103,19 @@ def _status(names: Names, found: Found, name: str, steps: int = STEPS) -> str | 
     return None if names.explains(found, name) else SKIP_WORDS.get(name)
 
 
-def depends(names: Names, found: Found, marks: list[list[str]], steps: int = STEPS) -> bool:
+def depends(names: Names, found: Found, marks: list[list[str]]) -> bool:
     """Whether an annotation, or one on it, lets a condition decide."""
-    for name, *_ in marks:
-        meaning = names.meaning(found, name)
-        if not isinstance(meaning, Found):
-            if CONDITION.match(name.rpartition(".")[2]):
-                return True
-        elif meaning.item["k"] == "annotation" and steps > 0:
-            given = meaning.item.get("marks", [])
-            if CONDITION.match(name.rpartition(".")[2]) or depends(names, meaning, given, steps - 1):
-                return True
-    return False
+    return any(_depends(names, found, name, STEPS) for name, *_ in marks)
+
+
+@once
+def _depends(names: Names, found: Found, name: str, steps: int) -> bool:
+    meaning, is_condition = names.meaning(found, name), CONDITION.match(name.rpartition(".")[2]) is not None
+    if not isinstance(meaning, Found):
+        return is_condition
+    if meaning.item["k"] != "annotation" or steps <= 0:
+        return False
+    return is_condition or any(_depends(names, meaning, one[0], steps - 1) for one in meaning.item.get("marks", []))
 
 
 def is_disabled(marks: list[list[str]]) -> bool:

@@ -50,7 +50,8 @@ class Names:
     roots: frozenset[str] = frozenset()
     facts: dict[str, Facts] = field(default_factory=dict)
     classes: dict[str, list[Found]] = field(default_factory=dict)
-    known: dict[tuple[str, tuple[str, ...], str], Meaning] = field(default_factory=dict)
+    known: dict[tuple[str, int, str], Meaning] = field(default_factory=dict)
+    judged: dict[tuple[object, ...], object] = field(default_factory=dict)  # what `marks` made of names
     tables: dict[str, tuple[dict[str, str], list[str]]] = field(default_factory=dict)
 
     def learn(self, facts: Mapping[str, Facts]) -> list[str]:
@@ -64,6 +65,7 @@ class Names:
                 self.classes.setdefault(name, []).append(found)
         if new:
             self.known.clear()
+            self.judged.clear()
         return new
 
     def all(self, path: str) -> Iterator[Found]:
@@ -76,7 +78,7 @@ class Names:
 
     def meaning(self, found: Found, name: str) -> Meaning:
         """Follow a name used on or in a class."""
-        key = (found.path, found.names, name)
+        key = (found.path, id(found.item), name)
         if key not in self.known:
             self.known[key] = self._meaning(found, name)
         return self.known[key]
