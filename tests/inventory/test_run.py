@@ -52,7 +52,7 @@ def test_two_runs_with_any_number_of_children_print_the_same(
 ) -> None:
     many = {f"tests/test_{number}.py": f"def test_{number}(): pass\n" * 3 for number in range(90)}
     repository = make_repository({**PROJECT, **many})
-    printed = {jsonl(take(repository, limits=ParseLimits(children=children))) for children in (1, 2, 3)}
+    printed = {"".join(jsonl(take(repository, limits=ParseLimits(children=children)))) for children in (1, 2, 3)}
     assert len(printed) == 1
 
 
