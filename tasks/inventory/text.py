@@ -6,10 +6,11 @@ from typing import Final
 
 COOKIE: Final = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 MARKS: Final = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
-#: runtimes and compilers that let bad bytes pass, so that such files do hold tests that run
+#: runtimes and compilers that let bad bytes pass or are told an encoding, so that such files do hold tests that run
 LENIENT: Final = frozenset(
-    {"cpp", "csharp", "javascript", "typescript", "tsx", "javascript-config", "typescript-config", "php"}
-)
+    {"cpp", "csharp", "groovy", "java", "javascript", "javascript-config", "kotlin", "php", "tsx", "typescript",
+     "typescript-config"}
+)  # fmt: skip
 #: a text may hold one NUL in so many bytes, as strings that are compared with others do
 FEW: Final = 1000
 #: what parsers and databases take in its place
