@@ -13,6 +13,8 @@ LENIENT: Final = frozenset(
 )  # fmt: skip
 #: a text may hold one NUL in so many bytes, as strings that are compared with others do
 FEW: Final = 1000
+#: or any number in one line of so many, as long strings that a fuzzer found do
+FEW_LINES: Final = 20
 #: what parsers and databases take in its place
 STANDING_IN: Final = b"\1"
 
@@ -31,13 +33,19 @@ def utf8(source: bytes, language: str) -> bytes:
     if codec == "utf-16" and language not in LENIENT:
         raise Unreadable("unreadable")
     if codec != "utf-16" and (zeros := source.count(b"\0")):
-        if language not in LENIENT or zeros * FEW > len(source):
+        if language not in LENIENT or (zeros * FEW > len(source) and not _gathered(source)):
             raise Unreadable("binary")
         source = source.replace(b"\0", STANDING_IN)
     try:
         return source.decode(codec or _declared(source, language)).encode()
     except (UnicodeError, LookupError):
         return _repaired(source, language)
+
+
+def _gathered(source: bytes) -> bool:
+    """Whether all NULs stand in few of many lines."""
+    lines = source.split(b"\n")
+    return sum(b"\0" in line for line in lines) * FEW_LINES <= len(lines)
 
 
 def _declared(source: bytes, language: str) -> str:
