@@ -8,8 +8,8 @@ from tasks.inventory.project import folder_of
 
 #: a file of a library as its project lays it out -> what its folder is called wherever it is copied to
 LAYOUTS: Final = {
-    "include/gtest/gtest.h": re.compile(r"(?i)g(?:oogle)?test"),
-    "include/gmock/gmock.h": re.compile(r"(?i)g(?:oogle)?mock"),
+    "include/gtest/gtest.h": re.compile(r"(?i)g(?:oogle[-_]?)?test"),
+    "include/gmock/gmock.h": re.compile(r"(?i)g(?:oogle[-_]?)?mock"),
     "src/catch2/catch_test_macros.hpp": re.compile(r"(?i)catch"),
     "single_include/catch2/catch.hpp": re.compile(r"(?i)catch"),
     "doctest/parts/doctest_fwd.h": re.compile(r"(?i)doctest"),
