@@ -8,6 +8,7 @@ from functools import partial
 from typing import Final
 
 from tasks.inventory.collection import seldom
+from tasks.inventory.copies import copies, is_copied
 from tasks.inventory.frameworks import FRAMEWORKS
 from tasks.inventory.interface import Framework, Scope
 from tasks.inventory.isolation import RULES_FAILED, attempt, claimed, listed, needed
@@ -91,8 +92,16 @@ class _Run:
                     self.blobs[entry.path] = entry.blob_id
                     if language:
                         self.languages[entry.path] = language
+        self.leave_out_copies()
         spoken = set(self.languages.values())
         self.spoken = [framework for framework in self.frameworks if not spoken.isdisjoint(framework.languages)]
+
+    def leave_out_copies(self) -> None:
+        """Forget files of test libraries that came with their own tests."""
+        folders = copies(self.blobs)
+        for path in [path for path in self.blobs if is_copied(path, folders)] if folders else ():
+            del self.blobs[path]
+            self.languages.pop(path, None)
 
     def scopes(self, project: Project) -> Iterator[tuple[Framework, Scope]]:
         """Frameworks, configured; one that cannot read its configuration is left out."""

@@ -6,12 +6,15 @@ from typing import Final
 
 COOKIE: Final = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 MARKS: Final = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
-#: runtimes and compilers that let bad bytes pass, so that such files do hold tests that run
+#: runtimes and compilers that let bad bytes pass or are told an encoding, so that such files do hold tests that run
 LENIENT: Final = frozenset(
-    {"cpp", "csharp", "javascript", "typescript", "tsx", "javascript-config", "typescript-config", "php"}
-)
+    {"cpp", "csharp", "groovy", "java", "javascript", "javascript-config", "kotlin", "php", "tsx", "typescript",
+     "typescript-config"}
+)  # fmt: skip
 #: a text may hold one NUL in so many bytes, as strings that are compared with others do
 FEW: Final = 1000
+#: or any number in one line of so many, as long strings that a fuzzer found do
+FEW_LINES: Final = 20
 #: what parsers and databases take in its place
 STANDING_IN: Final = b"\1"
 
@@ -30,13 +33,19 @@ def utf8(source: bytes, language: str) -> bytes:
     if codec == "utf-16" and language not in LENIENT:
         raise Unreadable("unreadable")
     if codec != "utf-16" and (zeros := source.count(b"\0")):
-        if language not in LENIENT or zeros * FEW > len(source):
+        if language not in LENIENT or (zeros * FEW > len(source) and not _gathered(source)):
             raise Unreadable("binary")
         source = source.replace(b"\0", STANDING_IN)
     try:
         return source.decode(codec or _declared(source, language)).encode()
     except (UnicodeError, LookupError):
         return _repaired(source, language)
+
+
+def _gathered(source: bytes) -> bool:
+    """Whether all NULs stand in few of many lines."""
+    lines = source.split(b"\n")
+    return sum(b"\0" in line for line in lines) * FEW_LINES <= len(lines)
 
 
 def _declared(source: bytes, language: str) -> str:

@@ -70,6 +70,7 @@ _CATCH: Final = {
 _DOCTEST: Final = {
     "TEST_CASE_FIXTURE": replace(DOCTEST, name=1, marks=1, least=2),
     "TEST_CASE_CLASS": DOCTEST,
+    "MPI_TEST_CASE": replace(DOCTEST, least=2),
     "SCENARIO_CLASS": DOCTEST,
     "TEST_CASE_TEMPLATE": replace(DOCTEST, types=2, dynamic=True, least=2),
     "TEST_CASE_TEMPLATE_DEFINE": replace(DOCTEST, dynamic=True, least=3),

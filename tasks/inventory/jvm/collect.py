@@ -155,7 +155,7 @@ class Collector:
         annotated = self.annotation(found, method)
         if annotated and not (annotated[0] == "junit4" and nature.known and not nature.runner):
             return admitted(annotated, method, nature)
-        if "static" in method.get("mods", ()) or "receiver" in method:
+        if "receiver" in method or ("static" in method.get("mods", ()) and not whole):
             return None
         if nature.style == "AnnotationSpec":
             bare = any(mark[0] in ("Test", "AnnotationSpec.Test") for mark in method.get("marks", []))
@@ -201,10 +201,11 @@ def unmarked(found: Found, method: Item, nature: Nature, *, whole: bool) -> Verd
     """A method that its name or its class makes a test."""
     if "abstract" in method.get("mods", ()) or method.get("value") or not is_public(found, method):
         return None
-    if nature.case and method["name"].startswith("test") and not method.get("params"):
+    static = "static" in method.get("mods", ())
+    if nature.case and not static and method["name"].startswith("test") and not method.get("params"):
         return ("junit4", False)
     configures = any(mark[0].rpartition(".")[2] in marks.CONFIGURING for mark in method.get("marks", []))
-    return ("testng", False) if whole and not configures else None
+    return ("testng", False) if whole and not configures and not (static and method["name"] == "main") else None
 
 
 def specification(found: Found, rows: Iterator[styles.Row], state: State) -> Iterator[Hit]:

@@ -35,7 +35,8 @@ def compact(item: Item) -> Item:
 
 def matters(method: Item) -> bool:
     """Whether a method is a test, could be one, or could stand in for an inherited one."""
-    return bool(method.get("marks") or method.get("calls")) or not {"private", "static"} & set(method.get("mods", ()))
+    mods = set(method.get("mods", ()))
+    return bool(method.get("marks") or method.get("calls")) or not {"private", "static"} & mods or "public" in mods
 
 
 def kept(mods: Iterable[str]) -> list[str]:
