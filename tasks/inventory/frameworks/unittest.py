@@ -1,21 +1,19 @@
 """unittest: `test*` methods of classes whose bases end in a TestCase, through the whole repository.
 
 Where pytest is configured it runs these classes too, so its candidates count; elsewhere unittest's own
-discovery pattern `test*.py` is added.
+discovery pattern `test*.py` is added, and everywhere those that a command gives it.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Final
 
 from tasks.inventory.interface import Claim, Signal
 from tasks.inventory.model import Facts, FactsByPath, Test
 from tasks.inventory.project import Project
 from tasks.inventory.python import config
+from tasks.inventory.python.discovery import DISCOVERED, Discovery, discoveries
 from tasks.inventory.python.suite import PythonSuite
-
-DISCOVERED: Final = "test*.py"
 
 
 @dataclass(slots=True)
@@ -24,13 +22,15 @@ class UnittestScope:
 
     suite: PythonSuite
     discovers: bool  # nothing in the repository speaks of pytest
+    told: tuple[Discovery, ...] = ()
 
     def wants(self, path: str) -> bool:
         """Take pytest's candidates, and those of discovery where it is the only runner."""
         if not path.endswith(".py"):
             return False
         scope = self.suite.scope_of(path)
-        return scope.collects(path) or (self.discovers and fnmatchcase(path.rpartition("/")[2], DISCOVERED))
+        found = self.discovers and fnmatchcase(path.rpartition("/")[2], DISCOVERED)
+        return found or scope.collects(path) or any(one.takes(path) for one in self.told)
 
     def needs(self, facts: FactsByPath) -> set[str]:
         """Files that base classes come from."""
@@ -61,7 +61,7 @@ class Unittest:
         """Read every configuration of the repository."""
         suite = PythonSuite.of(project)
         spoken_of = any(scope.declared for scope in suite.scopes) or any(project.named("conftest.py"))
-        return UnittestScope(suite, discovers=not spoken_of)
+        return UnittestScope(suite, not spoken_of, discoveries(project))
 
 
 UNITTEST = Unittest()

@@ -74,7 +74,7 @@ class Collector:
 
     names: Names
     rules: Rules
-    orders: dict[int, list[Found]] = field(default_factory=dict)
+    orders: dict[tuple[str, int], list[Found]] = field(default_factory=dict)
 
     def module(self, path: str) -> Iterator[Hit]:
         """Tests a run of this file would have."""
@@ -160,13 +160,13 @@ class Collector:
 
     def order(self, found: Found) -> list[Found]:
         """A class and its bases in the repository, nearest first."""
-        key = id(found.item)
+        key = found.key
         if key not in self.orders:
             self.orders[key] = [found]  # a class cannot be its own base, but hostile text may say so
             chain = [found, *(parent for base in self.bases(found) for parent in self.order(base))]
             # a base shared by two parents comes after both
-            last = {id(parent.item): number for number, parent in enumerate(chain)}
-            self.orders[key] = [parent for number, parent in enumerate(chain) if last[id(parent.item)] == number]
+            last = {parent.key: number for number, parent in enumerate(chain)}
+            self.orders[key] = [parent for number, parent in enumerate(chain) if last[parent.key] == number]
         return self.orders[key]
 
     def bases(self, found: Found) -> Iterator[Found]:

@@ -21,6 +21,11 @@ class Found(NamedTuple):
     item: Item
     outer: tuple[str, ...] = ()
 
+    @property
+    def key(self) -> tuple[str, int]:
+        """What tells it from all others; files of the same text share their items."""
+        return self.path, id(self.item)
+
 
 #: a Found, or the dotted name of something outside the repository
 Meaning = Found | str

@@ -91,9 +91,11 @@ def _tokens(tokens: Tokens, inner: str) -> Iterator[Lead]:
 
 
 def _declared(tokens: Tokens, inner: str) -> Iterator[Lead]:
-    """`mod name;` in the body of a macro."""
+    """`mod name;` in the body of a macro, and what it hands to a macro that it was given the name of."""
     for index, piece in enumerate(tokens):
         if isinstance(piece, list):
             yield from _declared(piece[1:], inner)
+            if index > 2 and tokens[index - 1] == "!" and tokens[index - 3] == "$":
+                yield from _tokens(piece[1:], inner)
         elif piece == "mod" and index + 1 < len(tokens) and is_name(tokens[index + 1]):
             yield Lead(inner, name_of(tokens[index + 1]))
