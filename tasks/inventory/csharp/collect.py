@@ -41,7 +41,7 @@ class Collector:
 
     meanings: Meanings
     internals: frozenset[str | None]
-    read: dict[int, Hit | None] = field(default_factory=dict)
+    read: dict[tuple[str, int], Hit | None] = field(default_factory=dict)
 
     def hits(self, one: Type) -> Iterator[Hit]:
         """Tests that a run of this class would have; none for one that cannot be made."""
@@ -53,9 +53,10 @@ class Collector:
         depends = any(mark.depends for mark in marks) or all("when" in part for _, part in one.parts)
         for owner in order:
             for path, item in owner.methods():
-                if id(item) not in self.read:
-                    self.read[id(item)] = self.hit(path, owner, item)
-                hit = self.read[id(item)]
+                key = (path, id(item))  # files alike share their facts
+                if key not in self.read:
+                    self.read[key] = self.hit(path, owner, item)
+                hit = self.read[key]
                 if hit is not None and self.runs(one, hit.framework, marks, order):
                     skips, given = hit.skipped or off, hit.depends or depends
                     yield Hit(path, owner, item, hit.framework, skips, hit.marks, given)

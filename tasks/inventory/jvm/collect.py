@@ -51,7 +51,7 @@ class Collector:
     names: Names
     kotlin_test: Callable[[str], str]
     natures: Natures = field(init=False)
-    annotated: dict[int, Verdict | None] = field(default_factory=dict)
+    annotated: dict[tuple[str, int], Verdict | None] = field(default_factory=dict)
     inherited: int = 0
 
     def __post_init__(self) -> None:
@@ -166,7 +166,7 @@ class Collector:
 
     def annotation(self, found: Found, method: Item) -> Verdict | None:
         """What the annotations of a method make of it."""
-        key = id(method)
+        key = (found.path, id(method))
         if key not in self.annotated:
             said = (marks.runner_of(self.names, found, mark[0], marks.STEPS) for mark in method.get("marks", []))
             verdicts = [one for one in said if one]
