@@ -26,6 +26,8 @@ FUNCTIONS: Final = frozenset({"arrow_function", "function_expression", "function
 
 #: more names than a file has that configurations are built on; each may hold what the others hold
 OFFERS: Final = 32
+#: files that one configuration may be built on; these are in their turn built on others
+BASES: Final = 8
 
 
 def extract(source: bytes, language: str) -> Facts:
@@ -41,8 +43,8 @@ def extract(source: bytes, language: str) -> Facts:
         "data": _changed(data, root, text(exported)) if exported is not None and exported.type == "identifier" else data
     }
     origins = {own: (module, name) for own, module, name in imported(root)}
-    found = [*_bases(exported, variables, origins, 12), *handed_on(root)]
-    if bases := [[module, name] for module, name in found if module.startswith(".")]:
+    found = dict.fromkeys([*_bases(exported, variables, origins, 12), *handed_on(root)])
+    if bases := [[module, name] for module, name in found if module.startswith(".")][:BASES]:
         facts["bases"] = bases
     named_ones = islice(offered(root, variables), OFFERS)
     tables = ((name, _value(value, variables, 12)) for name, value in named_ones if value.type not in FUNCTIONS)
