@@ -12,7 +12,8 @@ from tasks.inventory.copies import copies, is_copied
 from tasks.inventory.frameworks import FRAMEWORKS
 from tasks.inventory.interface import Framework, Scope
 from tasks.inventory.isolation import RULES_FAILED, attempt, claimed, listed, needed
-from tasks.inventory.languages import language_of
+from tasks.inventory.javascript.configfiles import bases
+from tasks.inventory.languages import READERS, language_of
 from tasks.inventory.loader import Loader
 from tasks.inventory.model import ORDER, Facts, FactsCache, FactsKey, FileInventory, Inventory, Test
 from tasks.inventory.parsers import ParseLimits, Parsers
@@ -70,7 +71,7 @@ class _Run:
 
     def inventory(self) -> Inventory:
         self.survey()
-        project = Project(self.blobs, self.read(self.configs()), beat=self.repo.pulse.beat)
+        project = Project(self.blobs, self.configured(), beat=self.repo.pulse.beat)
         scopes = list(self.scopes(project))
         candidates = dict(self.candidates(by_language(scopes)))
         self.facts = self.read({path: self.languages[path] for path in candidates})
@@ -128,6 +129,18 @@ class _Run:
             if (language := next(filter(None, asked), None)) is not None:
                 formats |= dict.fromkeys(paths, language)
         return formats
+
+    def configured(self) -> dict[str, Facts]:
+        """Configuration files, and those that they are built on, whatever these are called."""
+        found = self.read(self.configs())
+        for _ in range(ROUNDS):
+            led = {base for path, facts in found.items() for base, _ in bases(path, facts, self.blobs)}
+            told = {path: f"{self.languages.get(path)}-config" for path in led - found.keys()}
+            new = {path: language for path, language in told.items() if language in READERS}
+            if not new:
+                break
+            found |= self.read(new)
+        return found
 
     def read(self, languages: Mapping[str, str]) -> dict[str, Facts]:
         """Load files.  languages: path -> language or format."""

@@ -8,7 +8,7 @@ from tasks.inventory import globs
 from tasks.inventory.javascript.configfiles import configs, manifests, packaged, table, whole
 from tasks.inventory.javascript.runner import Area, Runner, RunnerFramework, outer, strings
 from tasks.inventory.javascript.scripts import commands, operands
-from tasks.inventory.project import Project, folder_of, joined
+from tasks.inventory.project import Project, below, folder_of, joined
 
 MATCH: Final = ("**/__tests__/**/*.?([mc])[jt]s?(x)", "**/?(*.)+(spec|test).?([mc])[jt]s?(x)")
 VALUED: Final = frozenset(
@@ -57,12 +57,15 @@ def configured(project: Project, folder: str, data: dict[str, Any], own: tuple[s
     regexes = [found for one in strings(data.get("testRegex")) if (found := safe(one, base)) is not None]
     ignored = [found for one in strings(data.get("testPathIgnorePatterns")) if (found := safe(one, base)) is not None]
     include = ("**/*",) if regexes else tuple(strings(data.get("testMatch"))) or MATCH
-    exclude = tuple(placed(one[1:], base) for one in include if one.startswith("!"))
+    exclude = tuple(seen_from(one[1:], base, base) for one in include if one.startswith("!"))
     for root in roots:
-        patterns = tuple(
-            placed(one, base if one.startswith("<rootDir>") else root) for one in include if one[:1] != "!"
-        )
-        yield Area(outer(folder, base), patterns, exclude, condition(regexes, ignored))
+        patterns = tuple(seen_from(one, base, root) for one in include if one[:1] != "!")
+        yield Area(outer(folder, base), patterns, exclude, condition(regexes, ignored, root))
+
+
+def seen_from(pattern: str, base: str, root: str) -> str:
+    """A glob from the root of the repository; jest's see absolute paths, so `**` may begin above any folder."""
+    return pattern if pattern.startswith("**/") else placed(pattern, base if pattern.startswith("<rootDir>") else root)
 
 
 def preset(project: Project, folder: str, name: Any) -> Any:
@@ -86,12 +89,16 @@ def safe(pattern: str, folder: str) -> re.Pattern[str] | None:
     return globs.regex(pattern.replace("<rootDir>", re.escape(f"{PLACE}/{folder}" if folder else PLACE)))
 
 
-def condition(regexes: list[re.Pattern[str]], ignored: list[re.Pattern[str]]) -> Callable[[str], bool] | None:
-    """Combine testRegex and testPathIgnorePatterns; both see absolute paths, so ours are somewhere."""
-    if not regexes and not ignored:
+def condition(
+    regexes: list[re.Pattern[str]], ignored: list[re.Pattern[str]], root: str = ""
+) -> Callable[[str], bool] | None:
+    """Combine roots, testRegex and testPathIgnorePatterns; these see absolute paths, so ours are somewhere."""
+    if not regexes and not ignored and not root:
         return None
 
     def allows(path: str) -> bool:
+        if not below(path, root):
+            return False
         seen = f"{PLACE}/{path}"[: globs.LONGEST]
         wanted = not regexes or any(regex.search(seen) for regex in regexes)
         return wanted and not any(regex.search(seen) for regex in ignored)

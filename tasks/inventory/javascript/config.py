@@ -1,40 +1,56 @@
 """Runner configuration written in JavaScript: the exported object, as data."""
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, Final
 
 from tree_sitter import Node
 
+from tasks.inventory.javascript.configexports import (
+    WHOLE,
+    Base,
+    assigned,
+    given_out,
+    handed_on,
+    imported,
+    offered,
+    only_one,
+)
 from tasks.inventory.javascript.configfiles import merged
-from tasks.inventory.javascript.literals import required, string_of, value_of
+from tasks.inventory.javascript.literals import required, value_of
 from tasks.inventory.model import Facts
 from tasks.inventory.syntax import named, parse, text
 
 WRAPPING: Final = frozenset({"as_expression", "satisfies_expression", "parenthesized_expression", "await_expression"})
 FUNCTIONS: Final = frozenset({"arrow_function", "function_expression", "function_declaration"})
 
+#: more names than a file has that configurations are built on; each may hold what the others hold
+OFFERS: Final = 32
+#: files that one configuration may be built on; these are in their turn built on others
+BASES: Final = 8
+
 
 def extract(source: bytes, language: str) -> Facts:
-    """Read a configuration: {"data": value, "bases": modules it is built on}; what is computed is None."""
+    """Read a configuration: {"data": value, "bases": what it is built on, "offers": what others may build on}.
+
+    bases: [module, name there]; offers: tables that it exports under a name.  What is computed is None.
+    """
     root = parse(source, language.partition("-")[0])
-    variables = {name: value for node in named(root) for name, value in _variables(node)}
-    exported = next((value for node in named(root) for value in _exported(node)), None) or _offered(root)
+    variables = {name: value for node in named(root) for name, value in assigned(node)}
+    exported = next((value for node in named(root) for value in given_out(node)), None) or only_one(root)
     data = _value(exported, variables, 12)
     facts: Facts = {
         "data": _changed(data, root, text(exported)) if exported is not None and exported.type == "identifier" else data
     }
-    modules = dict(_imported(root))
-    bases = [module for module in _bases(exported, variables, modules, 12) if module.startswith(".")]
-    return facts | ({"bases": bases} if bases else {})
-
-
-def _offered(root: Node) -> Node | None:
-    """What a file exports under a name, if it exports nothing else: others take their configuration from it."""
-    statements = (node for node in named(root) if node.type == "export_statement")
-    declared = [one for node in statements if (one := node.child_by_field_name("declaration")) is not None]
-    found = [value for one in declared for _, value in _variables(one)]
-    found += [one for one in declared if one.type == "function_declaration"]
-    return found[0] if len(found) == 1 else None
+    origins = {own: (module, name) for own, module, name in imported(root)}
+    found = dict.fromkeys([*_bases(exported, variables, origins, 12), *handed_on(root)])
+    if bases := [[module, name] for module, name in found if module.startswith(".")][:BASES]:
+        facts["bases"] = bases
+    named_ones = islice(offered(root, variables), OFFERS)
+    tables = ((name, _value(value, variables, 12)) for name, value in named_ones if value.type not in FUNCTIONS)
+    if offers := {name: value for name, value in tables if isinstance(value, dict)}:
+        facts["offers"] = offers
+    return facts
 
 
 def _changed(data: Any, root: Node, name: str) -> Any:
@@ -59,23 +75,12 @@ def _changed(data: Any, root: Node, name: str) -> Any:
     return data
 
 
-def _imported(root: Node) -> Iterator[tuple[str, str]]:
-    """Names from modules: `import name from "module"`, `import {name} from "module"`."""
-    for node in named(root):
-        module = string_of(node.child_by_field_name("source")) if node.type == "import_statement" else None
-        for clause in named(node) if module else ():
-            for child in named(clause):
-                for name in named(child) if child.type == "named_imports" else [child]:
-                    own = name.child_by_field_name("alias") or name.child_by_field_name("name") or name
-                    yield text(own), module or ""
-
-
-def _bases(node: Node | None, variables: dict[str, Node], modules: dict[str, str], steps: int) -> Iterator[str]:
-    """Modules whose whole content goes into a value: spread into it, merged with it, or handed on as it."""
+def _bases(node: Node | None, variables: dict[str, Node], modules: dict[str, Base], steps: int) -> Iterator[Base]:
+    """Modules whose content goes into a value: spread into it, merged with it, or handed on as it."""
     if node is None or steps <= 0:
         return
     if module := required(node):
-        yield module
+        yield module, WHOLE
     elif node.type == "identifier" and text(node) in modules:
         yield modules[text(node)]
     elif node.type == "identifier":
@@ -91,26 +96,6 @@ def _bases(node: Node | None, variables: dict[str, Node], modules: dict[str, str
         yield from _bases(_returned(node, variables), variables, modules, steps - 1)
     elif node.type in WRAPPING:
         yield from _bases(next(named(node), None), variables, modules, steps - 1)
-
-
-def _variables(node: Node) -> Iterator[tuple[str, Node]]:
-    declaration = node.child_by_field_name("declaration") if node.type == "export_statement" else node
-    for child in named(declaration):
-        value = child.child_by_field_name("value") if child.type == "variable_declarator" else None
-        if value is not None:
-            yield text(child.child_by_field_name("name")), value
-
-
-def _exported(node: Node) -> Iterator[Node]:
-    if node.type == "export_statement":
-        value = node.child_by_field_name("value")
-        if value is not None:
-            yield value
-    elif node.type == "expression_statement":
-        for child in named(node):
-            if child.type == "assignment_expression" and text(child.child_by_field_name("left")) == "module.exports":
-                right = child.child_by_field_name("right")
-                yield from [right] if right is not None else []
 
 
 def _value(node: Node | None, variables: dict[str, Node], steps: int) -> Any:
@@ -136,7 +121,7 @@ def _returned(function: Node, variables: dict[str, Node]) -> Node | None:
         return body
     result = None
     for statement in named(body):
-        variables |= dict(_variables(statement))
+        variables |= dict(assigned(statement))
         if statement.type == "return_statement":
             result = next(named(statement), None)
     return result

@@ -1,11 +1,12 @@
 """Configuration files of JavaScript runners: which files configure, and what they hold."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import lru_cache
 from typing import Any, Final
 
 from tasks.inventory.languages import language_of
+from tasks.inventory.model import Facts
 from tasks.inventory.project import Project, folder_of, joined
 
 #: folders of projects that tests are tried on
@@ -88,16 +89,23 @@ def configs(project: Project, stem: str) -> Iterable[tuple[str, Any]]:
 def whole(project: Project, path: str, steps: int = 4) -> Any:
     """What a configuration file holds, over what the files hold that it is built on."""
     data = project.data(path)
-    tables = [table(whole(project, base, steps - 1)) for base in bases(project, path)] if steps else []
+    based = bases(path, project.configs.get(path, {}), project.configs) if steps else ()
+    tables = [table(taken(project, base, name, steps - 1)) for base, name in based]
     return merged([*tables, data]) if any(tables) and isinstance(data, dict | None) else data
 
 
-def bases(project: Project, path: str) -> Iterable[str]:
-    """Files that a configuration is built on."""
-    for module in project.configs.get(path, {}).get("bases", ()):
+def taken(project: Project, path: str, name: str, steps: int) -> Any:
+    """What a file offers under a name; all that it holds if it offers nothing of the kind."""
+    offers = table(project.configs[path].get("offers"))
+    return offers[name] if name in offers else whole(project, path, steps)
+
+
+def bases(path: str, facts: Facts, known: Collection[str]) -> Iterable[tuple[str, str]]:
+    """Files that a configuration is built on, each with the name of what it takes from there."""
+    for module, name in facts.get("bases", ()):
         target = joined(folder_of(path), module)
         found = (f"{target}{ending}" for ending in ("", ".js", ".cjs", ".mjs", ".ts", ".mts", ".json"))
-        yield from [one for one in found if one in project.configs and one != path][:1]
+        yield from [(one, name) for one in found if one in known and one != path][:1]
 
 
 def merged(parts: Iterable[Any]) -> dict[str, Any]:
