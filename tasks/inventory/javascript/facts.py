@@ -140,8 +140,8 @@ class Reading:
         """Learn from an import or a variable."""
         value = node.child_by_field_name("value") if node.type == "variable_declarator" else None
         if value is not None and value.type in CONSTANT:
-            name = node.child_by_field_name("name")
-            if name is None or name.type != "object_pattern":
+            target = node.child_by_field_name("name")
+            if target is None or target.type != "object_pattern":
                 return
         modules, aliases = imports.read(node, self.aliases)
         self.modules |= modules
