@@ -16,11 +16,12 @@ from tree_sitter import Node
 
 from tasks.inventory.javascript import exports, imports
 from tasks.inventory.javascript.annotations import annotation, leaves, suite
-from tasks.inventory.javascript.arguments import FUNCTIONS, Arguments, evident, members, read
+from tasks.inventory.javascript.arguments import FUNCTIONS, LITERALS, Arguments, evident, members, read
+from tasks.inventory.javascript.bodies import METHODS, without
 from tasks.inventory.javascript.callee import Callee, borrowed, resolve
 from tasks.inventory.javascript.literals import required, string_of
 from tasks.inventory.javascript.modules import RUNNERS
-from tasks.inventory.javascript.vocabulary import ALLOWED, GLOBALS, KNOWN, SUBTESTS, SUITES
+from tasks.inventory.javascript.vocabulary import ALLOWED, GLOBALS, KNOWN, SUBTESTS, SUITES, TESTS
 from tasks.inventory.model import Facts
 from tasks.inventory.syntax import column, end_line, line, named, parse, text
 
@@ -36,6 +37,14 @@ CYPRESS: Final = re.compile(rb"\bcy\.")
 IN_SOURCE: Final = b"import.meta.vitest"
 #: sources above this size are parsed once
 TWICE: Final = 262_144
+#: what `ruleTester.run` is given: a name, a rule, cases
+GIVEN: Final = 3
+#: what a variable may be given that means no test
+CONSTANT: Final = (
+    FUNCTIONS
+    | LITERALS
+    | {"object", "array", "number", "true", "false", "null", "regex", "new_expression", "class", "undefined"}
+)
 #: nodes that hold no calls of interest
 LEAVES: Final = frozenset(
     {"string", "template_string", "regex", "number", "comment", "type_annotation", "interface_declaration",
@@ -50,9 +59,11 @@ def extract(source: bytes, language: str) -> Facts:
     borrowed: name -> [module, name there], of names from other files that a call may register tests by; its root
     begins with `@`, and it holds the `calls` in it in case it is none.  exports: see `exports`.
     """
-    reading = Reading(uses={"cy"} if b"cy." in source and CYPRESS.search(source) else set())
-    reading.modules |= {"vitest"} if IN_SOURCE in source else set()
-    facts: Facts = {"calls": list(reading.walk(tree(source, language)))}
+    shorter = without(source)
+    reading, calls = begun(shorter, source, language)
+    if shorter is not source and reading.renames:
+        reading, calls = begun(source, source, language)
+    facts: Facts = {"calls": calls}
     facts |= {"imports": sorted(reading.modules), "uses": sorted(reading.uses)}
     facts |= {"borrowed": {name: list(reading.foreign[name]) for name in sorted(reading.borrowed)}}
     facts["exports"] = {
@@ -61,6 +72,13 @@ def extract(source: bytes, language: str) -> Facts:
         for name, value in exports.read(node, reading.aliases, reading.foreign).items()
     }
     return facts
+
+
+def begun(given: bytes, source: bytes, language: str) -> "tuple[Reading, list[dict[str, Any]]]":
+    """Read a file once.  given: what is left of it."""
+    reading = Reading(uses={"cy"} if b"cy." in source and CYPRESS.search(source) else set())
+    reading.modules |= {"vitest"} if IN_SOURCE in source else set()
+    return reading, list(reading.walk(tree(given, language)))
 
 
 def tree(source: bytes, language: str) -> Node:
@@ -83,6 +101,11 @@ class Reading:
     borrowed: set[str] = field(default_factory=set)  # those of them that seem to register tests
     exports: list[Node] = field(default_factory=list)
     handles: dict[str, tuple[str, ...]] = field(default_factory=dict)  # variables that hold a suite -> its titles
+
+    @property
+    def renames(self) -> bool:
+        """Whether a name of tests means a suite here, or what no runner knows, so that its bodies count."""
+        return any(suite(callee) or callee.extended for name in TESTS if (callee := self.aliases.get(name)) is not None)
 
     def walk(self, node: Node, *, loop: bool = False) -> Iterator[dict[str, Any]]:
         """Calls below a node, those inside suites nested in them."""
@@ -115,6 +138,11 @@ class Reading:
 
     def note(self, node: Node) -> None:
         """Learn from an import or a variable."""
+        value = node.child_by_field_name("value") if node.type == "variable_declarator" else None
+        if value is not None and value.type in CONSTANT:
+            target = node.child_by_field_name("name")
+            if target is None or target.type != "object_pattern":
+                return
         modules, aliases = imports.read(node, self.aliases)
         self.modules |= modules
         self.aliases |= aliases
@@ -122,7 +150,6 @@ class Reading:
             self.foreign[name] = origin
             if name not in KNOWN and name not in aliases:
                 self.aliases[name] = borrowed(name)
-        value = node.child_by_field_name("value") if node.type == "variable_declarator" else None
         if value is not None and value.type == "call_expression":
             callee = resolve(value.child_by_field_name("function"), self.aliases)
             suite = callee is not None and callee.root in SUITES
@@ -180,6 +207,9 @@ class Reading:
             # a suite if it surely holds tests; what a test borrows are assertions
             fact |= {"calls": inside} if any(inner.get("root", "@")[0] != "@" for inner in inside) else {}
         fact |= {"when": True} if given.depends or leaves(arguments) else {}
+        raw = (arguments.text if arguments is not None else None) or b""
+        if not any(method in raw for method in METHODS):
+            return fact
         if inner := [inner for argument in given.inside for inner in self.nested(argument)]:
             fact["subtests"] = inner
         return fact
@@ -230,8 +260,9 @@ def given_to(function: Node) -> str:
 
 def tester(function: Node | None, arguments: Node | None) -> Callee | None:
     """`ruleTester.run(name, rule, {valid, invalid})`: one definition, many cases."""
-    if function is None or function.type != "member_expression" or sum(1 for _ in named(arguments)) < 3:
+    if function is None or function.type != "member_expression":
         return None
-    runs = text(function.child_by_field_name("property")) == "run"
-    runs = runs and "tester" in text(function.child_by_field_name("object")).lower()
-    return Callee("test", ("each",)) if runs else None
+    if text(function.child_by_field_name("property")) != "run":
+        return None
+    runs = "tester" in text(function.child_by_field_name("object")).lower()
+    return Callee("test", ("each",)) if runs and sum(1 for _ in named(arguments)) >= GIVEN else None

@@ -26,6 +26,9 @@ def string_of(node: Node | None) -> str | None:
     if node is None:
         return None
     if node.type == "string":
+        raw = text(node)
+        if "\\" not in raw and len(raw) > 1 and raw[0] == raw[-1]:
+            return raw[1:-1]
         return "".join(map(_piece, node.named_children))
     if node.type == "template_string":
         return text(node)[1:-1]

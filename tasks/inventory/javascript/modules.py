@@ -1,6 +1,7 @@
 """Names of modules and packages that belong to test runners."""
 
 import re
+from functools import lru_cache
 from typing import Final
 
 #: modules, and global objects, that give their names to tests
@@ -33,6 +34,7 @@ STANDING: Final = ("~", "#", "$", "@/", "src/")
 OUTSIDE: Final = re.compile(r"testing-library|^(?:node|bun|jsr|npm|https?):")
 
 
+@lru_cache(maxsize=1_024)  # files of a repository import the same modules
 def is_own(module: str) -> bool:
     """Whether an import may be of a file of the repository that serves tests: by a path, or by a name for one."""
     if module.startswith("."):
