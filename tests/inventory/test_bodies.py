@@ -5,6 +5,7 @@ import time
 import pytest
 
 from tasks.inventory.golang import bodies as golang
+from tasks.inventory.javascript import bodies as javascript
 from tasks.inventory.jvm import bodies as java
 from tasks.inventory.jvm import lambdas, preamble
 from tasks.inventory.languages import reader
@@ -159,6 +160,60 @@ func ExampleInside() { func() { FILLER } ()
 GO = GO.replace(b"FILLER", b"cart.add(1, 2, 3, func() { check(1, 2, 3) }); a = T{1, 2, 3, 4};\n").replace(
     b"TABLE", b"long " * 9
 )
+JAVASCRIPT = rb"""import { it as check, test } from 'vitest'
+import { render } from './render'
+describe('a cart', () => {
+  beforeEach(() => {
+    FILLER
+  })
+  it('adds', async () => {
+    FILLER
+    expect(render(<List a={[1, 2]} />)).toMatch(/[/"'`}]\)/)
+  })
+  it("reads", function () {
+    FILLER
+    expect(cart).toBe(`
+  })
+it('is not one', () => {
+`)
+  })
+  test.each([[1, 2], [3, (4)]])('of %s', (one, two) => {
+    FILLER
+  }, 500)
+  it.skip(`with ${name}`, () => {
+    FILLER // })
+  })
+  it('leaves by itself', (context) => {
+    FILLER
+    context.skip()
+  })
+  test('has parts', async (t) => {
+    FILLER
+    await t.test('a part', () => {
+      FILLER
+    })
+  })
+  it('on one line', () => { FILLER })
+  it('unclosed { in a text', () => {
+    FILLER '{'
+  })
+	it('with tabs', () => {
+		FILLER
+	})
+})
+const it2 = cond ? it : it.skip
+it2('by another name', () => {
+  FILLER
+})
+check('imported', () => {
+  FILLER
+})
+for (const one of [1, 2]) {
+  test('in a loop ' + one, () => {
+    FILLER
+  })
+}
+""".replace(b"FILLER", b"await cart.add([1, 2, 3], { a: { b: 'c' } }) // and so on, and so on")
 RECORD = b"record Point(int x, int y) {\n" + b"    @Test void sums() { assertEquals(3, x + y); }\n" * 5 + b"}\n"
 KOTLIN = rb'''/* of a shop { */
 @file:Suppress("unused")
@@ -313,3 +368,26 @@ def test_hostile_python_takes_no_longer_than_its_length(unit: bytes, tail: bytes
 def test_python_with_any_line_ending_is_shortened(ending: bytes) -> None:
     source = ending.join([b"def test_one():", b"    assert 1" * 6, b"", b"    assert 2" * 6, b"", b"x = 1", b""])
     assert python.without(source).split() == [b"def", b"test_one():", b"0", b"x", b"=", b"1"]
+
+
+@pytest.mark.parametrize("ending", [b"\n", b"\r\n"])
+@pytest.mark.parametrize("language", ["javascript", "tsx"])
+def test_javascript_is_read_the_same(language: str, ending: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = JAVASCRIPT.replace(b"\n", ending)
+    short = reader(language).extract(source, language)
+    assert len(javascript.without(source)) < len(source) * 0.8
+    assert javascript.without(source).count(b"\n") == source.count(b"\n")
+    monkeypatch.setattr("tasks.inventory.javascript.facts.without", lambda source: source)
+    assert reader(language).extract(source, language) == short
+
+
+@pytest.mark.parametrize("tail", [b"", b"})" * 50_000, b"x" * 100_000, b"\n" * 100_000], ids=["", "})", "x", "lines"])
+@pytest.mark.parametrize(
+    "unit",
+    [b"\nit('a', () => {\n", b"\nit('a', () => {\n x\n", b"\nit(", b"\nit('", b"\nit(`${", b"\nit.each(", b"\nit.each(()", b"`",
+     b"\n  it('a', () => {\n `\n  })\n", b"\n", b"\n ", b"{", b"\nit('a'+", b"\nit('a', {", b"\nit('a', (", b"\nit.only"],
+)  # fmt: skip
+def test_hostile_javascript_takes_no_longer_than_its_length(unit: bytes, tail: bytes) -> None:
+    before = time.process_time()
+    javascript.without(unit * (150_000 // len(unit)) + tail)
+    assert time.process_time() - before < 2
