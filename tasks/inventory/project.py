@@ -52,6 +52,19 @@ def folder_of(path: str) -> str:
     return path.rpartition("/")[0]
 
 
+def above(path: str) -> Iterator[str]:
+    """Folders a path lies in, the nearest first, the root last."""
+    while path:
+        path = folder_of(path)
+        yield path
+
+
+def endings(path: str) -> list[str]:
+    """A path as it may be written from any folder around it: with fewer and fewer of its folders."""
+    parts = path.split("/")
+    return ["/".join(parts[start:]) for start in range(len(parts))]
+
+
 def below(path: str, folder: str) -> bool:
     """Whether a path lies in a folder, at any depth."""
     return not folder or path.startswith(f"{folder}/")

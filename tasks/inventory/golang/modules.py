@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from tasks.inventory.project import Project, below, folder_of, joined
+from tasks.inventory.project import Project, below, endings, folder_of, joined
 
 MANIFEST: Final = "go.mod"
 
@@ -30,6 +30,4 @@ class Packages:
                 return place if place in self.project.folders else None
         if not path or any(below(folder, root) for _, root in self.modules):
             return None
-        parts = path.split("/")
-        ends = ("/".join(parts[start:]) for start in range(len(parts)))
-        return next((end for end in ends if end in self.project.folders), None)
+        return next((end for end in endings(path) if end in self.project.folders), None)

@@ -1,12 +1,11 @@
 """Which files a runner of Ruby loads by itself: the folder it looks into, and the patterns of `.rspec`."""
 
 import re
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from tasks.inventory.globs import match
-from tasks.inventory.project import Project, folder_of, joined
+from tasks.inventory.project import Project, above, folder_of, joined
 
 #: its options on a command line -> what they set
 OPTIONS: Final = {
@@ -81,17 +80,3 @@ class Collected:
             return False
         folders = self.project.folders
         return any(f"{folder}/{name}".lstrip("/") in folders for folder in above(path) for name in sorted(names))
-
-
-def above(path: str) -> Iterator[str]:
-    """Folders a path lies in, nearest first."""
-    folder = path
-    while folder:
-        folder = folder_of(folder)
-        yield folder
-
-
-def endings(path: str) -> Sequence[str]:
-    """What a file may be called where it is required: its path without suffix, with fewer and fewer folders."""
-    parts = path.removesuffix(".rb").split("/")
-    return ["/".join(parts[start:]) for start in range(len(parts))]

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from tasks.inventory.languages import written_in
 from tasks.inventory.model import Facts, FactsByPath
-from tasks.inventory.project import Project, folder_of, joined
+from tasks.inventory.project import Project, endings, folder_of, joined
 from tasks.inventory.ruby.classes import Classes, bases, is_test_name
-from tasks.inventory.ruby.collected import Collected, endings
+from tasks.inventory.ruby.collected import Collected
 from tasks.inventory.ruby.words import METHOD_LIKE
 
 #: files that say for their whole tree which framework is loaded
@@ -66,7 +66,7 @@ class RubySuite:
         if self.loaded[0] != len(self.facts):
             names = {name for one in written_in("ruby", self.facts) for name in one.get("requires", ())}
             self.loaded = (len(self.facts), frozenset(map(plain, names)))
-        return not self.loaded[1].isdisjoint(endings(path))
+        return not self.loaded[1].isdisjoint(endings(path.removesuffix(".rb")))
 
     def files_of(self, name: str) -> list[str]:
         """Files that by convention define a class of this name."""

@@ -1,10 +1,10 @@
 """Which packages of a repository cargo runs: members of a workspace, and packages that stand alone."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from tasks.inventory import globs
-from tasks.inventory.project import folder_of, joined
+from tasks.inventory.project import above, endings, joined
 
 Manifests = Mapping[str, Mapping[str, Any]]
 
@@ -47,16 +47,3 @@ def root_of(folder: str, manifests: Manifests) -> str | None:
 def is_outermost(root: str, manifests: Manifests) -> bool:
     """Whether no other package or workspace lies around: one that does is what cargo is called for."""
     return not any(manifests.get(outer) for outer in above(root))
-
-
-def above(folder: str) -> Iterator[str]:
-    """Folders around a folder, the nearest first."""
-    while folder:
-        folder = folder_of(folder)
-        yield folder
-
-
-def endings(folder: str) -> set[str]:
-    """A folder as it may be called from any folder around it."""
-    parts = folder.split("/")
-    return {"/".join(parts[start:]) for start in range(len(parts))} - {""}
