@@ -75,11 +75,13 @@ class Collector:
     names: Names
     rules: Rules
     orders: dict[tuple[str, int], list[Found]] = field(default_factory=dict)
+    entered: set[int] = field(default_factory=set)  # classes met below one of a module's own
 
     def module(self, path: str) -> Iterator[Hit]:
         """Tests a run of this file would have."""
         outer = marks.module(self.names, path, self.names.body(path))
         for name, bound in self.names.table(path).items():
+            self.entered.clear()
             meaning = self.names.meaning(path, name)
             if isinstance(meaning, str):
                 if self.is_machine(path, bound, meaning):
@@ -107,6 +109,9 @@ class Collector:
             yield Hit(found, outer | marks.own(self.names, found.path, found.item))
 
     def _class(self, name: str, found: Found, outer: Marks) -> Iterator[Hit]:
+        if id(found.item) in self.entered:
+            return  # it is built on the class around it, and so holds itself
+        self.entered.add(id(found.item))
         order = self.order(found)
         in_case = self.is_case(found)
         members = self.members(order)
