@@ -332,6 +332,9 @@ UNITS = (
 def test_hostile_text_takes_no_longer_than_its_length(unit: bytes, tail: bytes) -> None:
     before = time.process_time()
     php.without(b"<?php " + unit * (150_000 // len(unit)) + tail)
+    php.without(b"<?php function a() { " + unit * (50_000 // len(unit)) + tail)
+    rust.without(b"fn a(" + unit * (50_000 // len(unit)) + tail)
+    java.without(b"void a() { " + unit * (50_000 // len(unit)) + tail)
     rust.without(b"fn a() { " + unit * (150_000 // len(unit)) + tail)
     java.without(unit * (150_000 // len(unit)) + tail)
     golang.without(unit * (150_000 // len(unit)) + tail)
@@ -345,6 +348,8 @@ def test_hostile_kotlin_takes_no_longer_than_its_length(unit: bytes, tail: bytes
     before = time.process_time()
     for specifies in (False, True):
         lambdas.without(unit * (150_000 // len(unit)) + tail, specifies=specifies)
+        lambdas.without(b"fun a(" + unit * (50_000 // len(unit)) + tail, specifies=specifies)
+        lambdas.without(b'test("a${' + unit * (50_000 // len(unit)) + tail, specifies=specifies)
     preamble.read(unit * (150_000 // len(unit)) + tail)
     assert time.process_time() - before < 2
 
@@ -360,6 +365,7 @@ def test_hostile_python_takes_no_longer_than_its_length(unit: bytes, tail: bytes
     before = time.process_time()
     python.without(unit * (150_000 // len(unit)) + tail)
     python.without(b"def a():\n    " + unit * (150_000 // len(unit)) + tail)
+    python.without(b"def a(" + unit * (50_000 // len(unit)) + tail)
     python.without(b"".join(b" " * depth + b"def a():\n" for depth in range(500)) + unit * 10_000 + tail)
     assert time.process_time() - before < 2
 
@@ -390,4 +396,6 @@ def test_javascript_is_read_the_same(language: str, ending: bytes, monkeypatch: 
 def test_hostile_javascript_takes_no_longer_than_its_length(unit: bytes, tail: bytes) -> None:
     before = time.process_time()
     javascript.without(unit * (150_000 // len(unit)) + tail)
+    javascript.without(b"\nit('a', (" + unit * (50_000 // len(unit)) + tail)
+    javascript.without(b"\nit.each(" + unit * (50_000 // len(unit)) + tail)
     assert time.process_time() - before < 2

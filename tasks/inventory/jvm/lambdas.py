@@ -8,7 +8,7 @@ from tasks.inventory.bodies import blanked, pattern
 #: code in a template of a string
 _INNER: Final = rb"""[^{}"'`\n]++|"(?:[^"\\\n$]++|\\.|\$(?!\{))*\""""
 HOLE: Final = rb"\$\{(?:%b|\{(?:%b)*\})*\}" % (_INNER, _INNER)
-RAW: Final = rb'''"""(?:[^"]++|"(?!""))*"""+'''
+RAW: Final = rb'''"""(?:[^"]++|"(?!""))*""""*+'''  # quotes in a row end it together
 QUOTED: Final = rb""""(?!\"\")(?:[^"\\\n$]++|\\.|\$(?!\{)|%b)*\"""" % HOLE
 COMMENT: Final = rb"//[^\n]*+|/\*(?:[^*/]++|\*(?!/)|/(?!\*))*\*/"
 TEXTS: Final = b"|".join((RAW, QUOTED, COMMENT, rb"'(?:[^'\\\n]++|\\.)+'", rb"`[^`\n]++`"))
