@@ -60,4 +60,4 @@ def system(world: World, nodes: Nodes, repository: Callable[..., Path]) -> Syste
 def slow_files(count: int = SLOW_FILES) -> dict[str, str]:
     """Files that take a worker some seconds together."""
     test = "def test_{0}_{1}() -> None:\n    assert sum(range({1})) >= 0\n\n\n"
-    return {f"tests/test_{n}.py": "".join(test.format(n, i) for i in range(150)) for n in range(count)}
+    return {f"tests/test_{n}.py": "".join(test.format(n, i) for i in range(260)) for n in range(count)}

@@ -25,7 +25,7 @@ def celery(system: System, *arguments: str) -> str:
 @pytest.mark.parametrize("signal", ["SIGTERM", "SIGKILL"])
 def test_revoking_a_job_cancels_it_whether_it_runs_or_waits(system: System, signal: str) -> None:
     user = system.user()
-    running = system.submit(user, "slow", slow_files(2 * SLOW_FILES))  # two commands take some seconds to start
+    running = system.submit(user, "slow", slow_files(3 * SLOW_FILES))  # two commands take some seconds to start
     system.nodes.worker(processes=2, FAIRNESS_SNOOZE_DURATION="600s")
     system.wait(running, "running")
     waiting = system.submit(user, "quick")
