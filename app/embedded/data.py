@@ -7,14 +7,19 @@ import os
 import re
 import secrets
 import shutil
+import signal
 import tempfile
+import time
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from app import processes
 from app.embedded.account import Account
 from app.embedded.binaries import EmbeddedUnavailable, Programs
 
-ADMIN, ROLE, DATABASE = "fairlane_admin", "app", "fairlane"
+ADMIN, OWNER, ROLE, DATABASE = "fairlane_admin", "fairlane_owner", "app", "fairlane"
+REMOVE_SECONDS = 10.0
 INITDB_FOLDERS = {"1", "4", "5"}  # template1, template0, postgres, fixed since 15; any other holds a database of ours
 
 # For a small machine; an operator may edit postgresql.conf, what we depend on is given at start (postmaster.py)
@@ -48,19 +53,27 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """How to reach the server.  The passwords are made of letters, digits, `-` and `_`: safe in URLs and in SQL."""
+    """How to reach the server.  The passwords are made of letters, digits, `-` and `_`: safe in URLs and in SQL.
+
+    owner_password: None until the roles are apart (roles.py).
+    """
 
     port: int
     password: str = field(repr=False)
     admin_password: str = field(repr=False)
+    owner_password: str | None = field(repr=False, default=None)
 
     def url(self) -> str:
         """Spell the service's address as libpq does."""
         return f"postgresql://{ROLE}:{self.password}@127.0.0.1:{self.port}/{DATABASE}"
 
-    def admin_url(self) -> str:
-        """Spell the superuser's address: for backups and repairs, never for the service."""
-        return f"postgresql://{ADMIN}:{self.admin_password}@127.0.0.1:{self.port}/postgres"
+    def owner_url(self) -> str:
+        """Spell the address of the tables' owner: for migrations and restores, never for the service."""
+        return f"postgresql://{OWNER}:{self.owner_password}@127.0.0.1:{self.port}/{DATABASE}"
+
+    def admin_url(self, database: str = "postgres") -> str:
+        """Spell the superuser's address: for repairs, never for the service."""
+        return f"postgresql://{ADMIN}:{self.admin_password}@127.0.0.1:{self.port}/{database}"
 
 
 def majors(home: Path) -> set[int]:
@@ -75,18 +88,20 @@ def is_complete(data: Path) -> bool:
 
 
 def load(data: Path) -> Access | None:
-    """Read the passwords that belong to the data; None when a file is missing or spoilt."""
-    found = [re.fullmatch(r"postgresql://\w+:([\w-]+)@127\.0\.0\.1:(\d+)/\w+\n", _text(path)) for path in _files(data)]
-    if not all(found):
+    """Read the passwords that belong to the data; None when a file is missing or spoilt, but for the owner's."""
+    service, admin, owner = (
+        re.fullmatch(r"postgresql://\w+:([\w-]+)@127\.0\.0\.1:(\d+)/\w+\n", _text(path)) for path in _files(data)
+    )
+    if not service or not admin:
         return None
-    (password, port), (admin_password, _) = (match.groups() for match in found if match)
-    return Access(int(port), password, admin_password)
+    return Access(int(service[2]), service[1], admin[1], owner[1] if owner else None)
 
 
 def save(data: Path, access: Access) -> None:
-    """Write both URL files, mode 0600, each at once or not at all; psql and pg_dump take their content as it is."""
-    for path, url in zip(_files(data), (access.url(), access.admin_url()), strict=True):
-        _write_private(path, url + "\n")
+    """Write the URL files, mode 0600, each at once or not at all; the owner's when there is one."""
+    for path, url in zip(_files(data), (access.url(), access.admin_url(), access.owner_url()), strict=True):
+        if url != access.owner_url() or access.owner_password:
+            _write_private(path, url + "\n")
 
 
 def create(data: Path, programs: Programs, account: Account, *, port: int, durable: bool) -> Access:
@@ -113,12 +128,13 @@ def create(data: Path, programs: Programs, account: Account, *, port: int, durab
 
 
 def renew(data: Path, programs: Programs, account: Account, *, port: int) -> Access:
-    """Give both roles new passwords when the URL files are lost; the server must be down.
+    """Give superuser and service new passwords when the URL files are lost; the server must be down.
 
     Raises: EmbeddedUnavailable.
     """
     access = Access(port, secrets.token_urlsafe(24), secrets.token_urlsafe(24))
     _single_user(data, programs, account, _passwords(access))
+    _files(data)[2].unlink(missing_ok=True)  # the owner has a new one made when the server runs
     save(data, access)
     log.warning("postgres_passwords_renewed", extra={"data": str(data)})
     return access
@@ -135,7 +151,7 @@ def moved(data: Path, access: Access, port: int) -> Access:
 def _clear(data: Path) -> None:
     """Make room for new data.  Raises: EmbeddedUnavailable when what is there may hold rows."""
     for left in data.parent.glob(f"{data.name}.new-*"):
-        shutil.rmtree(left, ignore_errors=True)
+        _remove(left, data.name)
     if not data.exists():
         return
     if {folder.name for folder in data.glob("base/*") if folder.name.isdecimal()} - INITDB_FOLDERS:
@@ -149,6 +165,19 @@ def _clear(data: Path) -> None:
     log.warning("postgres_data_incomplete", extra={"data": str(data), "moved_to": str(aside)})
 
 
+def _remove(left: Path, name: str) -> None:
+    """Remove what an initdb that was cut off has left.  It outlives its caller, for it has a session of its own."""
+    deadline = time.monotonic() + REMOVE_SECONDS
+    while left.exists() and time.monotonic() < deadline:
+        alive = processes.working_in(left, program="initdb") | processes.working_in(left / name, program="postgres")
+        for pid in alive:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        if not alive:
+            shutil.rmtree(left, ignore_errors=True)
+        time.sleep(0.01)  # between two looks: whoever dies there may still make a file
+
+
 def _initdb(made: Path, programs: Programs, account: Account, access: Access) -> None:
     password = made.parent / "password"  # a real file: a pipe cannot be opened again after the change of user
     _write_private(password, access.admin_password + "\n")
@@ -159,12 +188,11 @@ def _initdb(made: Path, programs: Programs, account: Account, access: Access) ->
     since = "".join(line for major, line in SETTINGS_SINCE.items() if programs.major >= major)
     with (made / "postgresql.conf").open("a") as conf:
         conf.write(SETTINGS + since)
-    create = (f"CREATE ROLE {ROLE} LOGIN CREATEDB;", f"CREATE DATABASE {DATABASE} OWNER {ROLE};")
+    create = (f"CREATE ROLE {ROLE} LOGIN;", f"CREATE DATABASE {DATABASE};")
     _single_user(made, programs, account, "\n".join((*create, _passwords(access))))
 
 
 def _passwords(access: Access) -> str:
-    """CREATEDB, not more, is the role's right: a restore loads a second database and swaps the names."""
     return (
         f"ALTER ROLE {ADMIN} PASSWORD '{access.admin_password}';\n"
         f"ALTER ROLE {ROLE} PASSWORD '{access.password}';\n"
@@ -178,8 +206,10 @@ def _single_user(data: Path, programs: Programs, account: Account, statements: s
     account.run([programs.postgres, "--single", "-D", str(data), *options, "postgres"], cwd=data, text=statements)
 
 
-def _files(data: Path) -> tuple[Path, Path]:
-    return data.with_name(f"{data.name}.url"), data.with_name(f"{data.name}.admin.url")
+def _files(data: Path) -> tuple[Path, Path, Path]:
+    """Of the service, the superuser and the owner."""
+    service, admin, owner = (data.with_name(f"{data.name}{of}.url") for of in ("", ".admin", ".owner"))
+    return service, admin, owner
 
 
 def _text(path: Path) -> str:

@@ -9,9 +9,10 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import psycopg2
 import pytest
 
-from app import embedded, processes
+from app import embedded, processes, supervisor
 from app.embedded import binaries as programs_of
 from app.embedded import postmaster
 from tests.embedded.conftest import Ask, copy, pid_of
@@ -22,7 +23,7 @@ Until = Callable[[Callable[[], object]], None]
 START = """
 import sys
 from pathlib import Path
-from app import embedded
+from app import embedded, supervisor
 server = embedded.ensure(Path(sys.argv[1]), durable=False)
 print(server.url, server.started)
 """
@@ -52,31 +53,82 @@ def test_the_first_call_makes_the_server_and_the_second_finds_it(home: Path, ask
     assert (embedded.stop(home), embedded.stop(home)) == (True, False)
 
 
-def test_the_role_owns_its_database_and_is_no_superuser(filled: Path, ask: Ask) -> None:
+def test_the_service_works_with_rows_and_another_role_owns_them_and_neither_is_superuser(
+    filled: Path, ask: Ask
+) -> None:
     server = embedded.ensure(filled, durable=False)
-    assert ask(
-        server.url, "SELECT rolsuper, rolcreaterole, rolcreatedb FROM pg_roles WHERE rolname = current_user"
-    ) == [(False, False, True)]
-    assert ask(server.url, "SELECT datdba::regrole::text FROM pg_database WHERE datname = 'fairlane'") == [("app",)]
-    ask(server.url, "CREATE DATABASE cloned TEMPLATE fairlane")
-    assert ask(server.url.replace("/fairlane", "/cloned"), "SELECT answer FROM kept") == [(42,)]
+    rights = "SELECT rolsuper, rolcreaterole, rolcreatedb, rolbypassrls FROM pg_roles WHERE rolname = current_user"
+    assert ask(server.url, rights) == [(False, False, False, False)]
+    assert ask(server.owner_url, rights) == [(False, False, True, False)]
+    owner = "SELECT datdba::regrole::text FROM pg_database WHERE datname = 'fairlane'"
+    assert ask(server.url, owner) == [("fairlane_owner",)]
+    assert ask(server.url, "UPDATE kept SET answer = 43 RETURNING answer") == [(43,)]
+    for act in ("DROP TABLE kept", "TRUNCATE kept", "ALTER TABLE kept ADD b int", "CREATE TABLE mine ()"):
+        with pytest.raises(psycopg2.errors.InsufficientPrivilege):
+            ask(server.url, act)
+    for act in ("CREATE TEMP TABLE mine ()", "CREATE SCHEMA mine", "CREATE DATABASE mine", "SET ROLE fairlane_owner"):
+        with pytest.raises(psycopg2.errors.InsufficientPrivilege):
+            ask(server.url, act)
+    ask(server.owner_url, "CREATE DATABASE cloned TEMPLATE fairlane")
+    assert ask(server.owner_url.removesuffix("fairlane") + "cloned", "SELECT answer FROM kept") == [(43,)]
     assert ask(server.admin_url, "SELECT rolsuper FROM pg_roles WHERE rolname = current_user") == [(True,)]
+
+
+def test_a_home_of_the_release_with_one_role_is_divided_at_its_next_use_and_keeps_its_data(
+    filled: Path, ask: Ask
+) -> None:
+    server = embedded.ensure(filled, durable=False)
+    with psycopg2.connect(server.admin_url.replace("+psycopg2", "").replace("/postgres", "/fairlane")) as undo:
+        undo.cursor().execute("""
+            ALTER DATABASE fairlane OWNER TO app; ALTER TABLE kept OWNER TO app; ALTER ROLE app CREATEDB;
+            CREATE TABLE older AS SELECT 1 AS n; ALTER TABLE older OWNER TO app;
+            CREATE SEQUENCE numbers; ALTER SEQUENCE numbers OWNER TO app;
+            DROP OWNED BY fairlane_owner""")
+    undo.close()
+    ask(server.admin_url, "DROP ROLE fairlane_owner")
+    next(filled.glob("*.owner.url")).unlink()
+    assert ask(server.url, "SELECT answer FROM kept") == [(42,)]  # what such a home is
+    divided = embedded.ensure(filled, durable=False)
+    assert divided.url == server.url  # those who work with it meanwhile go on
+    assert ask(divided.url, "SELECT answer, n, nextval('numbers') FROM kept, older") == [(42, 1, 1)]
+    owners = "SELECT DISTINCT relowner::regrole::text FROM pg_class WHERE relname IN ('kept', 'older', 'numbers')"
+    assert ask(divided.owner_url, owners) == [("fairlane_owner",)]
+    with pytest.raises(psycopg2.errors.InsufficientPrivilege):
+        ask(divided.url, "DROP TABLE older")
+    assert embedded.ensure(filled, durable=False).owner_url == divided.owner_url
 
 
 def test_only_the_owner_reads_the_files_and_all_are_in_the_home(home: Path) -> None:
     server = embedded.ensure(home, durable=False)
     modes = {entry.name: stat.S_IMODE(entry.stat().st_mode) for entry in home.iterdir()}
     name = server.data.name
-    assert set(modes) == {name, f"{name}.url", f"{name}.admin.url", f"{name}.log", "pg.lock"}
-    assert modes[f"{name}.url"] == modes[f"{name}.admin.url"] == modes[f"{name}.log"] == 0o600
+    urls = {f"{name}.url", f"{name}.owner.url", f"{name}.admin.url"}
+    assert set(modes) == {name, *urls, f"{name}.log", "pg.lock"}
+    assert {modes[file] for file in [*urls, f"{name}.log"]} == {0o600}
     assert modes[name] == 0o700
     arguments = Path("/proc", str(pid_of(home)), "cmdline").read_bytes().decode()
     assert server.url.split(":")[2].split("@")[0] not in arguments
 
 
+@pytest.mark.parametrize("name", ["pg.lock", "pg.holders", "up.lock"])
+def test_only_the_owner_may_hold_a_lock_of_the_home(home: Path, name: str) -> None:
+    home.mkdir(exist_ok=True)
+    (home / name).touch(mode=0o644)  # as an earlier release made it
+    (home / name).chmod(0o644)
+    for _ in range(2):
+        if name == "up.lock":
+            with supervisor.alone(home, "http://127.0.0.1:1"):
+                pass
+        else:
+            with embedded.hold(home, durable=False):
+                pass
+        assert stat.S_IMODE((home / name).stat().st_mode) == 0o600
+        (home / name).unlink()
+
+
 def test_the_log_holds_neither_statements_nor_values(filled: Path, ask: Ask) -> None:
     server = embedded.ensure(filled, durable=False)
-    ask(server.url, "CREATE TABLE once (word text PRIMARY KEY)")
+    ask(server.owner_url, "CREATE TABLE once (word text PRIMARY KEY)")
     ask(server.url, "INSERT INTO once VALUES ('hunter2')")
     with pytest.raises(Exception, match="duplicate key"):
         ask(server.url, "INSERT INTO once VALUES ('hunter2')")
@@ -104,7 +156,7 @@ def test_six_processes_at_once_on_an_empty_home_share_one_server(home: Path, hel
 def test_a_killed_postmaster_comes_back_with_its_data(filled: Path, ask: Ask, helper: Helper, until: Until) -> None:
     holder = helper(HOLD, filled)  # its parent lives on and does not collect it: a zombie, which kill(pid, 0) finds
     url = holder.stdout.readline().strip()
-    ask(url, "CREATE TABLE later AS SELECT 7 AS n")
+    ask(embedded.ensure(filled, durable=False).owner_url, "CREATE TABLE later AS SELECT 7 AS n")
     killed = pid_of(filled)
     os.kill(killed, signal.SIGKILL)
     until(lambda: not processes.alive(killed))
@@ -160,6 +212,20 @@ def test_an_initdb_killed_half_way_is_done_again(home: Path, helper: Helper, unt
     assert not list(home.glob("pg*.new-*"))
 
 
+def test_an_initdb_that_outlives_its_caller_is_ended(home: Path, helper: Helper, until: Until) -> None:
+    victim = helper(START, home)
+    until(lambda: list(home.glob("pg*.new-*/pg*/base")))
+    (folder,) = home.glob("pg*.new-*")
+    (orphan,) = processes.working_in(folder, program="initdb")
+    os.kill(orphan, signal.SIGSTOP)  # it would end by itself
+    victim.kill()
+    victim.wait()
+    assert processes.alive(orphan)
+    assert embedded.ensure(home, durable=False).started
+    assert not processes.alive(orphan)
+    assert not folder.exists()
+
+
 def test_somebody_elses_half_made_data_is_moved_aside_and_kept(home: Path) -> None:
     major = programs_of.choose(set()).major
     (home / f"pg{major}" / "base" / "1").mkdir(parents=True)
@@ -203,7 +269,7 @@ def test_a_copy_of_a_running_home_gets_a_server_of_its_own(filled: Path, ask: As
         copied = embedded.ensure(twin, durable=False)
         assert copied.started
         assert copied.url != original.url
-        ask(copied.url, "DROP TABLE kept")
+        ask(copied.owner_url, "DROP TABLE kept")
         assert ask(original.url, "SELECT answer FROM kept") == [(42,)]
     finally:
         embedded.stop(twin)
