@@ -1,19 +1,36 @@
-"""The parsing process: reads blobs from stdin, writes one line of JSON facts for each to stdout.
+"""What a parsing process does: read blobs from a stream, write one line of JSON facts for each to another.
 
-Started by `parsers`, which sets its limits and kills it at will: a
-parser may hang, crash or eat memory on hostile text, and cannot be stopped from inside.
+The launcher makes it, under limits and without rights, and it is killed at will: a parser may hang, crash or eat memory
+on hostile text, and cannot be stopped from inside.
 """
 
-import gc
+import codecs
 import json
 import signal
 import sys
-from typing import BinaryIO
+import unicodedata  # noqa: F401 - a codec asks for it when it meets the first \\N{…}, where nothing can be imported
+from contextlib import suppress
+from importlib import import_module
+from typing import BinaryIO, Final
 
 from tasks.inventory.hints import hints
 from tasks.inventory.languages import reader
 from tasks.inventory.model import Facts
 from tasks.inventory.text import Unreadable, utf8
+
+#: what `prepare` is told of an encoding: this and its name
+CODEC: Final = "codec:"
+
+
+def prepare(need: str) -> None:
+    """Import what a language, or an encoding, takes: afterwards no file can be opened."""
+    if need.startswith(CODEC):
+        with suppress(LookupError):  # its module may need what this Python was built without
+            codecs.lookup(need.removeprefix(CODEC))
+        return
+    reader(need)
+    if "tree_sitter" in sys.modules:  # readers of plain formats do without
+        import_module("tasks.inventory.syntax").load(need)
 
 
 def facts_of(source: bytes, language: str) -> Facts:
@@ -32,7 +49,7 @@ def _read(source: bytes, language: str) -> Facts:
 
 
 def serve(requests: BinaryIO, answers: BinaryIO, seconds: float) -> None:
-    """Answer requests until stdin ends.  A request is `<language> <size>` on a line and so many bytes.
+    """Answer requests until there are no more.  A request is `<language> <size>` on a line and so many bytes.
 
     A file that takes more seconds of the processor ends this process by SIGPROF, wherever it is.
     """
@@ -44,7 +61,5 @@ def serve(requests: BinaryIO, answers: BinaryIO, seconds: float) -> None:
         answers.flush()
 
 
-def main() -> None:
-    """Serve the process that started this one; the argument is the seconds a file may take."""
-    gc.disable()  # syntax trees have no cycles, and collections cost a third of the time
-    serve(sys.stdin.buffer, sys.stdout.buffer, float(sys.argv[1]))
+for _codec in ("utf-8-sig", "utf-16", "latin-1"):  # of files with a mark, and of what has no other
+    codecs.lookup(_codec)

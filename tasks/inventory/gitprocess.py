@@ -3,22 +3,21 @@
 import os
 import resource
 import selectors
-import signal
-import subprocess
 import time
 from collections.abc import Generator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from tasks.inventory.errors import InventoryError
-from tasks.inventory.guard import end, guarded, pipe
+from tasks.inventory.guard import end, guarded, program
+from tasks.inventory.process import Order, Process
 from tasks.inventory.pulse import Pulse
 
 CHUNK: Final = 1 << 18
-#: A transfer runs a helper process, which outlives a git that is killed with us.  This shell is told when
-#: we die and takes its whole process group along; what it runs is given as words, never as text.
-KEEPER: Final = 'trap "kill -9 0" TERM; exec 3<&0; "$@" <&3 3<&- & exec 3<&-; wait $!'
+#: variables that name where certificates of authorities are
+CERTIFICATES: Final = ("SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO")
 #: seconds between two looks at the clock
 TICK: Final = 0.5
 
@@ -30,6 +29,10 @@ HARDENED: Final = (
     ("core.symlinks", "false"),
     ("core.askPass", "false"),
     ("core.bigFileThreshold", "1m"),  # larger blobs are streamed, never held in memory
+    ("core.commitGraph", "false"),  # commits are read as they are, never from a list of what they say
+    ("core.deltaBaseCacheLimit", "16m"),
+    ("core.packedGitLimit", "32m"),
+    ("core.packedGitWindowSize", "4m"),
     ("credential.helper", ""),
     ("fetch.unpackLimit", "1"),  # always one pack file, so that RLIMIT_FSIZE bounds a fetch
     ("gc.auto", "0"),
@@ -58,6 +61,23 @@ class GitLimits:
     entries: int = 200_000
     depth: int = 50
     path_bytes: int = 4_096
+    memory_bytes: int = 224 << 20  # what one git may allocate; maps of files come on top
+    address_bytes: int = 2 << 30  # both together
+    processor_seconds: int = 8  # of one git that is asked once; for one that is asked often see `Conversation`
+    answer_bytes: int = 4 << 20  # what it says, where that is wanted whole
+    message_bytes: int = 1 << 20  # one commit or tag
+    tree_bytes: int = 16 << 20  # one folder
+    trees_bytes: int = 64 << 20  # all of them
+
+    def bounds(self, *, file_bytes: int | None = None) -> dict[int, int]:
+        """RLIMIT_* -> value, for any git."""
+        return {
+            resource.RLIMIT_AS: self.address_bytes,
+            resource.RLIMIT_CORE: 0,
+            resource.RLIMIT_CPU: self.processor_seconds,
+            resource.RLIMIT_DATA: self.memory_bytes,
+            resource.RLIMIT_FSIZE: self.pack_bytes if file_bytes is None else file_bytes,
+        }
 
 
 def environment(settings: Sequence[tuple[str, str]], *, protocols: str = "") -> dict[str, str]:
@@ -81,12 +101,51 @@ def environment(settings: Sequence[tuple[str, str]], *, protocols: str = "") -> 
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_CONFIG_COUNT": str(len(pairs)),
     }
-    for name in ("SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO"):
+    for name in CERTIFICATES:
         if name in os.environ:
             env[name] = os.environ[name]
     for number, (key, value) in enumerate(pairs):
         env |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
     return env
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """What a git may reach: one port, over IPv6 if its host has such an address."""
+
+    port: int
+    six: bool = False
+
+
+def launch(
+    argv: Sequence[str],
+    env: Mapping[str, str],
+    bounds: Mapping[int, int],
+    *,
+    directory: Path | None = None,
+    reads: Sequence[Path] = (),
+    host: Host | None = None,
+) -> Process:
+    """Start a git under limits, with pipes, in its sandbox.  Raises: InventoryError git_failed.
+
+    directory: where it works, and all that it reads beside `reads`; with a host it also writes there.
+    """
+    try:
+        git = program("git")
+    except FileNotFoundError as missing:
+        raise InventoryError("git_failed", "git is not installed on this machine.") from missing
+    order = Order(
+        argv=[git, *argv],
+        env=env,
+        limits=bounds,
+        folder=os.path.realpath(directory) if directory else None,
+        writes=host is not None,
+        reads=[str(path) for path in reads],
+        ports=(host.port,) if host else (),
+        datagrams=host is not None and host.six,
+        certificates=[env[name] for name in CERTIFICATES if name in env],
+    )
+    return guarded(order, ["git"], errors=True)
 
 
 @dataclass(slots=True)
@@ -98,6 +157,7 @@ class GitProcess:
     limits: GitLimits
     pulse: Pulse
     directory: Path | None = None
+    host: Host | None = None
     file_bytes: int | None = None  # RLIMIT_FSIZE, limits.pack_bytes by default
     errors: bytes = b""
     exit_code: int = -1
@@ -113,31 +173,23 @@ class GitProcess:
             self.exit_code = end(process, grace=TICK)
 
     def run(self, feed: bytes = b"") -> bytes:
-        """Run to the end and return stdout."""
-        return b"".join(self.output(feed))
+        """Run to the end and return stdout.  Raises: InventoryError, repository_too_large for a long answer."""
+        answer = bytearray()
+        with closing(self.output(feed)) as output:
+            for chunk in output:
+                answer += chunk
+                if len(answer) > self.limits.answer_bytes:
+                    raise InventoryError("repository_too_large", "The Git host answers with more than the limit.")
+        return bytes(answer)
 
-    def _start(self) -> "subprocess.Popen[bytes]":
-        size = self.limits.pack_bytes if self.file_bytes is None else self.file_bytes
-        argv = ["git", *(("-C", str(self.directory)) if self.directory else ()), *self.argv]
-        transfers = bool(self.env["GIT_ALLOW_PROTOCOL"])
-        bounds = {resource.RLIMIT_FSIZE: size, resource.RLIMIT_CORE: 0}
-        try:
-            return guarded(
-                ["/bin/sh", "-c", KEEPER, "git", *argv] if transfers else argv,
-                bounds,
-                signal.SIGTERM if transfers else signal.SIGKILL,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                env=dict(self.env),
-            )
-        except FileNotFoundError as missing:
-            raise InventoryError("git_failed", "git is not installed on this machine.") from missing
+    def _start(self) -> Process:
+        bounds = self.limits.bounds(file_bytes=self.file_bytes)
+        return launch(self.argv, self.env, bounds, directory=self.directory, host=self.host)
 
     def _pump(
-        self, process: "subprocess.Popen[bytes]", waiting: selectors.BaseSelector, feed: memoryview, deadline: float
+        self, process: Process, waiting: selectors.BaseSelector, feed: memoryview, deadline: float
     ) -> Generator[bytes, None, None]:
-        stdin, stdout, stderr = map(pipe, (process.stdin, process.stdout, process.stderr))
+        stdin, stdout, stderr = process.stdin, process.stdout, process.errors
         for stream in (stdin, stdout, stderr):
             os.set_blocking(stream.fileno(), False)
             waiting.register(stream, selectors.EVENT_WRITE if stream is stdin else selectors.EVENT_READ)
@@ -148,7 +200,7 @@ class GitProcess:
                 raise InventoryError("git_timeout", "The Git host took too long to answer.")
             for key, _ in ready:
                 if key.fileobj is stdin:
-                    feed = feed[_write(key.fd, feed) :]
+                    feed = feed[write(key.fd, feed) :]
                     if not feed:
                         waiting.unregister(stdin)
                         stdin.close()
@@ -161,7 +213,8 @@ class GitProcess:
                     waiting.unregister(key.fileobj)
 
 
-def _write(fd: int, feed: memoryview) -> int:
+def write(fd: int, feed: memoryview) -> int:
+    """Send what a pipe takes at once; returns how many bytes."""
     try:
         return os.write(fd, feed[:65_536]) if feed else 0
     except BrokenPipeError:  # git stopped reading; its exit code says why

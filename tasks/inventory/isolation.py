@@ -1,7 +1,7 @@
 """What a framework's own rules raise is kept to the file, or to the framework: it harms no other."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Final, TypeVar
 
@@ -39,7 +39,7 @@ def claimed(scope: Scope, path: str, facts: Facts, framework: str) -> Claim | No
 
 def listed(scope: Scope, owned: Sequence[str], facts: FactsByPath, framework: str, failed: set[str]) -> list[Test]:
     """As Scope.tests; should it raise, file by file.  failed: files whose rules raise even so, are added."""
-    whole = attempt(lambda: list(scope.tests(owned, facts)), None, framework=framework)
+    whole = attempt(lambda: _sound(scope.tests(owned, facts)), None, framework=framework)
     return _apart(scope, owned, facts, framework, failed) if whole is None else whole
 
 
@@ -55,4 +55,12 @@ def _apart(scope: Scope, owned: Sequence[str], facts: FactsByPath, framework: st
 
 
 def _alone(scope: Scope, path: str, facts: FactsByPath) -> list[Test]:
-    return list(scope.tests([path], facts))
+    return _sound(scope.tests([path], facts))
+
+
+def _sound(tests: Iterable[Test]) -> list[Test]:
+    """The tests, if all of them are.  Raises: ValueError."""
+    found = list(tests)
+    if not all(test.sound for test in found):
+        raise ValueError("a test with a value of the wrong kind")
+    return found

@@ -5,12 +5,14 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from tasks.inventory.model import Facts, FactsCache, FactsKey
+from tasks.inventory.objects import Refusal
 from tasks.inventory.parsers import Job, Parsers
 from tasks.inventory.pulse import Pulse
-from tasks.inventory.repository import Refusal, Repository
+from tasks.inventory.repository import Repository
 
-#: outcomes that the blob alone decides; a timeout or a killed child may be the machine's fault
-LASTING: Final = frozenset({"too_large", "binary", "unreadable"})
+#: Outcomes that the blob's content alone decides.  A timeout or a killed child may be the machine's fault, and what was
+#: too large to be read was not hashed either: a repository may give any size to the id of another tenant's file.
+LASTING: Final = frozenset({"binary", "unreadable"})
 STORED_AT_ONCE: Final = 256
 
 
@@ -24,18 +26,26 @@ class Loader:
     pulse: Pulse
     known: dict[FactsKey, Facts] = field(default_factory=dict)
     fresh: dict[FactsKey, Facts] = field(default_factory=dict)
+    done: int = 0  # files since the count began
+    total: int | None = None  # of them, as far as is known; None before the count begins
 
-    def load(self, wanted: Mapping[str, FactsKey]) -> dict[str, Facts]:
-        """Facts by path; {"skipped": code} for a file that could not be read.  wanted: path -> key."""
+    def load(self, wanted: Mapping[str, FactsKey], *, counted: bool = False) -> dict[str, Facts]:
+        """Facts by path; {"skipped": code} for a file that could not be read.  wanted: path -> key.
+
+        counted: most files of the run are among these, so here begins the count of how far it is.  What they lead to
+        is counted as it is read: the share that is done never falls.
+        """
         missing = sorted(set(wanted.values()) - self.known.keys())
         if missing and self.cache is not None:
             self.known |= self.cache.load(missing)
         missing = [key for key in missing if key not in self.known]
-        self.pulse.at("fetching", 0, len(missing))
-        for done, (key, facts) in enumerate(self._read(missing), 1):
+        if counted:
+            self.total = len(missing)
+            self.pulse.at("fetching", 0, self.total)
+        for key, facts in self._read(missing):
             self.known[key] = facts
             self._keep(key, facts)
-            self.pulse.at("parsing", done, len(missing))
+            self._count()
         self.flush()
         return {path: self.known[key] for path, key in wanted.items()}
 
@@ -44,6 +54,14 @@ class Loader:
         if self.fresh and self.cache is not None:
             self.cache.store(self.fresh)
         self.fresh = {}
+
+    def _count(self) -> None:
+        if self.total is None:
+            self.pulse.beat()
+            return
+        self.done += 1
+        self.total = max(self.total, self.done)
+        self.pulse.at("parsing", self.done, self.total)
 
     def _keep(self, key: FactsKey, facts: Facts) -> None:
         if "skipped" not in facts or facts["skipped"] in LASTING:

@@ -3,11 +3,17 @@
 import os
 from pathlib import Path
 
-from tasks.inventory.parsers import BEGIN
+from tasks.inventory.guard import BEGIN
 
 
 def children() -> list[str]:
-    """Command lines of live children of this process that are git or parsers."""
+    """Command lines of live children of this process's launcher: git and parsers."""
+    launchers = [number for number, words in below(os.getpid()) if BEGIN in words]
+    return [" ".join(words) for launcher in launchers for _, words in below(launcher)]
+
+
+def below(process: int) -> list[tuple[int, list[str]]]:
+    """Numbers and command lines of live children of a process."""
     found = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -15,8 +21,8 @@ def children() -> list[str]:
             words = (stat.parent / "cmdline").read_text().split("\0")
         except (OSError, IndexError):  # it ended while we looked
             continue
-        if parent == os.getpid() and (words[0] in ("git", "/bin/sh") or BEGIN in words):
-            found.append(" ".join(words))
+        if parent == process:
+            found.append((int(stat.parent.name), words))
     return found
 
 
