@@ -1,9 +1,10 @@
 """Where a repository is and how one commit of it gets here."""
 
+import os
 import re
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -11,17 +12,23 @@ from urllib.parse import urlsplit
 from tasks.inventory import scratch
 from tasks.inventory.errors import InventoryError
 from tasks.inventory.giterrors import meaning
-from tasks.inventory.gitprocess import GitLimits, GitProcess, environment
+from tasks.inventory.gitprocess import GitLimits, GitProcess, Host, environment
+from tasks.inventory.guard import hand_over
+from tasks.inventory.layout import layout
+from tasks.inventory.local import commit_of, opened, resolve_local
+from tasks.inventory.objects import Objects
 from tasks.inventory.pulse import Checkpoint, Pulse, silent
-from tasks.inventory.repository import READ_ONLY, Repository
+from tasks.inventory.refs import BAD_REF, OBJECT_ID
+from tasks.inventory.repository import Repository
 
-OBJECT_ID: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-#: what git-check-ref-format forbids, and a leading dash
-BAD_REF: Final = re.compile(r"^[-/.]|\.\.|//|@\{|[\x00-\x20\x7f~^:?*\[\\]|\.lock$|[/.]$")
 #: bytes allowed for a blob beside its limit: pack header, object header, checksum
 OVERHEAD: Final = 64 << 10
 #: bytes a blob may take in a pack on average before its batch is split to find the large one
 SHARE: Final = 48 << 10
+#: of a pack that git reads at least
+BYTES_A_SECOND: Final = 16 << 20
+#: what git says when the program that reads a pack ended early
+UNFINISHED: Final = b"invalid index-pack output"
 #: blobs fetched at once
 BATCH: Final = 2_000
 
@@ -32,6 +39,7 @@ class Source:
 
     url: str | None = None
     path: Path | None = None
+    root: Path | None = None  # all parts of the repository at `path` lie below it
     address: str | None = None  # the checked IP address; connections to the host of `url` go there only
     authorization: str | None = field(default=None, repr=False)  # value of the HTTP header, a secret
 
@@ -50,9 +58,12 @@ class Source:
         return cls(url=url, address=address, authorization=authorization)
 
     @classmethod
-    def local(cls, path: Path) -> "Source":
-        """A Git repository on this machine, with or without a work tree; it is never written to."""
-        return cls(path=path.resolve())
+    def local(cls, path: Path, *, root: Path | None = None) -> "Source":
+        """A Git repository on this machine, with or without a work tree; it is never written to.
+
+        root: no part of it may lie elsewhere, whatever links and pointers it has; None for one that the caller trusts.
+        """
+        return cls(path=Path(os.path.realpath(path)), root=None if root is None else Path(os.path.realpath(root)))
 
 
 def resolve(
@@ -66,12 +77,12 @@ def resolve(
     wanted = ref or "HEAD"
     if BAD_REF.search(wanted) or len(wanted) > 255:
         raise InventoryError("commit_not_found", "This is not the name of a branch, tag or commit.")
-    client = _Client(source, limits or GitLimits(), Pulse(checkpoint))
+    limits, pulse = limits or GitLimits(), Pulse(checkpoint)
     if source.path is not None:
-        return client.resolve_local(wanted), client.branch() if wanted == "HEAD" else wanted
+        return resolve_local(source.path, source.root, wanted, limits, pulse)
     if OBJECT_ID.fullmatch(wanted.lower()):
         return wanted.lower(), wanted
-    return client.resolve_remote(wanted)
+    return _Client(source, limits, pulse).resolve_remote(wanted)
 
 
 @contextmanager
@@ -84,16 +95,19 @@ def fetched(
     """
     if not OBJECT_ID.fullmatch(commit):
         raise InventoryError("commit_not_found", "A commit id has 40 hexadecimal digits.")
-    client = _Client(source, limits or GitLimits(), Pulse(checkpoint))
+    limits, pulse = limits or GitLimits(), Pulse(checkpoint)
     if source.path is not None:
-        client.resolve_local(commit)
-        yield Repository(commit, source.path, client.limits, client.pulse)
+        # looked at again: it may have changed since the commit was resolved
+        with opened(layout(source.path, source.root), commit, limits, pulse) as objects:
+            commit_of(objects, commit)
+            yield Repository(commit, objects, limits, pulse)
         return
+    client = _Client(source, limits, pulse)
     with scratch.directory(workdir) as directory:
         client.initialise(directory)
-        client.fetch(directory, [commit], file_bytes=client.limits.pack_bytes, options=["--depth=1"])
-        bring = _Bringer(client, directory)
-        yield Repository(commit, directory, client.limits, client.pulse, bring)
+        client.fetch(directory, [commit], file_bytes=limits.pack_bytes, options=["--depth=1"])
+        with Objects(directory, limits, pulse) as objects:
+            yield Repository(commit, objects, limits, pulse, _Bringer(client, directory))
 
 
 @dataclass(slots=True)
@@ -103,29 +117,6 @@ class _Client:
     source: Source
     limits: GitLimits
     pulse: Pulse
-
-    def resolve_local(self, ref: str) -> str:
-        path = self.path()
-        if not path.is_dir():
-            raise InventoryError("repository_not_found", "There is no such directory.")
-        # without a ceiling git would climb to a repository around this directory
-        env = environment(READ_ONLY) | {"GIT_CEILING_DIRECTORIES": str(path.parent)}
-        argv = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}"]
-        git = GitProcess(argv, env, self.limits, self.pulse, directory=path)
-        found = git.run().decode().strip()
-        if git.exit_code == 0 and OBJECT_ID.fullmatch(found):
-            return found
-        if b"not a git repository" in git.errors:
-            raise InventoryError("repository_not_found", "This directory is not a Git repository.")
-        if ref == "HEAD":
-            raise InventoryError("repository_empty", "The repository has no commits.")
-        raise InventoryError("commit_not_found", "The repository has no such commit.")
-
-    def branch(self) -> str:
-        """The branch a local HEAD is on; HEAD if it is on none."""
-        argv = ["symbolic-ref", "--quiet", "--short", "HEAD"]
-        git = GitProcess(argv, environment(READ_ONLY), self.limits, self.pulse, directory=self.path())
-        return git.run().decode("utf-8", "replace").strip() or "HEAD"
 
     def resolve_remote(self, ref: str) -> tuple[str, str]:
         # git's own order: a full name, then a tag (`^{}`: the commit an annotated one points at), then a branch
@@ -145,6 +136,8 @@ class _Client:
         # written by hand: `git init` costs a process and copies templates
         for name in ("objects", "refs"):
             (directory / name).mkdir()
+            hand_over(directory / name)
+        hand_over(directory)
         (directory / "HEAD").write_text("ref: refs/heads/none\n")
         self.disconnect(directory)
 
@@ -158,31 +151,47 @@ class _Client:
         argv += ["--filter=blob:none", *options, "--stdin", "origin"]
         settings = [*self._settings(), ("remote.origin.url", self._url()), ("remote.origin.promisor", "true")]
         settings += [("remote.origin.partialclonefilter", "blob:none"), ("fetch.negotiationAlgorithm", "noop")]
+        # what is small takes long to read only if it was made for that
+        seconds = min(self.limits.processor_seconds, 2 + file_bytes // BYTES_A_SECOND)
         git = GitProcess(
-            argv, self._environment(settings), self.limits, self.pulse, directory=directory, file_bytes=file_bytes
+            argv,
+            self._environment(settings),
+            replace(self.limits, processor_seconds=seconds),
+            self.pulse,
+            directory=directory,
+            host=self._host(),
+            file_bytes=file_bytes,
         )
         git.run("".join(f"{object_id}\n" for object_id in ids).encode())
         self.disconnect(directory)
         if git.exit_code:
-            raise meaning(git.errors)
+            raise self._reason(git, directory, file_bytes)
+
+    def _reason(self, git: GitProcess, directory: Path, file_bytes: int) -> InventoryError:
+        """Why a fetch failed.  git does not say by which limit the program ended that reads a pack."""
+        reason = meaning(git.errors.replace(UNFINISHED, b""), git.exit_code)
+        if reason.code != "git_failed" or UNFINISHED not in git.errors:
+            return reason
+        sizes = [path.stat().st_size for path in (directory / "objects" / "pack").glob("tmp_pack_*")]
+        if max(sizes, default=file_bytes) < file_bytes:
+            return InventoryError("repository_too_complex", "Git needs too long to read what the host sent.")
+        return InventoryError("repository_too_large", "The repository is larger than the limit.")
 
     def _ask(self, argv: Sequence[str]) -> str:
-        git = GitProcess(argv, self._environment(self._settings()), self.limits, self.pulse)
+        git = GitProcess(argv, self._environment(self._settings()), self.limits, self.pulse, host=self._host())
         answer = git.run().decode("utf-8", "replace")
         if git.exit_code:
-            raise meaning(git.errors)
+            raise meaning(git.errors, git.exit_code)
         return answer
-
-    def path(self) -> Path:
-        """Where a local repository is."""
-        if self.source.path is None:
-            raise InventoryError("git_failed", "This repository is not on this machine.")
-        return self.source.path
 
     def _url(self) -> str:
         if self.source.url is None:
             raise InventoryError("git_failed", "This repository is not on a Git host.")
         return self.source.url
+
+    def _host(self) -> Host:
+        address = urlsplit(self._url())
+        return Host(_port(self._url()), six=":" in (self.source.address or address.hostname or ""))
 
     def _environment(self, settings: Sequence[tuple[str, str]]) -> dict[str, str]:
         return environment(settings, protocols=urlsplit(self._url()).scheme)
@@ -191,11 +200,16 @@ class _Client:
         parts = urlsplit(self._url())
         settings = [("http.lowSpeedLimit", "1000"), ("http.lowSpeedTime", str(self.limits.stall_seconds))]
         if self.source.address is not None:
-            port = parts.port or (443 if parts.scheme == "https" else 80)
-            settings.append(("http.curloptResolve", f"{parts.hostname}:{port}:{self.source.address}"))
+            pinned = f"{parts.hostname}:{_port(self._url())}:{self.source.address}"
+            settings.append(("http.curloptResolve", pinned))
         if self.source.authorization is not None:
             settings.append(("http.extraHeader", f"Authorization: {self.source.authorization}"))
         return settings
+
+
+def _port(url: str) -> int:
+    address = urlsplit(url)
+    return address.port or (443 if address.scheme == "https" else 80)
 
 
 @dataclass(slots=True)
@@ -210,8 +224,9 @@ class _Bringer:
     directory: Path
     wasted: int = 0  # bytes of transfers that were cut off
 
-    def __call__(self, blob_ids: Sequence[str]) -> None:
-        """Fetch blobs that are not here.  Raises: InventoryError."""
+    def __call__(self, blob_ids: Sequence[str]) -> list[str]:
+        """Fetch blobs that are not here; returns those that are too large.  Raises: InventoryError."""
+        large: list[str] = []
         batches = [blob_ids[start : start + BATCH] for start in range(0, len(blob_ids), BATCH)]
         while batches:
             self.check()
@@ -223,8 +238,10 @@ class _Bringer:
                 if error.code != "repository_too_large":
                     raise
                 self.wasted += bound
+                large += batch if len(batch) == 1 else ()
                 middle = len(batch) // 2
                 batches += [half for half in (batch[:middle], batch[middle:]) if half and len(batch) > 1]
+        return large
 
     def check(self) -> None:
         """Bound what all batches take together."""

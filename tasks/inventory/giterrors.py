@@ -1,6 +1,7 @@
 """From what git prints to a stable code and plain words.  Nothing git prints goes any further."""
 
 import re
+import signal
 from typing import Final
 
 from tasks.inventory.errors import InventoryError
@@ -8,6 +9,11 @@ from tasks.inventory.errors import InventoryError
 #: first match wins; all in git's English (the environment sets LC_ALL=C)
 MEANINGS: Final = (
     (r": git: (command )?not found", "git_failed", "git is not installed on this machine."),
+    (r"signal 24|CPU time limit", "repository_too_complex", "Git needs too long to read the repository."),
+    (r"out of memory|cannot allocate|mmap failed|cannot be mapped|too large to fit", "repository_too_large",
+     "Git needs too much memory to read the repository."),
+    (r"fsck error|is corrupt|has bad object|inflate (returned|error)|serious inflate|unresolved delta",
+     "repository_damaged", "The repository is damaged."),
     (r"signal 25|File too large|invalid index-pack output|maximum allowed size", "repository_too_large",
      "The repository is larger than the limit."),
     (r"not our ref|remote ref .* not found|couldn't find remote ref|unadvertised object|no such remote ref|bad object",
@@ -27,8 +33,14 @@ MEANINGS: Final = (
 )  # fmt: skip
 
 
-def meaning(errors: bytes) -> InventoryError:
-    """Translate git's stderr."""
+#: how a git ends whose processor time is spent: by itself, or below a shell
+SPENT: Final = frozenset({-signal.SIGXCPU, 128 + signal.SIGXCPU})
+
+
+def meaning(errors: bytes, exit_code: int = 1) -> InventoryError:
+    """Translate git's stderr and the way it ended."""
+    if exit_code in SPENT:
+        return InventoryError("repository_too_complex", "Git needs too long to read the repository.")
     text = errors.decode("utf-8", "replace")
     for pattern, code, message in MEANINGS:
         if re.search(pattern, text, re.IGNORECASE):

@@ -2,6 +2,7 @@
 
 import os
 import re
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,38 @@ def test_resolve_finds_head_branches_tags_and_commits_of_a_local_repository(make
     assert resolve(source, None) == (head, "main")
     assert resolve(source, "v1") == (head, "v1")
     assert resolve(source, head[:10]) == (head, head[:10])
+
+
+def test_commits_of_one_second_have_instants_in_the_order_of_the_history(
+    make_repository: MakeRepository, tmp_path: Path
+) -> None:
+    repository = make_repository(SIMPLE)
+    commits = []
+    for day in (9, 11, 11, 11, 12):
+        env = {"GIT_COMMITTER_DATE": f"2026-11-{day:02} 10:00:00 +0200"}
+        git(repository, "commit", "--quiet", "--allow-empty", "--message=x", env=env)
+        commits.append(git(repository, "rev-parse", "HEAD"))
+    instants = []
+    for commit_id in commits:
+        with fetched(Source.local(repository), commit_id, workdir=tmp_path) as found:
+            instants.append(found.committed_at())
+    same = [datetime(2026, 11, 11, 8, 0, tzinfo=UTC) + timedelta(microseconds=number) for number in range(3)]
+    assert instants == [datetime(2026, 11, 9, 8, tzinfo=UTC), *same, datetime(2026, 11, 12, 8, tzinfo=UTC)]
+
+
+@pytest.mark.parametrize("date", ["@0 +0000", "@99999999999 +0000", "@18446744073709551615 +0000"])
+def test_a_commit_of_an_odd_time_has_one_that_a_database_can_store(
+    make_repository: MakeRepository, tmp_path: Path, date: str
+) -> None:
+    repository = make_repository(SIMPLE)
+    tree = git(repository, "rev-parse", "HEAD^{tree}")
+    by = f"A <a@example.org> {date.removeprefix('@')}"
+    content = f"tree {tree}\nauthor {by}\ncommitter {by}\n\nx\n".encode()
+    made = git(repository, "hash-object", "-t", "commit", "-w", "--literally", "--stdin", feed=content)
+    with fetched(Source.local(repository), made, workdir=tmp_path) as found:
+        instant = found.committed_at()
+    assert instant is not None
+    assert datetime(1970, 1, 1, tzinfo=UTC) <= instant <= datetime(2101, 1, 1, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("ref", ["--upload-pack=touch x", "-x", "a..b", "a b", "a\nb", "a:b", "@{-1}", "x" * 300])

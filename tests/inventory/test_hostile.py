@@ -166,7 +166,7 @@ def test_a_child_that_gets_no_processor_for_a_while_costs_no_file() -> None:
     limits = ParseLimits(file_seconds=0.2, children=1)
     stopped = Event()
     with Parsers(limits) as parsers:
-        parsers.warm()
+        parsers.warm(["python"])
         pid = parsers.idle[0].process.pid
         os.kill(pid, signal.SIGSTOP)
         goes_on = Timer(3 * limits.file_seconds, lambda: (stopped.set(), os.kill(pid, signal.SIGCONT)))
@@ -179,7 +179,7 @@ def test_a_child_that_gets_no_processor_for_a_while_costs_no_file() -> None:
 
 def test_a_child_that_gets_none_at_all_is_given_up() -> None:
     with Parsers(ParseLimits(file_seconds=0.05, children=1)) as parsers:
-        parsers.warm()
+        parsers.warm(["python"])
         os.kill(parsers.idle[0].process.pid, signal.SIGSTOP)
         results = dict(parsers.parse(iter([Job("never", "python", b"def test_a(): pass\n")])))
     assert results == {"never": {"skipped": "parse_timeout"}}

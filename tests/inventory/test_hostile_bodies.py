@@ -6,6 +6,7 @@ import pytest
 
 from tasks.inventory.golang import bodies as golang
 from tasks.inventory.javascript import bodies as javascript
+from tasks.inventory.javascript.facts import extract
 from tasks.inventory.jvm import bodies as java
 from tasks.inventory.jvm import lambdas, preamble
 from tasks.inventory.php import bodies as php
@@ -88,3 +89,16 @@ def test_hostile_javascript_takes_no_longer_than_its_length(unit: bytes, tail: b
     javascript.without(b"\nit('a', (" + unit * (50_000 // len(unit)) + tail)
     javascript.without(b"\nit.each(" + unit * (50_000 // len(unit)) + tail)
     assert time.process_time() - before < 2
+
+
+def test_functions_that_hide_many_runners_are_read_however_deep_they_lie() -> None:
+    names = range(3_000)
+    source = b"".join(b"const t%d = require('tap');\n" % name for name in names)
+    source += b"".join(b"(t%d => " % name for name in names) + b"1" + b")" * len(names)
+    assert extract(source, "javascript")["calls"] == []
+
+
+@pytest.mark.parametrize("unit", [b"x <<A\n", b"<<A <<A ", b"<<A\nA\n", b"x <<~A\ny\n"])
+def test_texts_of_ruby_that_never_end_are_found_in_one_pass(unit: bytes) -> None:
+    source = unit * (300_000 // len(unit))
+    assert ruby.plain(source).count(b"\n") == source.count(b"\n")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.domain.repositories import Repository
-from app.errors import CommitNotFound, InvalidInput, Problem, RepositoryNotFound, Unavailable
+from app.errors import CommitNotFound, GitHostUnreachable, InvalidInput, Problem, RepositoryNotFound
 from app.settings import Settings
 from tasks.inventory.errors import CODES, InventoryError
 from tasks.sources import _problem, public_address, resolve_commit, source_of
@@ -31,7 +31,24 @@ def resolves_to(monkeypatch: pytest.MonkeyPatch) -> Resolver:
     return answer
 
 
-@pytest.mark.parametrize("address", [PUBLIC, "8.8.8.8", "2606:4700::1111", "2a00:1450:4001:80b::200e"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        PUBLIC,
+        "8.8.8.8",
+        "192.0.1.0",
+        "192.88.98.255",
+        "192.88.100.0",
+        "100.63.255.255",
+        "198.20.0.0",
+        "223.255.255.255",
+        "2606:4700::1111",
+        "2a00:1450:4001:80b::200e",
+        "2001:200::1",
+        "2001:4860:4860::8888",
+        "64:ff9b::808:808",
+    ],
+)
 def test_a_public_address_is_what_git_is_pinned_to(resolves_to: Resolver, address: str) -> None:
     resolves_to(address, PUBLIC)
     assert public_address("github.com") == address
@@ -48,6 +65,10 @@ def test_a_public_address_is_what_git_is_pinned_to(resolves_to: Resolver, addres
         # an IPv4 address in the clothes of IPv6
         "::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:169.254.169.254", "::127.0.0.1", "::10.0.0.1",
         "64:ff9b::7f00:1", "64:ff9b::a00:1", "64:ff9b::a9fe:a9fe", "64:ff9b:1::7f00:1", "::ffff:0:127.0.0.1",
+        # special by the registries of IANA, which the library's tables know in part
+        "192.0.0.1", "192.0.0.8", "192.0.0.9", "192.0.0.10", "192.0.0.170", "192.88.99.0", "192.88.99.255", "192.31.196.1",
+        "192.52.193.1", "192.175.48.1", "3fff::1", "3fff:fff:ffff::1", "3ffe::1", "2001:1::1", "2001:20::1", "2001:1ff::1",
+        "2620:4f:8000::1", "5f00::1", "::ffff:192.0.0.8", "64:ff9b::192.88.99.1", "64:ff9b::192.0.0.8", "2002:808:808::1",
         "2002:7f00:1::", "2002:a00:1::1", "2002:a9fe:a9fe::1",
     ],
 )  # fmt: skip
@@ -107,8 +128,10 @@ def test_a_link_that_leaves_the_root_is_refused_and_one_that_stays_is_not(root: 
     (root / "self").symlink_to(".")
     (root / "alias").symlink_to("shop")
     (root / "loop").symlink_to("loop")
-    for name in ("out", "up", "self"):
-        assert refused(name, root) == "repository_not_found"
+    (root / "nowhere").symlink_to(root.parent / "outside" / "nothing")
+    for name in ("out", "up", "self", "nowhere"):
+        assert refused(name, root) == "repository_outside_root"
+    assert refused("loop", root) == "repository_damaged"
     assert local("alias", root) == root / "shop"
 
 
@@ -148,8 +171,10 @@ def test_a_local_repository_that_is_not_there_is_told_as_a_problem(root: Path) -
     ("code", "problem"),
     [
         ("repository_not_found", RepositoryNotFound), ("access_denied", RepositoryNotFound),
-        ("commit_not_found", CommitNotFound), ("git_timeout", Unavailable), ("git_failed", Unavailable),
+        ("commit_not_found", CommitNotFound), ("git_timeout", GitHostUnreachable), ("git_failed", GitHostUnreachable),
         ("repository_empty", InvalidInput), ("repository_too_large", InvalidInput), ("host_refused", InvalidInput),
+        ("repository_too_complex", InvalidInput), ("repository_damaged", InvalidInput),
+        ("repository_outside_root", InvalidInput),
     ],
 )  # fmt: skip
 def test_what_git_says_becomes_the_answer_a_client_understands(code: str, problem: type[Problem]) -> None:
@@ -165,5 +190,5 @@ def test_no_code_of_the_engine_is_left_without_an_answer() -> None:
 
 def test_a_host_that_is_away_tells_when_to_come_back() -> None:
     found = _problem(InventoryError("git_timeout", "Slow."))
-    assert isinstance(found, Unavailable)
+    assert isinstance(found, GitHostUnreachable)
     assert found.retry_after == 30
