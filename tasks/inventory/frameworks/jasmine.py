@@ -37,9 +37,10 @@ def base_of(path: str) -> str:
 
 
 def configured(project: Project, folder: str, data: dict[str, Any]) -> Area:
-    """Patterns below the folder of specs; those with an exclamation mark leave out."""
+    """Patterns below the folder of specs, of helpers too: a spec in one is run. An exclamation mark leaves out."""
     base = next(iter(strings([data.get("spec_dir"), data.get("specDir")])), "spec")
     patterns = strings(data.get("spec_files")) or strings(data.get("specFiles")) or list(FILES)
+    patterns = [*patterns, *strings(data.get("helpers"))]
     include = compiled(project, folder, [f"{base}/{one}" for one in patterns if one[:1] != "!"])
     return Area(folder, include, tuple(joined(folder, f"{base}/{one[1:]}") for one in patterns if one[:1] == "!"))
 

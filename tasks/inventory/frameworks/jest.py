@@ -23,13 +23,28 @@ def areas(project: Project) -> Iterator[Area]:
     """Every configuration."""
     found = [(folder_of(path), table(data)) for path, data in configs(project, "jest.config")]
     own = [(folder_of(path), table(project.data(path)).get("jest")) for path in manifests(project)]
-    found += [(folder, data) for folder, data in own if isinstance(data, dict)]
+    given = [(folder, data) for folder, data in own if isinstance(data, dict)]
+    told = [folder for folder, _ in (*found, *given)]
+    named = {placed(one, folder) for folder, data in (*found, *given) for one in strings(data.get("projects"))}
+    found += [(folder, data) for folder, data in given if not is_input(project, folder, told, named)]
     configuring = tuple(f"{folder}/**/*" for folder, _ in found if folder)
     for folder, data in found:
         yield from configured(project, folder, data, configuring)
     for path in manifests(project):
         if folder_of(path) not in {folder for folder, _ in found}:
             yield from started(folder_of(path), table(project.data(path)).get("scripts"))
+
+
+def is_input(project: Project, folder: str, told: list[str], named: set[str]) -> bool:
+    """Whether a package is nothing but options of jest, below a configuration that does not name it.
+
+    Tests of jest itself and of what is built on it run it in such folders, as they run any program on its input.
+    told: folders with a configuration; named: patterns of projects.
+    """
+    data = table(project.data(joined(folder, "package.json")))
+    if not set(data) <= {"jest", "type"} or not any(below(folder, one) and one != folder for one in told):
+        return False
+    return not any(globs.match(folder, one.rstrip("/")) for one in named)
 
 
 def started(folder: str, scripts: Any) -> Iterator[Area]:
@@ -47,8 +62,10 @@ def configured(project: Project, folder: str, data: dict[str, Any], own: tuple[s
         for entry in inner:
             if isinstance(entry, dict):
                 yield from configured(project, folder, entry, own)
+            elif isinstance(entry, str) and (home := placed(entry, folder)) == folder:
+                # the folder of the configuration: itself, with all that it says
+                yield from configured(project, folder, {key: data[key] for key in data if key != "projects"}, own)
             elif isinstance(entry, str):
-                home = placed(entry, folder)
                 yield Area(folder, tuple(joined(home, one) for one in MATCH), own)
         return
     data = table(preset(project, folder, data.get("preset"))) | data

@@ -55,7 +55,7 @@ TAP: Final = RunnerFramework(
         bare=False,
         suites=False,
         usual=possible,
-        dialect=Dialect(forms=frozenset({"function", "object", "name"}), subtests=True),
+        dialect=Dialect(forms=frozenset({"function", "object", "name"}), subtests=True, asserts=frozenset({"fail"})),
     ),
     areas,
 )

@@ -13,6 +13,12 @@ FUNCTIONS: Final = frozenset(
     {"arrow_function", "function_expression", "function", "generator_function", "method_definition"}
 )
 LITERALS: Final = frozenset({"string", "template_string"})
+#: what a variable may be given that means no test
+CONSTANT: Final = (
+    FUNCTIONS
+    | LITERALS
+    | {"object", "array", "number", "true", "false", "null", "regex", "new_expression", "class", "undefined"}
+)
 #: arguments that are never titles
 NO_TITLE: Final = FUNCTIONS | {
     "object",
@@ -58,9 +64,14 @@ class Arguments:
         return self.body and self.form in ("", "object")
 
 
-def read(arguments: Node | None, handles: Mapping[str, tuple[str, ...]]) -> Arguments | None:  # noqa: PLR0911 - one a form
-    """Read the arguments of a call; None if they are none of a test.  handles: variables that hold a suite."""
-    given = list(named(arguments)) if arguments is not None and arguments.type == "arguments" else []
+def read(  # noqa: PLR0911 - one a form
+    arguments: Node | None, handles: Mapping[str, tuple[str, ...]], at: int = 0
+) -> Arguments | None:
+    """Read the arguments of a call; None if they are none of a test.
+
+    handles: variables that hold a suite.  at: how many come before the title.
+    """
+    given = list(named(arguments))[at:] if arguments is not None and arguments.type == "arguments" else []
     if not given:
         return None
     if len(given) > 1 and given[0].type == "identifier" and (outer := handles.get(text(given[0]))):
@@ -122,6 +133,13 @@ def titled(given: list[Node]) -> bool:
     return first.type not in NO_TITLE and len(given) > 1 and given[1].type in RUNNABLE
 
 
+def title_at(arguments: Node | None) -> int:
+    """Where the title probably is in a call of what may hand a test on: the last literal before a function."""
+    given = list(named(arguments)) if arguments is not None else []
+    first = next((number for number, one in enumerate(given) if one.type in FUNCTIONS), 0)
+    return max((number for number, one in enumerate(given[:first]) if one.type in LITERALS), default=0)
+
+
 def evident(arguments: Node | None) -> bool:
     """Whether arguments are a literal title and a function at their end, whatever it is wrapped in."""
     given = list(named(arguments)) if arguments is not None else []
@@ -139,3 +157,12 @@ def depends(argument: Node) -> bool:
     """Whether an options object has {skip: expression}, whose value shows only at run time."""
     told = members(argument) if argument.type == "object" else ()
     return any(key in DECIDING and value.type not in FIXED for key, value in told)
+
+
+def given_to(function: Node) -> str:
+    """Name of the first parameter of a function."""
+    if function.type not in FUNCTIONS:
+        return ""
+    one = function.child_by_field_name("parameter") or next(named(function.child_by_field_name("parameters")), None)
+    name = text(one.child_by_field_name("pattern") or one) if one is not None else ""
+    return name if name.isidentifier() else ""

@@ -4,7 +4,7 @@ A call is a dict: `root` and `mods` (see Callee), `title`, `line`, `column`, `en
 something to run, `loop` inside a loop, `when` where a condition decides, `options` that are set, `form` if no
 title comes first, `sub` if it is called on what is no known name, `outer` suites that it names, `calls` inside a
 suite, `subtests` inside a test, `own` if a member is none that runners know, `says` what it may say of the suite
-it stands in, alone if it can be nothing else.
+it stands in, alone if it can be nothing else, `at` if its title is not the first argument.
 """
 
 import re
@@ -16,35 +16,36 @@ from tree_sitter import Node
 
 from tasks.inventory.javascript import exports, imports
 from tasks.inventory.javascript.annotations import annotation, leaves, suite
-from tasks.inventory.javascript.arguments import FUNCTIONS, LITERALS, Arguments, evident, members, read
+from tasks.inventory.javascript.arguments import (
+    CONSTANT,
+    FUNCTIONS,
+    Arguments,
+    evident,
+    given_to,
+    members,
+    read,
+    title_at,
+)
 from tasks.inventory.javascript.bodies import METHODS, without
-from tasks.inventory.javascript.callee import Callee, borrowed, resolve
+from tasks.inventory.javascript.branches import IN_SOURCE, Step, decides, follow
+from tasks.inventory.javascript.callee import Callee, borrowed, resolve, tester
 from tasks.inventory.javascript.literals import required, string_of
 from tasks.inventory.javascript.modules import RUNNERS
-from tasks.inventory.javascript.vocabulary import ALLOWED, GLOBALS, KNOWN, SUBTESTS, SUITES, TESTS
+from tasks.inventory.javascript.vocabulary import ALLOWED, EACH, GLOBALS, KNOWN, SUBTESTS, SUITES, TELLING, TESTS
+from tasks.inventory.javascript.wrappers import declaration, may_stand, parameters, valued
 from tasks.inventory.model import Facts
-from tasks.inventory.syntax import column, end_line, line, named, parse, text
+from tasks.inventory.syntax import column, end_line, line, parse, text
 
 LOOPS: Final = frozenset({"for_statement", "for_in_statement", "while_statement", "do_statement"})
-BRANCHES: Final = frozenset({"if_statement", "ternary_expression", "switch_case", "switch_default"})
-#: methods whose callback runs once an element
-EACH: Final = frozenset({"forEach", "map", "flatMap", "filter", "reduce", "each", "forEachSeries", "times"})
-#: objects whose use tells the runner
-TELLING: Final = frozenset({"jest", "vi", "cy", "sinon", "jasmine", "QUnit", "Deno"})
+TELLS: Final = frozenset({"export_statement", "assignment_expression", "variable_declarator", "if_statement"})
+DECLARING: Final = frozenset({"function_declaration", "export_statement"})
+SCOPES: Final = FUNCTIONS | {"function_declaration"}
+#: functions in functions that hide names, more than any file has
+DEEPEST: Final = 20
 #: commands of Cypress, which stand in the bodies of tests alone
 CYPRESS: Final = re.compile(rb"\bcy\.")
-#: what sources ask for that hold tests of vitest themselves: it is there whenever these run
-IN_SOURCE: Final = b"import.meta.vitest"
 #: sources above this size are parsed once
 TWICE: Final = 262_144
-#: what `ruleTester.run` is given: a name, a rule, cases
-GIVEN: Final = 3
-#: what a variable may be given that means no test
-CONSTANT: Final = (
-    FUNCTIONS
-    | LITERALS
-    | {"object", "array", "number", "true", "false", "null", "regex", "new_expression", "class", "undefined"}
-)
 #: nodes that hold no calls of interest
 LEAVES: Final = frozenset(
     {"string", "template_string", "regex", "number", "comment", "type_annotation", "interface_declaration",
@@ -78,7 +79,9 @@ def begun(given: bytes, source: bytes, language: str) -> "tuple[Reading, list[di
     """Read a file once.  given: what is left of it."""
     reading = Reading(uses={"cy"} if b"cy." in source and CYPRESS.search(source) else set())
     reading.modules |= {"vitest"} if IN_SOURCE in source else set()
-    return reading, list(reading.walk(tree(given, language)))
+    root = tree(given, language)
+    reading.hoist(root)
+    return reading, list(reading.walk(root))
 
 
 def tree(source: bytes, language: str) -> Node:
@@ -101,6 +104,9 @@ class Reading:
     borrowed: set[str] = field(default_factory=set)  # those of them that seem to register tests
     exports: list[Node] = field(default_factory=list)
     handles: dict[str, tuple[str, ...]] = field(default_factory=dict)  # variables that hold a suite -> its titles
+    wrappers: set[int] = field(default_factory=set)  # where functions stand whose calls are the tests
+    wholes: bool = False  # whether a variable holds a runner's module
+    apart_in: int = 0  # functions around that hide names
 
     @property
     def renames(self) -> bool:
@@ -110,7 +116,7 @@ class Reading:
     def walk(self, node: Node, *, loop: bool = False) -> Iterator[dict[str, Any]]:
         """Calls below a node, those inside suites nested in them."""
         # a stack of its own: the nesting of a hostile file is not bounded by ours
-        stack = [(child, loop, False) for child in reversed(node.named_children)]
+        stack, wrappers = [(child, loop, False) for child in reversed(node.named_children)], self.wrappers
         while stack:
             child, inside, when = stack.pop()
             kind = child.type  # a new string each time it is asked for
@@ -118,27 +124,41 @@ class Reading:
                 if kind == "import_statement":
                     self.note(child)
                 continue
-            if kind == "export_statement":
-                self.exports.append(child)
-                if module := string_of(child.child_by_field_name("source")):
-                    self.modules.add(module)
-            elif kind == "variable_declarator":
-                self.note(child)
-            elif kind == "call_expression":
+            if kind in TELLS:
+                self.learn(child, kind, [] if inside or when else stack)  # in a loop a way out leads to the next round
+            if wrappers and child.start_byte in wrappers:
+                continue
+            if kind == "call_expression":
                 found = self.call(child, loop=inside)
                 if found is not None:
                     yield found | {"when": True} if when else found
                     continue
                 inside = inside or self.repeats(child)
             inside = inside or kind in LOOPS
-            when = (
-                when or (kind in BRANCHES and not in_source(child)) or (kind == "binary_expression" and is_guard(child))
-            )
-            stack += [(grandchild, inside, when) for grandchild in reversed(child.named_children)]
+            when = when or decides(child, kind)
+            if self.wholes and kind in SCOPES and (names := self.shadowed(child)):
+                yield from self.apart(child, names, loop=inside, when=when)
+            else:
+                stack += [(grandchild, inside, when) for grandchild in reversed(child.named_children)]
+
+    def shadowed(self, function: Node) -> set[str]:
+        """Names of runners that mean something else in a function: the test that it is given, for instance."""
+        names = parameters(function) if self.apart_in < DEEPEST else ()
+        return {name for name in names if name in self.aliases and self.aliases[name].whole}
+
+    def apart(self, function: Node, names: set[str], *, loop: bool, when: bool) -> Iterator[dict[str, Any]]:
+        """Calls in a function where some names are its parameters."""
+        hidden = {name: self.aliases.pop(name) for name in names}
+        self.apart_in += 1
+        yield from (found | {"when": True} if when else found for found in self.walk(function, loop=loop))
+        self.apart_in -= 1
+        self.aliases |= hidden
 
     def note(self, node: Node) -> None:
         """Learn from an import or a variable."""
         value = node.child_by_field_name("value") if node.type == "variable_declarator" else None
+        if value is not None and value.type in FUNCTIONS:
+            self.wrap(node, value)
         if value is not None and value.type in CONSTANT:
             target = node.child_by_field_name("name")
             if target is None or target.type != "object_pattern":
@@ -146,7 +166,8 @@ class Reading:
         modules, aliases = imports.read(node, self.aliases)
         self.modules |= modules
         self.aliases |= aliases
-        for name, origin in imports.foreign(node) if node.type == "import_statement" else ():
+        self.wholes = self.wholes or any(callee.whole for callee in aliases.values())
+        for name, origin in imports.foreign(node) if value is None or value.type == "call_expression" else ():
             self.foreign[name] = origin
             if name not in KNOWN and name not in aliases:
                 self.aliases[name] = borrowed(name)
@@ -155,6 +176,42 @@ class Reading:
             suite = callee is not None and callee.root in SUITES
             if suite and (given := read(value.child_by_field_name("arguments"), self.handles)) is not None:
                 self.handles[text(node.child_by_field_name("name"))] = (*given.outer, given.title)
+
+    def hoist(self, node: Node) -> None:
+        """Learn from functions that are declared in a file, perhaps after their use."""
+        children = [(child, child.type) for child in node.named_children]
+        declared = [declaration(child, kind) for child, kind in children if kind in DECLARING]
+        functions = [one for one in declared if one is not None and may_stand(one)]
+        for child, kind in children if functions else ():
+            if kind == "import_statement":
+                self.note(child)
+        for one in functions:
+            self.wrap(one, one)
+
+    def wrap(self, node: Node, function: Node) -> None:
+        """Note a function that stands for tests: what its calls are given, and not its body, declares them."""
+        if (callee := valued(function, self.aliases)) is not None:
+            self.aliases[text(node.child_by_field_name("name"))] = callee
+            self.wrappers.add(node.start_byte)
+
+    def learn(self, node: Node, kind: str, stack: list[Step]) -> None:
+        """Learn from an export, a variable, an assignment that may be an export, or a way out of what follows."""
+        if kind == "if_statement":
+            follow(node, stack)
+        elif kind == "variable_declarator":
+            self.note(node)
+        elif kind == "export_statement":
+            self.offer(node, node.child_by_field_name("value"))
+            if module := string_of(node.child_by_field_name("source")):
+                self.modules.add(module)
+        elif exports.is_common(node):
+            self.offer(node, node.child_by_field_name("right"))
+
+    def offer(self, node: Node, value: Node | None) -> None:
+        """Note what a file hands on.  value: perhaps a function that needs no name."""
+        self.exports.append(node)
+        if value is not None and value.type in FUNCTIONS and valued(value, self.aliases) is not None:
+            self.wrappers.add(value.start_byte)
 
     def repeats(self, call: Node) -> bool:
         """Whether callbacks given to this call run once an element; also notes what it is called on."""
@@ -172,11 +229,14 @@ class Reading:
         """Read a call that registers a suite or a test; None for any other."""
         function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
         callee = resolve(function, self.aliases) or tester(function, arguments)
-        told = annotation(node, callee, self.makes_suite) if callee is not None else None
-        given = read(arguments, self.handles) if callee is not None else None
+        if callee is None or callee.makes:
+            return None
+        told = annotation(node, callee, self.makes_suite) if callee.title is None else None
+        at = title_at(arguments) if callee.root[0] == "@" and callee.title is None else callee.title or 0
+        given = read(arguments, self.handles, at)
         if told is not None and (given is None or given.form != "function"):
             return told
-        if callee is None or given is None or (callee.sub and not given.registers):
+        if given is None or ((callee.sub or callee.title is not None) and not given.registers):
             return None
         if callee.root[0] == "@":
             if not given.registers or not ALLOWED.issuperset(callee.modifiers):
@@ -185,7 +245,8 @@ class Reading:
         if callee.extended and not evident(arguments):
             return None
         self.tell(function)
-        return self.fact(node, callee, given) | ({"loop": True} if loop else {}) | (told or {})
+        place = {"at": at} if at and callee.root[0] == "@" else {}
+        return self.fact(node, callee, given) | ({"loop": True} if loop else {}) | place | (told or {})
 
     def fact(self, node: Node, callee: Callee, given: Arguments) -> dict[str, Any]:
         """What is kept of a suite or a test."""
@@ -235,34 +296,3 @@ class Reading:
             function = function.child_by_field_name("object" if function.type == "member_expression" else "function")
         if function is not None and function.type == "identifier" and (name := text(function)) in GLOBALS:
             self.modules |= {name} & RUNNERS
-
-
-def in_source(node: Node) -> bool:
-    """Whether a branch is the one for tests in a source."""
-    condition = node.child_by_field_name("condition") if node.type == "if_statement" else None
-    return condition is not None and IN_SOURCE in (condition.text or b"")[:100]
-
-
-def is_guard(node: Node) -> bool:
-    """Whether a binary expression is `condition && call()` or the like."""
-    operator = node.child_by_field_name("operator")
-    return operator is not None and operator.type in ("&&", "||")
-
-
-def given_to(function: Node) -> str:
-    """Name of the first parameter of a function."""
-    if function.type not in FUNCTIONS:
-        return ""
-    one = function.child_by_field_name("parameter") or next(named(function.child_by_field_name("parameters")), None)
-    name = text(one.child_by_field_name("pattern") or one) if one is not None else ""
-    return name if name.isidentifier() else ""
-
-
-def tester(function: Node | None, arguments: Node | None) -> Callee | None:
-    """`ruleTester.run(name, rule, {valid, invalid})`: one definition, many cases."""
-    if function is None or function.type != "member_expression":
-        return None
-    if text(function.child_by_field_name("property")) != "run":
-        return None
-    runs = "tester" in text(function.child_by_field_name("object")).lower()
-    return Callee("test", ("each",)) if runs and sum(1 for _ in named(arguments)) >= GIVEN else None

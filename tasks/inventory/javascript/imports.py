@@ -8,12 +8,12 @@ from tree_sitter import Node
 from tasks.inventory.javascript.callee import TRANSPARENT, WHOLE, Callee, resolve
 from tasks.inventory.javascript.literals import required, string_of
 from tasks.inventory.javascript.modules import BDD, CASES, EXTENDED, RUNNERS, TABLES, is_own
-from tasks.inventory.javascript.vocabulary import KNOWN
+from tasks.inventory.javascript.vocabulary import KNOWN, MADE
 from tasks.inventory.syntax import named, text
 
 Aliases = dict[str, Callee]
 #: members whose call gives something to call, and registers nothing yet
-GIVING: Final = frozenset({"extend", "each", "for", "if", "skipIf", "runIf", "todoIf"})
+GIVING: Final = frozenset({"extend", "each", "for", "if", "skipIf", "runIf", "todoIf", MADE})
 
 
 def read(node: Node, aliases: Mapping[str, Callee]) -> tuple[set[str], Aliases]:
@@ -36,7 +36,10 @@ def _import(node: Node) -> tuple[set[str], Aliases]:
 
 
 def foreign(node: Node) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Names that an import statement takes from files of the repository: (name here, (module, name there))."""
+    """Names that an import or a require takes from files of the repository: (name here, (module, name there))."""
+    if node.type == "variable_declarator":
+        yield from _required(node)
+        return
     module = string_of(node.child_by_field_name("source")) or ""
     for part in (part for child in named(node) if child.type == "import_clause" for part in named(child)):
         if not is_own(module):
@@ -46,6 +49,21 @@ def foreign(node: Node) -> Iterator[tuple[str, tuple[str, str]]]:
         for child in named(part) if part.type == "named_imports" else ():
             name = text(child.child_by_field_name("name"))
             yield text(child.child_by_field_name("alias")) or name, (module, name)
+
+
+def _required(node: Node) -> Iterator[tuple[str, tuple[str, str]]]:
+    """`const {a, b: c} = require("./d")` and `const e = require("./d")`."""
+    target, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+    module = required(value) if value is not None else None
+    if target is None or module is None or not is_own(module):
+        return
+    if target.type == "identifier":
+        yield text(target), (module, "default")
+    for child in named(target) if target.type == "object_pattern" else ():
+        if child.type == "shorthand_property_identifier_pattern":
+            yield text(child), (module, text(child))
+        elif child.type == "pair_pattern":
+            yield text(child.child_by_field_name("value")), (module, text(child.child_by_field_name("key")))
 
 
 def canonical(module: str) -> str:
@@ -88,13 +106,20 @@ def _variable(node: Node, aliases: Mapping[str, Callee]) -> tuple[set[str], Alia
     callee = _whole(module) or resolve(value, aliases)
     if target.type != "identifier" or callee is None:
         return modules, {}
-    if callee.sub or (value.type == "call_expression" and not module and callee.modifiers[-1] not in GIVING):
+    if callee.sub or (value.type == "call_expression" and not module and not gives(callee)):
         return modules, {}
     if callee.root[0] == "@" and text(target) in KNOWN:  # what it says itself is as good as where it comes from
         return modules, {}
     # `test.extend(fixtures)` makes another `test`
     kept = tuple(modifier for modifier in callee.modifiers if modifier != "extend")
-    return modules, {text(target): Callee(callee.root, kept, whole=callee.whole)}
+    return modules, {
+        text(target): Callee(callee.root, kept, whole=callee.whole, makes=callee.makes, title=callee.title)
+    }
+
+
+def gives(callee: Callee) -> bool:
+    """Whether what was called gives something to call, and registers nothing yet."""
+    return bool(callee.modifiers) and callee.modifiers[-1] in GIVING
 
 
 def _pattern(node: Node) -> Iterator[tuple[str, Callee]]:

@@ -11,6 +11,8 @@ from tasks.inventory.project import Project, folder_of, joined
 
 ENDINGS: Final = ("", ".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts",
                   "/index.ts", "/index.tsx", "/index.js", "/index.mjs", "/index.cjs")  # fmt: skip
+#: a name for tests, its modifiers, whether it has to be called to be one, and which argument is the title
+Origin = tuple[str, tuple[str, ...], bool, int]
 #: files a name is handed on through
 STEPS: Final = 5
 #: how TypeScript spells files that it will have compiled
@@ -56,7 +58,7 @@ def reached(project: Project, paths: Iterable[str], facts: FactsByPath) -> Itera
                 yield target
 
 
-def lent(project: Project, path: str, facts: FactsByPath) -> dict[str, tuple[str, tuple[str, ...]]]:
+def lent(project: Project, path: str, facts: FactsByPath) -> dict[str, Origin]:
     """What the names mean that a file borrows from others to register tests by."""
     borrowed = facts[path].get("borrowed", {})
     origins = ((name, origin(project, path, module, there, facts)) for name, (module, there) in borrowed.items())
@@ -65,7 +67,7 @@ def lent(project: Project, path: str, facts: FactsByPath) -> dict[str, tuple[str
 
 def origin(
     project: Project, path: str, module: str, name: str, facts: FactsByPath, steps: int = STEPS
-) -> tuple[str, tuple[str, ...]] | None:
+) -> Origin | None:
     """Follow one name through the files that hand it on."""
     target = resolved(project, path, module)
     if target is None or target not in facts or steps <= 0:
@@ -73,9 +75,10 @@ def origin(
     exports = facts[target].get("exports", {})
     found = exports.get(name)
     if isinstance(found, list):
-        return found[0], tuple(found[1])
+        root, modifiers, makes, title = found
+        return root, tuple(modifiers), makes, title
     if isinstance(found, dict):
         return origin(project, target, found["from"], found["name"], facts, steps - 1)
     if "*" in exports:
         return origin(project, target, exports["*"], name, facts, steps - 1)
-    return (name, ()) if name in KNOWN else None
+    return (name, (), False, 0) if name in KNOWN else None

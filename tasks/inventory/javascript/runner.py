@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from tasks.inventory import globs
 from tasks.inventory.interface import Claim, Signal
-from tasks.inventory.javascript.configfiles import format_of
+from tasks.inventory.javascript.configfiles import format_of, is_data
 from tasks.inventory.javascript.links import lent, linked, reached
 from tasks.inventory.javascript.modules import ANNOUNCING, RUNNERS
 from tasks.inventory.javascript.names import likely
@@ -84,6 +84,8 @@ class RunnerScope:
         governing = [area for area in self.areas if below(path, area.folder)]
         if any(area.holds(path) for area in governing):
             return True
+        if is_data(path):  # what a file says there, an import of the runner as well, is said to another program
+            return False
         deepest = max((area.depth for area in governing), default=0)
         unknown = any(area.open for area in governing if area.depth == deepest)
         if not (unknown or all(area.loose for area in governing)) or not runner.usual(path):

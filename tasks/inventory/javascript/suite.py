@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from tasks.inventory.javascript.annotations import Said, said
-from tasks.inventory.javascript.vocabulary import ALLOWED, CONDITIONS, STATUSES, SUITES, TABLES
+from tasks.inventory.javascript.vocabulary import ALLOWED, CONDITIONS, MADE, STATUSES, SUITES, TABLES
 from tasks.inventory.model import IDLE, Facts, Test
 
 Call = dict[str, Any]
-Lent = Mapping[str, tuple[str, tuple[str, ...]]]
+Lent = Mapping[str, tuple[str, tuple[str, ...], bool, int]]
 
 PREFIXES: Final = {"x": "skipped", "f": "focused"}
 PREFIXED: Final = frozenset({"it", "test", "specify", "describe", "context", "suite"})
@@ -22,6 +22,7 @@ class Dialect:
     forms: calls without a title that are tests.  subtests: tests may hold tests.  bodiless: status of a
     test that was given nothing to run.  modules: `module` is a suite, which without a body holds what follows.
     annotates: `test.skip()` without a test speaks of the suite that it stands in.  benches: it has `bench`.
+    asserts: members that are assertions where no function is given.
     """
 
     forms: frozenset[str] = frozenset()
@@ -30,6 +31,7 @@ class Dialect:
     modules: bool = False
     annotates: bool = False
     benches: bool = False
+    asserts: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ class Rows:
     path: str
     framework: str
     dialect: Dialect
-    lent: Lent  # names from other files -> the known name and its modifiers
+    lent: Lent  # names from other files -> what they turn out to be
 
     def of(self, facts: Facts) -> Iterator[Test]:
         """In source order."""
@@ -85,7 +87,9 @@ class Rows:
         """A call by a name from another file as the call that it turns out to be."""
         if call["root"][0] != "@" or call["root"][1:] not in self.lent:
             return call
-        root, modifiers = self.lent[call["root"][1:]]
+        root, modifiers, makes, title = self.lent[call["root"][1:]]
+        if makes is not (MADE in call["mods"][:1]) or title != call.get("at", 0):
+            return call
         whole = {key: value for key, value in call.items() if key != "calls"} | {"root": root}
         whole["mods"] = [*modifiers, *call["mods"]]
         if root in SUITES or "describe" in whole["mods"]:
@@ -111,7 +115,7 @@ class Rows:
 
     def test(self, call: Call, around: Around) -> Iterator[Test]:
         """A test, then those in it."""
-        if not self.takes(call):
+        if not self.takes(call) or ("body" not in call and not self.dialect.asserts.isdisjoint(call["mods"])):
             return
         bodiless = None if "body" in call else self.dialect.bodiless
         status = status_of(call) or bodiless or around.status

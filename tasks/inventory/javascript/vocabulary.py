@@ -26,8 +26,11 @@ STATUSES: Final = (
 TABLES: Final = frozenset({"each", "for"})
 #: modifiers under which a condition decides what becomes of a test
 CONDITIONS: Final = frozenset({"skipIf", "runIf", "todoIf", "if"})
+#: stands among the modifiers for the call of a function that makes names for tests
+MADE: Final = "()"
 #: modifiers that leave a call a test
 HARMLESS: Final = CONDITIONS | {
+    MADE,
     "concurrent", "sequential", "serial", "parallel", "shuffle", "extend", "describe", "default", "cb"
 }  # fmt: skip
 ALLOWED: Final = HARMLESS | TABLES | {modifier for modifier, _ in STATUSES}
@@ -47,3 +50,7 @@ GLOBALS: Final = {
 }
 #: methods of the object a running test is given
 SUBTESTS: Final = frozenset({"test", "step"})
+#: methods whose callback runs once an element
+EACH: Final = frozenset({"forEach", "map", "flatMap", "filter", "reduce", "each", "forEachSeries", "times"})
+#: objects whose use tells the runner
+TELLING: Final = frozenset({"jest", "vi", "cy", "sinon", "jasmine", "QUnit", "Deno"})
