@@ -1,18 +1,17 @@
 """unittest: `test*` methods of classes whose bases end in a TestCase, through the whole repository.
 
 Where pytest is configured it runs these classes too, so its candidates count; elsewhere unittest's own
-discovery pattern `test*.py` is added, and everywhere those that a command gives it.
+discovery pattern `test*.py` is added with every package, and everywhere what a command gives it.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 
 from tasks.inventory.interface import Claim, Signal
 from tasks.inventory.model import Facts, FactsByPath, Test
 from tasks.inventory.project import Project
 from tasks.inventory.python import config
-from tasks.inventory.python.discovery import DISCOVERED, Discovery, discoveries
+from tasks.inventory.python.discovery import Told
 from tasks.inventory.python.suite import PythonSuite
 
 
@@ -21,16 +20,11 @@ class UnittestScope:
     """unittest in one repository."""
 
     suite: PythonSuite
-    discovers: bool  # nothing in the repository speaks of pytest
-    told: tuple[Discovery, ...] = ()
+    told: Told
 
     def wants(self, path: str) -> bool:
         """Take pytest's candidates, and those of discovery where it is the only runner."""
-        if not path.endswith(".py"):
-            return False
-        scope = self.suite.scope_of(path)
-        found = self.discovers and fnmatchcase(path.rpartition("/")[2], DISCOVERED)
-        return found or scope.collects(path) or any(one.takes(path) for one in self.told)
+        return path.endswith(".py") and (self.suite.scope_of(path).collects(path) or self.told.takes(path))
 
     def needs(self, facts: FactsByPath) -> set[str]:
         """Files that base classes come from."""
@@ -61,7 +55,8 @@ class Unittest:
         """Read every configuration of the repository."""
         suite = PythonSuite.of(project)
         spoken_of = any(scope.declared for scope in suite.scopes) or any(project.named("conftest.py"))
-        return UnittestScope(suite, not spoken_of, discoveries(project))
+        suite.told = Told.of(project, discovers=not spoken_of)
+        return UnittestScope(suite, suite.told)
 
 
 UNITTEST = Unittest()

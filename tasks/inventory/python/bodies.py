@@ -1,8 +1,8 @@
 """Python without the bodies of its functions, line for line: what they do is nobody's concern, and parsing costs most.
 
-Bodies are kept that return what may be a decorator, or write classes, and those of hooks: see `facts`.  A body ends
-where its indentation does, outside of brackets and strings.  The scan stops where that is in doubt, and what follows is
-parsed as it stands.
+Bodies are kept that return what may be a decorator, or write classes or functions, and those of hooks: see `facts`.  A
+body ends where its indentation does, outside of brackets and strings.  The scan stops where that is in doubt, and what
+follows is parsed as it stands.
 """
 
 import re
@@ -37,8 +37,15 @@ SCAN: Final = _pattern()
 FIRST: Final = re.compile(BLANK + rb"(?P<indent>[ \t]++)")
 FOLLOWING: Final = re.compile(BLANK + rb"(?P<indent>[ \t\r\f]*+)")
 HOOK: Final = re.compile(rb"def\s+pytest_(?:collection_modifyitems|itemcollected)\b")
-#: statements whose function is kept
-TELLING: Final = re.compile(rb"^([ \t]++)(?:return\b[^\n]*?(?:[.(\[\\]|skip)|class\b|@)", re.MULTILINE)
+#: statements whose function is kept, and functions in it, which count if it returns them
+TELLING: Final = re.compile(
+    rb"^([ \t]++)(?:return\b[^\n]*?(?:[.(\[\\]|skip|(?P<lambda>\blambda\b))|class\b|@|(?:async\s+)?def\s+(?P<def>\w+))",
+    re.MULTILINE,
+)
+RETURNED: Final = re.compile(rb"^[ \t]++return[ \t]++(\w++)[ \t;]*+(?:#|$)", re.MULTILINE)
+
+#: the end of a decorator that may skip
+HANDING: Final = re.compile(rb"^([ \t]++)return\s+\w+[ \t]*+(?:\#[^\n]*+)?$", re.MULTILINE)
 
 
 def without(source: bytes) -> bytes:
@@ -63,5 +70,14 @@ def without(source: bytes) -> bytes:
 
 
 def is_telling(source: bytes, start: int, end: int, indent: bytes) -> bool:
-    """Whether a statement of the body itself may give or write a class, or a decorator."""
-    return any(found[1] == indent for found in TELLING.finditer(source, start, end))
+    """Whether a statement of the body itself may give or write a class, or a decorator, or any gives a function."""
+    functions = set()
+    for found in TELLING.finditer(source, start, end):
+        if found["def"]:
+            functions.add(found["def"])
+        elif found[1] == indent or found["lambda"]:
+            return True
+    if functions and not functions.isdisjoint(RETURNED.findall(source, start, end)):
+        return True
+    handing = HANDING.finditer(source, start, end) if source.find(b"kip", start, end) > 0 else ()
+    return any(found[1] == indent for found in handing)

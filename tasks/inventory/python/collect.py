@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 from typing import Final, NamedTuple
 
 from tasks.inventory.python import marks
+from tasks.inventory.python.made import Makers
 from tasks.inventory.python.marks import Marks
 from tasks.inventory.python.names import Found, Names, bind
 
@@ -75,7 +76,12 @@ class Collector:
     names: Names
     rules: Rules
     orders: dict[tuple[str, int], list[Found]] = field(default_factory=dict)
+    makers: Makers = field(init=False)
     entered: set[int] = field(default_factory=set)  # classes met below one of a module's own
+
+    def __post_init__(self) -> None:
+        """Share the names."""
+        self.makers = Makers(self.names)
 
     def module(self, path: str) -> Iterator[Hit]:
         """Tests a run of this file would have."""
@@ -128,12 +134,18 @@ class Collector:
 
     def _methods(self, members: dict[str, Found], outer: Marks) -> Iterator[Hit]:
         """Tests of a TestCase; without any, its runTest."""
-        functions = {name: inner for name, inner in members.items() if inner.item["k"] == "def"}
         tests = [
-            inner for name, inner in functions.items() if matches(name, METHODS) and not marks.is_fixture(inner.item)
+            hit for name, inner in members.items() if matches(name, METHODS) for hit in self._method(inner, members)
         ]
-        for inner in tests or [functions[name] for name in functions if name == "runTest"]:
-            yield Hit(inner, outer | marks.own(self.names, inner.path, inner.item), in_case=True)
+        alone = self._method(members["runTest"], members) if not tests and "runTest" in members else ()
+        for hit in tests or alone:
+            yield hit._replace(marks=outer | hit.marks)
+
+    def _method(self, member: Found, members: dict[str, Found]) -> Iterator[Hit]:
+        """A member of a TestCase as a test, if it is a function: one that is written there, or that a call makes."""
+        given = marks.NONE if member.item["k"] == "def" else self.makers.made(member, members)
+        if given is not None and not marks.is_fixture(member.item):
+            yield Hit(member, marks.own(self.names, member.path, member.item) | given, in_case=True)
 
     def is_made(self, order: list[Found]) -> bool:
         """Whether a decorator or a base outside the repository gives the class an `__init__` or `__new__`."""

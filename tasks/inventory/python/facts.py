@@ -14,6 +14,8 @@ from tree_sitter import Node
 from tasks.inventory.model import Facts
 from tasks.inventory.python.bodies import without
 from tasks.inventory.python.hooks import HOOKS, gives
+from tasks.inventory.python.makers import makes
+from tasks.inventory.python.skipping import skips
 from tasks.inventory.syntax import column, end_line, line, named, parse, text
 
 Item = dict[str, Any]
@@ -25,6 +27,8 @@ LOOPS: Final = frozenset({"for_statement", "while_statement"})
 PLAIN: Final = frozenset({"with_statement", "block", "case_clause", "case_block"})
 NEVER: Final = frozenset({"TYPE_CHECKING", "typing.TYPE_CHECKING", "False", "0"})
 ALWAYS: Final = frozenset({"True", "1"})
+#: what a module raises that is not to be run
+LEFT: Final = ("SkipTest", "skip.Exception")
 WORDS: Final = frozenset({"identifier", "attribute", "dotted_name"})
 
 
@@ -42,6 +46,8 @@ def _statement(node: Node) -> Iterator[Item]:
     kind = node.type
     if kind == "expression_statement":
         yield from _expression(next(named(node), None))
+    elif kind == "raise_statement" and _raised(node).endswith(LEFT):
+        yield {"k": "skip"}
     elif kind == "function_definition":
         yield _function(node, [])
     elif kind == "class_definition":
@@ -56,6 +62,12 @@ def _statement(node: Node) -> Iterator[Item]:
         yield from _branches(node)
     elif kind in PLAIN or kind in OTHERWISE:
         yield from _body(node)
+
+
+def _raised(node: Node) -> str:
+    """What a statement raises."""
+    error = next(named(node), None)
+    return dotted_of(error) if error is not None else ""
 
 
 def _branches(node: Node) -> Iterator[Item]:
@@ -82,12 +94,16 @@ def _function(node: Node, marks: list[Mark]) -> Item:
     item: Item = {"k": "def", **_place(node)}
     if marks:
         item["marks"] = marks
-    if returned := list(_returns(node)):
-        item["returns"] = returned
-    if built := list(_built(node)):
-        item["built"] = built
-    if item["name"] in HOOKS and (given := gives(node)):
-        item["gives"] = given
+    if b"return" in (node.text or b""):
+        given = {
+            "returns": list(_returns(node)),
+            "built": list(_built(node)),
+            "makes": makes(node, marks_of),
+            "skips": skips(node),
+        }
+        item |= {key: found for key, found in given.items() if found}
+    if item["name"] in HOOKS and (hooked := gives(node)):
+        item["gives"] = hooked
     return item
 
 
@@ -171,12 +187,20 @@ def _assignment(node: Node) -> Iterator[Item]:
     if value.type in ("false", "none", "true"):
         item["const"] = text(value)
     if value.type == "call":
-        item["called"] = True
+        item["called"] = calls(value)
         if any(text(child) == item["name"] for child in named(value.child_by_field_name("arguments"))):
             item["again"] = True  # `test = decorator(test)`
     if strings := strings_of(value, alone=item["name"] == "__only_on__"):
         item["strings"] = strings
     yield {**item, "line": line(target), "add": True} if node.type == "augmented_assignment" else item
+
+
+def calls(node: Node | None) -> int | bool:
+    """How often something is called in a row: True for once, which is nearly always so."""
+    count = 0
+    while node is not None and node.type == "call":
+        node, count = node.child_by_field_name("function"), count + 1
+    return count if count > 1 else True
 
 
 def marks_of(node: Node | None) -> list[Mark]:

@@ -5,6 +5,8 @@ from typing import Final, NamedTuple
 
 from tasks.inventory.python.names import Item, Names
 
+#: what `skipping` says of a decorator that skips tests where they are defined, and not when they run
+CHOOSES: Final = "chooses"
 #: marks that skip under a condition
 CONDITIONAL: Final = frozenset({"skipif", "skipIf", "skipUnless", "skipUnlessDBFeature", "skipIfDBFeature"})
 SKIPS: Final = CONDITIONAL | {"skip"}
@@ -60,6 +62,9 @@ def read(names: Names, path: str, marks: Iterable[list[object]]) -> Marks:
     """Sum up marks written in a file."""
     total = NONE
     for dotted, cases in marks:
+        if (skips := skipping(names, path, str(dotted))) is not None:
+            total |= Marks(skipped=skips == CHOOSES, depends=True)
+            continue
         meant = meanings(names, path, str(dotted))
         word = last_word(meant)
         called = frozenset(one.rpartition(".")[2] for one in meant if ".mark." in f".{one}")
@@ -71,6 +76,13 @@ def read(names: Names, path: str, marks: Iterable[list[object]]) -> Marks:
                 word in SKIPS, word in FAILS, always=word in SKIPS and not depends, depends=depends, names=called
             )
     return total
+
+
+def skipping(names: Names, path: str, dotted: str) -> str | None:
+    """How a decorator of the repository skips under a condition; None for any other."""
+    meaning = names.meaning(path, dotted)
+    skips: str | None = None if isinstance(meaning, str) else meaning.item.get("skips")
+    return skips
 
 
 def meanings(names: Names, path: str, dotted: str) -> list[str]:

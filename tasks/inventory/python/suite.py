@@ -6,7 +6,7 @@ from typing import Any
 
 from tasks.inventory.model import FactsByPath, Test
 from tasks.inventory.project import Project, below
-from tasks.inventory.python.collect import Collector, Hit, Rules
+from tasks.inventory.python.collect import METHODS, Collector, Hit, Rules
 from tasks.inventory.python.config import (
     Giving,
     PytestScope,
@@ -15,6 +15,7 @@ from tasks.inventory.python.config import (
     scope_of,
     scopes,
 )
+from tasks.inventory.python.discovery import Told
 from tasks.inventory.python.marks import Marks, given
 from tasks.inventory.python.names import Item, Names, last_names
 from tasks.inventory.python.rounds import Rounds
@@ -31,7 +32,10 @@ class PythonSuite:
     located: dict[tuple[str, str, int], str | None] = field(default_factory=dict)
     rounds: Rounds = field(default_factory=Rounds)
     folded: dict[tuple[str, ...], list[list[Hit]]] = field(default_factory=dict)
+    collected: dict[str, list[Hit]] = field(default_factory=dict)
+    collectors: dict[Rules, Collector] = field(default_factory=dict)
     hooks: dict[str, Giving] = field(default_factory=dict)
+    told: Told | None = None  # what unittest loads by itself
 
     @classmethod
     def of(cls, project: Project) -> "PythonSuite":
@@ -66,7 +70,8 @@ class PythonSuite:
     def sources(self, names: Names, path: str) -> Iterator[str]:
         """Files that one file leads to; of a file that is no candidate only classes count."""
         self.project.beat()
-        leads = self.leads if self.scope_of(path).collects(path) else self.bases
+        loads = self.told is not None and self.told.takes(path)
+        leads = self.leads if loads or self.scope_of(path).collects(path) else self.bases
         for item in names.body(path):
             for dotted in leads(path, item):
                 yield from names.needed(path, dotted, item)
@@ -88,10 +93,11 @@ class PythonSuite:
             yield from (value[0] for value in item["values"])
         elif item["k"] == "set":
             marks = item["name"] == "pytestmark" or self.scope_of(path).rules.is_class(item["name"])
+            marks = marks or ("called" in item and item["name"].startswith(METHODS))
             yield from (value[0] for value in item["values"] if marks or "TestCase" in value[0])
         elif item["k"] == "import" and item.get("of"):
             rules = self.scope_of(path).rules
-            if rules.is_function(item["name"]) or rules.is_class(item["name"]) or item["name"].endswith("TestCase"):
+            if rules.is_function(item["name"]) or rules.is_class(item["name"]) or "Test" in item["name"]:
                 yield item["name"]
 
     def tests(self, owned: Sequence[str], facts: FactsByPath, *, framework: str, in_case: bool) -> Iterator[Test]:
@@ -103,22 +109,29 @@ class PythonSuite:
 
     def collect(self, owned: Sequence[str], facts: FactsByPath) -> list[list[Hit]]:
         """Collect every file and fold what several classes or files share to one definition."""
-        names = self.names(facts)
-        collectors: dict[Rules, Collector] = {}
         folded: dict[tuple[Any, ...], list[Hit]] = {}
         for path in owned:
-            self.project.beat()
-            scope = self.scope_of(path)
-            rules = self.rules(path)
-            collector = collectors.setdefault(rules, Collector(names, rules))
-            giving = [rule for folder, given_there in self.hooks.items() if below(path, folder) for rule in given_there]
-            for hit in collector.module(path):
-                if scope.drops(path, hit):
-                    continue
-                if giving and hit.marks.names:
-                    hit = hit._replace(marks=given(hit.marks, giving, scope.options))  # noqa: PLW2901 - the same test
+            if path not in self.collected:  # the frameworks share most of their files
+                self.project.beat()
+                self.collected[path] = list(self.hits(path, facts))
+            for hit in self.collected[path]:
                 folded.setdefault((*hit.place, hit.in_case), []).append(hit)
         return list(folded.values())
+
+    def hits(self, path: str, facts: FactsByPath) -> Iterator[Hit]:
+        """Tests that a run would collect from one file."""
+        scope, rules = self.scope_of(path), self.rules(path)
+        if rules not in self.collectors:
+            known = next(iter(self.collectors.values()), None)
+            self.collectors[rules] = Collector(known.names if known else self.names(facts), rules)
+        giving = [rule for folder, given_there in self.hooks.items() if below(path, folder) for rule in given_there]
+        for hit in self.collectors[rules].module(path):
+            if scope.drops(path, hit):
+                continue
+            if giving and hit.marks.names:
+                yield hit._replace(marks=given(hit.marks, giving, scope.options))
+            else:
+                yield hit
 
 
 def weight(marks: Marks) -> tuple[bool, ...]:
