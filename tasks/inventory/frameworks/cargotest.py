@@ -10,7 +10,7 @@ from typing import Final
 
 from tasks.inventory.interface import Claim, Signal
 from tasks.inventory.model import Facts, FactsByPath, Test
-from tasks.inventory.project import Project
+from tasks.inventory.project import Project, above, folder_of, joined
 from tasks.inventory.rust.collect import Collector
 from tasks.inventory.rust.commands import is_command_file
 from tasks.inventory.rust.crates import Crates
@@ -29,8 +29,12 @@ class CargoScope:
     project: Project
 
     def wants(self, path: str) -> bool:
-        """Every Rust file outside of what a build leaves."""
-        return path.endswith(".rs") and "target" not in path.split("/")[:-1]
+        """Every Rust file outside of what a build leaves: a folder `target` beside a manifest, and no other."""
+        return path.endswith(".rs") and not any(self.is_built(folder) for folder in above(path))
+
+    def is_built(self, folder: str) -> bool:
+        """Whether cargo writes to this folder."""
+        return folder.rpartition("/")[2] == "target" and joined(folder_of(folder), "Cargo.toml") in self.project.configs
 
     def needs(self, facts: FactsByPath) -> set[str]:  # noqa: ARG002 - the interface has it
         """All there is has been asked for."""

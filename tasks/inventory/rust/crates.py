@@ -4,8 +4,9 @@ A file that nothing leads to, such as an input of a compile test, is never run. 
 certain counts as reached.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
 
 from tasks.inventory.languages import written_in
 from tasks.inventory.model import Facts
@@ -13,10 +14,15 @@ from tasks.inventory.project import Project, folder_of, joined
 from tasks.inventory.rust.commands import is_command_file
 from tasks.inventory.rust.conditions import Switches
 from tasks.inventory.rust.features import Features
+from tasks.inventory.rust.harness import Shadows
 from tasks.inventory.rust.macros import Macros
 from tasks.inventory.rust.modules import leads
-from tasks.inventory.rust.targets import Files, roots
+from tasks.inventory.rust.targets import Files, Root, roots
 from tasks.inventory.rust.workspaces import members
+
+#: files by which other tools build Rust
+BUILDS: Final = ("BUILD", "BUILD.bazel", "BUCK", "TARGETS", "BUILD.gn", "Android.bp", "meson.build", "Kbuild",
+                 "rust-project.json")  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -32,6 +38,8 @@ class Crates:
     reached: set[str] = field(default_factory=set)
     certain: set[str] = field(default_factory=set)  # reached whatever the conditions
     opened: set[str] = field(default_factory=set)
+    paths: Collection[str] = frozenset()  # every file of the repository
+    others: dict[str, bool] = field(default_factory=dict)  # folder -> whether another tool builds it
 
     @classmethod
     def of(cls, project: Project, facts: Mapping[str, Facts], macros: Macros) -> "Crates":
@@ -40,12 +48,27 @@ class Crates:
         told = [project.data(path) or {} for path in project.configs if is_command_file(path)]
         flags = {flag for one in written_in("rust", facts) for flag in one.get("flags", ())}
         packages = members(manifests, {place for one in told for place in one.get("places", ())})
-        crates = cls(facts, Files.of(facts), packages, Features.of(told, manifests, flags), macros)
+        crates = cls(facts, Files.of(facts), packages, Features.of(told, manifests, flags), macros, paths=project.paths)
+        # of a manifest that could not be read nobody knows what it builds
+        crates.others = {folder: True for folder, one in manifests.items() if not one.keys() & {"package", "workspace"}}
+        shadows = Shadows(manifests, facts, crates.package_of)
         for folder, runs in sorted(crates.folders.items()):
             if runs:
                 project.beat()
-                crates.follow(roots(folder, manifests[folder], crates.files, crates.switched(folder)), folder)
+                for root in roots(folder, manifests[folder], crates.files, crates.switched(folder)):
+                    crates.enter(root, folder, shadows)
         return crates
+
+    def enter(self, root: Root, package: str, shadows: Shadows) -> None:
+        """Reach one crate; with a harness of its own only files whose `test` is not the compiler's."""
+        if root.standard or shadows.in_crate(root.path, package):
+            self.follow(iter([root.path]), package)
+            return
+        alone = replace(self, reached=set(), certain=set(), opened=set())
+        alone.follow(iter([root.path]), package)
+        own = {path for path in alone.reached if shadows.in_file(path, package)}
+        self.reached |= own
+        self.certain |= own & alone.certain
 
     def follow(self, found: Iterator[str], package: str) -> None:
         """Reach what crate roots lead to."""
@@ -108,4 +131,11 @@ class Crates:
 
     def runs(self, path: str) -> bool:
         """Whether tests in a file would be run."""
-        return self.package_of(path) is None or path in self.reached
+        return self.tooled(folder_of(path)) if self.package_of(path) is None else path in self.reached
+
+    def tooled(self, folder: str) -> bool:
+        """Whether another tool builds a folder that is in no package; else it holds the input of some program."""
+        if folder not in self.others:
+            above_it = self.tooled(folder_of(folder)) if folder else False
+            self.others[folder] = above_it or any(joined(folder, name) in self.paths for name in BUILDS)
+        return self.others[folder]

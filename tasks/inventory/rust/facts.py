@@ -1,9 +1,9 @@
 """Facts of one Rust file: what may be a test, the modules around it, macros and their uses.
 
 An item is a dict; `k` says which: fn (with attributes), mod (inline, with items), file (`mod a;`), macro (a
-macro_rules definition) or call (a macro used where items stand).  An attribute is `[path, tokens]`.  `when` marks
-what is there under a condition only, `features` is what that says of Cargo features and compiler flags.  The
-`flags` of a file are those it gives the compiler as a build script.
+macro_rules definition), call (a macro used where items stand), use or extern (see `imports`).  An attribute is
+`[path, tokens]`.  `when` marks what is there under a condition only, `features` is what that says of Cargo features
+and compiler flags.  The `flags` of a file are those it gives the compiler as a build script.
 """
 
 import re
@@ -16,6 +16,7 @@ from tasks.inventory.model import Facts
 from tasks.inventory.rust import conditions, tokens
 from tasks.inventory.rust.attributes import depends
 from tasks.inventory.rust.bodies import without
+from tasks.inventory.rust.imports import extern, used
 from tasks.inventory.syntax import column, end_line, line, parse, text
 
 Item = dict[str, Any]
@@ -81,6 +82,10 @@ def _item(node: Node, attributes: list[list[Any]], depth: int) -> Iterator[Item]
     elif node.type == "macro_definition":
         conditional = {"cfg": True} if any(one[0] == "cfg" for one in attributes) else {}
         yield from ({**item, **conditional} for item in _macro(node))
+    elif node.type == "use_declaration":
+        yield from used(node)
+    elif node.type == "extern_crate_declaration":
+        yield from extern(node, attributes)
     elif node.type == "macro_invocation":
         yield from ({**item, **_conditions(attributes)} for item in _call(node))
     elif node.type in ("expression_statement", "ERROR") and depth < DEPTH:

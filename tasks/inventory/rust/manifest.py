@@ -18,6 +18,7 @@ def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - the interf
     """Read one manifest: {"data": {"package", "lib", "bin", "test", "bench", "example", "workspace", "features", ...}}.
 
     asks: (package, features) that its dependencies are wanted with; renamed: dependency -> its package's name.
+    needs: dependencies, as code calls them.
     """
     document = tomllib.loads(source.decode())
     data: dict[str, Any] = {
@@ -36,6 +37,7 @@ def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - the interf
         [_package(key, one), wanted] for key, one in found if (wanted := _strings(one.get("features")))
     )
     data["renamed"] = {key: _package(key, one) for key, one in found if _package(key, one) != key}
+    data["needs"] = sorted(set(_needed(document)))
     if isinstance(workspace, dict):
         data["workspace"] = {key: _strings(workspace.get(key)) for key in ("members", "exclude")}
     return {"data": data}
@@ -50,6 +52,15 @@ def _dependencies(table: dict[str, Any], depth: int) -> Iterator[tuple[str, dict
             yield from ((name, one) for name, one in value.items() if isinstance(one, dict))
         elif key in ("target", "workspace") or depth:
             yield from _dependencies(value, depth + 1)
+
+
+def _needed(table: dict[str, Any]) -> Iterator[str]:
+    """Names of a package's dependencies, whatever platform they are for."""
+    tables = [table, *(table["target"].values() if isinstance(table.get("target"), dict) else ())]
+    for one in tables:
+        for key, value in one.items() if isinstance(one, dict) else ():
+            if key in ("dependencies", "dev-dependencies", "build-dependencies") and isinstance(value, dict):
+                yield from value
 
 
 def _package(key: str, dependency: dict[str, Any]) -> str:

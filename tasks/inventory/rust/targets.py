@@ -1,8 +1,8 @@
-"""Crate roots of one package that `cargo test` runs with the standard harness."""
+"""Crate roots of one package that `cargo test` runs, with the standard harness or one of their own."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from tasks.inventory.project import folder_of, joined
 from tasks.inventory.rust.conditions import Switches
@@ -14,6 +14,13 @@ KINDS: Final = {
     "bench": ("benches", "autobenches", False),
     "example": ("examples", "autoexamples", False),
 }
+
+
+class Root(NamedTuple):
+    """First file of a crate.  standard: the compiler's harness runs its tests."""
+
+    path: str
+    standard: bool = True
 
 
 @dataclass(slots=True)
@@ -52,11 +59,11 @@ class Files:
             todo += self.inner.get(one, ())
 
 
-def roots(folder: str, manifest: Mapping[str, Any], files: Files, switches: Switches) -> Iterator[str]:
+def roots(folder: str, manifest: Mapping[str, Any], files: Files, switches: Switches) -> Iterator[Root]:
     """Roots of the package in a folder; a target that requires a feature which is never on is left out."""
     lib, own = manifest.get("lib") or {}, package(manifest).get("name", "")
     if is_tested(lib, default=True):
-        yield joined(folder, lib.get("path", "src/lib.rs"))
+        yield Root(joined(folder, lib.get("path", "src/lib.rs")), is_standard(lib))
     for kind, (place, switch, default) in KINDS.items():
         declared = manifest.get(kind) or []
         said = {path: target for target in declared for path in _paths(folder, place, target, own)}
@@ -65,7 +72,7 @@ def roots(folder: str, manifest: Mapping[str, Any], files: Files, switches: Swit
             target = said.get(path, {})
             lacks = any(switches.has(one) is False for one in target.get("required-features", ()))
             if path in files.paths and is_tested(target, default=default) and not lacks:
-                yield path
+                yield Root(path, is_standard(target))
 
 
 def package(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -75,8 +82,13 @@ def package(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def is_tested(target: Mapping[str, Any], *, default: bool) -> bool:
+    """Whether a target is built for a test run, as its own table has it."""
+    return bool(target.get("test", default))
+
+
+def is_standard(target: Mapping[str, Any]) -> bool:
     """Whether a target's own table leaves its tests to the standard harness."""
-    return bool(target.get("test", default)) and target.get("harness") is not False
+    return target.get("harness") is not False
 
 
 def _paths(folder: str, place: str, target: Mapping[str, Any], package_name: str) -> list[str]:
