@@ -35,6 +35,7 @@ class Around:
     in_method: bool = False
     depends: bool = False  # a condition decides
     used: frozenset[str] = frozenset()  # names of shared groups that are included; an empty one stands for any
+    near: frozenset[str] = frozenset()  # those that are included where a group of this file is known
 
 
 @dataclass(slots=True)
@@ -64,11 +65,15 @@ class RSpecScope:
     def tests(self, owned: Sequence[str], facts: FactsByPath) -> Iterable[Test]:
         """Examples; of files that are only loaded by others, those in shared groups."""
         used = included(written_in("ruby", facts))
+        carried = frozenset(
+            name for one in written_in("ruby", facts) for names in one.get("within", {}).values() for name in names
+        )
         for path in owned:
             items = facts[path].get("items", [])
             runs = self.runs(path)
             if runs or not declares(items):
-                yield from rows(path, items, Around(shared_only=not runs, used=used))
+                near = (carried | set(facts[path].get("shares", ()))) & used
+                yield from rows(path, items, Around(shared_only=not runs, used=used, near=near))
 
     def runs(self, path: str) -> bool:
         """Whether its groups are run: by the runner itself, or because a file that is read requires it."""
@@ -118,13 +123,17 @@ def called(path: str, item: Item, around: Around) -> Iterator[Test]:
     """Examples of a group, or one example."""
     method = item["m"]
     if method in GROUPS:
-        unused = method in SHARED and "tagged" not in item and around.used.isdisjoint(("", item["title"]))
+        # one in another group is known there alone: what other files include by a computed name is none of it
+        used = around.near if around.suites else around.used
+        unused = method in SHARED and "tagged" not in item and used.isdisjoint(("", item["title"]))
         if unused or (around.shared_only and method not in SHARED):
             return
         inner = replace(around, suites=(*around.suites, item["title"]), status=status_of(item) or around.status)
         yield from rows(path, item["body"], replace(inner, declares=True, shared_only=False, in_module=False))
     elif method in RSPEC_EXAMPLES and around.declares and not (around.in_method and is_word(item)):
-        status = status_of(item) or around.status if "block" in item else status_of(item) or "todo"
+        status = status_of(item) or around.status
+        if "block" not in item and status_of(item) != "skipped":  # nothing that could fail or be in focus
+            status = "todo"
         yield Test(
             file=path,
             framework="rspec",

@@ -5,6 +5,7 @@ is the `end` of it.  A body in which a text is still open there, or which skips 
 """
 
 import re
+from bisect import bisect_right
 from functools import lru_cache
 from typing import Final
 
@@ -59,3 +60,22 @@ def is_open(body: bytes) -> bool:
         return False
     lines = {line.strip() for line in body.split(b"\n")}
     return any(found[2] not in lines for found in OPENING.finditer(body))
+
+
+def plain(source: bytes) -> bytes:
+    """Leave texts out that end at a line of their own, for a grammar that lost its way in one."""
+    lines = source.split(b"\n")
+    places: dict[bytes, list[int]] = {}
+    for number, line in enumerate(lines):
+        places.setdefault(line.strip(), []).append(number)
+    at = 0
+    while at < len(lines):
+        head = at
+        for found in OPENING.finditer(lines[head]) if not lines[head].lstrip().startswith(b"#") else ():
+            known = places.get(found[2], [])
+            after = bisect_right(known, at)
+            if after < len(known):  # without an end it is no text
+                lines[at + 1 : known[after]] = [b""] * (known[after] - at - 1)
+                at = known[after]
+        at += 1
+    return b"\n".join(lines)

@@ -13,7 +13,7 @@ from tree_sitter import Node
 
 from tasks.inventory.model import Facts
 from tasks.inventory.ruby import literals
-from tasks.inventory.ruby.blank import blanked
+from tasks.inventory.ruby.blank import blanked, plain
 from tasks.inventory.ruby.calls import MIXING, is_declaration, mixed_in
 from tasks.inventory.ruby.words import (
     BEHAVES,
@@ -56,13 +56,22 @@ LONGEST: Final = 300
 def extract(source: bytes, language: str) -> Facts:
     """Read one file: {"requires", "uses", "shares": names given to calls, "within": those by shared group, "items"}."""
     reading = Reading()
-    items = list(reading.items(parse(blanked(source), language), 0))
+    items = list(reading.items(tree(blanked(source), language), 0))
     shares: dict[str, Any] = {"shares": sorted(reading.shares)} if reading.shares else {}
     if calls := reading.calls - KNOWN:
         shares["calls"] = sorted(calls)
     if within := {title: sorted(names) for title, names in sorted(reading.within.items()) if names}:
         shares["within"] = within
     return {"requires": sorted(reading.requires), "uses": sorted(reading.uses), **shares, "items": items}
+
+
+def tree(source: bytes, language: str) -> Node:
+    """Parse a file; one that the grammar stumbles over, without its texts, if these were the reason."""
+    root = parse(source, language)
+    if not root.has_error or b"<<" not in source:
+        return root
+    other = parse(plain(source), language)
+    return root if other.has_error else other
 
 
 class Reading:
