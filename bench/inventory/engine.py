@@ -13,7 +13,8 @@ from pathlib import Path
 
 from bench.inventory.commits import next_commit
 from tasks.inventory import Facts, FactsKey, ParseLimits, Source, fetched, inventory, resolve
-from tasks.inventory.repository import Refusal, Repository
+from tasks.inventory.objects import Refusal
+from tasks.inventory.repository import Repository
 
 ROUNDS = 3
 WORD = re.compile(rb"(?i)\b(test|describe|it|spec)\w*")

@@ -2,45 +2,21 @@
 
 Works on rows, so that stored results can be compared as well as fresh ones.  Subtests are part of their test and
 are not compared; nor are files that could not be read on one of the two sides, for nobody knows what is in them.
+Rows are packed (tasks/inventory/shelf.py) and opened a file at a time, so two inventories of 100,000 tests fit.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
+from tasks.inventory.changes import Change, Changes, Rows
 from tasks.inventory.model import Inventory
-from tasks.inventory.pairs import Key, Row, by_place, in_order, key_of, likely_files
+from tasks.inventory.pairs import Row, by_place, in_order, key_of, likely_files
+from tasks.inventory.shelf import Book, Listed, Packer, Shelf, opened
 
-
-class Listed(NamedTuple):
-    """One file of an inventory.  tests: its rows, in order; skipped: why it could not be read."""
-
-    path: str
-    blob_id: str
-    tests: Sequence[Row]
-    skipped: str | None = None
-
-
-class Change(NamedTuple):
-    """One test on both sides."""
-
-    before: Row
-    after: Row
-
-    @property
-    def is_moved(self) -> bool:
-        """Whether it stands in another file."""
-        return bool(self.before["file"] != self.after["file"])
-
-    @property
-    def is_renamed(self) -> bool:
-        """Whether it, or a suite around it, has another name."""
-        return key_of(self.before) != key_of(self.after)
-
-    @property
-    def is_switched(self) -> bool:
-        """Whether its status is another."""
-        return bool(self.before["status"] != self.after["status"])
+#: groups of changes, in the order they are shown in
+GROUPS = ("added", "removed", "moved", "renamed", "status_changed")
 
 
 @dataclass(slots=True)
@@ -50,13 +26,19 @@ class Comparison:
     A test whose status changed may have been moved or renamed as well.  unknown: files left out.
     """
 
-    added: list[Row] = field(default_factory=list)
-    removed: list[Row] = field(default_factory=list)
-    moved: list[Change] = field(default_factory=list)
-    renamed: list[Change] = field(default_factory=list)
-    status_changed: list[Change] = field(default_factory=list)
+    added: Rows
+    removed: Rows
+    moved: Changes
+    renamed: Changes
+    status_changed: Changes
     unchanged: int = 0
     unknown: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, old: Shelf, new: Shelf, unknown: Iterable[str]) -> "Comparison":
+        """One without changes."""
+        moved, renamed, switched = (Changes(old, new) for _ in range(3))
+        return cls(Rows(new), Rows(old), moved, renamed, switched, unknown=sorted(unknown))
 
     def totals(self) -> dict[str, int]:
         """How many of each."""
@@ -72,51 +54,50 @@ class Comparison:
         }
         return {"totals": self.totals(), **rows, **pairs, "unknown": self.unknown[:most]}
 
+    def note(self, before: int, after: int, *, is_renamed: bool, is_moved: bool, is_switched: bool) -> None:
+        """Sort a pair of rows, by their numbers, into its groups."""
+        if is_renamed:
+            self.renamed.add(before, after)
+        elif is_moved:
+            self.moved.add(before, after)
+        if is_switched:
+            self.status_changed.add(before, after)
+        elif not is_renamed and not is_moved:
+            self.unchanged += 1
 
-#: groups of changes, in the order they are shown in
-GROUPS = ("added", "removed", "moved", "renamed", "status_changed")
 
-
-def listed(inventory: Inventory) -> list[Listed]:
+def listed(inventory: Inventory) -> Iterator[Listed]:
     """Files of an inventory."""
-    return [
-        Listed(file.path, file.blob_id, [test.row() for test in file.tests], file.skipped) for file in inventory.files
-    ]
+    for file in inventory.files:
+        yield Listed(file.path, file.blob_id, [test.row() for test in file.tests], file.skipped)
 
 
 def compare(before: Iterable[Listed], after: Iterable[Listed]) -> Comparison:
-    """Follow every test from one side to the other."""
-    old, new = {file.path: file for file in before}, {file.path: file for file in after}
-    unknown = {path for path, file in (*old.items(), *new.items()) if file.skipped}
-    found = Comparison(unknown=sorted(unknown))
-    old, new = ({path: counted(file) for path, file in side.items() if path not in unknown} for side in (old, new))
-    removed: list[Row] = []
-    added: list[Row] = []
+    """Follow every test from one side to the other.  Each side is read once, one file at a time."""
+    packer = Packer()
+    sides = packer.books(before), packer.books(after)
+    unknown = {book.path for side in sides for book in side if book.skipped}
+    old, new = (Shelf([book for book in side if book.path not in unknown]) for side in sides)
+    found = Comparison.of(old, new, unknown)
+    gone, come = array("q"), array("q")
     for one, other in paired(old, new):
-        changes, gone, come = matched(one.tests if one else (), other.tests if other else ())
-        note(found, changes)
-        removed += gone
-        added += come
-    elsewhere, gone, come = in_order(removed, added)
-    note(found, (Change(*pair) for pair in elsewhere))
-    found.removed, found.added = sorted(gone, key=place_of), sorted(come, key=place_of)
-    for group in (found.moved, found.renamed, found.status_changed):
-        group.sort(key=lambda change: place_of(change.after))
+        if one and other:
+            _matched(found, one, other, gone, come)
+        elif one:
+            gone.extend(one.numbers)
+        elif other:
+            come.extend(other.numbers)
+    _elsewhere(found, old, gone, new, come)
+    for name in GROUPS:
+        getattr(found, name).sort()
     return found
 
 
-def counted(file: Listed) -> Listed:
-    """A file without subtests; every row says where it stands."""
-    rows = [{"file": file.path, **row} for row in file.tests if row.get("kind") != "subtest"]
-    return file._replace(tests=rows)
-
-
-def paired(old: Mapping[str, Listed], new: Mapping[str, Listed]) -> Iterator[tuple[Listed | None, Listed | None]]:
+def paired(old: Shelf, new: Shelf) -> Iterator[tuple[Book | None, Book | None]]:
     """Every file with the one it was or became; alone if there is none."""
-    for path in old.keys() & new.keys():
-        yield old[path], new[path]
-    gone = {path: old[path] for path in sorted(old.keys() - new.keys())}
-    come = {path: new[path] for path in sorted(new.keys() - old.keys())}
+    gone, come = {book.path: book for book in old.books}, {book.path: book for book in new.books}
+    for path in [book.path for book in new.books if book.path in gone]:
+        yield gone.pop(path), come.pop(path)
     for path, target in likely_files(gone, come):
         yield gone.pop(path), come.pop(target)
     yield from ((file, None) for file in gone.values())
@@ -130,19 +111,38 @@ def matched(old: Sequence[Row], new: Sequence[Row]) -> tuple[list[Change], list[
     return [Change(*pair) for pair in (*pairs, *further)], gone, come
 
 
-def note(found: Comparison, changes: Iterable[Change]) -> None:
-    """Sort changes into their groups."""
+def _matched(found: Comparison, one: Book, other: Book, gone: "array[int]", come: "array[int]") -> None:
+    old, new = opened(one), opened(other)
+    numbers = {id(row): number for number, row in zip((*one.numbers, *other.numbers), (*old, *new), strict=True)}
+    changes, left, new_ones = matched(old, new)
     for change in changes:
-        if change.is_renamed:
-            found.renamed.append(change)
-        elif change.is_moved:
-            found.moved.append(change)
-        if change.is_switched:
-            found.status_changed.append(change)
-        elif not change.is_renamed and not change.is_moved:
-            found.unchanged += 1
+        found.note(
+            numbers[id(change.before)],
+            numbers[id(change.after)],
+            is_renamed=key_of(change.before) != key_of(change.after),
+            is_moved=one.path != other.path,
+            is_switched=change.before["status"] != change.after["status"],
+        )
+    gone.extend(numbers[id(row)] for row in left)
+    come.extend(numbers[id(row)] for row in new_ones)
 
 
-def place_of(row: Row) -> tuple[str, int, int, Key]:
-    """Order of rows in every listing."""
-    return (row["file"], row["line"], row.get("column", 1), key_of(row))
+def _elsewhere(found: Comparison, old: Shelf, gone: "array[int]", new: Shelf, come: "array[int]") -> None:
+    """Tests of one name in different files: the first with the first.  Both sides are sorted, as a table is large."""
+    lost, won = sorted(sorted(gone), key=old.key), sorted(sorted(come), key=new.key)
+    here = there = 0
+    while here < len(lost) and there < len(won):
+        before, after = lost[here], won[there]
+        key, other = old.key(before), new.key(after)
+        if key == other:
+            moved, switched = old.book(before).path != new.book(after).path, old.status(before) != new.status(after)
+            found.note(before, after, is_renamed=False, is_moved=moved, is_switched=switched)
+        elif key < other:
+            found.removed.add(before)
+        else:
+            found.added.add(after)
+        here, there = here + (key <= other), there + (other <= key)
+    for number in lost[here:]:
+        found.removed.add(number)
+    for number in won[there:]:
+        found.added.add(number)

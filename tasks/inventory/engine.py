@@ -13,7 +13,7 @@ from tasks.inventory.frameworks import FRAMEWORKS
 from tasks.inventory.interface import Framework, Scope
 from tasks.inventory.isolation import RULES_FAILED, attempt, claimed, listed, needed
 from tasks.inventory.javascript.configfiles import bases
-from tasks.inventory.languages import READERS, language_of
+from tasks.inventory.languages import READERS, language_of, unread_language_of
 from tasks.inventory.loader import Loader
 from tasks.inventory.model import ORDER, Facts, FactsCache, FactsKey, FileInventory, Inventory, Test
 from tasks.inventory.parsers import ParseLimits, Parsers
@@ -27,10 +27,10 @@ ROUNDS: Final = 6
 #: directories that hold other people's code, or what a build leaves
 FOREIGN: Final = frozenset(
     {"node_modules", ".git", "vendor", "dist", ".next", "__pycache__", ".cache", ".venv", "venv",
-     "site-packages", "third_party"}
+     "site-packages", "third_party", "third-party", "thirdparty", "3rdparty"}
 )  # fmt: skip
 #: language -> those of them that are folders like any other to its tools
-OWN: Final = {"go": frozenset({"dist", "venv", "site-packages", "third_party"})}
+OWN: Final = {"go": FOREIGN & {"dist", "venv", "site-packages", "third_party", "third-party", "thirdparty", "3rdparty"}}
 
 #: frameworks with their scopes
 Wanting = Sequence[tuple[Framework, Scope]]
@@ -53,7 +53,6 @@ def inventory(
     if checkpoint is not silent:  # otherwise the one the repository was fetched with stays
         repo.pulse.checkpoint, repo.pulse.due = checkpoint, 0.0
     with seldom(), Parsers(limits or ParseLimits(), repo.pulse) as parsers:
-        parsers.warm()
         return _Run(repo, Loader(repo, parsers, cache, repo.pulse), frameworks or FRAMEWORKS).inventory()
 
 
@@ -68,17 +67,20 @@ class _Run:
     languages: dict[str, str] = field(default_factory=dict)  # of those files that have one
     spoken: Sequence[Framework] = ()  # frameworks with files in their languages
     facts: dict[str, Facts] = field(default_factory=dict)
+    unread: Counter[str] = field(default_factory=Counter)  # files by language, where no framework here has one
 
     def inventory(self) -> Inventory:
         self.survey()
-        project = Project(self.blobs, self.configured(), beat=self.repo.pulse.beat)
+        formats = self.configs()
+        self.loader.parsers.warm({*formats.values(), *self.languages.values()})
+        project = Project(self.blobs, self.configured(formats), beat=self.repo.pulse.beat)
         scopes = list(self.scopes(project))
         candidates = dict(self.candidates(by_language(scopes)))
-        self.facts = self.read({path: self.languages[path] for path in candidates})
+        self.facts = self.read({path: self.languages[path] for path in candidates}, counted=True)
         self.follow([scope for _, scope in scopes])
         tests = self.tests(scopes, candidates)
         files = sorted({test.file for test in tests} | candidates.keys())
-        return Inventory(self.repo.commit, tuple(self.files(files, tests)), PARSER_VERSION)
+        return Inventory(self.repo.commit, tuple(self.files(files, tests)), PARSER_VERSION, dict(self.unread))
 
     def survey(self) -> None:
         """Note every file that may count."""
@@ -93,6 +95,8 @@ class _Run:
                     self.blobs[entry.path] = entry.blob_id
                     if language:
                         self.languages[entry.path] = language
+                    elif unread := unread_language_of(entry.path):
+                        self.unread[unread] += 1
         self.leave_out_copies()
         spoken = set(self.languages.values())
         self.spoken = [framework for framework in self.frameworks if not spoken.isdisjoint(framework.languages)]
@@ -130,9 +134,9 @@ class _Run:
                 formats |= dict.fromkeys(paths, language)
         return formats
 
-    def configured(self) -> dict[str, Facts]:
+    def configured(self, formats: Mapping[str, str]) -> dict[str, Facts]:
         """Configuration files, and those that they are built on, whatever these are called."""
-        found = self.read(self.configs())
+        found = self.read(formats)
         for _ in range(ROUNDS):
             led = {base for path, facts in found.items() for base, _ in bases(path, facts, self.blobs)}
             told = {path: f"{self.languages.get(path)}-config" for path in led - found.keys()}
@@ -142,9 +146,10 @@ class _Run:
             found |= self.read(new)
         return found
 
-    def read(self, languages: Mapping[str, str]) -> dict[str, Facts]:
-        """Load files.  languages: path -> language or format."""
-        return self.loader.load({path: FactsKey(self.blobs[path], language) for path, language in languages.items()})
+    def read(self, languages: Mapping[str, str], *, counted: bool = False) -> dict[str, Facts]:
+        """Load files.  languages: path -> language or format; counted: as Loader.load."""
+        keys = {path: FactsKey(self.blobs[path], language) for path, language in languages.items()}
+        return self.loader.load(keys, counted=counted)
 
     def follow(self, scopes: Iterable[Scope]) -> None:
         """Read what files lead to, until they lead to nothing new."""

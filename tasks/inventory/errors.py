@@ -1,4 +1,4 @@
-"""What can go wrong before a single file is parsed."""
+"""What can go wrong with a repository as a whole."""
 
 from typing import Final
 
@@ -7,6 +7,10 @@ CODES: Final = {
     "repository_not_found": False,
     "repository_empty": False,
     "repository_too_large": False,
+    "repository_too_complex": False,
+    "repository_damaged": False,
+    "repository_outside_root": False,
+    "too_many_tests": False,
     "commit_not_found": False,
     "access_denied": False,
     "host_refused": False,

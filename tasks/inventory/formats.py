@@ -23,7 +23,7 @@ def extract(source: bytes, language: str) -> Facts:
     """Read a configuration file: {"data": ...}.  Raises: ValueError and its kin for broken files."""
     text = source.decode()
     if language == "toml":
-        told = [line.strip() for line in text.splitlines() if "unittest discover" in line]
+        told = [line.strip() for line in text.splitlines() if "unittest" in line]
         return {"data": {"pytest": _pytest_table(tomllib.loads(text)), **({"commands": told} if told else {})}}
     if language == "bunfig":
         return {"data": _plain(tomllib.loads(text).get("test"))}

@@ -33,6 +33,36 @@ SUFFIXES: Final = {
     "groovy": "groovy",
 }
 
+#: file name suffix -> a language that no framework here has tests in: its files are left alone, and that is said
+UNREAD: Final = {
+    "scala": "Scala",
+    "clj": "Clojure",
+    "cljs": "Clojure",
+    "cljc": "Clojure",
+    "ex": "Elixir",
+    "exs": "Elixir",
+    "erl": "Erlang",
+    "hs": "Haskell",
+    "ml": "OCaml",
+    "fs": "F#",
+    "vb": "Visual Basic",
+    "dart": "Dart",
+    "lua": "Lua",
+    "pl": "Perl",
+    "pm": "Perl",
+    "t": "Perl",
+    "r": "R",
+    "R": "R",
+    "jl": "Julia",
+    "c": "C",
+    "bats": "shell",
+    "elm": "Elm",
+    "nim": "Nim",
+    "zig": "Zig",
+    "cr": "Crystal",
+    "f90": "Fortran",
+}
+
 #: language id -> module with `extract(source) -> Facts`; imported in parsing children only
 READERS: Final = {
     "python": ".python.facts",
@@ -80,6 +110,12 @@ def language_of(path: str) -> str | None:
     name = path.rpartition("/")[2]
     stem, dot, suffix = name.rpartition(".")
     return SUFFIXES.get(suffix) if stem and dot else None
+
+
+def unread_language_of(path: str) -> str | None:
+    """Language of a source file that no framework here can read, by its name."""
+    stem, dot, suffix = path.rpartition("/")[2].rpartition(".")
+    return UNREAD.get(suffix) if stem and dot else None
 
 
 def written_in(language: str, facts: FactsByPath) -> Iterator[Facts]:

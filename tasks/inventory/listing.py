@@ -55,7 +55,15 @@ def totals(inventory: Inventory) -> str:
     parts = [f"{count} {name}" for kind in ("by_framework", "by_status") for name, count in summary[kind].items()]
     skipped = sum(file.skipped is not None for file in inventory.files)
     parts += [f"{skipped} files not read"] if skipped else []
-    return f"{summary['tests']} tests in {summary['files']} files" + (f": {', '.join(parts)}" if parts else "")
+    said = f"{summary['tests']} tests in {summary['files']} files" + (f": {', '.join(parts)}" if parts else "")
+    return "\n".join([said, *unread(summary["unread"])])
+
+
+def unread(languages: Mapping[str, int]) -> Iterator[str]:
+    """A line that names the languages whose files were left alone; nothing where there is none."""
+    if languages:
+        counts = ", ".join(f"{count} {name}" for name, count in languages.items())
+        yield f"not searched, as no framework of their language is known here: {counts} files"
 
 
 def skipped(inventory: Inventory) -> Iterator[str]:

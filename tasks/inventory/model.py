@@ -7,6 +7,9 @@ from operator import attrgetter
 from typing import Any, Final, NamedTuple, Protocol
 
 STATUSES: Final = ("active", "skipped", "todo", "focused", "xfail")
+KINDS: Final = frozenset({"test", "benchmark", "example", "fuzz", "subtest"})
+#: of lines, columns and cases: what a column of the database holds
+LARGEST: Final = (1 << 31) - 1
 #: statuses under which a test does not run, whatever the conditions
 IDLE: Final = frozenset({"skipped", "todo"})
 
@@ -56,6 +59,19 @@ class Test(NamedTuple):
     end_line: int = 0
     conditional: bool = False
 
+    @property
+    def sound(self) -> bool:
+        """Whether every value is of its kind: rules take facts as they find them, and facts come from hostile files."""
+        texts = (self.file, self.framework, self.name, *self.suites)
+        numbers = (self.line, self.column, self.end_line, self.cases or 0)
+        return (
+            all(isinstance(one, str) for one in texts)
+            and all(isinstance(one, int) and 0 <= one <= LARGEST for one in numbers)
+            and isinstance(self.status, str)
+            and self.status in STATUSES
+            and self.kind in KINDS
+        )
+
     def row(self) -> dict[str, object]:
         """Render for JSON, in the order of the contract."""
         return {
@@ -95,11 +111,15 @@ class FileInventory(NamedTuple):
 
 
 class Inventory(NamedTuple):
-    """Every test of one commit.  files: candidates only, sorted by path."""
+    """Every test of one commit.
+
+    files: candidates only, sorted by path.  unread: language -> files in it, where no framework here can read it.
+    """
 
     commit: str
     files: tuple[FileInventory, ...]
     parser_version: str
+    unread: Mapping[str, int] = {}
 
     @property
     def tests(self) -> Iterator[Test]:
@@ -107,7 +127,10 @@ class Inventory(NamedTuple):
         return chain.from_iterable(file.tests for file in self.files)
 
     def summary(self) -> dict[str, Any]:
-        """Totals.  files: those with tests; subtests count with their test; by_directory: direct children only."""
+        """Totals.  files: those with tests; subtests count with their test; by_directory: direct children only.
+
+        unread: files by language that no framework here can read, the most first.
+        """
         counted = [test for test in self.tests if test.kind != "subtest"]
         return {
             "files": len({test.file for test in counted}),
@@ -116,6 +139,7 @@ class Inventory(NamedTuple):
             "by_status": tally(test.status for test in counted),
             "by_framework": tally(test.framework for test in counted),
             "by_directory": tally(test.file.rpartition("/")[0] or "." for test in counted),
+            "unread": dict(sorted(self.unread.items(), key=lambda pair: (-pair[1], pair[0]))),
         }
 
 

@@ -30,8 +30,8 @@ class File(Protocol):
         """Its content."""
 
     @property
-    def tests(self) -> Sequence[Row]:
-        """Its rows."""
+    def names(self) -> frozenset[int]:
+        """What its tests are called: a number for each name."""
 
 
 def key_of(row: Row) -> Key:
@@ -76,17 +76,23 @@ def _shares(
     gone: Mapping[str, File], come: Mapping[str, File], old: Iterable[str], new: Iterable[str]
 ) -> Iterator[tuple[float, str, str]]:
     """(negative share, path, path there) of files with enough tests in common."""
-    having: dict[Key, list[str]] = defaultdict(list)
-    for path in sorted(old):
-        for key in {key_of(row) for row in gone[path].tests}:
-            having[key].append(path)
+    paths = sorted(old)
+    sizes = [len(gone[path].names) for path in paths]
+    # most names are of one file: a list for each of 100,000 would take 20 MB
+    first: dict[int, int] = {}
+    further: dict[int, list[int]] = defaultdict(list)
+    for place, path in enumerate(paths):
+        for name in gone[path].names:
+            if first.setdefault(name, place) != place:
+                further[name].append(place)
     for target in sorted(new):
-        keys = {key_of(row) for row in come[target].tests}
-        common = Counter(path for key in keys if len(having.get(key, ())) <= COMMON for path in having.get(key, ()))
-        for path, count in common.items():
-            share = 2 * count / (len(keys) + len({key_of(row) for row in gone[path].tests}))
+        names = come[target].names
+        known = [name for name in names if name in first and len(further.get(name, ())) < COMMON]
+        common = Counter(place for name in known for place in (first[name], *further.get(name, ())))
+        for place, count in common.items():
+            share = 2 * count / (len(names) + sizes[place])
             if share >= ALIKE:
-                yield -share, path, target
+                yield -share, paths[place], target
 
 
 def in_order(old: Iterable[Row], new: Iterable[Row]) -> tuple[list[Pair], list[Row], list[Row]]:

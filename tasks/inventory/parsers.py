@@ -1,28 +1,22 @@
 """Killable parsing children: text in, facts out, and a reason instead of facts for a file that kills them."""
 
-import json
 import os
 import resource
 import selectors
 import signal
-import subprocess
-import sys
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cache
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Final, Self
 
-from tasks.inventory.guard import end, guarded, pipe
+from tasks.inventory.answers import Unsound, facts_in
+from tasks.inventory.guard import end, guarded
 from tasks.inventory.model import Facts
+from tasks.inventory.process import Order, Process
 from tasks.inventory.pulse import Pulse
+from tasks.inventory.text import codec
 
-ROOT: Final = Path(__file__).resolve().parents[2]
-#: what a child runs; without runpy and site, which take a third of an interpreter's start
-BEGIN: Final = "from tasks.inventory.child import main; main()"
 BATCH: Final = 32  # files in a child's hands
 FEW: Final = 8  # of them, which it gets even near the end
 #: Times the processor's time for one file, in wall time: a machine that is short of it must cost nobody a file.
@@ -50,16 +44,25 @@ class Job:
     source: bytes
     alone: bool = False
 
+    @property
+    def needs(self) -> frozenset[str]:
+        """What a child must have imported before it reads this file: afterwards it can open none."""
+        encoding = codec(self.source, self.language)
+        return frozenset((self.language, f"codec:{encoding}") if encoding else (self.language,))
+
 
 @dataclass(slots=True)
 class Child:
     """One process and what it has been given, oldest first."""
 
-    process: "subprocess.Popen[bytes]"
+    process: Process
+    needs: frozenset[str]
     jobs: deque[Job] = field(default_factory=deque)
     feed: bytearray = field(default_factory=bytearray)
     answer: bytearray = field(default_factory=bytearray)
     since: float = 0.0  # when the first job in hand was begun
+    fed: int = 0  # bytes it was sent
+    ends: deque[int] = field(default_factory=deque)  # of them, up to the end of each job
 
     def give(self, job: Job) -> None:
         """Queue a job."""
@@ -67,26 +70,36 @@ class Child:
             self.since = time.monotonic()
         self.jobs.append(job)
         self.feed += f"{job.language} {len(job.source)}\n".encode() + job.source
+        self.ends.append(self.fed + len(self.feed))
 
     def write(self) -> None:
         """Send what the pipe takes."""
         try:
-            del self.feed[: os.write(pipe(self.process.stdin).fileno(), self.feed[:CHUNK])]
+            sent = os.write(self.process.stdin.fileno(), self.feed[:CHUNK])
         except BrokenPipeError:  # its death is noticed where answers are read
-            self.feed.clear()
+            sent = len(self.feed)
+        del self.feed[:sent]
+        self.fed += sent
 
-    def read(self) -> list[tuple[str, Facts]] | None:
-        """Collect finished answers; None when the child is gone."""
-        data = os.read(pipe(self.process.stdout).fileno(), CHUNK)
-        if not data:
-            return None
+    def read(self, answers: list[tuple[str, Facts]]) -> bool:
+        """Collect finished answers.  False: it is gone, or gave one that is none."""
+        data = os.read(self.process.stdout.fileno(), CHUNK)
         self.answer += data
         if b"\n" not in data:
-            return []
+            return bool(data)
         *lines, rest = bytes(self.answer).split(b"\n")
         self.answer = bytearray(rest)
         self.since = time.monotonic()
-        return [(self.jobs.popleft().key, json.loads(line)) for line in lines]
+        for line in lines:
+            if not self.jobs or self.fed < self.ends[0]:  # nobody asked, or it cannot know
+                return False
+            try:
+                found = facts_in(line)
+            except Unsound:
+                return False
+            self.ends.popleft()
+            answers.append((self.jobs.popleft().key, found))
+        return True
 
 
 @dataclass(slots=True)
@@ -97,6 +110,7 @@ class Parsers:
     pulse: Pulse = field(default_factory=Pulse)
     idle: list[Child] = field(default_factory=list)
     busy: list[Child] = field(default_factory=list)
+    needs: frozenset[str] = frozenset()  # of all files so far
 
     def __enter__(self) -> Self:
         return self
@@ -107,8 +121,9 @@ class Parsers:
         self.idle.clear()
         self.busy.clear()
 
-    def warm(self) -> None:
-        """Start one child early, so that it gets ready while git works."""
+    def warm(self, languages: Iterable[str] = ()) -> None:
+        """Start one child early, so that it gets ready for these languages while git works."""
+        self.needs |= frozenset(languages)
         if not self.idle and not self.busy:
             self.idle.append(self._start())
 
@@ -128,7 +143,7 @@ class Parsers:
 
     def _hand_out(self, waiting: deque[Job]) -> None:
         while waiting and (self.idle or len(self.busy) < self._useful(len(waiting))):
-            child = self._child(fresh=waiting[0].alone)
+            child = self._child(waiting[0])
             self.busy.append(child)
             child.give(waiting.popleft())
             self._top_up(child, waiting)
@@ -140,13 +155,19 @@ class Parsers:
         """Give a child its part of what waits, so that all of them end together."""
         part = BATCH if len(self.busy) < 2 else min(BATCH, max(FEW, len(waiting) // len(self.busy)))
         while waiting and len(child.jobs) < part and not child.jobs[0].alone and not waiting[0].alone:
+            if not waiting[0].needs <= child.needs:
+                return
             child.give(waiting.popleft())
 
-    def _child(self, *, fresh: bool) -> Child:
-        """Take an idle child or start one.  fresh: nothing it did before may count against the next file."""
-        if fresh and self.idle:
-            end(self.idle.pop().process)
-        return self.idle.pop() if self.idle and not fresh else self._start()
+    def _child(self, job: Job) -> Child:
+        """Take an idle child or start one: for a file that is alone nothing done before may count against it."""
+        self.needs |= job.needs
+        while self.idle:
+            child = self.idle.pop()
+            if job.needs <= child.needs and not job.alone:
+                return child
+            end(child.process)
+        return self._start()
 
     def _useful(self, files: int) -> int:
         """A second child pays only for more files than one batch holds."""
@@ -155,9 +176,9 @@ class Parsers:
     def _turn(self, waiting: deque[Job]) -> Iterator[tuple[str, Facts]]:
         with selectors.PollSelector() as ready:  # two pipes a child: epoll would cost five calls a turn to set up
             for child in self.busy:
-                ready.register(pipe(child.process.stdout), selectors.EVENT_READ, child)
+                ready.register(child.process.stdout, selectors.EVENT_READ, child)
                 if child.feed:
-                    ready.register(pipe(child.process.stdin), selectors.EVENT_WRITE, child)
+                    ready.register(child.process.stdin, selectors.EVENT_WRITE, child)
             events = ready.select(min(0.5, self.limits.file_seconds / 4))
         self.pulse.beat()
         for key, event in events:
@@ -171,12 +192,12 @@ class Parsers:
                 yield from self._bury(child, waiting, "parse_timeout")
 
     def _collect(self, child: Child, waiting: deque[Job]) -> Iterator[tuple[str, Facts]]:
-        answers = child.read()
-        if answers is None or len(child.answer) > self.limits.answer_bytes:
-            yield from self._bury(child, waiting, "parse_failed")
-            return
+        answers: list[tuple[str, Facts]] = []
+        sound = child.read(answers)
         yield from answers
-        if not child.jobs:
+        if not sound or len(child.answer) > self.limits.answer_bytes:
+            yield from self._bury(child, waiting, "parse_failed")
+        elif not child.jobs:
             self.busy.remove(child)
             self.idle.append(child)
 
@@ -185,6 +206,8 @@ class Parsers:
         self.busy.remove(child)
         if end(child.process, grace=1.0) == -signal.SIGPROF:
             reason = "parse_timeout"
+        if not child.jobs:
+            return  # it said something unasked; what it answered before was asked for
         culprit, *others = child.jobs
         waiting.extendleft(reversed(others))
         if reason == "parse_timeout" or culprit.alone:
@@ -200,28 +223,7 @@ class Parsers:
             resource.RLIMIT_FSIZE: 0,
             resource.RLIMIT_CORE: 0,
         }
-        process = guarded(
-            # -P: the directory we happen to be in must not supply modules
-            [sys.executable, "-P", "-S", "-s", "-c", BEGIN, f"{self.limits.file_seconds}"],
-            bounds,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env={
-                "PATH": os.defpath,
-                "LC_ALL": "C.UTF-8",
-                "PYTHONPATH": os.pathsep.join(places()),
-                "PYTHONHASHSEED": "0",
-            },
-            cwd="/",
-        )
-        os.set_blocking(pipe(process.stdin).fileno(), False)
-        return Child(process)
-
-
-@cache
-def places() -> list[str]:
-    """Where a child finds its modules: this program and the grammars."""
-    grammars = find_spec("tree_sitter")
-    installed = [] if grammars is None or grammars.origin is None else [str(Path(grammars.origin).parents[1])]
-    return [str(ROOT), *installed]
+        order = Order(limits=bounds, seconds=self.limits.file_seconds)
+        process = guarded(order, ["parse", *sorted(self.needs)])
+        os.set_blocking(process.stdin.fileno(), False)
+        return Child(process, self.needs)

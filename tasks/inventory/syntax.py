@@ -26,6 +26,17 @@ GRAMMARS: Final = {
     "kotlin": ("tree_sitter_kotlin", "language"),
 }
 
+#: language id -> further ones that its files are tried in
+ALSO: Final = {"javascript": ("tsx",)}
+
+
+def load(language: str) -> None:
+    """Load the grammars that files of a language, or configuration written in it, may take."""
+    name = language.partition("-")[0]
+    for one in (name, *ALSO.get(name, ())):
+        if one in GRAMMARS:
+            _parser(one)
+
 
 @cache
 def _parser(language: str) -> Parser:

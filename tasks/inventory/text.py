@@ -1,7 +1,11 @@
 """From the bytes of a blob to UTF-8 text, or a reason why it is none."""
 
 import codecs
+import encodings
+import pkgutil
 import re
+from encodings.aliases import aliases
+from functools import cache
 from typing import Final
 
 COOKIE: Final = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
@@ -17,6 +21,9 @@ FEW: Final = 1000
 FEW_LINES: Final = 20
 #: what parsers and databases take in its place
 STANDING_IN: Final = b"\1"
+
+#: encodings that need no import of their own
+USUAL: Final = frozenset({"utf-8", "utf8", "UTF-8", "latin-1", "utf-8-sig", "utf-16"})
 
 
 class Unreadable(Exception):  # noqa: N818 - an outcome of a file, not a fault
@@ -40,6 +47,21 @@ def utf8(source: bytes, language: str) -> bytes:
         return source.decode(codec or _declared(source, language)).encode()
     except (UnicodeError, LookupError):
         return _repaired(source, language)
+
+
+def codec(source: bytes, language: str) -> str | None:
+    """The encoding a file says it is in, if Python has one of this name; None for the usual ones."""
+    said = _declared(source, language)
+    if said in USUAL:
+        return None
+    name = encodings.normalize_encoding(said).lower()
+    found = aliases.get(name, name)
+    return found if found in _modules() else None
+
+
+@cache
+def _modules() -> frozenset[str]:
+    return frozenset(module.name for module in pkgutil.iter_modules(encodings.__path__))
 
 
 def _gathered(source: bytes) -> bool:

@@ -1,11 +1,14 @@
 """What became of the tests between two inventories."""
 
 import random
+import subprocess
+import sys
 import time
 from typing import Any
 
 from tasks.inventory import Test
-from tasks.inventory.compare import Comparison, Listed, compare, listed
+from tasks.inventory.compare import Comparison, compare, listed
+from tasks.inventory.shelf import Listed
 from tests.inventory.conftest import MakeRepository, TakeInventory, commit
 
 
@@ -152,3 +155,25 @@ def test_two_commits_of_a_repository(make_repository: MakeRepository, take: Take
     commit(repository)
     found = compare(listed(before), listed(take(repository)))
     assert names(found) == {"added": ["test_new"], "moved": [("test_one", "test_one"), ("test_two", "test_two")]}
+
+
+def test_a_comparison_of_large_inventories_takes_little_memory() -> None:
+    code = """if True:
+        import re
+        from tasks.inventory.compare import compare
+        from tasks.inventory.shelf import Listed
+        def most():
+            return int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]) / 1024
+        def side(name):
+            for f in range(600):
+                yield Listed(f"{name}/test_{f}.py", f"{name}{f}", [
+                    {"framework": "pytest", "suites": ["TestCart"], "name": f"test_{name}_{f}_{i}_does_it", "line": i,
+                     "status": "active", "kind": "test", "dynamic": False, "cases": None} for i in range(50)])
+        before = most()
+        found = compare(side("a"), side("b"))
+        assert found.totals()["added"] == found.totals()["removed"] == 30_000
+        assert len(found.document(1000)["added"]) == 1000
+        print(most() - before)
+    """
+    took = float(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout)
+    assert took < 15, f"{took:.0f} MB"  # 90 with every row as a dict

@@ -1,5 +1,6 @@
 """A whole run: the same output every time, only new blobs parsed, totals that add up."""
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from tasks.inventory import (
     fetched,
     inventory,
 )
-from tasks.inventory.listing import jsonl
+from tasks.inventory.listing import jsonl, render, totals
 from tests.inventory.conftest import MakeRepository, TakeInventory, commit, git
 from tests.inventory.githost import serving
 
@@ -103,7 +104,34 @@ def test_the_summary_counts_definitions_and_no_subtests(make_repository: MakeRep
         "by_status": {"active": 3, "focused": 1, "skipped": 1, "todo": 1},
         "by_framework": {"go-testing": 1, "jest": 2, "pytest": 3},
         "by_directory": {"go": 1, "tests": 3, "web": 2},
+        "unread": {},
     }
+
+
+@pytest.mark.parametrize("folder", ["third_party", "third-party", "thirdparty", "3rdparty", "vendor"])
+def test_other_peoples_code_is_left_out_however_its_folder_is_spelled(
+    make_repository: MakeRepository, take: TakeInventory, folder: str
+) -> None:
+    files = {f"{folder}/lib/test_lib.py": "def test_theirs(): pass\n", "tests/test_own.py": "def test_own(): pass\n"}
+    assert [test.name for test in take(make_repository(files)).tests] == ["test_own"]
+
+
+def test_a_module_named_like_such_a_folder_is_no_folder(make_repository: MakeRepository, take: TakeInventory) -> None:
+    files = {"tests/test_thirdparty.py": "def test_a(): pass\n", "my-third-party/test_b.py": "def test_b(): pass\n"}
+    assert [test.name for test in take(make_repository(files)).tests] == ["test_b", "test_a"]
+
+
+def test_files_in_languages_that_no_framework_reads_are_counted(
+    make_repository: MakeRepository, take: TakeInventory
+) -> None:
+    scala = {f"src/test/scala/Test{n}.scala": "class T { @Test def x() {} }\n" for n in range(3)}
+    others = {"test/shop_test.exs": "x", "vendor/a.scala": "x", "test_a.py": "def test_a(): pass\n"}
+    found = take(make_repository(scala | others))
+    assert found.summary()["unread"] == {"Scala": 3, "Elixir": 1}
+    assert totals(found).splitlines()[1] == (
+        "not searched, as no framework of their language is known here: 3 Scala, 1 Elixir files"
+    )
+    assert json.loads("".join(render(found, "json")))["summary"]["unread"] == {"Scala": 3, "Elixir": 1}
 
 
 def test_a_repository_without_tests_gives_an_empty_inventory(
@@ -137,6 +165,29 @@ def test_progress_goes_from_fetching_to_parsing(make_repository: MakeRepository,
     phases = [phase for phase, _, _ in calls]
     assert (phases[0], phases[-1]) == ("fetching", "parsing")
     assert all(done <= total or total == 0 for _, done, total in calls)
+
+
+def test_progress_never_goes_back_whatever_is_read_before_and_after_the_tests(
+    make_repository: MakeRepository, tmp_path: Path
+) -> None:
+    """Configurations come before the files of tests, and modules that these lead to after them."""
+    inherited = "from tests.shared import Shared\nclass Test{}(Shared): pass\n"
+    tests = {f"tests/test_{number}.py": inherited.format(number) for number in range(5)}
+    shared = "from tests.deeper import Deeper\nclass Shared(Deeper):\n    def test_shared(self): pass\n"
+    files = {"pyproject.toml": "[tool.pytest.ini_options]\n", "tox.ini": "[tox]\n", "tests/shared.py": shared}
+    deeper = {"tests/deeper.py": "class Deeper:\n    def test_deeper(self): pass\n", "tests/__init__.py": ""}
+    repository = make_repository(tests | files | deeper)
+    calls: list[tuple[str, int, int]] = []
+    with fetched(Source.local(repository), git(repository, "rev-parse", "HEAD"), workdir=tmp_path) as repo:
+        repo.pulse.every = 0.0
+        found = inventory(repo, checkpoint=lambda *call: calls.append(call))
+    names = {test.name for file in found.files for test in file.tests}
+    assert names == {"test_shared", "test_deeper"}, "the modules were not followed"
+    phases = [phase for phase, _, _ in calls]
+    assert phases == sorted(phases), "fetching came back after parsing"
+    shares = [done / total for _, done, total in calls if total]
+    assert shares == sorted(shares)
+    assert calls[-1] == ("parsing", 7, 7)
 
 
 @pytest.mark.parametrize("kind", ["test", "subtest"])
