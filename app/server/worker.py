@@ -1,0 +1,67 @@
+"""gunicorn's worker on an event loop, with our connections and a bound on how many there are."""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+from typing import Any
+
+from gunicorn.workers.gasgi import ASGIWorker
+
+from app.server.connection import Connection
+
+#: Descriptors for everything that is no client: the database, pipes of git, files.
+SPARE_FILES = 512
+#: A stopping process answers requests that are on their way on connections kept open.
+LINGER_SECONDS = 1.0
+
+
+class _Loop(asyncio.SelectorEventLoop):
+    """gunicorn's worker has no place to name the protocol and the backlog: the loop that makes its server does."""
+
+    def __init__(self, worker: Worker) -> None:
+        super().__init__()
+        self._worker = worker
+
+    async def create_server(self, _factory: Any, **options: Any) -> asyncio.Server:  # type: ignore[override]
+        return await super().create_server(
+            lambda: Connection(self._worker), backlog=self._worker.cfg.backlog, **options
+        )
+
+
+class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
+    """waiting: connections that wait for their client's request, longest first."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.waiting: dict[Connection, None] = {}
+
+    def make_room(self) -> None:
+        """Cut off who has waited longest when there are too many connections."""
+        if self.nr_conns >= self.worker_connections and self.waiting:
+            oldest = next(iter(self.waiting))
+            del self.waiting[oldest]
+            oldest.transport.abort()
+
+    def handle_exit_signal(self) -> None:
+        """SIGTERM: idle connections must not hold up the end."""
+        super().handle_exit_signal()
+        self.loop.call_later(LINGER_SECONDS, self._close_waiting)
+
+    def _setup_event_loop(self) -> None:
+        self.worker_connections: int = min(self.worker_connections, _files() - SPARE_FILES)
+        self.loop = _Loop(self)
+        asyncio.set_event_loop(self.loop)
+
+    def _close_waiting(self) -> None:
+        for connection in list(self.waiting):
+            connection.transport.abort()
+
+
+def _files() -> int:
+    """Allow as many open files as the system lets us, and say how many."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 65_536 if hard == resource.RLIM_INFINITY else min(hard, 65_536)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    return max(wanted, 2 * SPARE_FILES)

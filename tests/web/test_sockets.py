@@ -1,0 +1,141 @@
+"""Clients that are slow or silent cost the others nothing: `make prove-sockets` opens 500 of each kind."""
+
+from __future__ import annotations
+
+import os
+import resource
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Self
+
+import pytest
+
+from tests.web.conftest import Web, a_test, file
+from tests.web.serving import ask, serving
+
+SOCKETS = int(os.environ.get("SOCKETS", "60"))
+#: What health may take: generous, as machines are slow; the proof on a quiet machine says 0.1.
+SECONDS = float(os.environ.get("SOCKETS_SECONDS", "4"))
+ASKED = 20
+
+
+def head(method: str, path: str, *headers: str) -> bytes:
+    return "\r\n".join([f"{method} {path} HTTP/1.1", "Host: localhost", *headers]).encode() + b"\r\n"
+
+
+class Crowd:
+    """Connections of one kind; `drip` of each is sent a byte at a time for as long as it lasts.
+
+    reads: wait until the server has begun to answer each of them, and then read no more.
+    """
+
+    def __init__(self, port: int, first: bytes, *, drip: bytes = b"", reads: bool = False) -> None:
+        self.sockets: list[socket.socket] = []
+        self._port, self._first, self._drip, self._reads = port, first, drip, reads
+        self._over = threading.Event()
+        self._dripping = threading.Thread(target=self._send_slowly)
+
+    def __enter__(self) -> Self:
+        for _ in range(SOCKETS):
+            one = socket.socket()
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            one.settimeout(30)
+            one.connect(("127.0.0.1", self._port))
+            one.sendall(self._first)
+            self.sockets.append(one)
+        assert not self._reads or all(one.recv(4096) for one in self.sockets)
+        self._dripping.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._dripping.join()
+        for one in self.sockets:
+            one.close()
+
+    def _send_slowly(self) -> None:
+        for byte in self._drip:
+            if self._over.wait(0.5):
+                return
+            for one in self.sockets:
+                try:
+                    one.sendall(bytes([byte]))
+                except OSError:  # the server had enough of it
+                    continue
+
+
+@pytest.fixture
+def long_result(web: Web) -> str:
+    """An analysis whose export is longer than any buffer on its way."""
+    job_id: str = web.submit("long").json["id"]
+    web.completed(job_id, [file("tests/test_long.py", *(a_test(f"{n} {'x' * 300}", line=n) for n in range(1, 12_001)))])
+    return job_id
+
+
+@pytest.fixture
+def port(web: Web, emptied_url: str, tmp_path: Path) -> Iterator[int]:
+    del web
+    config = os.environ.get("SOCKETS_SERVER", "").split()
+    with serving(emptied_url, tmp_path, **({"config": config} if config else {})) as found:  # type: ignore[arg-type]
+        yield found
+
+
+def crowds(port: int, export: str, watched: str) -> dict[str, Callable[[], Crowd]]:
+    body = head("POST", "/api/v1/analyses", "Content-Type: application/json", "Content-Length: 900000", "")
+    return {
+        "one byte, and silence": lambda: Crowd(port, b"G"),
+        "a slow head": lambda: Crowd(port, head("GET", "/"), drip=b"X-Slow: " + b"x" * 1000),
+        "a slow body": lambda: Crowd(port, body + b'{"repository": "', drip=b"x" * 1000),
+        "an export that is not read": lambda: Crowd(
+            port, head("GET", f"/api/v1/analyses/{export}/tests?format=ndjson", ""), reads=True
+        ),
+        "idle, kept alive": lambda: Crowd(port, head("GET", "/healthz", ""), reads=True),
+        "idle streams of events": lambda: Crowd(
+            port, head("GET", f"/api/v1/analyses/{watched}/events", ""), reads=True
+        ),
+    }
+
+
+KINDS = tuple(crowds(0, "", ""))
+
+
+def slowest(port: int) -> float:
+    """Of some requests for health, each on a connection of its own."""
+    times = []
+    for _ in range(ASKED):
+        began = time.perf_counter()
+        assert ask(port, "GET", "/healthz")[0] == 200
+        times.append(time.perf_counter() - began)
+    return max(times)
+
+
+@contextmanager
+def many_files() -> Iterator[None]:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 65536) if hard > 0 else 65536, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_health_answers_under_many_slow_connections(kind: str, port: int, web: Web, long_result: str) -> None:
+    watched = web.submit("watched").json["id"]
+    alone = slowest(port)
+    with many_files(), crowds(port, long_result, watched)[kind]():
+        took = slowest(port)
+        print(f"{SOCKETS} connections, {kind}: health within {took * 1000:.0f} ms, without them {alone * 1000:.0f}")
+        assert took < SECONDS
+
+
+def test_health_answers_under_all_kinds_at_once(port: int, web: Web, long_result: str) -> None:
+    watched = web.submit("watched").json["id"]
+    with many_files(), ExitStack() as held:
+        for make in crowds(port, long_result, watched).values():
+            held.enter_context(make())
+        took = slowest(port)
+        print(f"{SOCKETS} connections of each kind: health within {took * 1000:.0f} ms")
+        assert took < SECONDS
