@@ -1,4 +1,4 @@
-"""Refuse who writes too often."""
+"""Refuse callers who write too often."""
 
 from __future__ import annotations
 
@@ -15,6 +15,15 @@ def throttle(uow: UnitOfWork, user_id: UUID, *, per_minute: int) -> None:
     with uow.once() as tx:
         # the bucket that a token's writes are counted in where it is looked up (app/store/accounts.py)
         wait = rates.take(tx, f"write:{user_id}", per_minute=per_minute)
+    refuse_early(wait, per_minute=per_minute)
+
+
+def charge(uow: UnitOfWork, user_id: UUID, *, per_minute: int, cost: int) -> None:
+    """Take further writes for a request that asks for many.  Raises: TooManyRequests."""
+    if cost <= 0:
+        return
+    with uow.once() as tx:
+        wait = rates.spend(tx, f"write:{user_id}", per_minute=per_minute, cost=cost)
     refuse_early(wait, per_minute=per_minute)
 
 

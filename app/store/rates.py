@@ -8,7 +8,12 @@ from app.store.unit_of_work import Tx
 
 # the function is in migration 0012
 _TAKE = text("SELECT rate_take(:key, :per_minute)")
-_PRUNE = text("DELETE FROM rate_buckets WHERE refilled_at < clock_timestamp() - interval '1 hour'")
+# the function is in migration 0018
+_SPEND = text("SELECT rate_spend(:key, :per_minute, :cost)")
+# one in debt is kept until it can be full under any limit
+_PRUNE = text("""
+    DELETE FROM rate_buckets WHERE refilled_at < clock_timestamp() - interval '1 hour'
+       AND (tokens >= 0 OR refilled_at < clock_timestamp() - interval '1 day')""")
 
 
 def take(tx: Tx, key: str, *, per_minute: int) -> float:
@@ -17,6 +22,14 @@ def take(tx: Tx, key: str, *, per_minute: int) -> float:
     Locks: the bucket's row, for this transaction, which should be a short one of its own; its commit waits for no disk.
     """
     return float(tx.run(_TAKE, key=key, per_minute=float(per_minute)).scalar_one())
+
+
+def spend(tx: Tx, key: str, *, per_minute: int, cost: int) -> float:
+    """Take `cost` more for a request that was counted as one; a bucket that was full gives any cost, as a debt.
+
+    Returns and locks: as take.
+    """
+    return float(tx.run(_SPEND, key=key, per_minute=float(per_minute), cost=float(cost)).scalar_one())
 
 
 def prune(tx: Tx) -> int:

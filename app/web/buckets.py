@@ -1,0 +1,43 @@
+"""Token buckets of this process, for reads: a flood must not become a flood of statements."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from app.errors import TooManyRequests
+
+MOST_KEYS = 10_000  # some 2 MB; the ones unused for the longest are forgotten, and full again
+
+
+@dataclass
+class Buckets:
+    """One bucket of `per_minute` for each key.  clock: monotonic seconds."""
+
+    per_minute: int
+    clock: Callable[[], float] = time.monotonic
+    _levels: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)  # tokens, and when
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def take(self, key: str, cost: int = 1) -> None:
+        """Take `cost`; a full bucket gives any cost, as a debt.  Raises: TooManyRequests, and takes nothing."""
+        with self._lock:
+            now = self.clock()
+            level, since = self._levels.pop(key, (float(self.per_minute), now))
+            level = min(float(self.per_minute), level + (now - since) * self.per_minute / 60)
+            # the request itself was counted before anybody knew what it costs, so a full bucket may lack one
+            missing = min(cost, max(1, self.per_minute - 1)) - level
+            self._levels[key] = (level if missing > 0 else level - cost, now)
+            while len(self._levels) > MOST_KEYS:
+                self._levels.popitem(last=False)
+        if missing > 0:
+            seconds = math.ceil(missing * 60 / self.per_minute)
+            raise TooManyRequests(
+                f"More is read than {self.per_minute} requests a minute, of which large ones count for several; "
+                f"try again in {seconds} s.",
+                retry_after=seconds,
+            )

@@ -1,0 +1,88 @@
+"""Lanes: a process serves few requests of an expensive kind at once and refuses more quickly, so that others pass."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from app.errors import Busy, TooManyRequests
+
+RETRY_SECONDS = 2
+
+
+@dataclass
+class Lane:
+    """At most `places` requests at once, and of one client or one of the `others` at most as many as it says.
+
+    what: for messages, in the plural; waiting: requests that may wait for a place, `patience` seconds each; client:
+    places of one client, and as many of its requests wait; others: limits by the kind of a further key.
+    """
+
+    what: str
+    places: int
+    client: int
+    waiting: int = 0
+    patience: float = 0
+    others: Mapping[str, int] = field(default_factory=dict)
+    _taken: Counter[tuple[str, str]] = field(default_factory=Counter)
+    _queued: Counter[str] = field(default_factory=Counter)
+    _changed: threading.Condition = field(default_factory=threading.Condition)
+
+    @contextmanager
+    def place(self, client: str, *, patience: float | None = None, **keys: str) -> Iterator[None]:
+        """Hold a place.  patience: seconds, for a request that holds its thread in any case and is not counted.
+
+        Raises: TooManyRequests when the client has its share, Busy when all do.
+        """
+        self.enter(client, patience=patience, **keys)
+        try:
+            yield
+        finally:
+            self.leave(client, **keys)
+
+    def enter(self, client: str, *, patience: float | None = None, **keys: str) -> None:
+        """Take a place, to be given back by `leave` of the same keys, in whichever thread.  Raises: as `place`."""
+        wanted = _keys(client, keys)
+        with self._changed:
+            if self._full(wanted) and not self._wait(client, wanted, patience):
+                raise self._refusal(client)
+            self._taken.update(wanted)
+
+    def leave(self, client: str, **keys: str) -> None:
+        """Give a place back."""
+        with self._changed:
+            self._taken.subtract(_keys(client, keys))
+            self._taken += Counter()  # keys without a place are forgotten
+            self._changed.notify_all()
+
+    def _wait(self, client: str, wanted: list[tuple[str, str]], patience: float | None) -> bool:
+        if patience is not None:
+            return self._changed.wait_for(lambda: not self._full(wanted), patience)
+        if self._queued.total() >= self.waiting or self._queued[client] >= self.client:
+            return False
+        self._queued[client] += 1
+        try:
+            return self._changed.wait_for(lambda: not self._full(wanted), self.patience)
+        finally:
+            self._queued.subtract([client])
+            self._queued += Counter()
+
+    def _full(self, wanted: list[tuple[str, str]]) -> bool:
+        return any(self._taken[key] >= self._limit(key[0]) for key in wanted)
+
+    def _limit(self, kind: str) -> int:
+        return {"all": self.places, "client": self.client, **self.others}[kind]
+
+    def _refusal(self, client: str) -> Busy | TooManyRequests:
+        if self._taken["client", client] >= self.client:
+            return TooManyRequests(
+                f"You have {self.client} {self.what} under way; wait for one of them.", retry_after=RETRY_SECONDS
+            )
+        return Busy(f"Too many {self.what} at once; try again in a moment.", retry_after=RETRY_SECONDS)
+
+
+def _keys(client: str, keys: Mapping[str, str]) -> list[tuple[str, str]]:
+    return [("all", ""), ("client", client), *keys.items()]

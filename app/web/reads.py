@@ -1,0 +1,98 @@
+"""What a read may cost: a bucket for each client, and a lane for those that read much at once."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from threading import Lock
+from uuid import UUID
+
+from flask import current_app
+
+from app.services import outline, results
+from app.services.outline import Outline
+from app.store.results import TestFilter
+from app.store.users import Account
+from app.web import auth
+from app.web.buckets import Buckets
+from app.web.context import utc_now, wired
+from app.web.lanes import Lane
+
+READS = "fairlane reads"
+LIGHT = 5_000  # tests; a result up to this size is read within some ten milliseconds
+PER_UNIT = 1_000  # tests that a large read goes through for one unit of the bucket
+CLIENT, WAITING, PATIENCE = 1, 6, 2.0
+EXPORTS, EXPORTS_OF_CLIENT = 8, 2  # that are written at once; each holds a thread as long as its reader takes
+EXPORT_PATIENCE = 60.0  # of an export for its next rows, once it has begun
+MOST_REMEMBERED = 1_000_000  # files of all outlines together, 8 MB
+
+
+@dataclass
+class Reads:
+    """Of one process."""
+
+    buckets: Buckets
+    heavy: Lane
+    exports: Lane = field(default_factory=lambda: Lane("exports", EXPORTS, EXPORTS_OF_CLIENT))
+    _outlines: OrderedDict[tuple[UUID, TestFilter], Outline] = field(default_factory=OrderedDict)
+    _lock: Lock = field(default_factory=Lock)
+
+    @classmethod
+    def of(cls, *, per_minute: int, heavy: int) -> Reads:
+        """heavy: large reads at once."""
+        return cls(Buckets(per_minute), Lane("large reads", heavy, CLIENT, WAITING, PATIENCE))
+
+    def remembered(self, key: tuple[UUID, TestFilter]) -> Outline | None:
+        """The outline of a result under a filter, which never changes."""
+        with self._lock:
+            if key in self._outlines:
+                self._outlines.move_to_end(key)
+            return self._outlines.get(key)
+
+    def remember(self, key: tuple[UUID, TestFilter], found: Outline) -> None:
+        """Keep it, and forget those that nobody has asked for longest."""
+        with self._lock:
+            self._outlines[key] = found
+            while sum(1 + len(one.files) for one in self._outlines.values()) > MOST_REMEMBERED:
+                self._outlines.popitem(last=False)
+
+
+def reads() -> Reads:
+    """Of this process."""
+    found: Reads = current_app.extensions[READS]
+    return found
+
+
+def count_reads() -> None:
+    """Before each request that reads.  Raises: TooManyRequests."""
+    if auth.only_reads():
+        reads().buckets.take(auth.client())
+
+
+@contextmanager
+def heavy(*job_ids: UUID) -> Iterator[None]:
+    """Read results of any size: large ones cost more, and few are read at once.
+
+    Raises: NotFound for what the caller may not see; TooManyRequests, Busy.
+    """
+    tests = sum(results.size(wired().uow, job_id, auth.viewer()) for job_id in job_ids)
+    if tests <= LIGHT:
+        yield
+        return
+    client = auth.client()
+    reads().buckets.take(client, tests // PER_UNIT)
+    with reads().heavy.place(client):
+        yield
+
+
+def outlined(job_id: UUID, viewer: Account | None, wanted: TestFilter) -> Outline:
+    """The outline, read once per process.  Raises: as `heavy`; Conflict while the analysis is not completed."""
+    key = (job_id, wanted)
+    found = reads().remembered(key)
+    if found is None:
+        with heavy(job_id):
+            found = outline.outline(wired().uow, job_id, viewer, wanted, now=utc_now())
+        reads().remember(key, found)
+    return found

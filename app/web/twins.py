@@ -1,0 +1,35 @@
+"""Requests sent twice at once: a process answers one of a key, and tells the other before it costs anything."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from uuid import UUID
+
+from app.errors import IdempotencyInFlight
+
+_answering: set[tuple[UUID, str]] = set()
+_lock = threading.Lock()
+
+
+@contextmanager
+def only_one(user_id: UUID, key: tuple[str, bytes] | None) -> Iterator[None]:
+    """Hold an Idempotency-Key while its request is answered.  Between processes the accept's own lock does.
+
+    Otherwise the twins of a slow look-up would be refused as too many look-ups instead of being told what they are.
+    Raises: IdempotencyInFlight.
+    """
+    if key is None:
+        yield
+        return
+    mine = (user_id, key[0])
+    with _lock:
+        if mine in _answering:
+            raise IdempotencyInFlight(retry_after=1)
+        _answering.add(mine)
+    try:
+        yield
+    finally:
+        with _lock:
+            _answering.discard(mine)
