@@ -14,16 +14,18 @@ from uuid import UUID, uuid4
 
 from app.domain.plans import Tier
 from app.domain.queues import Service, select_queue
-from app.errors import Conflict, InvalidInput, NotFound
-from app.services import end
+from app.errors import Conflict, Forbidden, InvalidInput, NotFound, TooManyTokens, Unauthenticated
+from app.services import carry, end
 from app.services.policy import Policy
 from app.services.throttle import refuse_early
 from app.store import accounts, audit_log, messages, users
-from app.store.unit_of_work import UnitOfWork
+from app.store.unit_of_work import Tx, UnitOfWork, retried
 from app.store.users import Account
 
 SCOPES = ("read", "write", "operator")
 TOKEN_PREFIX = "fl_"  # noqa: S105 - a prefix, not a password
+#: Living ones, of one account.
+MOST_TOKENS = 100
 SESSION_LIFE, LINK_LIFE = timedelta(days=14), timedelta(days=1)
 
 _EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s]{1,190}")
@@ -37,6 +39,7 @@ class Token:
     secret: str
     prefix: str
     scopes: tuple[str, ...]
+    expires_at: datetime | None = None
 
 
 def add_user(
@@ -77,6 +80,7 @@ def find(uow: UnitOfWork, user_id: UUID) -> Account:
     return account
 
 
+@retried
 def change_tier(uow: UnitOfWork, user_id: UUID, tier: Tier, policy: Policy, *, actor: str, now: datetime) -> Account:
     """Put a user on another tier; their jobs wait in its queue from now on, and for its slots.  Raises: NotFound."""
     with uow.begin() as tx:
@@ -91,6 +95,7 @@ def change_tier(uow: UnitOfWork, user_id: UUID, tier: Tier, policy: Policy, *, a
             if old != new:
                 messages.move(tx, user_id, old, new)
         end.fill(tx, after, policy.fairness)
+        carry.settle_joined(tx, user_id, policy)
         return after
 
 
@@ -99,8 +104,7 @@ def anonymous(uow: UnitOfWork, address: str, secret: str, *, now: datetime) -> A
 
     An IPv6 client is its /64, which one household holds whole.
     """
-    digest = hmac.new(secret.encode(), _household(address).encode(), hashlib.sha256).digest()
-    user_id = UUID(bytes=digest[:16], version=4)
+    user_id = anonymous_id(address, secret)
     with uow.begin() as tx:
         account = users.find(tx, user_id)
         if account is None:
@@ -111,7 +115,14 @@ def anonymous(uow: UnitOfWork, address: str, secret: str, *, now: datetime) -> A
     return account
 
 
+def anonymous_id(address: str, secret: str) -> UUID:
+    """The id of that account, whether or not it is there."""
+    digest = hmac.new(secret.encode(), _household(address).encode(), hashlib.sha256).digest()
+    return UUID(bytes=digest[:16], version=4)
+
+
 def _household(address: str) -> str:
+    """Name the client of an address; an IPv6 client is its /64."""
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:  # a server on a Unix socket knows no address: all such clients are one
@@ -128,15 +139,26 @@ def add_token(
     scopes: tuple[str, ...] = ("read", "write"),
     name: str = "",
     expires_at: datetime | None = None,
+    made_by: str | None = None,
     now: datetime,
 ) -> Token:
-    """Make an API token.  Raises: InvalidInput for an unknown scope."""
+    """Make an API token.  made_by: the secret of the token that asks; the new one does not outlive it.
+
+    Raises: InvalidInput for an unknown scope, TooManyTokens, Forbidden for a later end than that of made_by,
+    Unauthenticated when made_by has ended.
+    Locks: users row, then the row of made_by.
+    """
     if unknown := set(scopes) - set(SCOPES):
         detail = f"allowed are {', '.join(SCOPES)}"
         raise InvalidInput(f"unknown scope {min(unknown)!r}", errors=[{"pointer": "/scopes", "detail": detail}])
     secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
-    token = Token(uuid4(), secret, secret[:11], tuple(scopes))
     with uow.begin() as tx:
+        users.hold(tx, user_id)
+        if accounts.living(tx, user_id, now=now) >= MOST_TOKENS:
+            raise TooManyTokens(f"The account has {MOST_TOKENS} tokens; revoke one that is not needed")
+        parent = _parent(tx, user_id, made_by, now=now) if made_by else None
+        ends_at = _end(expires_at, parent)
+        token = Token(uuid4(), secret, secret[:11], tuple(scopes), ends_at)
         accounts.add_token(
             tx,
             token_id=token.token_id,
@@ -146,9 +168,26 @@ def add_token(
             name=name,
             scopes=list(scopes),
             now=now,
-            expires_at=expires_at,
+            expires_at=ends_at,
+            parent_id=parent.token_id if parent else None,
         )
     return token
+
+
+def _parent(tx: Tx, user_id: UUID, secret: str, *, now: datetime) -> accounts.Parent:
+    parent = accounts.hold_parent(tx, user_id, secret, now=now)
+    if parent is None:  # revoked since the request was let in
+        raise Unauthenticated("This token is unknown, revoked or too old")
+    return parent
+
+
+def _end(asked: datetime | None, parent: accounts.Parent | None) -> datetime | None:
+    bound = parent.expires_at if parent else None
+    if bound is None or asked is None:
+        return asked or bound
+    if asked > bound:
+        raise Forbidden(f"This token ends at {bound.isoformat()} and cannot make one that ends later")
+    return asked
 
 
 def by_token(
@@ -175,6 +214,7 @@ def tokens(uow: UnitOfWork, user_id: UUID) -> list[dict[str, Any]]:
 def revoke_token(uow: UnitOfWork, user_id: UUID, token_id: UUID, *, now: datetime) -> None:
     """Raises: NotFound."""
     with uow.begin() as tx:
+        users.hold(tx, user_id)
         if not accounts.revoke_token(tx, user_id, token_id, now=now):
             raise NotFound("No such token")
 

@@ -13,8 +13,16 @@ from app.store.unit_of_work import Tx
 from app.store.users import Account, account_of
 
 _ADD_TOKEN = text("""
-    INSERT INTO api_tokens (id, user_id, token_hash, prefix, name, scopes, created_at, expires_at)
-    VALUES (:id, :user_id, :token_hash, :prefix, :name, :scopes, :now, :expires_at)""")
+    INSERT INTO api_tokens (id, user_id, token_hash, prefix, name, scopes, created_at, expires_at, parent_id)
+    VALUES (:id, :user_id, :token_hash, :prefix, :name, :scopes, :now, :expires_at, :parent_id)""")
+_PARENT = text("""
+    SELECT id, expires_at FROM api_tokens
+     WHERE token_hash = :token_hash AND user_id = :user_id AND revoked_at IS NULL
+       AND (expires_at IS NULL OR expires_at > :now)
+       FOR SHARE""")
+_LIVING = text("""
+    SELECT count(*) FROM api_tokens
+     WHERE user_id = :user_id AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now)""")
 # the function is in migration 0012
 _CALLER = text("SELECT * FROM caller_look(:token_hash, :now, :writes_per_minute)")
 _TOKENS = text("""
@@ -33,6 +41,14 @@ _PRUNE = (
     text("DELETE FROM sessions WHERE expires_at < :now"),
     text("DELETE FROM sign_in_links WHERE expires_at < :now"),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Parent:
+    """A token that makes another one."""
+
+    token_id: UUID
+    expires_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +76,9 @@ def add_token(
     scopes: list[str],
     now: datetime,
     expires_at: datetime | None,
+    parent_id: UUID | None = None,
 ) -> None:
-    """Keep a token's hash."""
+    """Keep a token's hash.  parent_id: the token that made it, whose end and revocation are its own too."""
     tx.run(
         _ADD_TOKEN,
         id=token_id,
@@ -72,7 +89,22 @@ def add_token(
         scopes=scopes,
         now=now,
         expires_at=expires_at,
+        parent_id=parent_id,
     )
+
+
+def hold_parent(tx: Tx, user_id: UUID, secret: str, *, now: datetime) -> Parent | None:
+    """Read a living token that makes another one; None when it has ended.
+
+    Locks: its row, shared, after the users row: a revocation waits for the new token and then finds it.
+    """
+    row = tx.run(_PARENT, token_hash=hashed(secret), user_id=user_id, now=now).one_or_none()
+    return Parent(row.id, row.expires_at) if row else None
+
+
+def living(tx: Tx, user_id: UUID, *, now: datetime) -> int:
+    """Count the user's tokens that have not ended.  The caller holds the users row."""
+    return int(tx.run(_LIVING, user_id=user_id, now=now).scalar_one())
 
 
 def use_token(tx: Tx, secret: str, *, writes_per_minute: int | None = None, now: datetime) -> Caller | None:
@@ -92,7 +124,10 @@ def tokens_of(tx: Tx, user_id: UUID) -> list[RowMapping]:
 
 
 def revoke_token(tx: Tx, user_id: UUID, token_id: UUID, *, now: datetime) -> bool:
-    """End a token; False when the user has no such living token."""
+    """End a token and those that it made; False when the user has no such living token.
+
+    Locks: the rows of all of them.  The caller holds the users row, so that two revocations do not meet.
+    """
     return tx.run(_REVOKE, id=token_id, user_id=user_id, now=now).rowcount > 0
 
 

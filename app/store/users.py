@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -13,7 +14,7 @@ from app.domain.periods import Period, period_at
 from app.domain.plans import Plan, Tier
 from app.domain.waiting import Runs
 from app.store.plans import plan_of
-from app.store.unit_of_work import Tx
+from app.store.unit_of_work import HOLD_USERS, Tx
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,7 @@ WITH_PLAN = """
 _BY_ID = text(f"SELECT {ACCOUNT} {WITH_PLAN} WHERE u.id = :user_id")
 _BY_EMAIL = text(f"SELECT {ACCOUNT} {WITH_PLAN} WHERE lower(u.email) = lower(:email)")
 _LOCK = text("SELECT 1 FROM users WHERE id = :user_id FOR UPDATE")
+_TRY = text("SELECT 1 FROM users WHERE id = :user_id FOR UPDATE SKIP LOCKED")
 _ADD = text("""
     INSERT INTO users (id, kind, email, is_operator, created_at)
     VALUES (:user_id, :kind, :email, :is_operator, :now)
@@ -84,6 +86,10 @@ _WAITING = text("""
        AND u.id::text IN (SELECT name FROM kombu_group
                           UNION SELECT user_id FROM kombu_message WHERE delay_reason = 'snooze')
      ORDER BY u.id""")
+_ALL_WAITING = text("""
+    SELECT DISTINCT u.id FROM users u
+      JOIN (SELECT name FROM kombu_group UNION SELECT user_id FROM kombu_message WHERE delay_reason = 'snooze') held
+        ON held.name = u.id::text ORDER BY u.id""")
 _RAN = text("UPDATE users SET run_seconds = :mean, run_deviation = :deviation WHERE id = :user_id")
 
 
@@ -114,6 +120,16 @@ def hold(tx: Tx, user_id: UUID) -> None:
     tx.write(_LOCK, user_id=user_id)
 
 
+def hold_all(tx: Tx, user_ids: Iterable[UUID]) -> None:
+    """As hold, of several.  Locks: their rows, in the order of their ids."""
+    tx.write(HOLD_USERS, user_ids=sorted(map(str, user_ids)))
+
+
+def try_hold(tx: Tx, user_id: UUID) -> bool:
+    """As hold, without waiting: for one who holds another users row already.  False: somebody else has it."""
+    return tx.run(_TRY, user_id=user_id).one_or_none() is not None
+
+
 def add(
     tx: Tx, user_id: UUID, *, kind: str = "person", email: str | None, is_operator: bool = False, now: datetime
 ) -> bool:
@@ -141,6 +157,11 @@ def own_limits(tx: Tx) -> dict[str, int]:
 def waiting_of(tx: Tx, tier: Tier) -> list[UUID]:
     """Users of a tier of whom something waits for a slot."""
     return list(tx.run(_WAITING, tier=tier.value).scalars())
+
+
+def all_waiting(tx: Tx) -> list[UUID]:
+    """Users of any tier of whom something waits for a slot."""
+    return list(tx.run(_ALL_WAITING).scalars())
 
 
 def ran(tx: Tx, account: Account, seconds: float) -> Account:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from uuid import UUID
 
 import pytest
 from sqlalchemy import text
+from werkzeug.test import TestResponse
 
 from app.services import accounts
 from tests.web.conftest import Web
@@ -169,3 +173,99 @@ def test_a_batch_has_between_1_and_100_items(web: Web) -> None:
     for count, status in ((0, 422), (101, 422)):
         body = items(*(f"r{n}" for n in range(count)))
         assert web.client.post("/api/v1/analyses/batch", json=body, headers=web.token()).status_code == status
+
+
+def bearer(made: TestResponse) -> dict[str, str]:
+    return {"Authorization": f"Bearer {made.json['token']}"}
+
+
+def make(web: Web, headers: dict[str, str], **members: str) -> TestResponse:
+    return web.client.post("/api/v1/me/tokens", json=members, headers=headers)
+
+
+def works(web: Web, headers: dict[str, str]) -> bool:
+    return web.client.get("/api/v1/me", headers=headers).status_code == 200
+
+
+def test_a_token_made_by_a_token_ends_with_it_at_the_latest(web: Web) -> None:
+    soon, later = (datetime.now(UTC) + timedelta(days=days) for days in (2, 3))
+    parent = make(web, web.token(), expires_at=soon.isoformat())
+    refused = make(web, bearer(parent), expires_at=later.isoformat())
+    assert (refused.status_code, refused.json["type"]) == (403, "/problems/forbidden")
+    without = make(web, bearer(parent))
+    assert datetime.fromisoformat(without.json["expires_at"]) == soon
+    earlier = make(web, bearer(without), expires_at=(soon - timedelta(days=1)).isoformat())
+    assert earlier.status_code == 201
+    assert datetime.fromisoformat(earlier.json["expires_at"]) == soon - timedelta(days=1)
+    listed = web.client.get("/api/v1/me/tokens", headers=bearer(earlier)).json["items"]
+    ends = {row["id"]: row["expires_at"] for row in listed}
+    assert datetime.fromisoformat(ends[without.json["id"]]) == soon
+
+
+def test_revoking_a_token_revokes_all_that_it_made_and_no_other(web: Web) -> None:
+    root = web.token()
+    parent, other = make(web, root), make(web, root)
+    line = [parent]
+    for _ in range(60):
+        line.append(make(web, bearer(line[-1])))
+    assert web.client.delete(f"/api/v1/me/tokens/{parent.json['id']}", headers=root).status_code == 204
+    assert not any(works(web, bearer(made)) for made in line)
+    assert works(web, root)
+    assert works(web, bearer(other))
+    assert {row["id"] for row in web.client.get("/api/v1/me/tokens", headers=root).json["items"]} >= {other.json["id"]}
+
+
+def test_a_revocation_by_hand_cascades_too(web: Web) -> None:
+    parent = make(web, web.token())
+    child = make(web, bearer(parent))
+    with web.uow.begin() as tx:
+        tx.run(text("UPDATE api_tokens SET revoked_at = now() WHERE id = :id"), id=parent.json["id"])
+    assert not works(web, bearer(child))
+
+
+def test_a_token_that_is_revoked_while_it_makes_another_leaves_none(web: Web) -> None:
+    for _ in range(10):
+        user = web.user().user_id
+        parent = make(web, web.token(user))
+        start = threading.Barrier(2)
+
+        def revoke(user: UUID = user, parent: TestResponse = parent, start: threading.Barrier = start) -> None:
+            start.wait(10)
+            accounts.revoke_token(web.uow, user, UUID(parent.json["id"]), now=datetime.now(UTC))
+
+        revoking = threading.Thread(target=revoke)
+        revoking.start()
+        start.wait(10)
+        child = make(web, bearer(parent))
+        revoking.join()
+        assert child.status_code in (201, 401)
+        assert child.status_code == 401 or not works(web, bearer(child))
+
+
+def test_an_account_has_a_bounded_number_of_living_tokens(web: Web) -> None:
+    headers = web.token()
+    for _ in range(accounts.MOST_TOKENS - 2):
+        assert make(web, headers).status_code == 201
+    last = make(web, headers)
+    refused = make(web, headers)
+    assert (refused.status_code, refused.json["type"]) == (409, "/problems/too-many-tokens")
+    web.client.delete(f"/api/v1/me/tokens/{last.json['id']}", headers=headers)
+    assert make(web, headers).status_code == 201
+    with web.uow.begin() as tx:
+        tx.run(text("UPDATE api_tokens SET expires_at = now() - interval '1 day' WHERE id IN"
+                    " (SELECT id FROM api_tokens WHERE parent_id IS NOT NULL AND revoked_at IS NULL LIMIT 1)"))  # fmt: skip
+    assert make(web, headers).status_code == 201
+
+
+def test_tokens_that_are_made_at_once_do_not_pass_the_bound(web: Web) -> None:
+    headers, clients = web.token(), 6
+    for _ in range(accounts.MOST_TOKENS - 3):
+        assert make(web, headers).status_code == 201
+
+    def one(_: int) -> int:
+        answer = web.app.test_client().post("/api/v1/me/tokens", json={}, headers=headers)
+        return answer.status_code
+
+    with ThreadPoolExecutor(clients) as pool:
+        statuses = sorted(pool.map(one, range(clients)))
+    assert statuses == [201, 201, 409, 409, 409, 409]
