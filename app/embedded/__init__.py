@@ -1,6 +1,6 @@
 """The embedded PostgreSQL of one home directory: started when needed, shared by processes, stopped after the last."""
 
 from app.embedded.binaries import EmbeddedUnavailable
-from app.embedded.server import Server, ensure, hold, stop
+from app.embedded.server import Server, ensure, hold, passwords, stop
 
-__all__ = ["EmbeddedUnavailable", "Server", "ensure", "hold", "stop"]
+__all__ = ["EmbeddedUnavailable", "Server", "ensure", "hold", "passwords", "stop"]

@@ -16,10 +16,11 @@ import psycopg2
 from app.embedded import account as accounts
 from app.embedded import binaries as programs_of
 from app.embedded import data as cluster_data
-from app.embedded import postmaster
+from app.embedded import postmaster, roles
 from app.embedded.account import Account
 from app.embedded.binaries import EmbeddedUnavailable, Programs
 from app.embedded.data import Access
+from app.private_files import open_private
 
 START_SECONDS = 120.0  # recovery after a crash may need it
 RETRY_SECONDS = 20.0  # for what passes by itself: a taken port, processes of a killed server
@@ -29,9 +30,10 @@ TRANSIENT = ("could not create any TCP/IP sockets", "pre-existing shared memory 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server that answers.  url: of the role `app`, owner of the database, no superuser; started: by this call."""
+    """A server that answers.  url: of the service's role; owner_url: of the tables' owner; started: by this call."""
 
     url: str = field(repr=False)  # it holds a password
+    owner_url: str = field(repr=False)
     admin_url: str = field(repr=False)
     data: Path
     version: str
@@ -63,9 +65,12 @@ def ensure(home: Path, *, durable: bool = True, patience: float = START_SECONDS)
         access = cluster_data.load(cluster.data)
         running = _running(cluster, access)
         reached = running or _start(cluster, access)
+        if reached.owner_password is None:
+            reached = roles.separate(cluster.data, reached)
         postmaster.trim_log(cluster.data)
-    url, admin_url = (found.replace("://", "+psycopg2://", 1) for found in (reached.url(), reached.admin_url()))
-    return Server(url, admin_url, cluster.data, programs.version, started=running is None)
+    urls = (reached.url(), reached.owner_url(), reached.admin_url())
+    url, owner_url, admin_url = (found.replace("://", "+psycopg2://", 1) for found in urls)
+    return Server(url, owner_url, admin_url, cluster.data, programs.version, started=running is None)
 
 
 def stop(home: Path) -> bool:
@@ -77,6 +82,16 @@ def stop(home: Path) -> bool:
         return _stop(home)
 
 
+def passwords(home: Path) -> dict[str, str]:
+    """Those of all roles of the home's servers, by the name of the file that holds each."""
+    found = dict[str, str]()
+    for major in cluster_data.majors(home) if home.is_dir() else ():
+        if access := cluster_data.load(home / f"pg{major}"):
+            own = {"": access.password, "_admin": access.admin_password, "_owner": access.owner_password}
+            found |= {f"pg{major}{of}_url": password for of, password in own.items() if password}
+    return found
+
+
 @contextmanager
 def hold(home: Path, *, durable: bool = True) -> Iterator[Server]:
     """Use the server; the last process to leave stops it, whichever started it.
@@ -85,7 +100,7 @@ def hold(home: Path, *, durable: bool = True) -> Iterator[Server]:
     the server's.  The next holder takes it over and stops it at its own end.  Raises: EmbeddedUnavailable.
     """
     home = _home(home)
-    with (home / "pg.holders").open("a") as holders:
+    with open_private(home / "pg.holders") as holders:
         fcntl.flock(holders, fcntl.LOCK_SH)
         try:
             yield ensure(home, durable=durable)
@@ -108,7 +123,7 @@ def _home(home: Path) -> Path:
 def _locked(home: Path) -> Iterator[None]:
     """Hold the home's lock, which goes with the process, however it ends."""
     try:
-        lock = (home / "pg.lock").open("a")
+        lock = open_private(home / "pg.lock")
     except OSError as error:
         raise EmbeddedUnavailable(f"cannot write to FAIRLANE_HOME {home}: {error.strerror}") from error
     with lock:

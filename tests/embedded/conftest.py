@@ -71,7 +71,10 @@ def template() -> Iterator[Path]:
     """A stopped home, for tests that do not care how it came to be."""
     home = Path(tempfile.mkdtemp(prefix="fairlane-test-", dir=quick_folder())) / "home"
     server = embedded.ensure(home, durable=False)
-    with closing(psycopg2.connect(server.url.replace("+psycopg2", ""))) as connection, connection.cursor() as cursor:
+    with (
+        closing(psycopg2.connect(server.owner_url.replace("+psycopg2", ""))) as connection,
+        connection.cursor() as cursor,
+    ):
         cursor.execute("CREATE TABLE kept AS SELECT 42 AS answer")
         connection.commit()
     embedded.stop(home)

@@ -1,0 +1,208 @@
+"""The service as an application's role that owns nothing: a job's whole life works, and nothing of the schema can be harmed."""
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import uuid4
+
+import psycopg2
+import pytest
+from sqlalchemy import Connection, create_engine, pool, text
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ProgrammingError
+
+from app import embedded
+from app.domain.plans import Tier
+from app.embedded import binaries
+from app.migrate import migrate
+from app.services.audit import HOLDS, audit
+from app.services.policy import Policy
+from app.store.connections import make_engine
+from app.store.unit_of_work import UnitOfWork
+from tasks.inventory import PARSER_VERSION
+from tests.conftest import World, _run_sql, publishing, raw_connection
+from tests.e2e.conftest import System
+from tests.nodes import Nodes, wait_for
+
+ROOT = Path(__file__).parents[2]
+HARM = (
+    "CREATE TABLE mine ()", "CREATE TEMP TABLE mine ()", "CREATE SCHEMA mine", "CREATE FUNCTION mine() RETURNS int RETURN 1",
+    "DROP FUNCTION kombu_message_facts", "DROP OWNED BY fairlane_owner", "ALTER SCHEMA public RENAME TO mine",
+    "CREATE EXTENSION hstore", "CREATE ROLE mine", "ALTER ROLE fairlane_owner PASSWORD 'x'", "SET ROLE fairlane_owner",
+    "SET session_replication_role = replica", "COPY users TO '/tmp/users'", "COPY users TO PROGRAM 'cat'",
+    "UPDATE alembic_version SET version_num = '0001'", "DELETE FROM alembic_version",
+)  # fmt: skip
+HARM_OF_A_TABLE = (
+    "DROP TABLE {} CASCADE", "TRUNCATE {} CASCADE", "ALTER TABLE {} ADD mine int", "ALTER TABLE {} DISABLE TRIGGER ALL",
+    "ALTER TABLE {} OWNER TO CURRENT_USER", "CREATE INDEX ON {} ((1))",
+    "CREATE TRIGGER mine AFTER INSERT ON {} EXECUTE FUNCTION suppress_redundant_updates_trigger()",
+    "ALTER TABLE {} ENABLE ROW LEVEL SECURITY", "COMMENT ON TABLE {} IS 'mine'",
+)  # fmt: skip
+
+
+@pytest.fixture
+def owner_url(server: embedded.Server) -> Iterator[str]:
+    """An empty database of the owner's, as a home has one."""
+    name = f"test_{uuid4().hex}"
+    url = make_url(server.owner_url).set(database=name)
+    _run_sql(server.admin_url, f"CREATE DATABASE {name} OWNER {url.username}")
+    _run_sql(server.admin_url, f"REVOKE ALL ON DATABASE {name} FROM PUBLIC")
+    _run_sql(server.admin_url, f"GRANT CONNECT ON DATABASE {name} TO {make_url(server.url).username}")
+    yield url.render_as_string(hide_password=False)
+    _run_sql(server.admin_url, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+def database_url(server: embedded.Server, owner_url: str) -> str:
+    """That database, migrated by its owner, as the application's role."""
+    url = make_url(server.url).set(database=make_url(owner_url).database)
+    migrate(create_engine(owner_url, poolclass=pool.NullPool), role=url.username)
+    return url.render_as_string(hide_password=False)
+
+
+@pytest.fixture
+def system(database_url: str, nodes: Nodes, repository: Callable[..., Path]) -> Iterator[System]:
+    engine = make_engine(database_url, pool_size=5)
+    world = World(UnitOfWork(engine, publishing()), Policy(PARSER_VERSION), datetime.now(UTC))
+    yield System(replace(world), nodes, repository)
+    engine.dispose()
+
+
+def test_a_web_without_the_owners_address_starts_where_the_owner_has_migrated(nodes: Nodes) -> None:
+    argv = [sys.executable, "-m", "app.cli", "migrate", "--allow-newer"]  # as the Procfile's web does first
+    done = subprocess.run(argv, cwd=ROOT, env=nodes.environment(), capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def refused(connection: Connection, statement: str) -> bool:
+    try:
+        connection.execute(text(statement))
+    except ProgrammingError as error:
+        return isinstance(error.orig, psycopg2.errors.InsufficientPrivilege)
+    return False
+
+
+def test_the_applications_role_can_harm_nothing_of_the_schema(database_url: str) -> None:
+    with raw_connection(database_url) as opened:
+        connection = opened.execution_options(isolation_level="AUTOCOMMIT")
+        found = connection.execute(text("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")).scalars().all()
+        owned = "SELECT count(*) FROM pg_class WHERE relowner = current_user::regrole"
+        acts = [*HARM, *(act.format(table) for act in HARM_OF_A_TABLE for table in found)]
+        assert len(found) > 20
+        assert connection.execute(text(owned)).scalar() == 0
+        assert [act for act in acts if not refused(connection, act)] == []
+
+
+def test_the_whole_life_of_jobs_works_as_the_applications_role(system: System) -> None:
+    user = system.user(Tier.FREE)
+    jobs = [system.submit(user, name) for name in ("shop", "till", "cart")]  # two of them wait for the user's slot
+    worker = system.nodes.worker(processes=2)
+    scheduled = system.nodes.worker("analysis_scheduled")
+    system.nodes.beat()
+    for job_id in jobs:
+        system.wait(job_id, "completed")
+    wait_for(lambda: system.world.value("SELECT count(*) FROM schedule_runs") == 4, "beat to send everything")
+    wait_for(lambda: system.world.value("SELECT count(*) FROM reconciliations") == 1, "maintenance to run")
+    for arguments in (["control", "add_consumer", "extra"], ["inspect", "ping"], ["control", "enable_events"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "celery", "-A", "tasks", *arguments, "-d", f"node0@{socket.gethostname()}"],
+            cwd=ROOT, env=system.nodes.environment(), capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert system.world.value("SELECT count(*) FROM kombu_queue WHERE name = 'extra'") == 1
+    wait_for(lambda: system.world.value("SELECT count(*) FROM kombu_message") == 0, "all messages to end")
+    assert {finding.number for finding in audit(system.world.uow, canaries={}) if finding.status != HOLDS} == set()
+    said = worker.container.logs() + scheduled.container.logs() + system.nodes.others[0].logs()
+    assert "permission denied" not in said
+
+
+def test_one_role_may_still_be_both(owner_url: str) -> None:
+    engine = create_engine(owner_url, poolclass=pool.NullPool)
+    assert migrate(engine) == migrate(engine, role=make_url(owner_url).username)
+
+
+@pytest.mark.parametrize(
+    "command", [["app.cli", "migrate"], ["alembic", "upgrade", "head"]], ids=["fairlane", "alembic"]
+)
+def test_migrations_run_as_the_owner_and_give_the_application_its_rights(
+    server: embedded.Server, owner_url: str, tmp_path: Path, command: list[str], nodes_environment: dict[str, str]
+) -> None:
+    url = make_url(server.url).set(database=make_url(owner_url).database).render_as_string(hide_password=False)
+    (file := tmp_path / "owner").write_text(owner_url.replace("+psycopg2", "") + "\n")
+    environment = nodes_environment | {"DATABASE_URL": url, "DATABASE_OWNER_URL_FILE": str(file)}
+    for _ in range(2):
+        argv = [sys.executable, "-m", *command]
+        done = subprocess.run(argv, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 0, done.stderr
+    with raw_connection(url) as connection:
+        assert connection.execute(text("UPDATE subscription_plans SET concurrent_jobs = concurrent_jobs")).rowcount == 4
+        assert connection.execute(text("SELECT nextval(pg_get_serial_sequence('job_events', 'id'))")).scalar() == 1
+        owners = connection.execute(text("SELECT DISTINCT tableowner FROM pg_tables WHERE schemaname = 'public'"))
+        assert owners.scalars().all() == [make_url(owner_url).username]
+
+
+def test_a_role_that_is_not_there_is_named(owner_url: str, tmp_path: Path, nodes_environment: dict[str, str]) -> None:
+    nobody = make_url(owner_url).set(username="nobody_here").render_as_string(hide_password=False)
+    environment = nodes_environment | {"DATABASE_URL": nobody, "DATABASE_OWNER_URL": owner_url}
+    argv = [sys.executable, "-m", "app.cli", "migrate"]
+    done = subprocess.run(argv, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("fairlane: DATABASE_URL: the database has no role 'nobody_here'")
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.fixture
+def nodes_environment(tmp_path: Path) -> dict[str, str]:
+    return Nodes("", tmp_path).environment()
+
+
+@pytest.fixture
+def cluster(server: embedded.Server, tmp_path: Path) -> Iterator[dict[str, str]]:
+    """What the script for the roles finds in its container, for a database with tables of the superuser's."""
+    name, owner, app = f"test_{uuid4().hex}", f"owner_{uuid4().hex[:8]}", f"app_{uuid4().hex[:8]}"
+    admin = make_url(server.admin_url)
+    _run_sql(server.admin_url, f"CREATE DATABASE {name}")
+    for file, role in (("database_owner_url", owner), ("database_url", app)):
+        url = f"postgresql://{role}:{uuid4().hex}@127.0.0.1:{admin.port}/{name}"
+        (tmp_path / file).write_text(f"{url}\n")
+    (tmp_path / "postgres_password").write_text(f"{admin.password}\n")
+    folder = binaries.binaries()
+    assert folder is not None
+    yield {
+        "PATH": f"{folder}:{os.environ['PATH']}", "SECRETS": str(tmp_path), "POSTGRES_USER": str(admin.username),
+        "POSTGRES_DB": name, "PGHOST": "127.0.0.1", "PGPORT": str(admin.port),
+    }  # fmt: skip
+    _run_sql(server.admin_url, f"DROP DATABASE {name} WITH (FORCE)")
+    for role in (owner, app):
+        _run_sql(server.admin_url, f"DROP ROLE IF EXISTS {role}")
+
+
+@pytest.mark.parametrize("older", [False, True], ids=["new", "of the release with one role"])
+def test_the_containers_script_makes_both_roles_and_divides_what_one_owned(
+    server: embedded.Server, cluster: dict[str, str], tmp_path: Path, older: bool, nodes_environment: dict[str, str]
+) -> None:
+    if older:
+        url = make_url(server.admin_url).set(database=cluster["POSTGRES_DB"])
+        migrate(create_engine(url, poolclass=pool.NullPool))
+    for _ in range(2):
+        script = ["sh", str(ROOT / "docker" / "postgres" / "roles.sh")]
+        done = subprocess.run(script, env=cluster, capture_output=True, text=True, timeout=60, check=False)
+        assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    files = {"DATABASE_URL_FILE": str(tmp_path / "database_url")}
+    files["DATABASE_OWNER_URL_FILE"] = str(tmp_path / "database_owner_url")
+    environment = {name: value for name, value in nodes_environment.items() if name != "DATABASE_URL"} | files
+    argv = [sys.executable, "-m", "app.cli", "migrate"]
+    done = subprocess.run(argv, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    with raw_connection((tmp_path / "database_url").read_text().strip().replace("://", "+psycopg2://", 1)) as app:
+        assert app.execute(text("UPDATE subscription_plans SET concurrent_jobs = concurrent_jobs")).rowcount == 4
+        rights = text("SELECT rolsuper OR rolcreatedb OR rolcreaterole FROM pg_roles WHERE rolname = current_user")
+        assert app.execute(rights).scalar() is False
+        owners = app.execute(text("SELECT DISTINCT tableowner FROM pg_tables WHERE schemaname = 'public'")).scalars()
+        assert [owner.startswith("owner_") for owner in owners] == [True]
+        assert refused(app, "DROP TABLE users")
