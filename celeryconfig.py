@@ -1,28 +1,38 @@
-"""Celery's settings, in Celery's own names.  H numbers: docs/broker-hazards.md."""
+"""Celery's settings, in Celery's own names.  H numbers: docs/broker-hazards.md.
 
-from datetime import timedelta
+Celery shows every public name of this module to whoever can send it `inspect conf`: none may hold a secret.
+"""
 
-from kombu import Exchange, Queue
+from datetime import timedelta as _timedelta
 
-import tasks.broker  # noqa: F401  registers the durable transport
-from app.database import database_url, direct_url
-from app.domain.queues import ALL_QUEUES, check_queue_names
-from app.settings import load
+from kombu import Exchange as _Exchange
+from kombu import Queue as _Queue
 
-settings = load()
-check_queue_names()
+from app.database import database_url as _database_url
+from app.database import direct_url as _direct_url
+from app.domain.queues import ALL_QUEUES as _ALL_QUEUES
+from app.domain.queues import check_queue_names as _check_queue_names
+from app.errors import BadSetting as _BadSetting
+from app.settings import load as _load
+from tasks.broker import hide as _hide  # and registers the durable transport
 
-broker_url = "durable+" + database_url(settings)
+try:
+    _settings = _load()
+except _BadSetting as _bad:  # one line, where Celery would print its own stack
+    raise SystemExit(f"fairlane: {_bad.detail}") from None
+_check_queue_names()
+
+broker_url = "durable+" + _hide(_database_url(_settings))
 broker_transport_options = {
-    "lease_seconds": settings.lease_seconds,
-    "heartbeat_seconds": settings.heartbeat_seconds,
-    **({"direct_url": url} if (url := direct_url(settings)) else {}),
+    "lease_seconds": _settings.lease_seconds,
+    "heartbeat_seconds": _settings.heartbeat_seconds,
+    **({"direct_url": _hide(_direct)} if (_direct := _direct_url(_settings)) else {}),
 }
 broker_connection_retry_on_startup = True
 broker_connection_max_retries = None  # a database that is away comes back; the default gives up and exits (H25)
 broker_heartbeat = 0  # TCP and the node's lock tell; AMQP heartbeats are not spoken here
 
-task_queues = [Queue(name, Exchange(name, type="direct"), routing_key=name) for name in ALL_QUEUES]
+task_queues = [_Queue(name, _Exchange(name, type="direct"), routing_key=name) for name in _ALL_QUEUES]
 task_default_queue = "analysis_default"
 task_create_missing_queues = False  # the six queues are rows of a migration, not a side effect of a typo
 
@@ -37,7 +47,7 @@ task_acks_on_timeout = False
 task_publish_retry = False  # a publish is part of a transaction, which only its owner may run again (H1)
 
 # The soft limit ends the attempt in our own commit; the hard one is for code that cannot be stopped (H24).
-_limit = settings.analysis_time_limit.total_seconds()
+_limit = _settings.analysis_time_limit.total_seconds()
 task_annotations = {
     "tasks.analysis.analyse": {"time_limit": _limit, "soft_time_limit": max(_limit * 0.9, _limit - 30)},
 }
@@ -46,21 +56,26 @@ worker_prefetch_multiplier = 1
 worker_enable_remote_control = True  # `revoke` cancels the job, see tasks/requests.py
 worker_send_task_events = False  # `celery control enable_events`, or Flower, turns them on
 worker_hijack_root_logger = False
-worker_soft_shutdown_timeout = 5.0
+worker_soft_shutdown_timeout = _settings.shutdown_grace.total_seconds()  # of warm stops too (tasks/stopping.py)
 worker_cancel_long_running_tasks_on_connection_loss = False  # the fence decides, not the connection
 
 enable_utc = True
 timezone = "UTC"
 
-imports = ("tasks.analysis", "tasks.maintenance", "tasks.lending")
+imports = ("tasks.analysis", "tasks.maintenance", "tasks.lending", "tasks.pools", "tasks.schema", "tasks.alive")
 beat_scheduler = "tasks.scheduler:PgScheduler"
 beat_max_loop_interval = 5
 beat_schedule = {
-    "reschedule": {"task": "tasks.maintenance.reschedule", "schedule": timedelta(hours=1)},
+    "reschedule": {"task": "tasks.maintenance.reschedule", "schedule": _timedelta(hours=1)},
+    "prune": {
+        "task": "tasks.maintenance.prune",
+        "schedule": _timedelta(days=1),
+        "offset": _timedelta(hours=3),  # UTC
+    },
     "reconcile": {
         "task": "tasks.maintenance.reconcile",
-        "schedule": timedelta(days=1),
-        "offset": timedelta(hours=3, minutes=30),  # UTC
+        "schedule": _timedelta(days=1),
+        "offset": _timedelta(hours=3, minutes=30),  # UTC
     },
-    "sweep": {"task": "tasks.maintenance.sweep", "schedule": timedelta(minutes=5)},
+    "sweep": {"task": "tasks.maintenance.sweep", "schedule": _timedelta(minutes=5)},
 }

@@ -29,6 +29,7 @@ print(json.dumps({
     "tasks": sorted(name for name in app.tasks if not name.startswith("celery.")),
     "limits": {name: [task.soft_time_limit, task.time_limit] for name, task in app.tasks.items()},
     "beat": {name: [e["task"], e["schedule"].total_seconds(), e.get("queue")] for name, e in conf.beat_schedule.items()},
+    "reaches": app.connection().transport.database._arguments["password"],
     **{name: getattr(conf, name) for name in (
         "broker_url", "task_default_queue", "task_create_missing_queues", "accept_content", "task_serializer",
         "task_ignore_result", "task_acks_late", "task_acks_on_failure_or_timeout", "task_reject_on_worker_lost",
@@ -88,7 +89,8 @@ def test_celery_reads_json_only(celery: dict[str, Any]) -> None:
 
 
 def test_celery_uses_our_transport_on_the_services_database_with_the_services_leases(celery: dict[str, Any]) -> None:
-    assert celery["broker_url"] == "durable+" + URL
+    assert celery["broker_url"] == "durable+" + URL.replace(":secret@", "@")
+    assert celery["reaches"] == "secret"
     assert (celery["options"]["lease_seconds"], celery["options"]["heartbeat_seconds"]) == (20, 4)
 
 
@@ -121,28 +123,60 @@ def test_concurrency_comes_from_the_setting_and_its_default_is_the_settings_own(
 
 
 def test_the_procfile_starts_everything_there_is() -> None:
-    assert procfile().keys() == {"release", "web", "beat", *(f"worker_{queue}" for queue in ALL_QUEUES)}
+    assert procfile().keys() == {"web", "beat", *(f"worker_{queue}" for queue in ALL_QUEUES)}
 
 
-def test_compose_starts_the_processes_of_the_procfile_and_a_database() -> None:
-    assert compose().keys() == {"postgres", *procfile()}
+def test_no_line_of_the_procfile_ends_by_itself_which_would_stop_all_others() -> None:
+    for name, command in procfile().items():
+        last = command.rpartition(" && ")[2].removeprefix("exec ")
+        assert last.startswith(("gunicorn ", "celery -A tasks worker ", "celery -A tasks beat ")), name
 
 
-@pytest.mark.parametrize("name", ["release", "beat", *(f"worker_{queue}" for queue in ALL_QUEUES)])
+def test_compose_starts_the_processes_of_the_procfile_a_database_and_its_migration() -> None:
+    assert compose().keys() == {"postgres", "release", *procfile()}
+    assert compose()["release"]["command"] == ["fairlane", "migrate"]
+
+
+@pytest.mark.parametrize("name", ["beat", *(f"worker_{queue}" for queue in ALL_QUEUES)])
 def test_compose_and_the_procfile_run_the_same_command(name: str) -> None:
     assert " ".join(compose()[name]["command"]) == procfile()[name]
 
 
-def test_the_image_serves_as_the_procfile_does_but_to_its_network() -> None:
+def test_the_image_serves_as_the_procfile_does() -> None:
     lines = (ROOT / "docker" / "Dockerfile").read_text(encoding="utf-8").splitlines()
     (command,) = [json.loads(line.removeprefix("CMD ")) for line in lines if line.startswith("CMD ")]
-    here = procfile()["web"].replace("127.0.0.1:${PORT:-8000}", "0.0.0.0:8000").replace("'", "")
-    assert " ".join(command) == here
+    assert f"fairlane migrate --allow-newer && exec {' '.join(command)}" == bound(procfile()["web"])
 
 
-@pytest.mark.parametrize("queue", ALL_QUEUES)
-def test_a_container_is_healthy_when_its_own_node_answers(queue: str) -> None:
-    assert compose()[f"worker_{queue}"]["environment"]["QUEUE"] == queue
+@pytest.mark.parametrize(
+    ("given", "address"),
+    [({}, "0.0.0.0:8000"), ({"PORT": "9123"}, "0.0.0.0:9123"), ({"WEB_HOST": "127.0.0.1"}, "127.0.0.1:8000")],
+)
+def test_the_web_of_the_procfile_is_reached_from_outside_at_the_platforms_port(
+    given: dict[str, str], address: str
+) -> None:
+    assert option(bound(procfile()["web"], **given), "-b") == address
+
+
+def bound(command: str, **environment: str) -> str:
+    """As the shell of a process manager reads it."""
+    reading = ["sh", "-c", f'echo "{command}"']
+    return subprocess.run(reading, env=environment, capture_output=True, text=True, check=True).stdout.strip()
+
+
+@pytest.mark.parametrize("node", ["beat", *ALL_QUEUES])
+def test_a_container_is_healthy_when_its_own_node_gives_signs_of_life(node: str) -> None:
+    service = compose()[node if node == "beat" else f"worker_{node}"]
+    assert service["environment"]["NODE"] == node
+    assert service["healthcheck"]["test"] == ["CMD-SHELL", "fairlane alive $$NODE"]
+
+
+def test_every_container_of_ours_takes_settings_from_a_file_that_need_not_be_there() -> None:
+    for name, service in compose().items():
+        if name != "postgres":
+            assert service["env_file"] == [{"path": ".env", "required": False}], name
+            # a secret's place would win over the file's own address
+            assert {"DATABASE_URL_FILE", "SECRET_KEY_FILE"} <= service["environment"].keys(), name
 
 
 def test_every_container_is_hardened_and_reads_its_secrets_from_files() -> None:
@@ -152,3 +186,15 @@ def test_every_container_is_hardened_and_reads_its_secrets_from_files() -> None:
         assert service["security_opt"] == ["no-new-privileges:true"], name
         for variable, value in service.get("environment", {}).items():
             assert "PASSWORD" not in variable or Path(value).parts[1:3] == ("run", "secrets"), (name, variable)
+
+
+def test_no_container_but_the_release_has_the_owners_address_and_none_works_as_superuser() -> None:
+    services = compose()
+    assert {name for name, service in services.items() if "database_owner_url" in service["secrets"]} == {
+        "postgres", "release",
+    }  # fmt: skip
+    superuser = services["postgres"]["environment"]["POSTGRES_USER"]
+    head = (ROOT / "docker" / "compose.yaml").read_text(encoding="utf-8").partition("\nname:")[0]
+    roles = re.findall(r"postgresql://(\w+):", head)
+    assert roles == ["fairlane_owner", "fairlane_app"]
+    assert superuser not in roles

@@ -1,0 +1,118 @@
+"""What a setting may be: durations, addresses, hosts and keys, each with a refusal that says what is allowed."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import URL
+
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+_HOST = re.compile(r"(?!-)[a-z0-9-]{1,63}(?<!-)(\.(?!-)[a-z0-9-]{1,63}(?<!-))*")
+#: Drivers that may be named; we bring psycopg2 whatever is said.
+_DRIVERS = ("postgresql", "postgres", "postgresql+psycopg2")
+#: A key of fewer characters can be guessed from one signed cookie.
+SHORTEST_KEY = 16
+
+
+def _duration(raw: object) -> object:
+    """`30s`, `5m`, `1h`, `2d` or seconds; pydantic alone would refuse the short ones."""
+    if isinstance(raw, str):
+        if short := re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([smhd]?)", raw.strip()):
+            try:
+                return timedelta(seconds=float(short[1]) * _UNITS[short[2] or "s"])
+            except OverflowError as error:
+                raise ValueError("is longer than any clock counts") from error
+        raise ValueError("allowed are durations as 30s, 5m, 1h or a number of seconds")
+    return raw
+
+
+def _words(raw: object) -> object:
+    return tuple(w for w in re.split(r"[,\s]+", raw.strip().lower()) if w) if isinstance(raw, str) else raw
+
+
+def _hosts(given: tuple[str, ...]) -> tuple[str, ...]:
+    wrong = [name for name in given if not _HOST.fullmatch(name) or len(name) > 253]
+    if wrong or not given:
+        raise ValueError(f"{', '.join(map(repr, wrong)) or 'nothing'} is no host; allowed are names as git.example.org")
+    return given
+
+
+def _names(given: tuple[str, ...]) -> tuple[str, ...]:
+    """Hosts, and `.name` for all names below one."""
+    _hosts(tuple(name.removeprefix(".") for name in given))
+    return given
+
+
+def _web_address(given: str) -> str:
+    """Without the slash at its end, so that paths can follow."""
+    allowed = "allowed is an address as https://fairlane.example.org, without user, query and fragment"
+    try:
+        parts = urlsplit(given)
+        port, host = parts.port, parts.hostname
+    except ValueError:
+        raise ValueError(allowed) from None
+    odd = parts.scheme not in ("http", "https") or not host or port == 0 or re.search(r"[\s\x00-\x1f\\]", given)
+    if odd or "@" in parts.netloc or parts.query or parts.fragment:
+        raise ValueError(allowed)
+    return given.rstrip("/")
+
+
+def _database(given: SecretStr) -> SecretStr:
+    """As SQLAlchemy and psycopg2 take it, with user and password where they are known for what they are."""
+    url = _parsed(given.get_secret_value())
+    if url.drivername not in _DRIVERS:
+        raise ValueError(f"is for {url.drivername!r}; allowed is postgresql://…")
+    if url.port is not None and not 0 < url.port < 65536:
+        raise ValueError("allowed are ports from 1 to 65535")
+    return SecretStr(_named(url).render_as_string(hide_password=False))
+
+
+def password(address: SecretStr) -> str:
+    """The password in the address of a database; empty where it has none."""
+    return str(_parsed(address.get_secret_value()).password or "")
+
+
+def _parsed(given: str) -> URL:
+    from sqlalchemy.engine import make_url  # noqa: PLC0415 - half a second, for commands that need no database
+    from sqlalchemy.exc import ArgumentError  # noqa: PLC0415 - as above
+
+    try:
+        return make_url(given)
+    except (ArgumentError, ValueError):  # their text may show a part of the password
+        allowed = "allowed is postgresql://USER:PASSWORD@HOST:PORT/DATABASE, with special characters as %XX"
+        raise ValueError(allowed) from None
+
+
+def _named(url: URL) -> URL:
+    """`?user=…&password=…`, as libpq also takes them, would be shown where passwords are left out."""
+    user, secret = url.query.get("user"), url.query.get("password")
+    if isinstance(user, str):
+        url = url.set(username=user).difference_update_query(["user"])
+    if isinstance(secret, str):
+        url = url.set(password=secret).difference_update_query(["password"])
+    return url.set(drivername="postgresql+psycopg2")
+
+
+def _key(given: SecretStr) -> SecretStr:
+    if len(given.get_secret_value()) < SHORTEST_KEY:
+        raise ValueError(f"allowed are at least {SHORTEST_KEY} characters, as `openssl rand -base64 48` prints")
+    return given
+
+
+Duration = Annotated[timedelta, BeforeValidator(_duration), Field(ge=timedelta(0), le=timedelta(days=366))]
+#: Of something that goes on while a process waits for it.
+Patience = Annotated[Duration, Field(gt=timedelta(0), le=timedelta(days=1))]
+Pause = Annotated[Duration, Field(le=timedelta(days=1))]
+Slots = Annotated[int, Field(ge=1, le=1000)]
+Seconds = Annotated[float, Field(allow_inf_nan=False)]
+Hosts = Annotated[tuple[str, ...], BeforeValidator(_words), AfterValidator(_hosts)]
+HostNames = Annotated[tuple[str, ...], BeforeValidator(_words), AfterValidator(_names)]
+WebAddress = Annotated[str, AfterValidator(_web_address)]
+DatabaseAddress = Annotated[SecretStr, AfterValidator(_database)]
+Key = Annotated[SecretStr, AfterValidator(_key)]
