@@ -51,7 +51,7 @@ DROP FUNCTION kombu_message_rank, kombu_message_wanted, kombu_message_publish, k
     kombu_message_wake, kombu_message_take_in, kombu_message_promote, kombu_message_rescue, kombu_message_probe,
     kombu_message_park, kombu_message_poll, kombu_message_redrive, kombu_message_groups, kombu_message_top,
     kombu_message_facts, kombu_message_leases, kombu_message_summary, kombu_message_numbers, kombu_message_count,
-    kombu_message_estimate;
+    kombu_message_estimate, kombu_message_sooner, kombu_message_settle, kombu_message_give_back;
 DROP TABLE kombu_node, kombu_group;
 DROP INDEX kombu_message_ready, kombu_message_group, kombu_message_leased, kombu_message_parked;
 UPDATE kombu_message SET delay_reason = 'snooze', visible_at = clock_timestamp() WHERE delay_reason = 'parked';

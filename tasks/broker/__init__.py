@@ -23,11 +23,14 @@ its share.  Inside a group first come, first served.  A group at its limit is pa
 header `most_ready` already by its publishers, so that it costs nobody anything however much of it waits.
 
 Delivery.  The request carries `lease_token`, `delivery_count`, `retry_count`, `snooze_count`, `lost_count` and
-`requested_eta` (`self.request.lease_token`).  Fence your writes by locking the row with (task_id, lease_token).  Your
-code sets `started_at` on its row when it really begins: only started deliveries whose worker died are counted in
-`lost_count`.  After `max_deliveries` of them the message becomes a dead letter, as do a rejected one and one that
-cannot be read (`kombu_dead_letter.reason`: `lost`, `rejected`, `undecodable`).  Code that deletes its message in a
-commit of its own may call `settled()` on it instead of `ack()`: nothing more is written, and no claim waits for it.
+`requested_eta` (`self.request.lease_token`).  Fence your writes by locking the row with (task_id, lease_token).
+Started deliveries whose process or node died are counted in `lost_count`, those of any task; what is handed back,
+snoozes, is rejected with requeue by its task, or only waited on a node, is not.  After `max_deliveries` losses the
+message becomes a dead letter, as do a rejected one and one that cannot be read (`kombu_dead_letter.reason`: `lost`,
+`rejected`, `undecodable`).  A start is marked in `started_at`: by the node's heartbeat, by the process itself for a
+message that came back before, or by your code, if it must be exact for a first delivery that takes its whole node along
+within a heartbeat.  Code that deletes its message in a commit of its own may call `settled()` on it instead of `ack()`:
+nothing more is written, and no claim waits for it.  `returned()` gives it back without a count.
 
 Retry.  `Task.retry` updates the leased row in place.  With `snooze=True` it counts as a snooze, not as a retry:
 `self.retry(countdown=30, snooze=True)`; with `park=True` its whole group waits until it is woken.  A retry whose lease
@@ -42,14 +45,19 @@ Of a topic exchange, and events are one, a row is written only while a reader ha
 second session for any of it.  With `listen` False a worker looks with its poll, so give `inspect` a `--timeout` above
 `poll_seconds`; a process that only subscribes looks every 0.2 s.  Celery itself switches gossip and mingle off.
 
+Secrets.  What kombu and Celery can show of a connection (`as_uri`, `info`, `inspect stats`, Flower) has no password:
+the transport takes it out of the URL and of `direct_url` and keeps it to itself.  For settings, which Celery prints
+without asking any transport, `hide(url)` gives such a URL, good in this process and in those it forks.
+
 Operators.  `dead_letters.list_dead`, `redrive` and `drop`; `facts.queue_facts` and `group_facts`, exact up to 10,000
 and estimates beyond, in milliseconds whatever waits.  As SQL: `SELECT * FROM kombu_message_facts()`.
 """
 
 from kombu.transport import TRANSPORT_ALIASES
 
+from .addresses import hide
 from .errors import BadOption, DuplicateKey, LeaseTokenMissing
 
-__all__ = ["BadOption", "DuplicateKey", "LeaseTokenMissing"]
+__all__ = ["BadOption", "DuplicateKey", "LeaseTokenMissing", "hide"]
 
 TRANSPORT_ALIASES["durable"] = f"{__name__}.transport:Transport"

@@ -5,6 +5,9 @@ from contextlib import suppress
 from time import monotonic
 from typing import Any
 
+#: A signal to stop is seen by Celery when its hub turns; an idle one would turn with the poll only.
+TURN_SECONDS = 1.0
+
 
 class Alarm:
     """One timer and one descriptor on the hub.

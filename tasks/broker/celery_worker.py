@@ -1,7 +1,11 @@
-"""What the transport asks a Celery worker, if this process is one."""
+"""What the transport asks a Celery worker, if this process is one, and what it hears of its requests."""
 
+import logging
 import sys
+from functools import lru_cache
 from typing import Any
+
+logger = logging.getLogger(__name__)
 
 #: Celery hears of a dead child by a pipe, which closes a moment before the child can be waited for; and then it looks
 #: again after five seconds only.
@@ -23,19 +27,38 @@ def is_serving() -> bool:
     return bool(_workers)
 
 
-def unfinished_ids(loop: Any) -> set[str] | None:
-    """The tasks the worker still knows, running or waiting; None outside of a worker.
+def waiting_tags(loop: Any, held: set[str], inbox: set[str]) -> set[str]:
+    """Of the deliveries that are held: those that a worker which stops has just forgotten, and will not run.
 
-    What has just ended is not among them, though its acknowledgement may still wait for the hub's next turn, and when
-    the worker stops that comes only after the pool has.  So the acknowledgements that wait are given here.
+    None of them outside of a worker: nobody knows what a plain consumer does.  A pool with a queue of its own, of
+    threads for one, may begin with any of them until it stops; what it did not begin is handed back after that.
+    What has just ended is no longer known to the worker, though its acknowledgement may still wait for the hub's next
+    turn, and that comes only after the pool has stopped.  So the acknowledgements that wait are given here.
     """
     state = _state()
     if state is None or loop is None:
-        return None
-    known = {request.id for request in state.reserved_requests}
+        return set()
+    if any(_has_its_own_queue(worker.pool) for worker in _workers):
+        return held & inbox
+    known = {request.message.delivery_tag for request in list(state.reserved_requests)}
     for callback in loop._pop_ready():  # noqa: SLF001  as the hub itself does when it closes
         callback()
-    return known
+    return held - known
+
+
+def _has_its_own_queue(pool: Any) -> bool:
+    return not pool.uses_semaphore
+
+
+def begun_tags() -> list[str]:
+    """The deliveries whose code runs; from any thread."""
+    state = _state()
+    for _ in range(5 if state else 0):
+        try:
+            return [request.message.delivery_tag for request in list(state.active_requests)]
+        except RuntimeError:  # another thread began or ended one just now
+            continue
+    return []
 
 
 def running_token(task_id: str | None) -> str | None:
@@ -53,6 +76,53 @@ def _state() -> Any:
     return sys.modules.get("celery.worker.state")
 
 
+class Told:
+    """Mixed into Celery's requests: its message hears how the delivery came to its end."""
+
+    message: Any
+
+    def on_failure(self, exc_info: Any, send_failed_event: bool = True, return_ok: bool = False) -> Any:  # noqa: FBT002
+        """Celery's.  An outcome that the task's process did not tell itself is the end of that process."""
+        if not return_ok:
+            self.message.died = not is_stopping()
+        return super().on_failure(exc_info, send_failed_event, return_ok)  # type: ignore[misc]
+
+    def on_timeout(self, soft: bool, timeout: float) -> Any:
+        """Celery's.  At the hard limit the process is killed."""
+        if not soft:
+            self.message.died = not is_stopping()
+        return super().on_timeout(soft, timeout)  # type: ignore[misc]
+
+
+@lru_cache(maxsize=64)
+def _told(request: Any) -> Any:
+    return request if issubclass(request, Told) else type(request.__name__, (Told, request), {})
+
+
+def _listen(sender: Any, **_: Any) -> None:
+    """Celery asks each task for the class of its requests, a little later."""
+    symbol_by_name = sys.modules["kombu.utils.imports"].symbol_by_name
+    for task in sender.app.tasks.values():
+        task.Request = _told(symbol_by_name(task.Request))
+
+
+def _begins(sender: Any, **_: Any) -> None:
+    """In the task's process.  A message that came back before is marked as begun, should a whole node die of it.
+
+    A first delivery is marked by the node's next heartbeat: jobs are shorter as a rule, and this costs a session.
+    """
+    request = sender.request
+    if not (request.get("lease_token") and (request.delivery_info or {}).get("redelivered")):
+        return
+    try:
+        with sender.app.connection_for_read() as connection:
+            mark = getattr(connection.transport, "begin", None)
+            if mark is not None:
+                mark(request.id, request.lease_token)
+    except Exception as error:  # noqa: BLE001  a database that is away is the task's own concern
+        logger.warning("event=begin_not_marked task=%s error=%r", request.id, str(error).strip())
+
+
 def _ready(sender: Any, **_: Any) -> None:
     _workers.append(sender)
 
@@ -66,3 +136,5 @@ def _reap_soon(sender: Any, **_: Any) -> None:
 if "celery.signals" in sys.modules:  # as in every worker, long before it asks for a transport
     sys.modules["celery.signals"].worker_ready.connect(_ready)
     sys.modules["celery.signals"].worker_ready.connect(_reap_soon)
+    sys.modules["celery.signals"].worker_init.connect(_listen)
+    sys.modules["celery.signals"].task_prerun.connect(_begins)

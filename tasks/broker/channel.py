@@ -3,6 +3,7 @@
 # ruff: noqa: D102, ARG002, FBT002  the methods and their parameters are kombu's
 
 import logging
+from contextlib import suppress
 from typing import Any
 from uuid import uuid4
 
@@ -12,42 +13,19 @@ from kombu.transport import virtual
 from kombu.transport.base import to_rabbitmq_queue_arguments
 
 from .batch import PublishBatch
-from .celery_worker import is_serving, is_stopping, unfinished_ids
-from .database import CONNECTION_ERRORS, Row
+from .celery_worker import is_serving, is_stopping, waiting_tags
+from .database import CONNECTION_ERRORS, SERVER_ERRORS, Row
+from .delivery import Delivery
 from .envelope import Letter, delivery, letter
-from .ledger import ACK, REJECTED, REQUEUE, SETTLED, UNDECODABLE
+from .ledger import ACK, REJECTED, REQUEUE, RETURNED, UNDECODABLE
 from .node import Node
 from .post import put, put_many
 from .statements import statements
 
 logger = logging.getLogger(__name__)
 
-
-class Delivery(virtual.Message):
-    """A delivery.  One whose body turns out to be unreadable is not acknowledged away but kept as a dead letter."""
-
-    undecodable = False
-
-    def _decode(self) -> Any:
-        try:
-            return super()._decode()
-        except Exception:
-            self.undecodable = True
-            raise
-
-    def ack(self, multiple: bool = False) -> None:
-        """Acknowledge; see the class."""
-        if self.undecodable and not self.acknowledged:
-            self.channel.node.settle(self.delivery_tag, UNDECODABLE)
-            self._state = "ACK"
-        else:
-            super().ack(multiple=multiple)
-
-    def settled(self) -> None:
-        """What an acknowledgement would write is written: the task deleted the message in a commit of its own."""
-        if not self.acknowledged:
-            self.channel.node.settle(self.delivery_tag, SETTLED)
-            self._state = "ACK"
+#: So long a worker that stops tries to have a session again for what still runs.
+REVIVE_SECONDS = 2.0
 
 
 class Channel(virtual.Channel):
@@ -229,7 +207,9 @@ class Channel(virtual.Channel):
         self.node.settle(delivery_tag, ACK)
 
     def basic_reject(self, delivery_tag: str, requeue: bool = False) -> None:
-        self.node.settle(delivery_tag, REQUEUE if requeue else REJECTED)
+        # A task that rejects its message with requeue asked for it; of a plain consumer nobody knows.
+        back = RETURNED if is_serving() else REQUEUE
+        self.node.settle(delivery_tag, back if requeue else REJECTED)
 
     def basic_qos(self, prefetch_size: int = 0, prefetch_count: int = 0, apply_global: bool = False) -> None:
         self.node.prefetch_count = prefetch_count
@@ -270,11 +250,11 @@ class Channel(virtual.Channel):
 
         What runs stays leased until its acknowledgement.  A plain kombu consumer keeps all: nobody knows what it does.
         """
-        known = unfinished_ids(self.node.alarm.loop)
-        if known is None:
-            return
-        waiting = [tag for tag, lease in list(self.node.held.items()) if lease.task_id not in known]
+        node = self.node
+        waiting = waiting_tags(node.alarm.loop, set(node.held), node.inbox.tags())
         try:
-            self.node.hand_back(waiting)
-        except CONNECTION_ERRORS:
-            return  # close tries again
+            node.hand_back(list(waiting))
+        except SERVER_ERRORS:  # it was logged; what runs needs the lock until it is done, and nobody comes by here
+            if node.revive(REVIVE_SECONDS):
+                with suppress(*SERVER_ERRORS):  # close tries again
+                    node.hand_back(list(waiting))

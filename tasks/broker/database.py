@@ -11,6 +11,8 @@ import psycopg2
 from sqlalchemy.dialects.postgresql.psycopg2 import PGDialect_psycopg2
 from sqlalchemy.engine import make_url
 
+from .addresses import reveal
+
 Parameters = Mapping[str, Any]
 Row = tuple[Any, ...]
 
@@ -18,6 +20,14 @@ Row = tuple[Any, ...]
 CONNECTION_ERRORS: tuple[type[Exception], ...] = (psycopg2.OperationalError, psycopg2.InterfaceError, ConnectionError)
 #: What a node outlives: a refusal, of a table that is just being replaced for one, may be over in a moment as well.
 SERVER_ERRORS: tuple[type[Exception], ...] = (*CONNECTION_ERRORS, psycopg2.Error)
+#: Codes of errors with which a session ends: of the connection, by an administrator, after a time.
+ENDS = ("08", "57P", "25P03", "25P04")
+
+
+def is_refusal(error: Exception) -> bool:
+    """Whether the server refused a statement, and the session goes on.  A broken socket has no code."""
+    code = getattr(error, "pgcode", None)
+    return code is not None and not code.startswith(ENDS)
 
 
 @contextmanager
@@ -41,7 +51,7 @@ class Database:
     """A lazily opened connection.  `run` may be called from several threads: psycopg2 lets them take turns."""
 
     def __init__(self, url: str, *, connect_timeout: float | None = 5) -> None:
-        self._arguments = connect_arguments(url, connect_timeout)
+        self._arguments = connect_arguments(reveal(url), connect_timeout)
         self._connection: psycopg2.extensions.connection | None = None
 
     @property
@@ -100,13 +110,10 @@ class Database:
 
 
 def direct(url: str, direct_url: str | None) -> str:
-    """Where a node's session goes.  What `direct_url` leaves out of user and password is that of `url`.
-
-    Celery shows transport options in its reports, and hides the password of the broker URL only.
-    """
+    """Where a node's session goes, with its password.  What `direct_url` leaves out of user and password is `url`'s."""
     if direct_url is None:
-        return url
-    other, given = make_url(direct_url), make_url(url)
+        return reveal(url)
+    other, given = make_url(reveal(direct_url)), make_url(reveal(url))
     if other.username is None:
         other = other.set(username=given.username)
     if other.password is None and other.username == given.username:

@@ -3,30 +3,73 @@
 import select
 import threading
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from time import monotonic
+from typing import Any, NamedTuple, NoReturn
 
 import psycopg2
 from psycopg2.extensions import POLL_OK, POLL_READ
 
+from .celery_worker import is_stopping
 from .database import Database, Parameters, Row, told_apart
+
+#: An answer that takes longer does not come: something between us and the server accepts and is silent, or the server
+#: stands still.  The session's own time-outs are shorter, so what is only slow or locked is refused before.
+ANSWER_SECONDS = 12.0
+#: As long at most when the worker has been asked to stop.
+STOPPING_SECONDS = 3.0
+#: How often a wait looks whether it has been.
+LOOK_SECONDS = 0.5
 
 
 class Flight(NamedTuple):
-    """A statement under way.  landed: takes its rows; crashed: the connection broke before the answer."""
+    """A statement under way.
+
+    since: monotonic seconds; landed: takes its rows; crashed: the connection broke before the answer.
+    """
 
     cursor: Any
+    since: float
     landed: Callable[[list[Row]], None]
     crashed: Callable[[], None]
 
 
-class FlyingDatabase(Database):
-    """As Database.  One statement may be under way; `run` waits for it first."""
+class PunctualDatabase(Database):
+    """As Database, but gives up on a peer that accepts and is silent, where psycopg2 would wait for ever."""
+
+    def _execute(self, cursor: Any, statement: str, parameters: Any) -> None:
+        cursor.execute(statement, parameters)
+        _wait(self.connection, ANSWER_SECONDS)
+        self.connection.poll()  # takes the notifications that came behind the answer
+
+    def _connect(self) -> psycopg2.extensions.connection:
+        connection = psycopg2.connect(**self._arguments, async_=1)
+        _wait(connection, self._arguments["connect_timeout"])  # of which psycopg2 knows nothing here
+        return connection
+
+
+class FlyingDatabase(PunctualDatabase):
+    """As PunctualDatabase.  One statement may be under way; `run` waits for it first.
+
+    It never connects by itself: a new session has neither the lock nor the LISTEN of the one before.
+    """
 
     flight: Flight | None = None
 
     def __init__(self, url: str, *, connect_timeout: float | None = 5) -> None:
         super().__init__(url, connect_timeout=connect_timeout)
         self._lock = threading.RLock()  # here psycopg2 does not let threads take turns
+
+    def open(self) -> None:
+        """Begin a session, in place of one that may be there.  Raises one of CONNECTION_ERRORS."""
+        self.close()
+        super().connection  # noqa: B018  opens it
+
+    @property
+    def connection(self) -> psycopg2.extensions.connection:
+        """The open connection.  Raises one of CONNECTION_ERRORS."""
+        if not self.is_open:
+            raise psycopg2.InterfaceError("the session has ended")
+        return super().connection
 
     def start(
         self, statement: str, parameters: Parameters, landed: Callable[[list[Row]], None], crashed: Callable[[], None]
@@ -35,7 +78,7 @@ class FlyingDatabase(Database):
         with self._lock:
             self.finish()
             cursor = self.connection.cursor()
-            self.flight = Flight(cursor, landed, crashed)
+            self.flight = Flight(cursor, monotonic(), landed, crashed)
             try:
                 with told_apart():
                     cursor.execute(statement, parameters)
@@ -61,11 +104,17 @@ class FlyingDatabase(Database):
             if self.flight is None:
                 return
             try:
-                _wait(self.connection)
+                _wait(self.connection, ANSWER_SECONDS)
             except BaseException:
                 self._crash()
                 raise
             self._land()
+
+    def check(self) -> None:
+        """Raises one of CONNECTION_ERRORS when the answer to what is under way is overdue."""
+        if self.flight is not None and monotonic() - self.flight.since > ANSWER_SECONDS:
+            self._crash()
+            _give_up(self.connection, ANSWER_SECONDS)
 
     def run(self, statement: str, parameters: Any = None) -> list[Row]:
         """As Database.run."""
@@ -73,20 +122,10 @@ class FlyingDatabase(Database):
             self.finish()
             return super().run(statement, parameters)
 
-    def _execute(self, cursor: Any, statement: str, parameters: Any) -> None:
-        cursor.execute(statement, parameters)
-        _wait(self.connection)
-        self.connection.poll()  # takes the notifications that came behind the answer
-
     def close(self) -> None:
         """As Database.close."""
         super().close()
         self._crash()
-
-    def _connect(self) -> psycopg2.extensions.connection:
-        connection = psycopg2.connect(**self._arguments, async_=1)
-        _wait(connection)
-        return connection
 
     def _land(self) -> None:
         flight, self.flight = self.flight, None
@@ -104,8 +143,21 @@ class FlyingDatabase(Database):
             flight.crashed()
 
 
-def _wait(connection: psycopg2.extensions.connection) -> None:
+def _wait(connection: psycopg2.extensions.connection, seconds: float) -> None:
+    deadline, hurries = monotonic() + seconds, False
     with told_apart():
         while (state := connection.poll()) != POLL_OK:
-            descriptors = [connection.fileno()]
-            select.select(descriptors if state == POLL_READ else [], [] if state == POLL_READ else descriptors, [])
+            left = deadline - monotonic()
+            if left <= 0:
+                _give_up(connection, seconds)
+            ears = [connection.fileno()]
+            reading, writing = (ears, []) if state == POLL_READ else ([], ears)
+            if any(select.select(reading, writing, [], min(left, LOOK_SECONDS))) or hurries:
+                continue
+            if is_stopping():
+                hurries, deadline = True, min(deadline, monotonic() + STOPPING_SECONDS)
+
+
+def _give_up(connection: psycopg2.extensions.connection, seconds: float) -> NoReturn:
+    connection.close()  # should the answer come all the same, it must not be taken for that of another statement
+    raise psycopg2.OperationalError(f"no answer for {seconds:g} s")

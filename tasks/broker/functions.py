@@ -82,21 +82,40 @@ BEGIN
            CASE WHEN reason IS NULL THEN {message}_rank(which, flow, step) END
      WHERE which IS NOT NULL
     ON CONFLICT DO NOTHING RETURNING m.id INTO added;
-    IF added IS NOT NULL AND (reason = 'eta' OR reason IS NULL AND {message}_wanted(which)) THEN
+    IF added IS NOT NULL AND (CASE WHEN reason = 'eta' THEN {message}_sooner(delay)
+                                   WHEN reason IS NULL THEN {message}_wanted(which) END) THEN
         PERFORM pg_notify('{channel}', hint);
     END IF;
     RETURN added;
 END $$"""
 
-#: -> whether a publish must tell.  Locks until the end of the transaction: that somebody publishes, shared.
+#: -> whether a publish must tell.  Locks until the end of the transaction: that somebody publishes, shared.  The other
+#: lock is taken only to see whether it is free.  It goes with a subtransaction that is undone, whatever ends that: a
+#: lock of the session that a cancelled publish left behind kept every node from falling asleep.  It costs 2 µs.
 WANTED = f"""
 CREATE OR REPLACE FUNCTION {{message}}_wanted(which integer) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+    asleep boolean := true;
 BEGIN
-    IF pg_try_advisory_xact_lock_shared({PUBLISHING}, which) AND pg_try_advisory_lock({ASLEEP}, which) THEN
-        PERFORM pg_advisory_unlock({ASLEEP}, which);
-        RETURN false;
+    IF pg_try_advisory_xact_lock_shared({PUBLISHING}, which) THEN
+        BEGIN
+            asleep := NOT pg_try_advisory_xact_lock({ASLEEP}, which);
+            RAISE EXCEPTION USING errcode = 'BR000';
+        EXCEPTION WHEN SQLSTATE 'BR000' THEN
+            NULL;
+        END;
     END IF;
-    RETURN true;
+    RETURN asleep;
+END $$"""
+
+#: -> whether a message is due so soon that some node would see it too late by its own polls.  A node of a release that
+#: did not write down how often it polls is always told.  As JSON, the column need not be there: publishers meet this
+#: function also just before a migration and after it was taken back.
+SOONER = """
+CREATE OR REPLACE FUNCTION {message}_sooner(delay double precision) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN EXISTS (
+        SELECT FROM {node} AS n WHERE coalesce((to_jsonb(n) ->> 'poll_seconds')::float8, 'infinity') >= delay);
 END $$"""
 
 #: Lease up to `most` ready messages of one queue in their order, beginning to read at a rank.  What somebody holds FOR
@@ -122,8 +141,9 @@ BEGIN
 END $$"""
 
 #: As above, none of a paused or unknown queue, for a node that falls asleep when it gets fewer than it asked for.
-#: `sleep`: 0 awake, 1 asleep but somebody was publishing, so look again soon, 2 asleep.  When that changes, the last
-#: row has no id, and the new state for its deliveries.
+#: `sleep`: 0 awake, 1 asleep but somebody was publishing, so look again soon, 2 asleep, 3 awake as the lock was not
+#: free, so look again soon.  When that changes, the last row has no id, and the new state for its deliveries.  A claim
+#: waits for no lock.
 CLAIM = f"""
 CREATE OR REPLACE FUNCTION {{message}}_claim(
     queue_name text, most integer, owner bigint, lease double precision, from_rank bigint, sleep integer
@@ -143,12 +163,13 @@ BEGIN
         RETURN;
     END IF;
     IF got = most THEN
-        PERFORM pg_advisory_unlock_shared({ASLEEP}, which);
-        deliveries := 0;
-    ELSE
-        IF sleep = 0 THEN
-            PERFORM pg_advisory_lock_shared({ASLEEP}, which);
+        IF sleep IN (1, 2) THEN
+            PERFORM pg_advisory_unlock_shared({ASLEEP}, which);
         END IF;
+        deliveries := 0;
+    ELSIF sleep IN (0, 3) AND NOT pg_try_advisory_lock_shared({ASLEEP}, which) THEN
+        deliveries := 3;
+    ELSE
         deliveries := CASE WHEN pg_try_advisory_xact_lock({PUBLISHING}, which) THEN 2 ELSE 1 END;
         RETURN QUERY SELECT * FROM {{message}}_lease(which, most - got, owner, lease, from_rank);
     END IF;
@@ -156,4 +177,66 @@ BEGIN
     RETURN NEXT;
 END $$"""
 
-FUNCTIONS = (RANK, WANTED, PUBLISH, LEASE, CLAIM, *UPKEEP, *COUNTING)
+#: Write down how deliveries ended: `done` are deleted, `others` go back to their queue or to the dead letters, as
+#: `hows` says.  Each is fenced by its token.  Nobody is waited for: -> the ids that somebody else has locked, to be
+#: tried again; NULL for none.  Nearly always nothing is locked, and to lock rows before they are deleted is a second
+#: write of each: so without `careful` the delete is tried at once, and raises lock_not_available soon.
+SETTLE = """
+CREATE OR REPLACE FUNCTION {message}_settle(
+    done bigint[], done_tokens uuid[], others bigint[], tokens uuid[], hows text[], careful boolean
+) RETURNS bigint[]
+LANGUAGE plpgsql {settings} SET lock_timeout = '20ms' AS $$
+DECLARE
+    one record;
+    left_over bigint[];
+BEGIN
+    IF NOT careful THEN
+        DELETE FROM {message} WHERE id = ANY (done) AND lease_token = ANY (done_tokens);
+    ELSE
+        DELETE FROM {message} WHERE id IN (
+            SELECT id FROM {message} WHERE id = ANY (done) AND lease_token = ANY (done_tokens) FOR UPDATE SKIP LOCKED);
+        left_over := (SELECT array_agg(id) FROM {message} WHERE id = ANY (done) AND lease_token = ANY (done_tokens));
+    END IF;
+    IF cardinality(others) = 0 THEN
+        RETURN left_over;
+    END IF;
+    FOR one IN SELECT * FROM unnest(others, tokens, hows) AS ended (id, token, how) LOOP
+        PERFORM FROM {message} WHERE id = one.id AND lease_token = one.token FOR UPDATE SKIP LOCKED;
+        IF NOT FOUND THEN
+            IF EXISTS (SELECT FROM {message} WHERE id = one.id AND lease_token = one.token) THEN
+                left_over := left_over || one.id;
+            END IF;
+        ELSIF one.how IN ('requeue', 'returned', 'died') THEN
+            PERFORM {message}_give_back(ARRAY[one.id], ARRAY[one.token], one.how);
+        ELSE
+            WITH gone AS (DELETE FROM {message} WHERE id = one.id RETURNING *)
+            INSERT INTO {dead_letter} (queue, task_id, user_id, payload, reason, delivery_count, lost_count,
+                                       enqueued_at, unique_key, rank_step)
+            SELECT (SELECT name FROM {queue} WHERE id = queue_id), task_id, user_id, payload, one.how,
+                   delivery_count, lost_count, enqueued_at, unique_key, rank_step FROM gone;
+        END IF;
+    END LOOP;
+    RETURN left_over;
+END $$"""
+
+#: Make leased messages ready again, those that nobody has locked.  `how`: 'died', the delivery counts as lost;
+#: 'requeue', it does if it had started; 'returned', it does not.
+GIVE_BACK = """
+CREATE OR REPLACE FUNCTION {message}_give_back(ids bigint[], tokens uuid[], how text) RETURNS void
+LANGUAGE plpgsql {settings} AS $$
+DECLARE
+    touched integer[];
+BEGIN
+    WITH free AS MATERIALIZED (
+        SELECT id FROM {message} WHERE id = ANY (ids) AND lease_token = ANY (tokens) FOR NO KEY UPDATE SKIP LOCKED),
+    freed AS (
+        UPDATE {message} SET
+               visible = true, visible_at = clock_timestamp(),
+               lease_token = NULL, lease_owner = NULL, started_at = NULL,
+               lost_count = lost_count + (how = 'died' OR how = 'requeue' AND started_at IS NOT NULL)::int
+         WHERE id IN (SELECT id FROM free) RETURNING queue_id)
+    SELECT array_agg(DISTINCT queue_id) INTO touched FROM freed;
+    PERFORM pg_notify('{channel}', name) FROM {queue} WHERE id = ANY (touched);
+END $$"""
+
+FUNCTIONS = (RANK, WANTED, SOONER, PUBLISH, LEASE, CLAIM, GIVE_BACK, SETTLE, *UPKEEP, *COUNTING)

@@ -2,14 +2,19 @@
 
 import logging
 import threading
+from collections.abc import Callable
 from time import monotonic
 from typing import NamedTuple
 
+from .celery_worker import begun_tags
 from .database import SERVER_ERRORS, Database
 from .options import Options
 from .statements import Statements
 
 logger = logging.getLogger(__name__)
+
+#: What somebody else had locked is tried again after so long.
+LOCKED_SECONDS = 0.5
 
 
 class Lease(NamedTuple):
@@ -21,6 +26,8 @@ class Lease(NamedTuple):
     since: float
 
 
+#: What a node holds, as parameters of ADOPT: ids, tokens, known.
+Holds = dict[str, list[int] | list[str]]
 #: By delivery tag.  The node writes, the heart reads copies: both are single steps under the interpreter's lock.
 Held = dict[str, Lease]
 
@@ -30,6 +37,12 @@ def columns(leases: list[Lease]) -> dict[str, list[int] | list[str]]:
     return {"ids": [lease.row_id for lease in leases], "tokens": [lease.token for lease in leases]}
 
 
+def holds(held: Held, unwritten: list[Lease]) -> Holds:
+    """unwritten: leases that are over, and not yet written down."""
+    leases = list(held.values())
+    return {**columns(leases), "known": [lease.token for lease in (*leases, *unwritten)]}
+
+
 class Heart(threading.Thread):
     """Renews the leases of one node, on a connection of its own, however long the node's thread is busy.
 
@@ -37,9 +50,12 @@ class Heart(threading.Thread):
     way is known to nobody and must run out.
     """
 
-    def __init__(self, database: Database, options: Options, sql: Statements, held: Held) -> None:
+    def __init__(
+        self, database: Database, options: Options, sql: Statements, held: Held, owner: Callable[[], int | None]
+    ) -> None:
+        """Owner: the node's present lock."""
         super().__init__(name="durable-broker-heart", daemon=True)
-        self._database, self._options, self._sql, self._held = database, options, sql, held
+        self._database, self._options, self._sql, self._held, self._owner = database, options, sql, held, owner
         self._stop_asked = threading.Event()
         self._lost: set[str] = set()
 
@@ -48,8 +64,7 @@ class Heart(threading.Thread):
         pause = beat = self._options.heartbeat_seconds
         while not self._stop_asked.wait(pause):
             try:
-                self._renew()
-                pause = beat
+                pause = beat if self._renew() else min(LOCKED_SECONDS, beat)
             except SERVER_ERRORS as error:
                 logger.warning("event=heartbeat_failed error=%r", str(error).strip())
                 pause = min(1.0, beat)  # the lease outlives several of these
@@ -60,17 +75,21 @@ class Heart(threading.Thread):
         self._stop_asked.set()
         self.join(timeout=self._options.lease_seconds)
 
-    def _renew(self) -> None:
+    def _renew(self) -> bool:
+        """-> whether nothing was locked by somebody else, and so left out."""
         # Most jobs are done before their first beat: only what is older costs a write.
         before = monotonic() - self._options.heartbeat_seconds
-        due = [lease for lease in list(self._held.values()) if lease.since <= before and lease.token not in self._lost]
+        old = {tag: lease for tag, lease in list(self._held.items()) if lease.since <= before}
+        due = [lease for lease in old.values() if lease.token not in self._lost]
         if not due:
-            return
-        kept = {
-            row[0]
-            for row in self._database.run(self._sql.renew, {**columns(due), "lease": self._options.lease_seconds})
-        }
+            return True
+        given = {
+            **columns(due), "owner": self._owner(), "lease": self._options.lease_seconds,
+            "begun": [old[tag].row_id for tag in begun_tags() if tag in old],
+        }  # fmt: skip
+        valid: dict[int, bool] = dict(self._database.run(self._sql.renew, given))
         current = {lease.token for lease in list(self._held.values())}
-        gone = {lease.token for lease in due if lease.row_id not in kept}
+        gone = {lease.token for lease in due if lease.row_id not in valid}
         # Finished in the application's own commit, or given to another node; either way what comes of it is fenced.
         self._lost = (self._lost | gone) & current
+        return all(valid.values())

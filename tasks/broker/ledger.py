@@ -1,65 +1,137 @@
 """Deliveries that are over, until that is written down."""
 
+import threading
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+from time import monotonic
+from typing import Any, NamedTuple
 
-from .database import CONNECTION_ERRORS, Row
-from .leases import Lease, columns
+from psycopg2.errors import LockNotAvailable
+
+from .database import Row
+from .leases import LOCKED_SECONDS, Lease
 from .statements import Statements
 
-#: How a delivery ends: done; back on its queue; a dead letter, for a reason.
-ACK, REQUEUE, REJECTED, UNDECODABLE, LOST = "ack", "requeue", "rejected", "undecodable", "lost"
+#: How a delivery ends: done; back on its queue, lost because its process died, lost if it had started, or not lost; a
+#: dead letter, for a reason.
+ACK, DIED, REQUEUE, RETURNED = "ack", "died", "requeue", "returned"
+REJECTED, UNDECODABLE, LOST = "rejected", "undecodable", "lost"
 #: Its own commit has written it down: nothing is left to write here.
 SETTLED = "settled"
 
+#: (how, the delivery's lease)
+Entry = tuple[str, Lease]
+
+
+class Ride(NamedTuple):
+    """A claim with entries in front.  landed: of the answer, gives the claim's own rows; crashed: there was none."""
+
+    statement: str
+    parameters: dict[str, Any]
+    landed: Callable[[list[Row]], list[Row]]
+    crashed: Callable[[], None]
+
 
 class Ledger:
-    """Acknowledgements are written together, the rest one by one.
+    """Entries are written together, with the next claim or by themselves.
 
     What could not be written stays and is written again: every statement is fenced by the lease, so twice is once.
-    `add` may be called from any thread.
+    All methods may be called from any thread: each takes entries of its own to write.
     """
 
     def __init__(self, run: Callable[[str, Any], list[Row]], sql: Statements) -> None:
         self._run, self._sql = run, sql
-        self._acks: deque[Lease] = deque()
-        self._others: deque[tuple[str, Lease]] = deque()
+        self._lock = threading.Lock()
+        self._entries: deque[Entry] = deque()
+        self._locked: deque[Entry] = deque()
+        self._unwritten: dict[str, Lease] = {}
+        self._locked_until = 0.0
+        self._careful = False
 
     def __bool__(self) -> bool:
-        return bool(self._acks or self._others)
+        """Whether there is something to write now."""
+        return bool(self._entries) or (bool(self._locked) and monotonic() >= self._locked_until)
+
+    def patience(self) -> float:
+        """Seconds until there is."""
+        return max(0.0, self._locked_until - monotonic()) if self._locked else float("inf")
 
     def add(self, how: str, lease: Lease) -> None:
         """How: one of the words above."""
-        if how == ACK:
-            self._acks.append(lease)
-        else:
-            self._others.append((how, lease))
+        with self._lock:
+            self._unwritten[lease.token] = lease
+            self._entries.append((how, lease))
+
+    def met(self, error: Exception) -> None:
+        """What came of writing: somebody has a row locked, so the next time locked rows are left out."""
+        self._careful = self._careful or isinstance(error, LockNotAvailable)
+
+    def unwritten(self) -> list[Lease]:
+        """Of all entries, those under way to the server too."""
+        with self._lock:
+            return list(self._unwritten.values())
 
     def write(self) -> None:
         """All of it, now.  Raises one of CONNECTION_ERRORS."""
-        if self._acks:
-            self.write_with("", {})
-        while self._others:
-            how, lease = self._others[0]
-            if how == REQUEUE:
-                self._run(self._sql.release, {**columns([lease]), "charge": True})
-            else:
-                self._run(self._sql.bury, {**columns([lease]), "reason": how})
-            self._others.popleft()
-
-    def write_with(self, statement: str, parameters: dict[str, Any]) -> list[Row]:
-        """Run a claim; acknowledgements ride along in the same round trip and commit.  -> the claim's rows."""
-        statement, parameters, crashed = self.ride(statement, parameters)
+        entries, careful = self._take()
+        if not entries:
+            return
         try:
-            return self._run(statement, parameters)
-        except CONNECTION_ERRORS:
-            crashed()
+            [(locked,)] = self._run(self._sql.settle, _columns(entries, careful=careful))
+        except BaseException:
+            self._put_back(entries)
             raise
+        self._keep(entries, locked)
 
-    def ride(self, statement: str, parameters: dict[str, Any]) -> tuple[str, dict[str, Any], Callable[[], None]]:
-        """A claim with the acknowledgements in front.  -> statement, parameters, what to call if it did not arrive."""
-        if not self._acks:
-            return f"{self._sql.soon_durable};{statement}", parameters, lambda: None
-        acks = [self._acks.popleft() for _ in range(len(self._acks))]
-        return f"{self._sql.ack};{statement}", {**parameters, **columns(acks)}, lambda: self._acks.extendleft(acks)
+    def ride(self, before: str, parameters: dict[str, Any]) -> Ride:
+        """A claim with all of it in front.  before: what else is in front."""
+        entries, careful = self._take()
+        if not entries:
+            statement = f"{self._sql.soon_durable};{before}{self._sql.claim}"
+            return Ride(statement, parameters, lambda rows: rows, lambda: None)
+
+        def landed(rows: list[Row]) -> list[Row]:
+            self._keep(entries, rows[0][0])
+            return [row[1:] for row in rows if any(value is not None for value in row[1:])]
+
+        statement = before + self._sql.settle_and_claim
+        return Ride(
+            statement, {**parameters, **_columns(entries, careful=careful)}, landed, lambda: self._put_back(entries)
+        )
+
+    def _take(self) -> tuple[list[Entry], bool]:
+        with self._lock:
+            entries, careful = [*self._entries], self._careful
+            self._entries.clear()
+            self._careful = False
+            if self._locked and monotonic() >= self._locked_until:
+                entries += self._locked
+                self._locked.clear()
+                careful = True
+            return entries, careful
+
+    def _put_back(self, entries: list[Entry]) -> None:
+        with self._lock:
+            self._entries.extendleft(reversed(entries))
+
+    def _keep(self, entries: list[Entry], locked: list[int] | None) -> None:
+        with self._lock:
+            for entry in entries:
+                if entry[1].row_id in (locked or ()):
+                    self._locked.append(entry)
+                    self._locked_until = monotonic() + LOCKED_SECONDS
+                else:
+                    self._unwritten.pop(entry[1].token, None)
+
+
+def _columns(entries: list[Entry], *, careful: bool) -> dict[str, list[int] | list[str] | bool]:
+    done = [lease for how, lease in entries if how == ACK]
+    others = [entry for entry in entries if entry[0] != ACK]
+    return {
+        "done": [lease.row_id for lease in done],
+        "done_tokens": [lease.token for lease in done],
+        "others": [lease.row_id for _, lease in others],
+        "tokens": [lease.token for _, lease in others],
+        "hows": [how for how, _ in others],
+        "careful": careful,
+    }

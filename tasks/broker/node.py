@@ -2,19 +2,20 @@
 
 import logging
 import os
-from collections import deque
 from collections.abc import Callable
 from functools import partial
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any
 
 from . import lending
-from .alarm import Alarm
-from .database import SERVER_ERRORS, Database, Row
+from .alarm import TURN_SECONDS, Alarm
+from .database import SERVER_ERRORS, Row, is_refusal
 from .fanout import Fanout
+from .flight import PunctualDatabase
+from .inbox import Inbox
 from .interest import Interest
-from .leases import Heart, Held, Lease, columns
-from .ledger import LOST, SETTLED, UNDECODABLE, Ledger
+from .leases import Heart, Held, columns, holds
+from .ledger import SETTLED, Ledger, Ride
 from .options import Options
 from .reader import Claim, Reader
 from .session import Session
@@ -25,8 +26,6 @@ logger = logging.getLogger(__name__)
 
 #: At most so many messages in one claim.
 BATCH = 64
-#: A signal to stop is seen by Celery when its hub turns; an idle one would turn with the poll only.
-TURN_SECONDS = 1.0
 
 
 class Node:
@@ -34,7 +33,8 @@ class Node:
 
     decode: (row, queue) -> message, raising for a payload it cannot read.  deliver: (message, queue).
     is_stopping: deliver no more; what was claimed is handed back.
-    What the server says or does after `open` never leaves it: it connects again by itself and keeps what it holds.
+    What the server says or does after `open` never leaves it: it connects again by itself and keeps what it holds.  A
+    statement that is refused does not cost the session, whose lock tells the others that this node lives.
     """
 
     def __init__(
@@ -52,24 +52,24 @@ class Node:
         self.held: Held = {}
         self.prefetch_count = 0
         self.alarm = Alarm(self.step)
-        self._decode, self._deliver, self._is_stopping = decode, deliver, is_stopping
         self.fanout = fanout or Fanout(options, Interest())
         self._pid = os.getpid()
         self._sql: Statements = statements(options)
         self.session = Session(url, options, self._sql, connect_timeout=connect_timeout)
         self._ledger = Ledger(self.session.run, self._sql)
         self.reader = Reader(options, self._sql, self.session)
-        self._heart_database = Database(url, connect_timeout=connect_timeout)
+        self._heart_database = PunctualDatabase(url, connect_timeout=connect_timeout)
         self._heart: Heart | None = None
+        self._begun = False
         self.spacing = Spacing()
-        self._inbox: deque[tuple[Any, str]] = deque()
+        self.inbox = Inbox(self.held, self._ledger, options.max_deliveries, decode, deliver, is_stopping)
 
     def open(self) -> None:
         """Connect and start the heart.  Raises one of CONNECTION_ERRORS; does nothing when open."""
         if self._heart is None:
-            self.session.open()
+            self.session.open(holds(self.held, self._ledger.unwritten()))
             self._begin()
-            self._heart = Heart(self._heart_database, self.options, self._sql, self.held)
+            self._heart = Heart(self._heart_database, self.options, self._sql, self.held, lambda: self.session.owner)
             self._heart.start()
             lending.offer(self)
 
@@ -116,19 +116,20 @@ class Node:
             self._serve()
             # Without a loop, one: kombu counts answers by calls of drain_events.
             delivered = self.fanout.deliver(self.session, 1 if self.alarm.loop is None else float("inf"))
-            return delivered + self._empty_inbox()
+            return delivered + self.inbox.deliver()
         finally:  # the hub only logs what a timer raises; without another alarm a busy queue, telling nobody, waits
             self.alarm.within(min(self.patience(), TURN_SECONDS))
 
     def _serve(self) -> None:
         try:
-            if self.session.connected or self._return():
+            if not self.session.patience() and self._is_connected():
                 self._hear()
                 self._exchange()
                 if self.queues and not self.session.busy and monotonic() >= self.reader.poll_at:
                     self.reader.poll()
                 self.fanout.serve(self.session, alone=not self.queues)
                 self._hear()  # what came with the answers above makes the descriptor readable no more
+                self.session.worked()
         except SERVER_ERRORS as error:
             self.lose(error)
 
@@ -141,16 +142,16 @@ class Node:
 
     def patience(self) -> float:
         """Seconds until the next step is due by itself."""
-        if not self.session.connected:
+        if not self.session.connected or self.session.patience():
             return self.session.patience()
-        if self._inbox:
+        if self.inbox:
             return 0.0
         fanout = self.fanout.patience(self.session)
         if self.session.busy:
             return TURN_SECONDS
         if self._ledger or self.reader.hopeful(self.free()):
             return min(fanout, self._spacing())
-        return min(fanout, self.reader.patience() if self.queues else TURN_SECONDS)
+        return min(fanout, self._ledger.patience(), self.reader.patience() if self.queues else TURN_SECONDS)
 
     def free(self) -> int:
         """How many messages may be claimed now."""
@@ -174,21 +175,43 @@ class Node:
                 self.lose(error)
 
     def hand_back(self, tags: list[str]) -> None:
-        """Give leases back, ready at once, without a charge.  Raises one of CONNECTION_ERRORS, and keeps them then."""
+        """Give leases back, ready at once, without a charge.  Raises one of SERVER_ERRORS, and keeps them then."""
         if not self._mine:
             return
-        self.session.finish()
-        if leases := [self.held[tag] for tag in tags if tag in self.held]:
-            self.session.run(self._sql.release, {**columns(leases), "charge": False})
+        try:
+            self.session.finish()
+            if leases := [self.held[tag] for tag in tags if tag in self.held]:
+                self.session.run(self._sql.hand_back, columns(leases))
+        except SERVER_ERRORS as error:
+            self.lose(error)
+            raise
         for tag in tags:
             self.held.pop(tag, None)
-        self._inbox = deque(one for one in self._inbox if one[0].delivery_tag in self.held)
+        self.inbox.keep_held()
+
+    def revive(self, seconds: float = 0.0) -> bool:
+        """Have a session, waiting up to so long: a worker that stops does not come by here again for a while."""
+        until = monotonic() + seconds
+        while True:
+            try:
+                if self._is_connected():
+                    return True
+            except SERVER_ERRORS as error:
+                self.lose(error)
+            if (left := until - monotonic()) <= 0:
+                return False
+            sleep(min(self.session.patience(), left))
 
     def get(self, queue: str) -> Any | None:
-        """One message, at once, or None.  Raises one of CONNECTION_ERRORS."""
-        self._claim(self.reader.claim_of(queue, 1))
-        self._ledger.write()
-        return self._inbox.popleft()[0] if self._inbox else None
+        """One message, at once, or None.  Raises one of SERVER_ERRORS."""
+        self.revive()
+        try:
+            self._claim(self.reader.claim_of(queue, 1))
+            self._ledger.write()
+        except SERVER_ERRORS as error:
+            self.lose(error)
+            raise
+        return found[0] if (found := self.inbox.next()) else None
 
     @property
     def is_open(self) -> bool:
@@ -213,8 +236,8 @@ class Node:
             return
         while self.reader.hopeful(self.free()) and (claim := self.reader.next(self.free())):
             if self.alarm.loop is not None and self.session.fileno() is not None:
-                statement, given, crashed = self._ledger.ride(claim.statement, claim.parameters)
-                self.session.start(statement, given, partial(self._landed, claim), crashed)
+                ride = self._ledger.ride(claim.before, claim.parameters)
+                self.session.start(ride.statement, ride.parameters, partial(self._landed, claim, ride), ride.crashed)
                 return
             self._claim(claim)
         if self._ledger:
@@ -222,11 +245,17 @@ class Node:
             self.spacing.spend(monotonic())
 
     def _claim(self, claim: Claim) -> None:
-        self._landed(claim, self._ledger.write_with(claim.statement, claim.parameters))
+        ride = self._ledger.ride(claim.before, claim.parameters)
+        try:
+            rows = self.session.run(ride.statement, ride.parameters)
+        except BaseException:
+            ride.crashed()
+            raise
+        self._landed(claim, ride, rows)
 
-    def _landed(self, claim: Claim, rows: list[Row]) -> None:
-        for row in self.reader.took(claim, rows):
-            self._take(row, claim.queue)
+    def _landed(self, claim: Claim, ride: Ride, rows: list[Row]) -> None:
+        for row in self.reader.took(claim, ride.landed(rows)):
+            self.inbox.take(row, claim.queue)
         self.spacing.spend(monotonic())
 
     def _spacing(self) -> float:
@@ -235,55 +264,33 @@ class Node:
             return 0.0
         return self.spacing.wait(monotonic())
 
-    def _take(self, row: Row, queue: str) -> None:
-        row_id, token, losses = row[0], row[1], row[6]
-        lease = Lease(row_id, token, None, monotonic())
-        if losses >= self.options.max_deliveries:
-            logger.error("event=dead_letter reason=lost message=%d lost=%d", row_id, losses)
-            self._ledger.add(LOST, lease)
-            return
-        try:
-            message = self._decode(row, queue)
-        except Exception as error:  # noqa: BLE001  whatever somebody wrote into the table, the worker lives
-            logger.error("event=dead_letter reason=undecodable message=%d error=%r", row_id, error)  # noqa: TRY400
-            self._ledger.add(UNDECODABLE, lease)
-            return
-        self.held[message.delivery_tag] = lease._replace(task_id=message.headers.get("id"))
-        self._inbox.append((message, queue))
-
-    def _empty_inbox(self) -> int:
-        """A message leaves the inbox before its delivery: should that raise, the others wait for the next step."""
-        delivered = 0
-        while self._inbox and not self._is_stopping():  # in a solo pool a delivery is the whole run
-            message, queue = self._inbox.popleft()
-            delivered += 1
-            self._deliver(message, queue)
-        return delivered
-
     def _hear(self) -> None:
         for queue, delay in self.session.heard():
             self.reader.hear(queue, delay)
         self.fanout.hear(self.session.told())
 
     def _begin(self) -> None:
-        """A session has begun: put what is held under its lock, and look at everything."""
-        if self.held:
-            leases = list(self.held.values())
-            given = {**columns(leases), "owner": self.session.owner, "lease": self.options.lease_seconds}
-            kept = len(self.session.run(self._sql.adopt, given))
-            logger.info("event=leases_adopted kept=%d lost=%d", kept, len(leases) - kept)
+        """A session has begun: look at everything."""
         self.reader.restart()
         self.fanout.begin(self.session)
         self.alarm.watch(self.session.fileno(), self._on_readable)
+        self._begun = True
 
-    def _return(self) -> bool:
-        if not self.session.reopen():
+    def _is_connected(self) -> bool:
+        """Now, if need be."""
+        if not self.session.connected and not self.session.reopen(holds(self.held, self._ledger.unwritten())):
             return False
-        self._begin()
+        if not self._begun:
+            self._begin()
         return True
 
     def lose(self, error: Exception) -> None:
-        """The session broke: step makes another."""
+        """A statement was refused, and step goes on after a pause; or the session broke, and step makes another."""
+        self._ledger.met(error)
+        if is_refusal(error) and self.session.connected:
+            self.session.rest(error)
+            return
+        self._begun = False
         self.alarm.unwatch()  # before the descriptor is closed
         self.session.lose(error)
 

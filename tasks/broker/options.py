@@ -37,7 +37,7 @@ class Options:
     #: False behind a pooler without sessions: no LISTEN and no lock; wake-up by poll, rescue by lease expiry.
     listen: bool = True
     #: A URL that reaches PostgreSQL itself, for the node's own session, when the broker URL leads to a pooler.  User
-    #: and password may be left out when they are the broker URL's; Celery prints options in clear.
+    #: and password may be left out when they are the broker URL's; Celery prints its settings: give it as `hide` does.
     direct_url: str | None = None
     queue_tablename: str = "kombu_queue"
     message_tablename: str = "kombu_message"

@@ -28,10 +28,9 @@ def put(run: Run, sql: Statements, post: Letter) -> None:
     """
     parameters = post.parameters()
     if post.lease_token:
-        if post.park:
-            seconds = post.delay or PROBE_SECONDS  # its countdown, if it says one
-            run(sql.park, {**parameters, "group": post.user_id or "", "seconds": seconds})
-        run(sql.retry, parameters)
+        seconds = post.delay or PROBE_SECONDS  # its countdown, if it says one
+        given = {**parameters, "group": post.user_id or "", "seconds": seconds}
+        run(sql.retry_parked if post.park else sql.retry, given)
         return None
     for _ in range(ATTEMPTS):
         if run(sql.publish, parameters)[0][0] is not None:

@@ -16,6 +16,8 @@ WATCH_SECONDS = 1.2
 WHOLE_SHARE = 0.05
 #: While somebody publishes who has not seen that this node sleeps: the first and the longest pause before a look.
 UNSETTLED_SECONDS = (0.005, 0.25)
+#: Of the states of sleep, see CLAIM in functions.py.
+UNSETTLED = (1, 3)
 #: The floor of a queue is written down after so many claimed messages.
 FLOOR_MESSAGES = 2000
 #: Between whole looks a poll goes back this far: who was skipped as locked comes a little late.
@@ -61,8 +63,9 @@ class Place:
         if begin == 0:
             self.budget.spent(began, now)
         self._owed = begin > 0 and len(ranks) < wanted
-        self._look_at = now + self._pause if self.sleep == 1 else None
-        self._pause = min(self._pause * 2, UNSETTLED_SECONDS[1]) if self.sleep == 1 else UNSETTLED_SECONDS[0]
+        unsettled = self.sleep in UNSETTLED
+        self._look_at = now + self._pause if unsettled else None
+        self._pause = min(self._pause * 2, UNSETTLED_SECONDS[1]) if unsettled else UNSETTLED_SECONDS[0]
         self._claimed += len(ranks)
         if ranks:
             self.rank = min(ranks)
@@ -80,13 +83,16 @@ class Place:
 
 
 class Claim(NamedTuple):
-    """A claim of up to `most` messages from the rank `begin` on.  began: time of time.monotonic."""
+    """A claim of up to `most` messages from the rank `begin` on.
+
+    began: time of time.monotonic; before: statements to run in front of it.
+    """
 
     queue: str
     most: int
     begin: int
     began: float
-    statement: str
+    before: str
     parameters: dict[str, Any]
 
 
@@ -202,8 +208,8 @@ class Reader:
             "sleep": place.sleep,
             "raised": raised,
         }
-        written = "" if raised is None else f"{self._sql.raise_floor};"
-        return Claim(queue, count, begin, monotonic(), written + self._sql.claim, given)
+        before = "" if raised is None else f"{self._sql.raise_floor};"
+        return Claim(queue, count, begin, monotonic(), before, given)
 
     def took(self, claim: Claim, rows: list[Row]) -> list[Row]:
         """A claim was answered.  -> its rows, in their order."""

@@ -93,7 +93,8 @@ NODE = """
     CREATE TABLE {node} (                       -- the nodes that hold an advisory lock, or died with it
         lock bigint PRIMARY KEY,
         name text NOT NULL,
-        since timestamptz NOT NULL DEFAULT clock_timestamp()
+        since timestamptz NOT NULL DEFAULT clock_timestamp(),
+        poll_seconds double precision           -- how often it looks by itself; NULL: unknown
     )"""
 
 DEAD_LETTER = (

@@ -10,6 +10,7 @@ from typing import Any
 
 from .database import SERVER_ERRORS, Row, direct
 from .flight import FlyingDatabase
+from .leases import Holds
 from .options import Options
 from .statements import Statements
 
@@ -29,7 +30,8 @@ class Session:
         self.connected = False
         self._options, self._sql = options, sql
         self._database = FlyingDatabase(direct(url, options.direct_url), connect_timeout=connect_timeout)
-        self._opened_at, self._retry_at, self._backoff = 0.0, 0.0, BACKOFF_SECONDS[0]
+        self._opened_at, self._retry_at = 0.0, 0.0
+        self._backoff = self._rest = BACKOFF_SECONDS[0]
         self._judge_from = 0.0
         self._others: list[tuple[str, str]] = []
 
@@ -52,18 +54,24 @@ class Session:
         """A statement is under way."""
         return self._database.flight is not None
 
-    def open(self) -> None:
-        """Connect, lock, listen.  Raises one of CONNECTION_ERRORS."""
-        self._database.close()
-        if self._options.listen:
-            # A new key each time: the server may not have noticed yet that the old session is dead.
-            owner = secrets.randbits(62)
-            name = f"{socket.gethostname()}:{os.getpid()}"
-            self._database.run(self._sql.join, {"owner": owner, "before": self.owner, "name": name})
-            self.owner = owner
-        else:
-            self._database.connection  # noqa: B018  opens it
-        self.connected, self._opened_at = True, monotonic()
+    def open(self, holds: Holds) -> None:
+        """Connect, lock, listen, and put what is held under the lock.  Raises one of CONNECTION_ERRORS."""
+        self._database.open()
+        # A new key each time: the server may not have noticed yet that the old session is dead.
+        owner = secrets.randbits(62) if self._options.listen else None
+        given = {
+            **holds, "owner": owner, "before": self.owner, "lease": self._options.lease_seconds,
+            "name": f"{socket.gethostname()}:{os.getpid()}", "poll": self._options.poll_seconds,
+        }  # fmt: skip
+        # In one commit: between two, others would take what is held for a dead node's.
+        wanted = [self._sql.join] if owner is not None else []
+        wanted += [self._sql.adopt] if holds["ids"] or self.owner is not None else []
+        rows = self._database.run(";".join(wanted), given) if wanted else []
+        if rows:
+            [(kept, given_back)] = rows
+            lost = len(holds["ids"]) - kept
+            logger.info("event=leases_adopted kept=%d lost=%d unknown=%d", kept, lost, given_back)
+        self.owner, self.connected, self._opened_at = owner, True, monotonic()
 
     def leave(self) -> None:
         """Say that nothing is held any more.  Raises one of CONNECTION_ERRORS."""
@@ -85,12 +93,20 @@ class Session:
         self.close()
         self._retry_at = monotonic() + self._backoff
 
-    def reopen(self) -> bool:
-        """Try to connect again, when it is time.  -> connected."""
-        if monotonic() < self._retry_at:
-            return False
+    def rest(self, error: Exception) -> None:
+        """The server refused a statement; the session, its lock and its LISTEN are there: go on after a pause."""
+        logger.warning("event=broker_statement_refused error=%r", str(error).strip())
+        self._retry_at = monotonic() + self._rest
+        self._rest = min(self._rest * 2, BACKOFF_SECONDS[1])
+
+    def worked(self) -> None:
+        """Statements are accepted."""
+        self._rest = BACKOFF_SECONDS[0]
+
+    def reopen(self, holds: Holds) -> bool:
+        """Try to connect again.  -> connected."""
         try:
-            self.open()
+            self.open(holds)
         except SERVER_ERRORS as error:
             self.lose(error)
             return False
@@ -99,7 +115,7 @@ class Session:
         return True
 
     def patience(self) -> float:
-        """Seconds until `reopen` tries."""
+        """Seconds until the pause after an error is over."""
         return max(0.0, self._retry_at - monotonic())
 
     def may_judge(self) -> bool:
@@ -108,14 +124,19 @@ class Session:
 
     def fileno(self) -> int | None:
         """What becomes readable on a notification; None when it does not listen."""
-        return self._database.connection.fileno() if self.connected and self._options.listen else None
+        listens = self.connected and self._options.listen and self._database.is_open
+        return self._database.connection.fileno() if listens else None
 
     def read(self) -> None:
         """Take what lies in the socket.  Raises one of CONNECTION_ERRORS when that is its end."""
         self._database.read()
 
     def heard(self) -> Iterator[tuple[str, float | None]]:
-        """Notifications since the last time: (queue, seconds until a message is due or None for a ready one)."""
+        """Notifications since the last time: (queue, seconds until a message is due or None for a ready one).
+
+        Raises one of CONNECTION_ERRORS when an answer is overdue.
+        """
+        self._database.check()
         notifies = self._database.connection.notifies
         while notifies:
             notify = notifies.pop()

@@ -30,10 +30,10 @@ PUBLISH_MANY = """
            FOR KEY SHARE SKIP LOCKED),
     told AS MATERIALIZED (
         SELECT pg_notify('{channel}', hint)
-          FROM (SELECT DISTINCT h.hint, q.id, h.delay IS NULL AS ready
+          FROM (SELECT DISTINCT h.hint, q.id, h.delay
                   FROM unnest(%(hint)s::text[], %(queue)s::text[], %(delay)s::float8[]) AS h (hint, queue, delay)
                   JOIN {queue} AS q ON q.name = h.queue) AS hints
-         WHERE NOT ready OR {message}_wanted(id)),
+         WHERE CASE WHEN delay IS NULL THEN {message}_wanted(id) ELSE {message}_sooner(delay) END),
     sorted AS (
         SELECT given.*,
                CASE WHEN delay IS NOT NULL THEN 'eta'
@@ -70,9 +70,18 @@ RETRY = """
            lease_token = NULL, lease_owner = NULL, started_at = NULL,
            retry_count = retry_count + (NOT %(snooze)s)::int, snooze_count = snooze_count + %(snooze)s::int
      WHERE task_id = %(task_id)s AND lease_token = %(lease_token)s::uuid
-    RETURNING id, pg_notify('{channel}', %(hint)s)"""
+    RETURNING id, CASE WHEN NOT %(park)s AND CASE WHEN %(delay)s::float8 IS NULL THEN {message}_wanted(queue_id)
+                                                  ELSE {message}_sooner(%(delay)s::float8) END
+                       THEN pg_notify('{channel}', %(hint)s) END"""
 
 PARK = "SELECT {message}_park(%(queue)s, %(group)s, %(seconds)s, %(task_id)s)"
+
+#: A retry that parks its group: both or, without the lease, neither.  Locks besides: the group, and its ready messages.
+RETRY_PARKED = f"""
+    WITH fence AS MATERIALIZED (
+        SELECT FROM {{message}} WHERE task_id = %(task_id)s AND lease_token = %(lease_token)s::uuid FOR NO KEY UPDATE)
+    {PARK} FROM fence;
+    {RETRY}"""
 WAKE = """
     SELECT {message}_wake(id, %(group)s, %(most)s) FROM {queue} WHERE name = %(queue)s"""
 
@@ -81,53 +90,78 @@ HAS_QUEUE = "SELECT 1 FROM {queue} WHERE name = %(queue)s"
 NOTIFY = "SELECT pg_notify('{channel}', %(hint)s)"
 
 #: The caller sorts: RETURNING keeps no order.
-CLAIM = "SELECT * FROM {message}_claim(%(queue)s, %(count)s, %(owner)s, %(lease)s, %(floor)s, %(sleep)s)"
+_CLAIM = "{message}_claim(%(queue)s, %(count)s, %(owner)s, %(lease)s, %(floor)s, %(sleep)s)"
+CLAIM = f"SELECT * FROM {_CLAIM}"
+
+#: How deliveries ended: tokens are unique, so two lists need no pairing.  -> the ids that are locked, or NULL
+_SETTLE = """{message}_settle(%(done)s::bigint[], %(done_tokens)s::uuid[], %(others)s::bigint[], %(tokens)s::uuid[],
+                             %(hows)s::text[], %(careful)s)"""
+SETTLE = f"SELECT {_SETTLE}"
+#: Both in this order, one round trip and one commit.  When nothing was claimed, one row of nothing but the locked ids.
+SETTLE_AND_CLAIM = f"SELECT * FROM {_SETTLE} AS settled LEFT JOIN LATERAL {_CLAIM} AS claimed ON true"
 
 #: Rides in front of a claim now and then: below it the index's begin is full of entries that are dead but not removed.
-RAISE_FLOOR = "UPDATE {queue} SET rank_floor = %(raised)s WHERE name = %(queue)s AND rank_floor < %(raised)s"
+RAISE_FLOOR = """
+    UPDATE {queue} SET rank_floor = %(raised)s WHERE id IN (
+        SELECT id FROM {queue} WHERE name = %(queue)s AND rank_floor < %(raised)s FOR NO KEY UPDATE SKIP LOCKED)"""
 
-#: Before a claim that carries no acknowledgements.  Should the server crash in the next second the message is ready
+#: Before a claim that settles nothing.  Should the server crash in the next second the message is ready
 #: again, as if its worker had died; and any commit of that worker makes the claim durable before itself.
 SOON_DURABLE = "SET LOCAL synchronous_commit = off"
 
-#: Tokens are unique, so the two lists need no pairing.  A row that is gone or leased anew stays as it is.
-ACK = "DELETE FROM {message} WHERE id = ANY (%(ids)s) AND lease_token = ANY (%(tokens)s::uuid[])"
-
+#: `begun`: whose code runs; said here, since the row is written anyway.  Locks: the rows, skipping locked ones.
+#: -> (id, whether it was renewed) of those whose lease is valid
 RENEW = """
-    UPDATE {message} SET visible_at = clock_timestamp() + make_interval(secs => %(lease)s)
-     WHERE id = ANY (%(ids)s) AND lease_token = ANY (%(tokens)s::uuid[]) RETURNING id"""
+    WITH mine AS MATERIALIZED (
+        SELECT id FROM {message} WHERE id = ANY (%(ids)s) AND lease_token = ANY (%(tokens)s::uuid[])),
+    free AS MATERIALIZED (
+        SELECT id FROM {message} WHERE id = ANY (%(ids)s) AND lease_token = ANY (%(tokens)s::uuid[])
+           FOR NO KEY UPDATE SKIP LOCKED),
+    kept AS (
+        UPDATE {message} SET visible_at = clock_timestamp() + make_interval(secs => %(lease)s), lease_owner = %(owner)s,
+               started_at = CASE WHEN id = ANY (%(begun)s::bigint[]) THEN coalesce(started_at, clock_timestamp())
+                                 ELSE started_at END
+         WHERE id IN (SELECT id FROM free) RETURNING id)
+    SELECT id, id IN (SELECT id FROM kept) FROM mine"""
 
-#: As RENEW, after the node has a new session and so a new lock.
+#: The node has a new session and so a new lock: what it holds is put under that.  What else carries its lock of before
+#: is known to nobody, a claim whose answer was lost, and is given back.  `known`: tokens of what it holds or has still
+#: to write down.  Locks: the rows, skipping locked ones.  -> (kept, given back)
 ADOPT = """
-    UPDATE {message} SET visible_at = clock_timestamp() + make_interval(secs => %(lease)s), lease_owner = %(owner)s
-     WHERE id = ANY (%(ids)s) AND lease_token = ANY (%(tokens)s::uuid[]) RETURNING id"""
+    WITH free AS MATERIALIZED (
+        SELECT id FROM {message} WHERE id = ANY (%(ids)s) AND lease_token = ANY (%(tokens)s::uuid[])
+           FOR NO KEY UPDATE SKIP LOCKED),
+    kept AS (
+        UPDATE {message} SET visible_at = clock_timestamp() + make_interval(secs => %(lease)s), lease_owner = %(owner)s
+         WHERE id IN (SELECT id FROM free) RETURNING id),
+    unknown AS MATERIALIZED (
+        SELECT id, lease_token FROM {message} WHERE lease_owner = %(before)s AND visible_at > clock_timestamp()
+           AND NOT lease_token = ANY (%(known)s::uuid[]) FOR NO KEY UPDATE SKIP LOCKED),
+    given AS MATERIALIZED (
+        SELECT {message}_give_back(array_agg(id), array_agg(lease_token), 'returned') FROM unknown)
+    SELECT (SELECT count(*) FROM kept), (SELECT count(*) FROM unknown) FROM given"""
 
-#: Hand leases back.  `charge`: the worker died, so a delivery that had started counts as lost.
-RELEASE = """
-    WITH released AS (
-        UPDATE {message} SET
-               visible = true, visible_at = clock_timestamp(),
-               lease_token = NULL, lease_owner = NULL, started_at = NULL,
-               lost_count = lost_count + (%(charge)s AND started_at IS NOT NULL)::int
-         WHERE id = ANY (%(ids)s) AND lease_token = ANY (%(tokens)s::uuid[]) RETURNING queue_id
-    )
-    SELECT pg_notify('{channel}', name) FROM {queue} WHERE id IN (SELECT queue_id FROM released)"""
+#: Hand leases back in order.
+HAND_BACK = "SELECT {message}_give_back(%(ids)s::bigint[], %(tokens)s::uuid[], 'returned')"
 
-BURY = """
-    WITH gone AS (
-        DELETE FROM {message} WHERE id = ANY (%(ids)s) AND lease_token = ANY (%(tokens)s::uuid[]) RETURNING *
-    )
-    INSERT INTO {dead_letter}
-           (queue, task_id, user_id, payload, reason, delivery_count, lost_count, enqueued_at, unique_key, rank_step)
-    SELECT (SELECT name FROM {queue} WHERE id = queue_id), task_id, user_id, payload, %(reason)s,
-           delivery_count, lost_count, enqueued_at, unique_key, rank_step FROM gone"""
+#: A delivery of a message that came back before: its task begins.
+BEGIN = """
+    UPDATE {message} SET started_at = clock_timestamp()
+     WHERE task_id = %(task_id)s AND lease_token = %(token)s::uuid AND started_at IS NULL"""
 
-#: Name a node, and forget the lock it had before; its death is told by the lock, this is only where to look.
+#: Name a node; its death is told by the lock, this is only where to look.  Its name of before stays until somebody has
+#: seen that lock free: the server may not have noticed yet that the old session is dead, and it may still be claiming.
+#: The session's time-outs: it waits for nobody's row, and for no server that stands still (tasks/broker/flight.py).
 JOIN = """
+    SET lock_timeout = '2s'; SET statement_timeout = '10s';
     SELECT pg_advisory_lock(%(owner)s); LISTEN "{channel}";
-    DELETE FROM {node} WHERE lock = %(before)s;
-    INSERT INTO {node} (lock, name) VALUES (%(owner)s, %(name)s)"""
-LEAVE = "DELETE FROM {node} WHERE lock = %(owner)s"
+    INSERT INTO {node} (lock, name, poll_seconds) VALUES (%(owner)s, %(name)s, %(poll)s)"""
+#: Unless something stays leased, because somebody else has it locked: others find that by the name.  Names of dead
+#: sessions go along, this node's own of before a restart of the server among them: it may be the last one to look.
+LEAVE = """
+    DELETE FROM {node} AS n
+     WHERE (lock = %(owner)s OR pg_try_advisory_xact_lock_shared(lock))
+       AND NOT EXISTS (SELECT FROM {message} WHERE lease_owner = n.lock AND visible_at > clock_timestamp())"""
 
 POLL = "SELECT * FROM {message}_poll(%(queues)s, %(owner)s, %(settled)s, %(since)s)"
 
@@ -170,6 +204,7 @@ class Statements:
     publish_many: str = PUBLISH_MANY
     in_the_way: str = IN_THE_WAY
     retry: str = RETRY
+    retry_parked: str = RETRY_PARKED
     park: str = PARK
     wake: str = WAKE
     add_queue: str = ADD_QUEUE
@@ -178,11 +213,12 @@ class Statements:
     claim: str = CLAIM
     raise_floor: str = RAISE_FLOOR
     soon_durable: str = SOON_DURABLE
-    ack: str = ACK
+    settle: str = SETTLE
+    settle_and_claim: str = SETTLE_AND_CLAIM
     renew: str = RENEW
     adopt: str = ADOPT
-    release: str = RELEASE
-    bury: str = BURY
+    hand_back: str = HAND_BACK
+    begin: str = BEGIN
     join: str = JOIN
     leave: str = LEAVE
     poll: str = POLL

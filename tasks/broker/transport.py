@@ -1,6 +1,6 @@
 """kombu's transport: one connection for publishing, and a node for each channel that consumes."""
 
-# ruff: noqa: D102, ARG002  the methods and their parameters are kombu's
+# ruff: noqa: D102, ARG002, FBT002  the methods and their parameters are kombu's
 
 import select
 from time import monotonic, sleep
@@ -9,6 +9,7 @@ from typing import Any
 import psycopg2
 from kombu.transport import base, virtual
 
+from . import addresses
 from .broadcast import Herald
 from .channel import Channel
 from .database import CONNECTION_ERRORS, Database, Row
@@ -17,6 +18,7 @@ from .interest import interest_of
 from .lending import Borrower
 from .node import Node
 from .options import read_options
+from .statements import statements
 
 #: A blocking consumer whose window is full looks this often whether another thread acknowledged something.
 FULL_WINDOW_SECONDS = 0.05
@@ -41,7 +43,9 @@ class Transport(virtual.Transport):
     def __init__(self, client: Any, **kwargs: Any) -> None:
         super().__init__(client, **kwargs)
         self.client: Any
+        self._hide_secrets(client)
         self.options = read_options(client.transport_options)
+        #: Without its password, as everything that is kept here: see addresses.py.
         self.url: str = client.hostname
         #: For publishing and declaring; opened on first use, since Celery makes transports only to look at them.
         self.database = Database(self.url, connect_timeout=client.connect_timeout)
@@ -51,9 +55,28 @@ class Transport(virtual.Transport):
         self.fanout = Fanout(self.options, interest)
         self._loop: Any = None
 
+    @staticmethod
+    def _hide_secrets(client: Any) -> None:
+        """From here on the connection has them no more, nor have its copies, its `info()` and its errors."""
+        client.hostname = addresses.hide(client.hostname)
+        client.alt[:] = [_hidden(alternate) for alternate in client.alt]
+        if direct := client.transport_options.get("direct_url"):
+            client.transport_options = client.transport_options | {"direct_url": addresses.hide(direct)}
+
+    def as_uri(self, uri: str, include_password: bool = False, mask: str = "**") -> str:
+        """For people, and so never with the password, whoever asks: Flower would show it."""
+        return f"{self.client.uri_prefix}+{addresses.as_uri(uri, mask)}"
+
     def run(self, statement: str, parameters: Any) -> list[Row]:
         """For what a worker sends beside its tasks: through its node's session when this is the node's thread."""
         return self._borrower.run(statement, parameters)
+
+    def begin(self, task_id: str, token: str) -> None:
+        """Its code begins now, under this lease.  Raises one of SERVER_ERRORS."""
+        try:
+            self.run(statements(self.options).begin, {"task_id": task_id, "token": token})
+        finally:
+            self.database.close()
 
     def driver_version(self) -> str:
         return str(vars(psycopg2)["__version__"])
@@ -126,3 +149,10 @@ class Transport(virtual.Transport):
         readable, _, _ = select.select(list(listening), [], [], seconds)
         for descriptor in readable:
             listening[descriptor].read()
+
+
+def _hidden(alternate: Any) -> Any:
+    """One of several broker URLs, each with the name of its transport before it."""
+    if not isinstance(alternate, str) or not (prefix := alternate.partition("://")[0].partition("+"))[2]:
+        return alternate
+    return f"{prefix[0]}+{addresses.hide(alternate.removeprefix(f'{prefix[0]}+'))}"

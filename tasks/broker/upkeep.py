@@ -123,7 +123,7 @@ BEGIN
     RETURN moved;
 END $$"""
 
-#: Take back what a dead node held, and forget the node with the last of it.  -> how many
+#: Take back what a dead node held, and forget the node with the last of it.  What is locked follows later.  -> how many
 RESCUE = """
 CREATE OR REPLACE FUNCTION {message}_rescue(dead bigint, upto timestamptz, most integer) RETURNS integer
 LANGUAGE plpgsql {settings} AS $$
@@ -140,8 +140,8 @@ BEGIN
         RETURNING queue_id)
     SELECT array_agg(queue_id) INTO touched FROM freed;
     PERFORM pg_notify('{channel}', name) FROM {queue} WHERE id = ANY (touched);
-    IF coalesce(cardinality(touched), 0) < most THEN
-        DELETE FROM {node} WHERE lock = dead;
+    IF NOT EXISTS (SELECT FROM {message} WHERE lease_owner = dead AND visible_at > upto) THEN
+        DELETE FROM {node} WHERE lock IN (SELECT lock FROM {node} WHERE lock = dead FOR UPDATE SKIP LOCKED);
     END IF;
     RETURN coalesce(cardinality(touched), 0);
 END $$"""

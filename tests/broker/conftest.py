@@ -142,7 +142,7 @@ class Broker:
         return Worker(process, log)
 
 
-def wait_for(holds: Callable[[], Any], seconds: float = 10) -> float:
+def wait_for(holds: Callable[[], Any], seconds: float = 60) -> float:
     """Until it holds; -> seconds it took.  Fails after `seconds`."""
     began = time.monotonic()
     while not holds():

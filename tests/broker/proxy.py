@@ -1,4 +1,4 @@
-"""A proxy in front of a PostgreSQL server: it speaks TLS for it, or swallows one of its answers."""
+"""A proxy in front of a PostgreSQL server: it speaks TLS for it, swallows one of its answers, or falls silent."""
 
 import asyncio
 import ssl
@@ -29,6 +29,9 @@ class Proxy:
     def __init__(self, server_port: int, tls: ssl.SSLContext | None = None) -> None:
         self.port = 0
         self.swallowed = threading.Event()
+        self.withheld = threading.Event()
+        self._speaks = asyncio.Event()
+        self._speaks.set()
         self._server_port, self._tls = server_port, tls
         self._word: bytes | None = None
         self._after = b""
@@ -64,6 +67,20 @@ class Proxy:
         self.swallowed.clear()
         self._ends_session, self._reaches_server, self._after = ends_session, reaches_server, after.encode()
         self._word = word.encode()
+
+    def freeze(self) -> None:
+        """Accept whatever is sent and whoever comes, and say nothing.  `withheld` is set when somebody waits for it."""
+        self.withheld.clear()
+        self._loop.call_soon_threadsafe(self._speaks.clear)
+
+    def thaw(self) -> None:
+        """Pass on what was withheld, and all that follows."""
+        self._loop.call_soon_threadsafe(self._speaks.set)
+
+    async def _pass(self) -> None:
+        if not self._speaks.is_set():
+            self.withheld.set()
+            await self._speaks.wait()
 
     async def _greet(self, reader: Reader, writer: Writer) -> None:
         task = asyncio.current_task()
@@ -106,6 +123,7 @@ class Proxy:
                     if not self._reaches_server:
                         self.swallowed.set()
                         return
+                await self._pass()
                 link.server.write(data)
 
     async def _answer(self, reader: Reader, link: Link) -> None:
@@ -114,4 +132,5 @@ class Proxy:
                 if link.swallows:
                     self.swallowed.set()
                     return
+                await self._pass()
                 link.client.write(data)

@@ -31,7 +31,7 @@ def run(self, statement, parameters=None, run=flight.FlyingDatabase.run):
     claiming = "_claim(" in statement
     return run(self, statement, parameters)
 
-def wait(connection):
+def wait(connection, seconds):
     while (state := connection.poll()) != POLL_OK:
         if claiming and state == POLL_READ:
             os.kill(os.getpid(), signal.SIGSTOP)

@@ -217,8 +217,9 @@ class History(RuleBasedStateMachine):
     @rule(delivery=deliveries)
     def renew(self, delivery: Delivery) -> None:
         row_id = int(delivery.tag.partition(":")[0])
-        given = {"ids": [row_id], "tokens": [delivery.token], "lease": 9000}
-        assert bool(self.run(SQL.renew, given)) == (self.valid(delivery) is not None)
+        given = {"ids": [row_id], "tokens": [delivery.token], "lease": 9000, "begun": []}
+        renewed = self.run(SQL.renew, {**given, "owner": delivery.holder.node.session.owner})
+        assert renewed == ([(row_id, True)] if self.valid(delivery) else [])
 
     @rule(delivery=deliveries)
     def lease_ends(self, delivery: Delivery) -> None:

@@ -7,11 +7,26 @@ from time import monotonic
 from typing import Any
 
 import pytest
+from kombu.exceptions import OperationalError
 
 from tasks.broker.bulk import send_many
+from tasks.broker.envelope import Letter
+from tasks.broker.options import Options
+from tasks.broker.post import put
 from tasks.broker.publish import producer_in, wake
+from tasks.broker.statements import statements
 from tests.broker.conftest import PREFIX, Broker, wait_for
 from tests.broker.test_consume import Taker
+
+SQL = statements(Options())
+
+
+def letter(*, task_id: str, token: str, countdown: float | None = None) -> Letter:
+    """A retry."""
+    return Letter(
+        queue="main", payload="{}", task_id=task_id, user_id=None, unique_key=None, delay=countdown, step=100,
+        lease_token=token, snooze=False, park=False, is_retry=True, replaces=False,
+    )  # fmt: skip
 
 
 class Listener:
@@ -71,6 +86,82 @@ def test_who_is_at_work_is_not_told(broker: Broker, listener: Listener) -> None:
         send_many(connection, broker.app, f"{PREFIX}.work", [((), {})] * 5, queue="main")
     assert listener.heard() == []
     taker.connection.close()
+
+
+def test_who_looks_in_time_by_itself_is_not_told_of_what_is_due_later(broker: Broker, listener: Listener) -> None:
+    taker = sleeper(broker)  # looks every minute
+    listener.heard()
+    later, sooner = {"countdown": 3600}, {"countdown": 20}
+    for expected, when in ([], later), (["main"], sooner):
+        broker.send("work", **when)
+        with broker.connect() as connection:
+            send_many(connection, broker.app, f"{PREFIX}.work", [((), {})] * 5, queue="main", **when)
+        broker.send("work")
+        (message,) = taker.take(1)
+        listener.heard()
+        put(
+            taker.channel._run, SQL, letter(task_id=message.headers["id"], token=message.headers["lease_token"], **when)
+        )
+        assert listener.heard() == expected
+        assert broker.value("SELECT count(*) FROM kombu_message WHERE delay_reason = 'retry'") == 1
+        message.settled()
+        broker.query("DELETE FROM kombu_message")
+
+
+def test_what_nobody_was_told_of_is_delivered_when_it_is_due(broker: Broker, listener: Listener) -> None:
+    quick = Taker(broker.kombu(poll_seconds=0.5), ("main",), 1)
+    quick.look(0.1)
+    listener.heard()
+    broker.send("work", countdown=1.2)
+    assert listener.heard() == []
+    due = broker.value("SELECT visible_at FROM kombu_message")
+    quick.take(1)
+    assert 0 <= (broker.value("SELECT visible_at FROM kombu_message") - due).total_seconds() - 15 < 2
+
+
+def test_a_node_of_a_release_that_does_not_say_how_often_it_looks_is_told_at_once(
+    broker: Broker, listener: Listener
+) -> None:
+    sleeper(broker)
+    broker.query("UPDATE kombu_node SET poll_seconds = NULL")
+    listener.heard()
+    broker.send("work", countdown=3600)
+    assert listener.heard() == ["main"]
+
+
+@pytest.fixture
+def slowly(broker: Broker) -> Iterator[Any]:
+    """A publisher's session in which each lock, once it was got, is held for a while before the next statement."""
+    connection = broker.connect()
+    connection.autocommit = True
+    with connection.cursor() as cursor:
+        for function in ("pg_try_advisory_lock", "pg_try_advisory_xact_lock"):
+            cursor.execute(f"""
+                CREATE FUNCTION public.{function}(a integer, b integer) RETURNS boolean LANGUAGE plpgsql AS $$
+                DECLARE got boolean := pg_catalog.{function}(a, b);
+                BEGIN PERFORM pg_sleep(30); RETURN got; END $$""")
+        cursor.execute("SET search_path = public, pg_catalog; SET statement_timeout = 200")
+    yield connection
+    connection.close()
+
+
+def test_a_publish_that_is_cancelled_in_the_middle_leaves_no_lock_behind(broker: Broker, slowly: Any) -> None:
+    broker.query("INSERT INTO kombu_queue (name) VALUES ('main') ON CONFLICT DO NOTHING")
+    with pytest.raises(OperationalError, match="statement timeout"):
+        broker.send("work", producer=producer_in(slowly), queue="main")
+    held = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = %s"
+    assert broker.value(held, slowly.info.backend_pid) == 0
+
+
+def test_a_lock_that_somebody_holds_for_ever_blocks_no_claim(broker: Broker) -> None:
+    one = Taker(broker.kombu(poll_seconds=60), ("main",), 10)
+    foreign = broker.connect()
+    with foreign.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(hashtext('kombu_message asleep'), id) FROM kombu_queue")
+    for _ in range(3):
+        broker.send("work")
+        one.take(1)[0].ack()
+    foreign.close()
 
 
 def test_nobody_is_told_when_nobody_is_there(broker: Broker, listener: Listener) -> None:

@@ -125,3 +125,18 @@ def test_waking_does_not_read_what_waits(broker: Broker) -> None:
             cursor.execute(explain)
             plan = cursor.fetchone()[0][0]["Plan"]
     assert plan["Shared Hit Blocks"] + plan["Shared Read Blocks"] < 150
+
+
+def test_a_retry_whose_lease_has_gone_to_another_parks_nobody(broker: Broker, ann: list[str]) -> None:
+    taker = Taker(broker.kombu(), ("main",), 1)
+    (message,) = taker.take(1)
+    zombie = {"lease_token": message.headers["lease_token"], "lease_task": message.headers["id"]}
+    broker.query("UPDATE kombu_message SET lease_token = gen_random_uuid() WHERE lease_token IS NOT NULL")
+    with broker.connect() as connection:
+        broker.send(
+            "work", task_id=message.headers["id"], producer=producer_in(connection), queue="main", retries=1,
+            countdown=60, park=True, headers={**zombie, "tenant": "ann"},
+        )  # fmt: skip
+    connection.close()
+    assert broker.query("SELECT name FROM kombu_group") == []
+    assert broker.value("SELECT count(*) FROM kombu_message WHERE visible") == len(ann) - 1

@@ -31,7 +31,7 @@ def broker(server: PostgresServer, tmp_path_factory: pytest.TempPathFactory) -> 
 @pytest.fixture(scope="module")
 def pooled(broker: Standing) -> Iterator[str]:
     """Its database through the pooler.  One session for all: what one client leaves in it, the next one finds."""
-    pooler = PgBouncer(broker.server, size=1)
+    pooler = PgBouncer(broker.server.port, size=1)
     try:
         pooler.start()
         yield pooler.url(broker.url.rpartition("/")[2])

@@ -10,6 +10,7 @@ from sqlalchemy import create_engine
 from sqlalchemy.orm import Session
 
 from tasks.broker import BadOption, DuplicateKey, LeaseTokenMissing
+from tasks.broker.addresses import reveal
 from tasks.broker.database import Database, connect_arguments
 from tasks.broker.flight import FlyingDatabase
 from tasks.broker.publish import producer_in
@@ -53,6 +54,8 @@ def test_a_session_that_ends_without_a_class_of_its_own_is_told_from_a_refusal(
     broker: Broker, monkeypatch: pytest.MonkeyPatch, kind: type[Database]
 ) -> None:
     database = kind(broker.url)
+    if isinstance(database, FlyingDatabase):
+        database.open()
 
     def ends(*_: object) -> None:
         raise psycopg2.DatabaseError("server closed the connection unexpectedly")
@@ -221,7 +224,7 @@ def test_a_wrong_option_is_named(broker: Broker, options: dict[str, object], sai
 def test_a_password_and_tls_survive_the_url() -> None:
     url = "postgresql+psycopg2://u%40x:p%3B%2F%40w@h:1/db?sslmode=verify-full&sslrootcert=%2Fca.pem"
     with Connection(f"durable+{url}") as connection:
-        given = connect_arguments(connection.transport.url)
+        given = connect_arguments(reveal(connection.transport.url))
         assert "p%3B" not in connection.as_uri()
     assert (given["user"], given["password"], given["sslmode"]) == ("u@x", "p;/@w", "verify-full")
     assert given["sslrootcert"] == "/ca.pem"

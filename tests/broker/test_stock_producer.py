@@ -106,17 +106,19 @@ def test_a_stock_app_s_tenant_is_the_owner_of_the_message(broker: Standing, shop
 
 
 def test_delayed_messages_of_a_stock_app_outlive_the_worker_that_saw_them(broker: Standing, shop: Celery) -> None:
-    sent = {buy(shop, "report", countdown=3, queue="late") for _ in range(20)}
-    began = time()
+    sent = {buy(shop, "report", countdown=3600, queue="late") for _ in range(20)}
     doomed = broker.worker("-c", "1", "-Q", "late", "-I", TASKS, **POLLS_OFTEN)
     delayed = "SELECT count(*) FROM kombu_message WHERE NOT visible AND lease_token IS NULL AND delay_reason = 'eta'"
     wait_for(lambda: broker.value(delayed) == 20)
     doomed.kill_tree()
-    broker.worker("-c", "1", "-Q", "late", "-I", TASKS, ready=False, **POLLS_OFTEN)
-    wait_for(lambda: all(broker.told(task_id) for task_id in sent), 15)
-    told = [broker.told(task_id) for task_id in sent]
-    assert [len(runs) for runs in told] == [1] * 20
-    assert min(runs[0]["at"] for runs in told) - began >= 2.8
+    broker.worker("-c", "1", "-Q", "late", "-I", TASKS, **POLLS_OFTEN)
+    in_time = buy(shop, "report", queue="late")
+    wait_for(lambda: broker.told(in_time), 60)
+    assert not any(broker.told(task_id) for task_id in sent)
+    # their hour has come: no test waits for it, and no machine is too slow for it
+    broker.query("UPDATE kombu_message SET visible_at = clock_timestamp() WHERE delay_reason = 'eta' RETURNING id")
+    wait_for(lambda: all(broker.told(task_id) for task_id in sent), 60)
+    assert [len(broker.told(task_id)) for task_id in sent] == [1] * 20
 
 
 def test_a_plain_kombu_producer_of_the_stock_transport_is_read(broker: Standing, url: str) -> None:

@@ -13,7 +13,7 @@ from tests.broker.conftest import PREFIX, Broker, wait_for
 from tests.broker.proxy import Proxy
 from tests.broker.test_consume import Taker
 
-PUBLISH, CLAIM, ACK = "kombu_message_publish(", "kombu_message_claim(", "DELETE FROM kombu_message"
+PUBLISH, CLAIM, ACK = "kombu_message_publish(", "kombu_message_claim(", "kombu_message_settle("
 LOST = (OperationalError, psycopg2.OperationalError)
 OWN = {"lease_seconds": 1, "heartbeat_seconds": 0.3, "poll_seconds": 0.2}
 

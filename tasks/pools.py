@@ -1,0 +1,20 @@
+"""Where jobs may run: a task that keeps what it runs on itself needs a process that runs one job at a time."""
+
+from typing import Any
+
+from celery.concurrency import get_implementation
+from celery.signals import worker_init
+
+#: Prefork and solo.  In the others time limits do not hold either (docs/broker-hazards.md H24).
+ONE_AT_A_TIME = ("celery.concurrency.prefork", "celery.concurrency.solo")
+
+
+@worker_init.connect
+def refuse(sender: Any, **_: Any) -> None:
+    """Raises SystemExit for a pool that runs several jobs in one process."""
+    pool = get_implementation(sender.pool_cls)
+    if pool.__module__ not in ONE_AT_A_TIME:
+        name = pool.__module__.rpartition(".")[2]
+        raise SystemExit(
+            f"the worker pool {name!r} runs several jobs in one process, without time limits: use prefork or solo"
+        )

@@ -1,0 +1,27 @@
+"""A worker starts only with a pool in which jobs are apart."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.contract.conftest import ROOT
+from tests.contract.test_processes import URL
+
+
+@pytest.mark.parametrize("pool", ["threads", "tasks.pools:Unknown"])
+def test_a_pool_that_runs_several_jobs_in_one_process_is_refused(pool: str, tmp_path: Path) -> None:
+    env = os.environ | {"DATABASE_URL": URL, "FAIRLANE_HOME": str(tmp_path)}
+    command = [sys.executable, "-m", "celery", "-A", "tasks", "worker", "-Q", "analysis_default", "-c", "2"]
+    if pool == "threads":
+        command += ["-P", pool]
+    else:
+        command += ["-P", "custom"]
+        env["CELERY_CUSTOM_WORKER_POOL"] = "celery.concurrency.thread:TaskPool"
+    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1
+    assert done.stderr.strip().splitlines()[-1] == (
+        "the worker pool 'thread' runs several jobs in one process, without time limits: use prefork or solo"
+    )
