@@ -1,7 +1,6 @@
 """The analysis task: a Git commit in, its tests in the database."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -11,7 +10,7 @@ from app.services.analyse import Checkpoint, KnownFacts, Taken, analyse
 from app.store.inventories import FileRow
 from tasks.base import FairTask
 from tasks.celery import app
-from tasks.inventory import Facts, FactsKey, GitLimits, fetched, inventory
+from tasks.inventory import Facts, FactsKey, GitLimits, Inventory, InventoryError, fetched, inventory
 from tasks.sources import source_of
 from tasks.wiring import Wired, wired
 
@@ -34,7 +33,6 @@ def analyse_commit(self: AnalysisTask, *, host: str, owner: str, name: str, comm
         lambda known, checkpoint: take(kit, Repository(host, owner, name), commit, known, checkpoint),
         kit.policy,
         checkpoint=self.heart.checkpoint,
-        clock=lambda: datetime.now(UTC),
     )
 
 
@@ -44,11 +42,22 @@ def take(kit: Wired, repository: Repository, commit: str, known: KnownFacts, che
     source, workdir = source_of(repository, kit.settings), kit.settings.home / "work"
     with fetched(source, commit, workdir=workdir, limits=limits, checkpoint=checkpoint) as fetched_repository:
         found = inventory(fetched_repository, cache=_Cache(known), checkpoint=checkpoint)
+        committed_at = fetched_repository.committed_at()
+    _refuse_more(kit.settings.max_tests, found)
     files = (  # made one by one: as dicts, 100,000 tests take 100 MB
         FileRow(file.path, file.blob_id, file.framework, [test.row() for test in file.tests], file.skipped, file.hints)
         for file in found.files
     )
-    return Taken(files, found.summary())
+    return Taken(files, found.summary(), committed_at)
+
+
+def _refuse_more(most: int, found: Inventory) -> None:
+    """A part of the tests would look like all of them.  Raises: InventoryError too_many_tests."""
+    tests = sum(len(file.tests) for file in found.files)
+    if tests > most:
+        raise InventoryError(
+            "too_many_tests", f"The repository has {tests:,} tests, subtests included; allowed are {most:,}."
+        )
 
 
 class _Cache:

@@ -1,31 +1,28 @@
 """The Task base class that holds every user to their tier's concurrency (docs/adr/0003)."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from random import random
-from time import sleep
 from typing import Any, ClassVar, NoReturn
 from uuid import UUID
 
 import structlog
 from celery import Task
 from celery.exceptions import Ignore, Reject, Retry, SoftTimeLimitExceeded
-from sqlalchemy.exc import InterfaceError, OperationalError
-from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+from sqlalchemy.exc import SQLAlchemyError
 
 from app.domain.lifecycle import Delivery, Failure, Outcome
 from app.domain.queues import Service
 from app.services.fail import fail, stop
 from app.services.start import start
+from app.store.faults import code_of, is_databases
 from app.store.unit_of_work import Tx
+from tasks.backoff import DatabaseAway, backoff
 from tasks.broker.publish import producer_in
-from tasks.heartbeat import Heartbeat, JobStopped, LeaseLost
+from tasks.heartbeat import Heartbeat, HeartbeatSilent, JobStopped, LeaseLost
 from tasks.inventory.errors import InventoryError
 from tasks.wiring import Wired, wired
 
 log = structlog.get_logger(__name__)
-
-DATABASE_AWAY = (OperationalError, InterfaceError, PoolTimeoutError)
-AWAY_SECONDS = 1.0
 
 
 class FairTask(Task):
@@ -52,12 +49,16 @@ class FairTask(Task):
         with structlog.contextvars.bound_contextvars(job_id=self.request.id, attempt=self.delivery.attempt):
             try:
                 return self._take(kit, user, args, kwargs).value
-            except DATABASE_AWAY as error:
-                # nothing was written: the message goes back, or its lease ends by itself
-                log.warning("database_away", error=type(error).__name__)
-                # the broker may still be there, as with no connection to spare: it would give the message back at once
-                sleep(AWAY_SECONDS)
-                raise Reject(error, requeue=True) from error
+            except SQLAlchemyError as error:
+                if not is_databases(error):
+                    raise
+                # what was not committed is undone; the attempt is not spent, and begins again
+                log.warning("database_away", error=type(error).__name__, code=code_of(error))
+                backoff.pause()
+                raise DatabaseAway(type(error).__name__, requeue=True) from error
+            except HeartbeatSilent as error:
+                log.warning("heartbeat_silent")
+                raise DatabaseAway(type(error).__name__, requeue=True) from error
 
     def _take(self, kit: Wired, user: UUID | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Outcome:
         outcome = start(
@@ -68,10 +69,10 @@ class FairTask(Task):
             kit.policy,
             snooze=self._snooze,
             roll=random(),  # noqa: S311 - jitter
-            now=_now(),
         )
         if outcome is Outcome.STARTED:
             outcome = self._perform(kit, user, args, kwargs)
+        backoff.reset()
         log.log(_LEVEL.get(outcome, 20), outcome.value)
         if outcome in (Outcome.SNOOZED, Outcome.RETRY):
             raise self._retried
@@ -84,11 +85,15 @@ class FairTask(Task):
         try:
             with Heartbeat(kit.uow, self.delivery, kit.policy, seconds=seconds) as self.heart:
                 return Outcome(self.run(*args, **kwargs))
+        except HeartbeatSilent:
+            raise
         except LeaseLost:
             return Outcome.STALE
         except JobStopped:
-            return stop(kit.uow, self.delivery, self.service, user, now=_now())
-        except Exception as error:  # noqa: BLE001 - every way out of a body is an outcome
+            return stop(kit.uow, self.delivery, self.service, user)
+        except Exception as error:
+            if is_databases(error):
+                raise
             return self._failed(kit, user, error)
 
     def _failed(self, kit: Wired, user: UUID | None, error: Exception) -> Outcome:
@@ -100,7 +105,6 @@ class FairTask(Task):
             failure_of(error),
             retry=self._retry,
             roll=random(),  # noqa: S311 - jitter
-            now=_now(),
         )
 
     def _snooze(self, tx: Tx, delay: timedelta, parked: bool) -> None:  # noqa: FBT001 - as the service calls it
@@ -132,8 +136,6 @@ def failure_of(error: Exception) -> Failure:
             return Failure("time_limit", "The analysis took longer than allowed.", retryable=True)
         case MemoryError():
             return Failure("out_of_memory", "The analysis needed more memory than a worker has.", retryable=True)
-        case _ if isinstance(error, DATABASE_AWAY):
-            return Failure("database_away", "The database was away while the analysis ran.", retryable=True)
     log.error("attempt_raised", exc_info=error)
     return Failure("internal_error", "Something failed on our side; it has been logged.", retryable=True)
 
@@ -143,10 +145,6 @@ _LEVEL = {Outcome.SNOOZED: 10, Outcome.RETRY: 30, Outcome.STALE: 30, Outcome.FAI
 
 def _delivery(request: Any) -> Delivery:
     return Delivery(UUID(request.id), UUID(request.lease_token), int(request.retry_count), int(request.lost_count))
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
 
 
 def _unwrap(rejected: Reject) -> NoReturn:

@@ -1,22 +1,44 @@
 """The Celery app: `celery -A tasks worker …`, `celery -A tasks beat`."""
 
+import sys
 import warnings
 from typing import Any
 
 from celery import Celery
 from celery.platforms import SecurityWarning
-from celery.signals import setup_logging
+from celery.signals import beat_init, celeryd_init, setup_logging
 
 from app import logs
+from app.errors import BadSetting
+from app.processes import keep_private
 from app.settings import load
+from tasks.confinement import require
+from tasks.inventory import guard
+from tasks.stopping import HandBack
 
 # Celery warns root because pickle would run what a message says; we accept JSON only (docs/broker-hazards.md H29)
 warnings.filterwarnings("ignore", category=SecurityWarning)
 
 app = Celery("tasks")
 app.config_from_object("celeryconfig")
+app.steps["worker"].add(HandBack)
 
 
 @setup_logging.connect
 def _log(**_: Any) -> None:
     logs.configure(load().log_format)
+
+
+@celeryd_init.connect
+def _guard(**_: Any) -> None:
+    keep_private()
+    try:
+        require(load())
+    except BadSetting as problem:
+        sys.exit(f"fairlane: {problem.detail}")
+    guard.close()  # processes of the pool make their own
+
+
+@beat_init.connect
+def _keep(**_: Any) -> None:
+    keep_private()

@@ -1,6 +1,7 @@
 """The pulse of a running job: a thread that keeps its slot and hears of a cancellation."""
 
 from threading import Event, Thread
+from time import monotonic
 from types import TracebackType
 from typing import Self
 
@@ -16,6 +17,8 @@ log = structlog.get_logger(__name__)
 
 #: How often progress reaches the database while it moves, and so what a page shows.
 PROGRESS_SECONDS = 0.5
+#: A heartbeat that gets no answer for so many leases ends the attempt: nobody would hear of a cancellation any more.
+SILENT_LEASES = 4
 
 
 class JobStopped(Exception):  # noqa: N818 - not a failure
@@ -26,6 +29,10 @@ class LeaseLost(Exception):  # noqa: N818 - not a failure of the job
     """The message was given to another worker; whatever this one writes is refused."""
 
 
+class HeartbeatSilent(Exception):  # noqa: N818 - not a failure of the job
+    """The heartbeat hangs, or has failed for too long; the message goes back, and the job runs again."""
+
+
 class Heartbeat:
     """`with Heartbeat(…) as heart:` around the body; the body calls `heart.checkpoint` at least once a second."""
 
@@ -34,9 +41,12 @@ class Heartbeat:
         self._progress: tuple[str, int, int] | None = None
         self._pulse = Pulse.GO_ON
         self._stop = Event()
-        self._thread = Thread(target=self._run, name=f"heartbeat {delivery.job_id}", daemon=True)
+        self._told: tuple[str, int, int] | None = None
+        self._answered = monotonic()
+        self._begin()
 
     def __enter__(self) -> Self:
+        self._answered = monotonic()
         self._thread.start()
         return self
 
@@ -44,26 +54,45 @@ class Heartbeat:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._stop.set()
-        self._thread.join()
+        # one that hangs ends with its process, and writes nothing: the fence is gone by then
+        self._thread.join(None if kind is not HeartbeatSilent else 0)
 
     def checkpoint(self, phase: str, done: int, total: int) -> None:
-        """Tell how far the body is.  Raises: JobStopped, LeaseLost."""
+        """Tell how far the body is, and watch the heartbeat.  Raises: JobStopped, LeaseLost, HeartbeatSilent."""
         self._progress = (phase, done, total)
         if self._pulse is Pulse.STOP:
             raise JobStopped
         if self._pulse is Pulse.LOST:
             raise LeaseLost
 
+        if monotonic() - self._answered > SILENT_LEASES * self._policy.lease_seconds:
+            raise HeartbeatSilent
+        if not self._thread.is_alive():
+            log.error("heartbeat_died", job_id=str(self._delivery.job_id))
+            self._begin()
+            self._thread.start()
+
+    def _begin(self) -> None:
+        self._thread = Thread(target=self._run, name=f"heartbeat {self._delivery.job_id}", daemon=True)
+
     def _run(self) -> None:
-        told, silent = None, 0.0
+        silent = 0.0
         while not self._stop.wait(PROGRESS_SECONDS):
             silent += PROGRESS_SECONDS
-            news = self._progress if self._progress != told else None
+            news = self._progress if self._progress != self._told else None
             if news is None and silent < self._seconds:
                 continue
-            try:
-                self._pulse = beat(self._uow, self._delivery, self._policy, news)
-            except SQLAlchemyError as error:  # the database is away: the leases end by its clock, not by ours
-                log.warning("heartbeat_failed", job_id=str(self._delivery.job_id), error=type(error).__name__)
-                continue
-            told, silent = news or told, 0.0
+            if self._beat(news):
+                self._told, silent = news or self._told, 0.0
+
+    def _beat(self, news: tuple[str, int, int] | None) -> bool:
+        try:
+            self._pulse = beat(self._uow, self._delivery, self._policy, news)
+        except SQLAlchemyError as error:  # the database is away: the leases end by its clock, not by ours
+            log.warning("heartbeat_failed", job_id=str(self._delivery.job_id), error=type(error).__name__)
+            return False
+        except Exception:  # whatever it is, the next one may succeed: without a thread nothing would beat
+            log.exception("heartbeat_raised", job_id=str(self._delivery.job_id))
+            return False
+        self._answered = monotonic()
+        return True

@@ -4,24 +4,18 @@ Celery acknowledges what it revokes.  That would delete the message of an unfini
 reservation that belongs to nothing.  Here a job ends in our own commit (docs/adr/0006), revoked or not.
 """
 
-import threading
-from datetime import UTC, datetime
 from signal import SIGKILL
 from typing import Any
-from uuid import UUID
 
-import structlog
+from billiard.einfo import ExceptionWithTraceback
 from celery.platforms import signals
 from celery.worker import state
 from celery.worker.request import Request
+from celery.worker.state import task_ready
 
-from app.database import database_url
-from app.services.cancel import revoke
-from app.settings import load
-from app.store.connections import make_engine
-from app.store.unit_of_work import UnitOfWork
-
-log = structlog.get_logger(__name__)
+from tasks.backoff import DatabaseAway
+from tasks.broker.celery_worker import is_stopping
+from tasks.revoking import cancel_jobs
 
 
 class FairRequest(Request):
@@ -42,6 +36,21 @@ class FairRequest(Request):
             self._message.settled()
             self.acknowledged = True
 
+    def on_failure(self, exc_info: Any, *args: Any, **kwargs: Any) -> None:
+        """A delivery that met a database that is unwell goes back, and no loss is counted."""
+        error = exc_info.exception
+        if not isinstance(error.exc if isinstance(error, ExceptionWithTraceback) else error, DatabaseAway):
+            super().on_failure(exc_info, *args, **kwargs)
+            return
+        task_ready(self)
+        self.acknowledged = True
+        self._message.returned()
+
+    def reject(self, requeue: bool = False) -> None:  # noqa: FBT001, FBT002 - Celery's
+        """While the worker stops it has no count: a supervisor that signals the whole group has ended the child too."""
+        if not (requeue and is_stopping()):
+            super().reject(requeue)
+
     def terminate(self, pool: Any, signal: Any = None) -> None:
         """The job stops by itself within seconds; with KILL its process ends now, the job by its next delivery."""
         self._cancel()
@@ -53,19 +62,6 @@ class FairRequest(Request):
         self.reject(requeue=True)
 
     def _cancel(self) -> None:
-        # The loop of the worker must not wait for a user's lock.
         if not self._asked:
             self._asked = True
-            threading.Thread(target=_cancel, args=(UUID(self.id),), name=f"cancel {self.id}", daemon=True).start()
-
-
-def _cancel(job_id: UUID) -> None:
-    # The main process has no engine of its own, and keeps none: it forks.
-    engine = make_engine(database_url(load()), pool_size=1, application_name="fairlane revoke")
-    try:
-        done = revoke(UnitOfWork(engine), job_id, actor="celery control", now=datetime.now(UTC))
-        log.info("revoked", job_id=str(job_id), changed=done)
-    except Exception:
-        log.exception("revoke_failed", job_id=str(job_id))
-    finally:
-        engine.dispose()
+            cancel_jobs([self.id])

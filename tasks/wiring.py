@@ -10,12 +10,14 @@ from celery.signals import worker_process_init
 from sqlalchemy import Engine, text
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.database import database_url, direct_url
+from app.database import database_url, session_url
+from app.services import limits
 from app.services.policy import Policy
 from app.settings import Settings, load
 from app.store.connections import make_engine
 from app.store.unit_of_work import UnitOfWork
 from tasks.celery import app
+from tasks.confinement import settle
 from tasks.inventory.version import PARSER_VERSION
 from tasks.publish import publisher
 
@@ -40,14 +42,18 @@ def _begin(**_: Any) -> None:
     # a socket that two processes share speaks two conversations at once (docs/broker-hazards.md H13)
     _wired.cache_clear()
     # the first job need not wait for the settings and a connection; a database that is away is the job's own concern
-    with suppress(SQLAlchemyError), wired().uow.once() as tx:
-        tx.run(text("SELECT 1"))
+    with suppress(SQLAlchemyError):
+        with wired().uow.once() as tx:
+            tx.run(text("SELECT 1"))
+        limits.release_held(wired().uow, wired().policy)
 
 
 @lru_cache(maxsize=1)
 def _wired(pid: int) -> Wired:  # noqa: ARG001 - the key: what a parent made is not ours
     settings = load()
+    settle(settings)
     # a child runs one task and its heartbeat thread
     engine = make_engine(database_url(settings), pool_size=2, application_name="fairlane worker")
-    direct = make_engine(url, pool_size=1) if (url := direct_url(settings)) else engine
+    # without the user and password that beat needs, a direct way was none: it never led
+    direct = make_engine(session_url(settings), pool_size=1) if settings.database_direct_url else engine
     return Wired(settings, UnitOfWork(engine, publisher(app)), direct, Policy.of(settings, PARSER_VERSION))

@@ -22,19 +22,31 @@ def celery(system: System, *arguments: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("signal", ["SIGTERM", "SIGKILL"])
-def test_revoking_a_job_cancels_it_whether_it_runs_or_waits(system: System, signal: str) -> None:
+AUDITED = "SELECT count(*) AS acts, count(DISTINCT subject) AS jobs FROM audit_log WHERE action = 'job.revoke'"
+COMMANDS = {"revoke": ("revoke",), "terminate": ("terminate", "SIGTERM"), "kill": ("terminate", "SIGKILL")}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_revoking_a_job_cancels_it_whether_it_runs_or_waits(system: System, command: str) -> None:
     user = system.user()
-    running = system.submit(user, "slow", slow_files(3 * SLOW_FILES))  # two commands take some seconds to start
-    system.nodes.worker(processes=2, FAIRNESS_SNOOZE_DURATION="600s")
+    running = system.submit(user, "slow", slow_files(6 * SLOW_FILES))  # a command takes some seconds to start
+    for _ in range(2):  # each node hears it, one does it
+        system.nodes.worker(processes=2, FAIRNESS_SNOOZE_DURATION="600s")
     system.wait(running, "running")
     waiting = system.submit(user, "quick")
     system.wait(waiting, "waiting")
     assert str(running) in celery(system, "inspect", "active")
-    celery(system, "control", "revoke", str(waiting), str(running))
-    celery(system, "control", "terminate", signal, str(running))
+    celery(system, "control", *COMMANDS[command], str(waiting), str(running))
     for job_id in (running, waiting):
         wait_for(lambda job_id=job_id: system.job(job_id)["status"] == "cancelled", "the cancellation", seconds=60)
     assert system.world.rows(LEFT) == []
     assert system.world.rows("SELECT 1 FROM usage_events") == []
-    assert system.world.value("SELECT count(DISTINCT subject) FROM audit_log WHERE action = 'job.revoke'") == 2
+    assert system.world.rows(AUDITED) == [{"acts": 2, "jobs": 2}]
+
+
+def test_revoking_a_job_that_no_worker_has_cancels_it_at_once(system: System) -> None:
+    system.nodes.worker("specview_default")
+    job_id = system.submit(system.user())
+    celery(system, "control", "revoke", str(job_id), "no-job")
+    wait_for(lambda: system.job(job_id)["status"] == "cancelled", "the cancellation")
+    assert system.world.rows(LEFT) == []

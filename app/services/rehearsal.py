@@ -1,0 +1,21 @@
+"""A step of maintenance in a transaction of its own, or tried and undone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from app.store.unit_of_work import Tx, UnitOfWork
+
+
+class _RehearsedError(Exception):
+    """Undoes a transaction that was only tried."""
+
+
+@contextmanager
+def step(uow: UnitOfWork, *, dry_run: bool) -> Iterator[Tx]:
+    """One transaction; dry_run: rolled back, so that what it counted is what it would have done."""
+    with suppress(_RehearsedError), uow.begin() as tx:
+        yield tx
+        if dry_run:
+            raise _RehearsedError

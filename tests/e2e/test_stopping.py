@@ -1,0 +1,75 @@
+"""How workers stop: what a supervisor ends is handed back and costs nobody an attempt."""
+
+import os
+import signal
+from pathlib import Path
+from uuid import UUID
+
+import psutil
+import pytest
+import yaml
+
+from app.cli.up import GRACE_SECONDS
+from app.errors import BadSetting
+from app.settings import load
+from tests.e2e.conftest import SLOW_FILES, System, slow_files
+from tests.nodes import wait_for
+
+ROOT = Path(__file__).parents[2]
+#: A job that no grace outlasts.
+LONG = 6 * SLOW_FILES
+#: What a stop takes besides its grace, on a busy machine.
+STOP_SECONDS = 8.0
+
+
+@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
+def test_a_worker_that_is_asked_to_stop_hands_its_running_job_back_at_once_and_uncharged(
+    system: System, stop: signal.Signals
+) -> None:
+    job_id = system.submit(system.user(), "slow", slow_files(LONG))
+    worker = system.nodes.worker(processes=2)
+    system.wait(job_id, "running")
+    children = worker.container.children()
+    worker.kill(signal=stop)
+    # two by default, and some for a machine that is busy; the figures are from `make prove-rolling`
+    wait_for(lambda: system.job(job_id)["status"] == "queued", "the job to be handed back", seconds=8)
+    assert not [child for child in children if child.is_running() and child.status() != psutil.STATUS_ZOMBIE]
+    worker.container.wait()
+    assert_uncharged(system, job_id)
+
+
+def test_a_child_that_stands_still_keeps_no_stop_waiting(system: System) -> None:
+    job_id = system.submit(system.user(), "slow", slow_files(LONG))
+    worker = system.nodes.worker(SHUTDOWN_GRACE="0")
+    system.wait(job_id, "running")
+    (child,) = worker.container.children()
+    child.suspend()
+    worker.kill(signal="SIGTERM")
+    worker.container.wait()
+    assert_uncharged(system, job_id)
+
+
+def test_a_signal_to_the_whole_group_charges_nobody_either(system: System) -> None:
+    job_id = system.submit(system.user(), "slow", slow_files(LONG))
+    worker = system.nodes.worker()
+    system.wait(job_id, "running")
+    os.killpg(worker.container.pid, signal.SIGTERM)  # the worker and its pool, as systemd does unless it is told not to
+    worker.container.wait()
+    assert_uncharged(system, job_id)
+
+
+def test_the_grace_is_shorter_than_what_any_supervisor_leaves() -> None:
+    longest = load({"SHUTDOWN_GRACE": "20s"}).shutdown_grace.total_seconds()
+    with pytest.raises(BadSetting, match="SHUTDOWN_GRACE"):
+        load({"SHUTDOWN_GRACE": "21s"})
+    assert longest + STOP_SECONDS <= GRACE_SECONDS
+    compose = yaml.safe_load((ROOT / "docker" / "compose.yaml").read_text())["services"]
+    workers = {name: service["stop_grace_period"] for name, service in compose.items() if name.startswith("worker_")}
+    assert len(workers) == 6
+    assert all(longest + STOP_SECONDS <= float(given.removesuffix("s")) for given in workers.values())
+
+
+def assert_uncharged(system: System, job_id: UUID) -> None:
+    job = system.job(job_id)
+    assert (job["status"], job["attempt"]) == ("queued", 1)
+    assert system.world.value("SELECT retry_count + lost_count FROM kombu_message") == 0

@@ -1,0 +1,50 @@
+"""`/readyz` of a database that answers questions and takes no writes."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from sqlalchemy import text
+
+from app import embedded
+from app.services import readiness
+from tests.conftest import raw_connection
+from tests.web.conftest import Web
+
+Refuse = Callable[[str], None]
+
+
+@pytest.fixture
+def refuse(web: Web, server: embedded.Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Refuse]:
+    """Change a setting of the database for new sessions, until the test is over."""
+    monkeypatch.setattr(readiness, "WRITES_SECONDS", 0.0)
+    with web.uow.begin() as tx:
+        name = tx.run(text("SELECT current_database()")).scalar_one()
+
+    def change(setting: str) -> None:
+        with raw_connection(server.admin_url) as admin:  # some settings are the superuser's
+            admin.execution_options(isolation_level="AUTOCOMMIT").execute(text(f"ALTER DATABASE {name} {setting}"))
+        web.uow.engine.dispose()
+
+    yield change
+    change("RESET ALL")
+
+
+def test_a_database_that_is_read_only_is_not_ready(web: Web, refuse: Refuse) -> None:
+    refuse("SET default_transaction_read_only = on")
+    answer = web.client.get("/readyz")
+    assert (answer.status_code, answer.json["checks"]["database"]) == (503, "read-only")
+    assert answer.headers["Retry-After"] == "2"
+
+
+def test_a_disk_that_takes_no_more_is_not_ready(web: Web, refuse: Refuse) -> None:
+    refuse("SET temp_file_limit = '64kB'")
+    answer = web.client.get("/readyz")
+    assert answer.status_code == 503
+    assert answer.json["checks"]["database"] == "cannot be written to (OperationalError, 53400)"
+
+
+def test_the_write_is_made_once_in_a_while_only(web: Web, refuse: Refuse, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readiness, "WRITES_SECONDS", 600.0)
+    assert web.client.get("/readyz").status_code == 200
+    refuse("SET default_transaction_read_only = on")
+    assert web.client.get("/readyz").status_code == 200
