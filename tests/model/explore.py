@@ -160,7 +160,9 @@ class Explorer:
         }
         for step in self.steps.values():
             for move in step(job, others, self.rules):
-                yield move if met.get(move.effect) else move._replace(effect=Effect.NOTHING)
+                # what a job does away from here is felt in the line where it is
+                felt = met.get(move.effect) and not job.away
+                yield move if felt else move._replace(effect=Effect.NOTHING)
 
     def spread(self, world: int, place: int, change: int, effect: Effect) -> list[int]:
         """The states after a step with an effect: on each of the others in turn, or on all at once."""

@@ -77,6 +77,7 @@ class Job(NamedTuple):
     billed: int = 0
     joined: bool = False
     cancelling: bool = False
+    away: bool = False  #: in the line, and the slot, of somebody else who asked for it
     early: int = 0
     late: int = 0
     twins: int = 0  #: messages too many; only a mistake makes one
@@ -100,7 +101,10 @@ class Job(NamedTuple):
 
 
 class Others(NamedTuple):
-    """What a step of one job can see of its user's other jobs, and of the workers: sums over them."""
+    """What a step of one job can see of its user's other jobs, and of the workers: sums over them.
+
+    Of a job that is away there are its units, and its workers.
+    """
 
     units: int = 0  #: billed or reserved
     slots: int = 0  #: live
@@ -114,9 +118,9 @@ def seen_by_others(job: Job) -> Others:
     """A job's share of the sums."""
     return Others(
         units=job.billed + (job.reservation is not Hold.NONE),
-        slots=int(job.slot is Slot.LIVE),
+        slots=int(job.slot is Slot.LIVE and not job.away),
         workers=(job.holder is Holder.ALIVE) + job.early + job.late,
-        snoozed=int(job.message is Message.SNOOZED),
-        leftovers=int(job.slot is Slot.DEAD),
-        ready=int(job.message is Message.READY),
+        snoozed=int(job.message is Message.SNOOZED and not job.away),
+        leftovers=int(job.slot is Slot.DEAD and not job.away),
+        ready=int(job.message is Message.READY and not job.away),
     )

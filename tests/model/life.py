@@ -23,6 +23,7 @@ from app.services.submit import Answer, submit
 from app.services.sweep import sweep
 from tests.model.job import HELD, Hold, Holder, Message, Payer, Record, Slot
 from tests.model.observe import pictures, woken
+from tests.model.places import runs_before
 from tests.model.steps import Rules
 from tests.model.watch import SOLD, TIERS, Watched
 
@@ -122,10 +123,12 @@ class Life(Watched):
             return
         assert (answer.status, answer.job["id"]) == (202, str(job_id))
         assert self.after[job_id].joiners == seen.joiners | ({user} - {seen.payer})
-        if seen.payer == user or seen.joiners:
+        if user == seen.payer or user in seen.joiners:
             self.looks_as_before()
-        else:
-            self.follow(job_id, "join")
+            return
+        self.follow(job_id, "another_joins" if seen.joiners else "join")
+        if self.before[job_id].job.message not in HELD:
+            self.waits_least(job_id, {self.before[job_id].line, user})
 
     def pays(self, user: UUID, job_id: UUID | None, answer: Any, step: str) -> None:
         """A unit is reserved, or refused with the figures."""
@@ -141,6 +144,8 @@ class Life(Watched):
         assert made == job_id or (job_id is None and made not in self.before)
         self.accepted_at[made] = self.world.now
         self.follow(made, step, units=used + reserved)
+        if job_id and self.before[made].job.message not in HELD:
+            self.waits_least(made, {self.before[made].line, user})
 
     @precondition(lambda self: self.after)
     @rule(who=WHO, data=st.data())
@@ -180,10 +185,29 @@ class Life(Watched):
         else:
             assert isinstance(told, Conflict) if seen.job.ended else told is None
         pays, mine = seen.job.payer is Payer.PAYS, user == seen.payer
-        if seen.job.ended or seen.job.cancelling or not (pays if mine else seen.joiners == {user}):
+        if seen.job.ended or seen.job.cancelling or not (pays if mine else user in seen.joiners):
             self.looks_as_before()
+        elif mine:
+            self.follow(job_id, "cancel_by_payer")
         else:
-            self.follow(job_id, "cancel_by_payer" if mine else "cancel_by_joiner")
+            self.follow(job_id, "cancel_by_joiner" if seen.joiners == {user} else "another_leaves")
+        if seen.line == user and not self.after[job_id].job.ended and seen.job.message not in HELD:
+            assert (
+                seen.job.cancelling
+                or self.after[job_id].job.cancelling
+                or self.after[job_id].line in (self.askers(job_id))
+            )
+
+    def waits_least(self, job_id: UUID, users: set[UUID]) -> None:
+        """It is in the line of these where fewest runs come before it, by our own count."""
+        places = {user: self.place(job_id, user) for user in users}
+        assert places[self.after[job_id].line] == min(places.values()), (job_id, places)
+
+    def place(self, job_id: UUID, user: UUID) -> tuple[float, bool]:
+        """Runs before the job in a line, as it was; and whether its queue is not the better one."""
+        tier = self.tiers[user]
+        queue = "analysis_default" if tier is Tier.FREE else "analysis_priority"
+        return runs_before(self.lined, self.nexts, str(job_id), str(user), queue, self.sold[tier][0]), tier is Tier.FREE
 
     def role(self, user: UUID, job_id: UUID) -> object:
         asked = "SELECT max(role) FROM analysis_requests WHERE job_id = :job_id AND user_id = :user_id"
@@ -315,7 +339,7 @@ class Life(Watched):
         told = {job_id: seen.job for job_id, seen in self.before.items()}
         dead = [job_id for job_id, job in told.items() if job.slot is Slot.DEAD]
         for user in self.users:
-            for job_id in woken(self.before, user, sum(self.before[job_id].payer == user for job_id in dead)):
+            for job_id in woken(self.before, user, sum(self.before[job_id].line == user for job_id in dead)):
                 told[job_id] = told[job_id].but(message=Message.READY)
         for job_id, job in told.items():
             slot = Slot.NONE if job_id in dead else job.slot
@@ -344,8 +368,8 @@ class Life(Watched):
 
     def drive(self, job_id: UUID) -> None:
         """A job that runs in the slot of its user is in the way, and goes first."""
-        user = self.after[job_id].payer
-        if running := [other for other in self.jobs(Message.STARTED) if self.after[other].payer == user]:
+        user = self.after[job_id].line
+        if running := [other for other in self.jobs(Message.STARTED) if self.after[other].line == user]:
             self.go_on(running[0], "finish")
         elif self.after[job_id].job.message in HELD:
             self.start(job_id)

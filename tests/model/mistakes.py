@@ -15,11 +15,12 @@ from tests.model.steps import Effect, Move, Rules, Step
 
 @dataclass(frozen=True)
 class Mistake:
-    """breaks: the invariant by its name; steps: those that it changes."""
+    """breaks: the invariant by its name; steps: those that it changes; carrying: whether it is one of places."""
 
     name: str
     breaks: str
     steps: dict[str, Step]
+    carrying: bool = False
 
     def __str__(self) -> str:
         return self.name
@@ -28,11 +29,11 @@ class Mistake:
 MISTAKES: list[Mistake] = []
 
 
-def mistake(breaks: str, *replaced: str) -> Callable[[Step], Step]:
+def mistake(breaks: str, *replaced: str, carrying: bool = False) -> Callable[[Step], Step]:
     """A function that stands for these steps and makes a mistake in each."""
 
     def add(step: Step) -> Step:
-        MISTAKES.append(Mistake(step.__name__, breaks, dict.fromkeys(replaced, step)))
+        MISTAKES.append(Mistake(step.__name__, breaks, dict.fromkeys(replaced, step), carrying))
         return step
 
     return add
@@ -238,6 +239,23 @@ def message_that_was_only_claimed_loses_an_attempt(move: Move) -> Move:
 def leases_of_the_dead_never_end(job: Job, others: Others, rules: Rules) -> Iterator[Move]:
     if job.holder is not Holder.GONE:
         yield from steps.expire(job, others, rules)
+
+
+@mistake("I5", "start", carrying=True)
+def slot_is_taken_from_the_payer(job: Job, others: Others, rules: Rules) -> Iterator[Move]:
+    """As a worker does that asks the task's argument, while the start of the payer's own jobs asks the message."""
+    if job.message is Message.LEASED and job.away and others.slots >= rules.slots:
+        yield from steps.begin(job.but(away=False), Effect.NOTHING)
+    else:
+        yield from steps.start(job, others, rules)
+
+
+@mistake("I5", "join", carrying=True)
+def running_job_moves_into_the_line_of_who_joins(job: Job, others: Others, rules: Rules) -> Iterator[Move]:
+    if job.message in HELD and not job.joined and not job.cancelling:
+        yield Move("join, carried away", job.but(joined=True, away=True, slot=Slot.NONE))
+    else:
+        yield from steps.join(job, others, rules)
 
 
 def _without_wake(step: Step) -> Step:

@@ -13,7 +13,7 @@ from tests.model.job import Hold, Holder, Job, Message, Others, Payer, Record, S
 from tests.model.steps import STEPS, Effect, Move, Rules, apply_to_another
 
 _LOOK = """
-    SELECT r.job_id, r.user_id AS payer, r.commit_sha, r.cancelled_at, j.joiners, m.id AS place, m.visible,
+    SELECT r.job_id, r.user_id AS payer, CAST(m.user_id AS uuid) AS carrier, r.commit_sha, r.cancelled_at, j.joiners, m.id AS place, m.visible,
            m.lease_token, m.started_at, m.delay_reason, m.retry_count + m.lost_count AS spent, m.cancel_requested_at,
            CAST(a.status AS text) AS record, a.started_at AS first_started_at, q.expires_at, s.lease_token AS slot_token,
            (SELECT coalesce(sum(quota_amount), 0) FROM usage_events u WHERE u.job_id = r.job_id) AS billed
@@ -29,7 +29,10 @@ _LOOK = """
 
 @dataclass(frozen=True)
 class Seen:
-    """place: in the order of messages; token: of the lease; expires_at: of the reservation; first_started_at: of the record."""
+    """place: in the order of messages; token: of the lease; expires_at: of the reservation; first_started_at: of the record.
+
+    carrier: in whose line it is, None when it has ended.
+    """
 
     job: Job
     payer: UUID
@@ -39,6 +42,12 @@ class Seen:
     token: UUID | None
     expires_at: datetime | None
     first_started_at: datetime | None
+    carrier: UUID | None = None
+
+    @property
+    def line(self) -> UUID:
+        """Whose slots and whose waiting jobs its steps meet."""
+        return self.carrier or self.payer
 
 
 #: All jobs that anybody ever asked for.
@@ -64,6 +73,7 @@ def _seen(row: Mapping[str, Any], now: datetime) -> Seen:
         billed=int(row["billed"]),
         joined=bool(row["joiners"]),
         cancelling=asked_for_the_end,
+        away=row["carrier"] not in (None, row["payer"]),
     )
     return Seen(
         job,
@@ -74,6 +84,7 @@ def _seen(row: Mapping[str, Any], now: datetime) -> Seen:
         row["lease_token"],
         row["expires_at"],
         row["first_started_at"],
+        row["carrier"],
     )
 
 
@@ -109,7 +120,8 @@ def _slot(row: Mapping[str, Any]) -> Slot:
 def shown(job: Job) -> Job:
     """As much of a job of the model as tables can show: no workers, and of an end no way there."""
     payer = Payer.LEFT if job.payer is Payer.QUIT and job.ended else job.payer
-    return job.but(holder=Holder.NONE, early=0, late=0, payer=payer, spent=0 if job.ended else job.spent)
+    away, spent = (False, 0) if job.ended else (job.away, job.spent)
+    return job.but(holder=Holder.NONE, early=0, late=0, payer=payer, away=away, spent=spent)
 
 
 def pictures(sight: Sight) -> dict[UUID, Job]:
@@ -117,10 +129,10 @@ def pictures(sight: Sight) -> dict[UUID, Job]:
     return {job_id: shown(seen.job) for job_id, seen in sight.items()}
 
 
-def woken(sight: Sight, payer: UUID, most: int = 1) -> list[UUID]:
-    """Whom a wake makes ready: the payer's oldest snoozed jobs."""
+def woken(sight: Sight, user: UUID, most: int = 1) -> list[UUID]:
+    """Whom a wake makes ready: the oldest snoozed jobs in the user's line."""
     asleep = [(seen.place, job_id) for job_id, seen in sight.items()
-              if seen.payer == payer and seen.job.message is Message.SNOOZED]  # fmt: skip
+              if seen.line == user and seen.job.message is Message.SNOOZED]  # fmt: skip
     return [job_id for _, job_id in sorted(asleep)[:most]]
 
 
@@ -131,8 +143,9 @@ def followed(
 
     units: that the payer has used and reserved; holder: of the job's lease, which no table tells.
     """
-    for move in moves(before, after[job_id].payer, job_id, step, rules, units=units, holder=holder):
-        if expected(before, after[job_id].payer, job_id, move) == pictures(after):
+    line = before[job_id].line if job_id in before else after[job_id].payer
+    for move in moves(before, line, job_id, step, replace(rules, there=True), units=units, holder=holder):
+        if expected(before, line, job_id, move) == pictures(after):
             return move.label
     changed = {j: (str(before[j].job) if j in before else None, str(seen.job)) for j, seen in after.items()
                if j not in before or before[j].job != seen.job}  # fmt: skip
@@ -140,22 +153,23 @@ def followed(
 
 
 def moves(
-    before: Sight, payer: UUID, job_id: UUID, step: str, rules: Rules, *, units: int, holder: Holder
+    before: Sight, line: UUID, job_id: UUID, step: str, rules: Rules, *, units: int, holder: Holder
 ) -> Iterator[Move]:
     """Where the model may go from what was seen."""
-    siblings = (seen.job for j, seen in before.items() if j != job_id and seen.payer == payer)
+    siblings = (seen.job.but(away=False) for j, seen in before.items() if j != job_id and seen.line == line)
     sums = (sum(column) for column in zip(Others(), *map(seen_by_others, siblings), strict=True))
     job = replace(before[job_id]).job.but(holder=holder) if job_id in before else Job()
     return STEPS[step](job, Others(*sums)._replace(units=units), rules)
 
 
-def expected(before: Sight, payer: UUID, job_id: UUID, move: Move) -> dict[UUID, Job]:
-    """Every job after a move: its own, and those of the payer that its effect meets."""
+def expected(before: Sight, line: UUID, job_id: UUID, move: Move) -> dict[UUID, Job]:
+    """Every job after a move: its own, and those of the line it was in that its effect meets."""
     after = pictures(before) | {job_id: shown(move.job)}
-    met = {other for other, seen in before.items() if other != job_id and seen.payer == payer}
+    met = {other for other, seen in before.items() if other != job_id and seen.line == line}
     fills = move.effect is Effect.FILL
     for effect in (Effect.DROP_LEFTOVERS, Effect.WAKE) if fills else (move.effect,):
         rest = {other: seen for other, seen in before.items() if other != job_id}
-        for other in met & set(woken(rest, payer)) if effect is Effect.WAKE else met:
-            after[other] = apply_to_another(effect, after[other]) or after[other]
+        for other in met & set(woken(rest, line)) if effect is Effect.WAKE else met:
+            there = after[other].but(away=False)
+            after[other] = (apply_to_another(effect, there) or there).but(away=after[other].away)
     return after

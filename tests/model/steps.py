@@ -15,7 +15,9 @@ from tests.model.job import HELD, Hold, Holder, Job, Message, Others, Payer, Rec
 
 @dataclass(frozen=True)
 class Rules:
-    """units, slots: limits of the user; zombies: most per job at a time; joinable: whether a second user may join.
+    """units, slots: limits of the user; zombies: most per job at a time; joinable: whether a second user may join; carrying: whether
+    jobs move into the lines of those who joined; there: of a job that is away, the others are
+    those of the line where it is, and not its payer's.
 
     held: the broker still holds the user's next jobs back, although what waited has become ready by itself.
     """
@@ -26,6 +28,8 @@ class Rules:
     attempts: int = 3
     zombies: int = 1
     joinable: bool = True
+    carrying: bool = True
+    there: bool = False
     held: bool = False
 
 
@@ -63,13 +67,26 @@ def accept(job: Job, others: Others, rules: Rules) -> Iterator[Move]:
 
 
 def join(job: Job, _: Others, rules: Rules) -> Iterator[Move]:
+    """The one who joins takes the job into their line, should it wait for less there."""
     if rules.joinable and _joinable(job) and not job.joined:
         yield Move("join", job.but(joined=True))
+        if rules.carrying:
+            yield from carry(job.but(joined=True), "join, carried away", away=True)
+
+
+def another_joins(job: Job, _: Others, rules: Rules) -> Iterator[Move]:
+    """Besides somebody who joined before."""
+    if rules.carrying and rules.joinable and _joinable(job) and job.joined:
+        yield Move("another joins", job)
+        yield from carry(job, "another joins, carried away", away=True)
 
 
 def come_back(job: Job, others: Others, rules: Rules) -> Iterator[Move]:
     if job.payer is Payer.LEFT and _joinable(job) and others.units < rules.units:
-        yield Move("payer comes back", job.but(payer=Payer.PAYS, reservation=Hold.FRESH))
+        back = job.but(payer=Payer.PAYS, reservation=Hold.FRESH)
+        yield Move("payer comes back", back)
+        if job.away:
+            yield from carry(back, "payer comes back, carried home", away=False)
 
 
 def claim(job: Job, others: Others, rules: Rules) -> Iterator[Move]:
@@ -82,17 +99,17 @@ def start(job: Job, others: Others, rules: Rules) -> Iterator[Move]:
         return
     if job.cancelling:
         yield from _answered("start meets the cancel", end(job, Record.CANCELLED), Effect.WAKE, rules)
-    elif job.spent >= rules.attempts:
+        return
+    if job.spent >= rules.attempts:
         yield from _answered("start finds no attempt left", end(job, Record.FAILED), Effect.WAKE, rules)
-    elif others.slots < rules.slots:
+        return
+    unknown = job.away and not rules.there
+    if unknown or others.slots < rules.slots:
         yield from begin(job, Effect.DROP_LEFTOVERS)
         if others.snoozed and not others.ready and others.slots + 1 < rules.slots:
             yield from begin(job, Effect.FILL)
-    else:
-        asleep = job.but(message=Message.SNOOZED, holder=Holder.NONE, slot=Slot.NONE)
-        yield Move("snooze", asleep, Effect.HOLD_BACK)
-        if _has_room(job, rules):
-            yield Move("snooze, answer lost", asleep.but(early=job.early + 1), Effect.HOLD_BACK)
+    if unknown or others.slots >= rules.slots:
+        yield from _snoozed(job, rules)
 
 
 def finish(job: Job, _: Others, rules: Rules) -> Iterator[Move]:
@@ -163,7 +180,11 @@ def cancel_by_payer(job: Job, _: Others, rules: Rules) -> Iterator[Move]:
     if job.payer is not Payer.PAYS or not _joinable(job):
         return
     if job.joined:
-        yield Move("payer leaves", job.but(payer=Payer.LEFT, reservation=Hold.NONE))
+        left = job.but(payer=Payer.LEFT, reservation=Hold.NONE)
+        if job.away or job.message in HELD or not rules.carrying:
+            yield Move("payer leaves", left)
+        else:
+            yield from carry(left, "payer leaves, carried away", away=True)
     else:
         yield withdraw(job.but(payer=Payer.QUIT), "payer cancels", rules)
 
@@ -172,9 +193,22 @@ def cancel_by_joiner(job: Job, _: Others, rules: Rules) -> Iterator[Move]:
     if not job.joined or not _joinable(job):
         return
     if job.payer is Payer.PAYS:
+        # one that was carried by somebody who left while a worker held it stays away
         yield Move("joiner leaves", job.but(joined=False))
+        if job.away:
+            yield from carry(job.but(joined=False), "joiner leaves, carried home", away=False)
     else:
         yield withdraw(job.but(joined=False), "the last joiner leaves", rules)
+
+
+def another_leaves(job: Job, _: Others, rules: Rules) -> Iterator[Move]:
+    """A joiner, and others stay."""
+    if rules.carrying and rules.joinable and job.joined and _joinable(job):
+        yield Move("another leaves", job)
+        if job.away:
+            yield from carry(job, "another leaves, carried on", away=True)
+            if job.payer is Payer.PAYS:
+                yield from carry(job, "another leaves, carried home", away=False)
 
 
 def hour(job: Job, _: Others, __: Rules) -> Iterator[Move]:
@@ -196,6 +230,7 @@ STEPS: dict[str, Step] = {
     for step in (
         accept,
         join,
+        another_joins,
         come_back,
         claim,
         start,
@@ -208,6 +243,7 @@ STEPS: dict[str, Step] = {
         due,
         cancel_by_payer,
         cancel_by_joiner,
+        another_leaves,
         hour,
         sweep,
     )
@@ -220,6 +256,17 @@ def begin(job: Job, effect: Effect) -> Iterator[Move]:
     yield Move("start", running, effect)
     # a worker that does not know gives the message back, as if it had died
     yield Move("start, answer lost", running.but(holder=Holder.GONE), effect)
+
+
+def carry(job: Job, label: str, *, away: bool) -> Iterator[Move]:
+    """Into another line, where no worker holds it: ready or parked there; the one it leaves has a place to give."""
+    effect = Effect.WAKE if job.message is Message.READY else Effect.NOTHING
+    moved = job.but(away=away, slot=Slot.NONE)
+    if job.message in (Message.READY, Message.SNOOZED):
+        yield Move(label, moved.but(message=Message.READY), effect)
+        yield Move(f"{label}, parked", moved.but(message=Message.SNOOZED), effect)
+    elif job.message is Message.BACKOFF:
+        yield Move(label, moved, effect)
 
 
 def complete(job: Job) -> Job:
@@ -252,6 +299,8 @@ def withdraw(job: Job, label: str, rules: Rules) -> Move:
 
 def apply_to_another(effect: Effect, job: Job) -> Job | None:
     """Another job after an effect; None: it does not concern that job."""
+    if job.away:
+        return None
     if effect is Effect.WAKE and job.message is Message.SNOOZED:
         return job.but(message=Message.READY)
     if effect is Effect.DROP_LEFTOVERS and job.slot is Slot.DEAD:
@@ -262,6 +311,24 @@ def apply_to_another(effect: Effect, job: Job) -> Job | None:
     if effect is Effect.FREE_A_SLOT and job.slot is Slot.LIVE:
         return job.but(slot=Slot.NONE)
     return None
+
+
+def _snoozed(job: Job, rules: Rules) -> Iterator[Move]:
+    asleep = job.but(message=Message.SNOOZED, holder=Holder.NONE, slot=Slot.NONE)
+    for place in _no_strays(asleep) if rules.carrying else (asleep,):
+        yield Move("snooze", place, Effect.HOLD_BACK)
+        if _has_room(job, rules):
+            yield Move("snooze, answer lost", place.but(early=job.early + 1), Effect.HOLD_BACK)
+
+
+def _no_strays(job: Job) -> Iterator[Job]:
+    """Where a job waits that a worker gave back: should whoever carries it have left, in the line of another one."""
+    if not job.away and job.payer is Payer.LEFT:
+        yield from (move.job for move in carry(job, "", away=True))
+        return
+    yield job
+    if job.away and job.payer is Payer.PAYS and not job.joined:
+        yield from (move.job for move in carry(job, "", away=False))
 
 
 def _joinable(job: Job) -> bool:

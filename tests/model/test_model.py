@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 import pytest
 
@@ -13,17 +14,20 @@ from tests.model.steps import STEPS, Rules
 
 LEAST = 1_000_000  # states
 #: Where each mistake is to show itself: two attempts, one zombie per job, somebody who joins.
-SMALL = Rules(attempts=2)
+SMALL = Rules(attempts=2, carrying=False)
 
 BOUNDED = {
     "late workers and two attempts": Rules(attempts=2, joinable=False),
-    "two slots and a second user": Rules(slots=2, attempts=1, zombies=0),
+    "two slots and a second user": Rules(slots=2, attempts=1, zombies=0, carrying=False),
+    "a second user with a line of their own": Rules(units=1, attempts=1, zombies=0),
 }
 WIDE = {
     "three attempts": Rules(joinable=False),
     "two slots and late workers": Rules(slots=2, attempts=2, joinable=False),
-    "late workers and a second user": Rules(attempts=1),
-    "late workers, two slots and a second user": Rules(slots=2, attempts=1),
+    "late workers and a second user": Rules(attempts=1, carrying=False),
+    "late workers, two slots and a second user": Rules(slots=2, attempts=1, carrying=False),
+    "a second user with a line of their own, and two units": Rules(attempts=1, zombies=0),
+    "a second user with a line of their own, and late workers": Rules(units=1, attempts=1),
 }
 EXPLORED = WIDE if "MODEL_WIDE" in os.environ else BOUNDED
 
@@ -40,7 +44,8 @@ def test_no_state_breaks_an_invariant_and_there_are_a_million_of_them() -> None:
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=str)
 def test_a_seeded_mistake_is_found_with_the_steps_that_lead_there(mistake: Mistake) -> None:
-    result = Explorer(SMALL, STEPS | mistake.steps).run(LEAST)
+    rules = replace(SMALL, carrying=mistake.carrying)
+    result = Explorer(rules, STEPS | mistake.steps).run(LEAST)
     print(f"{mistake}: {result}")
     assert result.broken is not None
     assert result.broken[0] == mistake.breaks
@@ -49,10 +54,11 @@ def test_a_seeded_mistake_is_found_with_the_steps_that_lead_there(mistake: Mista
 
 
 def test_every_step_is_made_and_every_message_and_record_is_met() -> None:
-    explorer = Explorer(SMALL)
+    rules = replace(SMALL, carrying=True)
+    explorer = Explorer(rules)
     explorer.run(100_000)
     met = list(explorer.met())
-    made = {name for name, step in STEPS.items() if any(any(step(job, others, SMALL)) for job, others in met)}
+    made = {name for name, step in STEPS.items() if any(any(step(job, others, rules)) for job, others in met)}
     assert made == set(STEPS)
     assert {job.message for job, _ in met} == set(Message)
     assert {job.record for job, _ in met} == set(Record)

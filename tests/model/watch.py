@@ -23,6 +23,7 @@ from tests.conftest import World
 from tests.model import invariants
 from tests.model.job import Hold, Holder, Message
 from tests.model.observe import Sight, followed, later, look, pictures
+from tests.model.places import LINED, NEXT
 from tests.model.steps import Rules
 
 ANCHOR = datetime(2027, 1, 31, 12, tzinfo=UTC)  # of every subscription: most months are too short for it
@@ -85,6 +86,7 @@ class Watched(RuleBasedStateMachine):
         self.world = replace(self.world, now=self.world.now + passing)
         self.before = later(self.after, self.world.now)
         self.held = {row["name"] for row in self.world.rows("SELECT name FROM kombu_group")}
+        self.lined, self.nexts = self.world.rows(LINED), self.world.rows(NEXT)
         yield
         self.after = look(self.world)
 
@@ -112,8 +114,9 @@ class Watched(RuleBasedStateMachine):
     def follow(self, job_id: UUID, step: str, *, units: int = 0, holder: Holder = Holder.ALIVE) -> str:
         """The move of the model that was made.  units: used and reserved before."""
         payer = self.after[job_id].payer
-        slots, limit = self.sold[self.tiers[payer]]
-        most, held = WITHOUT_LIMIT if limit is None else limit, str(payer) in self.held
+        line = self.before[job_id].line if job_id in self.before else payer
+        slots, limit = self.sold[self.tiers[line]][0], self.sold[self.tiers[payer]][1]
+        most, held = WITHOUT_LIMIT if limit is None else limit, str(line) in self.held
         rules = Rules(most, slots, workers=WITHOUT_LIMIT, zombies=0, held=held)
         label = followed(self.before, self.after, job_id, step, rules, units=units, holder=holder)
         self.check()

@@ -37,7 +37,7 @@ BROKEN = {
                SELECT FROM analysis_requests o WHERE o.job_id = r.job_id AND o.cancelled_at IS NULL)""",
     "I3 completed and billable without one usage event": """
         SELECT a.id FROM analyses a JOIN analysis_requests r ON r.job_id = a.id AND r.role = 'payer'
-         WHERE a.status = 'completed' AND r.user_id IS NOT NULL AND r.cancelled_at IS NULL
+         WHERE a.status = 'completed' AND a.total_tests > 0 AND r.user_id IS NOT NULL AND r.cancelled_at IS NULL
            AND NOT EXISTS (SELECT FROM usage_events e
                             WHERE e.job_id = a.id AND e.user_id = r.user_id AND e.quota_amount = 1)""",
     "I3 billed without a completed and billable job": """

@@ -43,8 +43,10 @@ def accepting(user_id: UUID, wanted: Wanted, key: tuple[str, bytes] | None = Non
     return lambda world: submit(world.uow, user_id, wanted, world.policy, key=key, now=world.now)
 
 
-def finishing(delivery: Delivery, user_id: UUID) -> Action:
-    return lambda world: world.finish(delivery, user_id)
+def finishing(world: World, delivery: Delivery, user_id: UUID) -> Action:
+    """The finish alone: what it attaches is saved before the scene, so that every order meets the same statements."""
+    listing = world.saved()
+    return lambda world: world.finish(delivery, user_id, listing=listing)
 
 
 def starting(delivery: Delivery, user_id: UUID) -> Action:

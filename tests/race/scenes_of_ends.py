@@ -35,7 +35,7 @@ def an_accept_beside_a_finish_of_its_user_at_the_limit(world: World) -> Scene:
         assert (type(refused), ended) == (QuotaExceeded, Outcome.COMPLETED)
         assert refused.facts["used"] + refused.facts["reserved"] == refused.facts["limit"] == 2
 
-    return Scene((accepting(user, world.wanted()), finishing(delivery, user)), check)
+    return Scene((accepting(user, world.wanted()), finishing(world, delivery, user)), check)
 
 
 def an_accept_of_the_last_unit_beside_a_finish_of_its_user(world: World) -> Scene:
@@ -46,7 +46,7 @@ def an_accept_of_the_last_unit_beside_a_finish_of_its_user(world: World) -> Scen
         assert (answer.status, ended) == (202, Outcome.COMPLETED)
         assert status_of(world, answer.job["id"]) == "queued"
 
-    return Scene((accepting(user, world.wanted()), finishing(delivery, user)), check)
+    return Scene((accepting(user, world.wanted()), finishing(world, delivery, user)), check)
 
 
 def a_finish_beside_the_clean_up(world: World) -> Scene:
@@ -56,7 +56,7 @@ def a_finish_beside_the_clean_up(world: World) -> Scene:
     def check(ended: Outcome, swept: Any) -> None:
         assert (ended, swept.orphans, swept.buried) == (Outcome.COMPLETED, 0, 0)
 
-    return Scene((finishing(delivery, user), cleaning_up), check)
+    return Scene((finishing(world, delivery, user), cleaning_up), check)
 
 
 def a_finish_beside_the_rescue_of_its_lease(world: World) -> Scene:
@@ -70,6 +70,8 @@ def a_finish_beside_the_rescue_of_its_lease(world: World) -> Scene:
         id=str(delivery.job_id),
     )
 
+    listing = world.saved()
+
     def rescue(world: World) -> Outcome | None:
         with world.uow.begin() as tx:
             taken = tx.run(text("SELECT kombu_message_rescue(:dead, clock_timestamp(), 100)"), dead=dead).scalar_one()
@@ -78,12 +80,12 @@ def a_finish_beside_the_rescue_of_its_lease(world: World) -> Scene:
         again = world.lease(delivery.job_id)
         assert (again.lost_count, again.attempt) == (1, 2)
         assert world.start(again, user) is Outcome.STARTED
-        return world.finish(again, user)
+        return world.finish(again, user, listing=listing)
 
     def check(first: Outcome, second: Outcome | None) -> None:
         assert (first, second) in {(Outcome.COMPLETED, None), (Outcome.STALE, Outcome.COMPLETED)}
 
-    return Scene((finishing(delivery, user), rescue), check)
+    return Scene((finishing(world, delivery, user), rescue), check)
 
 
 def a_cancel_beside_a_finish(world: World) -> Scene:
@@ -94,7 +96,7 @@ def a_cancel_beside_a_finish(world: World) -> Scene:
         assert (type(left), ended) in {(type(None), Outcome.CANCELLED), (Conflict, Outcome.COMPLETED)}
         assert status_of(world, delivery.job_id) == ended.value
 
-    return Scene((cancelling(delivery.job_id, who), finishing(delivery, user)), check)
+    return Scene((cancelling(delivery.job_id, who), finishing(world, delivery, user)), check)
 
 
 def a_cancel_beside_a_start(world: World) -> Scene:
@@ -130,7 +132,7 @@ def a_start_beside_the_finish_that_frees_its_slot(world: World) -> Scene:
         assert ended is Outcome.COMPLETED
         assert (begun, status_of(world, waiting.job_id)) in {(Outcome.STARTED, "running"), (Outcome.SNOOZED, "queued")}
 
-    return Scene((starting(waiting, user), finishing(running, user)), check)
+    return Scene((starting(waiting, user), finishing(world, running, user)), check)
 
 
 def a_heartbeat_beside_a_finish(world: World) -> Scene:
@@ -141,7 +143,9 @@ def a_heartbeat_beside_a_finish(world: World) -> Scene:
         assert ended is Outcome.COMPLETED
         assert pulse in {Pulse.GO_ON, Pulse.LOST}
 
-    return Scene((lambda w: beat(w.uow, delivery, w.policy, ("parsing", 1, 2)), finishing(delivery, user)), check)
+    return Scene(
+        (lambda w: beat(w.uow, delivery, w.policy, ("parsing", 1, 2)), finishing(world, delivery, user)), check
+    )
 
 
 SCENES: Sequence[Make] = (

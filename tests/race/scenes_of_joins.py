@@ -29,7 +29,7 @@ def an_accept_beside_the_finish_of_its_commit(world: World) -> Scene:
         assert answer.job["id"] == str(delivery.job_id)
         assert (answer.status, answer.job["status"]) in {(202, "running"), (200, "completed")}
 
-    return Scene((accepting(other, wanted), finishing(delivery, payer)), check)
+    return Scene((accepting(other, wanted), finishing(world, delivery, payer)), check)
 
 
 def an_accept_beside_the_failure_of_its_commit(world: World) -> Scene:
@@ -70,7 +70,7 @@ def a_leave_of_the_payer_beside_the_finish(world: World) -> Scene:
         billed = world.rows("SELECT user_id FROM usage_events WHERE job_id = :id", id=delivery.job_id)
         assert billed == ([] if left is None else [{"user_id": payer}])
 
-    return Scene((cancelling(delivery.job_id, who), finishing(delivery, payer)), check)
+    return Scene((cancelling(delivery.job_id, who), finishing(world, delivery, payer)), check)
 
 
 def a_return_of_the_payer_beside_the_finish(world: World) -> Scene:
@@ -84,7 +84,7 @@ def a_return_of_the_payer_beside_the_finish(world: World) -> Scene:
         billed = world.rows("SELECT user_id FROM usage_events WHERE job_id = :id", id=delivery.job_id)
         assert (answer.status, billed) in ((202, [{"user_id": payer}]), (200, []))
 
-    return Scene((accepting(payer, wanted), finishing(delivery, payer)), check)
+    return Scene((accepting(payer, wanted), finishing(world, delivery, payer)), check)
 
 
 def a_return_of_the_payer_beside_the_last_leave(world: World) -> Scene:

@@ -17,8 +17,8 @@ from app.services.dead_letters import Chosen, redrive
 from app.services.reconcile import reconcile
 from app.services.submit import submit
 from app.services.sweep import sweep
-from tests.conftest import World
-from tests.services.busy import FILE, bury, leave
+from tests.conftest import A_FILE, World
+from tests.services.busy import bury, leave
 
 CLIENTS, WORKERS, EACH = 3, 3, 40
 CLAIM = """
@@ -89,8 +89,8 @@ def end(world: World, delivery: Delivery, user: UUID | None, chance: Random) -> 
             return world.fail(delivery, user, PASSES)
         case 2:
             world.lose(delivery.job_id)
-            return world.finish(delivery, user, [FILE])
-    return world.finish(delivery, user, [FILE])
+            return world.finish(delivery, user, [A_FILE])
+    return world.finish(delivery, user, [A_FILE])
 
 
 def sweeper(town: Town) -> None:

@@ -12,12 +12,12 @@ import time
 import pytest
 
 from tests.conftest import World
-from tests.race import scenes_of_accepts, scenes_of_ends, scenes_of_joins
+from tests.race import scenes_of_accepts, scenes_of_ends, scenes_of_joins, scenes_of_lines
 from tests.race.conftest import Theatre
 from tests.race.scenes import Make
 
 GIVEN = os.environ.get("RACE_SWITCHES", "1")
-SCENES = (*scenes_of_accepts.SCENES, *scenes_of_ends.SCENES, *scenes_of_joins.SCENES)
+SCENES = (*scenes_of_accepts.SCENES, *scenes_of_ends.SCENES, *scenes_of_joins.SCENES, *scenes_of_lines.SCENES)
 SWITCHES = None if GIVEN == "all" else int(GIVEN)
 
 

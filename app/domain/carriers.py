@@ -1,0 +1,37 @@
+"""In whose line a job waits that several users asked for (docs/adr/0046)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from app.domain.queues import SUFFIXES
+
+
+@dataclass(frozen=True, slots=True)
+class Right:
+    """What an asker may use: a queue, and their slots of its service.
+
+    user_id: None for the schedule; slots, most_ready: None where no limit holds jobs back; step: of a share, in ranks.
+    """
+
+    user_id: UUID | None
+    queue: str
+    slots: int | None
+    most_ready: int | None
+    step: int
+
+    @property
+    def level(self) -> int:
+        """Of the queue: 0 is the one that is served best."""
+        return SUFFIXES.index(self.queue.partition("_")[2])
+
+
+def best(rights: Sequence[Right], turns: Sequence[float]) -> Right:
+    """The right under which a job waits for the fewest runs; of equal ones that of the better queue, then the first.
+
+    turns: of each, how many runs come before the job's own.
+    """
+    places = [(waits, right.level) for right, waits in zip(rights, turns, strict=True)]
+    return rights[places.index(min(places))]
