@@ -65,6 +65,8 @@ def _one(uow: UnitOfWork, codebase: Codebase, resolve_head: ResolveHead, policy:
         return "unreachable"
     with uow.begin() as tx:
         codebases.checked(tx, codebase.codebase_id, now=now)
+        if ref:
+            codebases.has_default_branch(tx, codebase.codebase_id, ref)
         # not only the newest: HEAD may have moved back to a commit that was analysed before
         known = analyses.completed(tx, codebase.codebase_id, commit, policy.parser_version)
     if known is not None:

@@ -16,6 +16,15 @@ HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 HOURLY = Entry("reschedule", "tasks.maintenance.reschedule", HOUR, "analysis_scheduled")
 
 
+def done(world: World) -> bool:
+    """A worker has run the one message there is, which names nobody."""
+    rows = world.rows(
+        """WITH done AS (DELETE FROM kombu_message RETURNING queue_id, user_id)
+           SELECT q.name, d.user_id FROM done d JOIN kombu_queue q ON q.id = d.queue_id LIMIT 1"""
+    )
+    return rows == [{"name": "analysis_scheduled", "user_id": None}]
+
+
 def test_a_slot_is_taken_once_by_threads_that_want_it_at_once(uow: UnitOfWork) -> None:
     barrier = Barrier(8)
 
@@ -53,26 +62,38 @@ def test_one_leads_until_its_connection_is_gone(database_url: str) -> None:
 
 
 def test_a_tick_sends_the_entry_once_per_slot(world: World) -> None:
-    sent = [tick(world.uow, HOURLY, now=NOW + timedelta(minutes=m)) for m in (0, 1, 59, 60, 61)]
+    sent = [tick(world.uow, HOURLY, now=NOW + timedelta(minutes=m)) for m in (0, 1, 59)]
+    sent += [done(world) and tick(world.uow, HOURLY, now=NOW + timedelta(minutes=m)) for m in (60, 61)]
     assert sent == [True, False, False, True, False]
-    rows = world.rows("SELECT q.name, m.user_id FROM kombu_message m JOIN kombu_queue q ON q.id = m.queue_id")
-    assert rows == [{"name": "analysis_scheduled", "user_id": None}] * 2
 
 
 def test_missed_slots_collapse_into_the_newest_one(world: World) -> None:
     assert tick(world.uow, HOURLY, now=NOW)
+    assert done(world)
     late = NOW + 10 * HOUR + timedelta(minutes=30)
     assert tick(world.uow, HOURLY, now=late)
     assert not tick(world.uow, HOURLY, now=late + timedelta(minutes=29))
     slots = world.rows("SELECT slot_at FROM schedule_runs ORDER BY slot_at")
     assert [row["slot_at"] for row in slots] == [NOW, NOW + 10 * HOUR]
+    assert done(world)
+
+
+def test_a_day_without_a_worker_leaves_one_message_of_an_entry(world: World) -> None:
+    every_five = Entry("sweep", "tasks.maintenance.sweep", timedelta(minutes=5), "analysis_scheduled")
+    sent = [tick(world.uow, every_five, now=NOW + number * every_five.every) for number in range(288)]
+    assert sent == [True] + [False] * 287
+    assert tick(world.uow, HOURLY, now=NOW)
     assert world.value("SELECT count(*) FROM kombu_message") == 2
+    assert world.value("SELECT count(*) FROM schedule_runs") == 289
+    assert done(world)
+    assert tick(world.uow, every_five, now=NOW + DAY)
 
 
 def test_a_daily_entry_runs_at_its_time_of_day(world: World) -> None:
     daily = Entry("retention", "tasks.maintenance.sweep", DAY, "analysis_scheduled", offset=3 * HOUR)
     midnight = NOW.replace(hour=0)
     assert tick(world.uow, daily, now=midnight)  # yesterday's, late
+    assert done(world)
     assert not tick(world.uow, daily, now=midnight + 2 * HOUR)
     assert tick(world.uow, daily, now=midnight + 3 * HOUR)
     assert seconds_to_next(daily, now=midnight + 2 * HOUR) == 3600

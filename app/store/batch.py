@@ -1,0 +1,14 @@
+"""The shape of one batch of long work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """after: where the next batch begins, None when this was the last; rows: how many were changed."""
+
+    after: Any
+    rows: int

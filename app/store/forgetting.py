@@ -1,0 +1,126 @@
+"""Take a person out of every table; bills stay, as nobody's (docs/adr/0042)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row, text
+
+from app.store.batch import Batch
+from app.store.unit_of_work import Tx
+
+#: What stands in the operators' log for somebody who is gone.
+NOBODY = "deleted account"
+
+_CLOSE = (
+    text("DELETE FROM api_tokens WHERE user_id = :user_id"),
+    text("DELETE FROM sessions WHERE user_id = :user_id"),
+    text("DELETE FROM sign_in_links WHERE user_id = :user_id"),
+)
+# Accept records that the user has left already are nobody's; those of the schedule always were.
+_MESSAGES = text("""
+    SELECT m.task_id::uuid AS job_id, a.id IS NOT NULL AS started
+      FROM kombu_message m LEFT JOIN analyses a ON a.id = m.task_id::uuid
+     WHERE (m.user_id = CAST(:user_id AS text) OR m.task_id = ANY (CAST(:jobs AS text[])) OR m.task_id IN (
+               SELECT job_id::text FROM quota_reservations WHERE user_id = :user_id))
+       AND NOT EXISTS (SELECT FROM analysis_requests r
+                        WHERE r.job_id = m.task_id::uuid AND r.role = 'payer'
+                          AND (r.user_id <> :user_id OR r.trigger = 'scheduled'))
+     ORDER BY m.task_id FOR UPDATE OF m""")
+# What the user only carried for others goes on without a slot, until the next look at places gives it to one of them.
+_CARRIED = (
+    text("UPDATE kombu_message SET user_id = NULL WHERE user_id = CAST(:user_id AS text) AND lease_token IS NOT NULL"),
+    text("""
+        SELECT carry_job(m.task_id, NULL, q.name, NULL, m.rank_step, 0, 'kombu_message')
+          FROM kombu_message m JOIN kombu_queue q ON q.id = m.queue_id WHERE m.user_id = CAST(:user_id AS text)"""),
+)
+_LETTERS = text("""
+    DELETE FROM kombu_dead_letter WHERE user_id = CAST(:user_id AS text) RETURNING task_id::uuid AS job_id""")
+# What was asked for at the very end comes with the last call, under the lock on the user.
+_HISTORY = text("""
+    WITH mine AS (SELECT id, role, job_id, codebase_id FROM analysis_requests
+                   WHERE user_id = :user_id ORDER BY id LIMIT :most FOR UPDATE),
+    dropped AS (DELETE FROM analysis_requests r USING mine m WHERE r.id = m.id AND m.role <> 'payer'),
+    left_behind AS (UPDATE analysis_requests r SET user_id = NULL, retention_days = 0 FROM mine m
+                     WHERE r.id = m.id AND m.role = 'payer')
+    SELECT job_id, codebase_id FROM mine""")
+# The bill is kept for ever and says to nobody who it was: no user, no job that is named elsewhere, and only the day.
+_BILLS = text("""
+    WITH mine AS (SELECT id FROM usage_events WHERE user_id = :user_id ORDER BY id LIMIT :most FOR UPDATE)
+    UPDATE usage_events u
+       SET user_id = NULL, job_id = gen_random_uuid(), resource_id = gen_random_uuid(),
+           accepted_at = date_trunc('day', u.accepted_at), created_at = date_trunc('day', u.created_at),
+           forgotten_at = date_trunc('day', clock_timestamp())
+      FROM mine WHERE u.id = mine.id""")
+_NUMBERS = text("UPDATE job_events SET facts = facts - 'quota' WHERE job_id = ANY (:job_ids) AND facts ? 'quota'")
+_REST = (
+    text("DELETE FROM rate_buckets WHERE strpos(key, CAST(:user_id AS text)) > 0"),
+    text("DELETE FROM kombu_group WHERE name = CAST(:user_id AS text)"),
+    text("DELETE FROM kombu_broadcast WHERE strpos(CAST(kombu_broadcast AS text), CAST(:user_id AS text)) > 0"),
+    text("""
+        UPDATE audit_log SET actor = CASE WHEN actor IN (CAST(:user_id AS text), :email) THEN :nobody ELSE actor END,
+               subject = CASE WHEN subject IN (CAST(:user_id AS text), :email) THEN :nobody ELSE subject END,
+               facts = CASE WHEN strpos(CAST(facts AS text), CAST(:user_id AS text)) > 0
+                              OR strpos(lower(CAST(facts AS text)), lower(:email)) > 0 THEN '{}' ELSE facts END
+         WHERE actor IN (CAST(:user_id AS text), :email) OR subject IN (CAST(:user_id AS text), :email)
+            OR strpos(CAST(facts AS text), CAST(:user_id AS text)) > 0
+            OR strpos(lower(CAST(facts AS text)), lower(:email)) > 0"""),
+    text("""
+        UPDATE reconciliations r SET differences = (
+               SELECT coalesce(jsonb_agg(d), '[]') FROM jsonb_array_elements(r.differences) AS d
+                WHERE d->>'user_id' <> CAST(:user_id AS text))
+         WHERE strpos(CAST(r.differences AS text), CAST(:user_id AS text)) > 0"""),
+    text("DELETE FROM users WHERE id = :user_id"),
+)
+
+
+def close(tx: Tx, user_id: UUID) -> None:
+    """Let nobody in as this user any more."""
+    for statement in _CLOSE:
+        tx.write(statement, user_id=user_id)
+
+
+def messages_of(tx: Tx, user_id: UUID, jobs: Iterable[UUID]) -> list[Row[Any]]:
+    """Unfinished jobs that the user pays for, whoever else wants them or carries them.  rows: job_id, started.
+
+    jobs: of the history that the user has left already.
+    Locks: their messages, after the users row that the caller holds.
+    """
+    return list(tx.run(_MESSAGES, user_id=user_id, jobs=[str(job_id) for job_id in jobs]).all())
+
+
+def put_down(tx: Tx, user_id: UUID) -> None:
+    """Let the jobs go on that the user carries for others.  Locks: their messages."""
+    for statement in _CARRIED:
+        tx.write(statement, user_id=user_id)
+
+
+def drop_letters(tx: Tx, user_id: UUID) -> list[UUID]:
+    """Delete the user's dead letters, which hold what was asked for; the jobs they were of."""
+    return [row.job_id for row in tx.run(_LETTERS, user_id=user_id)]
+
+
+def leave_history(tx: Tx, user_id: UUID, most: int) -> list[Row[Any]]:
+    """Take the user out of the requests, `most` at a time.  rows: job_id, codebase_id; none: that was all.
+
+    An accept record becomes nobody's and expires at once, unless the job is in somebody's history or in flight.
+    """
+    found = list(tx.run(_HISTORY, user_id=user_id, most=most).all())
+    if found:
+        tx.write(_NUMBERS, job_ids=[row.job_id for row in found])
+    return found
+
+
+def leave_bills(tx: Tx, user_id: UUID, most: int) -> Batch:
+    """Make the user's bills nobody's."""
+    rows = tx.run(_BILLS, user_id=user_id, most=most).rowcount
+    return Batch(rows if rows == most else None, rows)
+
+
+def drop(tx: Tx, user_id: UUID, email: str | None) -> None:
+    """Delete the user and what else names them.  What refers to the row goes with it."""
+    for statement in _REST:
+        names = {"email": email or "", "nobody": NOBODY} if ":email" in statement.text else {}
+        tx.write(statement, user_id=user_id, **names)

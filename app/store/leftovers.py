@@ -1,0 +1,89 @@
+"""Rows that outlive what they were for: repositories nobody looks at, visitors who never came back, dead letters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import text
+
+from app.store.batch import Batch
+from app.store.dead_letters import UUID_PATTERN
+from app.store.unit_of_work import Tx
+
+NONE = UUID(int=0)
+
+_NEXT = {
+    table: text(f"SELECT id FROM {table} WHERE id > :after ORDER BY id LIMIT :most") for table in ("codebases", "users")
+}
+_UNASKED = """NOT EXISTS (SELECT FROM analysis_requests r WHERE r.codebase_id = t.id)
+       AND NOT EXISTS (SELECT FROM analyses a WHERE a.codebase_id = t.id)"""
+_HOLD_CODEBASES = text(f"""
+    SELECT id FROM codebases t
+     WHERE id = ANY (CAST(:ids AS uuid[])) AND (is_private OR coalesce(last_viewed_at, created_at) < :before)
+       AND {_UNASKED} ORDER BY id FOR UPDATE SKIP LOCKED""")
+_DROP_CODEBASES = text(f"DELETE FROM codebases t WHERE id = ANY (:ids) AND {_UNASKED}")
+# Their bill of the period in force is how they are held to their quota.
+_GONE = """kind = 'anonymous' AND created_at < :before
+       AND NOT EXISTS (SELECT FROM analysis_requests r WHERE r.user_id = t.id)
+       AND NOT EXISTS (SELECT FROM quota_reservations q WHERE q.user_id = t.id)
+       AND NOT EXISTS (SELECT FROM execution_slots s WHERE s.user_id = t.id)
+       AND NOT EXISTS (SELECT FROM usage_events u WHERE u.user_id = t.id AND u.accepted_at >= :before)"""
+_HOLD_VISITORS = text(f"""
+    SELECT id FROM users t WHERE id = ANY (CAST(:ids AS uuid[])) AND {_GONE} ORDER BY id FOR UPDATE SKIP LOCKED""")
+_DROP_VISITORS = text(f"DELETE FROM users t WHERE id = ANY (:ids) AND {_GONE}")
+_DROP_LETTERS = text("""
+    WITH old AS MATERIALIZED (
+        SELECT d.id FROM kombu_dead_letter d
+         WHERE d.id > :after AND d.died_at < :before
+           AND NOT EXISTS (SELECT FROM analyses a
+                            WHERE a.id = CASE WHEN d.task_id ~ :uuid THEN CAST(d.task_id AS uuid) END
+                              AND a.status = 'running')
+         ORDER BY d.id LIMIT :most FOR UPDATE SKIP LOCKED),
+    gone AS (DELETE FROM kombu_dead_letter d USING old WHERE d.id = old.id)
+    SELECT count(*) AS rows, max(id) AS last FROM old""")
+_DROP_RECONCILIATIONS = text("DELETE FROM reconciliations WHERE ran_at < :before")
+_DROP_CLOCKS = text("DELETE FROM host_clocks WHERE measured_at < clock_timestamp() - interval '1 day'")
+
+
+def drop_codebases(tx: Tx, after: UUID | None, most: int, *, before: datetime) -> Batch:
+    """Drop repositories without a job that nobody viewed since then, and private ones at once: nobody may see them.
+
+    Locks: as `drop_codebases_of`.
+    """
+    ids = list(tx.run(_NEXT["codebases"], after=after or NONE, most=most).scalars())
+    return Batch(ids[-1] if ids else None, drop_codebases_of(tx, ids, before=before))
+
+
+def drop_codebases_of(tx: Tx, ids: Sequence[UUID], *, before: datetime) -> int:
+    """The same of these alone; how many.
+
+    Locks: them; an accept that comes too late to hold one meets its foreign key, and looks again (`retried`).
+    """
+    held = list(tx.run(_HOLD_CODEBASES, ids=[str(one) for one in ids], before=before).scalars())
+    return tx.run(_DROP_CODEBASES, ids=held).rowcount if held else 0
+
+
+def drop_visitors(tx: Tx, after: UUID | None, most: int, *, before: datetime) -> Batch:
+    """Drop anonymous visitors without history or a bill since then.  Locks: their users rows, which no step holds."""
+    ids = list(tx.run(_NEXT["users"], after=after or NONE, most=most).scalars())
+    held = list(tx.run(_HOLD_VISITORS, ids=[str(one) for one in ids], before=before).scalars())
+    rows = tx.run(_DROP_VISITORS, ids=held, before=before).rowcount if held else 0
+    return Batch(ids[-1] if ids else None, rows)
+
+
+def drop_letters(tx: Tx, after: int | None, most: int, *, before: datetime) -> Batch:
+    """Drop dead letters of before then, unless the job has yet to be ended by the sweep.  Locks: those letters."""
+    row = tx.run(_DROP_LETTERS, after=after or 0, most=most, before=before, uuid=UUID_PATTERN).one()
+    return Batch(row.last if row.rows == most else None, row.rows)
+
+
+def drop_reconciliations(tx: Tx, *, before: datetime) -> int:
+    """Drop old reconciliations, of which there is one a day; returns how many."""
+    return tx.run(_DROP_RECONCILIATIONS, before=before).rowcount
+
+
+def drop_clocks(tx: Tx) -> int:
+    """Forget hosts that are gone; returns how many."""
+    return tx.run(_DROP_CLOCKS).rowcount

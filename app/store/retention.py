@@ -1,0 +1,160 @@
+"""What has expired and what nobody refers to any more, dropped in batches (docs/adr/0041).
+
+Whatever is dropped is locked first, passing over rows that somebody holds, and looked at again by a statement of its
+own, whose snapshot is younger than the lock: a reference that was made in between is seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row, TextClause, text
+
+from app.store.batch import Batch
+from app.store.unit_of_work import Tx
+
+_IN_FLIGHT = "EXISTS (SELECT FROM kombu_message m WHERE m.task_id = r.job_id::text)"
+# The payer's row is the accept record, which the job needs as long as anybody has it: it becomes nobody's.
+_EXPIRE = text(f"""
+    WITH expired AS (
+        SELECT r.id, r.role, r.job_id FROM analysis_requests r
+         WHERE r.id > :after AND r.id <= :upto AND r.user_id IS NOT NULL
+           AND r.requested_at + make_interval(days => r.retention_days) <= :now AND NOT {_IN_FLIGHT}
+           AND NOT EXISTS (SELECT FROM analyses a WHERE a.id = r.job_id AND a.status = 'running')
+           FOR UPDATE SKIP LOCKED),
+    dropped AS (DELETE FROM analysis_requests r USING expired e WHERE r.id = e.id AND e.role <> 'payer' RETURNING 1),
+    left_behind AS (UPDATE analysis_requests r SET user_id = NULL FROM expired e
+                     WHERE r.id = e.id AND e.role = 'payer' RETURNING r.job_id),
+    billed AS (UPDATE usage_events u SET forgotten_at = :now FROM left_behind l
+                WHERE u.job_id = l.job_id AND u.forgotten_at IS NULL)
+    SELECT (SELECT count(*) FROM dropped) + (SELECT count(*) FROM left_behind)""")
+_NEXT = {
+    table: text(f"SELECT max(id) FROM (SELECT id FROM {table} WHERE id > :after ORDER BY id LIMIT :most) AS next")
+    for table in ("analysis_requests", "file_lists", "file_inventories")
+}
+_HAD = """EXISTS (SELECT FROM analysis_requests o
+                    WHERE o.job_id = r.job_id AND o.user_id IS NOT NULL AND o.role <> 'left')"""
+# In the order of the index of histories, read backwards; by id alone all of them would be sorted for each batch.
+_NOBODYS = text("""
+    SELECT id FROM analysis_requests WHERE user_id IS NULL AND id > :after ORDER BY user_id DESC, id LIMIT :most""")
+# One that never started is over when it was cancelled; a dead letter's job is not, before the sweep has ended it.
+_JOBS = """
+    SELECT r.job_id, a.id AS record FROM analysis_requests r LEFT JOIN analyses a ON a.id = r.job_id
+     WHERE {chosen} AND r.user_id IS NULL AND r.role = 'payer'
+       AND r.requested_at + make_interval(days => coalesce(r.retention_days, :days)) <= :now
+       AND coalesce(a.status <> 'running', r.cancelled_at IS NOT NULL) AND NOT {in_flight} AND NOT {had}
+     ORDER BY r.id FOR UPDATE OF r SKIP LOCKED"""
+_JOBS_BY_REQUEST = text(_JOBS.format(chosen="r.id = ANY (:ids)", in_flight=_IN_FLIGHT, had=_HAD))
+_JOBS_BY_ID = text(_JOBS.format(chosen="r.job_id = ANY (CAST(:ids AS uuid[]))", in_flight=_IN_FLIGHT, had=_HAD))
+_HOLD_RECORDS = text("SELECT id FROM analyses WHERE id = ANY (:ids) ORDER BY id FOR UPDATE SKIP LOCKED")
+_STILL_NOBODYS = text(f"""
+    SELECT r.job_id FROM analysis_requests r WHERE r.job_id = ANY (:ids) AND r.role = 'payer' AND NOT {_HAD}""")
+# orphans are counted for ever: a counter that shrinks looks like new ones
+_DROP_JOBS = (
+    text("DELETE FROM job_events WHERE job_id = ANY (:ids) AND event <> 'reservation_orphaned'"),
+    text("UPDATE usage_events SET forgotten_at = :now WHERE job_id = ANY (:ids) AND forgotten_at IS NULL"),
+    text("DELETE FROM analyses WHERE id = ANY (:ids)"),
+    text("DELETE FROM analysis_requests WHERE job_id = ANY (:ids)"),
+)
+_UNLISTED = "NOT EXISTS (SELECT FROM analysis_file_lists u WHERE u.file_list_id = t.id)"
+_UNUSED = "NOT EXISTS (SELECT FROM file_list_entries u WHERE u.file_inventory_id = t.id)"
+_HOLD_LISTS = text(f"""
+    SELECT id FROM file_lists t WHERE id > :after AND id <= :upto AND used_at < :before AND {_UNLISTED}
+       FOR UPDATE SKIP LOCKED""")
+_DROP_LISTS = text(f"DELETE FROM file_lists t WHERE id = ANY (:ids) AND {_UNLISTED}")
+_HOLD_INVENTORIES = text(f"""
+    SELECT id FROM file_inventories t WHERE id > :after AND id <= :upto AND {_UNUSED} FOR UPDATE SKIP LOCKED""")
+_DROP_INVENTORIES = text(f"DELETE FROM file_inventories t WHERE id = ANY (:ids) AND {_UNUSED}")
+_DROP_FACTS = text("""
+    WITH next AS MATERIALIZED (
+        SELECT blob_id, language, parser_version, created_at FROM blob_facts
+         WHERE (blob_id, language, parser_version) > (:blob_id, :language, :parser_version)
+         ORDER BY blob_id, language, parser_version LIMIT :most),
+    gone AS (
+        DELETE FROM blob_facts f USING next n
+         WHERE f.blob_id = n.blob_id AND f.language = n.language AND f.parser_version = n.parser_version
+           AND n.created_at < :before
+           AND NOT EXISTS (SELECT FROM file_inventories i
+                            WHERE i.blob_id = n.blob_id AND i.parser_version = n.parser_version) RETURNING 1)
+    SELECT blob_id, language, parser_version, (SELECT count(*) FROM gone) AS rows FROM next
+     ORDER BY blob_id DESC, language DESC, parser_version DESC LIMIT 1""")
+
+
+def expire_history(tx: Tx, after: int | None, most: int, *, now: datetime) -> Batch:
+    """Take history rows whose days are over out of their user's history, unless the job is in flight.
+
+    Locks: those rows, and the usage events of jobs they paid for, which are never deleted.
+    """
+    return _windowed(
+        tx,
+        "analysis_requests",
+        after,
+        most,
+        lambda begin, end: int(tx.run(_EXPIRE, after=begin, upto=end, now=now).scalar_one()),
+    )
+
+
+def drop_jobs(tx: Tx, after: int | None, most: int, *, days: int, now: datetime) -> Batch:
+    """Drop jobs that are over and in nobody's history, with record, listing and events.
+
+    days: of those that were never in anybody's.  Locks: as `drop_jobs_of`.
+    """
+    ids = list(tx.run(_NOBODYS, after=after or 0, most=most).scalars())
+    rows = _drop_jobs(tx, tx.run(_JOBS_BY_REQUEST, ids=ids, days=days, now=now).all(), now=now) if ids else 0
+    return Batch(ids[-1] if ids else None, rows)
+
+
+def drop_jobs_of(tx: Tx, job_ids: Sequence[UUID], *, now: datetime) -> int:
+    """The same of these jobs alone; how many.
+
+    Locks: their accept records and records, for update, before it is looked again who has them: an accept that answers
+    with a record holds it (store.analyses.hold).
+    """
+    found = tx.run(_JOBS_BY_ID, ids=[str(job_id) for job_id in job_ids], days=0, now=now).all()
+    return _drop_jobs(tx, found, now=now)
+
+
+def _drop_jobs(tx: Tx, found: Sequence[Row[Any]], *, now: datetime) -> int:
+    held = {row.id for row in tx.run(_HOLD_RECORDS, ids=[row.record for row in found if row.record])}
+    free = [row.job_id for row in found if row.record is None or row.record in held]
+    gone = [row.job_id for row in tx.run(_STILL_NOBODYS, ids=free)]
+    for statement in _DROP_JOBS:
+        tx.write(statement, ids=gone, **({"now": now} if ":now" in statement.text else {}))
+    return len(gone)
+
+
+def drop_lists(tx: Tx, after: int | None, most: int, *, before: datetime) -> Batch:
+    """Drop lists of files that no analysis has and no job has stored since `before`.  Locks: those lists."""
+    return _drop(tx, "file_lists", after, most, _HOLD_LISTS, _DROP_LISTS, before=before)
+
+
+def drop_inventories(tx: Tx, after: int | None, most: int) -> Batch:
+    """Drop tests of files that are in no list.  Locks: them; a job that makes a list holds what goes into it."""
+    return _drop(tx, "file_inventories", after, most, _HOLD_INVENTORIES, _DROP_INVENTORIES)
+
+
+def drop_facts(tx: Tx, after: tuple[str, str, str] | None, most: int, *, before: datetime) -> Batch:
+    """Drop parse results older than `before` of contents that no file has.  A job that wants one parses again."""
+    blob_id, language, parser_version = after or ("", "", "")
+    key = {"blob_id": blob_id, "language": language, "parser_version": parser_version}
+    last = tx.run(_DROP_FACTS, most=most, before=before, **key).one_or_none()
+    return Batch(None, 0) if last is None else Batch((last.blob_id, last.language, last.parser_version), last.rows)
+
+
+def _drop(
+    tx: Tx, table: str, after: int | None, most: int, hold: TextClause, drop: TextClause, **bounds: object
+) -> Batch:
+    def window(begin: int, end: int) -> int:
+        held = list(tx.run(hold, after=begin, upto=end, **bounds).scalars())
+        return tx.run(drop, ids=held).rowcount if held else 0
+
+    return _windowed(tx, table, after, most, window)
+
+
+def _windowed(tx: Tx, table: str, after: int | None, most: int, change: Any) -> Batch:
+    begin = after or 0
+    end = tx.run(_NEXT[table], after=begin, most=most).scalar_one()
+    return Batch(None, 0) if end is None else Batch(end, change(begin, end))
