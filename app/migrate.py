@@ -13,15 +13,20 @@ from app.errors import BadSetting
 from app.store import schema
 
 
-def migrate(engine: Engine) -> str:
+def migrate(engine: Engine, *, role: str | None = None, allow_newer: bool = False) -> str:
     """Bring the database to the newest schema and return its revision; safe to repeat and from many hosts at once.
 
-    Raises: BadSetting when the database is newer than this release.
+    engine: as the owner of the tables; role: the application's, which gets its rights (docs/adr/0035).  allow_newer: a
+    newer schema is left as it is, so that an earlier release may start on it; whether it is served, others decide.
+    Raises: BadSetting when the database is newer than this release, or has no such role.
     """
     config = _config()
     with engine.connect() as connection:
-        _refuse_newer(connection, config)
-        config.attributes["connection"] = connection
+        if newer := _newer(connection, config):
+            if allow_newer:
+                return newer
+            raise BadSetting(f"The database is at revision {newer}, which this release does not know; use a newer one")
+        config.attributes |= {"connection": connection, "role": role}
         command.upgrade(config, "head")
         return schema.revision(connection) or ""
 
@@ -37,9 +42,9 @@ def _config() -> Config:
     return config
 
 
-def _refuse_newer(connection: Connection, config: Config) -> None:
+def _newer(connection: Connection, config: Config) -> str | None:
+    """The database's revision, if this release does not know it."""
     current = schema.revision(connection)
     known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
     connection.rollback()
-    if current and current not in known:
-        raise BadSetting(f"The database is at revision {current}, which this release does not know; use a newer one")
+    return current if current and current not in known else None

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-import os
-
 from alembic import context
 from sqlalchemy import Connection, create_engine, pool, text
+from sqlalchemy.engine import make_url
+
+from app.errors import BadSetting
+from app.rights import grants
 
 LOCK = 0x6661_6972  # "fair"; any constant that nothing else locks
 
 
-def migrate(connection: Connection) -> None:
-    """Bring the database of `connection` to the newest schema, waiting for a host that is doing so already."""
+def migrate(connection: Connection, role: str | None) -> None:
+    """Bring the database of `connection` to the newest schema, waiting for a host that is doing so already.
+
+    role: the application's; it gets its rights, unless it is the one that migrates.
+    """
     # however long the other host needs: the engine's own time-out for locks counts advisory ones too
     connection.execute(text("SET lock_timeout = 0"))
     connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": LOCK})
@@ -23,6 +28,7 @@ def migrate(connection: Connection) -> None:
         context.configure(connection=connection, transaction_per_migration=True)
         with context.begin_transaction():
             context.run_migrations()
+        _give_rights(connection, role)
     finally:
         connection.rollback()
         connection.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": LOCK})
@@ -32,14 +38,28 @@ def migrate(connection: Connection) -> None:
         connection.commit()
 
 
-def main() -> None:
-    """Use the caller's connection, or DATABASE_URL for the `alembic` command."""
-    if (given := context.config.attributes.get("connection")) is not None:
-        migrate(given)
+def _give_rights(connection: Connection, role: str | None) -> None:
+    if role is None or role == connection.execute(text("SELECT current_user")).scalar_one():
         return
-    engine = create_engine(os.environ["DATABASE_URL"], poolclass=pool.NullPool)
+    if not connection.execute(text("SELECT FROM pg_roles WHERE rolname = :role"), {"role": role}).all():
+        raise BadSetting(f"DATABASE_URL: the database has no role {role!r}; make it as docs/operating.md says")
+    connection.exec_driver_sql(grants(role).replace("%", "%%"))  # as the driver reads it
+    connection.commit()
+
+
+def main() -> None:
+    """Use the caller's connection, or for the `alembic` command that of the settings."""
+    if (given := context.config.attributes.get("connection")) is not None:
+        migrate(given, context.config.attributes.get("role"))
+        return
+    # `fairlane migrate` has read them already
+    from app.database import database_url, owner_url  # noqa: PLC0415
+    from app.settings import load  # noqa: PLC0415
+
+    settings = load()
+    engine = create_engine(owner_url(settings), poolclass=pool.NullPool, hide_parameters=True)
     with engine.connect() as connection:
-        migrate(connection)
+        migrate(connection, make_url(database_url(settings)).username)
 
 
 main()

@@ -76,7 +76,7 @@ def test_every_problem_is_documented_with_its_status() -> None:
 
 
 def test_every_error_code_is_documented() -> None:
-    ours = {"time_limit", "out_of_memory", "database_away", "internal_error", WORKER_LOST.code, BURIED.code}
+    ours = {"time_limit", "out_of_memory", "internal_error", WORKER_LOST.code, BURIED.code}
     assert {code for code in ours | set(CODES) if f"`{code}`" not in text("api.md")} == set()
 
 

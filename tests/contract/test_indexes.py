@@ -28,7 +28,7 @@ HOT: dict[str, tuple[TextClause, dict[str, object], set[str]]] = {
     ),
     "sweep": (
         quota._SWEEP,
-        {"now": NOW - timedelta(days=1)},
+        {"now": NOW - timedelta(days=1), "most": 1000},
         {
             "quota_reservations_expiry",
             "quota_reservations_pkey",
@@ -39,19 +39,24 @@ HOT: dict[str, tuple[TextClause, dict[str, object], set[str]]] = {
     ),
     "fence": (
         messages._FENCE,
-        {"job_id": JOB, "task_id": str(JOB), "lease_token": JOB, "user_id": USER},
+        {"job_id": JOB, "task_id": str(JOB), "lease_token": JOB, "user_id": USER, "now": None},
         {
             "kombu_message_task_id",
             "users_pkey",
             "user_subscriptions_one_active",
             "execution_slots_job_id_key",
-            "all of subscription_plans",  # four rows
+            "subscription_plans_pkey",
         },
+    ),
+    "carrier and payer": (
+        messages._USERS,
+        {"task_id": str(JOB), "lease_token": JOB, "user_id": USER},
+        {"kombu_message_task_id", "users_pkey"},
     ),
     "known": (analyses._COMPLETED, COMMIT, {"analyses_one_completed"}),
     "accepted": (requests._ACCEPTED, {"job_id": JOB}, {"analysis_requests_accept"}),
     "history": (requests._HISTORY, {"user_id": USER, "before": None, "most": 51}, {"analysis_requests_history"}),
-    "timeline": (events._LIST, {"job_id": JOB}, {"job_events_job"}),
+    "timeline": (events._LIST, {"job_id": JOB, "with_bill": False}, {"job_events_job"}),
     "given up": (
         dead_letters._UNFINISHED,
         {"uuid": dead_letters.UUID_PATTERN},

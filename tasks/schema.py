@@ -1,0 +1,41 @@
+"""A worker, or a beat, takes no work from a schema that its release cannot serve."""
+
+from time import sleep
+from typing import Any
+
+import structlog
+from celery.signals import beat_init, worker_init
+
+from app.database import database_url
+from app.services import readiness
+from app.settings import load
+from app.store.connections import make_engine
+from app.store.unit_of_work import UnitOfWork
+
+log = structlog.get_logger(__name__)
+
+#: Looks at a schema that is older, a second apart: `fairlane migrate` may be under way.
+LOOKS = 60
+
+
+@worker_init.connect
+@beat_init.connect
+def check(**_: Any) -> None:
+    """Wait for the migration of this release; exit where it does not come.  Raises: SystemExit.
+
+    A database that is away is left to the node, which waits for it.
+    """
+    # before the fork, so nothing of it may be left
+    engine = make_engine(database_url(load()), pool_size=1, application_name="fairlane start")
+    try:
+        for _look in range(LOOKS):
+            checks = readiness.readiness(UnitOfWork(engine))
+            if checks["migrations"] in ("ok", "not checked"):
+                return
+            log.warning("schema_not_served", schema=checks["migrations"])
+            if "this release is" in checks["migrations"]:
+                break
+            sleep(1)
+    finally:
+        engine.dispose()
+    raise SystemExit(f"fairlane: the schema is {checks['migrations']}")

@@ -1,0 +1,131 @@
+"""Migrations only add what the previous release does not notice, until one contracts and says so (docs/adr/0044)."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from alembic import command
+from sqlalchemy import Connection, Engine, create_engine, pool, text
+
+from app import migrate as migrating
+
+#: The schema of the previous release.  When it has been replaced everywhere this is the next one.
+PREVIOUS = "0015"
+#: What a migration since then changed on purpose, and why callers of before do not notice.
+HARMLESS: dict[str, str] = {}
+
+_TABLES = """
+    SELECT relname, relkind::text AS kind FROM pg_class
+     WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'v', 'S')"""
+_COLUMNS = """
+    SELECT concat(c.relname, '.', a.attname) AS name, c.relname AS relation,
+           format_type(a.atttypid, a.atttypmod) AS type, a.attnotnull AS required,
+           a.atthasdef OR a.attidentity <> '' AS fills_itself
+      FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+     WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'v')"""
+_FUNCTIONS = """
+    SELECT concat(proname, '(', pg_get_function_identity_arguments(oid), ')') AS name,
+           concat(pg_get_function_arguments(oid), ' -> ', pg_get_function_result(oid)) AS signature, prosrc AS body
+      FROM pg_proc WHERE pronamespace = 'public'::regnamespace"""
+_RULES = """
+    SELECT concat(conrelid::regclass, '.', conname) AS name, conrelid::regclass::text AS relation,
+           pg_get_constraintdef(oid) AS rule,
+           ARRAY(SELECT attname::text FROM pg_attribute WHERE attrelid = conrelid AND attnum = ANY (conkey)) AS columns
+      FROM pg_constraint WHERE connamespace = 'public'::regnamespace AND conrelid <> 0 AND contype <> 'n'
+    UNION ALL
+    SELECT indexname, tablename, indexdef, ARRAY['any'] FROM pg_indexes WHERE schemaname = 'public' AND indexdef LIKE 'CREATE UNIQUE%'"""
+_LABELS = "SELECT concat(typname, ' ', enumlabel) AS name FROM pg_type JOIN pg_enum ON enumtypid = pg_type.oid"
+
+Catalog = dict[str, dict[str, Any]]
+
+
+@pytest.fixture
+def engine(empty_url: str) -> Iterator[Engine]:
+    made = create_engine(empty_url, poolclass=pool.NullPool)
+    yield made
+    made.dispose()
+
+
+def upgrade(engine: Engine, revision: str) -> None:
+    config = migrating._config()
+    with engine.connect() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, revision)
+
+
+def catalog(connection: Connection, query: str) -> Catalog:
+    rows = connection.execute(text(query)).mappings()
+    return {str(row.get("name") or row["relname"]): dict(row) for row in rows}
+
+
+def catalogs(engine: Engine) -> dict[str, Catalog]:
+    queries = {"table": _TABLES, "column": _COLUMNS, "function": _FUNCTIONS, "rule": _RULES, "label": _LABELS}
+    with engine.connect() as connection:
+        return {kind: catalog(connection, query) for kind, query in queries.items()}
+
+
+def contracted(before: dict[str, Catalog], after: dict[str, Catalog]) -> set[str]:
+    """What somebody who knows only `before` would trip over in `after`."""
+    gone = {f"{kind} {name} is gone" for kind in before if kind != "rule" for name in before[kind].keys() - after[kind]}
+    old_tables = before["table"].keys()
+    for name, column in after["column"].items():
+        old = before["column"].get(name)
+        if old and old["type"] != column["type"]:
+            gone.add(f"column {name} has another type")
+        if old and column["required"] and not old["required"]:
+            gone.add(f"column {name} is required now")
+        if not old and column["relation"] in old_tables and column["required"] and not column["fills_itself"]:
+            gone.add(f"column {name} is required, and the previous release does not fill it")
+    for kind, aspects in (("function", ("signature", "body")), ("table", ("kind",))):
+        for name in before[kind].keys() & after[kind]:
+            gone |= {
+                f"{kind} {name}: {one} changed" for one in aspects if before[kind][name][one] != after[kind][name][one]
+            }
+    for name, rule in after["rule"].items():
+        old = before["rule"].get(name)
+        # the release before leaves columns that it does not know without a value
+        known = [one for one in rule["columns"] if f"{rule['relation']}.{one}" in before["column"] or one == "any"]
+        if rule["relation"] in old_tables and known and (old is None or old["rule"] != rule["rule"]):
+            gone.add(f"rule {name} is new or another one")
+    return gone
+
+
+def test_nothing_that_the_previous_release_uses_is_gone_or_works_otherwise(engine: Engine) -> None:
+    upgrade(engine, PREVIOUS)
+    before = catalogs(engine)
+    upgrade(engine, "head")
+    assert contracted(before, catalogs(engine)) - HARMLESS.keys() == set()
+    with engine.connect() as connection:
+        assert connection.execute(text("SELECT oldest FROM schema_support")).scalar_one() <= PREVIOUS
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ("DROP FUNCTION caller_look", "is gone"),
+        ("DROP VIEW analysis_files", "table analysis_files is gone"),
+        ("DROP TABLE schedule_runs", "table schedule_runs is gone"),
+        ("ALTER TABLE users DROP COLUMN slot_limit", "column users.slot_limit is gone"),
+        ("ALTER TABLE users RENAME COLUMN kind TO sort", "column users.kind is gone"),
+        ("ALTER TABLE users ADD COLUMN name text NOT NULL", "the previous release does not fill it"),
+        ("ALTER TABLE codebases ALTER COLUMN checked_at SET NOT NULL", "column codebases.checked_at is required now"),
+        ("ALTER TABLE users ALTER COLUMN slot_limit TYPE bigint", "column users.slot_limit has another type"),
+        ("ALTER TABLE users ADD CHECK (email LIKE '%@%')", "rule users.users_email_check is new"),
+        ("CREATE UNIQUE INDEX one_name ON codebases (name)", "rule one_name is new"),
+        (
+            "DROP VIEW analysis_files; CREATE TABLE analysis_files (analysis_id uuid, ordinal integer)",
+            "table analysis_files: kind changed",
+        ),
+        (
+            """CREATE OR REPLACE FUNCTION rate_take(bucket text, per_minute double precision)
+               RETURNS double precision LANGUAGE sql AS 'SELECT 0.0::double precision'""",
+            "body changed",
+        ),
+    ],
+)
+def test_each_way_to_take_something_away_is_found(engine: Engine, change: str, told: str) -> None:
+    upgrade(engine, "head")
+    before = catalogs(engine)
+    with engine.begin() as connection:
+        connection.execute(text(change))
+    assert any(told in found for found in contracted(before, catalogs(engine)))
