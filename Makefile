@@ -9,20 +9,19 @@ JOBS ?= 2
 FIRE_SECONDS ?= 1200
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup test check format prove-kill prove-broker prove-model prove-quota prove-fairness prove-simulation prove-lifecycle prove-inventory prove-agreement bench-broker bench-accept bench-start bench-inventory clean
+.PHONY: help run setup test check format prove-kill prove-rolling prove-broker prove-model prove-quota prove-fairness prove-simulation prove-lifecycle prove-inventory prove-bombs prove-agreement prove-reads prove-sockets bench-broker bench-accept bench-start bench-inventory bench-sandbox prove-retention clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
 
 $(VENV)/.installed: pyproject.toml constraints.txt
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[embedded,dev]'
+	@$(PYTHON) tools/install.py $(VENV) -c constraints.txt -e '.[embedded,dev]'
 	@touch $@
 
 setup: $(VENV)/.installed ## install everything for running and testing into .venv
 
-run: setup ## run the whole service: make run PORT=8000
-	$(BIN)/fairlane up --port $(PORT)
+run: setup ## run the whole service: make run PORT=8000 REPOS=folder-of-repositories
+	$(BIN)/fairlane up --port $(PORT) $(REPOS)
 
 test: setup ## run the test suite on an embedded PostgreSQL
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
@@ -40,6 +39,9 @@ format: setup ## format and mend what ruff can
 
 prove-kill: setup ## kill real workers 50 times; nothing may be lost or billed twice
 	FAIRLANE_KILLS=50 $(BIN)/python -m pytest tests/e2e/test_kill.py -p no:randomly --timeout 900 -s
+
+prove-rolling: setup ## restart nodes under load 50 times; nothing may be lost, nobody charged
+	ROLLING_RESTARTS=50 $(BIN)/python -m pytest tests/e2e/test_rolling.py -p no:randomly --timeout 1800 -s
 
 prove-broker: setup ## kill nodes, children and sessions 1000 times, restart PostgreSQL 50 times, feed 100 MB of poison
 	BROKER_KILLS=1000 BROKER_RESTARTS=50 BROKER_POISON_MB=100 $(BIN)/python -m pytest tests/broker/test_prove.py \
@@ -63,8 +65,22 @@ prove-lifecycle: setup ## 1000 long random histories of users, workers and accid
 	LIFECYCLE_EXAMPLES=1000 LIFECYCLE_STEPS=60 $(BIN)/python -m pytest tests/services/test_machine.py -p no:randomly \
 		--timeout 7200 -s
 
+prove-retention: setup ## a simulated year of 10,000 users, pruned weekly; 60 rounds of jobs that end meanwhile; a million reservations
+	PRUNE_USERS=10000 PRUNE_DAYS=365 PRUNE_EVERY=7 PRUNE_ROUNDS=60 EXTEND_RESERVATIONS=1000000 $(BIN)/python -m pytest tests/services/test_prune_year.py \
+		tests/race/test_prune.py tests/services/test_extend.py -p no:randomly --timeout 7200 -s
+
 prove-inventory: setup ## 100,000 mutated files over all parsers
 	MUTATED_FILES=100000 $(BIN)/python -m pytest tests/inventory/test_mutations.py -p no:randomly -s
+
+prove-bombs: setup ## 62 repositories and hosts made to exhaust git: memory, processor time and cause of each
+	BOMBS=all $(BIN)/python -m pytest tests/inventory/test_bombs.py -p no:randomly -q -s
+
+prove-reads: setup ## health and memory while 60 clients read results of 500,000 tests
+	READS_TESTS=$${READS_TESTS:-500000} READS_CLIENTS=$${READS_CLIENTS:-60} READS_SECONDS=$${READS_SECONDS:-60} \
+	$(BIN)/python -m pytest tests/web/test_heavy_reads.py -q -s -n 0 -p no:randomly --timeout 3600
+
+prove-sockets: setup ## health within 100 ms while 500 connections of each slow kind are open
+	SOCKETS=500 SOCKETS_SECONDS=0.1 $(BIN)/python -m pytest tests/web/test_sockets.py -p no:randomly -s
 
 prove-agreement: setup ## inventories of 29 releases of PyPI and npm beside what their own runners list
 	AGREEMENT=all $(BIN)/python -m pytest tests/inventory/test_runner_agreement.py -p no:randomly -s
@@ -80,6 +96,9 @@ bench-start: setup ## time from nothing to ready
 
 bench-inventory: setup ## time and memory to inventory local repositories: make bench-inventory REPO=path
 	$(BIN)/python -m bench.inventory $(REPO)
+
+bench-sandbox: setup ## 1,000 small repositories, in turns beside an earlier revision: make bench-sandbox BEFORE=f5e0cd9
+	$(BIN)/python -m bench.inventory.small --repositories $(or $(REPOSITORIES),1000) $(if $(BEFORE),--before $(BEFORE))
 
 clean: ## remove the environment and caches; data in FAIRLANE_HOME stays
 	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -29,6 +29,14 @@ def secret_key(settings: Settings) -> str:
     return _kept(folder(settings) / "secret_key")
 
 
+def kept_key(settings: Settings) -> str | None:
+    """The key that lies in the home directory; None when there is none, or it is not for us to read."""
+    try:
+        return (settings.home / "secret_key").read_text(encoding="utf-8")
+    except OSError:
+        return None
+
+
 def _kept(path: Path) -> str:
     if not path.exists():
         # written aside and linked: of two processes that start at once, the second finds the first one's key, whole

@@ -7,7 +7,11 @@ from importlib import import_module
 
 import click
 
-from app.errors import Problem
+from app.environment import strangers
+from app.errors import Problem, Unavailable
+from app.processes import keep_private
+
+UNREACHABLE = 4
 
 #: Command -> the module it is in.  Loaded when asked for: `fairlane inventory` needs no SQLAlchemy (0.5 s of import).
 COMMANDS = {
@@ -17,6 +21,7 @@ COMMANDS = {
     "tier": "accounts",
     "token": "accounts",
     "submit": "submit",
+    "url": "submit",
     "inventory": "inventory",
     "queues": "operate",
     "pause": "operate",
@@ -24,6 +29,8 @@ COMMANDS = {
     "dead": "dead",
     "audit": "audit",
     "sweep": "audit",
+    "alive": "alive",
+    "prune": "audit",
     "fairness": "fairness",
     "simulate": "fairness",
     "config": "operate",
@@ -44,14 +51,23 @@ class _Commands(click.Group):
         return command
 
     def invoke(self, ctx: click.Context) -> object:
+        for said in strangers():
+            click.echo(f"fairlane: {said}", err=True)
         try:
             return super().invoke(ctx)
         except Problem as problem:
             click.echo(f"fairlane: {problem.detail}", err=True)
-            sys.exit(1)
+            sys.exit(UNREACHABLE if isinstance(problem, Unavailable) else 1)
+        except Exception as error:
+            # Asked only now: most commands need no database, and its errors are half a second of import away.
+            if (said := import_module("app.cli.refusals").sentence(error)) is None:
+                raise
+            click.echo(f"fairlane: {said}", err=True)
+            sys.exit(UNREACHABLE)
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="fairlane")
 def main() -> None:
     """Fairlane: a fair job system on Celery and PostgreSQL, and the tests of any Git repository."""
+    keep_private()

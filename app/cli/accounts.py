@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
-from app import supervisor
+from app.cli.place import service_url
 from app.cli.wiring import now, open_database, policy, show
 from app.domain.plans import Tier
-from app.services import accounts, limits
+from app.services import accounts, forget, limits
 from app.settings import load
 
 TIERS = click.Choice([tier.value for tier in Tier])
@@ -58,6 +58,19 @@ def change_tier(email: str, tier: str, *, as_json: bool) -> None:
     show({"user_id": str(after.user_id), "email": after.email, "tier": after.tier.value}, as_json=as_json)
 
 
+@user.command("delete")
+@click.argument("email")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--json", "as_json", is_flag=True)
+def delete_user(email: str, *, yes: bool, as_json: bool) -> None:
+    """Delete an account and all that is its own; unfinished jobs are cancelled, bills stay as nobody's."""
+    uow = open_database()
+    account = accounts.find_person(uow, email)
+    if not yes:
+        click.confirm(f"Delete {account.email} and its history? This cannot be undone.", abort=True, err=True)
+    show(asdict(forget.forget(uow, account.user_id, actor="cli", now=now())), as_json=as_json)
+
+
 @user.command("limit")
 @click.argument("email")
 @click.argument("slots", type=_SlotsOrTier(), metavar="N|tier")
@@ -78,7 +91,7 @@ def sign_in_link(email: str) -> None:
     uow = open_database()
     secret = accounts.sign_in_link(uow, accounts.find_person(uow, email).user_id, now=now())
     settings = load()
-    where = settings.public_url or supervisor.address(settings.home) or settings.fairlane_url
+    where = settings.public_url or service_url(settings)
     click.echo(f"{where}/sign-in?token={secret}")
 
 

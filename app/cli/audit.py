@@ -1,4 +1,4 @@
-"""`fairlane audit` and `fairlane sweep`: is the data sound, and what did the dead leave behind."""
+"""`fairlane audit`, `sweep` and `prune`: is the data sound, what did the dead leave behind, what has expired."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import click
 from rich.console import Console
 from rich.table import Column, Table
 
-from app.cli.wiring import now, open_database, policy
+from app.cli.wiring import canaries, now, open_database, policy
 from app.services import audit as auditing
+from app.services import prune as pruning
 from app.services import sweep as sweeping
 from app.services.audit import HOLDS, Finding
 
@@ -33,6 +34,7 @@ def audit(since: datetime | None, *, rows: int, seconds: int, as_json: bool) -> 
         since=since.replace(tzinfo=UTC) if since else None,
         most=rows,
         within=timedelta(seconds=seconds),
+        canaries=canaries(),
     )
     if as_json:
         click.echo(json.dumps([asdict(finding) for finding in found], default=str))
@@ -67,3 +69,16 @@ def sweep(*, dry_run: bool, as_json: bool) -> None:
         click.echo(f"{kind}: {count}")
         for row in swept.rows.get(kind, []):
             click.echo("  " + " ".join(f"{name}={value}" for name, value in row.items()))
+
+
+@click.command()
+@click.option("--dry-run", is_flag=True, help="Tell what a round would begin with, and do nothing.")
+@click.option("--json", "as_json", is_flag=True)
+def prune(*, dry_run: bool, as_json: bool) -> None:
+    """Run one round of the pruning that beat sends at 03:00 UTC: drop what has expired and what nobody refers to."""
+    pruned = pruning.prune(open_database(), now=now(), dry_run=dry_run)
+    if as_json:
+        click.echo(json.dumps({"dry_run": dry_run, **pruned.counts}))
+        return
+    for kind, count in pruned.counts.items():
+        click.echo(f"{kind}: {count}")

@@ -18,7 +18,8 @@ from app.domain.plans import SOLD_PLANS, Tier
 from app.domain.queues import ALL_QUEUES, SUFFIXES
 from app.services import fairness_report
 from app.services import simulate as simulating
-from app.settings import Duration, load
+from app.setting_types import Duration
+from app.settings import load
 
 DATABASE = "database"
 

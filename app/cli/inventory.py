@@ -13,10 +13,12 @@ import click
 from app.cli.progress import Bar
 from app.domain.repositories import parse_address
 from app.settings import Settings, load
+from tasks.confinement import missing, settle
 from tasks.inventory import Inventory, InventoryError, Source, fetched, resolve
 from tasks.inventory import inventory as take
 from tasks.inventory.compare import compare, listed
 from tasks.inventory.listing import FORMATS, comparison, render, skipped
+from tasks.inventory.process import NoSandbox
 from tasks.sources import source_of
 
 
@@ -30,12 +32,15 @@ def inventory(path_or_url: str, commit: str | None, other: str | None, form: str
     if other is not None and form == "jsonl":
         raise click.UsageError("A comparison is a table or json.")
     settings = load()
+    settle(settings)
     try:
         with Bar() as bar:
             taken = [_take(path_or_url, one, settings, bar) for one in ([commit] if other is None else [commit, other])]
     except InventoryError as error:
         click.echo(f"fairlane: {error.message} ({error.code})", err=True)
         sys.exit(1)
+    except NoSandbox as reason:
+        raise missing(reason) from None
     said = _listed(taken[0], form) if other is None else [_compared(taken[0], taken[1], form)]
     sys.stdout.writelines(said)
     sys.stdout.flush()

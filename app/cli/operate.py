@@ -6,19 +6,22 @@ import json
 import os
 
 import click
+from pydantic import SecretStr
 from rich.console import Console
 from rich.table import Column, Table
 
-from app.cli.wiring import now, open_database
+from app.cli.wiring import application_role, now, open_as_owner, open_database
 from app.migrate import migrate as migrate_database
 from app.services import queues as queueing
 from app.settings import Settings, load
 
 
 @click.command()
-def migrate() -> None:
+@click.option("--allow-newer", is_flag=True, help="Leave a schema that is newer than this release as it is.")
+def migrate(*, allow_newer: bool) -> None:
     """Bring the database to the newest schema; safe to repeat, and from many hosts at once."""
-    click.echo(f"schema at {migrate_database(open_database().engine)}")
+    engine = open_as_owner().engine
+    click.echo(f"schema at {migrate_database(engine, role=application_role(), allow_newer=allow_newer)}")
 
 
 @click.command()
@@ -60,7 +63,7 @@ def config() -> None:
     for field in Settings.model_fields:
         name = field.upper()
         source = "environment" if os.environ.get(name) else "file" if os.environ.get(f"{name}_FILE") else "default"
-        click.echo(f"{name}={_shown(field, getattr(settings, field))}  # {source}")
+        click.echo(f"{name}={_shown(getattr(settings, field))}  # {source}")
 
 
 @click.command()
@@ -70,13 +73,13 @@ def openapi() -> None:
     from app.web.wiring import wire  # noqa: PLC0415
 
     # the document needs no database; without an address the embedded one would be started for it
-    wired = wire(load().model_copy(update={"database_url": "postgresql:///"}))
+    wired = wire(load().model_copy(update={"database_url": SecretStr("postgresql:///")}))
     click.echo(json.dumps(create_app(wired).spec, indent=2))
 
 
-def _shown(field: str, value: object) -> str:
+def _shown(value: object) -> str:
     if value is None:
         return ""
-    if field.endswith(("_url", "_key", "_token")) and field not in ("public_url", "fairlane_url"):
+    if isinstance(value, SecretStr):
         return "(set, not shown)"
     return ", ".join(value) if isinstance(value, tuple) else str(value)

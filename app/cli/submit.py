@@ -11,6 +11,8 @@ from uuid import uuid4
 import click
 import httpx
 
+from app.cli.place import service_url
+from app.cli.waiting import WaitLine
 from app.settings import load
 
 QUOTA, UNREACHABLE, USAGE = 3, 4, 2
@@ -26,7 +28,7 @@ POLL_SECONDS = 0.5
 @click.option("--wait", is_flag=True, help="Until it has ended; exit 0 completed, 1 otherwise.")
 @click.option("--json", "as_json", is_flag=True)
 def submit(repository: str, ref: str | None, commit: str | None, *, retry: bool, wait: bool, as_json: bool) -> None:
-    """Ask the service at FAIRLANE_URL for an analysis, with FAIRLANE_TOKEN."""
+    """Ask the service (see `fairlane url`) for an analysis, with FAIRLANE_TOKEN."""
     wanted = {"repository": repository, "ref": ref, "commit": commit, "retry": retry or None}
     with _client() as client:
         try:
@@ -37,14 +39,30 @@ def submit(repository: str, ref: str | None, commit: str | None, *, retry: bool,
                 json={name: value for name, value in wanted.items() if value is not None},
                 headers={"Idempotency-Key": str(uuid4())},
             )
-            while wait and answer["status"] not in FINAL:
-                time.sleep(POLL_SECONDS)
-                answer = _ask(client, "GET", f"/api/v1/analyses/{answer['id']}")
+            if wait:
+                answer = _ended(client, answer, as_json=as_json)
         except httpx.HTTPError as error:
-            click.echo(f"fairlane: {client.base_url} does not answer: {error}", err=True)
+            where = str(client.base_url).rstrip("/")
+            click.echo(f"fairlane: {where} does not answer: {error}; is `fairlane up` running?", err=True)
             sys.exit(UNREACHABLE)
     click.echo(json.dumps(answer) if as_json else _sentence(answer, str(client.base_url)))
     sys.exit(0 if not wait or answer["status"] == "completed" else 1)
+
+
+def _ended(client: httpx.Client, job: dict[str, Any], *, as_json: bool) -> dict[str, Any]:
+    """The job when it has ended; until then a line tells where it is."""
+    with WaitLine(only_live=as_json) as line:
+        while job["status"] not in FINAL:
+            line.show(job)
+            time.sleep(POLL_SECONDS)
+            job = _ask(client, "GET", f"/api/v1/analyses/{job['id']}")
+    return job
+
+
+@click.command()
+def url() -> None:
+    """Print where `fairlane submit` finds the service: FAIRLANE_URL, else what `fairlane up` serves for this home."""
+    click.echo(service_url(load()))
 
 
 def _client() -> httpx.Client:
@@ -54,7 +72,7 @@ def _client() -> httpx.Client:
         click.echo("fairlane: FAIRLANE_TOKEN is no token: one word, as `fairlane token add` shows it", err=True)
         sys.exit(USAGE)
     headers = {"Authorization": f"Bearer {token}"} if token else {}
-    return httpx.Client(base_url=settings.fairlane_url, headers=headers, timeout=60)
+    return httpx.Client(base_url=service_url(settings), headers=headers, timeout=60)
 
 
 def _ask(client: httpx.Client, method: str, path: str, **options: Any) -> dict[str, Any]:
@@ -77,7 +95,7 @@ def _ask(client: httpx.Client, method: str, path: str, **options: Any) -> dict[s
 def _sentence(job: dict[str, Any], base: str) -> str:
     summary, error, wait = job["summary"], job["error"], job["wait"]
     more = (
-        f"{summary['tests']} tests in {summary['files']} files"
+        f"{summary['tests']:,} tests in {summary['files']:,} files"
         if summary
         else f"{error['message']} ({error['code']})"
         if error

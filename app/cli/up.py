@@ -9,12 +9,14 @@ import urllib.request
 import webbrowser
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 
 import click
 
 from app import database, embedded, home, supervisor
-from app.cli.wiring import now
+from app.cli.place import Place
+from app.cli.roots import Root, root_of
 from app.domain.queues import ALL_QUEUES, SUFFIXES, Service
 from app.errors import Problem
 from app.migrate import migrate
@@ -23,24 +25,15 @@ from app.settings import Settings, load
 from app.store.connections import make_engine
 from app.store.unit_of_work import UnitOfWork
 from app.supervisor import Child
+from tasks.confinement import require
+from tasks.inventory import guard
 
 OPERATOR = "operator@localhost"
 GRACE_SECONDS = 30.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where it serves."""
-
-    host: str
-    port: int
-
-    @property
-    def url(self) -> str:
-        return f"http://{self.host}:{self.port}"
-
-
 @click.command()
+@click.argument("path", required=False, type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--host", default="127.0.0.1", show_default=True)
 @click.option("--port", default=8000, show_default=True, type=click.IntRange(1, 65535))
 @click.option("--no-open", is_flag=True, help="Do not open a browser.")
@@ -51,74 +44,104 @@ class _Place:
     show_default=True,
     help="One Celery node per queue, or one per tier that serves both services (less memory).",
 )
-def up(host: str, port: int, *, no_open: bool, workers: str) -> None:
-    """Run everything until Ctrl-C: PostgreSQL, migrations, web, workers and beat."""
-    settings, place = load(), _Place(host, port)
+def up(path: Path | None, host: str, port: int, *, no_open: bool, workers: str) -> None:
+    """Run everything until Ctrl-C: PostgreSQL, migrations, web, workers and beat.
+
+    The Git repositories below PATH can be analysed, as LOCAL_REPOS_ROOT says otherwise.  Without both there is a
+    folder of the service's own, with a sample in it.
+    """
+    settings, place = load(), Place(host, port)
+    require(settings)
+    guard.close()
     folder = home.folder(settings)
-    with supervisor.alone(folder, place.url):
+    with supervisor.alone(folder, place.near_url):
         _refuse_taken(place)
-        with _database(settings) as url:
-            _prepare(settings, url, place)
+        with _database(settings) as addresses:
+            root = root_of(settings, path)
+            settings = settings.model_copy(update={"local_repos_root": root.folder})
+            _prepare(settings, addresses, place)
             sys.exit(
                 supervisor.run(
-                    _children(settings, url, place, by_tier=workers == "tier"),
-                    on_ready=lambda: _ready(place, opens=not no_open),
+                    _children(settings, addresses.service, place, by_tier=workers == "tier"),
+                    on_ready=lambda: _ready(place, root, opens=not no_open),
                     grace=GRACE_SECONDS,
                     watch=None if settings.database_url else lambda: _keep(settings),
                 )
             )
 
 
+@dataclass(frozen=True, slots=True)
+class _Addresses:
+    """Of the database, with their passwords."""
+
+    service: str = field(repr=False)
+    owner: str = field(repr=False)
+
+
 @contextmanager
-def _database(settings: Settings) -> Iterator[str]:
-    """The database's URL; an embedded one runs as long as somebody holds it."""
+def _database(settings: Settings) -> Iterator[_Addresses]:
+    """The database's addresses; an embedded one runs as long as somebody holds it."""
     if settings.database_url:
-        yield database.database_url(settings)
+        yield _Addresses(database.database_url(settings), database.owner_url(settings))
         return
     with embedded.hold(settings.home) as server:
-        yield server.url
+        yield _Addresses(server.url, server.owner_url)
 
 
 def _keep(settings: Settings) -> None:
     embedded.ensure(settings.home, patience=5)  # a PostgreSQL that was killed comes back
 
 
-def _prepare(settings: Settings, url: str, place: _Place) -> None:
-    """Migrate, and make the operator at the first start."""
+def _prepare(settings: Settings, addresses: _Addresses, place: Place) -> None:
+    """Migrate as the tables' owner, and make the operator at the first start."""
     home.secret_key(settings)
-    engine = make_engine(url, pool_size=1, application_name="fairlane up")
+    owner, engine = (
+        make_engine(url, pool_size=1, application_name="fairlane up") for url in (addresses.owner, addresses.service)
+    )
     try:
-        migrate(engine)
+        migrate(owner, role=engine.url.username)
         uow = UnitOfWork(engine)
         click.echo(f"data in {settings.home}")
+        click.echo(f"local repositories in {settings.local_repos_root}")
         token = _operator_token(settings, uow)
         operator = accounts.find_person(uow, OPERATOR)
-        link = accounts.sign_in_link(uow, operator.user_id, now=now())
+        link = accounts.sign_in_link(uow, operator.user_id, now=uow.now())
         click.echo(f"sign in as {OPERATOR} (works once): {settings.public_url or place.url}/sign-in?token={link}")
         if token:
             click.echo(f"API token of {OPERATOR} (shown this once): {token}")
     finally:
+        owner.dispose()
         engine.dispose()
 
 
 def _operator_token(settings: Settings, uow: UnitOfWork) -> str | None:
     try:
         account = accounts.add_user(
-            uow, OPERATOR, tier=settings.default_tier, is_operator=True, actor="fairlane up", now=now()
+            uow, OPERATOR, tier=settings.default_tier, is_operator=True, actor="fairlane up", now=uow.now()
         )
     except Problem:  # made at an earlier start
         return None
-    made = accounts.add_token(uow, account.user_id, scopes=accounts.SCOPES, name="first start", now=now())
+    made = accounts.add_token(uow, account.user_id, scopes=accounts.SCOPES, name="first start", now=uow.now())
     return made.secret
 
 
-def _children(settings: Settings, url: str, place: _Place, *, by_tier: bool) -> list[Child]:
-    env = {"DATABASE_URL": url, "FAIRLANE_HOME": str(settings.home), "PORT": str(place.port), "PYTHONUNBUFFERED": "1"}
+def _children(settings: Settings, url: str, place: Place, *, by_tier: bool) -> list[Child]:
+    # an empty variable is not set: the address came from a file perhaps, and the owner's is for migrations only
+    ours = {
+        "DATABASE_URL": url,
+        "FAIRLANE_HOME": str(settings.home),
+        "LOCAL_REPOS_ROOT": str(settings.local_repos_root),
+    }
+    unset = dict.fromkeys(("DATABASE_OWNER_URL", "DATABASE_OWNER_URL_FILE", *(f"{name}_FILE" for name in ours)), "")
+    env = unset | ours
+    env |= {"PORT": str(place.port), "PYTHONUNBUFFERED": "1"}
+    # any address is answered to; a name that this process was told to bind to is one of its own
+    bound = () if ":" in place.host else (place.host,)
+    names = {"TRUSTED_HOSTS": " ".join((*(settings.trusted_hosts or ()), *bound))}
     web = [
         *_python("gunicorn"),
-        *("-k", "gthread", "--threads", "32", "--workers", str(settings.web_concurrency)),
-        *("--graceful-timeout", "5", "--no-control-socket", "-b", f"{place.host}:{place.port}"),
-        "app.web:create_app()",
+        *("-c", "python:app.server.config", "--workers", str(settings.web_concurrency)),
+        *("-b", place.address),
     ]
     nodes = (
         [(suffix, [f"{service}_{suffix}" for service in Service]) for suffix in SUFFIXES]
@@ -126,7 +149,7 @@ def _children(settings: Settings, url: str, place: _Place, *, by_tier: bool) -> 
         else [(queue, [queue]) for queue in ALL_QUEUES]
     )
     return [
-        Child("web", web, env, ready=lambda: _serves(place)),
+        Child("web", web, env | names, ready=lambda: _serves(place)),
         *(Child(name, _worker(settings, name, queues), env) for name, queues in nodes),
         Child("beat", [*_python("celery"), "-A", "tasks", "--quiet", "beat", "--pidfile="], env),
     ]
@@ -146,13 +169,12 @@ def _python(module: str) -> list[str]:
     return [sys.executable, "-m", module]
 
 
-def _serves(place: _Place) -> bool:
-    host = "127.0.0.1" if place.host in ("0.0.0.0", "::") else place.host  # noqa: S104 - compared, not bound
-    with urllib.request.urlopen(f"http://{host}:{place.port}/readyz", timeout=2) as answer:
+def _serves(place: Place) -> bool:
+    with urllib.request.urlopen(f"{place.near_url}/readyz", timeout=2) as answer:  # noqa: S310 - http, and ours
         return bool(answer.status == 200)
 
 
-def _refuse_taken(place: _Place) -> None:
+def _refuse_taken(place: Place) -> None:
     with socket.socket(socket.AF_INET6 if ":" in place.host else socket.AF_INET) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -161,7 +183,10 @@ def _refuse_taken(place: _Place) -> None:
             raise Problem(f"Cannot serve at {place.url}: {error.strerror}; choose another --port") from error
 
 
-def _ready(place: _Place, *, opens: bool) -> None:
+def _ready(place: Place, root: Root, *, opens: bool) -> None:
+    command = sys.argv[0] if sys.argv[0].endswith("/fairlane") else "fairlane"
+    for address in root.addresses[:1]:
+        click.echo(f"to try it: {command} submit {address} --wait")
     click.echo(f"ready {place.url}")
     sys.stdout.flush()
     if opens and sys.stdout.isatty() and os.environ.get("DISPLAY", "") != "":

@@ -3,27 +3,58 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
+from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 import click
+from sqlalchemy.engine import make_url
 
-from app import embedded
-from app.database import database_url
+from app import embedded, home
+from app.database import database_url, owner_url
 from app.services.policy import Policy
-from app.settings import load
+from app.settings import Settings, load, secrets
 from app.store.connections import make_engine
 from app.store.unit_of_work import UnitOfWork
 from tasks.inventory.version import PARSER_VERSION
 
+_DATABASE = "fairlane.database"
+
 
 def open_database() -> UnitOfWork:
     """Transactions on the configured database; an embedded one is held until the command ends."""
+    return _open(database_url)
+
+
+def open_as_owner() -> UnitOfWork:
+    """The same as the owner of the tables."""
+    return _open(owner_url)
+
+
+def _open(url: Callable[[Settings], str]) -> UnitOfWork:
     settings = load()
     if settings.database_url is None:
         # held, not only started: a command by itself must not leave a server behind
         click.get_current_context().with_resource(embedded.hold(settings.home))
-    return UnitOfWork(make_engine(database_url(settings), pool_size=1, application_name="fairlane cli"))
+    uow = UnitOfWork(make_engine(url(settings), pool_size=1, application_name="fairlane cli"))
+    click.get_current_context().meta[_DATABASE] = uow
+    return uow
+
+
+def application_role() -> str | None:
+    """As whom the service works with the database."""
+    return make_url(database_url(load())).username
+
+
+def canaries() -> dict[str, str]:
+    """Every secret that this process can know of, by its name."""
+    settings = load()
+    found = secrets(settings)
+    if key := home.kept_key(settings):
+        found["secret_key_file"] = key
+    if settings.database_url is None:
+        found |= embedded.passwords(settings.home)
+    return found
 
 
 def policy() -> Policy:
@@ -32,8 +63,9 @@ def policy() -> Policy:
 
 
 def now() -> datetime:
-    """The instant commands act at."""
-    return datetime.now(UTC)
+    """The instant commands act at: that of the database they have opened."""
+    uow: UnitOfWork = click.get_current_context().meta[_DATABASE]
+    return uow.now()
 
 
 def show(facts: dict[str, Any], *, as_json: bool) -> None:

@@ -28,7 +28,7 @@ class Child:
 
     name: str
     argv: Sequence[str]
-    env: Mapping[str, str] = field(default_factory=dict)
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
     ready: Callable[[], bool] | None = None
 
 

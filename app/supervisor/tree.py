@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from app.errors import Conflict, Problem
+from app.private_files import open_private
+from app.processes import alive
 from app.supervisor.child import Child, Running
 from app.supervisor.guard import Guard
 from app.supervisor.output import Output
@@ -40,7 +42,7 @@ def alone(home: Path, url: str) -> Iterator[None]:
 
     Raises: AlreadyRunning.
     """
-    with (home / "up.lock").open("a+") as lock:
+    with open_private(home / "up.lock") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -56,7 +58,8 @@ def alone(home: Path, url: str) -> Iterator[None]:
 def address(home: Path) -> str | None:
     """The URL of the `fairlane up` that runs for this home, if one does."""
     try:
-        return str(json.loads((home / "up.lock").read_text(encoding="utf-8"))["url"])
+        facts = json.loads((home / "up.lock").read_text(encoding="utf-8"))
+        return str(facts["url"]) if alive(int(facts["pid"])) else None  # one that was killed leaves its line
     except (OSError, ValueError, KeyError):  # none was ever started, or the last one ended
         return None
 

@@ -41,6 +41,15 @@ class Up:
     def family(self) -> list[psutil.Process]:
         return psutil.Process(self.process.pid).children(recursive=True)
 
+    def wait_until_ready(self) -> None:
+        wait_for(lambda: "ready http://" in self.said() or self.process.poll() is not None, "fairlane up to be ready")
+        assert self.process.poll() is None, self.said()
+
+    def end(self) -> None:
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            self.process.wait(60)
+
     def ask(self, path: str, body: object = None) -> dict[str, object]:
         token = re.search(r"fl_[\w-]+", self.said())
         assert token
@@ -52,33 +61,24 @@ class Up:
         return found
 
 
+def started(argv: list[str], log: Path, env: dict[str, str], port: int) -> Up:
+    """Not ready yet."""
+    with log.open("wb") as output:
+        process = subprocess.Popen(argv, cwd=ROOT, env=env, stdout=output, stderr=subprocess.STDOUT)
+    return Up(process, log, env, port)
+
+
 @pytest.fixture
 def up(tmp_path: Path, free_port: int, repository: Callable[..., Path]) -> Iterator[Up]:
     repository("shop")
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
     env = kept | SMALL | {"FAIRLANE_HOME": str(tmp_path / "home"), "LOCAL_REPOS_ROOT": str(tmp_path / "repositories")}
-    log = tmp_path / "up.log"
-    with log.open("wb") as output:
-        argv = [*COMMAND, "--port", str(free_port)]
-        process = subprocess.Popen(argv, cwd=ROOT, env=env, stdout=output, stderr=subprocess.STDOUT)
-    running = Up(process, log, env, free_port)
+    running = started([*COMMAND, "--port", str(free_port)], tmp_path / "up.log", env, free_port)
     try:
-        wait_for(lambda: "ready http://" in running.said() or process.poll() is not None, "fairlane up to be ready")
-        assert process.poll() is None, running.said()
+        running.wait_until_ready()
         yield running
     finally:
-        if running.process.poll() is None:
-            running.process.send_signal(signal.SIGTERM)
-            running.process.wait(60)
-
-
-@pytest.fixture
-def free_port() -> int:
-    import socket
-
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+        running.end()
 
 
 def test_up_analyses_a_repository_refuses_a_second_start_and_stops_without_a_trace(up: Up) -> None:

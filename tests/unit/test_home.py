@@ -57,8 +57,8 @@ def test_the_key_stays_the_same_from_start_to_start(tmp_path: Path) -> None:
 
 
 def test_a_given_key_is_used_and_nothing_is_kept(tmp_path: Path) -> None:
-    settings = load({"FAIRLANE_HOME": str(tmp_path / "home"), "SECRET_KEY": "given"})
-    assert secret_key(settings) == "given"
+    settings = load({"FAIRLANE_HOME": str(tmp_path / "home"), "SECRET_KEY": "given-by-its-owner"})
+    assert secret_key(settings) == "given-by-its-owner"
     assert not (tmp_path / "home").exists()
 
 

@@ -1,0 +1,55 @@
+"""What a database that is away, not migrated or refuses says, in one line for whoever runs a command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import psycopg2
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as NoConnectionError
+
+_MIGRATE = "run `fairlane migrate`, with the release that the service runs"
+#: SQLSTATE, or its class -> what to tell.  Other errors are defects of ours, and keep their stack.
+_SAID = {
+    "42P01": f"the database has not the tables that this release needs: {_MIGRATE}",
+    "42703": f"the database has not the columns that this release needs: {_MIGRATE}",
+    "42883": f"the database has not the functions that this release needs: {_MIGRATE}",
+    "3F000": f"the database has not the schema that this release needs: {_MIGRATE}",
+    "42501": "the database's role may not do this: {said}; `fairlane migrate` as the tables' owner gives its rights",
+    "25006": "the database takes no writes: {said}",
+    "55P03": "the database is busy: {said}; try again",
+    "57014": "the database gave up: {said}; try again",
+}
+
+
+def sentence(error: BaseException) -> str | None:
+    """One line without a secret; None when the error is none of the database's refusals."""
+    for one in _causes(error):
+        if isinstance(one, NoConnectionError):
+            return "the database does not answer: all connections of this process are taken"
+        if isinstance(one, psycopg2.Error):
+            code, said = one.pgcode or "", _line(one)
+            if code in _SAID:
+                return _SAID[code].format(said=said)
+            if not code and isinstance(one, psycopg2.ProgrammingError):  # of libpq, before it asked anybody
+                return f"DATABASE_URL is not accepted: {said}"
+            if isinstance(one, psycopg2.OperationalError | psycopg2.InterfaceError) or code[:2] in (
+                "08",
+                "28",
+                "3D",
+                "53",
+            ):
+                return f"the database does not answer: {said}"
+    return None
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    found: BaseException | None = error
+    while found is not None:
+        yield found
+        found = found.orig if isinstance(found, DBAPIError) and found.orig else found.__cause__
+
+
+def _line(error: psycopg2.Error) -> str:
+    """What the server or libpq said first; neither ever says a password."""
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)

@@ -1,0 +1,72 @@
+"""What `fairlane submit --wait` says meanwhile: on a terminal one line that is rewritten, elsewhere one per change."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any, Self
+
+import click
+
+from tasks.inventory.listing import printable
+
+ERASE = "\r\x1b[K"
+STEPS = 10  # lines of one phase where lines are not rewritten
+
+
+def told(job: dict[str, Any]) -> str:
+    """A job under way: why it waits, at which place and how long, or what it does and how far it is."""
+    wait, progress = job["wait"], job["progress"]
+    if wait:
+        place = f", number {wait['position']:,}" if wait["position"] else ""
+        times = "" if wait["eta_low"] is None else f" Starts in about {wait['eta_low']:,} to {wait['eta_high']:,} s."
+        return printable(f"{job['status']} ({wait['reason']}{place}): {wait['text']}{times}")
+    if progress:
+        total = progress["total"]
+        count = f" {progress['done']:,} of {total:,} files ({100 * progress['done'] // total} %)" if total else ""
+        return printable(f"{job['status']}: {progress['phase']}{count}")
+    return printable(str(job["status"]))
+
+
+class WaitLine:
+    """Writes to stderr, so that stdout holds the result alone.
+
+    only_live: nothing but the line that is rewritten, for those who read stdout by a program.
+    """
+
+    def __init__(self, *, only_live: bool) -> None:
+        self._is_live = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        self._is_silent = only_live and not self._is_live
+        self._shown: object = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._is_live and self._shown is not None:
+            click.echo(ERASE, nl=False, err=True, color=True)  # else click takes the escape out
+
+    def show(self, job: dict[str, Any]) -> None:
+        """Say where the job is, if that is new."""
+        news = told(job) if self._is_live else _change(job)
+        if self._is_silent or news == self._shown:
+            return
+        self._shown = news
+        if self._is_live:
+            click.echo(f"{ERASE}{told(job)[: _columns() - 1]}", nl=False, err=True, color=True)
+        else:
+            click.echo(told(job), err=True)
+
+
+def _change(job: dict[str, Any]) -> tuple[object, ...]:
+    """What is worth a line of its own; estimates move all the time, and files by the thousand."""
+    wait, progress = job["wait"] or {}, job["progress"] or {}
+    step = STEPS * progress["done"] // progress["total"] if progress.get("total") else 0
+    return job["status"], wait.get("reason"), wait.get("position"), progress.get("phase"), step
+
+
+def _columns() -> int:
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns or 80
+    except OSError:
+        return 80

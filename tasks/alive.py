@@ -1,0 +1,44 @@
+"""A node says that its loop turns, every few seconds, to whoever watches it (`fairlane alive`)."""
+
+import socket
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import structlog
+from celery.signals import worker_ready
+
+from app import signs
+from app.settings import load
+
+log = structlog.get_logger(__name__)
+
+_told = False
+
+
+@worker_ready.connect
+def begin(sender: Any, **_: Any) -> None:
+    """From now on; the consumer clears its timer when it begins again, and then says again that it is ready."""
+    sign(sender.hostname)
+    sender.timer.call_repeatedly(signs.SECONDS, sign, (sender.hostname,))
+
+
+def sign_of_beat() -> None:
+    """Of the beat of this host."""
+    sign(f"beat@{socket.gethostname()}")
+
+
+def sign(name: str) -> None:
+    """Give one; a home that cannot be written to is told of once, and stops no work."""
+    global _told  # noqa: PLW0603 - of the process
+    try:
+        signs.give(_home(), name)
+    except OSError as error:
+        if not _told:
+            log.warning("no_sign_of_life", error=type(error).__name__, code=error.errno)
+        _told = True
+
+
+@cache
+def _home() -> Path:
+    return load().home

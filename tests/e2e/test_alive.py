@@ -1,0 +1,62 @@
+"""`fairlane alive`, which containers ask: yes of a node whose loop turns, no of one that hangs or has ended."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from tests.nodes import ROOT, LocalProcess, Nodes, wait_for
+
+#: Seconds, enough for a machine that is busy; the service's own patience is 30.
+WITHIN = "12"
+
+
+@pytest.fixture
+def asked(nodes: Nodes) -> Callable[[str], subprocess.CompletedProcess[str]]:
+    """Ask as a container's health check does: without the database's address."""
+
+    def ask(name: str) -> subprocess.CompletedProcess[str]:
+        environment = nodes.environment()
+        environment.pop("DATABASE_URL")
+        argv = [sys.executable, "-m", "app.cli", "alive", name, "--within", WITHIN]
+        return subprocess.run(argv, cwd=ROOT, env=environment, capture_output=True, text=True)
+
+    return ask
+
+
+def stopped(process: LocalProcess) -> None:
+    os.kill(process.pid, signal.SIGSTOP)
+
+
+def test_a_node_is_alive_until_its_loop_hangs_and_again_when_it_goes_on(
+    nodes: Nodes, asked: Callable[..., object]
+) -> None:
+    worker = nodes.worker().container
+    assert asked("node0").returncode == 0
+    stopped(worker)  # its session at the database stays open
+    wait_for(lambda: asked("node0").returncode == 1, "a node that hangs to be told")
+    assert "last sign of life" in asked("node0").stderr
+    os.kill(worker.pid, signal.SIGCONT)
+    wait_for(lambda: asked("node0").returncode == 0, "a sign of the node that goes on")
+
+
+def test_a_node_that_was_killed_is_not_alive_although_its_last_sign_is_fresh(
+    nodes: Nodes, asked: Callable[..., object]
+) -> None:
+    worker = nodes.worker()
+    assert asked(f"node0@{socket.gethostname()}").returncode == 0
+    worker.kill("SIGKILL")
+    done = asked("node0")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "does not run here" in done.stderr
+
+
+def test_beat_is_alive_whether_it_leads_or_not_until_it_hangs(nodes: Nodes, asked: Callable[..., object]) -> None:
+    beat = nodes.beat()
+    wait_for(lambda: asked("beat").returncode == 0, "the first sign of beat")
+    stopped(beat)
+    wait_for(lambda: asked("beat").returncode == 1, "a beat that hangs to be told")

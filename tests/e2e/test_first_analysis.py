@@ -1,0 +1,81 @@
+"""From `fairlane up` to the first result, as the README tells it: no setting, no address, no restart."""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.e2e.test_up import COMMAND, SMALL, Up, started
+from tests.nodes import ROOT
+
+Start = Callable[..., Up]
+
+
+@pytest.fixture
+def start(tmp_path: Path, free_port: int) -> Iterator[Start]:
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+    env = kept | SMALL | {"FAIRLANE_HOME": str(tmp_path / "home")}
+    ends = []
+
+    def begin(*arguments: str | Path) -> Up:
+        running = started(
+            [*COMMAND, "--port", str(free_port), *map(str, arguments)], tmp_path / "up.log", env, free_port
+        )
+        ends.append(running)
+        running.wait_until_ready()
+        return running
+
+    yield begin
+    for running in ends:
+        running.end()
+
+
+def fairlane(up: Up, *arguments: str) -> str:
+    """A command in another shell, which knows the home and the token."""
+    token = re.search(r"fl_[\w-]+", up.said())
+    assert token
+    argv = [sys.executable, "-m", "app.cli", *arguments]
+    done = subprocess.run(argv, cwd=ROOT, env=up.env | {"FAIRLANE_TOKEN": token[0]}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def home_page(up: Up) -> str:
+    """As the operator sees it, by the link that was printed."""
+    link = re.search(r"http://\S+/sign-in\?token=\S+", up.said())
+    assert link
+    with httpx.Client(follow_redirects=True, timeout=30) as browser:
+        page = browser.get(link[0])
+        form = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', page.text))
+        return browser.post(f"http://127.0.0.1:{up.port}/sign-in", data=form).text
+
+
+def test_the_sample_is_analysed_without_a_setting_and_another_repository_without_a_restart(
+    start: Start, tmp_path: Path, repository: Callable[..., Path]
+) -> None:
+    up = start()
+    assert "submit local:sample --wait\nready http://" in up.said()
+    assert fairlane(up, "url") == f"http://127.0.0.1:{up.port}\n"
+    assert fairlane(up, "submit", "local:sample", "--wait").startswith("completed: 11 tests in 3 files\n")
+    repository("shop").rename(tmp_path / "home" / "repositories" / "shop")
+    page = home_page(up)
+    assert "local:sample" in page
+    assert "local:shop" in page
+    assert f"<code>{tmp_path / 'home' / 'repositories'}</code>" in page
+    assert fairlane(up, "submit", "local:shop", "--wait").startswith("completed: 1 tests in 1 files\n")
+
+
+def test_the_folder_given_is_served_and_a_repository_stands_for_the_folder_it_lies_in(
+    start: Start, repository: Callable[..., Path]
+) -> None:
+    up = start(repository("shop"))
+    repository("store")
+    assert "submit local:shop --wait\nready http://" in up.said()
+    assert fairlane(up, "submit", "local:shop", "--wait").startswith("completed: 1 tests in 1 files\n")
+    assert fairlane(up, "submit", "local:store", "--wait").startswith("completed: 1 tests in 1 files\n")
+    assert not Path(up.env["FAIRLANE_HOME"], "repositories").exists()

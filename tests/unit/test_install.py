@@ -1,0 +1,52 @@
+"""`make setup` says what it does, and why it failed."""
+
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.nodes import ROOT
+
+INSTALL = ROOT / "tools" / "install.py"
+
+
+@pytest.fixture
+def wheel(tmp_path: Path) -> Path:
+    """A package of one module."""
+    path = tmp_path / "empty_thing-1.0-py3-none-any.whl"
+    facts = "empty_thing-1.0.dist-info"
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("empty_thing.py", "")
+        file.writestr(f"{facts}/METADATA", "Metadata-Version: 2.1\nName: empty-thing\nVersion: 1.0\n")
+        file.writestr(
+            f"{facts}/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
+        file.writestr(f"{facts}/RECORD", "")
+    return path
+
+
+def install(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, INSTALL, *arguments], capture_output=True, text=True)
+
+
+def test_an_installation_tells_its_stages_with_the_time_that_went_by_and_nothing_else(
+    tmp_path: Path, wheel: Path
+) -> None:
+    done = install(tmp_path / "made", "--no-index", wheel)
+    assert (done.returncode, done.stderr) == (0, "")
+    told = [re.fullmatch(r"setup \d+:\d\d  (.*)", line) for line in done.stdout.splitlines()]
+    stages = [line[1] for line in told if line and not line[1].startswith("still ")]
+    assert stages == [f"making {tmp_path / 'made'}", "looking for packages", "installing 1 packages", "done"]
+    assert all(told)
+    subprocess.run([tmp_path / "made" / "bin" / "python", "-c", "import empty_thing"], check=True)
+
+
+def test_an_installation_that_fails_says_why_and_is_not_done() -> None:
+    pip = [sys.executable, "-c", "print('Collecting thing'); print('ERROR: no such thing'); raise SystemExit(3)"]
+    code = f"from install import Stages, follow; raise SystemExit(follow({pip!r}, Stages()))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=INSTALL.parent, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr == "Collecting thing\nERROR: no such thing\n"
