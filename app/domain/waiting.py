@@ -12,6 +12,7 @@ from typing import Any
 class Reason(StrEnum):
     """What a job waits for."""
 
+    STARTING = "starting"  #: a worker is free for it
     WORKERS_BUSY = "workers_busy"
     USER_AT_LIMIT = "user_at_limit"
     BACKOFF = "backoff"
@@ -45,7 +46,7 @@ class Line:
 
     position: 1 = next; own: how many before it are the user's; workers: busy on the queue; runs: None before the first;
     more: it stands behind the position, which is counted only so far; held: until a slot of the user's is free, and the
-    position is among the user's own; taken: slots of the user.
+    position is among the user's own; taken: slots of the user; worker_free: a worker of the queue has nothing to do.
     """
 
     position: int
@@ -57,6 +58,7 @@ class Line:
     more: bool = False
     held: bool = False
     taken: int = 0
+    worker_free: bool = False
 
 
 def _moved(mean: float, newest: float) -> float:
@@ -73,6 +75,8 @@ def reason_for(line: Line) -> Reason:
         return Reason.QUEUE_PAUSED
     if line.workers == 0 and line.head_age_seconds > NO_WORKER_AFTER_SECONDS:
         return Reason.NO_WORKERS
+    if line.position == 1 and (line.worker_free or line.workers == 0):
+        return Reason.STARTING
     return Reason.WORKERS_BUSY
 
 
@@ -131,19 +135,28 @@ def eta(
 def ready(line: Line, pace: Pace | None = None) -> dict[str, Any]:
     """The `wait` of a job that is ready but not started.  pace: of such jobs of its queue."""
     reason = reason_for(line)
-    times = eta(line, line.runs, line.workers, pace) if reason is Reason.WORKERS_BUSY else None
+    if reason is Reason.QUEUE_PAUSED:
+        return paused(line)
     words = {
-        Reason.QUEUE_PAUSED: "The operator has paused this queue; your job keeps its place.",
         Reason.NO_WORKERS: "No worker serves this queue right now; your job starts as soon as one does.",
+        Reason.STARTING: "Starting.",
         Reason.WORKERS_BUSY: _place(line),
     }
+    times = None if reason is Reason.NO_WORKERS else eta(line, line.runs, line.workers, pace)
     return _wait(reason, words[reason], line=line, times=times)
+
+
+def paused(line: Line | None = None) -> dict[str, Any]:
+    """The `wait` of any job whose queue is paused: whatever else it waits for, it cannot start before that ends."""
+    return _wait(Reason.QUEUE_PAUSED, "The operator has paused this queue; your job keeps its place.", line=line)
 
 
 def _place(line: Line) -> str:
     if line.more:
         return f"More than {line.position - 1:,} jobs are ahead."
-    return "Starting." if line.position == 1 else f"Number {line.position} in the queue."
+    if line.position == 1:
+        return "You are next: all workers are busy, and the first one that is free takes your job."
+    return f"Number {line.position} in the queue."
 
 
 def at_limit(

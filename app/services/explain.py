@@ -21,7 +21,7 @@ from app.store.users import Account
 def wait(tx: Tx, status: Status, message: Row[Any], policy: Policy, *, now: datetime) -> dict[str, Any] | None:
     """The `wait` of an unfinished job; None when it runs."""
     if status is Status.RETRYING:
-        return waiting.backing_off(message.visible_at)
+        return waiting.paused() if message.paused_at else waiting.backing_off(message.visible_at)
     if status not in (Status.WAITING, Status.QUEUED):
         return None
     stands = line(tx, UUID(message.task_id), now=now)
@@ -38,6 +38,8 @@ def standing(
     pace, step = _learnt(tx, stands, queue, policy, now=now)
     if not (stands.held and account):
         return waiting.ready(stands, pace)
+    if stands.paused:
+        return waiting.paused(stands)
     return waiting.at_limit(stands, _limit(account, policy), account.tier.value, account.runs, pace, step)
 
 

@@ -29,19 +29,24 @@ def line(
     paused: bool = False,
     runs: Runs | None = RUNS,
     more: bool = False,
+    worker_free: bool = False,
 ) -> Line:
-    return Line(position, own, workers, age, paused, runs, more)
+    return Line(position, own, workers, age, paused, runs, more, worker_free=worker_free)
 
 
 @pytest.mark.parametrize(
     ("where", "reason"),
     [
         (line(), Reason.WORKERS_BUSY),
-        (line(workers=0, age=10.0), Reason.WORKERS_BUSY),
+        (line(workers=0, age=10.0), Reason.STARTING),
+        (line(2, workers=0, age=10.0), Reason.WORKERS_BUSY),
+        (line(worker_free=True), Reason.STARTING),
+        (line(2, worker_free=True), Reason.WORKERS_BUSY),
         (line(workers=0, age=10.1), Reason.NO_WORKERS),
         (line(workers=1, age=3600.0), Reason.WORKERS_BUSY),
         (line(paused=True), Reason.QUEUE_PAUSED),
         (line(workers=0, age=99.0, paused=True), Reason.QUEUE_PAUSED),
+        (line(workers=0, paused=True, worker_free=True), Reason.QUEUE_PAUSED),
     ],
 )
 def test_the_reason_a_ready_job_has_not_started(where: Line, reason: Reason) -> None:
@@ -56,10 +61,11 @@ def test_a_busy_queue_tells_the_place_in_numbers_and_in_words() -> None:
     assert (told["eta_low"], told["eta_seconds"], told["eta_high"]) == (3, 10, 16)
 
 
-def test_the_next_one_is_told_that_it_starts() -> None:
-    told = waiting.ready(line(1))
-    assert told["text"] == "Starting."
-    assert told["ahead_of_you"] == 0
+def test_the_first_in_line_is_told_that_it_starts_where_a_worker_is_free_and_that_it_is_next_where_none_is() -> None:
+    starts, waits = waiting.ready(line(1, worker_free=True)), waiting.ready(line(1))
+    assert starts["text"] == "Starting."
+    assert waits["text"] == "You are next: all workers are busy, and the first one that is free takes your job."
+    assert starts["ahead_of_you"] == waits["ahead_of_you"] == 0
 
 
 def test_a_paused_queue_and_one_without_workers_promise_no_time() -> None:

@@ -101,8 +101,48 @@ def test_a_link_signs_in_once_and_only_by_its_button(web: Web) -> None:
 
 
 def test_cookies_are_secure_on_https(web: Web) -> None:
-    answer = web.client.get("/", base_url="https://fairlane.example")
-    assert "Secure" in answer.headers["Set-Cookie"]
+    answer = web.client.get("/", base_url="https://localhost")
+    cookie = answer.headers["Set-Cookie"]
+    assert cookie.startswith("__Host-fairlane=")
+    assert {"Secure", "HttpOnly", "Path=/"} <= set(cookie.split("; "))
+    assert "Domain" not in cookie
+
+
+def test_a_cookie_without_the_prefix_counts_for_nothing_on_https(web: Web) -> None:
+    web.sign_in(web.user())
+    planted = web.client.get_cookie("fairlane")
+    assert planted
+    assert web.client.get("/api/v1/me").status_code == 200
+    victim = web.app.test_client()
+    victim.set_cookie("fairlane", planted.value)
+    assert victim.get("/api/v1/me", base_url="https://localhost").status_code == 401
+    victim.set_cookie("__Host-fairlane", planted.value, secure=True)
+    assert victim.get("/api/v1/me", base_url="https://localhost").status_code == 200
+
+
+def test_nothing_secret_or_personal_is_kept_by_a_cache(web: Web) -> None:
+    web.sign_in(web.user(is_operator=True))
+    job_id = web.submit().json["id"]
+    pages = [
+        "/",
+        "/usage",
+        "/history",
+        "/tokens",
+        "/operator",
+        f"/analyses/{job_id}",
+        "/sign-in?token=secret",
+        "/docs/api",
+    ]
+    api = ["/api/v1/me", "/api/v1/me/tokens", "/api/v1/me/history", "/api/v1/usage", "/api/v1/usage/reservations"]
+    for path in [*pages, *api]:
+        answer = web.client.get(path)
+        assert (answer.status_code, answer.headers["Cache-Control"]) == (200, "no-store"), path
+    made = web.post("/tokens", page="/tokens", name="CI")
+    assert "fl_" in made.text
+    assert made.headers["Cache-Control"] == "no-store"
+    by_api = web.client.post("/api/v1/me/tokens", json={}, headers=web.token())
+    assert by_api.headers["Cache-Control"] == "no-store"
+    assert web.client.get(f"/api/v1/analyses/{job_id}").headers["Cache-Control"] == "private, no-cache"
 
 
 def test_signing_out_ends_the_session_on_the_server(web: Web) -> None:
@@ -151,6 +191,32 @@ def test_an_outdated_result_offers_a_new_one(web: Web) -> None:
     with web.uow.begin() as tx:
         tx.run(text("UPDATE analyses SET parser_version = '0.9'"))
     assert "Outdated" in web.client.get(f"/analyses/{job_id}").text
+
+
+def test_a_git_host_that_does_not_answer_is_told_beside_the_field_which_keeps_what_was_typed(web: Web) -> None:
+    sent = web.post("/analyses", repository="https://github.com/acme/unreachable")
+    assert (sent.status_code, sent.headers["Retry-After"]) == (503, "30")
+    assert 'value="https://github.com/acme/unreachable"' in sent.text
+    assert "The Git host cannot be reached" in sent.text
+
+
+def test_a_held_quota_keeps_what_was_typed_and_says_what_to_do(web: Web) -> None:
+    with web.uow.begin() as tx:
+        tx.run(text("UPDATE subscription_plans SET analyses_per_period = 1 WHERE tier = 'free'"))
+    assert web.post("/analyses", repository="https://github.com/acme/one").status_code == 303
+    refused = web.post("/analyses", repository="https://github.com/acme/two")
+    assert refused.status_code == 402
+    assert 'value="https://github.com/acme/two"' in refused.text
+    assert "cancel one" in refused.text
+
+
+def test_whatever_refuses_a_submission_keeps_what_was_typed(make_web: Callable[..., Web]) -> None:
+    web = make_web(rate_limit_per_minute=1)
+    assert web.post("/analyses", repository="https://github.com/acme/one").status_code == 303
+    refused = web.post("/analyses", repository="https://github.com/acme/two", ref="dev")
+    assert refused.status_code == 429
+    assert 'value="https://github.com/acme/two"' in refused.text
+    assert 'name="ref" value="dev"' in refused.text
 
 
 def test_a_snoozed_job_says_why_it_waits(web: Web) -> None:

@@ -10,7 +10,7 @@ from flask_wtf import CSRFProtect
 from pydantic import BaseModel, ValidationError
 from werkzeug.datastructures import MultiDict
 
-from app.web import auth, problems, show
+from app.web import auth, problems, reads, show
 from app.web.api import api
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -27,6 +27,7 @@ def init(app: APIFlask) -> None:
 
 pages.before_request(auth.identify_person)
 pages.before_request(auth.limit_writes)
+pages.before_request(reads.count_reads)
 
 
 @pages.app_context_processor

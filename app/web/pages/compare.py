@@ -12,6 +12,7 @@ from app.web import auth
 from app.web.changes import changes, comparison
 from app.web.context import utc_now, wired
 from app.web.pages import pages, read
+from app.web.reads import heavy
 from app.web.schemas import ChangesQuery, OtherQuery
 
 
@@ -19,11 +20,12 @@ from app.web.schemas import ChangesQuery, OtherQuery
 def show_comparison(job_id: UUID, other_id: UUID) -> str:
     """What became of the tests from one analysis to the other."""
     asked, viewer, services, now = read(ChangesQuery, request.args), auth.viewer(), wired(), utc_now()
-    found = comparison(compared.sides(services.uow, job_id, other_id, viewer, now=now))
+    with heavy(job_id, other_id):
+        with compared.sides(services.uow, job_id, other_id, viewer, now=now) as sides:
+            found = comparison(sides)
+        sheet = changes(found, asked)
     before, after = (browse.job(services.uow, one, viewer, services.policy, now=now) for one in (job_id, other_id))
-    return render_template(
-        "comparison.html", before=before, after=after, found=found, asked=asked, sheet=changes(found, asked)
-    )
+    return render_template("comparison.html", before=before, after=after, found=found, asked=asked, sheet=sheet)
 
 
 @pages.get("/analyses/<uuid:job_id>/compare")

@@ -9,6 +9,7 @@ from flask import current_app, redirect, render_template, url_for
 from werkzeug.wrappers import Response
 
 from app.errors import Problem
+from app.web import openapi
 from app.web.pages import pages
 
 
@@ -25,8 +26,7 @@ def show_problem(slug: str) -> Response:
 
 
 def _spec() -> dict[str, Any]:
-    spec = cast("APIFlask", current_app).spec
-    return cast("dict[str, Any]", spec)
+    return openapi.document(cast("APIFlask", current_app))
 
 
 def _by_tag() -> dict[str, list[dict[str, Any]]]:

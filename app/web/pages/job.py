@@ -14,13 +14,14 @@ from app.web.context import utc_now, wired
 from app.web.facets import Facets
 from app.web.pages import pages, read
 from app.web.pages.submit import MINE
+from app.web.reads import outlined
 from app.web.schemas import SheetQuery
 
 
 @pages.get("/analyses/<uuid:job_id>")
 def show_job(job_id: UUID) -> str:
     """The job as it is now."""
-    job = browse.job(wired().uow, job_id, auth.viewer(), wired().policy, now=utc_now())
+    job = browse.job(wired().uow, job_id, auth.viewer(), wired().policy, asker=auth.asker(), now=utc_now())
     more = _result(job_id) if job["status"] == "completed" else {}
     final = job["status"] in FINAL
     return render_template("job.html", job=job, final=final, may_cancel=not final and _may_cancel(job_id), **more)
@@ -28,7 +29,9 @@ def show_job(job_id: UUID) -> str:
 
 def _result(job_id: UUID) -> dict[str, Any]:
     asked, viewer, uow, now = read(SheetQuery, request.args), auth.viewer(), wired().uow, utc_now()
-    sheet = sheets.sheet(uow, job_id, viewer, asked.filter(), number=asked.page, now=now)
+    wanted = asked.filter()
+    outline = outlined(job_id, viewer, wanted)
+    sheet = sheets.sheet(uow, job_id, viewer, wanted, outline, number=asked.page, now=now)
     return {
         "sheet": sheet,
         "facets": Facets.of(sheet.tallies),

@@ -8,19 +8,21 @@ from uuid import UUID
 from flask import redirect, render_template, request, session, url_for
 from werkzeug.wrappers import Response
 
-from app.errors import InvalidInput, NotFound, Problem
+from app.errors import Busy, GitHostUnreachable, InvalidInput, NotFound, Problem, QuotaExceeded, TooManyRequests
 from app.services import browse, submit, usage
 from app.services.cancel import cancel
 from app.web import auth
 from app.web.context import utc_now, wired
 from app.web.pages import pages, read
-from app.web.pages.examples import examples
+from app.web.pages.examples import examples, folder_to_fill
 from app.web.schemas import SubmitForm
 from app.web.submission import wanted
 
 RECENT = 5
 REMEMBERED = 50  # jobs of a visitor who has not signed in; the cookie must stay small
 MINE = "mine"
+#: What is about the submission and not about the service: what was typed stays in the form, to be sent again.
+TOLD_BESIDE_THE_FIELD = (InvalidInput, NotFound, QuotaExceeded, GitHostUnreachable, Busy, TooManyRequests)
 
 
 @pages.get("/")
@@ -30,14 +32,18 @@ def home() -> str:
 
 
 @pages.post("/analyses")
-def submit_form() -> Response | tuple[str, int]:
+def submit_form() -> Response | tuple[str, int, dict[str, str]]:
     """Submit, then show the job at its own address."""
     try:
         asked = read(SubmitForm, request.form)
         account = auth.somebody("write")
-        answer = submit.submit(wired().uow, account.user_id, wanted(asked.analysis()), wired().policy, now=utc_now())
-    except (InvalidInput, NotFound) as problem:  # about what was typed: told beside the field
-        return _home(request.form.get("repository", ""), problem), problem.status
+        item = wanted(asked.analysis(), account)
+        answer = submit.submit(wired().uow, account.user_id, item, wired().policy)
+    except TOLD_BESIDE_THE_FIELD as problem:
+        page, headers = _home(request.form.get("repository", ""), problem), {}
+        if problem.retry_after is not None:
+            headers["Retry-After"] = str(problem.retry_after)
+        return page, problem.status, headers
     if account.is_anonymous:
         session[MINE] = [answer.job["id"], *session.get(MINE, [])][:REMEMBERED]
     return redirect(answer.job["links"]["page"], 303)
@@ -61,6 +67,8 @@ def _home(typed: str, problem: Problem | None = None) -> str:
         typed=typed,
         problem=problem,
         examples=examples(services.settings),
+        # whose machine it is may know its folders
+        folder=folder_to_fill(services.settings) if account and account.is_operator else None,
         may_submit=account is not None or services.settings.allow_anonymous,
         hosts=services.settings.allowed_git_hosts,
         **more,

@@ -7,11 +7,14 @@ const states = JSON.parse(card.dataset.states);
 const phases = JSON.parse(card.dataset.phases);
 const POLL_MS = 2000;
 const FINAL = new Set(["completed", "failed", "cancelled"]);
+const find = (name) => card.querySelector(`[data-${name}]`);
 let since = Date.parse(card.dataset.since);
+let began = card.dataset.began;
+let attempt = Number(card.dataset.attempt);
+let reached = Math.max(0, find("progress").position); // of this attempt; -1 while nobody can say how far it is
 let source = null;
 let polling = false;
 
-const find = (name) => card.querySelector(`[data-${name}]`);
 const write = (name, text) => {
   const element = find(name);
   if (element.textContent !== text) element.textContent = text; // a live region speaks on every change
@@ -30,27 +33,35 @@ function show(job) {
   write("wait", wait ? wait.text : "");
   write("eta", wait && wait.eta_low !== null ? `Starts in about ${wait.eta_low} to ${wait.eta_high} s.` : "");
   find("progress").hidden = job.status !== "running";
-  showProgress(job.progress);
+  showProgress(job);
   since = Date.parse(job.started_at || job.submitted_at);
+  began = job.started_at ? "started" : "asked";
   document.title = `${word}: ${card.dataset.name}`;
 }
 
-function showProgress(progress) {
+// The bar never goes back within an attempt: an older answer may come late, and saving has no count of its own.
+function showProgress(job) {
   const bar = find("progress");
-  if (progress && progress.total) {
-    bar.max = progress.total;
-    bar.value = progress.done;
-    write("count", `${progress.done.toLocaleString("en")} of ${progress.total.toLocaleString("en")} files`);
-  } else {
+  if (job.attempt !== attempt) {
+    attempt = job.attempt;
+    reached = 0;
     bar.removeAttribute("value");
     write("count", "");
   }
+  const { phase, done = 0, total = 0 } = job.progress || {};
+  const part = phase === "saving" ? 1 : total ? done / total : 0;
+  if (part < reached || !part) return;
+  reached = part;
+  bar.max = 1;
+  bar.value = part;
+  write("count", phase === "saving" ? "" : `${done.toLocaleString("en")} of ${total.toLocaleString("en")} files`);
 }
 
 function tick() {
   const seconds = Math.max(0, (Date.now() - since) / 1000);
   const text = seconds < 10 ? seconds.toFixed(1) : seconds < 120 ? seconds.toFixed(0) : "";
-  find("elapsed").textContent = text ? `${text} s` : `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`;
+  const span = text ? `${text} s` : `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`;
+  find("elapsed").textContent = `${began} ${span} ago`;
 }
 
 function follow() {

@@ -1,0 +1,318 @@
+"""Every page in every state, with the longest of what people may meet there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from playwright.sync_api import Page
+from sqlalchemy import text
+
+from app.domain.plans import Tier
+from app.services import accounts
+from app.store import analyses
+from app.store.inventories import FileRow
+from tests.web.conftest import Web, a_test, commit_of, file
+
+#: Of an owner and a repository, as long as GitHub allows.
+LONG = "the-service-that-sells-everything-in-the-shop-" + "of_every_merchant_" * 3
+OWNER = "a-company-with-a-long-name-and-a-suffix"
+STATUSES = ("active", "skipped", "todo", "focused", "xfail")
+FRAMEWORKS = ("pytest", "unittest", "playwright", "go-testing", "microsoft.testing", "spock", "jest", "xunit", "catch2")
+MILLIONS = {"tests": 1_234_567, "files": 98_765, "suites": 43_210}
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A state of a page.  build: makes it and gives its address; act: what the person does there, if anything."""
+
+    endpoint: str
+    build: Callable[[Web], str]
+    act: Callable[[Page], object] | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+def submit(repository: str) -> Callable[[Page], object]:
+    """Send the form of the first page."""
+
+    def act(page: Page) -> None:
+        page.fill("#repository", repository)
+        page.click("form.ask button")
+        page.wait_for_load_state()
+
+    return act
+
+
+def long_job(web: Web, headers: dict[str, str] | None = None, **members: Any) -> str:
+    asked = {"repository": f"https://github.com/{OWNER}/{LONG}", "ref": f"feature/{LONG}", **members}
+    job_id: str = web.client.post("/api/v1/analyses", json=asked, headers=headers).json["id"]
+    return job_id
+
+
+def page_of(job_id: str) -> str:
+    return f"/analyses/{job_id}"
+
+
+def signed_in(web: Web, tier: Tier = Tier.FREE, *, is_operator: bool = False) -> accounts.Account:
+    """A person with work in all states."""
+    account = web.user(tier, is_operator=is_operator)
+    web.sign_in(account)
+    header = web.token(account.user_id)
+    web.completed(long_job(web, header))
+    run(web, "UPDATE analyses SET summary = summary || CAST(:sums AS jsonb)", sums=json.dumps(MILLIONS))
+    web.failed(web.submit("failed", header).json["id"])
+    running = web.started(web.submit("running", header).json["id"])
+    with web.uow.begin() as tx:
+        analyses.progress(tx, running, "parsing", 12_345, 98_765)
+    web.started(web.submit("waiting", header).json["id"])
+    return account
+
+
+def home_signed_in(web: Web) -> str:
+    signed_in(web)
+    return "/"
+
+
+def spent(web: Web) -> str:
+    run(web, "UPDATE subscription_plans SET analyses_per_period = 0 WHERE tier = 'free'")
+    return "/"
+
+
+def queued(web: Web) -> str:
+    for number in range(11):
+        web.submit(f"before{number}", web.token())
+    return page_of(long_job(web))
+
+
+def waiting(web: Web) -> str:
+    header = web.token()
+    web.started(web.submit("one", header).json["id"])
+    job_id = long_job(web, header)
+    web.started(job_id)
+    return page_of(job_id)
+
+
+def running(web: Web) -> str:
+    job_id = long_job(web)
+    delivery = web.started(job_id)
+    with web.uow.begin() as tx:
+        analyses.progress(tx, delivery, "parsing", 12_345, 98_765)
+    return page_of(job_id)
+
+
+def rich_files() -> list[FileRow]:
+    """Many of everything, and names without a place to break them."""
+    folder = "packages/a-package-with-a-long-name/src/test/resources/" + "deep/" * 6
+    tests = [
+        a_test(f"test_{number}", line=12_345 + number, framework=framework, suites=("Suite" * 12, "and one in it"))
+        | {"status": status, "kind": "benchmark" if number == 3 else "test", "cases": 1_234, "conditional": True}
+        for number, (framework, status) in enumerate((f, s) for f in FRAMEWORKS for s in STATUSES)
+    ]
+    hints = ("stripe", "Cart.add", *(f"an.imported.module_{number}" for number in range(9)))
+    return [
+        file(folder + "test_" + "very_long_name_" * 8 + ".py", *tests, hints=hints),
+        *(file(f"{'directory_' * 3}{number}/test_a.py", a_test("a", line=1_000)) for number in range(14)),
+        file("tests/many.py", *(a_test(f"test_{number}", line=number) for number in range(1, 901))),
+        file("broken.py", skipped="parse_failed"),
+        file("large_" * 14 + ".js", skipped="too_large"),
+    ]
+
+
+def completed(web: Web) -> str:
+    job_id = long_job(web, ref=None)
+    web.completed(job_id, rich_files())
+    sums = MILLIONS | {"by_directory": {"packages/" + "directory_" * 3: 1_234_000, "tests": 567}}
+    sums |= {"unread": {"Scala": 1_234, "Haskell": 12}}
+    run(web, "UPDATE analyses SET summary = summary || CAST(:sums AS jsonb)", sums=json.dumps(sums))
+    before = long_job(web, ref="v1.0")
+    web.completed(before)
+    run(web, "UPDATE analyses SET completed_at = completed_at - interval '1 day', parser_version = '0.9'")
+    return page_of(job_id)
+
+
+def narrowed(web: Web) -> str:
+    return completed(web) + "?q=nothing+has+this+name&status=active&about=stripe#tests"
+
+
+def without_tests(web: Web) -> str:
+    job_id = long_job(web)
+    web.completed(job_id, [])
+    return page_of(job_id)
+
+
+def failed(web: Web) -> str:
+    job_id = long_job(web)
+    web.failed(job_id, "repository_not_found", f"There is no repository {OWNER}/{LONG}, or nobody may read it.")
+    return page_of(job_id)
+
+
+def cancelled(web: Web) -> str:
+    header = web.token()
+    job_id = long_job(web, header)
+    web.client.delete(f"/api/v1/analyses/{job_id}", headers=header)
+    return page_of(job_id)
+
+
+def sides(web: Web) -> tuple[str, str]:
+    """Two results of one repository with a change of each group."""
+    before, after = long_job(web, ref="one"), long_job(web, ref="two")
+    body = a_test("test_" + "first_name_" * 6, line=1_234) | {"end_line": 1_239}
+    folder = "a-folder/" * 8
+    web.completed(before, [
+        file(folder + "a.py", a_test("test_stays"), a_test("test_goes", line=2), a_test("test_rests", line=3)),
+        file(folder + "moved.py", a_test("test_moves", line=12_345), a_test("test_goes_along", line=12_346)),
+        file("b/old.py", body), file("c/unreadable.py", skipped="too_large"),
+    ])  # fmt: skip
+    web.completed(after, [
+        file(folder + "a.py", a_test("test_stays"), a_test("test_rests", line=3, status="skipped")),
+        file("there/moved.py", a_test("test_moves", line=12_345), a_test("test_goes_along", line=12_346)),
+        file("b/old.py", body | {"name": "test_" + "second_name_" * 6}), file("c/unreadable.py", a_test("x")),
+        file("many.py", *(a_test(f"test_{number}", line=number + 1_000) for number in range(850))),
+    ])  # fmt: skip
+    return before, after
+
+
+def compared(web: Web) -> str:
+    return "/analyses/{}/compare/{}".format(*sides(web))
+
+
+def compared_with_itself(web: Web) -> str:
+    before, _ = sides(web)
+    return f"/analyses/{before}/compare/{before}"
+
+
+def choose_other(web: Web) -> str:
+    return page_of(sides(web)[1]) + "/compare"
+
+
+def no_other(web: Web) -> str:
+    return f"{without_tests(web)}/compare?commit={commit_of('other')}"
+
+
+def history(web: Web) -> str:
+    signed_in(web)
+    return "/history?limit=2"
+
+
+def empty_history(web: Web) -> str:
+    web.sign_in(web.user())
+    return "/history"
+
+
+def usage(web: Web) -> str:
+    account = signed_in(web, Tier.PRO_PLUS)
+    spend = """INSERT INTO usage_events (user_id, event_type, quota_amount, job_id, resource_id, accepted_at, created_at)
+               VALUES (:user_id, 'specview', 240000, gen_random_uuid(), gen_random_uuid(), now(), now()),
+                      (:user_id, 'analysis', 3999, gen_random_uuid(), gen_random_uuid(), now(), now())"""
+    run(web, spend, user_id=account.user_id)
+    return "/usage"
+
+
+def tokens(web: Web) -> str:
+    account = web.user()
+    web.sign_in(account)
+    web.token(account.user_id)
+    return "/tokens"
+
+
+def no_tokens(web: Web) -> str:
+    web.sign_in(web.user())
+    return "/tokens"
+
+
+def new_token(page: Page) -> None:
+    page.fill("[name=name]", LONG[:100])
+    page.click("button.primary")
+    page.wait_for_selector(".secret")
+
+
+def already_in(web: Web) -> str:
+    web.sign_in(web.user())
+    return "/sign-in"
+
+
+def busy(web: Web) -> accounts.Account:
+    """An operator's view on a service at work."""
+    account = signed_in(web, is_operator=True)
+    run(web, "UPDATE users SET email = :email WHERE id = :id", email=f"{LONG}@example.org", id=account.user_id)
+    for tier in Tier:
+        header = web.token(web.user(tier).user_id)
+        web.started(web.submit(f"of-{tier.value}", header).json["id"])
+        for number in range(3):
+            web.submit(f"more-{tier.value}-{number}", header)
+    run(web, "UPDATE kombu_message SET enqueued_at = enqueued_at - interval '12345 seconds'")
+    run(web, "UPDATE kombu_queue SET paused_at = now() WHERE name = 'specview_scheduled'")
+    return account
+
+
+def operator(web: Web) -> str:
+    busy(web)
+    return "/operator"
+
+
+def operator_of_nothing(web: Web) -> str:
+    web.sign_in(web.user(is_operator=True))
+    return "/operator"
+
+
+def user_page(web: Web) -> str:
+    return f"/operator/users/{busy(web).user_id}"
+
+
+def forbidden(web: Web) -> str:
+    web.sign_in(web.user())
+    return "/operator"
+
+
+def home(_: Web) -> str:
+    return "/"
+
+
+def open_all(page: Page) -> None:
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true })")
+
+
+def run(web: Web, statement: str, **parameters: object) -> None:
+    with web.uow.begin() as tx:
+        tx.run(text(statement), **parameters)
+
+
+SCENES = {
+    "home": Scene("pages.home", home),
+    "home with an example": Scene("pages.home", lambda _: "/?repository=" + "psf/requests" * 20),
+    "home that serves members only": Scene("pages.home", home, settings={"allow_anonymous": False}),
+    "home of a person": Scene("pages.home", home_signed_in),
+    "home with a wrong address": Scene("pages.submit_form", home, submit("ftp://<b>x</b>/" + LONG)),
+    "home with the quota spent": Scene("pages.submit_form", spent, submit(f"{OWNER}/shop")),
+    "too many requests": Scene("pages.submit_form", home, submit("a/b"), settings={"rate_limit_per_minute": 0}),
+    "job queued": Scene("pages.show_job", queued),
+    "job waiting": Scene("pages.show_job", waiting),
+    "job running": Scene("pages.show_job", running),
+    "job completed": Scene("pages.show_job", completed, open_all),
+    "job completed, nothing matches": Scene("pages.show_job", narrowed),
+    "job completed without tests": Scene("pages.show_job", without_tests),
+    "job failed": Scene("pages.show_job", failed, open_all),
+    "job cancelled": Scene("pages.show_job", cancelled),
+    "comparison": Scene("pages.show_comparison", compared, open_all),
+    "comparison without a change": Scene("pages.show_comparison", compared_with_itself),
+    "other commits": Scene("pages.choose_other", choose_other),
+    "no other commit": Scene("pages.choose_other", no_other),
+    "history": Scene("pages.show_history", history),
+    "history of nothing": Scene("pages.show_history", empty_history),
+    "usage": Scene("pages.show_usage", usage),
+    "usage of a visitor": Scene("pages.show_usage", lambda _: "/usage"),
+    "tokens, one of them new": Scene("pages.add_token", tokens, new_token),
+    "tokens of a new person": Scene("pages.show_tokens", no_tokens),
+    "sign in": Scene("pages.show_sign_in", lambda _: "/sign-in"),
+    "sign in by a link": Scene("pages.show_sign_in", lambda _: "/sign-in?token=" + "x" * 43),
+    "sign in again": Scene("pages.show_sign_in", already_in),
+    "operator": Scene("pages.show_operator", operator, open_all),
+    "operator of nothing": Scene("pages.show_operator", operator_of_nothing),
+    "operator, a user": Scene("pages.show_user", user_page),
+    "api": Scene("pages.show_api", lambda _: "/docs/api", open_all),
+    "nothing here": Scene("", lambda _: "/nothing"),
+    "not an operator": Scene("pages.show_operator", forbidden),
+    "not signed in": Scene("pages.show_history", lambda _: "/history"),
+}

@@ -1,0 +1,110 @@
+"""Every page in a real browser: read aloud, on a phone, in the dark."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page
+
+from app.web.api.events import LIVE
+from tests.web.browser import chromium, layout, served, violations
+from tests.web.conftest import Web
+from tests.web.scenes import SCENES, running
+
+HEIGHT = 900
+DESKTOP = 1280
+#: The narrowest of each layout: the style sheet has other ones from 56rem and from 40rem down.
+WIDTHS = (897, 641, 320)
+#: A folder for pictures of every page, for somebody to look at, who also sees a usual phone.
+PICTURES = os.environ.get("PICTURES")
+SHOWN = (DESKTOP, *WIDTHS[:2], 390, 320)
+#: Pages that only lead on.
+LEADING_ON = {"pages.show_problem"}
+
+
+@pytest.fixture(scope="module")
+def tab() -> Iterator[Page]:
+    """One for all tests: a new one costs a process, which takes longer than most pages."""
+    with chromium() as browser:
+        tab = browser.new_page()
+        tab.set_default_timeout(100_000)  # ms; how fast the machine is does not matter here
+        yield tab
+
+
+@contextmanager
+def opened(tab: Page, web: Web, path: str) -> Iterator[Page]:
+    """A page as the person sees it whom the test has signed in."""
+    web.app.extensions[LIVE].stream_seconds = 0.0  # no stream outlives its page
+    with served(web.app) as address:
+        tab.context.clear_cookies()
+        if cookie := web.client.get_cookie("fairlane"):
+            tab.context.add_cookies([{"name": cookie.key, "value": cookie.value, "url": address}])
+        tab.emulate_media(color_scheme="light")
+        tab.set_viewport_size({"width": DESKTOP, "height": HEIGHT})
+        tab.goto(address + path)
+        yield tab
+        tab.goto("about:blank")
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_a_page_has_no_violation_and_fits_every_screen(name: str, tab: Page, make_web: Callable[..., Web]) -> None:
+    scene = SCENES[name]
+    web = make_web(**scene.settings)
+    with opened(tab, web, scene.build(web)) as page:
+        if scene.act:
+            scene.act(page)
+        found = [f"light: {one}" for one in violations(page)]
+        for width in SHOWN if PICTURES else WIDTHS:
+            page.set_viewport_size({"width": width, "height": HEIGHT})
+            found += [f"{width} px: {one}" for one in layout(page)]
+            take_picture(page, f"{name} {width}")
+        page.emulate_media(color_scheme="dark")
+        found += [f"dark phone: {one}" for one in violations(page)]
+        take_picture(page, f"{name} dark")
+    assert not found, "\n".join(dict.fromkeys(found))
+
+
+def test_every_page_has_a_scene(web: Web) -> None:
+    rules = web.app.url_map.iter_rules()
+    pages = {rule.endpoint for rule in rules if rule.endpoint.startswith("pages.") and "GET" in rule.methods}
+    assert pages - LEADING_ON - {scene.endpoint for scene in SCENES.values()} == set()
+
+
+def test_what_is_wrong_with_a_page_is_seen(tab: Page) -> None:
+    tab.set_viewport_size({"width": 320, "height": HEIGHT})
+    tab.set_content("""<main><h1>Words</h1><h3>Levels</h3><p style="color: #999">Faint</p>
+        <div style="width: 400px">Wide</div><div style="width: 50px; overflow: hidden"><b>Unbreakable</b></div>
+        <table class="rows"><tr><td style="width: 1em; overflow-wrap: anywhere">1,234,567</td></tr></table></main>""")
+    rules = {one.partition(":")[0] for one in violations(tab)}
+    assert {"color-contrast", "heading-order", "html-has-lang"} <= rules
+    kinds = {one.partition(' "')[0] for one in layout(tab)}
+    assert {"the page is 408 px wide", "outside: div", "cut: div", "broken: 1,234,567 in td"} <= kinds
+
+
+def test_the_bar_of_a_job_never_goes_back_within_an_attempt(tab: Page, web: Web) -> None:
+    with opened(tab, web, running(web)) as page:
+        job = page.evaluate("fetch(card.dataset.job).then(answer => answer.json())")
+
+        def shown(phase: str, done: int, total: int, attempt: int = 1) -> tuple[float, str]:
+            seen = job | {"attempt": attempt, "progress": {"phase": phase, "done": done, "total": total}}
+            page.evaluate("job => show(job)", seen)
+            return page.evaluate("[find('progress').position, find('count').textContent]")
+
+        assert page.evaluate("find('progress').position") == pytest.approx(12_345 / 98_765)
+        assert shown("parsing", 1, 2) == [0.5, "1 of 2 files"]
+        assert shown("fetching", 0, 10_000) == [0.5, "1 of 2 files"]
+        assert shown("fetching", 0, 0) == [0.5, "1 of 2 files"]
+        assert shown("parsing", 7_501, 10_000) == [0.7501, "7,501 of 10,000 files"]
+        assert shown("parsing", 3, 4) == [0.7501, "7,501 of 10,000 files"]
+        assert shown("saving", 0, 0) == [1, ""]
+        assert shown("fetching", 0, 0, attempt=2) == [-1, ""]
+        assert shown("parsing", 1, 4, attempt=2) == [0.25, "1 of 4 files"]
+
+
+def take_picture(page: Page, name: str) -> None:
+    if PICTURES:
+        page.screenshot(path=Path(PICTURES) / f"{name.replace(' ', '-')}.png", full_page=True)
