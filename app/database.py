@@ -1,32 +1,41 @@
-"""Which PostgreSQL the service uses."""
+"""Which PostgreSQL the service uses, and as whom."""
 
 from __future__ import annotations
 
 from sqlalchemy.engine import URL, make_url
 
 from app import embedded
-from app.errors import BadSetting
 from app.settings import Settings
 
 
 def database_url(settings: Settings) -> str:
     """DATABASE_URL, or the URL of the embedded PostgreSQL, started if it is not running.
 
-    Raises: BadSetting for an address of something else; embedded.EmbeddedUnavailable.
+    Raises: embedded.EmbeddedUnavailable.
     """
     if settings.database_url is None:
         return embedded.ensure(settings.home).url
-    return _normalised("DATABASE_URL", settings.database_url)
+    return settings.database_url.get_secret_value()
+
+
+def owner_url(settings: Settings) -> str:
+    """The same database as the owner of its tables: DATABASE_OWNER_URL, or DATABASE_URL where one role is both.
+
+    Raises: embedded.EmbeddedUnavailable.
+    """
+    if settings.database_url is None:
+        return embedded.ensure(settings.home).owner_url
+    return (settings.database_owner_url or settings.database_url).get_secret_value()
 
 
 def direct_url(settings: Settings) -> str | None:
     """DATABASE_DIRECT_URL: PostgreSQL itself, past a pooler; without the password where it is DATABASE_URL's.
 
-    Celery prints the broker's options, and this is one.  Raises: BadSetting.
+    Celery prints the broker's options, and this is one.
     """
     if not settings.database_direct_url:
         return None
-    direct = make_url(_normalised("DATABASE_DIRECT_URL", settings.database_direct_url))
+    direct = make_url(settings.database_direct_url.get_secret_value())
     pooled = make_url(database_url(settings))
     if (direct.username, direct.password) == (pooled.username, pooled.password):
         direct = URL.create(direct.drivername, host=direct.host, port=direct.port, database=direct.database,
@@ -34,8 +43,17 @@ def direct_url(settings: Settings) -> str | None:
     return direct.render_as_string(hide_password=False)
 
 
-def _normalised(name: str, given: str) -> str:
-    url = make_url(given.replace("postgres://", "postgresql://", 1))
-    if url.get_backend_name() != "postgresql":
-        raise BadSetting(f"{name} is for {url.get_backend_name()!r}; allowed is postgresql://…")
-    return url.set(drivername="postgresql+psycopg2").render_as_string(hide_password=False)
+def session_url(settings: Settings) -> str:
+    """As direct_url, with user and password, or DATABASE_URL: for connections of our own that need a session.
+
+    Raises: embedded.EmbeddedUnavailable.
+    """
+    if not settings.database_direct_url:
+        return database_url(settings)
+    direct = make_url(settings.database_direct_url.get_secret_value())
+    pooled = make_url(database_url(settings))
+    if direct.username is None:
+        direct = direct.set(username=pooled.username)
+    if direct.password is None and direct.username == pooled.username:
+        direct = direct.set(password=pooled.password)
+    return direct.render_as_string(hide_password=False)

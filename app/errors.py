@@ -30,6 +30,10 @@ class InvalidInput(Problem):
         self.facts = facts | ({"errors": list(errors)} if errors else {})
 
 
+class UnknownHost(Problem):
+    slug, title, status = "unknown-host", "This service does not answer to that name", 400
+
+
 class Unauthenticated(Problem):
     slug, title, status = "unauthenticated", "Sign in or send a token", 401
 
@@ -54,6 +58,10 @@ class Conflict(Problem):
     slug, title, status = "conflict", "The state of the job does not allow this", 409
 
 
+class TooManyTokens(Conflict):
+    slug, title = "too-many-tokens", "The account has as many tokens as it may have"
+
+
 class IdempotencyInFlight(Conflict):
     slug, title = "idempotency-in-flight", "The first request with this Idempotency-Key is still being answered"
 
@@ -63,7 +71,7 @@ class IdempotencyMismatch(InvalidInput):
 
 
 class QuotaExceeded(Problem):
-    slug, title, status = "quota-exceeded", "The quota of this period is spent", 402
+    slug, title, status = "quota-exceeded", "The quota of this period is spent or reserved", 402
 
 
 class TooManyRequests(Problem):
@@ -72,6 +80,18 @@ class TooManyRequests(Problem):
 
 class Unavailable(Problem):
     slug, title, status = "unavailable", "The database or the queue is away; try again", 503
+
+
+class GitHostUnreachable(Unavailable):
+    slug, title = "git-host-unreachable", "The Git host cannot be reached; try again"
+
+
+class Busy(Problem):
+    slug, title, status = "busy", "Too many requests of this kind at once; try again", 503
+
+
+class TimedOut(Problem):
+    slug, title, status = "timed-out", "The answer took too long to make; ask for less, or try again", 503
 
 
 class BadSetting(Problem):

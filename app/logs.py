@@ -8,6 +8,8 @@ from typing import Any, Literal
 
 import structlog
 
+from app.environment import strangers
+
 SHARED: list[Any] = [
     structlog.contextvars.merge_contextvars,
     structlog.stdlib.add_log_level,
@@ -31,6 +33,8 @@ def configure(log_format: Literal["text", "json"], *, level: int = logging.INFO)
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(formatter)
     logging.basicConfig(handlers=[handler], level=level, force=True)
+    for said in strangers():
+        structlog.get_logger(__name__).warning("unknown_setting", said=said)
 
 
 def _last(log_format: str) -> list[Any]:

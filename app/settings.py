@@ -3,39 +3,30 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
+from app import environment
 from app.domain.fairness import FairnessPolicy, Mode
 from app.domain.plans import Tier
 from app.errors import BadSetting
-
-_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
-
-
-def _duration(raw: object) -> object:
-    """`30s`, `5m`, `1h`, `2d` or seconds; pydantic alone would refuse the short ones."""
-    if isinstance(raw, str):
-        if short := re.fullmatch(r"(\d+(?:\.\d+)?)([smhd]?)", raw.strip()):
-            try:
-                return timedelta(seconds=float(short[1]) * _UNITS[short[2] or "s"])
-            except OverflowError as error:
-                raise ValueError("is longer than any clock counts") from error
-        raise ValueError("allowed are durations as 30s, 5m, 1h or a number of seconds")
-    return raw
-
-
-def _words(raw: object) -> object:
-    return tuple(w for w in re.split(r"[,\s]+", raw.strip().lower()) if w) if isinstance(raw, str) else raw
-
-
-Duration = Annotated[timedelta, BeforeValidator(_duration), Field(ge=timedelta(0))]
-Slots = Annotated[int, Field(ge=1, le=1000)]
+from app.setting_types import (
+    DatabaseAddress,
+    Duration,
+    HostNames,
+    Hosts,
+    Key,
+    Patience,
+    Pause,
+    Seconds,
+    Slots,
+    WebAddress,
+    password,
+)
 
 
 class Settings(BaseModel):
@@ -43,20 +34,17 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    database_url: str | None = None  # none: the embedded PostgreSQL below FAIRLANE_HOME
-    database_direct_url: str | None = None  # for LISTEN and locks behind a transaction pooler
+    database_url: DatabaseAddress | None = None  # none: the embedded PostgreSQL below FAIRLANE_HOME
+    database_owner_url: DatabaseAddress | None = None  # of the tables' owner, for migrations; none: DATABASE_URL
+    database_direct_url: DatabaseAddress | None = None  # for LISTEN and locks behind a transaction pooler
     fairlane_home: Path = Path("~/.local/share/fairlane")
-    secret_key: SecretStr | None = None  # none: made once and kept in FAIRLANE_HOME
+    secret_key: Key | None = None  # none: made once and kept in FAIRLANE_HOME
     default_tier: Tier = Tier.FREE
     allow_anonymous: bool = True
-    allowed_git_hosts: Annotated[tuple[str, ...], BeforeValidator(_words)] = (
-        "github.com",
-        "gitlab.com",
-        "bitbucket.org",
-        "codeberg.org",
-    )
+    allowed_git_hosts: Hosts = ("github.com", "gitlab.com", "bitbucket.org", "codeberg.org")
     local_repos_root: Path | None = None
-    public_url: str | None = None  # how browsers reach the service, for links
+    public_url: WebAddress | None = None  # how browsers reach the service, for links
+    trusted_hosts: HostNames | None = None  # names besides that of PUBLIC_URL
     trust_proxy: bool = False  # take the client's address from X-Forwarded-For
     fairness_enabled: bool = True
     fairness_mode: Literal["enforce", "shadow"] = "enforce"
@@ -64,8 +52,8 @@ class Settings(BaseModel):
     fairness_pro_limit: Slots | None = None
     fairness_pro_plus_limit: Slots | None = None
     fairness_enterprise_limit: Slots | None = None
-    fairness_snooze_duration: Duration = timedelta(seconds=30)
-    fairness_snooze_jitter: Duration = timedelta(seconds=10)
+    fairness_snooze_duration: Pause = timedelta(seconds=30)
+    fairness_snooze_jitter: Pause = timedelta(seconds=10)
     quota_mode: Literal["enforce", "shadow", "off"] = "enforce"
     reservation_ttl: Annotated[Duration, Field(gt=timedelta(0))] = timedelta(hours=1)
     analyzer_queue_priority_workers: Slots = 5
@@ -76,14 +64,24 @@ class Settings(BaseModel):
     specgen_queue_scheduled_workers: Slots = 1
     queue_lending: bool = False  # idle workers of a priority queue take work of the default one
     queue_lending_floor: Slots | None = None  # processes that stay free of it; none: half of them
-    lease_seconds: Annotated[float, Field(ge=1, le=3600)] = 15
-    heartbeat_seconds: Annotated[float, Field(ge=0.2, le=600)] = 3
-    analysis_time_limit: Annotated[Duration, Field(gt=timedelta(0))] = timedelta(minutes=20)
-    git_timeout: Annotated[Duration, Field(gt=timedelta(0))] = timedelta(minutes=10)
-    rate_limit_per_minute: Annotated[int, Field(ge=1)] = 600  # API requests that write, per account or address
+    lease_seconds: Annotated[Seconds, Field(ge=1, le=3600)] = 15
+    heartbeat_seconds: Annotated[Seconds, Field(ge=0.2, le=600)] = 3
+    analysis_time_limit: Patience = timedelta(minutes=20)
+    git_timeout: Patience = timedelta(minutes=10)
+    sandbox: Literal["on", "off"] = "on"  # off: git and parsers run as this very user, with all that it may do
+    shutdown_grace: Annotated[Duration, Field(le=timedelta(seconds=20))] = timedelta(seconds=1)  # of a stop
+    lookup_timeout: Patience = timedelta(seconds=15)  # of all look-ups of a request
+    rate_limit_per_minute: Annotated[int, Field(ge=1, le=1_000_000_000)] = (
+        600  # API requests that write, per account or address
+    )
+    # requests that read, of which large ones count for several
+    read_limit_per_minute: Annotated[int, Field(ge=1, le=1_000_000_000)] = 3000
+    heavy_reads: Annotated[int, Field(ge=1, le=20)] = 2  # of a web process at once, of large results
+    statement_timeout: Annotated[Patience, Field(ge=timedelta(seconds=1))] = timedelta(seconds=10)  # of the web's SQL
+    max_tests: Annotated[int, Field(ge=1, le=1_000_000_000)] = 500_000  # of an analysis
     web_concurrency: Annotated[int, Field(ge=1, le=64)] = 1
     log_format: Literal["text", "json"] = "text"
-    fairlane_url: str = "http://127.0.0.1:8000"  # for the command line as a REST client
+    fairlane_url: WebAddress = "http://127.0.0.1:8000"  # for the command line as a REST client
     fairlane_token: SecretStr | None = None
 
     @property
@@ -111,38 +109,54 @@ class Settings(BaseModel):
 
 def load(environ: Mapping[str, str] | None = None) -> Settings:
     """Read the environment; a `NAME_FILE` twin gives the value in a file.  Raises: BadSetting with every fault."""
-    environ = os.environ if environ is None else environ
-    given: dict[str, str] = {}
-    for field in Settings.model_fields:
-        name = field.upper()
-        if environ.get(name, "") != "":
-            given[field] = environ[name]
-        elif path := environ.get(f"{name}_FILE"):
-            given[field] = _content(f"{name}_FILE", path)
+    given = environment.given(Settings.model_fields, os.environ if environ is None else environ)
     try:
         settings = Settings.model_validate(given)
     except ValidationError as error:
         raise BadSetting("; ".join(_fault(fault, given) for fault in error.errors())) from None
-    if settings.heartbeat_seconds * 3 > settings.lease_seconds:
-        raise BadSetting(
-            f"HEARTBEAT_SECONDS={settings.heartbeat_seconds:g}: allowed is at most a third of "
-            f"LEASE_SECONDS={settings.lease_seconds:g}, so that a lease outlives two renewals that fail"
-        )
+    if faults := [*_misfits(settings)]:
+        raise BadSetting("; ".join(faults))
     return settings
 
 
-def _content(name: str, path: str) -> str:
-    try:
-        return Path(path).read_text(encoding="utf-8").strip()
-    except OSError as error:
-        raise BadSetting(f"{name}={path!r}: {error.strerror}") from error
-    except UnicodeDecodeError:  # its traceback would show the bytes
-        raise BadSetting(f"{name}={path!r}: allowed is a file of UTF-8 text") from None
+def secrets(settings: Settings) -> dict[str, str]:
+    """The secrets in force, by the names of their settings; of an address its password."""
+    found = dict[str, str]()
+    for field, value in settings:
+        if isinstance(value, SecretStr):
+            found[field.upper()] = password(value) if field.endswith("_url") else value.get_secret_value()
+    return {name: secret for name, secret in found.items() if secret}
+
+
+def _misfits(settings: Settings) -> Iterator[str]:
+    """What no value by itself shows: another setting, or the machine, does not go with it."""
+    if settings.heartbeat_seconds * 3 > settings.lease_seconds:
+        yield (
+            f"HEARTBEAT_SECONDS={settings.heartbeat_seconds:g}: allowed is at most a third of "
+            f"LEASE_SECONDS={settings.lease_seconds:g}, so that a lease outlives two renewals that fail"
+        )
+    if settings.database_owner_url and not settings.database_url:
+        yield "DATABASE_OWNER_URL: allowed only with DATABASE_URL, of the application's role"
+    yield from _folder("LOCAL_REPOS_ROOT", settings.local_repos_root, must_exist=True)
+    yield from _folder("FAIRLANE_HOME", settings.home, must_exist=False)
+
+
+def _folder(name: str, path: Path | None, *, must_exist: bool) -> Iterator[str]:
+    if path is None or path.is_dir():
+        return
+    if path.exists():
+        yield f"{name}={str(path)!r}: is no folder"
+    elif must_exist:
+        yield f"{name}={str(path)!r}: there is no such folder"
+    elif not next(above for above in path.parents if above.exists()).is_dir():
+        yield f"{name}={str(path)!r}: cannot be made below a file"
 
 
 def _fault(fault: Mapping[str, object], given: Mapping[str, str]) -> str:
     location = fault["loc"]
     field = str(location[0]) if isinstance(location, tuple) and location else "?"
-    secret = any(word in field for word in ("secret", "token", "key", "url"))
-    shown = "(not shown)" if secret else repr(given.get(field, ""))
-    return f"{field.upper()}={shown}: {str(fault['msg']).removeprefix('Value error, ')}"
+    value = given.get(field, "")
+    secret = "@" in value or "SecretStr" in str(Settings.model_fields[field].annotation)
+    return (
+        f"{field.upper()}={'(not shown)' if secret else repr(value)}: {str(fault['msg']).removeprefix('Value error, ')}"
+    )

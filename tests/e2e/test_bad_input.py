@@ -56,7 +56,7 @@ def test_what_can_be_refused_at_submission_is_refused_there(system: System, tmp_
     assert refused("empty") is InvalidInput
     assert refused("missing") is RepositoryNotFound
     assert refused("plain") is RepositoryNotFound
-    assert refused("outside") is RepositoryNotFound
+    assert refused("outside") is InvalidInput
     assert refused("shop", commit="f" * 40) is CommitNotFound
     assert refused("shop", ref="no-such-branch") is CommitNotFound
 

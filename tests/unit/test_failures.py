@@ -2,8 +2,6 @@
 
 import pytest
 from celery.exceptions import SoftTimeLimitExceeded
-from sqlalchemy.exc import OperationalError
-from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from tasks.base import failure_of
 from tasks.inventory.errors import CODES, InventoryError
@@ -14,8 +12,6 @@ from tasks.inventory.errors import CODES, InventoryError
     [
         (SoftTimeLimitExceeded(), "time_limit", True),
         (MemoryError(), "out_of_memory", True),
-        (OperationalError("SELECT", {}, Exception("server closed the connection")), "database_away", True),
-        (PoolTimeoutError("QueuePool limit"), "database_away", True),
         (ValueError("x"), "internal_error", True),
         (RecursionError(), "internal_error", True),
     ],

@@ -8,11 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from app.database import database_url
 from app.domain.fairness import Mode
 from app.domain.plans import Tier
 from app.domain.queues import ALL_QUEUES
+from app.environment import strangers
 from app.errors import BadSetting
-from app.settings import Settings, load
+from app.settings import Settings, load, secrets
 
 
 def refusal(**environ: str) -> str:
@@ -141,7 +143,12 @@ def test_settings_cannot_be_changed_after_they_were_read() -> None:
 
 @pytest.mark.parametrize("field", sorted(Settings.model_fields))
 def test_every_setting_may_come_from_a_file(field: str, tmp_path: Path) -> None:
-    values = {"default_tier": "pro", "log_format": "json", "quota_mode": "off", "fairness_mode": "shadow"}
+    values = {
+        "default_tier": "pro", "log_format": "json", "quota_mode": "off", "fairness_mode": "shadow", "sandbox": "off",
+        "secret_key": "s" * 16, "local_repos_root": str(tmp_path), "allowed_git_hosts": "git.example.org",
+        **dict.fromkeys(("database_url", "database_owner_url", "database_direct_url"), "postgresql://ann:x@h:1/d"),
+        **dict.fromkeys(("public_url", "fairlane_url"), "https://fairlane.example.org"),
+    }  # fmt: skip
     kind = str(Settings.model_fields[field].annotation)
     given_value = values.get(field) or (
         "false" if "bool" in kind else "20" if "int" in kind or "float" in kind else "7"
@@ -149,16 +156,21 @@ def test_every_setting_may_come_from_a_file(field: str, tmp_path: Path) -> None:
     file = tmp_path / "value"
     file.write_text(f"{given_value}\n", encoding="utf-8")
     environ = {"LEASE_SECONDS": "60"} if field != "lease_seconds" else {}
+    environ |= {"DATABASE_URL": "postgresql://h/d"} if field == "database_owner_url" else {}
     by_name = load(environ | {field.upper(): given_value})
     by_file = load(environ | {f"{field.upper()}_FILE": str(file)})
     assert getattr(by_file, field) == getattr(by_name, field)
     assert by_file == by_name
 
 
-def test_the_variable_itself_wins_over_its_file_unless_it_is_empty(tmp_path: Path) -> None:
+def test_a_setting_that_is_given_twice_is_refused_unless_the_variable_is_empty(tmp_path: Path) -> None:
     file = tmp_path / "tier"
     file.write_text("pro\n", encoding="utf-8")
-    assert load({"DEFAULT_TIER": "enterprise", "DEFAULT_TIER_FILE": str(file)}).default_tier is Tier.ENTERPRISE
+    told = refusal(DEFAULT_TIER="enterprise", DEFAULT_TIER_FILE=str(file), SECRET_KEY="hunter2", SECRET_KEY_FILE="/x")
+    assert told == (
+        "SECRET_KEY and SECRET_KEY_FILE='/x': allowed is one of the two; "
+        f"DEFAULT_TIER and DEFAULT_TIER_FILE={str(file)!r}: allowed is one of the two"
+    )
     assert load({"DEFAULT_TIER": "", "DEFAULT_TIER_FILE": str(file)}).default_tier is Tier.PRO
 
 
@@ -168,12 +180,106 @@ def test_a_file_that_is_missing_or_no_text_is_named(tmp_path: Path) -> None:
     assert refusal(SECRET_KEY_FILE=str(missing)) == f"SECRET_KEY_FILE={str(missing)!r}: No such file or directory"
     assert refusal(SECRET_KEY_FILE=str(tmp_path)) == f"SECRET_KEY_FILE={str(tmp_path)!r}: Is a directory"
     assert refusal(SECRET_KEY_FILE=str(binary)).startswith(f"SECRET_KEY_FILE={str(binary)!r}: ")
+    (empty := tmp_path / "empty").write_text(" \n", encoding="utf-8")
+    assert refusal(SECRET_KEY_FILE=str(empty)) == f"SECRET_KEY_FILE={str(empty)!r}: the file is empty"
 
 
 def test_secrets_are_shown_neither_in_settings_nor_in_faults(tmp_path: Path) -> None:
     file = tmp_path / "key"
     file.write_text("hunter2-in-a-file", encoding="utf-8")
-    settings = load({"SECRET_KEY": "hunter2", "FAIRLANE_TOKEN": "fl_hunter2"})
-    assert "hunter2" not in f"{settings!r} {settings} {load({'SECRET_KEY_FILE': str(file)})!r}"
-    told = refusal(SECRET_KEY_FILE=str(file), DATABASE_URL="postgresql://u:hunter2@h/d", DEFAULT_TIER="gold")
+    url = "postgresql://u:hunter2@h/d"
+    given = {"SECRET_KEY": "hunter2" * 3, "FAIRLANE_TOKEN": "fl_hunter2", "DATABASE_URL": url}
+    settings = load(given | {"DATABASE_OWNER_URL": url, "DATABASE_DIRECT_URL": url})
+    shown = f"{settings!r} {settings} {settings.model_dump()} {load({'SECRET_KEY_FILE': str(file)})!r}"
+    assert "hunter2" not in shown + settings.model_dump_json()
+    assert "hunter2" not in refusal(SECRET_KEY_FILE=str(file), DATABASE_URL=url, DEFAULT_TIER="gold")
+
+
+@pytest.mark.parametrize("name", ["DATABASE_URL", "DATABASE_OWNER_URL", "DATABASE_DIRECT_URL"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "mysql://u:hunter2@h/d", "u:hunter2@h/d", "hunter2", "postgresql://u:hunter2@h:port/d", "http://u:hunter2@h/d",
+        "postgresql://u:hunter2@h:99999/d", "postgresql://u:hunter2@h:0/d", "postgresql+psycopg://u:hunter2@h/d",
+        "postgresql://u:hunter2@[::1/d", "postgresql://u:hun:ter2@h:hunter2/d",
+    ],
+)  # fmt: skip
+def test_an_address_of_no_postgresql_is_refused_without_its_password(name: str, url: str) -> None:
+    told = refusal(**({"DATABASE_URL": "postgresql://h/d"} | {name: url}))
+    assert told.startswith(f"{name}=(not shown): ")
     assert "hunter2" not in told
+    assert "postgresql://" in told or "1 to 65535" in told
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgres://ann:s%40@h:5433/d", "postgresql://ann:s%40@h:5433/d", "postgresql+psycopg2://ann:s%40@h:5433/d",
+        "postgresql://h:5433/d?user=ann&password=s%40",
+    ],
+)  # fmt: skip
+def test_an_address_may_be_written_in_any_way_that_postgresql_knows(url: str) -> None:
+    settings = load({"DATABASE_URL": url})
+    assert database_url(settings) == "postgresql+psycopg2://ann:s%40@h:5433/d"
+    assert secrets(settings) == {"DATABASE_URL": "s@"}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("PUBLIC_URL", "fairlane.example.org"), ("PUBLIC_URL", "ftp://x.org"), ("PUBLIC_URL", "https://"),
+        ("PUBLIC_URL", "https://x.org?a=b"), ("PUBLIC_URL", "https://x.org/#a"), ("PUBLIC_URL", "https://x.org:99999"),
+        ("PUBLIC_URL", "https://x .org"), ("FAIRLANE_URL", "localhost:8000"), ("FAIRLANE_URL", "http://h:port"),
+        ("ALLOWED_GIT_HOSTS", ","), ("ALLOWED_GIT_HOSTS", "https://github.com"), ("ALLOWED_GIT_HOSTS", "*.github.com"),
+        ("ALLOWED_GIT_HOSTS", "github.com/acme"), ("ALLOWED_GIT_HOSTS", "git..org"), ("ALLOWED_GIT_HOSTS", "-x.org"),
+        ("LEASE_SECONDS", "nan"), ("HEARTBEAT_SECONDS", "nan"), ("HEARTBEAT_SECONDS", "inf"),
+        ("FAIRNESS_SNOOZE_DURATION", "nan"), ("FAIRNESS_SNOOZE_DURATION", "365d"), ("FAIRNESS_SNOOZE_JITTER", "2d"),
+        ("RESERVATION_TTL", "1000d"), ("ANALYSIS_TIME_LIMIT", "25h"), ("GIT_TIMEOUT", "0"), ("GIT_TIMEOUT", "300d"),
+        ("RATE_LIMIT_PER_MINUTE", "9" * 12), ("WEB_CONCURRENCY", "10000"), ("QUEUE_LENDING", "sometimes"),
+        ("LOCAL_REPOS_ROOT", "/nowhere/at/all"), ("LOCAL_REPOS_ROOT", __file__), ("FAIRLANE_HOME", __file__),
+        ("FAIRLANE_HOME", f"{__file__}/below"),
+    ],
+)  # fmt: skip
+def test_what_could_not_work_is_refused_at_once_with_its_name_and_value(name: str, value: str) -> None:
+    assert refusal(**{name: value}).startswith(f"{name}={value!r}: ")
+
+
+@pytest.mark.parametrize("name", ["PUBLIC_URL", "FAIRLANE_URL"])
+def test_an_address_with_a_password_is_refused_without_showing_it(name: str) -> None:
+    assert refusal(**{name: "https://ann:hunter2@x.org"}).startswith(f"{name}=(not shown): allowed is an address")
+
+
+def test_a_secret_key_that_can_be_guessed_is_refused() -> None:
+    assert refusal(SECRET_KEY="hunter2") == (
+        "SECRET_KEY=(not shown): allowed are at least 16 characters, as `openssl rand -base64 48` prints"
+    )
+
+
+def test_an_owner_without_an_application_is_refused() -> None:
+    assert refusal(DATABASE_OWNER_URL="postgresql://h/d") == (
+        "DATABASE_OWNER_URL: allowed only with DATABASE_URL, of the application's role"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("FAIRNES_MODE", "FAIRNESS_MODE"), ("FAIRNESS_FREE_LIMITS", "FAIRNESS_FREE_LIMIT"),
+        ("ANALYSER_QUEUE_DEFAULT_WORKERS", "ANALYZER_QUEUE_DEFAULT_WORKERS"), ("DATABASE_URI", "DATABASE_URL"),
+        ("SPECGEN_QUEUE_PRIORITY_WORKER", "SPECGEN_QUEUE_PRIORITY_WORKERS"), ("QUOTA_MODUS", "QUOTA_MODE"),
+        ("FAIRLANE_HOMEE", "FAIRLANE_HOME"), ("LOCAL_REPO_ROOT", "LOCAL_REPOS_ROOT"), ("SECRETKEY", "SECRET_KEY"),
+        ("ALLOW_ANONYMUS", "ALLOW_ANONYMOUS"), ("SECRET_KEYS_FILE", "SECRET_KEY"), ("LLM_API_KEY", None),
+        ("FAIRNESS_UNKNOWN", None), ("DATABASE_HOST", None),
+    ],
+)  # fmt: skip
+def test_a_variable_that_looks_like_a_setting_and_is_none_is_told_with_the_nearest(name: str, near: str | None) -> None:
+    [told] = strangers({name: "1", "PATH": "/bin"})
+    assert told.startswith(f"{name} is no setting")
+    assert near is None or told.endswith(f"did you mean {near}?")
+    assert load({name: "1"}) == load({})
+
+
+def test_variables_of_others_and_of_our_own_tests_are_not_told_of() -> None:
+    others = ("PATH", "HOME", "SECRET", "POSTGRES_PASSWORD", "CELERY_BROKER_URL", "PORT", "LANG", "KEY", "PUBLIC_IP")
+    ours = ("FAIRLANE_TEST_RUN", "FAIRLANE_KILLS", "FAIRLANE_UP", "SECRET_KEY_FILE", "DEFAULT_TIER")
+    assert strangers(dict.fromkeys([*others, *ours], "1") | {"FAIRNES_MODE": ""}) == []
