@@ -1,10 +1,11 @@
 """What beat sends: no user, no slot, each run safe to repeat."""
 
 from dataclasses import asdict
-from datetime import UTC, datetime
 
 import structlog
 
+from app.services import carry
+from app.services import prune as pruning
 from app.services import reconcile as reconciling
 from app.services import reschedule as rescheduling
 from app.services import sweep as sweeping
@@ -23,14 +24,23 @@ FORGOTTEN = {"acks_on_failure": True, "acks_on_timeout": True}
 def sweep() -> None:
     """Drop expired holds; orphans are an alarm."""
     kit = wired()
-    swept = sweeping.sweep(kit.uow, kit.policy, now=datetime.now(UTC))
+    swept = sweeping.sweep(kit.uow, kit.policy, now=kit.uow.now())
+    carry.settle_waiting(kit.uow, kit.policy)
     log.log(30 if swept.orphans or swept.buried else 20, "swept", **swept.counts)
+
+
+@app.task(name="tasks.maintenance.prune", **FORGOTTEN)
+def prune() -> None:
+    """Drop what has expired, and what nobody refers to."""
+    uow = wired().uow
+    log.info("pruned", **pruning.prune(uow, now=uow.now()).counts)
 
 
 @app.task(name="tasks.maintenance.reconcile", **FORGOTTEN)
 def reconcile() -> None:
     """Prove that what completed is what was billed; a difference is a defect."""
-    done = reconciling.reconcile(wired().uow, now=datetime.now(UTC))
+    uow = wired().uow
+    done = reconciling.reconcile(uow, now=uow.now())
     level = 40 if done.differences else 20
     log.log(level, "reconciled", jobs=done.jobs, events=done.events, differences=done.differences[:10])
 
@@ -43,6 +53,6 @@ def reschedule() -> None:
         kit.uow,
         lambda repository: resolve_commit(repository, None, None, kit.settings),
         kit.policy,
-        now=datetime.now(UTC),
+        now=kit.uow.now(),
     )
     log.info("rescheduled", **asdict(done))

@@ -1,6 +1,6 @@
 """Celery beat with its state in PostgreSQL: any number may run, one leads, each slot is sent once."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import structlog
@@ -11,6 +11,7 @@ from sqlalchemy.exc import DBAPIError
 from app.domain.queues import Service, select_queue
 from app.services.tick import Entry, seconds_to_next, tick
 from app.store import schedule
+from tasks.alive import sign_of_beat
 from tasks.wiring import wired
 
 log = structlog.get_logger(__name__)
@@ -36,10 +37,11 @@ class PgScheduler(Scheduler):
 
     def tick(self, *_: Any, **__: Any) -> float:
         """Send what is due when leading; returns seconds to sleep."""
+        sign_of_beat()
         try:
             if not self._leads():
                 return FOLLOWER_SECONDS
-            now = datetime.now(UTC)
+            now = wired().uow.now()
             for entry in self.entries:
                 if tick(wired().uow, entry, now=now):
                     log.info("sent", entry=entry.name)

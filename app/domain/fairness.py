@@ -44,7 +44,12 @@ class FairnessPolicy:
 
         One more than there are slots: the workers hold the limit, by the tier of that moment.
         """
-        return None if self.mode is not Mode.ENFORCE else self.slots(plan, own) + 1
+        return self.slots(plan, own) + 1 if self.holds_back else None
+
+    @property
+    def holds_back(self) -> bool:
+        """Whether a job over the limit waits.  Where not, nothing may stay parked that an earlier setting parked."""
+        return self.mode is Mode.ENFORCE
 
     def snooze_delay(self, roll: float) -> timedelta:
         """30 s plus up to 10 s, so that a herd does not wake at once.  roll: 0 <= roll < 1, drawn by the caller."""

@@ -11,8 +11,15 @@ from app.errors import QuotaExceeded
 from app.services.policy import Policy
 from app.store import events, quota
 from app.store.quota import Sums
-from app.store.unit_of_work import Tx
+from app.store.unit_of_work import Tx, UnitOfWork
 from app.store.users import Account
+
+
+def ask(uow: UnitOfWork, account: Account, event_type: EventType, policy: Policy, *, now: datetime) -> None:
+    """Refuse an account without a unit left before anything is done for it; holds nothing.  Raises: QuotaExceeded."""
+    if policy.quota_mode == "enforce" and account.plan.limit(event_type) is not None:
+        with uow.begin() as tx:
+            check(tx, account, event_type, policy, units=1, now=now)
 
 
 def check(
@@ -40,13 +47,21 @@ def check(
         usage = quota.usage(tx, account.user_id, event_type, period, limit)
     if policy.quota_mode == "enforce" and not usage.admits(units):
         raise QuotaExceeded(
-            f"{usage.used} used and {usage.reserved} reserved of {limit} analyses in this period.",
+            _refusal(usage, units),
             used=usage.used,
             reserved=usage.reserved,
             limit=limit,
             resets_at=period.end.isoformat(),
         )
     return usage
+
+
+def _refusal(usage: Usage, units: int) -> str:
+    """What is spent or held, and what the user can do about it."""
+    sums = f"{usage.used} used and {usage.reserved} reserved of {usage.limit} units in this period."
+    if usage.limit is None or usage.used + units > usage.limit:
+        return f"{sums} Used units come back with the next period."
+    return f"{sums} Jobs under way hold what is left: wait until one ends, or cancel one. Unused units come back."
 
 
 def reserve(

@@ -21,10 +21,14 @@ Checkpoint = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What the engine found.  files: by path, to be read once; summary: totals as in the contract."""
+    """What the engine found.  files: by path, to be read once; summary: totals as in the contract.
+
+    committed_at: when the commit was made, None where Git does not say.
+    """
 
     files: Iterable[FileRow]
     summary: dict[str, Any]
+    committed_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +60,15 @@ def analyse(
     policy: Policy,
     *,
     checkpoint: Checkpoint,
-    clock: Callable[[], datetime],
+    clock: Callable[[], datetime] | None = None,
 ) -> Outcome:
-    """Take the inventory and finish the job.  take: the engine, bound to one commit.  Raises what the engine raises."""
-    taken = take(KnownFacts(uow, policy.parser_version, clock), checkpoint)
+    """Take the inventory and finish the job.  take: the engine, bound to one commit.  Raises what the engine raises.
+
+    clock: None = the database's.
+    """
+    taken = take(KnownFacts(uow, policy.parser_version, clock or uow.now), checkpoint)
     checkpoint("saving", 0, 0)
     listing = save(uow, taken.files, policy)
     checkpoint("saving", len(listing), len(listing))
-    return finish(uow, delivery, user_id, listing, taken.summary, now=clock())
+    now = clock() if clock else None
+    return finish(uow, delivery, user_id, listing, taken.summary, committed_at=taken.committed_at, now=now)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from time import monotonic
 from typing import Any
 
+from app.services.leaks import leaks
 from app.store.audit import TookTooLongError, broken
 from app.store.invariants import ALL, Invariant
+from app.store.invariants.tenants import SECRETS
 from app.store.unit_of_work import UnitOfWork
 
 ROWS = 100
@@ -38,19 +40,32 @@ def audit(
     most: int = ROWS,
     within: timedelta = WITHIN,
     invariants: Sequence[Invariant] = ALL,
+    canaries: Mapping[str, str] | None = None,
 ) -> list[Finding]:
     """Ask each invariant in a short read-only transaction of its own, so that vacuum is held back only briefly.
 
-    since: leaves out what began before; None: everything.  within: of each question.
+    since: leaves out what began before; None: everything.  within: of each question.  canaries: secrets by name that
+    are looked for in every row, whatever its age; None: the rows are not read.
     """
-    return [_ask(uow, invariant, since=since, most=most, within=within) for invariant in invariants]
+    bounds = _Bounds(since, most, within)
+    return [_ask(uow, invariant, bounds, canaries if invariant is SECRETS else None) for invariant in invariants]
 
 
-def _ask(uow: UnitOfWork, invariant: Invariant, *, since: datetime | None, most: int, within: timedelta) -> Finding:
+@dataclass(frozen=True, slots=True)
+class _Bounds:
+    since: datetime | None
+    most: int
+    within: timedelta
+
+
+def _ask(uow: UnitOfWork, invariant: Invariant, bounds: _Bounds, canaries: Mapping[str, str] | None) -> Finding:
     asked, total, rows = monotonic(), 0, list[dict[str, Any]]()
     try:
         with uow.begin() as tx:
-            total, rows = broken(tx, invariant, since=since, most=most, within=within)
+            total, rows = broken(tx, invariant, since=bounds.since, most=bounds.most, within=bounds.within)
+        if canaries is not None:
+            leaking = leaks(uow, canaries, within=bounds.within)
+            total, rows = total + len(leaking), [*rows, *leaking][: bounds.most]
         status = BROKEN if total else HOLDS
     except TookTooLongError:
         status = UNKNOWN

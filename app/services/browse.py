@@ -17,18 +17,37 @@ from app.store.unit_of_work import Tx, UnitOfWork
 from app.store.users import Account
 
 
-def job(uow: UnitOfWork, job_id: UUID, viewer: Account | None, policy: Policy, *, now: datetime) -> dict[str, Any]:
-    """The contract's Job.  Raises: NotFound, also for what the viewer may not see."""
+def job(
+    uow: UnitOfWork,
+    job_id: UUID,
+    viewer: Account | None,
+    policy: Policy,
+    *,
+    asker: UUID | None = None,
+    now: datetime,
+) -> dict[str, Any]:
+    """The contract's Job.  asker: whose bill it tells, where the viewer has no account of a person.
+
+    Raises: NotFound, also for what the viewer may not see.
+    """
+    asker = viewer.user_id if viewer else asker
     with uow.begin() as tx:
         check_visible(tx, job_id, viewer)
-        return describe.job(tx, job_id, policy, now=now)
+        return describe.job(tx, job_id, policy, asker=asker, now=now)
 
 
-def timeline(uow: UnitOfWork, job_id: UUID, viewer: Account | None) -> list[dict[str, Any]]:
-    """Every event of a job: id, at, event, facts.  Raises: NotFound."""
+def timeline(
+    uow: UnitOfWork, job_id: UUID, viewer: Account | None, *, asker: UUID | None = None
+) -> list[dict[str, Any]]:
+    """Every event of a job: id, at, event, facts; without the bill of somebody else.  asker: as of `job`.
+
+    Raises: NotFound.
+    """
+    asker = viewer.user_id if viewer else asker
     with uow.begin() as tx:
-        check_visible(tx, job_id, viewer)
-        return [dict(row) for row in events.timeline(tx, job_id)]
+        accepted = check_visible(tx, job_id, viewer)
+        is_payer = asker is not None and accepted.user_id == asker
+        return [dict(row) for row in events.timeline(tx, job_id, with_bill=is_payer)]
 
 
 def history(
@@ -37,7 +56,7 @@ def history(
     """The user's jobs, newest first, and where the next page starts."""
     with uow.begin() as tx:
         rows = requests.history(tx, user_id, before=before, most=limit + 1)
-        jobs = [describe.job(tx, row.job_id, policy, now=now) for row in rows[:limit]]
+        jobs = [describe.job(tx, row.job_id, policy, asker=user_id, now=now) for row in rows[:limit]]
     return jobs, rows[limit - 1].id if len(rows) > limit else None
 
 
@@ -49,7 +68,8 @@ def repository(uow: UnitOfWork, where: Repository, policy: Policy, *, now: datet
             raise NotFound("No analysis of such a repository")
         codebases.viewed(tx, codebase.codebase_id, now=now)
         newest = [
-            describe.job(tx, row.id, policy, now=now) for row in analyses.newest(tx, codebase.codebase_id, most=20)
+            describe.job(tx, row.id, policy, asker=None, now=now)
+            for row in analyses.newest(tx, codebase.codebase_id, most=20)
         ]
     return {
         "host": codebase.repository.host,

@@ -11,11 +11,11 @@ from sqlalchemy import Row
 from app.domain.lifecycle import FINAL, Status
 from app.domain.queues import Service
 from app.errors import Conflict, Forbidden
-from app.services import describe, end
+from app.services import carry, describe, end
 from app.services.browse import check_visible
 from app.services.policy import Policy
-from app.store import analyses, audit_log, events, messages, quota, requests, users
-from app.store.unit_of_work import Tx, UnitOfWork, retried
+from app.store import analyses, audit_log, carriers, events, messages, quota, requests, users
+from app.store.unit_of_work import OvertakenError, Tx, UnitOfWork, retried
 from app.store.users import Account
 
 
@@ -25,14 +25,13 @@ def cancel(uow: UnitOfWork, job_id: UUID, account: Account, policy: Policy, *, n
 
     A joiner only leaves.  A payer whose job others joined stops paying, and the job goes on for them, billed to nobody;
     when the last of all leaves, it ends.
-    Locks: the payer's users row, then the message.  Raises: NotFound, Forbidden, Conflict when it has ended.
+    Locks: the users rows of payer and carrier, then the message, then the row of who carries it on, if that is free.
+    Raises: NotFound, Forbidden, Conflict when it has ended.
     """
     with uow.begin() as tx:
-        if payer := check_visible(tx, job_id, account).user_id:
-            users.lock(tx, payer)
-        message = messages.lock(tx, job_id)
+        message = _hold(tx, job_id, check_visible(tx, job_id, account))
         accepted = check_visible(tx, job_id, account)  # again: the payer may have left while we waited
-        status = Status(describe.job(tx, job_id, policy, now=now)["status"])
+        status = Status(describe.job(tx, job_id, policy, asker=None, now=now)["status"])
         if status is Status.CANCELLED:
             return
         role = requests.role(tx, job_id, account.user_id)
@@ -43,21 +42,30 @@ def cancel(uow: UnitOfWork, job_id: UUID, account: Account, policy: Policy, *, n
         if status in FINAL or message is None:
             raise Conflict(f"The job is {status} already")
         if not account.is_operator and _leaves(tx, accepted, account, now=now):
+            if message.user_id == str(account.user_id):  # what somebody gave up is nobody's right any more
+                carry.settle(tx, job_id, policy)
             return
         _end(tx, job_id, message, started=analyses.find(tx, job_id) is not None, now=now)
+
+
+def _hold(tx: Tx, job_id: UUID, accepted: Row[Any] | None) -> Row[Any] | None:
+    """Hold payer and carrier, then the message.  Raises: OvertakenError when the job was moved meanwhile."""
+    seen = carriers.seen(tx, job_id)
+    users.hold_all(tx, {who for who in (accepted and accepted.user_id, seen and seen.carrier) if who})
+    message = messages.lock(tx, job_id)
+    if message and not (seen and message.user_id == (seen.carrier and str(seen.carrier))):
+        raise OvertakenError
+    return message
 
 
 @retried
 def revoke(uow: UnitOfWork, job_id: UUID, *, actor: str, now: datetime) -> bool:
     """End a job for all who asked, on behalf of an operator at a worker's console; False when it has ended.
 
-    Locks: the payer's users row, then the message.
+    Locks: the users rows of payer and carrier, then the message.
     """
     with uow.begin() as tx:
-        accepted = requests.accepted(tx, job_id)
-        if accepted and accepted.user_id:
-            users.lock(tx, accepted.user_id)
-        message = messages.lock(tx, job_id)
+        message = _hold(tx, job_id, requests.accepted(tx, job_id))
         if message is None or message.cancel_requested_at is not None:
             return False
         audit_log.add(tx, actor, "job.revoke", str(job_id))

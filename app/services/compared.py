@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -25,21 +26,28 @@ class File(NamedTuple):
 
 
 class Sides(NamedTuple):
-    """Files of two analyses, by path, without those that are alike; unchanged: how many tests are in these."""
+    """Files of two analyses, without those that are alike, each to be read once, one side after the other.
 
-    before: list[File]
-    after: list[File]
+    unchanged: how many tests are in files that are alike.
+    """
+
+    before: Iterator[File]
+    after: Iterator[File]
     unchanged: int
 
 
-def sides(uow: UnitOfWork, job_id: UUID, other_id: UUID, viewer: Account | None, *, now: datetime) -> Sides:
-    """Two analyses as far as they differ.  Raises: NotFound, Conflict while one of them is not completed."""
+@contextmanager
+def sides(uow: UnitOfWork, job_id: UUID, other_id: UUID, viewer: Account | None, *, now: datetime) -> Iterator[Sides]:
+    """Two analyses as far as they differ, to be read inside.
+
+    Raises: NotFound, Conflict while one of them is not completed.
+    """
     with uow.begin() as tx:
         for one in (job_id, other_id):
             check_completed(tx, one, viewer, now=now)
-        before, after = results.different(tx, job_id, other_id), results.different(tx, other_id, job_id)
         unchanged = results.same(tx, job_id, other_id)
-    return Sides([_file(row) for row in before], [_file(row) for row in after], unchanged)
+        before, after = (map(_file, results.different(tx, *pair)) for pair in ((job_id, other_id), (other_id, job_id)))
+        yield Sides(before, after, unchanged)
 
 
 def _file(row: Row[Any]) -> File:

@@ -25,8 +25,11 @@ FINISHED = frozenset({"completed", "failed", "cancelled"})
 _HELD = {"snooze": Status.WAITING, "parked": Status.WAITING, "retry": Status.RETRYING}
 
 
-def job(tx: Tx, job_id: UUID, policy: Policy, *, now: datetime) -> dict[str, Any]:
-    """The contract's Job.  Raises: NotFound."""
+def job(tx: Tx, job_id: UUID, policy: Policy, *, asker: UUID | None, now: datetime) -> dict[str, Any]:
+    """The contract's Job.  asker: the account that reads it; what others are billed is told to nobody (docs/adr/0033).
+
+    Raises: NotFound.
+    """
     accepted = requests.accepted(tx, job_id)
     if accepted is None:
         raise NotFound("No such job")
@@ -45,7 +48,7 @@ def job(tx: Tx, job_id: UUID, policy: Policy, *, now: datetime) -> dict[str, Any
         "wait": explain.wait(tx, status, message, policy, now=now) if message else None,
         "progress": record.progress if record and status is Status.RUNNING else None,
         "error": _error(record) if status is Status.FAILED else None,
-        "billed": completed and quota.is_billed(tx, job_id),
+        "billed": completed and quota.is_billed(tx, job_id, asker),
         "parser_version": record.parser_version if record else None,
         "outdated": bool(record and completed and record.parser_version != policy.parser_version),
         "summary": record.summary if record and completed else None,

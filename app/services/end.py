@@ -14,16 +14,21 @@ from app.store.messages import Held
 from app.store.unit_of_work import Tx
 from app.store.users import Account
 
+#: Messages of one user that one transaction makes ready, so that it holds the user's row for milliseconds only.
+RELEASED_AT_ONCE = 1_000
 
-def hold(tx: Tx, delivery: Delivery, user_id: UUID | None) -> Held | None:
-    """Hold the user and then the message, in one round trip; None when the lease is lost.  Locks: both."""
-    if user_id:
-        users.hold(tx, user_id)
-    return messages.fence(tx, delivery, user_id)
+
+def hold(tx: Tx, delivery: Delivery, user_id: UUID | None, *, now: datetime | None) -> Held | None:
+    """Hold the carrier and the payer, then the message, in one round trip; None when the lease is lost.  Locks: them.
+
+    user_id: who pays, None for the schedule; now: the instant of the step, None = by the database.
+    """
+    messages.hold_users(tx, delivery, user_id)
+    return messages.fence(tx, delivery, user_id, now=now)
 
 
 def leave(tx: Tx, delivery: Delivery, service: Service, held: Held, *, now: datetime) -> None:
-    """Free the slot, and wake the user's oldest waiting job to the place that is theirs by what their jobs took."""
+    """Free the slot, and wake the carrier's oldest waiting job to the place that is theirs by what their jobs took."""
     slots.release(tx, delivery)
     if account := held.account:
         if held.taken_at:
@@ -35,6 +40,12 @@ def wake(tx: Tx, account: Account, service: Service, *, most: int = 1) -> None:
     """Make the user's oldest waiting jobs ready; with none left, nothing more is held back.  Locks: those messages."""
     own = fairness.step(account.tier, account.run_seconds)
     messages.wake(tx, account.user_id, service, most=most, step=own)
+
+
+def release(tx: Tx, account: Account, service: Service) -> int:
+    """Make ready what waits for a slot of the user, where no limit is enforced; how many.  Locks: those messages."""
+    own = fairness.step(account.tier, account.run_seconds)
+    return messages.wake_many(tx, account.user_id, service, most=RELEASED_AT_ONCE, step=own)
 
 
 def fill(tx: Tx, account: Account, policy: FairnessPolicy) -> None:

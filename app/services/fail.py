@@ -23,17 +23,18 @@ def fail(
     *,
     retry: Reschedule,
     roll: float,
-    now: datetime,
+    now: datetime | None = None,
 ) -> Outcome:
     """Spend the attempt: back off while attempts are left and the failure may pass; the reservation stays till the end.
 
-    Locks: users row, then the message.  Returns: RETRY, FAILED, CANCELLED or STALE.
+    Locks: the users rows of carrier and payer, then the message.  Returns: RETRY, FAILED, CANCELLED or STALE.
     """
     policy = RETRIES[service]
     with uow.begin() as tx:
-        held = end.hold(tx, delivery, user_id)
+        held = end.hold(tx, delivery, user_id, now=now)
         if held is None:
             return Outcome.STALE
+        now = held.now
         if held.cancelled:
             return end.cancel(tx, delivery, service, held, now=now)
         if not failure.retryable or delivery.attempt >= policy.max_attempts:
@@ -47,10 +48,12 @@ def fail(
 
 
 @retried
-def stop(uow: UnitOfWork, delivery: Delivery, service: Service, user_id: UUID | None, *, now: datetime) -> Outcome:
+def stop(
+    uow: UnitOfWork, delivery: Delivery, service: Service, user_id: UUID | None, *, now: datetime | None = None
+) -> Outcome:
     """End a running job whose cancellation somebody asked for.  Returns: CANCELLED or STALE."""
     with uow.begin() as tx:
-        held = end.hold(tx, delivery, user_id)
+        held = end.hold(tx, delivery, user_id, now=now)
         if held is None:
             return Outcome.STALE
-        return end.cancel(tx, delivery, service, held, now=now)
+        return end.cancel(tx, delivery, service, held, now=held.now)

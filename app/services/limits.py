@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from app.domain.plans import Plan, Tier
+from app.domain.queues import Service
 from app.errors import Conflict, InvalidInput, NotFound
 from app.services import end
 from app.services.policy import Policy
@@ -72,6 +73,29 @@ def change_user_limit(uow: UnitOfWork, user_id: UUID, slots: int | None, policy:
         after = users.find(tx, user_id) or before
         end.fill(tx, after, policy.fairness)
         return after
+
+
+def release_held(uow: UnitOfWork, policy: Policy) -> int:
+    """Where limits do not hold jobs back (any more), make ready whatever waits for a slot; how many jobs that were.
+
+    Locks: one users row at a time, then the messages it wakes.
+    """
+    if policy.fairness.holds_back:
+        return 0
+    with uow.begin() as tx:
+        waiting = users.all_waiting(tx)
+    return sum(_released(uow, user_id, service) for user_id in waiting for service in Service)
+
+
+def _released(uow: UnitOfWork, user_id: UUID, service: Service) -> int:
+    released = 0
+    while True:
+        with uow.begin() as tx:
+            account = users.lock(tx, user_id)
+            woken = end.release(tx, account, service) if account else 0
+        released += woken
+        if woken < end.RELEASED_AT_ONCE:
+            return released
 
 
 def _told(plan: Plan, policy: Policy) -> TierLimit:

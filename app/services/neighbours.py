@@ -19,7 +19,7 @@ MOST = 50
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A completed analysis of another commit.  is_older: it was completed before the one it is a neighbour of."""
+    """A completed analysis of another commit.  is_older: made before the commit whose neighbour it is."""
 
     job_id: UUID
     commit: str
@@ -30,10 +30,10 @@ class Neighbour:
 
 
 def previous(uow: UnitOfWork, job_id: UUID, viewer: Account | None, *, now: datetime) -> Neighbour | None:
-    """The last one before.  Raises: NotFound, Conflict while the analysis is not completed."""
+    """That of the last commit before.  Raises: NotFound, Conflict while the analysis is not completed."""
     with uow.begin() as tx:
         record = check_completed(tx, job_id, viewer, now=now)
-        rows = _others(tx, record, viewer, before=record.completed_at, most=1)
+        rows = _others(tx, record, viewer, before=record.ordered_at, most=1)
     return _neighbour(rows[0], record) if rows else None
 
 
@@ -53,5 +53,5 @@ def _others(tx: Tx, record: Row[Any], viewer: Account | None, **narrowed: Any) -
 
 
 def _neighbour(row: Row[Any], record: Row[Any]) -> Neighbour:
-    is_older = row.completed_at < record.completed_at
+    is_older = (row.ordered_at, row.completed_at) < (record.ordered_at, record.completed_at)
     return Neighbour(row.id, row.commit_sha, row.ref, row.completed_at, row.total_tests, is_older)

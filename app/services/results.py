@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import base64
 import binascii
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 from uuid import UUID
 
 from sqlalchemy import Row
@@ -23,11 +24,17 @@ PAGE, MOST = 100, 1000  # rows of a page: by default, at most
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """rows: tests by path and line; next: cursor of the page after; total: rows of all pages, -1 when not counted."""
+    """rows: tests by path and line; next: cursor of the page after."""
 
     rows: list[dict[str, Any]]
     next: str | None
-    total: int
+
+
+class Within(Protocol):
+    """What knows where the tests of a filter are (app/services/outline.py)."""
+
+    def behind(self, file: int, most: int) -> Sequence[int]:
+        """Ordinals of the files that hold the next `most` tests."""
 
 
 def page(
@@ -38,23 +45,33 @@ def page(
     *,
     cursor: str | None = None,
     limit: int = PAGE,
-    counted: bool = True,
+    within: Within | None = None,
     now: datetime,
 ) -> Page:
-    """One page of tests.  counted: False saves reading the whole result for its total.
+    """One page of tests.  within: says which files hold it; without, files are read until it is full.
 
     Raises: NotFound, Conflict while the analysis is not completed, InvalidInput for a broken cursor.
     """
+    after = _read_cursor(cursor)
     with uow.begin() as tx:
         check_completed(tx, job_id, viewer, now=now)
-        rows = results.page(tx, job_id, wanted, after=_read_cursor(cursor), most=limit + 1)
-        total = results.count(tx, job_id, wanted) if counted else -1
+        if within is None:
+            rows = results.page(tx, job_id, wanted, after=after, most=limit + 1)
+        else:
+            rows = results.part(tx, job_id, wanted, within.behind(after[0], limit + 1), after=after, most=limit + 1)
     last = rows[limit - 1] if len(rows) > limit else None
     return Page(
         [{"file": row.path, **row.test} for row in rows[:limit]],
         _cursor(last.ordinal, last.position) if last else None,
-        total,
     )
+
+
+def size(uow: UnitOfWork, job_id: UUID, viewer: Account | None) -> int:
+    """Tests of a completed analysis; 0 while there are none.  Raises: NotFound for what the viewer may not see."""
+    with uow.begin() as tx:
+        check_visible(tx, job_id, viewer)
+        record = analyses.find(tx, job_id)
+    return record.total_tests or 0 if record else 0
 
 
 def check_completed(tx: Tx, job_id: UUID, viewer: Account | None, *, now: datetime) -> Row[Any]:
@@ -69,7 +86,7 @@ def check_completed(tx: Tx, job_id: UUID, viewer: Account | None, *, now: dateti
 
 @dataclass(frozen=True, slots=True)
 class FilePage:
-    """items: file, framework, tests (how many), skipped, hints; next, total: as of Page."""
+    """items: file, framework, tests (how many), skipped, hints; next: as of Page; total: of all pages."""
 
     items: list[dict[str, Any]]
     next: str | None

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row
-
+from app.services.outline import Outline, Tally
 from app.services.results import check_completed
 from app.store import results
 from app.store.results import TestFilter
@@ -33,7 +33,7 @@ class Sheet:
     """One sheet under a filter.
 
     number, of: which sheet of how many; before: tests on those before it; total: tests on all of them;
-    tallies: rows framework, status, kind, conditional, tests (of all), matching (under the filter);
+    tallies: how many there are of each sort;
     skipped: rows path, reason of files that could not be read.
     """
 
@@ -42,7 +42,7 @@ class Sheet:
     of: int
     before: int
     total: int
-    tallies: list[Row[Any]]
+    tallies: Sequence[Tally]
     skipped: list[dict[str, Any]]
 
     @property
@@ -52,20 +52,29 @@ class Sheet:
 
 
 def sheet(
-    uow: UnitOfWork, job_id: UUID, viewer: Account | None, wanted: TestFilter, *, number: int = 1, now: datetime
+    uow: UnitOfWork,
+    job_id: UUID,
+    viewer: Account | None,
+    wanted: TestFilter,
+    outline: Outline,
+    *,
+    number: int = 1,
+    now: datetime,
 ) -> Sheet:
-    """The sheet of this number; the last one where there are not so many.  Raises: NotFound, Conflict."""
+    """The sheet of this number; the last one where there are not so many.  outline: of this result and filter.
+
+    Raises: NotFound, Conflict.
+    """
+    of = max(1, -(-outline.total // SIZE))
+    before = (min(number, of) - 1) * SIZE
+    part = outline.part(before, SIZE)
     with uow.begin() as tx:
         check_completed(tx, job_id, viewer, now=now)
-        tallies = results.tallies(tx, job_id, wanted)
-        total = sum(row.matching for row in tallies)
-        of = max(1, -(-total // SIZE))
-        before = (min(number, of) - 1) * SIZE
-        rows = results.sheet(tx, job_id, wanted, before=before, most=SIZE)
+        rows = results.part(tx, job_id, wanted, part.files, skip=part.skip, most=SIZE)
         hints = results.hints(tx, job_id, [row.ordinal for row in rows])
         skipped = [dict(row) for row in results.skipped(tx, job_id)]
     files = [
         FileOnSheet(path, hints[path], [row.test for row in tests])
         for path, tests in groupby(rows, lambda row: row.path)
     ]
-    return Sheet(files, before // SIZE + 1, of, before, total, tallies, skipped)
+    return Sheet(files, before // SIZE + 1, of, before, outline.total, outline.tallies, skipped)

@@ -9,9 +9,9 @@ from uuid import UUID
 from app.domain.fairness import FairnessPolicy, Mode, step
 from app.domain.lifecycle import RETRIES, WORKER_LOST, Delivery, Outcome
 from app.domain.queues import Service
-from app.services import end
+from app.services import carry, end
 from app.services.policy import Policy
-from app.store import analyses, events, messages, slots
+from app.store import analyses, carriers, events, messages, slots
 from app.store.unit_of_work import Tx, UnitOfWork, retried
 from app.store.users import Account
 
@@ -31,25 +31,29 @@ def start(
     *,
     snooze: Snooze,
     roll: float,
-    now: datetime,
+    now: datetime | None = None,
 ) -> Outcome:
     """Take a slot and start the record in one commit, or snooze in one commit.
 
-    user_id None: a system job, which bypasses the limit.  Locks: users row, then the message.
+    user_id: who pays, None for the schedule; a job that nobody carries bypasses the limit; now: None = by the database.
+    Locks: the users rows of carrier and payer, then the message.
     Returns: STARTED, SNOOZED, STALE, CANCELLED, or FAILED when every attempt was lost.
     """
     with uow.begin() as tx:
         # a finish of this user must not free a slot between our count and our snooze: it would wake nobody
-        held = end.hold(tx, delivery, user_id)
+        held = end.hold(tx, delivery, user_id, now=now)
         if held is None:
             return Outcome.STALE
-        account = held.account
-        if held.cancelled or (user_id and account is None):
+        account, now = held.account, held.now
+        if held.cancelled or held.gone:
             return end.cancel(tx, delivery, service, held, now=now)
         if delivery.attempt > RETRIES[service].max_attempts:
             return end.fail(tx, delivery, service, held, WORKER_LOST, now=now)
         if account and not _admitted(tx, delivery, service, account, policy, now=now):
-            return _snooze(tx, delivery, account, policy, snooze, roll)
+            outcome = _snooze(tx, delivery, account, policy, snooze, roll)
+            if carriers.is_stray(tx, delivery.job_id, account.user_id):  # nobody waits in a line whose user left
+                carry.settle(tx, delivery.job_id, policy)
+            return outcome
         return _begin(tx, delivery, service, account, policy, now=now)
 
 
@@ -113,7 +117,13 @@ def _begin(
 
 
 def _fill(tx: Tx, account: Account, service: Service, policy: Policy) -> None:
-    """Should the user have another free slot and nothing ready to take it, wake one: a limit was raised."""
+    """Should the user have another free slot and nothing ready to take it, wake one: a limit was raised.
+
+    Where limits hold nothing back, whatever an earlier setting parked is released.
+    """
+    if not policy.fairness.holds_back:
+        end.release(tx, account, service)
+        return
     limit = policy.fairness.slots(account.plan, account.slot_limit)
     if limit > 1:
         own = step(account.tier, account.run_seconds)

@@ -12,15 +12,15 @@ from app.domain.queues import Service, select_queue
 from app.domain.repositories import Repository
 from app.domain.waiting import Line
 from app.errors import IdempotencyInFlight, IdempotencyMismatch, NotFound
-from app.services import admit, describe, explain
+from app.services import admit, carry, describe, explain
 from app.services.policy import Policy
-from app.store import codebases, events, idempotency, messages, requests
+from app.store import analyses, codebases, events, idempotency, messages, requests
 from app.store.codebases import Codebase
 from app.store.idempotency import Stored
 from app.store.line import place
 from app.store.looks import Standing, look
 from app.store.requests import Request
-from app.store.unit_of_work import AlreadyQueuedError, JobMessage, Tx, UnitOfWork, retried
+from app.store.unit_of_work import AlreadyQueuedError, JobMessage, OvertakenError, Tx, UnitOfWork, retried
 from app.store.users import Account
 
 ANALYSE = "tasks.analysis.analyse"
@@ -31,12 +31,16 @@ ACCEPTED, KNOWN = 202, 200
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What somebody asks for: the commit is resolved already.  retry: start again although the last run failed."""
+    """What somebody asks for: the commit is resolved already.
+
+    retry: start again although the last run failed; default_branch: what HEAD is, where it was looked up.
+    """
 
     repository: Repository
     commit: str
     ref: str | None = None
     retry: bool = False
+    default_branch: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +60,12 @@ def submit(
     policy: Policy,
     *,
     key: tuple[str, bytes] | None = None,
-    now: datetime,
+    now: datetime | None = None,
 ) -> Answer:
     """Reserve one analysis and enqueue it, join the one under way, or point at the one that is there.
 
     key: Idempotency-Key and the fingerprint of the request; the answer is stored in this very transaction.
+    now: None = by the database.
     Locks: users row.  Raises: QuotaExceeded, IdempotencyInFlight, IdempotencyMismatch, NotFound.
     """
     with uow.begin() as tx:
@@ -68,6 +73,7 @@ def submit(
         found = look(
             tx, user_id, key[0] if key else None, wanted.repository, wanted.commit, policy.parser_version, now=now
         )
+        now = found.now
         if not found.claimed:
             raise IdempotencyInFlight(retry_after=1)
         if key and (stored := _same(found.stored, key[1])):
@@ -87,12 +93,16 @@ def accept(tx: Tx, account: Account, found: Standing, wanted: Wanted, policy: Po
     """
     codebase = found.codebase or codebases.add(tx, wanted.repository, now=now)
     codebases.asked_for(tx, codebase, now=now)
+    if wanted.default_branch:
+        codebases.has_default_branch(tx, codebase.codebase_id, wanted.default_branch)
     if found.running:
         return _join_or_look_again(tx, found.running, account, codebase, wanted, policy, now=now)
     # a failure stays visible until somebody says "retry": polling must not start it again
     if known := found.completed or (None if wanted.retry else found.failed):
+        if not analyses.hold(tx, known):  # pruned since we looked
+            raise OvertakenError
         requests.add(tx, _request(known, "cached", account, codebase, wanted, now=now))
-        return Answer(KNOWN, describe.job(tx, known, policy, now=now))
+        return Answer(KNOWN, describe.job(tx, known, policy, asker=account.user_id, now=now))
     seen = admit.check(tx, account, ANALYSIS, policy, units=1, sums=found.sums, now=now)
     request = _request(uuid4(), "payer", account, codebase, wanted, now=now)
     try:
@@ -133,7 +143,7 @@ def _join_or_look_again(
         found = look(tx, account.user_id, None, wanted.repository, wanted.commit, policy.parser_version, now=now)
         return accept(tx, account, found.standing, wanted, policy, now=now)
     _join(tx, running, account, codebase, wanted, policy, now=now)
-    return Answer(ACCEPTED, describe.job(tx, running, policy, now=now))
+    return Answer(ACCEPTED, describe.job(tx, running, policy, asker=account.user_id, now=now))
 
 
 def stored_answer(tx: Tx, user_id: UUID, key: str, fingerprint: bytes) -> Stored | None:
@@ -193,9 +203,11 @@ def _join(
             admitted = admit.reserve(tx, account, ANALYSIS, job_id, seen, policy, units=1, now=now)
             requests.take_back(tx, job_id, account.user_id)
             events.add(tx, job_id, "payer_came_back", quota=admitted)
+            carry.joined(tx, job_id, account, policy)
     elif not requests.asked(tx, job_id, account.user_id):
         requests.add(tx, _request(job_id, "joined", account, codebase, wanted, now=now))
         events.add(tx, job_id, "joined")
+        carry.joined(tx, job_id, account, policy)
 
 
 def _request(

@@ -12,6 +12,7 @@ from app.errors import InvalidInput, NotFound, Problem
 from app.services.policy import Policy
 from app.services.submit import Answer, Wanted, accept, claimed_answer
 from app.store import idempotency
+from app.store.clock import instant
 from app.store.idempotency import Stored
 from app.store.looks import look
 from app.store.unit_of_work import Tx, UnitOfWork, retried
@@ -41,12 +42,13 @@ def submit_batch(
     *,
     atomic: bool,
     key: tuple[str, bytes] | None = None,
-    now: datetime,
+    now: datetime | None = None,
 ) -> BatchAnswer:
     """Accept each item, or say why not; atomic: all or none.  An item may be refused already by its address.
 
-    key: as of submit; the whole answer is kept.  Locks: users row, then repositories and messages in the order of their
-    keys, so that two batches with the same repositories cannot deadlock.
+    key, now: as of submit; the whole answer is kept.
+    Locks: users row, then repositories and messages in the order of their keys, so that two batches with the same
+    repositories cannot deadlock.
     Raises: NotFound, IdempotencyInFlight, IdempotencyMismatch, and with `atomic` the first item's Problem.
     """
     if atomic:
@@ -54,6 +56,7 @@ def submit_batch(
     with uow.begin() as tx:
         if key and (stored := claimed_answer(tx, user_id, *key)):
             return BatchAnswer(stored.status, stored.body, replayed=True)
+        now = instant(tx, now)
         outcomes = _accept_each(tx, user_id, items, policy, now=now)
         if atomic:
             _refuse_first(outcomes)  # leaving the transaction by an exception undoes all of it

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -12,7 +10,9 @@ from uuid import UUID
 from app.domain.lifecycle import Failure
 from app.domain.queues import Service
 from app.services import end
+from app.services.paced import in_batches
 from app.services.policy import Policy
+from app.services.rehearsal import step
 from app.store import (
     accounts,
     analyses,
@@ -53,30 +53,26 @@ class Swept:
         return {kind: getattr(self, kind) for kind in ("extended", "buried", "orphans", "slots", "pruned")}
 
 
-class _RehearsedError(Exception):
-    """Undoes a transaction that was only tried."""
-
-
 def sweep(uow: UnitOfWork, policy: Policy, *, now: datetime, dry_run: bool = False) -> Swept:
     """One round; every step is a transaction of its own, so a stop between two loses nothing.
 
     dry_run: each is rolled back, so what is told is what a round would do.  Locks: the rows it drops or pushes on,
     never waiting for a step that holds one.
     """
-    with _step(uow, dry_run=dry_run) as tx:
-        extended = quota.extend_living(tx, now=now, ttl=policy.reservation_ttl)
-    with _step(uow, dry_run=dry_run) as tx:
+    ttl = policy.reservation_ttl
+    extended = in_batches(uow, lambda *at: quota.extend_living(*at, now=now, ttl=ttl), dry_run=dry_run)
+    with step(uow, dry_run=dry_run) as tx:
         buried = _bury(tx, policy, now=now)
-    with _step(uow, dry_run=dry_run) as tx:
+    with step(uow, dry_run=dry_run) as tx:
         orphans = quota.sweep(tx, now=now)
         for orphan in orphans:
             events.add(tx, UUID(str(orphan["job_id"])), "reservation_orphaned", amount=orphan["reserved_amount"])
-    with _step(uow, dry_run=dry_run) as tx:
+    with step(uow, dry_run=dry_run) as tx:
         freed = slots.sweep(tx)
         for slot in freed:
             if account := users.find(tx, slot["user_id"]):
                 end.wake(tx, account, Service(slot["service"]))
-    with _step(uow, dry_run=dry_run) as tx:
+    with step(uow, dry_run=dry_run) as tx:
         pruned = idempotency.prune(tx, before=now - KEYS_LIVE) + accounts.prune(tx, now=now) + rates.prune(tx)
         pruned += schedule.prune(tx, before=now - SLOTS_LIVE)
     rows = {"buried": buried, "orphans": orphans, "slots": freed}
@@ -87,14 +83,6 @@ def orphans(uow: UnitOfWork) -> int:
     """How many orphans all rounds have found: it only grows, whichever process counts."""
     with uow.begin() as tx:
         return events.orphans(tx)
-
-
-@contextmanager
-def _step(uow: UnitOfWork, *, dry_run: bool) -> Iterator[Tx]:
-    with suppress(_RehearsedError), uow.begin() as tx:
-        yield tx
-        if dry_run:
-            raise _RehearsedError
 
 
 def _bury(tx: Tx, policy: Policy, *, now: datetime) -> list[dict[str, Any]]:

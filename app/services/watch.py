@@ -22,8 +22,13 @@ def pulses(uow: UnitOfWork, job_ids: Collection[UUID]) -> dict[UUID, Pulse]:
         return {row.job_id: (row.event_id, row.status, row.progress) for row in stored_pulses.of(tx, job_ids)}
 
 
-def snapshot(uow: UnitOfWork, job_id: UUID, policy: Policy, *, now: datetime) -> tuple[int, dict[str, Any]]:
-    """The id of a job's newest event and the job; the caller has checked who may see it.  Raises: NotFound."""
+def snapshot(
+    uow: UnitOfWork, job_id: UUID, policy: Policy, *, asker: UUID | None = None, now: datetime
+) -> tuple[int, dict[str, Any]]:
+    """The id of a job's newest event, and the job; the caller has checked who may see it.
+
+    asker: whose bill it tells, None where many read the same answer.  Raises: NotFound.
+    """
     with uow.begin() as tx:
         newest = stored_pulses.of(tx, [job_id])[0].event_id
-        return int(newest or 0), describe.job(tx, job_id, policy, now=now)
+        return int(newest or 0), describe.job(tx, job_id, policy, asker=asker, now=now)

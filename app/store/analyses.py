@@ -12,9 +12,13 @@ from sqlalchemy import Row, text
 from app.domain.lifecycle import Delivery, Failure, RecordStatus
 from app.store.unit_of_work import Tx
 
+#: Of a longer history the end is looked at.
+FOUND = 500
+
 _COLUMNS = """
     id, codebase_id, commit_sha, status, parser_version, attempt, started_at, completed_at, error_code,
-    error_message, error_retryable, total_tests, summary, progress
+    error_message, error_retryable, total_tests, summary, progress,
+    coalesce(committed_at, completed_at) AS ordered_at
 """
 _FIND = text(f"SELECT {_COLUMNS} FROM analyses WHERE id = :id")
 _COMPLETED = text(f"""
@@ -22,24 +26,42 @@ _COMPLETED = text(f"""
      WHERE codebase_id = :codebase_id AND commit_sha = :commit_sha AND status = 'completed'
        AND (CAST(:parser_version AS text) IS NULL OR parser_version = :parser_version)
      ORDER BY completed_at DESC LIMIT 1""")
+# A commit is of the default branch when somebody asked for it by that name, or for HEAD.  Where nobody did, all count.
+_ON_DEFAULT_BRANCH = """
+    EXISTS (SELECT FROM analysis_requests d WHERE d.job_id = a.id AND d.ref = c.default_branch) AS on_default_branch"""
 _NEWEST = text(f"""
-    SELECT {_COLUMNS} FROM analyses WHERE codebase_id = :codebase_id AND status = 'completed'
-     ORDER BY completed_at DESC LIMIT :most""")
+    WITH found AS MATERIALIZED (
+        SELECT a.id, coalesce(a.committed_at, a.completed_at) AS at, a.completed_at AS ended_at, {_ON_DEFAULT_BRANCH}
+          FROM analyses a JOIN codebases c ON c.id = a.codebase_id
+         WHERE a.codebase_id = :codebase_id AND a.status = 'completed'
+         ORDER BY 2 DESC, 3 DESC LIMIT {FOUND}),
+    chosen AS (
+        SELECT * FROM found WHERE on_default_branch OR NOT EXISTS (SELECT FROM found WHERE on_default_branch)
+         ORDER BY at DESC, ended_at DESC LIMIT :most)
+    SELECT {_COLUMNS} FROM chosen JOIN analyses USING (id) ORDER BY at DESC, ended_at DESC""")
 # Of a private repository only what the viewer asked for; of one commit the newest; of a long history the end.
-_OTHERS = text("""
-    WITH found AS (
-        SELECT a.id, a.commit_sha, a.parser_version, a.completed_at, a.total_tests, r.ref
+_OTHERS = text(f"""
+    WITH found AS MATERIALIZED (
+        SELECT a.id, a.commit_sha, a.parser_version, a.completed_at, a.total_tests, r.ref,
+               coalesce(a.committed_at, a.completed_at) AS ordered_at, {_ON_DEFAULT_BRANCH}
           FROM analyses a
           JOIN codebases c ON c.id = a.codebase_id
           JOIN analysis_requests r ON r.job_id = a.id AND r.role = 'payer'
          WHERE a.codebase_id = :codebase_id AND a.status = 'completed' AND a.commit_sha <> :commit_sha
            AND starts_with(a.commit_sha, :prefix)
-           AND (CAST(:before AS timestamptz) IS NULL OR a.completed_at < :before)
+           AND (CAST(:before AS timestamptz) IS NULL OR coalesce(a.committed_at, a.completed_at) < :before)
            AND (NOT c.is_private OR :sees_all OR EXISTS (
                 SELECT FROM analysis_requests m WHERE m.job_id = a.id AND m.user_id = :user_id AND m.role <> 'left'))
-         ORDER BY a.completed_at DESC LIMIT 500),
-    newest AS (SELECT DISTINCT ON (commit_sha) * FROM found ORDER BY commit_sha, completed_at DESC)
-    SELECT * FROM newest ORDER BY completed_at DESC LIMIT :most""")
+         ORDER BY coalesce(a.committed_at, a.completed_at) DESC LIMIT {FOUND}),
+    newest AS (SELECT DISTINCT ON (commit_sha) * FROM found ORDER BY commit_sha, completed_at DESC),
+    record AS (
+        SELECT {_ON_DEFAULT_BRANCH} FROM analyses a JOIN codebases c ON c.id = a.codebase_id WHERE a.id = :id)
+    SELECT newest.* FROM newest CROSS JOIN record
+     WHERE NOT (CAST(:before AS timestamptz) IS NOT NULL AND record.on_default_branch
+                AND NOT newest.on_default_branch
+                AND EXISTS (SELECT FROM newest WHERE on_default_branch))
+     ORDER BY newest.ordered_at DESC, newest.completed_at DESC LIMIT :most""")
+_HOLD = text("SELECT 1 FROM analyses WHERE id = :id FOR KEY SHARE")
 _START = text("""
     INSERT INTO analyses (id, codebase_id, commit_sha, status, parser_version, attempt, started_at)
     SELECT job_id, codebase_id, commit_sha, 'running', :parser_version, :attempt, :now
@@ -54,6 +76,7 @@ _PROGRESS = text("""
        AND EXISTS (SELECT FROM kombu_message WHERE task_id = :task_id AND lease_token = :lease_token)""")
 _COMPLETE = text("""
     UPDATE analyses SET status = 'completed', completed_at = :now, total_tests = :total_tests,
+           committed_at = :committed_at,
            summary = CAST(:summary AS jsonb), progress = NULL
      WHERE id = :id AND status = 'running'""")
 _END = text("""
@@ -73,7 +96,7 @@ def completed(tx: Tx, codebase_id: UUID, commit: str, parser_version: str | None
 
 
 def newest(tx: Tx, codebase_id: UUID, *, most: int = 1) -> list[Row[Any]]:
-    """Completed analyses of a repository, newest first."""
+    """Completed analyses of the default branch, newest commit first; of any commit where that branch is not known."""
     return list(tx.run(_NEWEST, codebase_id=codebase_id, most=most).all())
 
 
@@ -87,13 +110,14 @@ def others(
     before: datetime | None = None,
     most: int,
 ) -> list[Row[Any]]:
-    """Completed analyses of other commits of a record's repository that this user may see, newest first.
+    """Completed analyses of other commits of a record's repository that this user may see, newest commit first.
 
-    rows: id, commit_sha, parser_version, completed_at, total_tests, ref.  prefix: how the commit id begins;
-    before: completed by then.
+    rows: id, commit_sha, parser_version, completed_at, total_tests, ref, ordered_at.  prefix: how the commit id begins;
+    before: committed by then, on the default branch where the record is.
     """
     found = tx.run(
         _OTHERS,
+        id=record.id,
         codebase_id=record.codebase_id,
         commit_sha=record.commit_sha,
         user_id=user_id,
@@ -103,6 +127,14 @@ def others(
         most=most,
     )
     return list(found.all())
+
+
+def hold(tx: Tx, analysis_id: UUID) -> bool:
+    """Keep a record from being pruned before this transaction ends; False when it is gone.
+
+    Locks: the record for its key only, so that nothing but pruning waits for it.
+    """
+    return tx.run(_HOLD, id=analysis_id).one_or_none() is not None
 
 
 def start(tx: Tx, analysis_id: UUID, *, parser_version: str, attempt: int, now: datetime) -> bool:
@@ -122,10 +154,21 @@ def progress(tx: Tx, delivery: Delivery, phase: str, done: int, total: int) -> N
     )
 
 
-def complete(tx: Tx, analysis_id: UUID, *, total_tests: int, summary: dict[str, Any], now: datetime) -> bool:
-    """End the record with its totals; False when it had ended already.  Raises IntegrityError on I7's index."""
-    done = tx.run(_COMPLETE, id=analysis_id, total_tests=total_tests, summary=json.dumps(summary), now=now)
-    return done.rowcount > 0
+def complete(
+    tx: Tx,
+    analysis_id: UUID,
+    *,
+    total_tests: int,
+    summary: dict[str, Any],
+    committed_at: datetime | None = None,
+    now: datetime,
+) -> bool:
+    """End the record with its totals; False when it had ended already.  Raises IntegrityError on I7's index.
+
+    committed_at: when its commit was made, None where Git does not say.
+    """
+    totals = {"total_tests": total_tests, "summary": json.dumps(summary), "committed_at": committed_at}
+    return tx.run(_COMPLETE, id=analysis_id, now=now, **totals).rowcount > 0
 
 
 def fail(tx: Tx, analysis_id: UUID, failure: Failure, *, now: datetime) -> bool:

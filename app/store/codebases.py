@@ -36,6 +36,8 @@ _ADD = text("""
 _VIEWED = text("""
     UPDATE codebases SET last_viewed_at = :now
      WHERE id = :id AND (last_viewed_at IS NULL OR last_viewed_at < :now - CAST(:fresh AS interval))""")
+_DEFAULT_BRANCH = text("""
+    UPDATE codebases SET default_branch = :name WHERE id = :id AND default_branch IS DISTINCT FROM :name""")
 _CHECKED = text("UPDATE codebases SET checked_at = :now WHERE id = :id")
 # last_ended_at: the newest end of any analysis; failures: since the last completed one
 _CANDIDATES = text("""
@@ -73,6 +75,11 @@ def asked_for(tx: Tx, codebase: Codebase, *, now: datetime) -> None:
     """
     if codebase.last_viewed_at is None or codebase.last_viewed_at < now - FRESH:
         viewed(tx, codebase.codebase_id, now=now)
+
+
+def has_default_branch(tx: Tx, codebase_id: UUID, name: str) -> None:
+    """Note what HEAD is.  Locks: the row, if that has changed."""
+    tx.write(_DEFAULT_BRANCH, id=codebase_id, name=name)
 
 
 def viewed(tx: Tx, codebase_id: UUID, *, now: datetime) -> None:

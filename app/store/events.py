@@ -15,7 +15,9 @@ _COMPLETED = text("""
     SELECT :job_id, 'completed', CAST(:facts AS jsonb) || jsonb_build_object(
                'billed', coalesce((SELECT sum(quota_amount) FROM usage_events WHERE job_id = :job_id), 0))""")
 # whoever sees the job reads this; how much of a quota is used is the payer's own business, and the audit's
-_LIST = text("SELECT id, at, event, facts - 'quota' AS facts FROM job_events WHERE job_id = :job_id ORDER BY id")
+_LIST = text("""
+    SELECT id, at, event, facts - 'quota' - CASE WHEN :with_bill THEN '' ELSE 'billed' END AS facts
+      FROM job_events WHERE job_id = :job_id ORDER BY id""")
 
 _COUNT = text("SELECT count(*) FROM job_events WHERE job_id = :job_id AND event = :event")
 
@@ -32,9 +34,12 @@ def completed(tx: Tx, job_id: UUID, **facts: object) -> None:
     tx.write(_COMPLETED, job_id=job_id, facts=json.dumps(facts))
 
 
-def timeline(tx: Tx, job_id: UUID) -> list[RowMapping]:
-    """rows: id, at, event, facts (without the payer's quota); in the order they happened."""
-    return list(tx.run(_LIST, job_id=job_id).mappings())
+def timeline(tx: Tx, job_id: UUID, *, with_bill: bool) -> list[RowMapping]:
+    """rows: id, at, event, facts (without the payer's quota); in the order they happened.
+
+    with_bill: with the units that were billed, which is the payer's own business.
+    """
+    return list(tx.run(_LIST, job_id=job_id, with_bill=with_bill).mappings())
 
 
 def count(tx: Tx, job_id: UUID, event: str) -> int:

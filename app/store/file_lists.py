@@ -26,7 +26,17 @@ class FileList(NamedTuple):
     files: tuple[Written, ...]
 
 
-_KNOWN = text("SELECT digest FROM file_lists WHERE digest = ANY (CAST(:digests AS bytea[]))")
+# A list that no analysis has yet must outlive the job that stored it: pruning leaves alone what was used within a day.
+# To note it once an hour is enough, and writes next to nothing.  One that is being dropped is waited for, and is new.
+_KNOWN = text("""
+    WITH stale AS (
+        SELECT id FROM file_lists
+         WHERE digest = ANY (CAST(:digests AS bytea[])) AND used_at < now() - interval '1 hour'
+         ORDER BY digest FOR NO KEY UPDATE),
+    used AS (UPDATE file_lists l SET used_at = now() FROM stale WHERE l.id = stale.id RETURNING l.digest)
+    SELECT digest FROM file_lists
+     WHERE digest = ANY (CAST(:digests AS bytea[])) AND used_at >= now() - interval '1 hour'
+    UNION ALL SELECT digest FROM used""")
 _STORE = text("""
     WITH new AS (
         INSERT INTO file_lists (digest, size)
@@ -81,7 +91,10 @@ def _list(files: Sequence[Written], parser_version: str) -> FileList:
 
 
 def store(tx: Tx, given: Sequence[FileList], parser_version: str) -> None:
-    """Keep lists that are new, and the tests of their files.  Nobody sees them before `attach`."""
+    """Keep lists that are new, and the tests of their files.  Nobody sees them before `attach`.
+
+    Locks: lists that were not used within the hour.  Raises: OvertakenError when tests of a file were pruned meanwhile.
+    """
     known = {bytes(row.digest) for row in tx.run(_KNOWN, digests=[one.digest for one in given])}
     new = list({one.digest: one for one in given if one.digest not in known}.values())
     if not new:

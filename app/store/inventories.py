@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Row, text
 
-from app.store.unit_of_work import Tx
+from app.store.unit_of_work import OvertakenError, Tx
 
 #: NUL as JSON writes it; after a backslash that is itself escaped the same letters are plain text.
 _NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
@@ -72,6 +72,13 @@ _STORE_FILES = text("""
      ORDER BY blob_id, digest
     ON CONFLICT DO NOTHING""")
 
+# Pruning drops tests of files that are in no list: held until the list is there, those that were there stay.
+_HOLD_FILES = text("""
+    SELECT i.id FROM file_inventories i
+      JOIN unnest(CAST(:blob_ids AS text[]), CAST(:digests AS bytea[])) AS f(blob_id, digest)
+        ON i.blob_id = f.blob_id AND i.digest = f.digest
+     WHERE i.parser_version = :parser_version ORDER BY i.blob_id, i.digest FOR KEY SHARE OF i""")
+
 
 def load_facts(tx: Tx, keys: Sequence[tuple[str, str]], parser_version: str) -> list[Row[Any]]:
     """rows: blob_id, language, facts; unknown keys are left out.  keys: (blob_id, language)."""
@@ -109,18 +116,24 @@ def written(file: FileRow) -> Written:
 
 
 def store_files(tx: Tx, files: Iterable[Written], parser_version: str) -> None:
-    """Keep the tests of files by content."""
+    """Keep the tests of files by content.
+
+    Locks: those that are there, for their key, until the caller's list refers to them.  Raises: OvertakenError when one
+    was pruned between its insert, which found it there, and its lock.
+    """
     read = {(f.blob_id, f.digest): f for f in files if f.skipped is None}
-    tx.run(
+    key = {"blob_ids": [blob_id for blob_id, _ in read], "digests": [digest for _, digest in read]}
+    tx.write(
         _STORE_FILES,
-        blob_ids=[blob_id for blob_id, _ in read],
-        digests=[digest for _, digest in read],
         frameworks=[f.framework for f in read.values()],
         tests=[f.tests for f in read.values()],
         totals=[f.counted for f in read.values()],
         hints=[f.hints for f in read.values()],
         parser_version=parser_version,
+        **key,
     )
+    if tx.run(_HOLD_FILES, parser_version=parser_version, **key).rowcount < len(read):
+        raise OvertakenError
 
 
 def _json(value: object) -> str:

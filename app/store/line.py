@@ -9,6 +9,7 @@ from uuid import UUID
 from sqlalchemy import Row, text
 
 from app.domain.waiting import Line, Runs
+from app.store.messages import CHANNEL
 from app.store.unit_of_work import OvertakenError, Tx
 
 #: Counting stops there: past that nobody reads the difference.
@@ -16,10 +17,19 @@ MOST = 1_000
 #: In the answer to an accept, which must not cost more the more jobs wait: 0.4 ms for 1,000.
 MOST_AT_ONCE = 100
 
+# A node that sleeps on a queue holds this lock, as a publisher has to know too: it has a process to spare.  Looked up
+# for the first in line only; two keys of an advisory lock are shown as object ids.
+_WORKER_FREE = f"""
+    l.ahead = 0 AND NOT l.held AND EXISTS (
+        SELECT FROM pg_locks k JOIN kombu_message m ON m.task_id = :task_id
+         WHERE k.locktype = 'advisory' AND k.granted AND k.objid::bigint = m.queue_id AND k.objsubid = 2
+           AND k.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+           AND k.classid::bigint = hashtext('{CHANNEL} asleep')::bigint & 4294967295) AS worker_free"""
 # the function is in migration 0011
-_LINE = text("SELECT * FROM analysis_line(:task_id, :most)")
-_PLACE = text("""
-    SELECT l.*, (SELECT id FROM analyses
+_LINE = text(f"SELECT l.*, {_WORKER_FREE} FROM analysis_line(:task_id, :most) AS l")
+_PLACE = text(f"""
+    SELECT l.*, {_WORKER_FREE},
+           (SELECT id FROM analyses
                   WHERE codebase_id = :codebase_id AND commit_sha = :commit_sha AND parser_version = :parser_version
                     AND status = 'completed') AS completed
       FROM analysis_line(:task_id, :most) AS l""")
@@ -56,4 +66,5 @@ def _line(row: Row[Any], now: datetime, most: int) -> Line | None:
         more=row.ahead >= most,
         held=row.held,
         taken=int(row.taken),
+        worker_free=bool(row.worker_free),
     )

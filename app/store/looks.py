@@ -10,6 +10,7 @@ from sqlalchemy import text
 
 from app.domain.periods import Period
 from app.domain.repositories import Repository
+from app.store.clock import INSTANT
 from app.store.codebases import Codebase, codebase_of
 from app.store.idempotency import Stored, stored_of
 from app.store.quota import Sums
@@ -36,6 +37,7 @@ class Standing:
 class Look:
     """claimed: whether ours is the only request with this key; stored: its answer of before; account: None = gone.
 
+    now: the instant of the accept.
     With a twin at work, or with an answer of before, the rest is not looked up and nothing is locked.
     """
 
@@ -43,11 +45,13 @@ class Look:
     stored: Stored | None
     account: Account | None
     standing: Standing
+    now: datetime
 
 
 # the function is in migration 0012
-_LOOK = text("""
-    SELECT * FROM accept_look(:user_id, :key, :host, :owner, :name, :commit_sha, :unique_key, :parser_version, :now)""")
+_LOOK = text(f"""
+    SELECT found.*, clock.now FROM (SELECT {INSTANT} AS now) AS clock, LATERAL accept_look(
+               :user_id, :key, :host, :owner, :name, :commit_sha, :unique_key, :parser_version, clock.now) AS found""")
 
 
 def look(
@@ -58,9 +62,9 @@ def look(
     commit: str,
     parser_version: str,
     *,
-    now: datetime,
+    now: datetime | None = None,
 ) -> Look:
-    """Claim the key, hold the user, and look up plan and commit.
+    """Claim the key, hold the user, and look up plan and commit.  now: None = by the database.
 
     Locks: the key's advisory lock, if it is free; then the users row.  Each part is read after the lock before it.
     """
@@ -83,4 +87,5 @@ def look(
         stored=stored_of(row.fingerprint, row.answer_status, row.answer_body),
         account=account_of(row) if row.user_id else None,
         standing=Standing(codebase, row.running, row.completed, row.failed, sums),
+        now=row.now,
     )

@@ -11,17 +11,27 @@ from sqlalchemy import Row, text
 
 from app.domain.lifecycle import Delivery
 from app.domain.queues import Service
+from app.store.clock import INSTANT
 from app.store.unit_of_work import Tx
 from app.store.users import ACCOUNT, Account, account_of
 
 #: Where the broker's nodes listen; a contract test holds it to tasks.broker's.
 CHANNEL = "kombu_message"
 
+# The carrier is the message's, not the task's argument, which says who pays: others may have joined, and a place is the
+# best that any of them has a right to (docs/adr/0046).
+_CARRIER = "coalesce(CAST(m.user_id AS uuid), CAST(:user_id AS uuid))"
+_USERS = text("""
+    SELECT 1 FROM users WHERE id = ANY (ARRAY[CAST(:user_id AS uuid), (
+        SELECT CAST(m.user_id AS uuid) FROM kombu_message m
+         WHERE m.task_id = :task_id AND m.lease_token = :lease_token)])
+     ORDER BY id FOR UPDATE""")
 _FENCE = text(f"""
     SELECT m.cancel_requested_at IS NOT NULL AS cancelled, {ACCOUNT},
-           (SELECT taken_at FROM execution_slots WHERE job_id = CAST(:job_id AS uuid)) AS taken_at
+           (SELECT taken_at FROM execution_slots WHERE job_id = CAST(:job_id AS uuid)) AS taken_at, {INSTANT} AS now,
+           {_CARRIER} AS carrier
       FROM kombu_message m
-      LEFT JOIN users u ON u.id = :user_id
+      LEFT JOIN users u ON u.id = {_CARRIER}
       LEFT JOIN user_subscriptions s ON s.user_id = u.id AND s.status = 'active'
       LEFT JOIN subscription_plans p ON p.tier = coalesce(s.tier, 'free')
      WHERE m.task_id = :task_id AND m.lease_token = :lease_token FOR UPDATE OF m""")
@@ -102,23 +112,41 @@ _MOVE = (
 class Held:
     """A message that we hold.
 
-    cancelled: somebody asked for its end; account: its user, None when there is none; taken_at: when the job took the
-    slot it has.
+    cancelled: somebody asked for its end; account: its carrier's, None when there is none; gone: there was one, whose
+    account is deleted; taken_at: when the job took the slot it has; now: the instant of this step.
     """
 
     cancelled: bool
     account: Account | None
     taken_at: datetime | None
+    now: datetime
+    gone: bool = False
 
 
-def fence(tx: Tx, delivery: Delivery, user_id: UUID | None) -> Held | None:
+def hold_users(tx: Tx, delivery: Delivery, user_id: UUID | None) -> None:
+    """Hold carrier and payer of a job, so that neither account changes, nor a count of theirs.  user_id: who pays.
+
+    Locks: their users rows, in the order of their ids, before the message.  The carrier is read before its row is held,
+    which is sound: only a message that no worker holds changes its carrier, so under this very lease it stays; and if
+    the lease is lost, the fence finds nothing.
+    """
+    tx.write(_USERS, task_id=str(delivery.job_id), lease_token=delivery.lease_token, user_id=user_id)
+
+
+def fence(tx: Tx, delivery: Delivery, user_id: UUID | None, *, now: datetime | None = None) -> Held | None:
     """Hold the message under this very lease, or learn that the lease is lost: None = zombie, write nothing.
 
-    Locks: the message row; the caller holds the users row, so that the account cannot change meanwhile.
+    user_id: who pays, None for the schedule; now: None = by the database.
+    Locks: the message row; the caller holds the users rows.
     """
     job_id, token = delivery.job_id, delivery.lease_token
-    row = tx.run(_FENCE, job_id=job_id, task_id=str(job_id), lease_token=token, user_id=user_id).one_or_none()
-    return None if row is None else Held(row.cancelled, account_of(row) if row.user_id else None, row.taken_at)
+    of_lease = {"task_id": str(job_id), "lease_token": token, "user_id": user_id}
+    row = tx.run(_FENCE, job_id=job_id, now=now, **of_lease).one_or_none()
+    if row is None:
+        return None
+    account = account_of(row) if row.user_id else None
+    gone = row.carrier is not None and account is None
+    return Held(row.cancelled, account, row.taken_at, row.now, gone)
 
 
 def mark_started(tx: Tx, delivery: Delivery) -> None:
@@ -166,6 +194,11 @@ def wake(tx: Tx, user_id: UUID, service: Service, *, most: int = 1, step: int | 
     step: what each of them takes of the user's share, in ranks; None: as when it was accepted.  Locks: those messages.
     """
     tx.write(_WAKE, user_id=user_id, service=service.value, most=most, step=step)
+
+
+def wake_many(tx: Tx, user_id: UUID, service: Service, *, most: int, step: int) -> int:
+    """As wake; how many there were."""
+    return tx.run(_WAKE, user_id=user_id, service=service.value, most=most, step=step).rowcount
 
 
 def wake_idle(tx: Tx, user_id: UUID, service: Service, *, slots: int, step: int | None) -> None:

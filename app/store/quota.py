@@ -11,6 +11,7 @@ from sqlalchemy import text
 from app.domain.periods import Period
 from app.domain.plans import EventType
 from app.domain.quota import Usage
+from app.store.batch import Batch
 from app.store.unit_of_work import Tx
 
 _USAGE = text("""
@@ -31,15 +32,19 @@ _SETTLE = text("""
     SELECT user_id, event_type, least(reserved_amount, :cost), :job_id, :resource_id, accepted_at, :now FROM ended
      WHERE coalesce(CAST(:cost AS integer), 1) > 0""")
 _RELEASE = text("DELETE FROM quota_reservations WHERE job_id = :job_id RETURNING reserved_amount")
-_BILLED = text("SELECT 1 FROM usage_events WHERE job_id = :job_id")
+_BILLED = text("SELECT 1 FROM usage_events WHERE job_id = :job_id AND user_id = :user_id")
 _LIST = text("""
     SELECT job_id, event_type, reserved_amount, accepted_at, expires_at FROM quota_reservations
      WHERE user_id = :user_id ORDER BY accepted_at, job_id""")
-# Whoever holds a reservation is ending its job.  The sweep has rows of many users and waits for none of them.
+# Whoever holds a reservation is ending its job.  The sweep has rows of many users and waits for none of them.  It goes
+# by the key, a window at a time: by expiry each batch would begin among those that the batches before have moved.
+_NEXT = text("""
+    SELECT id FROM (SELECT id FROM quota_reservations WHERE id > :after ORDER BY id LIMIT :most) AS next
+     ORDER BY id DESC LIMIT 1""")
 _EXTEND_LIVING = text("""
     WITH living AS (
         SELECT id FROM quota_reservations r
-         WHERE r.expires_at < :soon
+         WHERE r.id > :after AND r.id <= :upto AND r.expires_at < :soon
            AND EXISTS (SELECT FROM kombu_message m WHERE m.task_id = r.job_id::text)
          FOR NO KEY UPDATE SKIP LOCKED)
     UPDATE quota_reservations r SET expires_at = :until FROM living WHERE r.id = living.id""")
@@ -51,7 +56,7 @@ _SWEEP = text("""
            AND NOT EXISTS (SELECT FROM kombu_message m WHERE m.task_id = r.job_id::text)
            AND NOT EXISTS (SELECT FROM kombu_dead_letter d
                             WHERE d.task_id = r.job_id::text AND coalesce(a.status, 'running') = 'running')
-         FOR UPDATE OF r SKIP LOCKED)
+         ORDER BY r.expires_at LIMIT :most FOR UPDATE OF r SKIP LOCKED)
     DELETE FROM quota_reservations r USING orphans WHERE r.id = orphans.id
     RETURNING r.job_id, r.user_id, r.reserved_amount""")
 
@@ -101,9 +106,9 @@ def release(tx: Tx, job_id: UUID) -> int:
     return int(row.reserved_amount) if row else 0
 
 
-def is_billed(tx: Tx, job_id: UUID) -> bool:
-    """Whether the job has a usage event."""
-    return tx.run(_BILLED, job_id=job_id).one_or_none() is not None
+def is_billed(tx: Tx, job_id: UUID, user_id: UUID | None) -> bool:
+    """Whether this user was billed for the job."""
+    return user_id is not None and tx.run(_BILLED, job_id=job_id, user_id=user_id).one_or_none() is not None
 
 
 def reservations_of(tx: Tx, user_id: UUID) -> list[dict[str, object]]:
@@ -111,11 +116,18 @@ def reservations_of(tx: Tx, user_id: UUID) -> list[dict[str, object]]:
     return [dict(row) for row in tx.run(_LIST, user_id=user_id).mappings()]
 
 
-def extend_living(tx: Tx, *, now: datetime, ttl: timedelta) -> int:
-    """Push on the reservations whose job still has a message, however long it waits; returns how many."""
-    return tx.run(_EXTEND_LIVING, soon=now + ttl / 2, until=now + ttl).rowcount
+def extend_living(tx: Tx, after: UUID | None, most: int, *, now: datetime, ttl: timedelta) -> Batch:
+    """Push on the reservations whose job still has a message, however long it waits.
+
+    Locks: those reservations, never waiting for one.
+    """
+    begin = after or UUID(int=0)
+    upto = tx.run(_NEXT, after=begin, most=most).scalar_one_or_none()
+    if upto is None:
+        return Batch(None, 0)
+    return Batch(upto, tx.run(_EXTEND_LIVING, after=begin, upto=upto, soon=now + ttl / 2, until=now + ttl).rowcount)
 
 
-def sweep(tx: Tx, *, now: datetime) -> list[dict[str, object]]:
-    """Drop expired reservations whose job no longer exists.  rows: job_id, user_id, reserved_amount."""
-    return [dict(row) for row in tx.run(_SWEEP, now=now).mappings()]
+def sweep(tx: Tx, *, now: datetime, most: int = 1000) -> list[dict[str, object]]:
+    """Drop expired reservations whose job no longer exists, `most` a round.  rows: job_id, user_id, reserved_amount."""
+    return [dict(row) for row in tx.run(_SWEEP, now=now, most=most).mappings()]

@@ -54,7 +54,9 @@ _PACES = text("""
         SELECT a.facts->>'queue' AS queue, CAST(a.facts->>'held' AS boolean) AS held,
                CAST(a.facts->>'guess' AS float8) AS guess, extract(epoch FROM s.at - a.at)::float8 AS waited
           FROM newest s JOIN job_events a ON a.job_id = s.job_id AND a.event = 'accepted'
-         WHERE s.event = 'started' AND s.attempt = '1' AND s.at >= :since AND a.facts->'guess' IS NOT NULL)
+         WHERE s.event = 'started' AND s.attempt = '1' AND s.at >= :since AND a.facts->'guess' IS NOT NULL
+           -- what was guessed of another line than it started from tells nothing
+           AND s.job_id NOT IN (SELECT job_id FROM newest WHERE event = 'carried'))
     SELECT queue, held, avg(waited) AS waited,
            percentile_cont(ARRAY[0.08, 0.5, 0.92]) WITHIN GROUP (ORDER BY (waited + :grain) / (guess + :grain)) AS pace
       FROM told GROUP BY queue, held HAVING count(*) >= :least""")

@@ -30,6 +30,7 @@ _SIDES = f"""
         SELECT r.user_id, accept.at, accept.units
           FROM analysis_requests r
           JOIN analyses a ON a.id = r.job_id AND a.status = 'completed'
+                AND (a.total_tests > 0 OR EXISTS (SELECT FROM usage_events u WHERE u.job_id = r.job_id))
          CROSS JOIN LATERAL (
                SELECT q.units, q.at FROM job_events e
                 CROSS JOIN LATERAL jsonb_to_record(e.facts->'quota') AS q(units bigint, at timestamptz)
@@ -41,6 +42,7 @@ _SIDES = f"""
     ), events AS (
         SELECT user_id, accepted_at AS at, quota_amount AS amount FROM usage_events
          WHERE user_id IS NOT NULL AND event_type = 'analysis' AND accepted_at >= :since
+           AND forgotten_at IS NULL  -- its job has left its payer's history, and so the other side
     ), expected AS (
         SELECT x.user_id, period.start, count(*) AS jobs, sum(x.units) AS units
           FROM jobs x JOIN users u ON u.id = x.user_id {_PERIOD} GROUP BY 1, 2

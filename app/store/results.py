@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 from uuid import UUID
@@ -58,14 +58,26 @@ _PAGE = text(f"""
     SELECT f.ordinal, t.position, f.path, t.test {_FILTERED}
        AND f.last_ordinal >= :after_file AND (f.ordinal, t.position) > (:after_file, :after_test)
      ORDER BY {_ORDER}, t.position LIMIT :most""")
-_COUNT = text(f"SELECT count(*) {_FILTERED}")
-_SHEET = text(f"""
-    SELECT f.ordinal, t.position, f.path, t.test {_FILTERED}
-     ORDER BY {_ORDER}, t.position LIMIT :most OFFSET :before""")
-_TALLIES = text(f"""
-    SELECT t.test->>'framework' AS framework, t.test->>'status' AS status, {_KIND} AS kind,
-           {_CONDITIONAL} AS conditional, count(*) AS tests, count(*) FILTER (WHERE {_MATCHES}) AS matching
-    {_TESTS} GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4""")
+# Only files that are named are opened; the bounds keep the scan of lists to those that hold them.
+_NAMED = """
+       AND f.ordinal = ANY (CAST(:files AS integer[])) AND f.last_ordinal >= :least AND f.first_ordinal <= :greatest"""
+_PART = text(f"""
+    SELECT f.ordinal, t.position, f.path, t.test {_FILTERED} {_NAMED}
+       AND (f.ordinal, t.position) > (:after_file, :after_test)
+     ORDER BY {_ORDER}, t.position LIMIT :most OFFSET :skip""")
+_OUTLINE = text(f"""
+    WITH sorts AS MATERIALIZED (
+        SELECT f.ordinal, t.test->>'framework' AS framework, t.test->>'status' AS status, {_KIND} AS kind,
+               {_CONDITIONAL} AS conditional, count(*) AS tests, count(*) FILTER (WHERE {_MATCHES}) AS matching
+        {_TESTS} GROUP BY 1, 2, 3, 4, 5),
+    tallies AS (
+        SELECT framework, status, kind, conditional, sum(tests) AS tests, sum(matching) AS matching
+          FROM sorts GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4),
+    files AS MATERIALIZED (
+        SELECT ordinal, sum(matching) AS matching FROM sorts GROUP BY 1 HAVING sum(matching) > 0 ORDER BY 1)
+    SELECT (SELECT coalesce(jsonb_agg(tallies), '[]') FROM tallies) AS tallies,
+           ARRAY(SELECT ordinal FROM files ORDER BY ordinal) AS files,
+           ARRAY(SELECT CAST(matching AS integer) FROM files ORDER BY ordinal) AS counts""")
 _HINTS = text("""
     SELECT f.path, i.hints FROM analysis_files f JOIN file_inventories i ON i.id = f.file_inventory_id
      WHERE f.analysis_id = :analysis_id AND f.ordinal = ANY (CAST(:ordinals AS integer[]))
@@ -78,14 +90,17 @@ _LIST = text(f"""
            coalesce(i.hints, '[]') AS hints {_LISTED}
        AND f.last_ordinal > :after AND f.ordinal > :after ORDER BY {_ORDER} LIMIT :most""")
 _COUNT_LISTED = text(f"SELECT count(*) {_LISTED}")
-# No index by path: the other side's files are hashed, some thousand rows.
+# No index by path: the other side's files are hashed, some thousand rows, and all of them are wanted.
+_ALL_WANTED = text("SET LOCAL cursor_tuple_fraction = 1")
 _DIFFERENT = text("""
-    SELECT f.path, i.blob_id, i.tests, f.skipped FROM analysis_files f
+    DECLARE different NO SCROLL CURSOR FOR SELECT f.path, i.blob_id, i.tests, f.skipped FROM analysis_files f
       LEFT JOIN file_inventories i ON i.id = f.file_inventory_id
       LEFT JOIN analysis_files o ON o.analysis_id = :other_id AND o.path = f.path
      WHERE f.analysis_id = :analysis_id
        AND (f.skipped IS NOT NULL OR o.file_inventory_id IS DISTINCT FROM f.file_inventory_id)
      ORDER BY f.last_ordinal, f.position""")
+_FETCH = text("FETCH 50 FROM different")  # some 5,000 tests, 4 MB
+_CLOSE = text("CLOSE different")
 _SAME = text("""
     SELECT coalesce(sum(i.total_tests), 0) FROM analysis_files f
       JOIN analysis_files o
@@ -105,22 +120,33 @@ def page(tx: Tx, analysis_id: UUID, wanted: TestFilter, *, after: tuple[int, int
     return list(found.all())
 
 
-def count(tx: Tx, analysis_id: UUID, wanted: TestFilter) -> int:
-    """Rows of all pages under the same filter."""
-    return int(tx.run(_COUNT, analysis_id=analysis_id, **_given(wanted)).scalar_one())
+def part(
+    tx: Tx,
+    analysis_id: UUID,
+    wanted: TestFilter,
+    files: Sequence[int],
+    *,
+    after: tuple[int, int] = (0, 0),
+    skip: int = 0,
+    most: int,
+) -> list[Row[Any]]:
+    """As `page`, of these files only.  files: ordinals in order, of an outline; skip: rows at their beginning."""
+    if not files:
+        return []
+    found = tx.run(
+        _PART, analysis_id=analysis_id, files=list(files), least=files[0], greatest=files[-1], after_file=after[0],
+        after_test=after[1], skip=skip, most=most, **_given(wanted),
+    )  # fmt: skip
+    return list(found.all())
 
 
-def sheet(tx: Tx, analysis_id: UUID, wanted: TestFilter, *, before: int, most: int) -> list[Row[Any]]:
-    """As `page`, after so many rows; it reads those before as well, which `tallies` does anyway."""
-    return list(tx.run(_SHEET, analysis_id=analysis_id, before=before, most=most, **_given(wanted)).all())
+def outline(tx: Tx, analysis_id: UUID, wanted: TestFilter) -> Row[Any]:
+    """How many there are of each sort, and in which files those under the filter are, in one reading of everything.
 
-
-def tallies(tx: Tx, analysis_id: UUID, wanted: TestFilter) -> list[Row[Any]]:
-    """How many there are of each sort, in one reading.
-
-    rows: framework, status, kind, conditional, tests: of all, matching: under the filter.
+    tallies: rows framework, status, kind, conditional, tests: of all, matching: under the filter; files: ordinals of
+    files with matching tests; counts: how many each has.
     """
-    return list(tx.run(_TALLIES, analysis_id=analysis_id, **_given(wanted)).all())
+    return tx.run(_OUTLINE, analysis_id=analysis_id, **_given(wanted)).one()
 
 
 def hints(tx: Tx, analysis_id: UUID, ordinals: Iterable[int]) -> dict[str, list[str]]:
@@ -143,12 +169,17 @@ def listed(
     return list(rows), int(tx.run(_COUNT_LISTED, **narrowed).scalar_one())
 
 
-def different(tx: Tx, analysis_id: UUID, other_id: UUID) -> list[Row[Any]]:
-    """Files of one analysis that the other one has not, or not with this inventory at this path.
+def different(tx: Tx, analysis_id: UUID, other_id: UUID) -> Iterator[Row[Any]]:
+    """Files of one analysis that the other one has not, or not with this inventory at this path; some at a time.
 
-    rows: path, blob_id, tests (JSON), skipped; without blob and tests where a file could not be read.
+    rows: path, blob_id, tests (JSON), skipped; without blob and tests where a file could not be read.  Before it has
+    come to its end no other one may begin in this transaction.
     """
-    return list(tx.run(_DIFFERENT, analysis_id=analysis_id, other_id=other_id).all())
+    tx.write(_ALL_WANTED)
+    tx.run(_DIFFERENT, analysis_id=analysis_id, other_id=other_id)
+    while rows := tx.run(_FETCH).all():
+        yield from rows
+    tx.write(_CLOSE)
 
 
 def same(tx: Tx, analysis_id: UUID, other_id: UUID) -> int:

@@ -20,6 +20,8 @@ from sqlalchemy.engine import IteratorResult
 from sqlalchemy.engine.result import SimpleResultMetaData
 from sqlalchemy.exc import DBAPIError
 
+from app.store.connections import to_set
+
 #: A statement as psycopg2 takes it, with its parameters.
 Bound = tuple[str, Mapping[str, Any]]
 
@@ -49,6 +51,10 @@ class Session:
         self._pooled, self._connection, self._pipelined = pooled, _driven(pooled), pipelined
         self._waiting: list[Bound] = []
         self._once, self._is_over = once, False
+        limits = to_set(pooled)
+        self._begin: Bound = (f"BEGIN; {limits}", {}) if limits else _BEGIN
+        if once and limits:  # one message is one transaction
+            self._waiting.append((limits, {}))
         self._connection.autocommit = True
 
     def execute(self, statement: TextClause, parameters: Mapping[str, Any] | None = None) -> Rows:
@@ -66,16 +72,16 @@ class Session:
 
     def flush(self) -> None:
         """Send what waits, unless it is only a BEGIN."""
-        if self._waiting not in ([], [_BEGIN]):
+        if self._waiting not in ([], [self._begin]):
             self._send()
 
     def begin(self) -> None:
         """Begin a transaction."""
-        self._wait(*_BEGIN)
+        self._wait(*self._begin)
 
     def commit(self) -> None:
         """End it; one of which nothing was sent never was."""
-        if self._waiting != [_BEGIN]:
+        if self._waiting != [self._begin]:
             self.exec_driver_sql("COMMIT")
 
     @contextmanager

@@ -16,10 +16,10 @@ from app.store.unit_of_work import Tx
 # rescued, job ended) the row is a left-over, whatever its own expiry says.  So a limit is never held by the dead.
 _DROP_DEAD = text("""
     DELETE FROM execution_slots s
-     WHERE s.user_id = :user_id AND s.service = :service
-       AND (s.job_id = :job_id
-            OR NOT EXISTS (SELECT FROM kombu_message m
-                            WHERE m.task_id = s.job_id::text AND m.lease_token = s.lease_token))""")
+     WHERE s.job_id = :job_id
+        OR (s.user_id = :user_id AND s.service = :service
+            AND NOT EXISTS (SELECT FROM kombu_message m
+                             WHERE m.task_id = s.job_id::text AND m.lease_token = s.lease_token))""")
 _ACQUIRE = text("""
     INSERT INTO execution_slots (user_id, service, slot_no, slot_limit, job_id, lease_token, taken_at, lease_expires_at)
     SELECT :user_id, :service, free.slot_no, :slots, :job_id, :lease_token, :now,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import wraps
 from typing import Any, ParamSpec, Protocol, TypeVar
 from uuid import UUID
@@ -14,14 +15,19 @@ from uuid import UUID
 from sqlalchemy import Engine, TextClause, text
 from sqlalchemy.exc import DBAPIError
 
+from app.store.clock import clock_of
 from app.store.session import Rows, Session, session
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
+#: In the order of their ids, so that no two transactions wait for each other.
+HOLD_USERS = text("SELECT 1 FROM users WHERE id = ANY(CAST(:user_ids AS uuid[])) ORDER BY id FOR UPDATE")
 _RELAX = text("SET LOCAL synchronous_commit = off")
 VICTIM_CODES = ("40001", "40P01")  # serialization failure, deadlock
 VICTIM_RETRIES = 4
+# A repository that nobody had asked for in months, and that was pruned since this transaction looked it up.
+PRUNED = "analysis_requests_codebase_id_fkey"
 
 
 class AlreadyQueuedError(Exception):
@@ -34,6 +40,14 @@ class AlreadyQueuedError(Exception):
 
 class OvertakenError(Exception):
     """Another transaction has done meanwhile what this one was about: undo it, and look again."""
+
+
+class BehindError(OvertakenError):
+    """Users' rows are held in the order of their ids, and one that comes late is busy: begin again with all of them."""
+
+    def __init__(self, user_ids: Iterable[UUID]) -> None:
+        super().__init__("a users row is held by somebody else")
+        self.user_ids = frozenset(user_ids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,19 +121,28 @@ class UnitOfWork:
     """Opens transactions on one engine.
 
     pipelined: writes wait for the next statement and travel with it; a test that steps between statements says False.
+    first: users whose rows each transaction holds from its beginning, where another attempt met them too late.
     """
 
     engine: Engine
     publisher: Publish = no_publish
     pipelined: bool = True
+    first: frozenset[UUID] = frozenset()
 
     @contextmanager
     def begin(self) -> Iterator[Tx]:
         """Commit on a clean exit, roll back on any exception."""
         with session(self.engine, pipelined=self.pipelined) as connection:
             connection.begin()
-            yield Tx(connection, self.publisher)
+            tx = Tx(connection, self.publisher)
+            if self.first:
+                tx.write(HOLD_USERS, user_ids=sorted(map(str, self.first)))
+            yield tx
             connection.commit()
+
+    def now(self) -> datetime:
+        """What the database's clock says, for what is not decided by a statement of its own (app/store/clock.py)."""
+        return clock_of(self.engine).now()
 
     @contextmanager
     def once(self) -> Iterator[Tx]:
@@ -135,16 +158,33 @@ def retried(use_case: Callable[P, R]) -> Callable[P, R]:
     """
 
     @wraps(use_case)
+    def behind(*args: P.args, **kwargs: P.kwargs) -> R:
+        while True:
+            try:
+                return use_case(*args, **kwargs)
+            except BehindError as error:
+                uow, *rest = args
+                # each attempt knows of one user more
+                if not isinstance(uow, UnitOfWork) or error.user_ids <= uow.first:
+                    raise
+                args = (replace(uow, first=uow.first | error.user_ids), *rest)  # type: ignore[assignment]
+
+    @wraps(use_case)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
         for attempt in range(VICTIM_RETRIES):
             try:
-                return use_case(*args, **kwargs)
+                return behind(*args, **kwargs)
             except OvertakenError:
                 continue
             except DBAPIError as error:
-                if getattr(error.orig, "pgcode", None) not in VICTIM_CODES:
+                if not _is_passing(error.orig):
                     raise
                 time.sleep(0.01 * 2**attempt * random.random())  # noqa: S311 - jitter, so that the two part
-        return use_case(*args, **kwargs)
+        return behind(*args, **kwargs)
 
     return run
+
+
+def _is_passing(error: BaseException | None) -> bool:
+    diagnosis = getattr(error, "diag", None)
+    return getattr(error, "pgcode", None) in VICTIM_CODES or getattr(diagnosis, "constraint_name", None) == PRUNED

@@ -28,8 +28,12 @@ _COURSES = text("""
     jobs AS (
         SELECT job_id, array_agg(at ORDER BY id) AS instants, array_agg(event ORDER BY id) AS happened
           FROM newest GROUP BY job_id)
-    SELECT j.instants, j.happened, r.user_id, r.tier, r.queue, n.events, n.oldest
+    SELECT j.instants, j.happened, coalesce(c.user_id, r.user_id) AS user_id, coalesce(c.tier, r.tier) AS tier,
+           coalesce(c.queue, r.queue) AS queue, n.events, n.oldest
       FROM jobs j JOIN analysis_requests r ON r.job_id = j.job_id AND r.role = 'payer'
+      -- a wait is put down to whoever carried the job in the end: the slots it waited for are theirs
+      LEFT JOIN (SELECT DISTINCT ON (job_id) job_id, user_id, tier, queue FROM analysis_requests
+                  WHERE carried_at IS NOT NULL ORDER BY job_id, carried_at DESC) c ON c.job_id = j.job_id
      CROSS JOIN (SELECT count(*) AS events, min(at) AS oldest FROM newest) n""")
 # acts of operators are few; pausing what is paused changes nothing
 _PAUSES = text("""

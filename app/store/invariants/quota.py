@@ -42,13 +42,15 @@ LIMIT = Invariant(
 BILL = Invariant(
     "I3",
     "billed if and only if completed and billable",
-    "A job has one usage event exactly when it completed and its payer stayed, with amount and time as accepted.",
+    "A job has one usage event exactly when it completed with a test and its payer stayed, as it was accepted.",
     f"""
     WITH came_back AS ({_CAME_BACK}), jobs AS (
         SELECT r.job_id, r.user_id, coalesce(a.status::text, 'no record') AS record, u.quota_amount AS billed,
                u.accepted_at AS billed_at,
                CAST(coalesce(c.quota, e.facts->'quota')->>'at' AS timestamptz) AS accepted_at,
                CASE WHEN a.status IS DISTINCT FROM 'completed' OR r.trigger = 'scheduled' OR r.cancelled_at IS NOT NULL
+                         -- a release before this rule billed these, too
+                         OR (a.total_tests = 0 AND u.job_id IS NULL)
                     THEN 0 ELSE CAST(coalesce(c.quota, e.facts->'quota')->>'units' AS integer) END AS due
           FROM analysis_requests r
           LEFT JOIN analyses a ON a.id = r.job_id
@@ -60,7 +62,8 @@ BILL = Invariant(
      WHERE (due > 0 AND billed IS NULL AND user_id IS NOT NULL) OR billed <> due OR billed_at <> accepted_at
     UNION ALL
     SELECT u.job_id, u.user_id, 'no job', 0, u.quota_amount, NULL, u.accepted_at FROM usage_events u
-     WHERE u.event_type = 'analysis' AND (CAST(:since AS timestamptz) IS NULL OR u.accepted_at >= :since)
+     WHERE u.event_type = 'analysis' AND u.forgotten_at IS NULL
+       AND (CAST(:since AS timestamptz) IS NULL OR u.accepted_at >= :since)
        AND NOT EXISTS (SELECT FROM analysis_requests r WHERE r.job_id = u.job_id)
        AND NOT EXISTS (SELECT FROM job_events e WHERE e.job_id = u.job_id)""",
 )

@@ -26,8 +26,8 @@ KEYS = Invariant(
 # A payer whose account is gone has left rows without a user.
 TENANTS = Invariant(
     "I11",
-    "all rows of a job are its payer's",
-    "Reservation, usage event, slot and message of a job name the user who pays for it, and nobody else.",
+    "all rows of a job are its payer's, its slot and message an asker's",
+    "Reservation and usage event of a job name the user who pays for it; slot and message an asker.",
     f"""
     WITH owned AS (
         SELECT 'quota_reservations' AS place, job_id, user_id FROM quota_reservations
@@ -38,14 +38,16 @@ TENANTS = Invariant(
                     FROM kombu_message m JOIN analysis_requests r ON r.role = 'payer' AND r.job_id = {job_of("m")})
     SELECT o.place, o.job_id, o.user_id, r.user_id AS payer
       FROM owned o JOIN analysis_requests r ON r.job_id = o.job_id AND r.role = 'payer'
-     WHERE o.user_id <> r.user_id OR (o.user_id IS NOT NULL AND r.trigger = 'scheduled')""",
+     WHERE (o.user_id <> r.user_id OR (o.user_id IS NOT NULL AND r.trigger = 'scheduled'))
+       AND (o.place NOT IN ('execution_slots', 'kombu_message')
+            OR NOT EXISTS (SELECT FROM analysis_requests a WHERE a.job_id = o.job_id AND a.user_id = o.user_id))""",
 )
 
 # A hash is 32 bytes, of which some are no letters; the text of a token is longer, and all letters.
 SECRETS = Invariant(
     "I12",
     "no secret is kept as it is",
-    "Tokens, sessions and links are kept as hashes, and no free text holds a token.",
+    "Tokens, sessions and links are kept as hashes, and no row holds a token or one of the service's own secrets.",
     r"""
     WITH kept AS (
         SELECT 'api_tokens' AS place, id::text AS id, token_hash AS hash FROM api_tokens
