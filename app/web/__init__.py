@@ -8,13 +8,17 @@ from apiflask import APIFlask
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from app import logs
-from app.web import headers, health, openapi, pages, problems, sessions
+from app.processes import keep_private
+from app.web import headers, health, hosts, openapi, pages, problems, sessions
 from app.web.api import api
 from app.web.api.events import LIVE
-from app.web.context import EXTENSION
+from app.web.context import EXTENSION, LOOKUPS
 from app.web.live import Live
+from app.web.lookups import Lookups
 from app.web.reading import StrictJson
+from app.web.reads import READS, Reads
 from app.web.wiring import Wired, wire
+from tasks.confinement import require
 
 LONGEST_BODY = 1_000_000  # bytes
 
@@ -22,8 +26,10 @@ LONGEST_BODY = 1_000_000  # bytes
 def create_app(wired: Wired | None = None) -> APIFlask:
     """Build the application; without wiring, from the environment.  Opens no connection and starts no thread."""
     if wired is None:
+        keep_private()
         wired = wire()
         logs.configure(wired.settings.log_format)
+        require(wired.settings)
     app = APIFlask(
         __name__,
         title="Fairlane",
@@ -32,11 +38,12 @@ def create_app(wired: Wired | None = None) -> APIFlask:
         docs_path=None,
         json_errors=False,
     )
-    app.extensions |= {EXTENSION: wired, LIVE: Live(wired.uow, wired.policy)}
+    app.extensions |= _parts(wired)
     app.secret_key = wired.secret
     app.config |= {"MAX_CONTENT_LENGTH": LONGEST_BODY, "MAX_FORM_PARTS": 50}
     app.json = StrictJson(app)
     sessions.init(app)
+    hosts.init(app, wired.settings)
     if wired.settings.trust_proxy:
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=1, x_proto=1, x_host=1)  # type: ignore[method-assign]
     openapi.init(app)
@@ -46,3 +53,14 @@ def create_app(wired: Wired | None = None) -> APIFlask:
     app.register_blueprint(api)
     pages.init(app)
     return app
+
+
+def _parts(wired: Wired) -> dict[str, object]:
+    """What a process has one of."""
+    settings = wired.settings
+    return {
+        EXTENSION: wired,
+        LIVE: Live(wired.uow, wired.policy),
+        LOOKUPS: Lookups(wired.resolve, settings.lookup_timeout.total_seconds()),
+        READS: Reads.of(per_minute=settings.read_limit_per_minute, heavy=settings.heavy_reads),
+    }

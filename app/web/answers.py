@@ -28,7 +28,7 @@ class RepositoryShape(Shape):
 class WaitShape(Shape):
     """Why the job has not started, in a code, in numbers and in words."""
 
-    reason: Literal["workers_busy", "user_at_limit", "backoff", "queue_paused", "no_workers"]
+    reason: Literal["starting", "workers_busy", "user_at_limit", "backoff", "queue_paused", "no_workers"]
     position: int | None
     ahead_of_you: int | None
     running: int | None

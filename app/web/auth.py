@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from uuid import UUID
 
 from flask import g, request, session
 
 from app.errors import Forbidden, Unauthenticated
 from app.services import accounts
-from app.services.throttle import throttle
+from app.services.throttle import charge, throttle
 from app.store.users import Account
 from app.web.context import utc_now, wired
 
@@ -48,9 +49,20 @@ def identify_person() -> None:
     g.caller = Caller(_by_session(), _OWN_PAGES)
 
 
+def own_token() -> str | None:
+    """The secret of the token that the request was sent with."""
+    return (request.headers.get("Authorization") or "").partition(" ")[2].strip() or None
+
+
 def viewer() -> Account | None:
     """Whose eyes read.  Raises: Forbidden for a token without the scope."""
     return _allowed("read").account
+
+
+def asker() -> UUID:
+    """Who reads, for what is told to the payer alone: the account, or what a visitor from this address would have."""
+    account = viewer()
+    return account.user_id if account else accounts.anonymous_id(request.remote_addr or "", wired().secret)
 
 
 def person(scope: str = "read") -> Account:
@@ -92,6 +104,24 @@ def limit_writes() -> None:
         account = somebody("read" if request.endpoint in ONLY_ASKING else "write")
     if not g.get("counted"):  # a token's are counted where it is looked up, in one transaction
         throttle(wired().uow, account.user_id, per_minute=wired().settings.rate_limit_per_minute)
+
+
+def count_writes(account: Account, more: int) -> None:
+    """Count a request that asks for many things as what it asks for.  Raises: TooManyRequests."""
+    charge(wired().uow, account.user_id, per_minute=wired().settings.rate_limit_per_minute, cost=more)
+
+
+def client() -> str:
+    """The key of whoever asks: their account, or the pseudonym of their address."""
+    account: Account | None = g.caller.account if "caller" in g else None
+    if account is None:
+        return str(accounts.anonymous_id(request.remote_addr or "", wired().secret))
+    return str(account.user_id)
+
+
+def only_reads() -> bool:
+    """Whether this request changes nothing."""
+    return request.method in SAFE_METHODS
 
 
 def somebody(scope: str = "read") -> Account:

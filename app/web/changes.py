@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from app.services.compared import Sides
 from app.web.schemas import ChangesQuery
-from tasks.inventory.compare import GROUPS, Comparison, Listed, compare
+from tasks.inventory.compare import GROUPS, Comparison, compare
+from tasks.inventory.shelf import Listed
 
 SIZE = 100  # changes on a sheet
 
@@ -28,10 +30,6 @@ class Line(NamedTuple):
         """The row that says where it is: the newer one, if there is one."""
         return self.after or self.before or {}
 
-    def has(self, part: str) -> bool:
-        """Whether a path, suite or name on a side has these letters, without case."""
-        return any(part in text.lower() for row in (self.before, self.after) if row for text in _texts(row))
-
 
 @dataclass(frozen=True, slots=True)
 class Changes:
@@ -47,40 +45,59 @@ class Changes:
 
 def comparison(sides: Sides) -> Comparison:
     """What became of every test; in a file that is alike on both sides each is as it was."""
-    found = compare(*([Listed(*file) for file in side] for side in (sides.before, sides.after)))
+    found = compare(*((Listed(*file) for file in side) for side in (sides.before, sides.after)))
     found.unchanged += sides.unchanged
     return found
 
 
 def changes(found: Comparison, asked: ChangesQuery) -> Changes:
     """The sheet that was asked for; the last one where there are not so many."""
-    part = asked.q.lower()
-    every = [line for line in lines(found) if not part or line.has(part)]
-    shown = [line for line in every if asked.group in (None, line.group)]
-    of = max(1, -(-len(shown) // SIZE))
+    matching = _matching(found, asked.q.lower())
+    shown = {group: indexes for group, indexes in matching.items() if asked.group in (None, group)}
+    total = sum(map(len, shown.values()))
+    of = max(1, -(-total // SIZE))
     number = min(asked.page, of)
     return Changes(
-        shown[(number - 1) * SIZE : number * SIZE],
+        list(_sheet(found, shown, (number - 1) * SIZE)),
         number,
         of,
-        len(shown),
-        Counter(line.group for line in every),
-        Counter(line.place["file"].rpartition("/")[0] or "." for line in shown),
+        total,
+        {group: len(indexes) for group, indexes in matching.items()},
+        Counter(
+            getattr(found, group).path(index).rpartition("/")[0] or "." for group in shown for index in shown[group]
+        ),
     )
 
 
-def lines(found: Comparison) -> Iterator[Line]:
-    """Every change, group by group; one that is of two groups comes twice."""
-    for group in GROUPS:
-        for change in getattr(found, group):
-            if group == "added":
-                yield Line(group, None, change)
-            elif group == "removed":
-                yield Line(group, change, None)
-            else:
-                yield Line(group, change.before, change.after)
+def _sheet(found: Comparison, shown: Mapping[str, Sequence[int]], before: int) -> Iterator[Line]:
+    """The lines of a sheet, group by group; one that is of two groups comes twice."""
+    left = SIZE
+    for group, indexes in shown.items():
+        for index in indexes[before : before + left]:
+            yield _line(group, getattr(found, group)[index])
+        left -= len(indexes[before : before + left])
+        before = max(0, before - len(indexes))
 
 
-def _texts(row: Test) -> Iterator[str]:
-    yield row["file"]
-    yield " ".join((*row["suites"], row["name"]))
+def _line(group: str, change: Any) -> Line:
+    if group == "added":
+        return Line(group, None, change)
+    if group == "removed":
+        return Line(group, change, None)
+    return Line(group, change.before, change.after)
+
+
+def _matching(found: Comparison, part: str) -> dict[str, Sequence[int]]:
+    """Indexes of the changes of each group of which a side has these letters in path, suite or name."""
+    if not part:
+        return {group: range(len(getattr(found, group))) for group in GROUPS}
+    old, new = found.removed.shelf.having(part), found.added.shelf.having(part)
+    rows = {"added": (found.added.numbers, new), "removed": (found.removed.numbers, old)}
+    matching: dict[str, Sequence[int]] = {
+        group: array("i", (index for index, number in enumerate(numbers) if has[number]))
+        for group, (numbers, has) in rows.items()
+    }
+    for group in GROUPS[2:]:
+        pairs = zip(getattr(found, group).before.numbers, getattr(found, group).after.numbers, strict=True)
+        matching[group] = array("i", (i for i, (one, other) in enumerate(pairs) if old[one] or new[other]))
+    return matching

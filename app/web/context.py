@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import datetime
 from uuid import uuid4
 
 from flask import current_app, g, request
 
+from app.web.lookups import Lookups
 from app.web.wiring import Wired
 
 EXTENSION = "fairlane"
+LOOKUPS = "fairlane lookups"
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
@@ -21,9 +23,15 @@ def wired() -> Wired:
     return found
 
 
+def lookups() -> Lookups:
+    """Where commits are asked for."""
+    found: Lookups = current_app.extensions[LOOKUPS]
+    return found
+
+
 def utc_now() -> datetime:
-    """The one clock of the web; services get it as an argument."""
-    return datetime.now(UTC)
+    """The one clock of the web, the database's; services get it as an argument."""
+    return wired().uow.now()
 
 
 def request_id() -> str:

@@ -7,6 +7,7 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -18,7 +19,10 @@ from flask import Response
 from app.services import results
 from app.store.unit_of_work import UnitOfWork
 from app.store.users import Account
-from app.web.context import utc_now, wired
+from app.web import auth
+from app.web.context import wired
+from app.web.lanes import Lane
+from app.web.reads import EXPORT_PATIENCE, LIGHT, PER_UNIT, reads
 from app.web.schemas import TestsQuery
 from app.web.text import visible
 
@@ -43,12 +47,28 @@ class Form:
 def respond(form: Form, job_id: UUID, viewer: Account | None, asked: TestsQuery) -> Response:
     """Stream the rows.  The first page is read before the answer begins, so that a Problem is still one."""
     # a generator runs after the request's context has gone: what it needs of it is taken now
-    rows = _read(wired().uow, job_id, viewer, asked)
-    head = next(rows, None)
+    client, own = auth.client(), reads()
+    tests = results.size(wired().uow, job_id, viewer)
+    own.buckets.take(client, tests // PER_UNIT)
+    lane = own.heavy if tests > LIGHT and asked.narrowed() else None
+    rows = _read(wired().uow, job_id, viewer, asked, lambda: _turn(lane, client))
+    own.exports.enter(client)
+    try:
+        head = next(rows, None)
+    except BaseException:
+        own.exports.leave(client)
+        raise
     all_rows = iter(()) if head is None else _chain(head, rows)
     response = Response(form.write(all_rows), content_type=f"{form.media_type}; charset=utf-8")
+    # however it ends, also without having begun
+    response.call_on_close(lambda: own.exports.leave(client))
     response.headers["Content-Disposition"] = f'attachment; filename="tests-{job_id}.{form.suffix}"'
     return response
+
+
+def _turn(lane: Lane | None, client: str) -> AbstractContextManager[None]:
+    """Rows of a filter may be far apart in a large result; the rest of an export is cheap."""
+    return lane.place(client, patience=EXPORT_PATIENCE) if lane else nullcontext()
 
 
 def _chain(head: Row, rows: Rows) -> Rows:
@@ -56,13 +76,18 @@ def _chain(head: Row, rows: Rows) -> Rows:
     yield from rows
 
 
-def _read(uow: UnitOfWork, job_id: UUID, viewer: Account | None, asked: TestsQuery) -> Rows:
+def _read(
+    uow: UnitOfWork,
+    job_id: UUID,
+    viewer: Account | None,
+    asked: TestsQuery,
+    turn: Callable[[], AbstractContextManager[None]],
+) -> Rows:
     cursor, left = asked.cursor, asked.limit
     while True:
         size = min(results.MOST, left or results.MOST)
-        page = results.page(
-            uow, job_id, viewer, asked.filter(), cursor=cursor, limit=size, counted=False, now=utc_now()
-        )
+        with turn():
+            page = results.page(uow, job_id, viewer, asked.filter(), cursor=cursor, limit=size, now=uow.now())
         yield from page.rows
         left, cursor = left and left - len(page.rows), page.next
         if cursor is None or left == 0:

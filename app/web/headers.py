@@ -10,6 +10,8 @@ CSP = (
     "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "base-uri 'none'; form-action 'self'; object-src 'none'; frame-ancestors 'none'"
 )
+#: Of the API: what is secret or about a person.  Other answers are kept with an ETag, and asked about each time.
+PERSONAL = ("/api/v1/me", "/api/v1/usage", "/api/v1/quota", "/api/v1/operator")
 ALWAYS = {
     "Content-Security-Policy": CSP,
     "X-Content-Type-Options": "nosniff",
@@ -29,9 +31,16 @@ def _add(response: Response) -> Response:
     for name, value in ALWAYS.items():
         response.headers[name] = value
     response.headers["X-Request-Id"] = request_id()
-    response.headers.setdefault("Cache-Control", "private, no-cache")
+    response.headers.setdefault("Cache-Control", "no-store" if _is_personal() else "private, no-cache")
     if request.path.startswith("/api/"):
         response.vary.update(("Accept", "Authorization", "Cookie"))
     if request.is_secure:
         response.headers["Strict-Transport-Security"] = "max-age=31536000"
     return response
+
+
+def _is_personal() -> bool:
+    """Pages show who is signed in, and all of them hold a token of the form."""
+    if request.path.startswith("/api/"):
+        return request.method not in {"GET", "HEAD"} or request.path.startswith(PERSONAL)
+    return True

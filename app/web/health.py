@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
 from typing import Any
 
 from apiflask import APIBlueprint
@@ -13,8 +12,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeHistogramMetricFami
 from prometheus_client.registry import Collector
 
 from app.errors import Unavailable
-from app.migrate import head_revision
-from app.services import queues, readiness, recent, reconcile, sweep
+from app.services import clocks, queues, readiness, recent, reconcile, sweep
 from app.services.recent import Histogram
 from app.store.unit_of_work import UnitOfWork
 from app.web.context import utc_now, wired
@@ -36,11 +34,11 @@ def alive() -> dict[str, str]:
 @health.get("/readyz")
 def ready() -> dict[str, Any]:
     """What this process needs is there: database, schema, queues."""
-    checks = readiness.readiness(wired().uow, _needed())
+    checks = readiness.readiness(wired().uow)
     if any(word != "ok" for word in checks.values()):
         faults = "; ".join(f"{name}: {word}" for name, word in checks.items() if word != "ok")
         raise Unavailable(faults, retry_after=2, checks=checks)
-    return {"status": "ready", "checks": checks}
+    return {"status": "ready", "checks": checks, "clock_ahead_seconds": clocks.ahead(wired().uow)}
 
 
 @health.get("/metrics")
@@ -78,7 +76,16 @@ class _Facts(Collector):
         yield CounterMetricFamily("fairlane_orphans", "Reservations found without their job", value=float(orphans))
         for name, text, value in (*queues.holdings(self._uow), *reconcile.gauges(self._uow, now=utc_now())):
             yield GaugeMetricFamily(f"fairlane_{name}", text, value=value)
+        yield _skews(self._uow)
         yield from _fairness(recent.count(self._uow, now=utc_now()))
+
+
+def _skews(uow: UnitOfWork) -> Metric:
+    text = "Clock of a host compared with the database's"
+    gauge = GaugeMetricFamily("fairlane_clock_ahead_seconds", text, labels=["host", "program"])
+    for labels, seconds in clocks.skews(uow).items():
+        gauge.add_metric(labels, seconds)
+    return gauge
 
 
 def _fairness(found: recent.Recent) -> Iterator[Metric]:
@@ -107,8 +114,3 @@ def _fairness(found: recent.Recent) -> Iterator[Metric]:
 def _buckets(histogram: Histogram) -> list[tuple[str, float]]:
     bounds = [*(f"{bound:g}" for bound in recent.BOUNDS), "+Inf"]
     return list(zip(bounds, histogram.counts, strict=True))
-
-
-@cache
-def _needed() -> str:
-    return head_revision()

@@ -9,7 +9,6 @@ import time
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -17,12 +16,15 @@ import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.domain.lifecycle import FINAL
-from app.errors import Problem, Unavailable
+from app.errors import Problem
 from app.services import watch
 from app.services.policy import Policy
 from app.store.unit_of_work import UnitOfWork
+from app.web.lanes import Lane
 
-MOST_STREAMS = 16  # of a process; each holds one of its 32 threads
+#: Of a process, each with a thread that waits; and of one client, who needs one for each page that is open.
+MOST_STREAMS = 64
+MOST_STREAMS_EACH = 8
 STREAM_SECONDS = 25.0  # then the browser comes back by itself: a stopping process never waits for a stream
 HEARTBEAT_SECONDS = 5.0  # finds out about clients that have gone
 POLL_SECONDS = 0.35
@@ -66,22 +68,23 @@ class Live:
     uow: UnitOfWork
     policy: Policy
     stream_seconds: float = STREAM_SECONDS
-    most_streams: int = MOST_STREAMS
+    places: Lane = field(default_factory=lambda: Lane("live streams", MOST_STREAMS, MOST_STREAMS_EACH))
     _jobs: dict[UUID, _Watched] = field(default_factory=dict)
     _changed: threading.Condition = field(default_factory=threading.Condition)
     _thread: threading.Thread | None = None
 
-    def open(self, job_id: UUID, last_id: str | None) -> Stream:
-        """Start to watch a job.  Raises: Unavailable when this process has too many streams, NotFound."""
+    def open(self, job_id: UUID, last_id: str | None, asker: UUID | None = None) -> Stream:
+        """Start to watch a job; the caller holds a place.  asker: whose bill the last event tells.
+
+        Raises: NotFound.
+        """
         seen = self._look(job_id)
         with self._changed:
-            if sum(job.watchers for job in self._jobs.values()) >= self.most_streams:
-                raise Unavailable("Too many live streams; poll the job instead.", retry_after=2)
             self._jobs.setdefault(job_id, _Watched()).watchers += 1
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="live", daemon=True)
                 self._thread.start()
-        return Stream(self, job_id, seen, last_id)
+        return Stream(self, job_id, seen, last_id, asker)
 
     def close(self, job_id: UUID) -> None:
         """Stop to watch a job."""
@@ -102,9 +105,13 @@ class Live:
         with self._changed:
             return self._changed.wait_for(fresh, seconds)
 
+    def ended(self, job_id: UUID, asker: UUID | None) -> dict[str, Any]:
+        """The job at its end, with the asker's bill, which the watchers do not share."""
+        return watch.snapshot(self.uow, job_id, self.policy, asker=asker, now=self.uow.now())[1]
+
     def _look(self, job_id: UUID) -> Seen:
         read_at = time.monotonic()
-        event_id, job = watch.snapshot(self.uow, job_id, self.policy, now=datetime.now(UTC))
+        event_id, job = watch.snapshot(self.uow, job_id, self.policy, now=self.uow.now())
         return Seen(event_id, job, read_at)
 
     def _run(self) -> None:
@@ -140,6 +147,7 @@ class Stream:
     job_id: UUID
     first: Seen
     last_id: str | None
+    asker: UUID | None = None
     _closed: bool = False
 
     def close(self) -> None:
@@ -154,19 +162,19 @@ class Stream:
         yield f"retry: {RETRY_MS}\n\n"
         seen, said = self.first, self.last_id
         if seen.id != said or seen.is_final:
-            yield _event(seen, None)
+            yield self._event(seen, None)
         while not seen.is_final and (left := until - time.monotonic()) > 0:
             newer = self.live.next(self.job_id, seen, min(HEARTBEAT_SECONDS, left))
             if newer is None:
                 yield ": still here\n\n"
             else:
-                yield _event(newer, seen)
+                yield self._event(newer, seen)
                 seen = newer
 
-
-def _event(seen: Seen, before: Seen | None) -> str:
-    name = "final" if seen.is_final else "progress" if before and _only_progress(seen, before) else "state"
-    return f"event: {name}\nid: {seen.id}\ndata: {json.dumps(seen.job, default=str)}\n\n"
+    def _event(self, seen: Seen, before: Seen | None) -> str:
+        name = "final" if seen.is_final else "progress" if before and _only_progress(seen, before) else "state"
+        job = self.live.ended(self.job_id, self.asker) if seen.is_final else seen.job
+        return f"event: {name}\nid: {seen.id}\ndata: {json.dumps(job, default=str)}\n\n"
 
 
 def _only_progress(seen: Seen, before: Seen) -> bool:

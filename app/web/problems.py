@@ -14,11 +14,14 @@ from pydantic import ValidationError
 from sqlalchemy import exc
 from werkzeug.exceptions import HTTPException
 
-from app.errors import InvalidInput, Problem, Unavailable
+from app.errors import InvalidInput, Problem, TimedOut, Unavailable
+from app.store.faults import code_of, is_databases
 from app.web.context import is_api, request_id
 
 MOST_ERRORS = 20  # rows of `errors`; a body of a megabyte may hold a hundred thousand
 AWAY_RETRY_SECONDS = 2
+CANCELLED = "57014"  # by statement_timeout (app/store/connections.py)
+TIMED_OUT_RETRY_SECONDS = 10
 
 #: Instead of Werkzeug's long ones.
 _WORDS = {404: "There is nothing at this address.", 413: "The body is longer than 1 MB."}
@@ -104,10 +107,12 @@ def _validation(error: HTTPError) -> Response:
 
 
 def _database(error: exc.SQLAlchemyError) -> Response:
-    """The database is away, restarting, or holds a lock too long: the client may try again, nothing was accepted."""
-    lost = isinstance(error, exc.DBAPIError) and error.connection_invalidated
-    if lost or isinstance(error, (exc.OperationalError, exc.InterfaceError, exc.TimeoutError)):
-        log.warning("web.database_away", error=type(error).__name__, request_id=request_id())
+    """The database is away, full, or holds a lock too long: the client may try again, nothing was accepted."""
+    if code_of(error) == CANCELLED:
+        log.warning("web.statement_timed_out", request_id=request_id())
+        return render(TimedOut(retry_after=TIMED_OUT_RETRY_SECONDS))
+    if is_databases(error) and not isinstance(error, exc.ProgrammingError):  # that may be ours: its traceback is wanted
+        log.warning("web.database_away", error=type(error).__name__, code=code_of(error), request_id=request_id())
         return render(Unavailable(retry_after=AWAY_RETRY_SECONDS))
     return _unexpected(error)
 

@@ -7,7 +7,15 @@ from flask.sessions import SecureCookieSessionInterface
 
 
 class Sessions(SecureCookieSessionInterface):
-    """Secure where the browser came by https, which no setting of Flask can say."""
+    """Secure where the browser came by https, which no setting of Flask can say.
+
+    There the name has the prefix `__Host-`: no other host of the domain, and no page on plain http, can set it.
+    """
+
+    def get_cookie_name(self, app: Flask) -> str:
+        """Decide for this request."""
+        name = super().get_cookie_name(app)
+        return f"__Host-{name}" if request.is_secure else name
 
     def get_cookie_secure(self, app: Flask) -> bool:  # noqa: ARG002 - Flask's signature
         """Decide for this request."""

@@ -14,6 +14,7 @@ from flask import url_for
 from markupsafe import Markup
 
 from app.web import charts
+from app.web.context import utc_now
 from app.web.text import visible
 
 #: What a person reads for each state, and what each running phase is doing.
@@ -29,8 +30,8 @@ STATES = {
 PHASES = {"fetching": "Fetching the repository", "parsing": "Reading test files", "saving": "Saving the result"}
 #: Codes whose cause is the repository or the request; all others are ours.
 THEIRS = frozenset({
-    "repository_not_found", "repository_empty", "repository_too_large", "commit_not_found", "access_denied",
-    "host_refused",
+    "repository_not_found", "repository_empty", "repository_too_large", "repository_too_complex", "repository_damaged",
+    "repository_outside_root", "too_many_tests", "commit_not_found", "access_denied", "host_refused",
 })  # fmt: skip
 
 #: Why a file was not read.
@@ -84,7 +85,7 @@ def instant(value: str | datetime | None) -> Markup | str:
 def duration(job: dict[str, Any]) -> str:
     """How long a job has taken, or takes so far, since it was asked for."""
     start = datetime.fromisoformat(job["started_at"] or job["submitted_at"])
-    end = datetime.fromisoformat(job["finished_at"]) if job["finished_at"] else datetime.now(UTC)
+    end = datetime.fromisoformat(job["finished_at"]) if job["finished_at"] else utc_now()
     seconds = max(0.0, (end - start).total_seconds())
     if seconds < 10:
         return f"{seconds:.1f} s"

@@ -4,51 +4,83 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from flask import request
 
 from app.domain.repositories import Address, check_commit, check_ref, parse_address
-from app.errors import InvalidInput, Problem
-from app.services.submit import Wanted
-from app.web.context import wired
+from app.errors import InvalidInput, Problem, QuotaExceeded
+from app.services import admit
+from app.services.submit import ANALYSIS, Wanted
+from app.store.users import Account
+from app.web.context import lookups, utc_now, wired
+from app.web.lookups import OF_CLIENT, Lookups
 from app.web.schemas import SubmitAnalysis
 from app.web.wiring import Wired
+
+T = TypeVar("T")
+R = TypeVar("R")
+P = ParamSpec("P")
 
 LONGEST_KEY = 255
 #: Tells that an answer was given before.
 REPLAYED = {"Idempotency-Replayed": "true"}
-PARALLEL_LOOKUPS = 8  # a batch asks the Git hosts about so many repositories at once
 
 
-def wanted(asked: SubmitAnalysis) -> Wanted:
-    """Read the address and ask its host for the commit.
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A submission as it was read: where, and which commit if that was given."""
 
-    Raises: InvalidInput, RepositoryNotFound, CommitNotFound, Unavailable.
+    address: Address
+    ref: str | None
+    commit: str | None
+    retry: bool
+
+    @property
+    def asks_host(self) -> bool:
+        """Whether the host has to say which commit it means, or whether a local repository has it."""
+        return self.address.repository.is_local or self.commit is None
+
+    def wanted(self, commit: str, ref: str | None) -> Wanted:
+        """With its commit.  ref: what HEAD is, where neither was given."""
+        is_head = self.ref is None and self.commit is None
+        return Wanted(self.address.repository, commit, ref, self.retry, default_branch=ref if is_head else None)
+
+
+def wanted(asked: SubmitAnalysis, account: Account) -> Wanted:
+    """Read the address and ask its host for the commit, if the account has a unit left for it.
+
+    Raises: InvalidInput, QuotaExceeded, TooManyRequests, Busy, RepositoryNotFound, CommitNotFound,
+    GitHostUnreachable.
     """
-    return _wanted(asked, wired())
+    item = _read(asked)
+    return _Resolver.of(account, [item]).resolve(item)
 
 
 def asks_host(asked: SubmitAnalysis) -> bool:
     """Whether `wanted` has to ask the repository's host, which takes time and may fail.  Raises: InvalidInput."""
-    address = parse_address(asked.repository, wired().settings.allowed_git_hosts)
-    return address.repository.is_local or _revision(asked, address)[1] is None
+    return _read(asked).asks_host
 
 
-def wanted_each(asked: Sequence[SubmitAnalysis]) -> list[Wanted | Problem]:
-    """As wanted, for many; the Problem in the place of an item that has one."""
-    services = wired()
+def wanted_each(asked: Sequence[SubmitAnalysis], account: Account) -> list[Wanted | Problem]:
+    """As wanted, for many, all within the time of one; the Problem in the place of an item that has one.
 
-    def one(item: SubmitAnalysis) -> Wanted | Problem:
-        try:
-            return _wanted(item, services)
-        except Problem as problem:
-            return problem
-
-    with ThreadPoolExecutor(PARALLEL_LOOKUPS, "lookup") as pool:
-        return list(pool.map(one, asked))
+    Raises: TooManyRequests, Busy while other batches ask their hosts.
+    """
+    items = [_caught(_read, one) for one in asked]
+    resolver = _Resolver.of(account, [item for item in items if isinstance(item, _Asked)])
+    if not resolver.asks:
+        return [_caught(resolver.resolve, item) for item in items]
+    until = time.monotonic() + resolver.lookups.seconds
+    with (
+        resolver.lookups.batches.place(resolver.client),
+        ThreadPoolExecutor(OF_CLIENT, "batch") as threads,
+    ):
+        return list(threads.map(lambda item: _caught(resolver.resolve, item, until), items))
 
 
 def idempotency_key(body: dict[str, Any]) -> tuple[str, bytes] | None:
@@ -65,8 +97,52 @@ def idempotency_key(body: dict[str, Any]) -> tuple[str, bytes] | None:
     return key, hashlib.sha256(canonical.encode()).digest()
 
 
-def _wanted(asked: SubmitAnalysis, services: Wired) -> Wanted:
-    settings = services.settings
+@dataclass(frozen=True, slots=True)
+class _Resolver:
+    """Of one request.  asks: whether a host is asked at all; spent: why none is, of an account without a unit left."""
+
+    services: Wired
+    lookups: Lookups
+    client: str
+    asks: bool
+    spent: QuotaExceeded | None
+
+    @classmethod
+    def of(cls, account: Account, items: Sequence[_Asked]) -> _Resolver:
+        """Looks at the quota before anything is looked up."""
+        asks, services = any(item.asks_host for item in items), wired()
+        spent = None
+        if asks:
+            try:
+                admit.ask(services.uow, account, ANALYSIS, services.policy, now=utc_now())
+            except QuotaExceeded as problem:
+                spent = problem
+        return cls(services, lookups(), str(account.user_id), asks and spent is None, spent)
+
+    def resolve(self, item: _Asked, until: float | None = None) -> Wanted:
+        """until: monotonic, where the item's batch ends.  Raises: as `wanted`."""
+        where = item.address.repository
+        if not item.asks_host:
+            return item.wanted(*self.services.resolve(where, item.ref, item.commit))
+        if self.spent is None:
+            return item.wanted(*self.lookups.find(self.client, where, item.ref, item.commit, until=until))
+        if item.commit is None:
+            raise self.spent
+        # what is there of this commit is still shown; nothing can be started
+        return item.wanted(item.commit, item.ref)
+
+
+def _caught(use: Callable[Concatenate[T, P], R], given: T | Problem, *more: P.args, **named: P.kwargs) -> R | Problem:
+    if isinstance(given, Problem):
+        return given
+    try:
+        return use(given, *more, **named)
+    except Problem as problem:
+        return problem
+
+
+def _read(asked: SubmitAnalysis) -> _Asked:
+    settings = wired().settings
     address = parse_address(asked.repository, settings.allowed_git_hosts)
     if address.repository.is_local and settings.local_repos_root is None:
         detail = "allowed are local repositories only where LOCAL_REPOS_ROOT is set"
@@ -74,8 +150,7 @@ def _wanted(asked: SubmitAnalysis, services: Wired) -> Wanted:
             "This service serves no local repositories.", errors=[{"pointer": "/repository", "detail": detail}]
         )
     ref, commit = _revision(asked, address)
-    commit, ref = services.resolve(address.repository, ref, commit)
-    return Wanted(address.repository, commit, ref, asked.retry)
+    return _Asked(address, ref, commit, asked.retry)
 
 
 def _revision(asked: SubmitAnalysis, address: Address) -> tuple[str | None, str | None]:

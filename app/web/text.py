@@ -17,4 +17,8 @@ def visible(text: str, *, keep: str = "") -> str:
 
 
 def _is_hidden(character: str) -> bool:
+    code = ord(character)
+    # no characters, for good: XML knows no way to write U+FFFE and U+FFFF
+    if code & 0xFFFE == 0xFFFE or 0xFDD0 <= code <= 0xFDEF:
+        return True
     return character != _JOINER and unicodedata.category(character) in _HIDDEN

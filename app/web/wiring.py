@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from celery import Celery
 
@@ -34,13 +34,19 @@ class Wired:
     uow: UnitOfWork
     policy: Policy
     resolve: Resolve
-    secret: str
+    secret: str = field(repr=False)
 
 
 def wire(settings: Settings | None = None) -> Wired:
     """Wire the web from the environment.  Opens no connection yet."""
     settings = settings or load()
-    engine = make_engine(database_url(settings), pool_size=POOL_SIZE, overflow=0, application_name="fairlane web")
+    engine = make_engine(
+        database_url(settings),
+        pool_size=POOL_SIZE,
+        overflow=0,
+        application_name="fairlane web",
+        statement_seconds=settings.statement_timeout.total_seconds(),
+    )
     celery = Celery("fairlane web", config_source="celeryconfig", set_as_current=False)
 
     def resolve(repository: Repository, ref: str | None, commit: str | None) -> tuple[str, str | None]:

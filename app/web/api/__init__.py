@@ -9,7 +9,7 @@ from flask import Response, request
 from werkzeug.exceptions import RequestEntityTooLarge, UnsupportedMediaType
 
 from app.errors import InvalidInput
-from app.web import auth
+from app.web import auth, reads
 
 api = APIBlueprint("api", __name__, url_prefix="/api/v1")
 Answer = tuple[dict[str, Any], int, dict[str, str]]
@@ -17,6 +17,7 @@ Answer = tuple[dict[str, Any], int, dict[str, str]]
 
 api.before_request(auth.identify_program)
 api.before_request(auth.limit_writes)
+api.before_request(reads.count_reads)
 
 
 @api.before_request

@@ -80,7 +80,10 @@ def list_tokens() -> dict[str, Any]:
 @api.output(answers.NewTokenShape, 201)
 @api.doc(operation_id="addToken", tags=["Account"])
 def add_token(asked: NewToken) -> dict[str, Any]:
-    """Make a token; its secret is shown this once.  A token can give no more than it may do itself."""
+    """Make a token; its secret is shown this once.  A token can give no more than it may do itself.
+
+    A token made by another one ends with it at the latest, and is revoked with it.
+    """
     account = auth.person("write")
     if excess := set(asked.scopes) - g.caller.scopes:
         raise Forbidden(f"This token lacks the scope {min(excess)!r} and cannot give it")
@@ -90,10 +93,11 @@ def add_token(asked: NewToken) -> dict[str, Any]:
         scopes=tuple(asked.scopes),
         name=asked.name,
         expires_at=asked.expires_at,
+        made_by=auth.own_token(),
         now=utc_now(),
     )
     row = {"id": token.token_id, "prefix": token.prefix, "scopes": list(token.scopes), "token": token.secret}
-    return row | {"name": asked.name, "expires_at": asked.expires_at}
+    return row | {"name": asked.name, "expires_at": token.expires_at}
 
 
 @api.delete("/me/tokens/<uuid:token_id>")

@@ -13,6 +13,7 @@ from app.web.api import Answer, api
 from app.web.context import utc_now, wired
 from app.web.schemas import SubmitAnalysis
 from app.web.submission import REPLAYED, asks_host, idempotency_key, wanted
+from app.web.twins import only_one
 
 POLL_SECONDS = 1
 
@@ -29,11 +30,13 @@ def submit_analysis(asked: SubmitAnalysis) -> Answer:
     """
     account, services = auth.somebody("write"), wired()
     key = idempotency_key(asked.model_dump())
-    # a replay is answered without asking the Git host again
-    if key and asks_host(asked) and (stored := replay.replay(services.uow, account.user_id, *key)):
-        answer = submit.Answer(stored.status, stored.body, replayed=True)
-    else:
-        answer = submit.submit(services.uow, account.user_id, wanted(asked), services.policy, key=key, now=utc_now())
+    with only_one(account.user_id, key):
+        # a replay is answered without asking the Git host again
+        if key and asks_host(asked) and (stored := replay.replay(services.uow, account.user_id, *key)):
+            answer = submit.Answer(stored.status, stored.body, replayed=True)
+        else:
+            item = wanted(asked, account)
+            answer = submit.submit(services.uow, account.user_id, item, services.policy, key=key)
     return answer.job, answer.status, _headers(answer)
 
 
@@ -42,7 +45,7 @@ def submit_analysis(asked: SubmitAnalysis) -> Answer:
 @api.doc(operation_id="getAnalysis", tags=["Analyses"])
 def show_analysis(job_id: UUID) -> dict[str, Any]:
     """One analysis: its state, why it waits, how far it is, or what it found."""
-    return browse.job(wired().uow, job_id, auth.viewer(), wired().policy, now=utc_now())
+    return browse.job(wired().uow, job_id, auth.viewer(), wired().policy, asker=auth.asker(), now=utc_now())
 
 
 @api.delete("/analyses/<uuid:job_id>")

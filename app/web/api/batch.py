@@ -11,9 +11,10 @@ from app.services.submit_batch import Outcomes, submit_batch
 from app.web import answers, auth, problems
 from app.web import api as package
 from app.web.api import api
-from app.web.context import utc_now, wired
+from app.web.context import wired
 from app.web.schemas import SubmitBatch
 from app.web.submission import REPLAYED, idempotency_key, wanted_each
+from app.web.twins import only_one
 
 
 @api.post("/analyses/batch")
@@ -28,13 +29,15 @@ def submit_many(asked: SubmitBatch) -> package.Answer:
     """
     account, services = auth.somebody("write"), wired()
     key = idempotency_key(asked.model_dump())
-    # a replay is answered without asking the Git hosts again
-    if key and (stored := replay.replay(services.uow, account.user_id, *key)):
-        return stored.body, stored.status, REPLAYED
-    answer = submit_batch(
-        services.uow, account.user_id, wanted_each(asked.items), services.policy, _render,
-        atomic=asked.atomic, key=key, now=utc_now(),
-    )  # fmt: skip
+    with only_one(account.user_id, key):
+        # a replay is answered without asking the Git hosts again
+        if key and (stored := replay.replay(services.uow, account.user_id, *key)):
+            return stored.body, stored.status, REPLAYED
+        auth.count_writes(account, len(asked.items) - 1)  # one was counted with the request
+        answer = submit_batch(
+            services.uow, account.user_id, wanted_each(asked.items, account), services.policy, _render,
+            atomic=asked.atomic, key=key,
+        )  # fmt: skip
     return answer.body, answer.status, REPLAYED if answer.replayed else {}
 
 

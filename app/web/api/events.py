@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import Any
 from uuid import UUID
 
@@ -20,6 +21,7 @@ _STREAM: dict[str | int, Any] = {
         "description": "Events `state`, `progress`, `final`, each with the job as data",
         "content": {"text/event-stream": {"schema": {"type": "string"}}},
     },
+    429: "Too many streams of this client",
     503: "Too many streams; poll the analysis instead",
 }
 
@@ -35,10 +37,14 @@ def follow_analysis(job_id: UUID) -> Response:
 
     A stream lasts 25 seconds at most; the client comes back with `Last-Event-ID` and misses nothing.
     """
-    browse.job(wired().uow, job_id, auth.viewer(), wired().policy, now=utc_now())
     live: Live = current_app.extensions[LIVE]
-    stream = live.open(job_id, request.headers.get("Last-Event-ID"))
-    response = Response(iter(stream), mimetype="text/event-stream")
-    response.headers |= {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    response.call_on_close(stream.close)
+    viewer = auth.viewer()
+    with ExitStack() as held:
+        held.enter_context(live.places.place(auth.client()))
+        browse.job(wired().uow, job_id, viewer, wired().policy, now=utc_now())
+        stream = live.open(job_id, request.headers.get("Last-Event-ID"), auth.asker())
+        held.callback(stream.close)
+        response = Response(iter(stream), mimetype="text/event-stream")
+        response.headers |= {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        response.call_on_close(held.pop_all().close)
     return response

@@ -13,6 +13,7 @@ from app.web import answers, auth, exports, result_answers
 from app.web.api import api
 from app.web.changes import comparison
 from app.web.context import utc_now, wired
+from app.web.reads import heavy, outlined
 from app.web.schemas import CompareQuery, FilesQuery, TestsQuery
 
 _EXPORTS: dict[str | int, Any] = {
@@ -35,16 +36,12 @@ def list_tests(job_id: UUID, asked: TestsQuery) -> dict[str, Any] | Response:
     chosen = _format(asked)
     if chosen in exports.FORMS:
         return exports.respond(exports.FORMS[chosen], job_id, viewer, asked)
+    wanted, limit = asked.filter(), asked.limit or results.PAGE
+    outline = outlined(job_id, viewer, wanted)
     page = results.page(
-        services.uow,
-        job_id,
-        viewer,
-        asked.filter(),
-        cursor=asked.cursor,
-        limit=asked.limit or results.PAGE,
-        now=utc_now(),
+        services.uow, job_id, viewer, wanted, cursor=asked.cursor, limit=limit, within=outline, now=utc_now()
     )
-    return {"items": page.rows, "next": page.next, "total": page.total}
+    return {"items": page.rows, "next": page.next, "total": outline.total}
 
 
 @api.get("/analyses/<uuid:job_id>/files")
@@ -53,7 +50,8 @@ def list_tests(job_id: UUID, asked: TestsQuery) -> dict[str, Any] | Response:
 @api.doc(operation_id="listFiles", tags=["Results"], responses={409: "Not completed"})
 def list_files(job_id: UUID, asked: FilesQuery) -> dict[str, Any]:
     """The files with tests of a completed analysis, with what they import and call, and those nobody could read."""
-    page = results.files(wired().uow, job_id, auth.viewer(), **asked.model_dump(), now=utc_now())
+    with heavy(job_id):
+        page = results.files(wired().uow, job_id, auth.viewer(), **asked.model_dump(), now=utc_now())
     return {"items": page.items, "next": page.next, "total": page.total}
 
 
@@ -63,8 +61,10 @@ def list_files(job_id: UUID, asked: FilesQuery) -> dict[str, Any]:
 @api.doc(operation_id="compareAnalyses", tags=["Results"], responses={409: "One of them is not completed"})
 def compare_analyses(job_id: UUID, other_id: UUID, asked: CompareQuery) -> dict[str, Any]:
     """What became of the tests from one completed analysis to the other: moves and renames are followed."""
-    sides = compared.sides(wired().uow, job_id, other_id, auth.viewer(), now=utc_now())
-    return comparison(sides).document(asked.limit)
+    with heavy(job_id, other_id):
+        with compared.sides(wired().uow, job_id, other_id, auth.viewer(), now=utc_now()) as sides:
+            found = comparison(sides)
+        return found.document(asked.limit)
 
 
 @api.get("/analyses/<uuid:job_id>/timeline")
@@ -72,7 +72,7 @@ def compare_analyses(job_id: UUID, other_id: UUID, asked: CompareQuery) -> dict[
 @api.doc(operation_id="getTimeline", tags=["Analyses"])
 def show_timeline(job_id: UUID) -> dict[str, Any]:
     """Every transition, attempt, snooze and lease of an analysis, with its time."""
-    return {"items": browse.timeline(wired().uow, job_id, auth.viewer())}
+    return {"items": browse.timeline(wired().uow, job_id, auth.viewer(), asker=auth.asker())}
 
 
 def _format(asked: TestsQuery) -> str:
