@@ -33,12 +33,14 @@ from app.services.start import start
 from app.services.submit import Wanted, submit
 from app.store import users
 from app.store.connections import make_engine
+from app.store.file_lists import Listing
 from app.store.inventories import FileRow
 from app.store.session import Session
 from app.store.unit_of_work import JobMessage, Tx, UnitOfWork
 from tests.nodes import Nodes
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+A_FILE = FileRow("tests/test_a.py", "a" * 40, "pytest", [{"name": "test_a", "line": 1, "suites": []}], None)
 TEMPLATE = "fairlane_template"
 
 
@@ -164,11 +166,25 @@ class World:
         assert self.start(delivery, user_id) is Outcome.STARTED
         return delivery
 
-    def finish(self, delivery: Delivery, user_id: UUID | None, files: Sequence[FileRow] = ()) -> Outcome:
-        """Complete a delivery with these files."""
+    def saved(self, files: Sequence[FileRow] = (A_FILE,)) -> Listing:
+        """Store files by content, as a worker does before it finishes."""
+        return save(self.uow, files, self.policy)
+
+    def finish(
+        self,
+        delivery: Delivery,
+        user_id: UUID | None,
+        files: Sequence[FileRow] = (A_FILE,),
+        *,
+        listing: Listing | None = None,
+    ) -> Outcome:
+        """Complete a delivery with these files, a result without a test being billed to nobody.
+
+        listing: of these files, which were saved before.
+        """
         tests = [test for file in files for test in file.tests]
         summary = {"tests": len(tests), "files": len(files), "suites": 0, "by_status": {}, "by_framework": {}}
-        listing = save(self.uow, files, self.policy)
+        listing = self.saved(files) if listing is None else listing
         return finish(self.uow, delivery, user_id, listing, summary, now=self.now)
 
     def fail(self, delivery: Delivery, user_id: UUID | None, failure: Failure) -> Outcome:

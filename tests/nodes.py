@@ -33,9 +33,10 @@ def wait_for(condition: Callable[[], Any], what: str, *, seconds: float = PATIEN
 class LocalProcess:
     """What a node asks of its container, answered by a process of this machine."""
 
-    def __init__(self, name: str, argv: list[str], env: dict[str, str], log: Path) -> None:
+    def __init__(self, name: str, argv: list[str], env: dict[str, str], log: Path, folder: Path = ROOT) -> None:
+        """folder: with the code, as Python looks there first."""
         self.name = self.id = name
-        self._argv, self._env, self._log = argv, env, log
+        self._argv, self._env, self._log, self._folder = argv, env, log, folder
         self._process: subprocess.Popen[bytes] | None = None
         self._output: IO[bytes] | None = None
 
@@ -51,7 +52,12 @@ class LocalProcess:
     def start(self) -> None:
         self._output = self._log.open("ab")
         self._process = subprocess.Popen(
-            self._argv, env=self._env, cwd=ROOT, stdout=self._output, stderr=subprocess.STDOUT, start_new_session=True
+            self._argv,
+            env=self._env,
+            cwd=self._folder,
+            stdout=self._output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
         )
 
     def logs(self) -> str:
@@ -153,11 +159,11 @@ class Nodes:
             worker.ready()
         return worker
 
-    def beat(self) -> LocalProcess:
+    def beat(self, **env: str) -> LocalProcess:
         """Start a Celery beat."""
         name = f"beat{len(self.others)}"
         argv = [sys.executable, "-m", "celery", "-A", "tasks", "beat", "--pidfile="]
-        process = LocalProcess(name, argv, self.environment(), self.folder / f"{name}.log")
+        process = LocalProcess(name, argv, self.environment(**env), self.folder / f"{name}.log")
         process.start()
         self.others.append(process)
         return process

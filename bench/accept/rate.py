@@ -73,7 +73,7 @@ def _web(url: str) -> Iterator[int]:
         "DATABASE_URL": url, "RATE_LIMIT_PER_MINUTE": "10000000", "SECRET_KEY": "bench " * 8, "LOG_LEVEL": "warning",
     }  # fmt: skip
     argv = [
-        sys.executable, "-m", "gunicorn", "-k", "gthread", "--threads", "32", "--workers", "1", "--no-control-socket",
+        sys.executable, "-m", "gunicorn", "-c", "python:app.server.config", "--workers", "1",
         "--log-level", "warning", "-b", f"127.0.0.1:{port}", "bench.accept.wsgi:app",
     ]  # fmt: skip
     server = subprocess.Popen(argv, cwd=ROOT, env=environment)

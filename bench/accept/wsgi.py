@@ -4,6 +4,7 @@ from typing import Any
 
 from apiflask import APIBlueprint
 
+from app.server.application import bridged
 from app.services.describe import links
 from app.web import answers, create_app
 from app.web.schemas import SubmitAnalysis
@@ -36,6 +37,7 @@ def parse(asked: SubmitAnalysis) -> tuple[dict[str, Any], int, dict[str, str]]:
     return job, 202, {"Location": "/", "Retry-After": "1"}
 
 
-app = create_app()
-app.extensions["csrf"].exempt(bare)  # as the API, whose callers send a token
-app.register_blueprint(bare)
+flask = create_app()
+flask.extensions["csrf"].exempt(bare)  # as the API, whose callers send a token
+flask.register_blueprint(bare)
+app = bridged(flask)

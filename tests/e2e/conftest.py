@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -40,7 +41,11 @@ class System:
         return UUID(answer.job["id"])
 
     def job(self, job_id: UUID) -> dict[str, object]:
-        return browse.job(self.world.uow, job_id, None, self.world.policy, now=datetime.now(UTC))
+        """As its payer is told of it."""
+        payer = self.world.value(
+            "SELECT user_id FROM analysis_requests WHERE job_id = :id AND role = 'payer'", id=job_id
+        )
+        return browse.job(self.world.uow, job_id, None, self.world.policy, asker=payer, now=datetime.now(UTC))  # type: ignore[arg-type]
 
     def wait(self, job_id: UUID, *statuses: str) -> dict[str, object]:
         """Until the job is in one of these states."""
@@ -61,3 +66,10 @@ def slow_files(count: int = SLOW_FILES) -> dict[str, str]:
     """Files that take a worker some seconds together."""
     test = "def test_{0}_{1}() -> None:\n    assert sum(range({1})) >= 0\n\n\n"
     return {f"tests/test_{n}.py": "".join(test.format(n, i) for i in range(260)) for n in range(count)}
+
+
+@pytest.fixture
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

@@ -71,15 +71,20 @@ class Fire:
 
     def step(self) -> None:
         """Continue what was stopped for long enough, replace what died, and do the next harm when it is time."""
+        self.go_on()
+        now = time.monotonic()
+        if now >= self._next:
+            self._next = now + self.dice.uniform(0, 2 * self.pause)
+            self.harm(self.dice.choices(list(FAULTS), list(FAULTS.values()))[0])
+
+    def go_on(self) -> None:
+        """Continue what was stopped for long enough, and replace what died."""
         now = time.monotonic()
         for due in [thaw for thaw in self._thaws if thaw[0] <= now]:
             self._thaw(due)
         for due in [orphan for orphan in self._orphans if orphan[0] <= now]:
             self._bury(due)
         self.mend()
-        if now >= self._next:
-            self._next = now + self.dice.uniform(0, 2 * self.pause)
-            self.harm(self.dice.choices(list(FAULTS), list(FAULTS.values()))[0])
 
     def harm(self, fault: str, seconds: float | None = None) -> None:
         """Do this to somebody who runs.  seconds: of a stop, by chance unless given."""

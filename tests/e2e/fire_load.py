@@ -15,7 +15,7 @@ from app.domain.plans import Tier
 from app.domain.repositories import Repository
 from app.services import accounts
 from app.services.submit import Wanted, submit
-from tasks.base import DATABASE_AWAY
+from app.store.faults import is_databases
 from tests.conftest import World
 from tests.e2e.fire_checks import LEAKED
 
@@ -86,11 +86,11 @@ class Load:
         while not self._stopped.wait(pause):
             try:
                 pause = life(dice)
-            except DATABASE_AWAY:  # a stopped worker holds the row of this user
-                self.away += 1
             except BaseException as error:  # noqa: BLE001 - told by `stop`
-                self.errors.append(error)
-                return
+                if not is_databases(error):
+                    self.errors.append(error)
+                    return
+                self.away += 1  # a stopped worker holds the row of this user
 
     def _submit(self, dice: random.Random) -> float:
         if self.world.value(WAITING) >= BACKLOG:  # type: ignore[operator]

@@ -7,19 +7,24 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import text
 
+import tasks.analysis
 from app.domain.lifecycle import Delivery, Outcome
-from app.store import messages, slots, users
+from app.services.analyse import Taken
+from app.store import messages, slots
+from app.store.inventories import FileRow
 from app.store.session import Session
 from app.store.unit_of_work import Tx
-from bench.fairness.worker import app
+from bench.fairness.worker import app, nap
 from tasks.base import FairTask
 
 #: How long a start waits between reading the tier and taking the slot, where a test asks for it.
 STALL_SECONDS = 2.0
+FILE = FileRow("tests/test_a.py", "a" * 40, "pytest", [{"name": "test_a", "line": 1, "suites": []}], None)
 LEASE = text("SELECT set_config('fire.lease', :lease, true)")
 UNFENCED = text(messages._FENCE.text.replace(" AND m.lease_token = :lease_token", ""))
 
@@ -41,7 +46,7 @@ def limitless(tx: Tx, delivery: Delivery, *, slots: int, **given: Any) -> int | 
     return acquire(tx, delivery, slots=99, **given)
 
 
-def unlocked(tx: Tx, user_id: Any) -> None:
+def unlocked(*_given: object) -> None:
     """Hold nothing."""
 
 
@@ -50,13 +55,19 @@ def stalled(*given: Any, **named: Any) -> int | None:
     return acquire(*given, **named)
 
 
+def found(*given: Any) -> Taken:
+    """A nap that finds a test, and stores it: a result without one is billed to nobody."""
+    return replace(nap(*given), files=[FILE])
+
+
+tasks.analysis.take = found
 FairTask._take = remembered  # type: ignore[method-assign]
 Session.begin = telling  # type: ignore[method-assign]
 match os.environ.get("FIRE_MISTAKE", ""):
     case "no limit":
         slots.acquire = limitless  # type: ignore[assignment]
     case "no lock":
-        users.hold = unlocked
+        messages.hold_users = unlocked
         slots.acquire = stalled
     case "none, but slow":
         slots.acquire = stalled

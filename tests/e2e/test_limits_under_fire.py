@@ -100,9 +100,16 @@ def test_no_commit_leaves_more_live_slots_than_the_limit_whatever_dies_or_stands
     judge(world, fire, load, load.last_leak - ceased)
 
 
+def late(fire: Fire) -> int:
+    """Deliveries that came back too late: refused by the fence, or given up as their heartbeat had stood still, too."""
+    return fire.told("stale") + fire.told("heartbeat_silent")
+
+
 def burn(fire: Fire, load: Load) -> float:
     """First a node with work stands still for longer than its leases; then whatever chance brings.  -> seconds"""
     wait_for(lambda: fire.stop_at_work(lambda pid: load.world.rows(AT_WORK, pid=str(pid))), "a node at work")
+    # chance might kill it while it stands still, and nobody would come back too late
+    wait_for(lambda: fire.go_on() or load.look() or late(fire), "the node to come back too late")
     begun = time.monotonic()
     while time.monotonic() < begun + SECONDS and not load.is_over:
         fire.step()
@@ -119,7 +126,7 @@ def is_over(fire: Fire, load: Load) -> bool:
 
 def judge(world: World, fire: Fire, load: Load, leaked: float) -> None:
     """Print what was seen, then hold it against what must be.  leaked: seconds from the last fault to the last leak."""
-    [seen], zombies = world.rows(FIGURES), fire.told("stale")
+    [seen], zombies = world.rows(FIGURES), late(fire)
     print(f"{load.jobs} jobs: {seen}, {world.rows(FAILURES)}")
     print(f"faults: {dict(fire.done)}, {fire.stopped:.0f} s of stops, {fire.started - NODES} nodes started again")
     print(f"{zombies} deliveries came back too late, {fire.told('database_away')} were cut off or waited in vain")

@@ -13,6 +13,7 @@ from app.services import browse, results
 from app.services.cancel import cancel
 from app.store import users
 from app.store.results import TestFilter
+from tasks.inventory.guard import BEGIN
 from tests.e2e.conftest import SLOW_FILES, System, slow_files
 from tests.nodes import wait_for
 
@@ -39,6 +40,16 @@ def test_a_submitted_repository_is_analysed_and_its_tests_are_listed(system: Sys
     assert [file["file"] for file in listed if file["skipped"]] == ["tests/test_garbage.py"]
     assert {file["file"]: file["hints"] for file in listed if file["hints"]} == {"tests/test_cart.py": ["shop.cart"]}
     assert job["billed"] is True
+
+
+def test_a_repository_with_more_tests_than_allowed_fails_and_says_so(system: System) -> None:
+    files = {f"tests/test_{n}.py": "def test_a(): pass\ndef test_b(): pass\n" for n in range(2)}
+    job_id = system.submit(system.user(), "large", files)
+    system.nodes.worker(MAX_TESTS="3")
+    job = system.wait(job_id, "completed", "failed")
+    error = {"code": "too_many_tests", "retryable": False}
+    assert job["error"] == error | {"message": "The repository has 4 tests, subtests included; allowed are 3."}
+    assert (job["billed"], job["attempt"]) == (False, 1)
 
 
 def test_over_the_limit_a_job_is_snoozed_in_the_database_and_woken_when_the_slot_is_free(system: System) -> None:
@@ -96,8 +107,8 @@ def test_a_killed_pool_process_gives_its_job_back_at_once(system: System) -> Non
 
 
 def test_a_warm_shutdown_lets_the_running_job_finish_and_charges_nothing(system: System) -> None:
-    job_id = system.submit(system.user(), "slow", slow_files())
-    worker = system.nodes.worker()
+    job_id = system.submit(system.user(), "slow", slow_files(SLOW_FILES // 3))
+    worker = system.nodes.worker(SHUTDOWN_GRACE="20s")
     system.wait(job_id, "running")
     worker.kill(signal="SIGTERM")
     assert worker.container.wait() == 0
@@ -174,13 +185,15 @@ def limit_connections(system: System, name: str, most: int) -> None:
 
 
 def _git_and_parsers(pid: int) -> list[psutil.Process]:
-    """Grandchildren of a worker: what its jobs started."""
-    return [
-        process
-        for child in psutil.Process(pid).children()
-        for process in child.children(recursive=True)
-        if process.status() != psutil.STATUS_ZOMBIE
-    ]
+    """What the jobs of a worker started: below its pool's launchers, which stay for the next job."""
+    below = [process for child in psutil.Process(pid).children() for process in child.children(recursive=True)]
+    return [process for process in below if process.status() != psutil.STATUS_ZOMBIE and not _is_launcher(process)]
+
+
+def _is_launcher(process: psutil.Process) -> bool:
+    """A parser has the same command line, and a launcher above it."""
+    parent = process.parent()
+    return BEGIN in process.cmdline() and (parent is None or BEGIN not in parent.cmdline())
 
 
 def test_sigquit_waits_a_moment_then_hands_running_work_back_without_a_charge(system: System) -> None:

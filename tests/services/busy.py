@@ -18,9 +18,8 @@ from app.services.submit import submit
 from app.services.sweep import sweep
 from app.services.tick import Entry, tick
 from app.store import users
-from app.store.inventories import FileRow
 from app.store.users import Account
-from tests.conftest import NOW, World
+from tests.conftest import A_FILE, NOW, World
 
 GONE = Failure("repository_not_found", "There is no such repository.")
 BROKEN = Failure("internal_error", "Something failed on our side.", retryable=True)
@@ -29,7 +28,6 @@ BURY = """
     INSERT INTO kombu_dead_letter (queue, task_id, user_id, payload, reason, unique_key, rank_step, enqueued_at)
     SELECT name, task_id, user_id, payload, 'lost', unique_key, rank_step, enqueued_at
       FROM dead JOIN kombu_queue ON kombu_queue.id = queue_id RETURNING id"""
-FILE = FileRow("tests/test_a.py", "a" * 40, "pytest", [{"name": "test_a", "line": 1, "suites": []}], None)
 
 
 def account(world: World, user_id: UUID) -> Account:
@@ -85,8 +83,8 @@ def fill(world: World) -> Busy:
 
 def _ended(world: World, user: UUID) -> dict[str, UUID]:
     completed, later, failed = world.running(user), world.running(user), world.running(user)
-    world.finish(completed, user, [FILE, replace(FILE, path="b.py", skipped="too_large", tests=[])])
-    world.finish(later, user, [FILE])
+    world.finish(completed, user, [A_FILE, replace(A_FILE, path="b.py", skipped="too_large", tests=[])])
+    world.finish(later, user, [A_FILE])
     world.fail(failed, user, GONE)
     cancelled, stopped = world.submit(user), world.running(user)
     leave(world, cancelled, user)
@@ -133,7 +131,7 @@ def _modes(world: World) -> dict[str, UUID]:
     shadow, off = world.with_policy(quota_mode="shadow"), world.with_policy(quota_mode="off")
     jobs = {"shadow": shadow.submit(poor), "off": off.submit(poor)}
     unbilled = off.running(poor)
-    off.finish(unbilled, poor)
+    off.finish(unbilled, poor, ())
     return jobs | {"unbilled": unbilled.job_id}
 
 

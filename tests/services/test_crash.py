@@ -43,8 +43,11 @@ def fragile(home: Path) -> Iterator[World]:
         connection.autocommit = True
         connection.cursor().execute(LATE)
     embedded.stop(home)
-    engine = make_engine(embedded.ensure(home).url)
-    migrate(engine)
+    again = embedded.ensure(home)
+    owner = make_engine(again.owner_url)
+    migrate(owner, role=str(make_url(again.url).username))
+    owner.dispose()
+    engine = make_engine(again.url)
     yield World(UnitOfWork(engine, publishing()))
     engine.dispose()
 

@@ -11,7 +11,7 @@ import pytest
 from app.domain.fairness import FairnessPolicy, Mode
 from app.domain.lifecycle import Failure, Outcome
 from app.domain.plans import Tier
-from app.services import accounts, browse
+from app.services import accounts, browse, limits
 from app.services.cancel import cancel
 from app.services.submit import submit
 from app.store import users
@@ -223,3 +223,29 @@ def test_tiers_weigh_in_the_share_of_a_queue(world: World) -> None:
     pro, enterprise = world.user(Tier.PRO), world.user(Tier.ENTERPRISE)
     mine = [[world.submit(user) for _ in range(4)] for user in (pro, enterprise)]
     assert [job_id in mine[1] for job_id in ready(world)[:6]].count(True) == 4
+
+
+@pytest.mark.parametrize("mode", [Mode.OFF, Mode.SHADOW])
+def test_jobs_that_an_earlier_setting_parked_are_released_when_a_worker_begins(world: World, mode: Mode) -> None:
+    users_ = [world.user() for _ in range(2)]
+    for user in users_:
+        world.running(user)
+        jobs = [world.submit(user) for _ in range(6)]
+        assert world.start(world.lease(jobs[0]), user) is Outcome.SNOOZED
+    assert ready(world) == []
+    assert limits.release_held(world.uow, world.policy) == 0
+    assert ready(world) == []
+    free = world.with_policy(fairness=FairnessPolicy(mode))
+    assert limits.release_held(free.uow, free.policy) == 12
+    assert len(ready(world)) == 12
+    assert world.value(GROUPS) == 0
+
+
+@pytest.mark.parametrize("mode", [Mode.OFF, Mode.SHADOW])
+def test_without_limits_one_start_releases_all_that_is_parked_of_its_user(world: World, mode: Mode) -> None:
+    user = world.user()
+    jobs = [world.submit(user) for _ in range(6)]
+    assert len(ready(world)) == 2
+    free = world.with_policy(fairness=FairnessPolicy(mode))
+    assert free.start(world.lease(jobs[0]), user) is Outcome.STARTED
+    assert ready(world) == jobs[1:]

@@ -12,6 +12,7 @@ from app.domain.lifecycle import Failure, Outcome
 from app.domain.plans import Tier
 from app.services import accounts, browse
 from app.services.cancel import cancel
+from app.services.reschedule import reschedule
 from app.store import users
 from tests.conftest import World
 
@@ -124,8 +125,10 @@ def test_a_dead_workers_slot_is_free_as_soon_as_its_message_was_taken_back(world
 
 
 def test_system_jobs_bypass_the_limit_and_take_no_slot(world: World) -> None:
-    job_id = world.submit(world.user())
-    assert world.start(world.lease(job_id), None) is Outcome.STARTED
+    world.submit(world.user(), world.wanted("garden"))  # viewed, and never analysed
+    assert reschedule(world.uow, lambda _: ("c" * 40, "main"), world.policy, now=world.now).enqueued == 1
+    [row] = world.rows("SELECT job_id FROM analysis_requests WHERE trigger = 'scheduled'")
+    assert world.start(world.lease(UUID(str(row["job_id"]))), None) is Outcome.STARTED
     assert world.value(SLOTS) == 0
 
 

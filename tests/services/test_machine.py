@@ -12,9 +12,11 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 from sqlalchemy import text
 
+from app.domain import carriers
 from app.domain.quota import Usage
-from app.services import end
+from app.services import carry, end
 from app.store import idempotency, messages, quota, requests, slots
+from app.store.batch import Batch
 from tests.conftest import World
 from tests.model.life import Life
 
@@ -53,6 +55,11 @@ def rewritten(module: Any, statement: str, pattern: str, by: str) -> Patch:
     return patch
 
 
+def _payers_slot(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = str(messages._FENCE).replace("coalesce(CAST(m.user_id AS uuid), CAST(:user_id AS uuid))", ":user_id")
+    monkeypatch.setattr(messages, "_FENCE", text(wrong))
+
+
 def wrapped(module: Any, function: str, wrong: Callable[..., Any]) -> Patch:
     """A function that is given the right one first."""
 
@@ -74,7 +81,7 @@ def _released_too(right: Callable[..., None], tx: Any, delivery: Any, *args: Any
 
 
 def _blind_ttl(monkeypatch: pytest.MonkeyPatch) -> None:
-    wrapped(quota, "extend_living", lambda *_, **__: 0)(monkeypatch)
+    wrapped(quota, "extend_living", lambda *_, **__: Batch(None, 0))(monkeypatch)
     rewritten(quota, "_SWEEP", r"AND NOT EXISTS \(SELECT FROM kombu_message .*\)", "")(monkeypatch)
 
 
@@ -111,13 +118,25 @@ WORKERS: dict[str, Patch] = {
     "the youngest is woken": rewritten(messages, "_WAKE", r"(?s)^.+$", _YOUNGEST),
     "nobody is woken": wrapped(messages, "wake", lambda *_, **__: None),
 }
+
+
+def _worst(right: Callable[..., Any], rights: Any, turns: Any) -> Any:
+    return right(rights[::-1], [-waits for waits in turns[::-1]])
+
+
+PLACES: dict[str, Patch] = {
+    "a job that somebody joins stays where it is": wrapped(carry, "joined", lambda *_: None),
+    "the longest line is chosen": wrapped(carriers, "best", _worst),
+    "the slot is the payer's": _payers_slot,
+    "a job waits on in the line of somebody who left it": wrapped(carry, "settle", lambda *_: None),
+}
 REQUESTS: dict[str, Patch] = {
     "a payer who leaves ends the job of others": wrapped(requests, "others", lambda *_: 0),
     "keys are forgotten": wrapped(idempotency, "add", lambda *_, **__: None),
 }
 
 
-@pytest.mark.parametrize("mistakes", [QUOTA, WORKERS, REQUESTS], ids=["quota", "workers", "requests"])
+@pytest.mark.parametrize("mistakes", [QUOTA, WORKERS, PLACES, REQUESTS], ids=["quota", "workers", "places", "requests"])
 def test_mistakes_in_the_services_are_found(
     world: World, monkeypatch: pytest.MonkeyPatch, mistakes: dict[str, Patch]
 ) -> None:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from itertools import accumulate
 from uuid import UUID
 
 import pytest
@@ -13,6 +14,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
 from app.services.finish import save
+from app.services.outline import Outline
 from app.store import file_lists, results
 from app.store.file_lists import MOST, lists
 from app.store.inventories import FileRow
@@ -117,6 +119,32 @@ def test_a_page_in_the_middle_reads_the_lists_it_shows(world: World) -> None:
         }
         plan = tx.run(text(f"EXPLAIN (ANALYZE, FORMAT JSON) {results._PAGE.text}"), **parameters).scalar_one()
     assert [row.ordinal for row in found] == list(range(2_501, 2_551))
+    read = [node["Actual Rows"] * node["Actual Loops"] for node in nodes(plan[0]["Plan"]) if "Relation Name" in node]
+    assert max(read) <= 2 * MOST, json.dumps(plan, indent=1)
+
+
+def test_the_last_page_under_a_filter_reads_no_more_than_the_first(world: World) -> None:
+    analysis, wanted = finished(world, [file(number) for number in range(5_000)]), TestFilter(status="active")
+    with world.uow.begin() as tx:
+        tx.run(text("ANALYZE analysis_file_lists, file_list_entries, file_inventories"))
+    with world.uow.begin() as tx:
+        found = results.outline(tx, analysis, wanted)
+        seen = Outline([], found.files, list(accumulate(found.counts)))
+        last = seen.part(seen.total - 50, 50)
+        parameters = {
+            **vars_of(wanted),
+            "analysis_id": analysis,
+            "files": last.files,
+            "least": last.files[0],
+            "greatest": last.files[-1],
+            "after_file": 0,
+            "after_test": 0,
+            "skip": last.skip,
+            "most": 50,
+        }
+        plan = tx.run(text(f"EXPLAIN (ANALYZE, FORMAT JSON) {results._PART.text}"), **parameters).scalar_one()
+        rows = results.part(tx, analysis, wanted, last.files, skip=last.skip, most=50)
+    assert [row.ordinal for row in rows] == list(range(4_951, 5_001))
     read = [node["Actual Rows"] * node["Actual Loops"] for node in nodes(plan[0]["Plan"]) if "Relation Name" in node]
     assert max(read) <= 2 * MOST, json.dumps(plan, indent=1)
 

@@ -8,6 +8,7 @@ from uuid import UUID
 import pytest
 from sqlalchemy.exc import IntegrityError
 
+from app.services.outline import Tally
 from app.store import results
 from app.store.inventories import FileRow
 from app.store.results import TestFilter
@@ -80,12 +81,13 @@ def test_one_reading_counts_every_sort_in_all_and_under_the_filter(world: World)
     )
     analysis = finished(world, row("a.py", tests=tests), FileRow("b.py", "2" * 40, None, [], "binary"))
     with world.uow.begin() as tx:
-        rows = results.tallies(tx, analysis, TestFilter(q="test_", conditional=False))
-        sheet = results.sheet(tx, analysis, TestFilter(kind="test"), before=1, most=2)
-    assert [tuple(found) for found in rows] == [
+        found = results.outline(tx, analysis, TestFilter(q="test_", conditional=False))
+        part = results.part(tx, analysis, TestFilter(kind="test"), [1], skip=1, most=2)
+    assert (found.files, found.counts) == ([1], [3])
+    assert [tuple(Tally(**row)) for row in found.tallies] == [
         ("go-testing", "active", "benchmark", False, 1, 0),
         ("pytest", "active", "test", False, 2, 2),
         ("pytest", "active", "test", True, 1, 0),
         ("pytest", "skipped", "test", False, 1, 1),
     ]
-    assert [found.test["name"] for found in sheet] == ["test_a", "test_b"]
+    assert [row.test["name"] for row in part] == ["test_a", "test_b"]

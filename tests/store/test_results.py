@@ -49,7 +49,9 @@ def listed(
     with world.uow.begin() as tx:
         rows = results.page(tx, analysis, wanted, after=after, most=most)
         if after == (0, 0) and most == 100:
-            assert results.count(tx, analysis, wanted) == len(rows)
+            found = results.outline(tx, analysis, wanted)
+            assert sum(found.counts) == len(rows) == sum(row["matching"] for row in found.tallies)
+            assert results.part(tx, analysis, wanted, found.files, most=most) == rows
     return [(row.path.rsplit("/", 1)[1], row.test["name"]) for row in rows]
 
 

@@ -23,7 +23,7 @@ from app.domain.lifecycle import Delivery, Failure, Outcome
 from app.domain.plans import Tier
 from app.domain.queues import Service
 from app.domain.repositories import Repository
-from app.errors import CommitNotFound, RepositoryNotFound
+from app.errors import CommitNotFound, GitHostUnreachable, RepositoryNotFound
 from app.services import accounts, fail, finish, start
 from app.services.policy import Policy
 from app.settings import Settings
@@ -44,9 +44,11 @@ SETTINGS = Settings()
 
 
 def resolve(repository: Repository, ref: str | None, commit: str | None) -> tuple[str, str | None]:
-    """As tasks.sources.resolve_commit, without a network: every repository exists but `missing`."""
+    """As tasks.sources.resolve_commit, without a network: every repository exists but `missing` and `unreachable`."""
     if repository.name == "missing":
         raise RepositoryNotFound("There is no such repository.")
+    if repository.name == "unreachable":
+        raise GitHostUnreachable("The host github.com cannot be reached right now.", retry_after=30)
     if ref == "missing":
         raise CommitNotFound("The repository has no such ref.")
     return commit or commit_of(repository.name, ref or "main"), ref or "main"

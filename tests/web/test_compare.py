@@ -71,11 +71,11 @@ def test_files_that_are_alike_are_counted_and_not_read(web: Web) -> None:
     before = done(web, "one", *alike, unread, file("old/moved.py", a_test("test_c")))
     after = done(web, "two", *alike, unread, file("new/moved.py", a_test("test_c")))
     now = datetime.now(UTC)
-    sides = compared.sides(web.uow, UUID(before), UUID(after), None, now=now)
-    assert [[one.path for one in side] for side in (sides.before, sides.after)] == [
-        ["large.py", "old/moved.py"],
-        ["large.py", "new/moved.py"],
-    ]
+    with compared.sides(web.uow, UUID(before), UUID(after), None, now=now) as sides:
+        assert [[one.path for one in side] for side in (sides.before, sides.after)] == [
+            ["large.py", "old/moved.py"],
+            ["large.py", "new/moved.py"],
+        ]
     found = web.client.get(f"/api/v1/analyses/{before}/compare/{after}").json
     assert (found["totals"]["unchanged"], found["totals"]["moved"], found["unknown"]) == (6, 1, ["large.py"])
     itself = web.client.get(f"/api/v1/analyses/{before}/compare/{before}").json

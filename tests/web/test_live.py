@@ -6,14 +6,15 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
 from app.store import analyses
 from app.web.api.events import LIVE
-from app.web.live import Live
+from app.web.live import MOST_STREAMS_EACH, Live
 from tests.web.conftest import Web
 
 Event = dict[str, str]
@@ -117,7 +118,7 @@ def test_a_stream_ends_by_itself_after_its_time(web: Web) -> None:
 
 
 def test_too_many_streams_are_503_and_places_come_back(web: Web) -> None:
-    live(web).most_streams = 2
+    live(web).places.places = 2
     job_id = web.submit().json["id"]
     path = f"/api/v1/analyses/{job_id}/events"
     with follow(web, job_id), follow(web, job_id):
@@ -147,3 +148,26 @@ def test_one_thread_reads_for_all_streams_and_ends_with_the_last(make_web: Calla
     while any(thread.name == "live" for thread in threading.enumerate()):
         assert time.monotonic() < deadline
         time.sleep(0.02)
+
+
+def test_one_client_cannot_take_all_streams(web: Web) -> None:
+    job_id = web.submit().json["id"]
+    path = f"/api/v1/analyses/{job_id}/events"
+    with ExitStack() as held:
+        for _ in range(MOST_STREAMS_EACH):
+            held.enter_context(follow(web, job_id))
+        refused = web.client.get(path)
+        assert (refused.status_code, refused.json["type"]) == (429, "/problems/too-many-requests")
+        other = web.client.get(path, environ_base={"REMOTE_ADDR": "203.0.113.9"})
+        assert other.status_code == 200
+        other.close()
+        signed_in = web.client.get(path, headers=web.token())
+        assert signed_in.status_code == 200
+        signed_in.close()
+    with follow(web, job_id):
+        pass
+
+
+def test_a_stream_of_a_job_that_is_not_there_keeps_no_place(web: Web) -> None:
+    for _ in range(MOST_STREAMS_EACH + 1):
+        assert web.client.get(f"/api/v1/analyses/{uuid4()}/events").status_code == 404

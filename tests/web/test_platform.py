@@ -5,11 +5,7 @@ from __future__ import annotations
 import contextlib
 import http.client
 import json
-import os
 import socket
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -24,8 +20,8 @@ from app.web import create_app
 from app.web.headers import ALWAYS
 from app.web.wiring import Wired
 from tests.web.conftest import POLICY, SETTINGS, Web, resolve
+from tests.web.serving import ask, raw, serving
 
-ROOT = Path(__file__).parents[2]
 SOMEBODY = "6f0bb0a0-7b0e-4d8e-9b7e-3f0d6f6f2d11"
 VALUES = {
     "job_id": SOMEBODY, "token_id": SOMEBODY, "host": "github.com", "owner": "a", "name": "b", "slug": "x",
@@ -115,9 +111,9 @@ def test_a_database_that_is_away_is_503_and_never_a_false_202() -> None:
 
 
 def test_ready_means_database_schema_and_queues(web: Web) -> None:
-    assert web.client.get("/readyz").json == {
-        "status": "ready", "checks": {"database": "ok", "migrations": "ok", "queues": "ok"},
-    }  # fmt: skip
+    said = web.client.get("/readyz").json
+    assert abs(said.pop("clock_ahead_seconds")) < 1  # one machine, one clock
+    assert said == {"status": "ready", "checks": {"database": "ok", "migrations": "ok", "queues": "ok"}}
     with web.uow.begin() as tx:
         tx.run(text("UPDATE kombu_queue SET name = 'other' WHERE name = 'analysis_default'"))
     try:
@@ -154,7 +150,7 @@ def test_the_document_is_valid_and_names_every_route_of_the_api(web: Web) -> Non
 
 
 def test_the_document_tells_nothing_of_the_host_that_asked_first(web: Web) -> None:
-    assert "evil.example" not in web.client.get("/api/v1/openapi.json", headers={"Host": "evil.example"}).text
+    assert "192.0.2.7" not in web.client.get("/api/v1/openapi.json", headers={"Host": "192.0.2.7"}).text
 
 
 def test_every_problem_has_a_slug_of_its_own() -> None:
@@ -165,51 +161,9 @@ def test_every_problem_has_a_slug_of_its_own() -> None:
 @pytest.fixture
 def gunicorn(emptied_url: str, uow: UnitOfWork, tmp_path: Path) -> Iterator[int]:
     """gunicorn as `fairlane up` starts it, with two processes."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    argv = [
-        sys.executable,
-        "-m",
-        "gunicorn",
-        "-k",
-        "gthread",
-        "--threads",
-        "32",
-        "--workers",
-        "2",
-        "--graceful-timeout",
-        "5",
-    ]
-    argv += ["--no-control-socket", "-b", f"127.0.0.1:{port}", "app.web:create_app()"]
-    environ = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-    environ |= {"DATABASE_URL": emptied_url, "FAIRLANE_HOME": str(tmp_path), "RATE_LIMIT_PER_MINUTE": "100000"}
-    with (tmp_path / "log").open("wb") as log:
-        process = subprocess.Popen(argv, cwd=ROOT, env=environ, stdout=log, stderr=log)
-    try:
-        _wait(port, process, tmp_path / "log")
+    del uow
+    with serving(emptied_url, tmp_path, "--workers", "2") as port:
         yield port
-    finally:
-        process.terminate()
-        process.wait(15)
-
-
-def _wait(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and process.poll() is None:
-        with contextlib.suppress(OSError):
-            if ask(port, "GET", "/readyz")[0] == 200:
-                return
-        time.sleep(0.05)
-    raise AssertionError(log.read_text())
-
-
-def ask(port: int, method: str, path: str, body: object = None, **headers: str) -> tuple[int, str]:
-    data = None if body is None else json.dumps(body)
-    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=15)) as connection:
-        connection.request(method, path, data, headers | ({"Content-Type": "application/json"} if data else {}))
-        answer = connection.getresponse()
-        return answer.status, answer.read().decode()
 
 
 def test_the_real_server_serves_and_refuses(gunicorn: int) -> None:
@@ -221,14 +175,14 @@ def test_the_real_server_serves_and_refuses(gunicorn: int) -> None:
     # 50 MB are announced and a little of it sent: the refusal comes without the rest
     with socket.create_connection(("127.0.0.1", gunicorn), timeout=5) as raw:
         raw.sendall(
-            b"POST /api/v1/analyses HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+            b"POST /api/v1/analyses HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
             b"Content-Length: 50000000\r\n\r\n" + b'{"repository": "' + b"a" * 10_000
         )
         assert b"413" in raw.recv(4096).split(b"\r\n")[0]
     # and a body of unknown length is read no further than the limit
     with socket.create_connection(("127.0.0.1", gunicorn), timeout=5) as raw:
         raw.sendall(
-            b"POST /api/v1/analyses HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+            b"POST /api/v1/analyses HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
             b"Transfer-Encoding: chunked\r\n\r\n"
         )
         chunk = b"10000\r\n" + b"a" * 0x10000 + b"\r\n"
@@ -240,3 +194,37 @@ def test_the_real_server_serves_and_refuses(gunicorn: int) -> None:
         events.request("GET", job["links"]["events"])
         with events.getresponse() as stream:
             assert stream.readline() == b"retry: 2000\n"
+
+
+CHUNKED = "POST /api/v1/analyses HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+BROKEN_CHUNKS = (
+    "x\r\n", "-5\r\nhello\r\n0\r\n\r\n", "5\r\nhelloworld\r\n0\r\n\r\n", "5;\x00\r\nhello\r\n0\r\n\r\n",
+    "0x5\r\nhello\r\n0\r\n\r\n", " 5\r\nhello\r\n0\r\n\r\n",
+)  # fmt: skip
+NO_HTTP = (
+    "NO HTTP\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "GET / HTTP/1.1\r\nbad header\r\n\r\n",
+    "GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+)  # fmt: skip
+
+
+def test_malformed_chunks_and_what_is_no_http_are_400_problems(gunicorn: int) -> None:
+    for sent in (*(CHUNKED + body for body in BROKEN_CHUNKS), *NO_HTTP):
+        lines, _, document = raw(gunicorn, sent.encode("latin-1")).partition(b"\r\n\r\n")
+        assert b"application/problem+json" in lines, (sent, lines)
+        status = json.loads(document)["status"]
+        assert status == 400 or (sent in NO_HTTP and 400 <= status < 600), (sent, lines)
+    _half_closed(gunicorn)
+
+
+def _half_closed(gunicorn: int) -> None:
+    """A body that ends early is no request; a client that says no more after its request is answered."""
+    head = "POST /api/v1/analyses HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", gunicorn), timeout=10) as half:
+        half.sendall(head.encode() + b"{")
+        half.shutdown(socket.SHUT_WR)
+        assert half.recv(100) == b""
+    with socket.create_connection(("127.0.0.1", gunicorn), timeout=10) as half:
+        half.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        half.shutdown(socket.SHUT_WR)
+        answer = b"".join(iter(lambda: half.recv(4096), b""))
+    assert answer.startswith(b"HTTP/1.1 200 ")

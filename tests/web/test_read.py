@@ -151,6 +151,17 @@ def test_junit_is_well_formed_whatever_the_names(web: Web) -> None:
     assert suite[0].get("name") == "<script>alert(1)</script>"
 
 
+def test_junit_is_xml_whatever_characters_a_name_has(web: Web) -> None:
+    edges = [0x1, 0x8, 0xB, 0xC, 0xE, 0x1F, 0x7F, 0x9F, 0xFDD0, 0xFDEF, 0xFFFD, 0xFFFE, 0xFFFF, 0x1FFFE, 0x10FFFF]
+    names = [f"a{chr(code)}b" for code in edges]
+    job_id = web.submit("edges").json["id"]
+    web.completed(job_id, [file("tests/\uffff.py", *(a_test(name, suites=("\ufffe",)) for name in names))])
+    answer = web.client.get(f"/api/v1/analyses/{job_id}/tests?format=junit")
+    (suite,) = ET.fromstring(answer.data)
+    assert len(suite) == len(names)
+    assert {"a[U+FFFF]b", "a[U+FFFE]b", "a\ufffdb"} <= {case.get("name") for case in suite}
+
+
 def test_junit_marks_skipped_tests(web: Web) -> None:
     job_id = job(web)
     web.completed(job_id)

@@ -19,7 +19,7 @@ def test_an_analysis_is_accepted_with_its_address(web: Web) -> None:
     assert (job["status"], job["queue"], job["tier"], job["trigger"]) == ("queued", "analysis_default", "free", "user")
     assert job["repository"]["url"] == "https://github.com/acme/shop"
     assert job["commit"] == commit_of("shop")
-    assert job["wait"]["reason"] == "workers_busy"
+    assert job["wait"]["reason"] == "starting"
 
 
 def test_anybody_may_submit_where_the_operator_allows_it(web: Web) -> None:
@@ -125,6 +125,28 @@ def test_a_spent_quota_is_402_with_the_numbers(web: Web) -> None:
         "type": "/problems/quota-exceeded", "used": 0, "reserved": 1, "limit": 1,
     }  # fmt: skip
     assert refused.json["resets_at"]
+
+
+def test_a_quota_that_jobs_under_way_hold_says_what_to_do_and_not_to_wait_for_a_month(web: Web) -> None:
+    with web.uow.begin() as tx:
+        tx.run(text("UPDATE subscription_plans SET analyses_per_period = 1 WHERE tier = 'free'"))
+    headers = web.token()
+    first = web.submit("one", headers).json["id"]
+    held = web.submit("two", headers).json
+    assert "cancel one" in held["detail"]
+    assert "next period" not in held["detail"]
+    web.completed(first)
+    used = web.submit("two", headers).json
+    assert "next period" in used["detail"]
+    assert "cancel" not in used["detail"]
+
+
+def test_a_git_host_that_does_not_answer_is_an_error_of_its_own(web: Web) -> None:
+    refused = web.submit("unreachable", web.token())
+    assert (refused.status_code, refused.json["type"]) == (503, "/problems/git-host-unreachable")
+    assert "github.com" in refused.json["detail"]
+    assert "database" not in refused.json["title"] + refused.json["detail"]
+    assert refused.headers["Retry-After"] == "30"
 
 
 def test_too_many_writes_are_429_with_a_time_to_wait(make_web: Callable[..., Web]) -> None:
