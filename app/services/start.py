@@ -12,6 +12,7 @@ from app.domain.queues import Service
 from app.services import carry, end
 from app.services.policy import Policy
 from app.store import analyses, carriers, events, messages, slots
+from app.store.messages import Held
 from app.store.unit_of_work import Tx, UnitOfWork, retried
 from app.store.users import Account
 
@@ -48,7 +49,7 @@ def start(
         if held.cancelled or held.gone:
             return end.cancel(tx, delivery, service, held, now=now)
         if delivery.attempt > RETRIES[service].max_attempts:
-            return end.fail(tx, delivery, service, held, WORKER_LOST, now=now)
+            return _give_up(tx, delivery, service, held, policy, now=now)
         if account and not _admitted(tx, delivery, service, account, policy, now=now):
             outcome = _snooze(tx, delivery, account, policy, snooze, roll)
             if carriers.is_stray(tx, delivery.job_id, account.user_id):  # nobody waits in a line whose user left
@@ -101,12 +102,7 @@ def _acquire(
 def _begin(
     tx: Tx, delivery: Delivery, service: Service, account: Account | None, policy: Policy, *, now: datetime
 ) -> Outcome:
-    started = analyses.start(
-        tx, delivery.job_id, parser_version=policy.parser_version, attempt=delivery.attempt, now=now
-    )
-    if not started:  # the record has ended, so this message is a left-over
-        messages.delete(tx, delivery.job_id)
-        slots.release(tx, delivery)
+    if not _take_record(tx, delivery, policy, now=now):
         return Outcome.STALE
     messages.mark_started(tx, delivery)
     tx.relax()  # a crash of the server makes the message ready again, and whoever runs it now is fenced off
@@ -114,6 +110,23 @@ def _begin(
     if account:
         _fill(tx, account, service, policy)
     return Outcome.STARTED
+
+
+def _give_up(tx: Tx, delivery: Delivery, service: Service, held: Held, policy: Policy, *, now: datetime) -> Outcome:
+    # every attempt may have died before its start was committed: then nobody has made the record yet
+    if not _take_record(tx, delivery, policy, now=now):
+        return Outcome.STALE
+    return end.fail(tx, delivery, service, held, WORKER_LOST, now=now)
+
+
+def _take_record(tx: Tx, delivery: Delivery, policy: Policy, *, now: datetime) -> bool:
+    """Make or take up the record; False if it has ended: then the message was a left-over, and is gone now."""
+    version = policy.parser_version
+    if analyses.start(tx, delivery.job_id, parser_version=version, attempt=delivery.attempt, now=now):
+        return True
+    messages.delete(tx, delivery.job_id)
+    slots.release(tx, delivery)
+    return False
 
 
 def _fill(tx: Tx, account: Account, service: Service, policy: Policy) -> None:

@@ -21,6 +21,7 @@ from app.store.inventories import FileRow
 from app.store.results import TestFilter
 from app.store.users import Account
 from tests.conftest import NOW, World
+from tests.race.invariants import broken
 
 BROKEN = Failure("internal_error", "Something failed on our side.", retryable=True)
 GONE = Failure("repository_not_found", "There is no such repository.")
@@ -80,6 +81,18 @@ def test_a_job_whose_worker_died_on_every_attempt_fails_and_says_so(world: World
     job = browse.job(world.uow, job_id, None, world.policy, now=NOW)
     assert job["error"]["code"] == "worker_lost"
     assert counts(world) | {"analyses": 0} == dict.fromkeys(counts(world), 0)
+
+
+def test_a_job_whose_process_died_each_time_before_its_start_was_written_fails_too(world: World) -> None:
+    user = world.user()
+    job_id = world.submit(user)
+    # as the node counts them, which knows which of its processes ended
+    assert world.rows("UPDATE kombu_message SET lost_count = 3 RETURNING id")
+    assert world.start(world.lease(job_id), user) is Outcome.FAILED
+    job = browse.job(world.uow, job_id, None, world.policy, now=NOW)
+    assert (job["status"], job["billed"], job["error"]["code"]) == ("failed", False, "worker_lost")
+    assert counts(world) | {"analyses": 0} == dict.fromkeys(counts(world), 0)
+    assert broken(world) == []
 
 
 def test_a_message_that_was_only_prefetched_by_the_dead_loses_no_attempt(world: World) -> None:
