@@ -88,9 +88,8 @@ class Fire:
 
     def harm(self, fault: str, seconds: float | None = None) -> None:
         """Do this to somebody who runs.  seconds: of a stop, by chance unless given."""
-        frozen = [worker for _, worker, _ in self._thaws]
-        running = [worker for worker in self.workers if worker not in frozen]
-        if fault.startswith("stop") and len(frozen) >= self.count // 2:
+        running = [worker for worker in self.workers if worker not in self.frozen]
+        if fault.startswith("stop") and len(self.frozen) >= self.count // 2:
             return  # the others must get on
         worker, child = self.dice.choice(running), None
         if fault.endswith("child"):
@@ -117,6 +116,11 @@ class Fire:
             seconds = seconds or self.dice.uniform(self.longest / 12, self.longest)
             self.stopped += seconds
             self._thaws.append((time.monotonic() + seconds, worker, child))
+
+    @property
+    def frozen(self) -> list[LocalProcess]:
+        """Nodes that stand still, or one of whose children does."""
+        return [worker for _, worker, _ in self._thaws]
 
     def stop_at_work(self, works: Callable[[int], object]) -> bool:
         """Stop a node for the longest time, unless it turns out to do nothing.  works: asked with its process id."""

@@ -41,9 +41,14 @@ TIMES = {
     "FAIRNESS_SNOOZE_DURATION": f"{LEASE * 2:g}",
     "FAIRNESS_SNOOZE_JITTER": f"{LEASE * 2 / 3:g}",
 }
+#: A node that is in the middle of a nap of half a second: it has not begun to write its end, nor can it in time.
 AT_WORK = """
-    SELECT 1 FROM kombu_message m JOIN kombu_node n ON n.lock = m.lease_owner
-     WHERE m.started_at IS NOT NULL AND n.name LIKE '%:' || :pid"""
+    SELECT 1 FROM kombu_message m
+      JOIN kombu_node n ON n.lock = m.lease_owner
+      JOIN job_events e ON e.job_id::text = m.task_id AND e.event = 'started'
+      JOIN analysis_requests r ON r.job_id = e.job_id
+      JOIN codebases c ON c.id = r.codebase_id
+     WHERE n.name LIKE '%:' || :pid AND c.name = 'ms500' AND e.at > clock_timestamp() - interval '0.4 s'"""
 MESSAGES = "SELECT 1 FROM kombu_message LIMIT 1"
 LEFT = """
     SELECT 'reservation' AS what, job_id::text FROM quota_reservations
@@ -105,11 +110,19 @@ def late(fire: Fire) -> int:
     return fire.told("stale") + fire.told("heartbeat_silent")
 
 
+def comes_back_late(fire: Fire, load: Load) -> bool:
+    """Whether a node stood still for longer than its leases; until then one after the other is stopped at work."""
+    fire.go_on()
+    load.look()
+    if not fire.frozen:
+        fire.stop_at_work(lambda pid: load.world.rows(AT_WORK, pid=str(pid)))
+    return late(fire) > 0
+
+
 def burn(fire: Fire, load: Load) -> float:
     """First a node with work stands still for longer than its leases; then whatever chance brings.  -> seconds"""
-    wait_for(lambda: fire.stop_at_work(lambda pid: load.world.rows(AT_WORK, pid=str(pid))), "a node at work")
     # chance might kill it while it stands still, and nobody would come back too late
-    wait_for(lambda: fire.go_on() or load.look() or late(fire), "the node to come back too late")
+    wait_for(lambda: comes_back_late(fire, load), "a node to come back too late", seconds=200)
     begun = time.monotonic()
     while time.monotonic() < begun + SECONDS and not load.is_over:
         fire.step()
