@@ -171,14 +171,6 @@ def features(tx: Tx, document_id: UUID, *, after: int = 0, most: int = AT_ONCE) 
     return list(tx.run(_FEATURES, id=document_id, after=after, most=most).all())
 
 
-def every_feature(tx: Tx, document_id: UUID) -> Iterator[Row[Any]]:
-    """As `features`, all of them, a page in hand at a time."""
-    after = 0
-    while page := features(tx, document_id, after=after):
-        yield from page
-        after = page[-1].position
-
-
 def batches(rows: Iterable[FeatureRow]) -> Iterator[list[FeatureRow]]:
     """Parts that one statement stores."""
     batch: list[FeatureRow] = []
