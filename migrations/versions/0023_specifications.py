@@ -17,7 +17,7 @@ COMMENT ON COLUMN analysis_requests.service IS
 -- What was asked for, beyond what every job has.  It goes with its accept record.
 CREATE TABLE spec_requests (
     job_id uuid PRIMARY KEY,
-    user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
+    user_id uuid REFERENCES users ON DELETE SET NULL,
     analysis_id uuid NOT NULL,
     language text NOT NULL,
     mode text NOT NULL CHECK (mode IN ('initial', 'regenerate_cached', 'regenerate_fresh'))
@@ -27,7 +27,7 @@ CREATE INDEX spec_requests_user ON spec_requests (user_id, analysis_id);
 -- Only workers write here.  The analysis may be pruned before the document: nothing refers to it.
 CREATE TABLE spec_documents (
     id uuid PRIMARY KEY,
-    user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
+    user_id uuid REFERENCES users ON DELETE SET NULL,
     codebase_id uuid NOT NULL REFERENCES codebases,
     commit_sha text NOT NULL,
     analysis_id uuid NOT NULL,

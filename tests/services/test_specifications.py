@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
 import pytest
@@ -12,8 +13,10 @@ from app.domain.lifecycle import Outcome
 from app.domain.plans import Tier
 from app.domain.specification import Mode
 from app.errors import Conflict, Forbidden, InvalidInput, NotFound, QuotaExceeded
-from app.services import accounts, browse, cancel
+from app.services import accounts, browse, cancel, specifications
 from app.services.audit import HOLDS, audit
+from app.services.forget import forget
+from app.services.prune import prune
 from app.store import spec_documents
 from tests.conftest import NOW, World
 from tests.race.invariants import broken
@@ -261,6 +264,58 @@ def test_a_specification_of_an_analysis_that_is_gone_fails_and_says_so(writing: 
     with pytest.raises(JobFailedError) as failed:
         writing.write(delivery, user)
     assert (failed.value.failure.code, failed.value.failure.retryable) == ("analysis_gone", False)
+
+
+def test_documents_and_words_go_when_their_time_is_over(writing: Writing) -> None:
+    world, user = writing.world, writing.world.user()
+    job_id = writing.written(user, writing.analysed(user, SHOP))
+    prune(world.uow, now=NOW + timedelta(days=29))
+    assert world.value("SELECT count(*) FROM spec_features") == 1
+    prune(world.uow, now=NOW + timedelta(days=31))
+    tables = ("spec_requests", "spec_documents", "spec_features", "analyses")
+    assert [world.value(f"SELECT count(*) FROM {table}") for table in tables] == [0, 0, 0, 0]
+    assert world.value("SELECT count(*) FROM usage_events WHERE job_id = :id", id=job_id) == 1
+    assert world.value("SELECT count(*) FROM spec_words") == 4
+    assert prune(world.uow, now=datetime.now(UTC) + timedelta(days=181)).words == 4
+    assert world.value("SELECT count(*) FROM spec_words") == 0
+    assert [finding for finding in audit(world.uow) if finding.status != HOLDS] == []
+
+
+def test_nothing_is_left_of_an_account_that_is_deleted(writing: Writing) -> None:
+    world, ann, bob = writing.world, writing.world.user(), writing.world.user()
+    private = writing.analysed(ann, SHOP, wanted=world.wanted("secret"))
+    world.rows("UPDATE codebases SET is_private = true RETURNING id")
+    writing.written(ann, private)
+    queued = writing.submit(ann, private, Mode.REGENERATE_FRESH)
+    public = writing.analysed(bob, SHOP, wanted=world.wanted("open"))
+    kept = writing.written(bob, public)
+    forget(world.uow, ann, actor="test", now=NOW)
+    tables = ("spec_requests", "spec_documents", "spec_words")
+    for table in tables:
+        assert str(ann) not in str(world.rows(f"SELECT * FROM {table}")), table
+    assert world.rows("SELECT id FROM spec_documents") == [{"id": kept}]
+    assert world.value("SELECT count(*) FROM spec_words") == 4
+    assert world.rows("SELECT 1 AS found FROM kombu_message WHERE task_id = :id", id=str(queued)) == []
+    holds(world)
+
+
+def test_a_link_shares_a_document_until_it_is_withdrawn(writing: Writing) -> None:
+    world, user = writing.world, writing.world.user()
+    job_id = writing.submit(user, writing.analysed(user, SHOP))
+    with pytest.raises(Conflict, match="queued"):
+        specifications.share(world.uow, job_id, writing.account(user), now=NOW)
+    writing.write(writing.started(user, job_id), user)
+    first = specifications.share(world.uow, job_id, writing.account(user), now=NOW)
+    second = specifications.share(world.uow, job_id, writing.account(user), now=NOW)
+    assert specifications.by_share(world.uow, second).id == job_id
+    with pytest.raises(NotFound):
+        specifications.by_share(world.uow, first)
+    with pytest.raises(NotFound):
+        specifications.share(world.uow, job_id, writing.account(world.user()), now=NOW)
+    specifications.withdraw(world.uow, job_id, writing.account(user))
+    with pytest.raises(NotFound):
+        specifications.by_share(world.uow, second)
+    holds(world)
 
 
 def test_a_dry_run_is_the_bill_to_the_unit_in_random_lives(writing: Writing) -> None:
