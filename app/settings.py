@@ -67,6 +67,7 @@ class Settings(BaseModel):
     lease_seconds: Annotated[Seconds, Field(ge=1, le=3600)] = 15
     heartbeat_seconds: Annotated[Seconds, Field(ge=0.2, le=600)] = 3
     analysis_time_limit: Patience = timedelta(minutes=20)
+    spec_time_limit: Patience = timedelta(minutes=90)
     git_timeout: Patience = timedelta(minutes=10)
     sandbox: Literal["on", "off"] = "on"  # off: git and parsers run as this very user, with all that it may do
     shutdown_grace: Annotated[Duration, Field(le=timedelta(seconds=20))] = timedelta(seconds=1)  # of a stop
