@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tasks.specview import phrases
+from tasks.specview import articles, phrases
+from tasks.specview.acronyms import ACRONYMS
 from tasks.specview.forms import base_of_third, third_person
 from tasks.specview.lexicon import AUXILIARIES, BE, MODALS, PREPOSITIONS, SUBORDINATORS
 from tasks.specview.mentions import code, mention
@@ -10,7 +11,7 @@ from tasks.specview.predicates import Predicate, predicate, spelt_words
 from tasks.specview.scenarios import scenario
 from tasks.specview.titles import Title
 from tasks.specview.verbs import NOUNS_TOO, VERBS
-from tasks.specview.words import is_code
+from tasks.specview.words import is_code, noted, split_title
 
 _KINDS = {"example": "Shows an example of", "benchmark": "Measures", "fuzz": "Tries random input on"}
 
@@ -28,7 +29,9 @@ def finished(text: str) -> str:
     """With a capital where the first word is an ordinary one, and one final sign."""
     text = " ".join(text.split()).rstrip(".:;, ")
     first = text.split(" ", 1)[0]
-    if first[:1].islower() and not is_code(first.strip(",")):
+    if first in ACRONYMS and first.islower():
+        text = ACRONYMS[first] + text[len(first) :]
+    elif first[:1].islower() and not is_code(first.strip(",")):
         text = text[:1].upper() + text[1:]
     return text if text.endswith(("!", "?", "…")) and not text.endswith((" ?", " !")) else f"{text}."
 
@@ -73,34 +76,39 @@ def _after_colon(words: list[str]) -> int:
 
 def _rest(read: Predicate, *, strict: bool) -> str | None:
     """What follows the verb, with articles where the name is a telegram; strict: nothing where it cannot be read."""
-    rest, note = _noted(list(read.rest))
-    if read.conjugated:
-        rest = _coordinated(rest)
-    if not rest or phrases.is_full(rest):
-        return " ".join([*rest, *note])
-    found = phrases.verb_phrase([read.base or "do", *rest], 0, read.base)
+    rest, note = noted(list(read.rest))
+    told: list[str] = []
+    for joint, base, verb, after in _coordinated(read, rest):
+        said = _after_verb(base, after, strict=strict)
+        if said is None:
+            return None
+        told += [part for part in (joint, verb if joint else "", said) if part]
+    return " ".join([*told, *note])
+
+
+def _after_verb(base: str, rest: list[str], *, strict: bool) -> str | None:
+    if not rest or articles.is_full(rest):
+        return articles.articled(rest, object_first=False)
+    found = phrases.verb_phrase([base or "do", *rest], 0, base)
     if found:
-        return " ".join([found.text.partition(" ")[2], *note])
-    return None if strict else " ".join([phrases.articled(rest), *note])
+        return found.text.partition(" ")[2]
+    return None if strict else articles.articled(rest, object_first=base != "be")
 
 
-def _noted(rest: list[str]) -> tuple[list[str], list[str]]:
-    """What stands in parentheses at the end, apart."""
-    if rest and rest[-1].endswith(")"):
-        for at in range(len(rest) - 1, -1, -1):
-            if rest[at].startswith("("):
-                return rest[:at], rest[at:]
-    return rest, []
-
-
-def _coordinated(rest: list[str]) -> list[str]:
-    """`show state and update the page` after `should`: the second verb in the form of the first."""
-    told = list(rest)
-    for at in range(len(rest) - 1):
-        verb = rest[at + 1]
-        if rest[at] in ("and", "or") and verb in VERBS and (at == 0 or _acts_again(verb, rest[at + 2 :])):
-            told[at + 1] = third_person(verb)
-    return told
+def _coordinated(read: Predicate, rest: list[str]) -> list[tuple[str, str, str, list[str]]]:
+    """The verbs after `should`, each with what joins it, its form and what follows: `… and updates the page`."""
+    parts: list[tuple[str, str, str, list[str]]] = [("", read.base, read.verb, [])]
+    at = 0
+    while at < len(rest):
+        verb = rest[at + 1] if at + 1 < len(rest) else ""
+        again = rest[at] in ("and", "or") and verb in VERBS and (at == 0 or _acts_again(verb, rest[at + 2 :]))
+        if read.conjugated and again:
+            parts.append((rest[at], verb, third_person(verb), []))
+            at += 2
+        else:
+            parts[-1][3].append(rest[at])
+            at += 1
+    return parts
 
 
 def _acts_again(verb: str, after: list[str]) -> bool:
@@ -111,14 +119,14 @@ def _acts_again(verb: str, after: list[str]) -> bool:
 
 def _context(context: str) -> str:
     """A suite such as `when …` before a sentence; quoted where it is no whole condition."""
-    words = context.rstrip(",: ").split()
+    words = list(split_title(context.rstrip(",: ")))
     if words[0].lower() == "and" and len(words) > 1:
         words = words[1:]
     words[0] = words[0].lower().rstrip(":")
     if words[0] in SUBORDINATORS and not _has_verb(words):
         read = phrases.complement(words, 0)
         return read.text if read else f"in the case “{' '.join(words)}”"
-    return phrases.told(words)
+    return articles.told(words)
 
 
 def _has_verb(words: list[str]) -> bool:
@@ -132,13 +140,13 @@ def _statement(words: list[str], title: Title) -> str | None:
     """A whole clause: `url generation requires server name`, `external modules should not be hoisted`."""
     if len(words) < 2 or words[0] in PREPOSITIONS or words[0] in SUBORDINATORS:
         return None
-    words, note = _noted(words)
+    words, note = noted(words)
     read = phrases.clause(words, 0) if words else None
     if read is not None and read.end == len(words):
         said = read.text
     elif (
         title.identifier
-        or not phrases.is_full(words)
+        or not articles.is_full(words)
         or not (BE | MODALS) & set(words)
         or any(":" in word for word in words)
     ):

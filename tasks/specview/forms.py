@@ -12,7 +12,11 @@ from tasks.specview.verbs import DOUBLED, VERBS
 _NOT_MANNER = listed("""
 assembly family supply reply apply anomaly multiply rely imply comply fly readonly early
 """)
-_THIRD = {"be": "is", "have": "has", "do": "does", "go": "goes"}
+_THIRD = {"be": "is", "have": "has", "do": "does", "go": "goes"} | {
+    f"{verb}{particle}": f"{verb}s {particle}"
+    for particle, verbs in {"in": "log sign", "out": "log sign", "up": "set sign", "down": "tear"}.items()
+    for verb in verbs.split()
+}
 
 
 @cache
@@ -45,6 +49,8 @@ _GERUNDS = {gerund(base): base for base in VERBS} | {"being": "be", "having": "h
 
 def base_of_third(word: str) -> str | None:
     """`return` of `returns`; nothing for a word that is no known verb in -s."""
+    if word.startswith("re") and word not in _BASES and len(word) > 5 and word[2:].lstrip("-") in _BASES:
+        return f"re{_BASES[word[2:].lstrip('-')]}"
     return _BASES.get(word)
 
 
@@ -78,6 +84,8 @@ def is_plural(word: str) -> bool:
 @cache
 def takes_article(head: str) -> bool:
     """Whether a singular noun is counted, so that it cannot stand alone."""
+    if "-" in head.strip("-"):
+        return takes_article(head.rpartition("-")[2])
     low = head.lower()
     if low in COUNTED_ACRONYMS:
         return True

@@ -7,42 +7,22 @@ words are not surely such a phrase.  Nothing is added but articles, and forms of
 from __future__ import annotations
 
 from tasks.specview.forms import base_of_gerund, base_of_third, is_manner, is_participle
-from tasks.specview.lexicon import ADJECTIVES, ADVERBS, BE, CONJUNCTIONS, MODALS, PARTICLES, PREPOSITIONS, SUBORDINATORS
-from tasks.specview.listed import listed
+from tasks.specview.idioms import article_after
+from tasks.specview.lexicon import (
+    ADJECTIVES,
+    ADVERBS,
+    BE,
+    CONJUNCTIONS,
+    MODALS,
+    PARTICLES,
+    PREPOSITIONS,
+    SUBORDINATORS,
+    TRAILING,
+)
 from tasks.specview.nouns import Read, noun_phrase
-from tasks.specview.verbs import INTRANSITIVE, NOUNS_TOO, VERBS
+from tasks.specview.verbs import INDEFINITE, INTRANSITIVE, MOSTLY_VERBS, NOUNS_TOO, VERBS
 
 _PAIRS = {("instead", "of"), ("because", "of"), ("due", "to")}
-_FULL = listed("a an the its their this these it's there's")
-_INDEFINITE_AFTER = listed("with without as into for")
-
-
-def is_full(words: list[str]) -> bool:
-    """Whether a writer wrote articles or contractions, and so a whole sentence rather than a telegram."""
-    return any(word in _FULL or "'" in word.rstrip("'s") or "\u2019" in word for word in words)
-
-
-def told(words: list[str]) -> str:
-    """A condition, or a phrase after a preposition, with what it leaves out."""
-    if is_full(words):
-        return " ".join(words)
-    read = complement(words, 0)
-    return read.text if read else articled(words)
-
-
-def articled(words: list[str]) -> str:
-    """Words that cannot be read as a whole, with articles before the nouns that surely need one."""
-    shown: list[str] = []
-    at = 0
-    while at < len(words):
-        read = noun_phrase(words, at)
-        if read and (not shown or words[at - 1] in PREPOSITIONS or words[at - 1] in CONJUNCTIONS):
-            shown.append(read.text)
-            at = read.end
-        else:
-            shown.append(words[at])
-            at += 1
-    return " ".join(shown)
 
 
 def complement(words: list[str], at: int) -> Read | None:
@@ -66,6 +46,8 @@ def _complement(words: list[str], at: int) -> Read | None:
         return read
     if word in PREPOSITIONS or (word, following) in _PAIRS:
         return _after(words, at, 1 if word in PREPOSITIONS else 2)
+    if word in TRAILING:
+        return verb_phrase(words, at, base_of_gerund(word) or "")
     if word in CONJUNCTIONS and (read := noun_phrase(words, at + 1, article=_article_before(words, at))):
         return Read(f"{word} {read.text}", read.end)
     return None
@@ -74,7 +56,7 @@ def _complement(words: list[str], at: int) -> Read | None:
 def _article_before(words: list[str], at: int) -> str:
     """The article of what `and` joins to: that after the nearest preposition."""
     opening = next((word for word in reversed(words[:at]) if word in PREPOSITIONS), "")
-    return "a" if opening in _INDEFINITE_AFTER else "the"
+    return article_after(opening, [])
 
 
 def _after(words: list[str], at: int, size: int) -> Read | None:
@@ -83,14 +65,23 @@ def _after(words: list[str], at: int, size: int) -> Read | None:
     if at + size < len(words) and words[at + size] in PREPOSITIONS and opening != words[at + size]:
         further = _after(words, at + size, 1)
         return further and Read(f"{opening} {further.text}", further.end)
-    if opening == "to" and at + 1 < len(words) and words[at + 1] in VERBS and words[at + 1] not in NOUNS_TOO:
+    if opening == "to" and at + 1 < len(words) and _infinitive(words, at + 1):
         return verb_phrase(words, at + 1, words[at + 1], opening="to ")
     if at + size < len(words) and (base := base_of_gerund(words[at + size])):
         doing = verb_phrase(words, at + size, base, shown=words[at + size], opening=f"{opening} ")
         if doing:
             return doing
-    read = noun_phrase(words, at + size, article="a" if opening in _INDEFINITE_AFTER else "the")
+    if opening in ("by", "when", "while") and words[at + size : at + size + 1] and words[at + size].endswith("ing"):
+        return verb_phrase(words, at + size, "", opening=f"{opening} ")
+    read = noun_phrase(words, at + size, article=article_after(opening, words[at + size :]))
     return read and Read(f"{opening} {read.text}", read.end)
+
+
+def _infinitive(words: list[str], at: int) -> bool:
+    word = words[at]
+    if word not in VERBS or word not in NOUNS_TOO:
+        return word in VERBS
+    return word in MOSTLY_VERBS and at + 1 < len(words) and words[at + 1] not in PREPOSITIONS
 
 
 def verb_phrase(words: list[str], at: int, base: str, *, shown: str = "", opening: str = "") -> Read | None:
@@ -106,6 +97,8 @@ def verb_phrase(words: list[str], at: int, base: str, *, shown: str = "", openin
         if thing:
             told.append(thing.text)
             at = thing.end
+        elif is_participle(words[at]) and base != "be":
+            return None
     rest = complement(words, at)
     if rest is None:
         return None
@@ -113,11 +106,11 @@ def verb_phrase(words: list[str], at: int, base: str, *, shown: str = "", openin
 
 
 def _object(words: list[str], at: int, base: str) -> Read | None:
-    if base == "be":
+    if base == "be" or (base == "get" and is_participle(words[at])):
         return be_phrase(words, at)
     if words[at] == "that" and (read := clause(words, at + 1)):
         return Read(f"that {read.text}", read.end)
-    return noun_phrase(words, at)
+    return noun_phrase(words, at, article="a" if base in INDEFINITE else "the")
 
 
 def be_phrase(words: list[str], at: int) -> Read | None:
@@ -228,11 +221,23 @@ def condition(words: list[str], at: int) -> Read | None:
         return verb_phrase(words, at + 1, base, shown=following, opening=f"{opening} ")
     if read := clause(words, at + 1):
         return Read(f"{opening} {read.text}", read.end)
+    if (read := _brief_clause(words, at)) is not None:
+        return read
     if following == "not" or is_participle(following) or following in ADJECTIVES:
         said = be_phrase(words, at + 2) if following == "not" else be_phrase(words, at + 1)
         if said and said.end == len(words):
             return Read(f"{opening} {'not ' if following == 'not' else ''}{said.text}", said.end)
     return _left_out(words, at)
+
+
+def _brief_clause(words: list[str], at: int) -> Read | None:
+    """`when dialog opens`: its last word is the verb, though it could be a plural elsewhere."""
+    if len(words) - at < 3 or base_of_third(words[-1]) is None:
+        return None
+    thing = noun_phrase(words[:-1], at + 1)
+    if thing is None or thing.plural or thing.end != len(words) - 1:
+        return None
+    return Read(f"{words[at]} {thing.text} {words[-1]}", len(words))
 
 
 def _left_out(words: list[str], at: int) -> Read | None:

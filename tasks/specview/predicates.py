@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from tasks.specview.forms import base_of_gerund, base_of_third, is_manner, is_plural, third_person
+from tasks.specview.forms import base_of_gerund, base_of_third, is_manner, is_participle, is_plural, third_person
 from tasks.specview.lexicon import (
+    ADJECTIVES,
     ADVERBS,
     BE,
     CONJUNCTIONS,
@@ -105,15 +106,21 @@ def _bare(rest: list[str]) -> Predicate | None:
         return None
     manner = "".join(f"{word} " for word in rest[:front])
     base, after = rest[front], tuple(rest[front + 1 :])
-    if base == "be":
-        return Predicate(" ".join(f"is {negation} {manner}".split()), "be", after) if after else None
-    if base != "have" and base not in VERBS and not _LOWER.fullmatch(base):
-        return None
-    if base.endswith("ed") and base not in VERBS:  # "should not transformed an input": what was meant is not said
+    if base in ("be", "able"):  # "should able to" is a slip that is often made
+        verb = "is able" if base == "able" else "is"
+        return Predicate(" ".join([verb, *negation.split(), *manner.split()]), "be", after) if after else None
+    base = base_of_third(base) or base  # so is "should provides"
+    if base != "have" and base not in VERBS and not _could_be_verb(base):
         return None
     if negation.lower() == "not":
         return Predicate(f"does {negation} {manner}{base}", base, after)
     return Predicate(f"{negation} {manner}{third_person(base)}".strip(), base, after, conjugated=True)
+
+
+def _could_be_verb(word: str) -> bool:
+    """Whether a word in no list, that stands where a verb must, may be one."""
+    known = word in ADJECTIVES or word in PREPOSITIONS or word in DETERMINERS or word in SUBORDINATORS or word in MODALS
+    return not known and len(word) > 2 and not word.endswith("ed") and _LOWER.fullmatch(word) is not None
 
 
 def _modal(first: str, rest: list[str]) -> Predicate | None:
@@ -136,7 +143,10 @@ def _does(base: str, rest: list[str], *, identifier: bool) -> bool:
         return True
     if following in PREPOSITIONS or following in CONJUNCTIONS or following in BE or following in MODALS:
         return not identifier and base in MOSTLY_VERBS and following in PREPOSITIONS and following != "of"
-    return base in MOSTLY_VERBS or (not identifier and (is_code(following) or is_plural(following)))
+    return base in MOSTLY_VERBS or (
+        not identifier
+        and (is_code(following) or is_plural(following) or is_participle(following) or following in ADJECTIVES)
+    )
 
 
 def _acts_by_form(first: str, rest: list[str], *, identifier: bool, adverb: bool) -> bool:

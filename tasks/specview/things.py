@@ -74,8 +74,8 @@ bottle door knob chair desk lamp car truck road bridge river flower dog cat bird
 garden kitchen family mother father brother sister teacher school lesson pen newsletter guardrail breadcrumb
 carousel accordion chip drawer ribbon stepper banner hyperlink datum thumbnail caption logout signup checkout
 wishlist shipment parcel tracking ledger moderator maintainer contributor reviewer approver pull merge rebase
-hunk tempfile env var fn arg dir func attr repo pyfile throttle tombstone topology tracer trie typo unmarshaler
-marshaler upsert webhook workbook xpath yaml zipfile exc tarball tarfile
+hunk popover plane checkmark spellcheck tempfile env var fn arg dir func attr repo pyfile throttle tombstone
+topology tracer trie typo unmarshaler marshaler upsert webhook workbook xpath yaml zipfile exc tarball tarfile
 """)
 _ENDINGS = tuple(
     sorted(

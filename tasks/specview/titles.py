@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from app.domain.specification import Subject
 from tasks.specview.listed import listed
-from tasks.specview.words import clean, is_identifier, looks_like_code, split_identifier
+from tasks.specview.words import clean, is_identifier, looks_like_code, split_identifier, split_title
 
 _OPENINGS = (
     "when|if|unless|while|with|without|given|after|before|on|in|inside|outside|for|using|once|as|where|during|via|"
@@ -46,10 +46,11 @@ def title_of(subject: Subject) -> Title:
     """Read a test's name and suites."""
     name, case = _row(clean(subject.name), subject.framework)
     kind, name = _unmarked(name, subject.framework)
-    identifier = is_identifier(name)
-    words = tuple(split_identifier(name)) if identifier else tuple(name.split())
+    titled = subject.framework not in _CLASSES
+    identifier = is_identifier(name) and not (titled and name.isalpha() and name.islower())
+    words = tuple(split_identifier(name)) if identifier else tuple(split_title(name))
     thing, contexts, about = _surroundings(subject)
-    return Title(kind, name, words, identifier, case, thing, contexts, about, subject.framework not in _CLASSES)
+    return Title(kind, name, words, identifier, case, thing, contexts, about, titled)
 
 
 def _row(name: str, framework: str) -> tuple[str, str]:
@@ -93,14 +94,16 @@ def _surroundings(subject: Subject) -> tuple[str, tuple[str, ...], str]:
     for place, suite in enumerate(clean(suite) for suite in subject.suites):
         if not suite or suite.lower() in _NOISE:
             continue
-        if _CONTEXT.match(suite) and " " in suite:
+        if _CONTEXT.match(suite) and " " in suite and not suite.startswith("and "):
             contexts.append(suite.strip())
         elif _runner_class(suite, subject.framework):
             thing, contexts = "", []
         elif looks_like_code(suite) and len(suite) <= 60:
             thing, contexts, about = suite.strip("`"), [], ""
+        elif contexts and suite.lower().startswith("and "):
+            contexts[-1] += f" {suite}"
         else:
-            thing, about = "", suite if place else ""
+            thing, about = "", suite.removeprefix("and ") if place else ""
     return thing, tuple(contexts[-2:]), about
 
 

@@ -17,7 +17,9 @@ _CAMEL = re.compile(
     r"|[A-Z]+[0-9]*|[0-9]+[A-Za-z]*|[^A-Za-z0-9]+"
 )
 _MIXED = re.compile(r"[A-Z]+[a-z]+[A-Z]|IPv")
-_DUNDER = re.compile(r"(?:(?<=_)|^)(__[a-z]+(?:_[a-z]+)*__)(?=_|$)")
+_NUMBERED = re.compile(r"(?!(?:u?int|float|utf|base|sha|md|http|ipv|es|python|py)[0-9])[a-z]+[0-9]+")
+_DUNDER = re.compile(r"(__[a-z]+__)(?=_|$)")
+_TITLE_WORDS = re.compile(r"`[^`]*`\S*|\"[^\"]*\"\S*|(?<!\w)'[^']*'\S*|\S+")
 _PLAIN = re.compile(r"[A-Za-z]?[a-z]*(?:['\u2019-][a-z]+)*")
 
 
@@ -39,7 +41,8 @@ def _hidden(letter: str) -> bool:
 def split_identifier(name: str) -> list[str]:
     """Words of an identifier, in lower case, but for acronyms and for code within snake_case."""
     parts: list[str] = []
-    name = re.sub(r"(?<=[a-z0-9])__(?=[a-z0-9])", ":_", name)  # two underscores part what does not belong together
+    if not _DUNDER.search(name):  # two underscores part what does not belong together
+        name = re.sub(r"(?<=[A-Za-z0-9])__(?=[A-Za-z0-9])", ":_", name)
     for piece in _DUNDER.split(name):
         if _DUNDER.fullmatch(piece):
             parts.append(piece)
@@ -67,6 +70,11 @@ def _spelt(word: str) -> str:
     return word if written else word.lower()
 
 
+def split_title(title: str) -> list[str]:
+    """Words of a sentence; what stands in quotation marks is one."""
+    return _TITLE_WORDS.findall(title)
+
+
 def is_identifier(name: str) -> bool:
     """Whether a name is one identifier, not words of a sentence."""
     return re.fullmatch(r"[^\W\d]\w*", name) is not None
@@ -77,6 +85,11 @@ def is_code(word: str) -> bool:
     return _PLAIN.fullmatch(word) is None
 
 
+def is_numbered(word: str) -> bool:
+    """`ext7`, `re3`: a word with a number that tells one of many apart, and no known name such as `UTF8`."""
+    return _NUMBERED.fullmatch(word) is not None
+
+
 def looks_like_code(text: str) -> bool:
     """Whether a title names something of the program: `#run`, `Core::Filter`, `toJSON`, `parse()`, `snake_case`."""
     if " " in text.strip():
@@ -84,3 +97,12 @@ def looks_like_code(text: str) -> bool:
     if re.search(r"[_#]|::|^:[a-z]|\(\)$|^\.|[a-z]\.[A-Za-z]", text):
         return True
     return re.search(r"[a-z][A-Z]|[A-Z]{2,}[a-z]", text) is not None
+
+
+def noted(words: list[str]) -> tuple[list[str], list[str]]:
+    """Words, and apart from them what stands in parentheses at the end."""
+    if words and words[-1].endswith(")"):
+        for at in range(len(words) - 1, -1, -1):
+            if words[at].startswith("("):
+                return words[:at], words[at:]
+    return words, []

@@ -10,7 +10,7 @@ from tests.specview.conftest import Say
         ("test_custom_converters", "Covers custom converters."),
         ("test_exception_propagation", "Covers exception propagation."),
         ("test_session_expires_after_logout", "The session expires after the logout."),
-        ("test_url_generation_requires_server_name", "URL generation requires the server name."),
+        ("test_url_generation_requires_server_name", "URL generation requires a server name."),
         ("test_get_missing_key", "Covers getting the missing key."),
         ("test_encode_exception_as_json", "Covers encoding the exception as JSON."),
         ("test_raises_when_queue_is_empty", "Raises when the queue is empty."),
@@ -37,7 +37,7 @@ def test_snake_case(say: Say, name: str, sentence: str) -> None:
 @pytest.mark.parametrize(
     ("name", "framework", "sentence"),
     [
-        ("shouldReturnEmptyListWhenUserIsUnknown", "junit5", "Returns the empty list when the user is unknown."),
+        ("shouldReturnEmptyListWhenUserIsUnknown", "junit5", "Returns an empty list when the user is unknown."),
         ("testParseUrl", "junit4", "Covers parsing the URL."),
         ("`returns null without a session`()", "kotest", "Returns null without a session."),
         ("`returns null without a session`", "junit5", "Returns null without a session."),
@@ -70,7 +70,7 @@ def test_other_identifiers(say: Say, name: str, framework: str, sentence: str) -
         ((), "namedExports: true, stringify: false", "Covers the case “namedExports: true, stringify: false”."),
         ((), "should display empty state when no results", "Displays the empty state when there are no results."),
         ((), "should disable button when quota exceeded", "Disables the button when the quota is exceeded."),
-        ((), "should update count and reset state", "Updates the count and resets state."),
+        ((), "should update count and reset state", "Updates the count and resets the state."),
         ((), "external modules should not be hoisted", "External modules should not be hoisted."),
         ((), 'keeps "a  b" and `x`', 'Keeps "a b" and `x`.'),
         ((), "fixes #1234", "Fixes #1234."),
