@@ -1,0 +1,1 @@
+"""What specifications take: `python -m bench.specview.model`."""
