@@ -21,6 +21,7 @@ EMPTIED = (
     "quota_reservations", "usage_events", "idempotency_keys", "execution_slots", "job_events", "schedule_runs",
     "kombu_message", "kombu_group", "kombu_node", "kombu_dead_letter", "kombu_broadcast", "api_tokens", "sessions",
     "sign_in_links", "audit_log", "rate_buckets", "reconciliations", "host_clocks",
+    "model_days", "model_circuits",
     "user_subscriptions", "users",
 )  # fmt: skip
 # TRUNCATE makes a new file for each table and index: 120 ms, where deleting a few rows takes 5
