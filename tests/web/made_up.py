@@ -92,11 +92,11 @@ def shop(language: str = "en") -> Specification:
     )
 
 
-def hostile(language: str = "en") -> Specification:
-    """Each hostile text as a domain, a feature, a sentence, a file, a suite, a name and a status."""
+def hostile(language: str = "en", status: str | None = None) -> Specification:
+    """Each hostile text as a domain, a feature, a sentence, a file, a suite, a name and, unless given, a status."""
     domains = []
     for number, text in enumerate(HOSTILE):
-        told = Behaviour(Subject(f"{number}{text}", text, (text,), text, 1, text), text)
+        told = Behaviour(Subject(f"{number}{text}", text, (text,), text, 1, text if status is None else status), text)
         domains.append(Domain(f"{text}{number}", [Feature(f"{number}{text}", [told]), Feature(text, [told])]))
     return specification(*domains, language=language, summary=HOSTILE[0] + HOSTILE[2])
 
