@@ -238,6 +238,22 @@ class ChangesQuery(Query):
     page: Number = 1
 
 
+class SpecificationQuery(Query):
+    """What to show of a specification.  q: part of a heading, sentence, file, suite or test, without case."""
+
+    status: Plain | None = None
+    q: Plain = ""
+    page: Number = 1
+
+
+class SpecificationChangesQuery(Query):
+    """What to show of a comparison of specifications.  q: as of SpecificationQuery."""
+
+    group: Literal["added", "removed", "reworded", "moved", "status_changed"] | None = None
+    q: Plain = ""
+    page: Number = 1
+
+
 class OtherQuery(Query):
     """Which commit to compare with: how its id begins."""
 
