@@ -21,4 +21,4 @@ class SpecificationTask(FairTask):
 def specify(self: SpecificationTask, *, user_id: str) -> Any:
     """Write the specification that the job was accepted for."""
     kit = wired()
-    return write(kit.uow, self.delivery, UUID(user_id), kit.generator, kit.policy, checkpoint=self.heart.checkpoint)
+    return write(kit.uow, self.delivery, UUID(user_id), kit.generator(), kit.policy, checkpoint=self.heart.checkpoint)

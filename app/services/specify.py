@@ -105,9 +105,10 @@ def _write(
     places = _place(desk, tests.subjects, generator)
     sentences, fell_back = _phrase(desk, tests.subjects, places, generator)
     domains = _arrange(tests.subjects, places, sentences, fell_back)
-    checkpoint("summarising", 0, 0)
-    whole = Specification(asked.language, "", domains)
-    summary = generator.summarise(whole) if tests.subjects else ""
+    summary = ""
+    for told in generator.summarise(Specification(asked.language, "", domains)) if tests.subjects else ():
+        checkpoint("summarising", 0, 0)
+        summary = told
     kept = {subject.identity: shelf.key("sentence", subject) for subject in tests.subjects}
     keys = sorted(key for identity, key in kept.items() if identity not in fell_back)
     return Written(Specification(asked.language, summary, domains), keys)
@@ -119,14 +120,14 @@ def _place(desk: _Desk, subjects: Sequence[Subject], generator: Generator) -> di
     places = {identity: Place(*words) for identity, words in kept.items()}
     missing = list({one.identity: one for one in subjects if one.identity not in places}.values())
     total, done = len(missing), 0
-    desk.checkpoint("grouping", done, total)
+    desk.checkpoint("placing", done, total)
     known = [place for place, _ in Counter(places.values()).most_common()]
     for part in generator.place(missing, known, desk.shelf.language) if missing else ():
         if not part.fell_back:
             desk.keep("place", [(one, [place.domain, place.feature]) for one, place in part.places], is_paid=True)
         places |= {one.identity: place for one, place in part.places}
         done += len(part.places)
-        desk.checkpoint("grouping", done, total)
+        desk.checkpoint("placing", done, total)
     return places
 
 
@@ -141,7 +142,7 @@ def _phrase(
     for identity, one in missing.items():
         parts.setdefault(places[identity], []).append(one)
     total, done = len(missing), 0
-    desk.checkpoint("writing", done, total)
+    desk.checkpoint("phrasing", done, total)
     wanted = [Part(place, some) for place, some in parts.items()]
     for part in generator.phrase(wanted, desk.shelf.language) if wanted else ():
         if part.fell_back:
@@ -150,7 +151,7 @@ def _phrase(
             desk.keep("sentence", part.sentences, is_paid=False)
         sentences |= {one.identity: sentence for one, sentence in part.sentences}
         done += len(part.sentences)
-        desk.checkpoint("writing", done, total)
+        desk.checkpoint("phrasing", done, total)
     return sentences, fell_back
 
 

@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 import pytest
 from sqlalchemy import text
 
-from app.domain.lifecycle import Outcome
+from app.domain.lifecycle import JobFailedError, Outcome
 from app.domain.plans import Tier
 from app.domain.specification import Mode
 from app.errors import Conflict, Forbidden, InvalidInput, NotFound, QuotaExceeded
@@ -253,8 +253,6 @@ def test_a_zombie_changes_nothing(writing: Writing) -> None:
 
 
 def test_a_specification_of_an_analysis_that_is_gone_fails_and_says_so(writing: Writing) -> None:
-    from app.domain.lifecycle import JobFailedError
-
     world, user = writing.world, writing.world.user()
     analysis = writing.analysed(user, SHOP)
     job_id = writing.submit(user, analysis)

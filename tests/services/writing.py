@@ -48,8 +48,8 @@ class Scribe:
                 self.phrased.append(subject.name)
                 yield Phrased([(subject, f"Says {subject.name}.")], subject.name in self.falls_back)
 
-    def summarise(self, specification: Specification) -> str:
-        return f"{len(specification.domains)} domains."
+    def summarise(self, specification: Specification) -> Iterator[str]:
+        yield f"{len(specification.domains)} domains."
 
 
 def file_of(path: str, *names: str) -> FileRow:

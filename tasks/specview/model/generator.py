@@ -53,7 +53,11 @@ class ModelGenerator:
         with self._calls() as (loop, calls):
             for some in (islice(chunks, 1), chunks):
                 work = partial(classify, calls, known=places.all(), language=language)
-                for _, (rows, left) in as_done(loop, work, some, ahead=self._ahead):
+                for found in as_done(loop, work, some, ahead=self._ahead):
+                    if found is None:
+                        yield Placed(())
+                        continue
+                    _, (rows, left) = found
                     if rows:
                         yield Placed([(subject, places.same(place)) for subject, place in rows])
                     yield from self._place_without(left, places, language)
@@ -64,14 +68,18 @@ class ModelGenerator:
         with self._calls() as (loop, calls):
             chunks = by_part(_honest(parts, hostile))
             work = partial(convert, calls, language=language)
-            for _, (done, left) in as_done(loop, work, chunks, ahead=self._ahead):
+            for found in as_done(loop, work, chunks, ahead=self._ahead):
+                if found is None:
+                    yield Phrased(())
+                    continue
+                _, (done, left) = found
                 if done:
                     yield Phrased(done)
                 yield from self._phrase_without([*left, *hostile], language)
                 hostile.clear()
         yield from self._phrase_without(hostile, language)
 
-    def summarise(self, specification: Specification) -> str:
+    def summarise(self, specification: Specification) -> Iterator[str]:
         """From the names of domains and features alone."""
         domains = [
             (domain, [feature for feature in features if not talks(feature)])
@@ -79,10 +87,11 @@ class ModelGenerator:
             if not talks(domain)
         ]
         if not domains:
-            return ""
+            return
         with self._calls() as (loop, calls):
             work = partial(summarise, calls, language=specification.language)
-            return next(as_done(loop, work, [domains], ahead=1))[1]
+            for found in as_done(loop, work, [domains], ahead=1):
+                yield "" if found is None else found[1]
 
     @property
     def _ahead(self) -> int:

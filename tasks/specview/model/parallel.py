@@ -9,6 +9,9 @@ from contextlib import contextmanager
 from threading import Thread
 from typing import Any, TypeVar
 
+#: A caller looks that often whether it is to stop.
+TICK_SECONDS = 0.5
+
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -30,8 +33,8 @@ def event_loop(close: Callable[[], Coroutine[Any, Any, None]]) -> Iterator[async
 
 def as_done(
     loop: asyncio.AbstractEventLoop, work: Callable[[T], Awaitable[R]], items: Iterable[T], *, ahead: int
-) -> Iterator[tuple[T, R]]:
-    """Each item with what became of it, in the order of their ends.
+) -> Iterator[tuple[T, R] | None]:
+    """Each item with what became of it, in the order of their ends; None now and then while nothing ends.
 
     items: taken in the caller's thread, `ahead` at most before their results are; an error of `work` comes up when
     all results that were there with it have been given out.
@@ -44,7 +47,9 @@ def as_done(
                 break
         if not under_way:
             return
-        done, _ = wait(under_way, return_when=FIRST_COMPLETED)
+        done, _ = wait(under_way, TICK_SECONDS, FIRST_COMPLETED)
+        if not done:
+            yield None
         for future in sorted(done, key=lambda one: one.exception() is not None):
             yield under_way.pop(future), future.result()
 
