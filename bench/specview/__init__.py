@@ -1,0 +1,1 @@
+"""What specifications take, and a sample of what the built-in generator writes, to be judged."""

@@ -1,0 +1,22 @@
+"""Acronyms: how they are written, and which of them count."""
+
+from __future__ import annotations
+
+from tasks.specview.listed import listed
+
+_WRITTEN = listed("""
+ABI ACL AES AI AJAX API APIs ARN ASCII AST AWS BOM BSD CDN CI CIDR CLI CORS CPU CR CRLF CRUD CSP CSRF CSS CSV
+CTE DB DBM DDL DNS DOM DSL DSN DST DTO EOF ESM ETA ETag FAQ FIFO FQDN FS FTP GC GCS GIF GPU GRPC GUI GUID HMAC
+HMR HTML HTTP HTTP2 HTTPS I18N ID IDs IDE IDNA IO IP IPC IPs IPv4 IPv6 ISO JDBC JIT JMX JPEG JPG JSON JSONP JSX
+JVM JWT LDAP LF LRU MAC MD5 MIME MVC NFC NFS NaN OAuth OAuth2 OIDC OK ORM OS OSX PDF PEM PHP PID PIDs PNG POSIX
+QoS QR RAM RBAC RDS REPL REST RFC RGB RPC RSA RSS S3 SAML SDK SHA SHA1 SHA256 SLA SMS SMTP SNS SOAP SQL SQS SSE
+SSH SSL SSO SSR SVG TCP TLS TOML TOTP TSV TSX TTL TTY TXT UDP UI UID URI URIs URL URLs UTC UTF UTF8 UTF16 UTF32
+UUID UUIDs UX VM WASM WSGI ASGI XHR XML XSS YAML ZIP
+""")
+#: by their lower case
+ACRONYMS = {word.lower(): word for word in _WRITTEN}
+#: acronyms that count: "a URL", "the API"
+COUNTED_ACRONYMS = listed("""
+acl api arn ast bom cdn cidr cli cpu db dom dsn dto fqdn guid id ide ip jwt os pdf pid png qr rpc sdk sha ttl
+tty ui uid uri url uuid vm jpeg gif svg eta
+""")

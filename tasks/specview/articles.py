@@ -1,0 +1,78 @@
+"""Articles for what a person wrote: none are missed in whole sentences, and telegrams get what they surely lack."""
+
+from __future__ import annotations
+
+import re
+
+from tasks.specview.forms import indefinite, takes_article
+from tasks.specview.idioms import article_after
+from tasks.specview.korean_words import VERBS
+from tasks.specview.lexicon import CONJUNCTIONS, DETERMINERS, PREPOSITIONS, PRONOUNS
+from tasks.specview.listed import listed
+from tasks.specview.nouns import LONGEST_RUN, is_definite, is_known, noun_phrase, row
+from tasks.specview.phrases import complement
+
+_CONTRACTED = re.compile(r"\w(?:n['\u2019]t|['\u2019](?:re|ll|ve))$")
+_WRITTEN = listed("a an the its their this these it's there's")
+
+
+def is_full(words: list[str]) -> bool:
+    """Whether a writer wrote articles or contractions, and so a whole sentence rather than a telegram."""
+    return any(word in _WRITTEN or _CONTRACTED.search(word) for word in words)
+
+
+def told(words: list[str]) -> str:
+    """A condition, or a phrase after a preposition, with what it leaves out."""
+    if is_full(words):
+        return articled(words, object_first=False)
+    read = complement(words, 0)
+    return read.text if read else articled(words, object_first=False)
+
+
+def articled(words: list[str], *, object_first: bool = True) -> str:
+    """Words that cannot be read as a whole, with articles after prepositions.  object_first: and at the start."""
+    shown: list[str] = []
+    at = 0
+    while at < len(words):
+        end = _row_end(words, at, object_first=object_first) if _opens(words, at, object_first=object_first) else at
+        if end > at:
+            shown += [*_article(words, at, end), *words[at:end]]
+            at = end
+        else:
+            shown.append(words[at])
+            at += 1
+    return " ".join(shown)
+
+
+def _opens(words: list[str], at: int, *, object_first: bool) -> bool:
+    if at == 0:
+        return object_first
+    before = words[at - 1]
+    if before == "to" and words[at] in VERBS:
+        return False
+    return before in PREPOSITIONS or (object_first and before in CONJUNCTIONS)
+
+
+def _row_end(words: list[str], at: int, *, object_first: bool) -> int:
+    """Where a row of words ends that surely is one noun, though not how it is made."""
+    read = noun_phrase(words, at)
+    end = read.end if read else row(words, at)
+    head = words[end - 1] if end > at else ""
+    if not object_first and end == at + 1 and head.endswith(("ion", "ment", "ance", "ence")):
+        return at  # "available for inclusion": whoever wrote the other articles left this one out
+    if read:
+        return end
+    sound = end - at <= LONGEST_RUN and is_known(head) and not any(word[-1] in ":,;" for word in words[at:end])
+    return end if sound else at
+
+
+def _article(words: list[str], at: int, end: int) -> list[str]:
+    body = words[at:end]
+    if body[0] in DETERMINERS or body[0] in PRONOUNS:
+        return []
+    if body[0].endswith(("'s", "s'")) and body[0].islower():
+        return ["the"]
+    article = article_after(words[at - 1] if at else "", body)
+    if not article or not takes_article(body[-1]) or body[-1][0].isdigit():
+        return []
+    return [indefinite(body[0]) if article == "a" and not is_definite(body) else "the"]

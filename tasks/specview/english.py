@@ -1,0 +1,167 @@
+"""One English sentence about a test: what its name says and nothing more."""
+
+from __future__ import annotations
+
+from tasks.specview import articles, phrases
+from tasks.specview.acronyms import ACRONYMS
+from tasks.specview.forms import base_of_third, third_person
+from tasks.specview.lexicon import AUXILIARIES, BE, MODALS, PREPOSITIONS, SUBORDINATORS
+from tasks.specview.mentions import code, mention
+from tasks.specview.predicates import Predicate, predicate, spelt_words
+from tasks.specview.scenarios import scenario
+from tasks.specview.titles import Title
+from tasks.specview.verbs import NOUNS_TOO, VERBS
+from tasks.specview.words import is_code, noted, split_title
+
+_KINDS = {"example": "Shows an example of", "benchmark": "Measures", "fuzz": "Tries random input on"}
+
+
+def sentence(title: Title) -> str:
+    """A sentence with its capital and its period."""
+    if title.kind != "test":
+        return _of_symbol(title)
+    words = spelt_words(title)
+    said = scenario(title) or _predicate(words, title) or _statement(words, title) or _covers(words, title)
+    return finished(said + (f" for “{title.case}”" if title.case else ""))
+
+
+def finished(text: str) -> str:
+    """With a capital where the first word is an ordinary one, and one final sign."""
+    text = " ".join(text.split()).rstrip(".:;, ")
+    first = text.split(" ", 1)[0]
+    if first in ACRONYMS and first.islower():
+        text = ACRONYMS[first] + text[len(first) :]
+    elif first[:1].islower() and not is_code(first.strip(",")):
+        text = text[:1].upper() + text[1:]
+    return text if text.endswith(("!", "?", "…")) and not text.endswith((" ?", " !")) else f"{text}."
+
+
+def _of_symbol(title: Title) -> str:
+    """Go's examples and benchmarks are named after what they show: `ExampleBuffer_Cap` is of Buffer.Cap."""
+    symbol, *rest = title.text.split("_")
+    if rest and rest[0][:1].isupper():
+        symbol, rest = f"{symbol}.{rest[0]}", rest[1:]
+    note = f" ({' '.join(rest)})" if rest else ""
+    case = f" for “{title.case}”" if title.case else ""
+    return f"{_KINDS[title.kind]} `{symbol}`{note}{case}."
+
+
+def _predicate(words: list[str], title: Title) -> str | None:
+    """What the name says that something does, of the thing that the suites name, under their conditions."""
+    about = title.about
+    if words and words[0].lower() not in MODALS and (colon := _after_colon(words)):
+        about, words = " ".join(words[:colon]).rstrip(":"), words[colon:]
+    read = predicate(words, identifier=title.identifier)
+    if read is None:
+        return None
+    rest = _rest(read, strict=title.identifier or (read.conjugated and words[0] in VERBS))
+    if rest is None:
+        return None
+    said = f"{read.verb} {rest}".strip()
+    conditions = ", ".join(_context(context) for context in title.contexts)
+    if title.thing and not title.identifier:
+        said = f"{code(title.thing)} {said}"
+    elif conditions or read.verb.split(" ", 1)[0] in MODALS:
+        said = f"it {said}"
+    return f"{conditions}, {said}" if conditions else said + (f" ({about})" if about else "")
+
+
+def _after_colon(words: list[str]) -> int:
+    """Where a predicate follows a title: `array outputs: should ignore …`."""
+    for at, word in enumerate(words[:-1]):
+        if word.endswith(":") and words[at + 1] in ("should", "does", "returns", "throws", "must"):
+            return at + 1
+    return 0
+
+
+def _rest(read: Predicate, *, strict: bool) -> str | None:
+    """What follows the verb, with articles where the name is a telegram; strict: nothing where it cannot be read."""
+    rest, note = noted(list(read.rest))
+    told: list[str] = []
+    for joint, base, verb, after in _coordinated(read, rest):
+        said = _after_verb(base, after, strict=strict)
+        if said is None:
+            return None
+        told += [part for part in (joint, verb if joint else "", said) if part]
+    return " ".join([*told, *note])
+
+
+def _after_verb(base: str, rest: list[str], *, strict: bool) -> str | None:
+    if not rest or articles.is_full(rest):
+        return articles.articled(rest, object_first=False)
+    found = phrases.verb_phrase([base or "do", *rest], 0, base)
+    if found:
+        return found.text.partition(" ")[2]
+    return None if strict else articles.articled(rest, object_first=base != "be")
+
+
+def _coordinated(read: Predicate, rest: list[str]) -> list[tuple[str, str, str, list[str]]]:
+    """The verbs after `should`, each with what joins it, its form and what follows: `… and updates the page`."""
+    parts: list[tuple[str, str, str, list[str]]] = [("", read.base, read.verb, [])]
+    at = 0
+    while at < len(rest):
+        verb = rest[at + 1] if at + 1 < len(rest) else ""
+        again = rest[at] in ("and", "or") and verb in VERBS and (at == 0 or _acts_again(verb, rest[at + 2 :]))
+        if read.conjugated and again:
+            parts.append((rest[at], verb, third_person(verb), []))
+            at += 2
+        else:
+            parts[-1][3].append(rest[at])
+            at += 1
+    return parts
+
+
+def _acts_again(verb: str, after: list[str]) -> bool:
+    if not after:
+        return verb not in NOUNS_TOO
+    return after[0] == "to" or (after[0] not in PREPOSITIONS and after[0] not in ("and", "or"))
+
+
+def _context(context: str) -> str:
+    """A suite such as `when …` before a sentence; quoted where it is no whole condition."""
+    words = list(split_title(context.rstrip(",: ")))
+    if words[0].lower() == "and" and len(words) > 1:
+        words = words[1:]
+    words[0] = words[0].lower().rstrip(":")
+    if words[0] in SUBORDINATORS and not _has_verb(words):
+        read = phrases.complement(words, 0)
+        return read.text if read else f"in the case “{' '.join(words)}”"
+    return articles.told(words)
+
+
+def _has_verb(words: list[str]) -> bool:
+    return any(
+        word in BE or word in MODALS or word in AUXILIARIES or base_of_third(word) or "n't" in word
+        for word in words[1:]
+    )
+
+
+def _statement(words: list[str], title: Title) -> str | None:
+    """A whole clause: `url generation requires server name`, `external modules should not be hoisted`."""
+    if len(words) < 2 or words[0] in PREPOSITIONS or words[0] in SUBORDINATORS:
+        return None
+    words, note = noted(words)
+    read = phrases.clause(words, 0) if words else None
+    if read is not None and read.end == len(words):
+        said = read.text
+    elif (
+        title.identifier
+        or not articles.is_full(words)
+        or not (BE | MODALS) & set(words)
+        or any(":" in word for word in words)
+    ):
+        return None
+    else:
+        said = " ".join(words)
+    said = " ".join([said, *note])
+    if title.contexts:
+        return f"{', '.join(_context(context) for context in title.contexts)}, {said}"
+    return said + (f" ({title.about})" if title.about else "")
+
+
+def _covers(words: list[str], title: Title) -> str:
+    """A name that holds no statement: what the test is about, in its own words."""
+    thing = f" for {code(title.thing)}" if title.thing else ""
+    notes = [title.about] if title.about else []
+    note = "; ".join([*notes, *(_context(context) for context in title.contexts)])
+    return f"Covers {mention(words, title)}{thing}" + (f" ({note})" if note else "")

@@ -1,0 +1,110 @@
+"""Forms of English words: third person, -ing, participles, number, and which article a noun takes."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from tasks.specview.acronyms import COUNTED_ACRONYMS
+from tasks.specview.lexicon import ADJECTIVES, IRREGULAR_PARTICIPLES, NOT_PARTICIPLES, NOT_PLURALS, PLURALS, UNCOUNTED
+from tasks.specview.listed import listed
+from tasks.specview.verbs import DOUBLED, VERBS
+
+_NOT_MANNER = listed("""
+assembly family supply reply apply anomaly multiply rely imply comply fly readonly early
+""")
+_THIRD = {"be": "is", "have": "has", "do": "does", "go": "goes"} | {
+    f"{verb}{particle}": f"{verb}s {particle}"
+    for particle, verbs in {"in": "log sign", "out": "log sign", "up": "set sign", "down": "tear"}.items()
+    for verb in verbs.split()
+}
+
+
+@cache
+def third_person(base: str) -> str:
+    """`returns` of `return`."""
+    if base in _THIRD:
+        return _THIRD[base]
+    if base.endswith(("s", "x", "z", "ch", "sh", "o")):
+        return base + "es"
+    if base.endswith("y") and base[-2:-1] not in tuple("aeiou"):
+        return base[:-1] + "ies"
+    return base + "s"
+
+
+@cache
+def gerund(base: str) -> str:
+    """`returning` of `return`."""
+    if base in DOUBLED:
+        return base + base[-1] + "ing"
+    if base.endswith("ie"):
+        return base[:-2] + "ying"
+    if base.endswith("e") and not base.endswith(("ee", "oe", "ye")) and base != "be":
+        return base[:-1] + "ing"
+    return base + "ing"
+
+
+_BASES = {third_person(base): base for base in VERBS} | {"is": "be", "has": "have", "does": "do"}
+_GERUNDS = {gerund(base): base for base in VERBS} | {"being": "be", "having": "have", "doing": "do"}
+
+
+def base_of_third(word: str) -> str | None:
+    """`return` of `returns`; nothing for a word that is no known verb in -s."""
+    if word.startswith("re") and word not in _BASES and len(word) > 5 and word[2:].lstrip("-") in _BASES:
+        return f"re{_BASES[word[2:].lstrip('-')]}"
+    return _BASES.get(word)
+
+
+def base_of_gerund(word: str) -> str | None:
+    """`return` of `returning`."""
+    return _GERUNDS.get(word)
+
+
+@cache
+def is_participle(word: str) -> bool:
+    """Whether a word is a past participle, or a past tense that looks the same."""
+    if word in NOT_PARTICIPLES or word in ADJECTIVES:
+        return False
+    return word in IRREGULAR_PARTICIPLES or (word.endswith("ed") and len(word) > 4)
+
+
+def is_manner(word: str) -> bool:
+    """Whether a word is an adverb in -ly."""
+    return word.endswith("ly") and word.islower() and word not in _NOT_MANNER and len(word) > 3
+
+
+@cache
+def is_plural(word: str) -> bool:
+    """Whether a noun is plural, as far as its end shows."""
+    low = word.lower()
+    if low in PLURALS:
+        return True
+    return low.endswith("s") and len(low) > 2 and low not in NOT_PLURALS and not low.endswith(("ss", "us", "is"))
+
+
+@cache
+def takes_article(head: str) -> bool:
+    """Whether a singular noun is counted, so that it cannot stand alone."""
+    if "-" in head.strip("-"):
+        return takes_article(head.rpartition("-")[2])
+    low = head.lower()
+    if low in COUNTED_ACRONYMS:
+        return True
+    if head != low or not head.isalpha() or low in UNCOUNTED or is_plural(head):
+        return False
+    return not (
+        low.endswith("ing") and low not in ("string", "setting", "warning", "thing", "ring", "mapping", "heading")
+    )
+
+
+def indefinite(following: str) -> str:
+    """`a` or `an`, by the sound that the next word begins with."""
+    low = following.lower().lstrip("`'\"([{<-#.@_")
+    if following.isupper() and len(following) > 1 and following.isalpha():
+        return "an" if following[0] in "AEFHILMNORSX" and following not in ("NAN", "NULL", "RAM", "SSH-agent") else "a"
+    if low.startswith(("uni", "use", "usa", "utf", "uri", "url", "uuid", "one", "eu", "ubi")) and not low.startswith(
+        "unin"
+    ):
+        return "a"
+    if low.startswith(("hour", "honest", "heir")):
+        return "an"
+    return "an" if low[:1] in tuple("aeiou8") and low[:1] else "a"

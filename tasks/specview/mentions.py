@@ -1,0 +1,105 @@
+"""What a name that states nothing is about, as the object of `Covers …`."""
+
+from __future__ import annotations
+
+import re
+
+from tasks.specview import articles, phrases
+from tasks.specview.forms import base_of_gerund, gerund, is_participle, is_plural, takes_article
+from tasks.specview.lexicon import ADVERBS, PREPOSITIONS, SUBORDINATORS, UNCOUNTED
+from tasks.specview.listed import listed
+from tasks.specview.nouns import noun_phrase
+from tasks.specview.predicates import acts
+from tasks.specview.things import is_noun
+from tasks.specview.titles import Title
+from tasks.specview.verbs import NOUNS_FIRST, NOUNS_TOO, UNSURE, VERBS
+from tasks.specview.words import is_numbered, looks_like_code, noted
+
+#: names of callbacks and conversions: `on_close`, `to_json`, `as_dict`, `is_valid`
+_SYMBOL_OPENINGS = listed("before after on to from as is has in by at of for and or")
+
+
+def mention(words: list[str], title: Title) -> str:
+    """A gerund, a noun or a case where the name is surely one, else the name itself as code or in quotation marks."""
+    foreign = re.search(r"[^\x00-\u024f\u2000-\u2bff]", title.text)
+    if foreign or not words:
+        return _quoted(words, title)
+    if len(words) == 1 or (title.identifier and words[0] in _SYMBOL_OPENINGS):
+        return words[0] if len(words) == 1 and _stands_alone(words[0]) else code(title.text)
+    if title.titled and looks_like_code(title.text):
+        return code(title.text)
+    if title.identifier and any(is_numbered(word) for word in words):
+        return _quoted(words, title)
+    words, note = noted(words)
+    if not words:
+        return _quoted(note, title)
+    said = _case(words) if words[0] in PREPOSITIONS or words[0] in SUBORDINATORS else _named(words, title)
+    return " ".join([said, *note]) if said else _quoted([*words, *note], title)
+
+
+def _named(words: list[str], title: Title) -> str | None:
+    if words[0] == "no":
+        read = noun_phrase(words, 0)
+        return f"the case of {read.text}" if read and read.end == len(words) else None
+    if title.identifier or words[0] == "not":
+        said = _doing(words)
+        if said:
+            return said
+    return _gerund(words) or _noun(words)
+
+
+def code(text: str) -> str:
+    """A name of the program, marked as such."""
+    return text if "`" in text else f"`{text}`"
+
+
+def _stands_alone(word: str) -> bool:
+    if not word.isalpha() or word in VERBS or word in ADVERBS or is_participle(word):
+        return False
+    return (
+        word.endswith("ing")
+        or (is_plural(word) and is_noun(word))
+        or (word in UNCOUNTED and word not in ("nothing", "everything"))
+    )
+
+
+def _case(words: list[str]) -> str | None:
+    """`without session`: the case without a session; `when empty`: what happens when empty."""
+    said = articles.told(words) if articles.is_full(words) else ((read := phrases.complement(words, 0)) and read.text)
+    if not said:
+        return None
+    return f"what happens {said}" if words[0] in SUBORDINATORS else f"the case {said}"
+
+
+def _doing(words: list[str]) -> str | None:
+    """`encode exception as json` as `encoding the exception as JSON`: no outcome is claimed."""
+    negated = words[0] == "not" and len(words) > 1
+    at = 1 if negated else 0
+    base, rest = words[at], words[at + 1 :]
+    if base not in VERBS or base in UNSURE or rest[:1] == ["no"] or not acts(base, rest):
+        return None
+    read = phrases.verb_phrase(words, at, words[at], shown=f"{'not ' if negated else ''}{gerund(words[at])}")
+    return read.text if read and read.end == len(words) else None
+
+
+def _gerund(words: list[str]) -> str | None:
+    base = base_of_gerund(words[0])
+    read = phrases.verb_phrase(words, 0, base) if base else None
+    return read.text if read and read.end == len(words) else None
+
+
+def _noun(words: list[str]) -> str | None:
+    if len(words) == 1 and takes_article(words[0]):
+        return None
+    if words[0] in NOUNS_TOO and words[0] not in NOUNS_FIRST and len(words) > 1:
+        return None
+    read = noun_phrase(words, 0)
+    rest = read and phrases.complement(words, read.end)
+    return f"{read.text} {rest.text}".strip() if read and rest else None
+
+
+def _quoted(words: list[str], title: Title) -> str:
+    if title.identifier and "_" not in title.text and title.text.isascii():
+        return code(title.text)
+    text = " ".join(words) if title.identifier else title.text
+    return f"the case “{text}”" if text else "a test without a name"

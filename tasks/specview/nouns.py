@@ -1,0 +1,178 @@
+"""Noun phrases: which words are surely one thing, and the article that a name leaves out before them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tasks.specview.acronyms import COUNTED_ACRONYMS
+from tasks.specview.forms import base_of_third, indefinite, is_manner, is_participle, is_plural, takes_article
+from tasks.specview.lexicon import (
+    ADJECTIVES,
+    ADVERBS,
+    AUXILIARIES,
+    BE,
+    CONJUNCTIONS,
+    DETERMINERS,
+    MODALS,
+    PREPOSITIONS,
+    PRONOUNS,
+    SUBORDINATORS,
+    TRAILING,
+    UNCOUNTED,
+)
+from tasks.specview.listed import listed
+from tasks.specview.things import is_noun
+from tasks.specview.verbs import NOUNS_FIRST, NOUNS_TOO, VERBS
+from tasks.specview.words import is_code
+
+#: more nouns in a row than this are rather misread than meant
+LONGEST_RUN = 5
+
+
+#: determiners that may stand for a noun
+_ALONE = listed("""
+this that these those all any each some both another either neither many several one two three
+""")
+
+
+_DEFINITE = listed("""
+current same default original right correct last first next previous only whole entire global max min maximum
+minimum
+""")
+
+
+class Read(NamedTuple):
+    """What was read, and up to where."""
+
+    text: str
+    end: int
+    plural: bool = False
+
+
+def noun_phrase(words: list[str], at: int, *, article: str = "the", finite: bool = False) -> Read | None:
+    """A noun with what stands before it.  article: the, a or none; finite: stop where a verb could follow."""
+    start = at
+    if at < len(words) and words[at] in PRONOUNS:
+        return Read(words[at], at + 1)
+    while at < len(words) and (words[at] in DETERMINERS):
+        at += 1
+    determined = at > start
+    run = row(words, at, finite=finite)
+    if run == at:
+        return Read(" ".join(words[start:at]), at) if words[start:at] and words[at - 1] in _ALONE else None
+    body = words[at:run]
+    if not _sound(body):
+        return None
+    head = body[-1]
+    plural = is_plural(head) or (
+        determined and words[at - 1] in ("two", "three", "four", "many", "several", "multiple")
+    )
+    shown = list(words[start:run])
+    if not determined and body[0].endswith(("'s", "s'")) and body[0].islower():
+        return Read(" ".join(["the", *shown]), run, plural)
+    if not determined and takes_article(head) and not _named(body):
+        shown[:0] = (
+            ["the"] if article == "the" or (article and is_definite(body)) else [indefinite(body[0])] if article else []
+        )
+    return Read(" ".join(shown), run, plural)
+
+
+def is_definite(body: list[str]) -> bool:
+    """Whether a row names one thing: `Pro tier`, `current version`."""
+    return body[0] in _DEFINITE or (body[0][:1].isupper() and not is_code(body[0]))
+
+
+def _named(body: list[str]) -> bool:
+    """`utf8 string` takes an article; `step 2`, `HTTP 200` and `User Menu` do not."""
+    return body[-1][0].isdigit()
+
+
+def row(words: list[str], at: int, *, finite: bool = False) -> int:
+    """Where a row of adjectives and nouns ends."""
+    begun = at
+    while at < len(words) and not _ends_run(words, at, begun, finite=finite):
+        at += 1
+    return at
+
+
+def _ends_run(words: list[str], at: int, begun: int, *, finite: bool) -> bool:
+    word = words[at]
+    if word in PREPOSITIONS or word in CONJUNCTIONS or word in SUBORDINATORS or word in DETERMINERS or word in PRONOUNS:
+        return True
+    if word in MODALS or word in BE or word in AUXILIARIES or word in ADVERBS or is_manner(word) or word == "not":
+        return True
+    if at == begun or word in TRAILING:
+        return at > begun
+    if is_participle(word):  # "node lost": what follows is said of the noun
+        return at + 1 == len(words) or words[at + 1] in PREPOSITIONS or words[at + 1] in SUBORDINATORS
+    return finite and _finite_verb(words, at)
+
+
+def _finite_verb(words: list[str], at: int) -> bool:
+    """Whether a word in -s is the verb of a clause rather than a plural."""
+    base = base_of_third(words[at])
+    if base is None:
+        return False
+    if base not in NOUNS_TOO:
+        return True
+    if at + 1 == len(words):
+        return False
+    following = words[at + 1]
+    return following in DETERMINERS or following in PRONOUNS or following[0] in "`'\""
+
+
+def _sound(body: list[str]) -> bool:
+    """Whether a row of words is surely one noun with what belongs to it."""
+    if len(body) > LONGEST_RUN or any(word[-1] in ":,;" for word in body) or any(word.isdigit() for word in body[1:-1]):
+        return False
+    if "non" in body or (len(body) > 1 and _uncounted_after_noun(body)):
+        return False
+    if len(body) > 1 and body[0] in NOUNS_TOO and body[0] not in NOUNS_FIRST:
+        return False
+    modified = all(_modifies(word, first=not place) for place, word in enumerate(body[:-1]))
+    return modified and _heads(body[-1]) and not _stranded(body)
+
+
+def _uncounted_after_noun(body: list[str]) -> bool:
+    """`config from file JSON`: a noun before an acronym that is no part of it."""
+    head, before = body[-1], body[-2]
+    acronym = len(head) > 1 and head.isupper() and head.lower() not in COUNTED_ACRONYMS
+    return acronym and before.islower() and before not in ADJECTIVES and not is_participle(before)
+
+
+def _heads(head: str) -> bool:
+    """Whether a word can end a row, and is rather a noun than a verb."""
+    if is_code(head):
+        return True
+    if head in ADJECTIVES or is_participle(head) or not is_known(head):
+        return False
+    base = base_of_third(head) or head
+    return base not in VERBS or base in NOUNS_TOO
+
+
+def is_known(head: str) -> bool:
+    """Whether a word can end a row of nouns."""
+    if "-" in head:
+        head = head.rpartition("-")[2] or head
+    return is_noun(head.lower()) or head in UNCOUNTED or head[:1].isupper() or head.endswith("ing") or head in NOUNS_TOO
+
+
+def _modifies(word: str, *, first: bool) -> bool:
+    if is_code(word) or word in ADJECTIVES or word[:1].isupper():
+        return True
+    if is_participle(word):
+        return first
+    if word in VERBS and word not in NOUNS_TOO:
+        return False
+    return not is_plural(word)
+
+
+def _stranded(body: list[str]) -> bool:
+    """An adjective after a noun: `scheduler late`, `config missing file`."""
+    nouns = False
+    for word in body[:-1]:
+        adjective = word in ADJECTIVES or is_participle(word)
+        if adjective and nouns:
+            return True
+        nouns = nouns or not adjective
+    return False

@@ -1,0 +1,118 @@
+"""What a test's own name and its suites say, without what only tells a runner that it is a test."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from app.domain.specification import Subject
+from tasks.specview.listed import listed
+from tasks.specview.words import clean, is_identifier, looks_like_code, split_identifier, split_title
+
+_OPENINGS = (
+    "when|if|unless|while|with|without|given|after|before|on|in|inside|outside|for|using|once|as|where|during|via|"
+    "under|from"
+)
+_CONTEXT = re.compile(rf"(?:and )?(?:{_OPENINGS})[\s:]+\S", re.IGNORECASE)
+_NUMBERED = re.compile(r"test_\d{4}_(?=.)")
+_MARKS = (
+    re.compile(r"(?:test|it|spec)_+(?=.)", re.IGNORECASE),
+    re.compile(r"[Tt]est(?=[A-Z0-9])"),
+)
+_KINDS = {"Benchmark": "benchmark", "Example": "example", "Fuzz": "fuzz"}
+_NOISE = listed("test tests spec specs it describe suite unittest testcase")
+
+
+@dataclass(frozen=True, slots=True)
+class Title:
+    """kind: test, example, benchmark or fuzz; text: the name without marks; case: of a table's row or a subtest.
+
+    thing: what of the program the suites name, as code; contexts: suites such as "when …", outermost first; about:
+    the innermost suite that is neither; titled: whether the framework has titles rather than functions.
+    """
+
+    kind: str
+    text: str
+    words: tuple[str, ...]
+    identifier: bool
+    case: str
+    thing: str
+    contexts: tuple[str, ...]
+    about: str
+    titled: bool
+
+
+def title_of(subject: Subject) -> Title:
+    """Read a test's name and suites."""
+    name, case = _row(clean(subject.name), subject.framework)
+    kind, name = _unmarked(name, subject.framework)
+    titled = subject.framework not in _CLASSES
+    identifier = is_identifier(name) and not (titled and name.isalpha() and name.islower())
+    words = tuple(split_identifier(name)) if identifier else tuple(split_title(name))
+    thing, contexts, about = _surroundings(subject)
+    return Title(kind, name, words, identifier, case, thing, contexts, about, titled)
+
+
+def _row(name: str, framework: str) -> tuple[str, str]:
+    """The row of a table, or the subtest, apart from the name of the test."""
+    if framework == "go-testing" and "/" in name:
+        head, _, case = name.partition("/")
+        return head, case.replace("_", " ")
+    if name.startswith("`") and name.endswith("`()"):
+        return name[:-2], ""
+    found = re.fullmatch(r"(\w+)\[(.+)\]", name)
+    if found:
+        return found[1], found[2]
+    return (name[:-2], "") if re.fullmatch(r"\w+\(\)", name) else (name, "")
+
+
+def _unmarked(name: str, framework: str) -> tuple[str, str]:
+    if framework == "go-testing":
+        for mark, kind in _KINDS.items():
+            if name.startswith(mark) and len(name) > len(mark) and not name[len(mark)].islower():
+                return kind, name[len(mark) :].lstrip("_")
+    if found := _NUMBERED.match(name):
+        return "test", name[found.end() :].strip("_") or name
+    if not is_identifier(name):
+        quoted = len(name) > 2 and name[0] == name[-1] == "`" and "`" not in name[1:-1]
+        return "test", name[1:-1] if quoted else name
+    for pattern in _MARKS:
+        if (found := pattern.match(name)) and name[found.end() :].strip("_"):
+            name = _dunder(name) or name[found.end() :]
+            break
+    return "test", name
+
+
+def _dunder(name: str) -> str:
+    """`__repr__` of `test___repr__`."""
+    found = re.fullmatch(r"test_*?_?(__[a-z]+__)", name)
+    return found[1] if found else ""
+
+
+def _surroundings(subject: Subject) -> tuple[str, tuple[str, ...], str]:
+    thing, contexts, about = "", [], ""
+    for place, suite in enumerate(clean(suite) for suite in subject.suites):
+        if not suite or suite.lower() in _NOISE:
+            continue
+        if _CONTEXT.match(suite) and " " in suite and not suite.startswith("and "):
+            contexts.append(suite.strip())
+        elif _runner_class(suite, subject.framework):
+            thing, contexts = "", []
+        elif looks_like_code(suite) and len(suite) <= 60:
+            thing, contexts, about = suite.strip("`"), [], ""
+        elif contexts and suite.lower().startswith("and "):
+            contexts[-1] += f" {suite}"
+        else:
+            thing, about = "", suite.removeprefix("and ") if place else ""
+    return thing, tuple(contexts[-2:]), about
+
+
+def _runner_class(suite: str, framework: str) -> bool:
+    """A class that only holds tests, where its name is of the tests and not of the program."""
+    return framework in _CLASSES and is_identifier(suite)
+
+
+_CLASSES = listed("""
+pytest unittest minitest junit4 junit5 testng nunit xunit mstest phpunit gtest xctest swift-testing cargo-test
+go-testing
+""")

@@ -1,0 +1,108 @@
+"""A name of any style as words: snake_case, camelCase, PascalCase and sentences, with code kept as it stands."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from tasks.specview.acronyms import ACRONYMS
+
+#: longer names are cut between words; nobody reads on, and the page links to the test
+LONGEST = 400
+_CAMEL = re.compile(
+    r"(?:OAuth|IPv|GraphQL|PostgreSQL|MySQL|SQLite|GitHub|GitLab|JavaScript|TypeScript)[0-9]*(?![a-z])|"
+    r"[A-Z]{2,}s(?![a-z])"  # IDs
+    r"|[A-Z]+[0-9]*(?=[A-Z][a-z]|$|[^A-Za-z0-9])"  # HTTP in HTTPServer
+    r"|[A-Z]?[a-z]+[0-9]*s?(?![a-z])|[A-Z]?[a-z]+"
+    r"|[A-Z]+[0-9]*|[0-9]+[A-Za-z]*|[^A-Za-z0-9]+"
+)
+_MIXED = re.compile(r"[A-Z]+[a-z]+[A-Z]|IPv")
+_NUMBERED = re.compile(r"(?!(?:u?int|float|utf|base|sha|md|http|ipv|es|python|py)[0-9])[a-z]+[0-9]+")
+_DUNDER = re.compile(r"(__[a-z]+__)(?=_|$)")
+_TITLE_WORDS = re.compile(r"`[^`]*`\S*|\"[^\"]*\"\S*|(?<!\w)'[^']*'\S*|\S+")
+_PLAIN = re.compile(r"[A-Za-z]?[a-z]*(?:['\u2019-][a-z]+)*")
+
+
+def clean(text: str) -> str:
+    """One line without control and direction marks, at most LONGEST characters."""
+    kept = "".join(" " if _hidden(letter) else letter for letter in text[: LONGEST * 4])
+    line = " ".join(kept.split())
+    if len(line) <= LONGEST and len(text) <= LONGEST * 4:
+        return line
+    cut = line[: LONGEST - 1]
+    at = cut.rfind(" ")
+    return f"{cut[:at] if at > LONGEST // 2 else cut}…"
+
+
+def _hidden(letter: str) -> bool:
+    return (not letter.isascii() and unicodedata.category(letter)[0] == "C") or letter < " " or letter == "\x7f"
+
+
+def split_identifier(name: str) -> list[str]:
+    """Words of an identifier, in lower case, but for acronyms and for code within snake_case."""
+    parts: list[str] = []
+    if not _DUNDER.search(name):  # two underscores part what does not belong together
+        name = re.sub(r"(?<=[A-Za-z0-9])__(?=[A-Za-z0-9])", ":_", name)
+    for piece in _DUNDER.split(name):
+        if _DUNDER.fullmatch(piece):
+            parts.append(piece)
+        else:
+            parts += [part for part in re.split(r"[_\s]+", piece) if part]
+    snake = len(parts) > 1 and any(part.islower() and part.isalpha() for part in parts)
+    words: list[str] = []
+    for part in parts:
+        bare = part.rstrip(":")
+        if part.startswith("__") or (snake and not bare.islower()):
+            words.append(_spelt(bare) if bare.isupper() else bare)
+        else:
+            words += [_spelt(found) for found in _CAMEL.findall(bare) if found.strip("-.:")]
+        if part.endswith(":") and words:
+            words[-1] += ":"
+    return words
+
+
+def _spelt(word: str) -> str:
+    """As it is written in a sentence: acronyms in capitals, other words in lower case."""
+    known = ACRONYMS.get(word.lower())
+    if known:
+        return known
+    written = _MIXED.match(word) or (len(word.rstrip("s0123456789")) > 1 and word.rstrip("s0123456789").isupper())
+    return word if written else word.lower()
+
+
+def split_title(title: str) -> list[str]:
+    """Words of a sentence; what stands in quotation marks is one."""
+    return _TITLE_WORDS.findall(title)
+
+
+def is_identifier(name: str) -> bool:
+    """Whether a name is one identifier, not words of a sentence."""
+    return re.fullmatch(r"[^\W\d]\w*", name) is not None
+
+
+def is_code(word: str) -> bool:
+    """Whether a word stands for itself: a symbol, a number, an acronym, or something with signs in it."""
+    return _PLAIN.fullmatch(word) is None
+
+
+def is_numbered(word: str) -> bool:
+    """`ext7`, `re3`: a word with a number that tells one of many apart, and no known name such as `UTF8`."""
+    return _NUMBERED.fullmatch(word) is not None
+
+
+def looks_like_code(text: str) -> bool:
+    """Whether a title names something of the program: `#run`, `Core::Filter`, `toJSON`, `parse()`, `snake_case`."""
+    if " " in text.strip():
+        return False
+    if re.search(r"[_#]|::|^:[a-z]|\(\)$|^\.|[a-z]\.[A-Za-z]", text):
+        return True
+    return re.search(r"[a-z][A-Z]|[A-Z]{2,}[a-z]", text) is not None
+
+
+def noted(words: list[str]) -> tuple[list[str], list[str]]:
+    """Words, and apart from them what stands in parentheses at the end."""
+    if words and words[-1].endswith(")"):
+        for at in range(len(words) - 1, -1, -1):
+            if words[at].startswith("("):
+                return words[:at], words[at:]
+    return words, []
