@@ -24,7 +24,7 @@ from tests.specview.model_runs import PlainGenerator, subjects
 
 def main() -> None:
     options = _options()
-    port = _free_port()
+    port = free_port()
     argv = [sys.executable, "-m", "tests.specview.model_double", "--port", str(port), "--seconds", str(options.seconds)]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as double:
         try:
@@ -78,7 +78,8 @@ def _memory() -> str:
     return f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB"
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """One that nobody listens on."""
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         return int(found.getsockname()[1])
