@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from app.domain.specification import BUILT_IN, LANGUAGES, Place, Specification, Subject
 from app.services.generator import Generator, Part, Phrased, Placed
 from tasks.specview import english, korean, places, summaries
 from tasks.specview.titles import title_of
 
+#: Sentences of one part: what keeps them has a commit for each.
+AT_ONCE = 500
 _SENTENCES = {"en": english.sentence, "ko": korean.sentence}
 
 
@@ -28,8 +31,9 @@ class BuiltIn:
         """A sentence for each test.  Raises: ValueError for a language other than LANGUAGES."""
         _check(language)
         say = _SENTENCES[language]
-        for part in parts:
-            yield Phrased([(subject, say(title_of(subject))) for subject in part.subjects])
+        told = ((subject, say(title_of(subject))) for part in parts for subject in part.subjects)
+        while some := list(islice(told, AT_ONCE)):
+            yield Phrased(some)
 
     def summarise(self, specification: Specification) -> Iterator[str]:
         """Name the largest domains."""
