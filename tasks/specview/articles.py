@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from tasks.specview.forms import indefinite, takes_article
+from tasks.specview.forms import base_of_gerund, indefinite, takes_article
 from tasks.specview.idioms import article_after
 from tasks.specview.korean_words import VERBS
-from tasks.specview.lexicon import CONJUNCTIONS, DETERMINERS, PREPOSITIONS, PRONOUNS
+from tasks.specview.lexicon import CONJUNCTIONS, DETERMINERS, PREPOSITIONS, PRONOUNS, SUBORDINATORS
 from tasks.specview.listed import listed
 from tasks.specview.nouns import LONGEST_RUN, is_definite, is_known, noun_phrase, row
-from tasks.specview.phrases import complement
+from tasks.specview.phrases import complement, condition
 
 _CONTRACTED = re.compile(r"\w(?:n['\u2019]t|['\u2019](?:re|ll|ve))$")
 _WRITTEN = listed("a an the its their this these it's there's")
@@ -29,14 +29,26 @@ def told(words: list[str]) -> str:
     return read.text if read else articled(words, object_first=False)
 
 
-def articled(words: list[str], *, object_first: bool = True) -> str:
-    """Words that cannot be read as a whole, with articles after prepositions.  object_first: and at the start."""
+def articled(words: list[str], *, object_first: bool = True, first: str = "the") -> str:
+    """Words that cannot be read as a whole, with articles after prepositions.
+
+    object_first: also at the start, where the article is `first`, and before what `and` joins to a noun with one.
+    """
     shown: list[str] = []
     at = 0
+    joined = False
     while at < len(words):
-        end = _row_end(words, at, object_first=object_first) if _opens(words, at, object_first=object_first) else at
+        if words[at] in SUBORDINATORS and (read := condition(words, at)):
+            return " ".join([*shown, read.text])
+        end = (
+            _row_end(words, at, object_first=object_first)
+            if _opens(words, at, object_first=object_first, joined=joined)
+            else at
+        )
         if end > at:
-            shown += [*_article(words, at, end), *words[at:end]]
+            article = _article(words, at, end, first=first)
+            joined = bool(article) or joined
+            shown += [*article, *words[at:end]]
             at = end
         else:
             shown.append(words[at])
@@ -44,13 +56,15 @@ def articled(words: list[str], *, object_first: bool = True) -> str:
     return " ".join(shown)
 
 
-def _opens(words: list[str], at: int, *, object_first: bool) -> bool:
+def _opens(words: list[str], at: int, *, object_first: bool, joined: bool) -> bool:
     if at == 0:
         return object_first
     before = words[at - 1]
-    if before == "to" and words[at] in VERBS:
+    if (before == "to" and words[at] in VERBS) or base_of_gerund(words[at]):
         return False
-    return before in PREPOSITIONS or (object_first and before in CONJUNCTIONS)
+    if before in SUBORDINATORS or (base_of_gerund(before) and at > 1 and words[at - 2] in PREPOSITIONS | SUBORDINATORS):
+        return True
+    return before in PREPOSITIONS or (object_first and joined and before in CONJUNCTIONS)
 
 
 def _row_end(words: list[str], at: int, *, object_first: bool) -> int:
@@ -66,13 +80,13 @@ def _row_end(words: list[str], at: int, *, object_first: bool) -> int:
     return end if sound else at
 
 
-def _article(words: list[str], at: int, end: int) -> list[str]:
+def _article(words: list[str], at: int, end: int, *, first: str) -> list[str]:
     body = words[at:end]
     if body[0] in DETERMINERS or body[0] in PRONOUNS:
         return []
     if body[0].endswith(("'s", "s'")) and body[0].islower():
         return ["the"]
-    article = article_after(words[at - 1] if at else "", body)
+    article = article_after(words[at - 1], body) if at else first
     if not article or not takes_article(body[-1]) or body[-1][0].isdigit():
         return []
     return [indefinite(body[0]) if article == "a" and not is_definite(body) else "the"]

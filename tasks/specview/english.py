@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from tasks.specview import articles, phrases
 from tasks.specview.acronyms import ACRONYMS
-from tasks.specview.forms import base_of_third, third_person
-from tasks.specview.lexicon import AUXILIARIES, BE, MODALS, PREPOSITIONS, SUBORDINATORS
+from tasks.specview.forms import base_of_third, is_participle, third_person
+from tasks.specview.lexicon import ADJECTIVES, AUXILIARIES, BE, DETERMINERS, MODALS, PREPOSITIONS, SUBORDINATORS
+from tasks.specview.listed import listed
 from tasks.specview.mentions import code, mention
+from tasks.specview.nouns import row
 from tasks.specview.predicates import Predicate, predicate, spelt_words
 from tasks.specview.scenarios import scenario
 from tasks.specview.titles import Title
-from tasks.specview.verbs import NOUNS_TOO, VERBS
+from tasks.specview.verbs import INDEFINITE, MOSTLY_VERBS, NOUNS_TOO, VERBS
 from tasks.specview.words import is_code, noted, split_title
 
+#: parts of a page, which verbs name: `retry button`, `update banner`
+_PARTS = listed("""
+badge badges banner bar box button buttons control controls count counts date dialog dialogs field form icon
+icons indicator input item items label link links list menu message messages modal options page panel picker
+popup prompt prompts screen section sections settings tab time toggle tooltip
+""")
 _KINDS = {"example": "Shows an example of", "benchmark": "Measures", "fuzz": "Tries random input on"}
 
 
@@ -58,12 +66,12 @@ def _predicate(words: list[str], title: Title) -> str | None:
     if rest is None:
         return None
     said = f"{read.verb} {rest}".strip()
-    conditions = ", ".join(_context(context) for context in title.contexts)
+    conditions = _conditions(title.contexts)
     if title.thing and not title.identifier:
         said = f"{code(title.thing)} {said}"
     elif conditions or read.verb.split(" ", 1)[0] in MODALS:
         said = f"it {said}"
-    return f"{conditions}, {said}" if conditions else said + (f" ({about})" if about else "")
+    return f"{conditions}, {said}" if conditions else said + _about(about, said)
 
 
 def _after_colon(words: list[str]) -> int:
@@ -90,9 +98,18 @@ def _after_verb(base: str, rest: list[str], *, strict: bool) -> str | None:
     if not rest or articles.is_full(rest):
         return articles.articled(rest, object_first=False)
     found = phrases.verb_phrase([base or "do", *rest], 0, base)
-    if found:
+    if found and not (strict and _piled(rest)):
         return found.text.partition(" ")[2]
-    return None if strict else articles.articled(rest, object_first=base != "be")
+    return (
+        None
+        if strict
+        else articles.articled(rest, object_first=base != "be", first="a" if base in INDEFINITE else "the")
+    )
+
+
+def _piled(rest: list[str]) -> bool:
+    """`strip auth host change`: three nouns in a row may as well be parts of other words."""
+    return row(rest, 0) > 2 and rest[0] not in DETERMINERS and rest[0] not in ADJECTIVES and not is_participle(rest[0])
 
 
 def _coordinated(read: Predicate, rest: list[str]) -> list[tuple[str, str, str, list[str]]]:
@@ -101,9 +118,10 @@ def _coordinated(read: Predicate, rest: list[str]) -> list[tuple[str, str, str, 
     at = 0
     while at < len(rest):
         verb = rest[at + 1] if at + 1 < len(rest) else ""
-        again = rest[at] in ("and", "or") and verb in VERBS and (at == 0 or _acts_again(verb, rest[at + 2 :]))
-        if read.conjugated and again:
-            parts.append((rest[at], verb, third_person(verb), []))
+        base = verb if read.conjugated else base_of_third(verb) or ""
+        again = rest[at] in ("and", "or") and base in VERBS and (at == 0 or _acts_again(base, rest[at + 2 :]))
+        if again and (read.conjugated or base not in NOUNS_TOO):
+            parts.append((rest[at], base, third_person(base), []))
             at += 2
         else:
             parts[-1][3].append(rest[at])
@@ -112,9 +130,25 @@ def _coordinated(read: Predicate, rest: list[str]) -> list[tuple[str, str, str, 
 
 
 def _acts_again(verb: str, after: list[str]) -> bool:
+    """Whether a base after `and` is a verb: `and reset state`, not `and retry button`."""
     if not after:
         return verb not in NOUNS_TOO
-    return after[0] == "to" or (after[0] not in PREPOSITIONS and after[0] not in ("and", "or"))
+    if after[0] == "to" or verb not in NOUNS_TOO:
+        return True
+    named = after[0] in _PARTS or after[0] in PREPOSITIONS or after[0] in ("and", "or")
+    return verb in MOSTLY_VERBS and not named
+
+
+def _about(about: str, said: str) -> str:
+    """The innermost suite as a note, where it adds a word."""
+    new = {word.lower() for word in about.split()} - {word.lower() for word in said.split()}
+    return f" ({about})" if new and not about.startswith("should ") else ""
+
+
+def _conditions(contexts: tuple[str, ...]) -> str:
+    read = [_context(context) for context in contexts]
+    joint = " and " if len({condition.split(" ", 1)[0] for condition in read}) < len(read) else ", "
+    return joint.join(read)
 
 
 def _context(context: str) -> str:
@@ -155,8 +189,8 @@ def _statement(words: list[str], title: Title) -> str | None:
         said = " ".join(words)
     said = " ".join([said, *note])
     if title.contexts:
-        return f"{', '.join(_context(context) for context in title.contexts)}, {said}"
-    return said + (f" ({title.about})" if title.about else "")
+        return f"{_conditions(title.contexts)}, {said}"
+    return said + _about(title.about, said)
 
 
 def _covers(words: list[str], title: Title) -> str:

@@ -5,8 +5,22 @@ from __future__ import annotations
 import re
 
 from tasks.specview import articles, phrases
-from tasks.specview.forms import base_of_gerund, gerund, is_participle, is_plural, takes_article
-from tasks.specview.lexicon import ADVERBS, PREPOSITIONS, SUBORDINATORS, UNCOUNTED
+from tasks.specview.acronyms import ACRONYMS
+from tasks.specview.forms import base_of_gerund, base_of_third, gerund, is_participle, is_plural, takes_article
+from tasks.specview.lexicon import (
+    ADJECTIVES,
+    ADVERBS,
+    AUXILIARIES,
+    BE,
+    CONJUNCTIONS,
+    DETERMINERS,
+    MODALS,
+    PARTICLES,
+    PREPOSITIONS,
+    PRONOUNS,
+    SUBORDINATORS,
+    UNCOUNTED,
+)
 from tasks.specview.listed import listed
 from tasks.specview.nouns import noun_phrase
 from tasks.specview.predicates import acts
@@ -16,6 +30,11 @@ from tasks.specview.verbs import NOUNS_FIRST, NOUNS_TOO, UNSURE, VERBS
 from tasks.specview.words import is_numbered, looks_like_code, noted
 
 #: names of callbacks and conversions: `on_close`, `to_json`, `as_dict`, `is_valid`
+#: `connect timeout` is a timeout, `decode error` is an error
+_NAMED_BY_VERBS = listed("""
+error timeout failure exception handler callback hook event mode option flag policy strategy type panic
+""")
+_NOT_ALONE = listed("nothing everything something none null nil true false undefined zero default")
 _SYMBOL_OPENINGS = listed("before after on to from as is has in by at of for and or")
 
 
@@ -28,7 +47,7 @@ def mention(words: list[str], title: Title) -> str:
         return words[0] if len(words) == 1 and _stands_alone(words[0]) else code(title.text)
     if title.titled and looks_like_code(title.text):
         return code(title.text)
-    if title.identifier and any(is_numbered(word) for word in words):
+    if title.identifier and any(is_numbered(word) or _is_abbreviation(word) for word in words):
         return _quoted(words, title)
     words, note = noted(words)
     if not words:
@@ -37,12 +56,26 @@ def mention(words: list[str], title: Title) -> str:
     return " ".join([said, *note]) if said else _quoted([*words, *note], title)
 
 
+def _is_abbreviation(word: str) -> bool:
+    """A short word in no list, or one in capitals that is no acronym: nobody can tell how it is used."""
+    if len(word) > 1 and word.isalpha() and word.isupper():
+        return word.lower() not in ACRONYMS
+    return len(word) <= 4 and word.isalpha() and word.islower() and not _is_word(word)
+
+
+def _is_word(word: str) -> bool:
+    known = word in VERBS or word in UNCOUNTED or word in ADJECTIVES or word in ADVERBS or word in PREPOSITIONS
+    known = known or word in DETERMINERS or word in CONJUNCTIONS or word in SUBORDINATORS or word in PRONOUNS
+    known = known or word in MODALS or word in BE or word in AUXILIARIES or word in PARTICLES or word in ("not", "be")
+    return known or is_noun(word) or is_participle(word) or bool(base_of_third(word) or base_of_gerund(word))
+
+
 def _named(words: list[str], title: Title) -> str | None:
     if words[0] == "no":
         read = noun_phrase(words, 0)
         return f"the case of {read.text}" if read and read.end == len(words) else None
     if title.identifier or words[0] == "not":
-        said = _doing(words)
+        said = doing(words)
         if said:
             return said
     return _gerund(words) or _noun(words)
@@ -56,11 +89,7 @@ def code(text: str) -> str:
 def _stands_alone(word: str) -> bool:
     if not word.isalpha() or word in VERBS or word in ADVERBS or is_participle(word):
         return False
-    return (
-        word.endswith("ing")
-        or (is_plural(word) and is_noun(word))
-        or (word in UNCOUNTED and word not in ("nothing", "everything"))
-    )
+    return word.endswith("ing") or (is_plural(word) and is_noun(word)) or (word in UNCOUNTED and word not in _NOT_ALONE)
 
 
 def _case(words: list[str]) -> str | None:
@@ -68,15 +97,18 @@ def _case(words: list[str]) -> str | None:
     said = articles.told(words) if articles.is_full(words) else ((read := phrases.complement(words, 0)) and read.text)
     if not said:
         return None
-    return f"what happens {said}" if words[0] in SUBORDINATORS else f"the case {said}"
+    event = words[0] in SUBORDINATORS and (words[0] not in PREPOSITIONS or phrases.clause(words, 1))
+    return f"what happens {said}" if event else f"the case {said}"
 
 
-def _doing(words: list[str]) -> str | None:
+def doing(words: list[str]) -> str | None:
     """`encode exception as json` as `encoding the exception as JSON`: no outcome is claimed."""
     negated = words[0] == "not" and len(words) > 1
     at = 1 if negated else 0
     base, rest = words[at], words[at + 1 :]
-    if base not in VERBS or base in UNSURE or rest[:1] == ["no"] or not acts(base, rest):
+    if base not in VERBS or base in UNSURE or not acts(base, rest):
+        return None
+    if rest[0] in SUBORDINATORS or rest[0] == "no" or (len(rest) == 1 and rest[0] in _NAMED_BY_VERBS):
         return None
     read = phrases.verb_phrase(words, at, words[at], shown=f"{'not ' if negated else ''}{gerund(words[at])}")
     return read.text if read and read.end == len(words) else None
@@ -95,7 +127,9 @@ def _noun(words: list[str]) -> str | None:
         return None
     read = noun_phrase(words, 0)
     rest = read and phrases.complement(words, read.end)
-    return f"{read.text} {rest.text}".strip() if read and rest else None
+    if read is None or rest is None or rest.text in ADVERBS:
+        return None
+    return f"{read.text} {rest.text}".strip()
 
 
 def _quoted(words: list[str], title: Title) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tasks.specview.acronyms import COUNTED_ACRONYMS
+from tasks.specview.acronyms import ACRONYMS, COUNTED_ACRONYMS
 from tasks.specview.forms import base_of_third, indefinite, is_manner, is_participle, is_plural, takes_article
 from tasks.specview.lexicon import (
     ADJECTIVES,
@@ -29,6 +29,7 @@ from tasks.specview.words import is_code
 LONGEST_RUN = 5
 
 
+_OF_MANY = listed("all both many several multiple two three four five six seven eight nine ten")
 #: determiners that may stand for a noun
 _ALONE = listed("""
 this that these those all any each some both another either neither many several one two three
@@ -64,13 +65,15 @@ def noun_phrase(words: list[str], at: int, *, article: str = "the", finite: bool
     if not _sound(body):
         return None
     head = body[-1]
-    plural = is_plural(head) or (
-        determined and words[at - 1] in ("two", "three", "four", "many", "several", "multiple")
-    )
+    if determined and words[at - 1] in _OF_MANY and not is_plural(head) and takes_article(head):
+        return None
+    plural = is_plural(head) or (determined and words[at - 1] in _OF_MANY)
     shown = list(words[start:run])
     if not determined and body[0].endswith(("'s", "s'")) and body[0].islower():
         return Read(" ".join(["the", *shown]), run, plural)
     if not determined and takes_article(head) and not _named(body):
+        if article and body[0] in ("different", "random", "single"):
+            article = "a"
         shown[:0] = (
             ["the"] if article == "the" or (article and is_definite(body)) else [indefinite(body[0])] if article else []
         )
@@ -154,7 +157,13 @@ def is_known(head: str) -> bool:
     """Whether a word can end a row of nouns."""
     if "-" in head:
         head = head.rpartition("-")[2] or head
-    return is_noun(head.lower()) or head in UNCOUNTED or head[:1].isupper() or head.endswith("ing") or head in NOUNS_TOO
+    return (
+        is_noun(head.lower())
+        or head in UNCOUNTED
+        or head[:1].isupper()
+        or head.endswith("ing")
+        or head.lower() in ACRONYMS
+    )
 
 
 def _modifies(word: str, *, first: bool) -> bool:

@@ -85,7 +85,7 @@ def _verb(first: str, rest: list[str], *, identifier: bool, adverb: bool) -> Pre
         return _bare(rest)
     if first in MODALS:
         return _modal(first, rest)
-    base = base_of_third(first)
+    base = None if identifier and first in ("is", "has", "does") else base_of_third(first)  # a function's name
     if (base and _does(base, rest, identifier=identifier)) or _acts_by_form(
         first, rest, identifier=identifier, adverb=adverb
     ):
@@ -143,6 +143,8 @@ def _does(base: str, rest: list[str], *, identifier: bool) -> bool:
         return True
     if following in PREPOSITIONS or following in CONJUNCTIONS or following in BE or following in MODALS:
         return not identifier and base in MOSTLY_VERBS and following in PREPOSITIONS and following != "of"
+    if not identifier and following.isalpha() and not base_of_third(following):
+        return not is_participle(following) or (len(rest) > 1 and rest[1] not in PREPOSITIONS)
     return base in MOSTLY_VERBS or (
         not identifier
         and (is_code(following) or is_plural(following) or is_participle(following) or following in ADJECTIVES)
@@ -157,6 +159,8 @@ def _acts_by_form(first: str, rest: list[str], *, identifier: bool, adverb: bool
         or not (_LOWER.fullmatch(first) and first.endswith("s") and not first.endswith(("ss", "us", "is")) and rest)
     ):
         return False
+    if first.endswith(("ates", "izes", "ises", "ifies")):
+        return rest[0] not in PREPOSITIONS and rest[0] not in BE and rest[0] not in CONJUNCTIONS
     return adverb or rest[0] in ("the", "a", "an", "its", "itself", "all", "since", "because")
 
 

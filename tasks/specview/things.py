@@ -56,26 +56,26 @@ sector secret segment selection selector semaphore semicolon sender sensor sente
 serializer server service session setter setting severity shape share shell shift shop shortcut shutter sidebar
 side sign signal signature simulation singleton site size skeleton slash slice slider slot slug snapshot snippet
 socket solution sorter source span specification spec speed spinner spy stack stage stamp standard star start
-state statement statistic status step stop store story strategy stream string structure struct student style
-stub subclass subdirectory subdomain subexpression subfolder subgraph subject submission submodule subnet
-subscriber subscription subset substring subsystem subtask subtest subtotal subtree suffix suggestion suite sum
-summary supplier surface symbol symlink table tab tag tail target task taxonomy team template tenant term
-terminal terminator test text theme thread threshold ticket tier tile timeout timeline timer timestamp timezone
-title toast token toggle toolbar tool tooltip topic total trace traceback tracker tradeoff transaction
-transformer transform transition translation translator transport traversal tree trend trigger trip tuple
-tutorial type unit update upgrade uploader usage user username utility validator value variable variant vector
-vendor verb verification version vertex video view viewer viewport violation visitor voice volume vote voucher
-wallet warning watcher week weekday weight wheel whitespace widget width wildcard window wizard word worker
-workflow workspace world wrapper writer year zone bound callee checker crontab exhaustion election colon
-accessor sentinel microsecond deduplication alignment backoff countdown jitter keyring lifetime lookbehind
-mailer nonce passphrase payee permalink pin ping pong prefetch quorum rebalance reconnection redelivery
-retention runbook seed shard sink sitemap spreadsheet stopwatch subprocess superclass supervisor jar lid bin bag
-bottle door knob chair desk lamp car truck road bridge river flower dog cat bird fish house floor wall roof
-garden kitchen family mother father brother sister teacher school lesson pen newsletter guardrail breadcrumb
-carousel accordion chip drawer ribbon stepper banner hyperlink datum thumbnail caption logout signup checkout
-wishlist shipment parcel tracking ledger moderator maintainer contributor reviewer approver pull merge rebase
-hunk popover plane checkmark spellcheck tempfile env var fn arg dir func attr repo pyfile throttle tombstone
-topology tracer trie typo unmarshaler marshaler upsert webhook workbook xpath yaml zipfile exc tarball tarfile
+state statement statistic status step store story strategy stream string structure struct student style stub
+subclass subdirectory subdomain subexpression subfolder subgraph subject submission submodule subnet subscriber
+subscription subset substring subsystem subtask subtest subtotal subtree suffix suggestion suite sum summary
+supplier surface symbol symlink table tab tag tail target task taxonomy team template tenant term terminal
+terminator test text theme thread threshold ticket tier tile timeout timeline timer timestamp timezone title
+toast token toggle toolbar tool tooltip topic total trace traceback tracker tradeoff transaction transformer
+transform transition translation translator transport traversal tree trend trigger trip tuple tutorial type unit
+update upgrade uploader usage user username utility validator value variable variant vector vendor verb
+verification version vertex video view viewer viewport violation visitor voice volume vote voucher wallet
+warning watcher week weekday weight wheel whitespace widget width wildcard window wizard word worker workflow
+workspace world wrapper writer year zone bound callee checker crontab exhaustion election colon accessor
+sentinel microsecond deduplication alignment backoff countdown jitter keyring lifetime lookbehind mailer nonce
+passphrase payee permalink pin ping pong prefetch quorum rebalance reconnection redelivery retention runbook
+seed shard sink sitemap spreadsheet stopwatch subprocess superclass supervisor jar lid bin bag bottle door knob
+chair desk lamp car truck road bridge river flower dog cat bird fish house floor wall roof garden kitchen family
+mother father brother sister teacher school lesson pen newsletter guardrail breadcrumb carousel accordion chip
+drawer ribbon stepper banner hyperlink datum thumbnail caption logout signup checkout wishlist shipment parcel
+tracking ledger moderator maintainer contributor reviewer approver pull merge rebase hunk popover plane
+checkmark spellcheck tempfile env var fn arg dir func attr repo pyfile throttle tombstone topology tracer trie
+typo unmarshaler marshaler upsert webhook workbook xpath yaml zipfile exc tarball tarfile
 """)
 _ENDINGS = tuple(
     sorted(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.domain.specification import Subject
 from tasks.specview.listed import listed
@@ -44,6 +44,8 @@ class Title:
 
 def title_of(subject: Subject) -> Title:
     """Read a test's name and suites."""
+    if not subject.name.strip() and subject.suites:  # what stands last is what is said
+        subject = replace(subject, name=subject.suites[-1], suites=subject.suites[:-1])
     name, case = _row(clean(subject.name), subject.framework)
     kind, name = _unmarked(name, subject.framework)
     titled = subject.framework not in _CLASSES

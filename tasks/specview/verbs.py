@@ -47,23 +47,23 @@ surround suffice tick touch trace trust tune unwatch upsert warm
 
 #: those of them that are as often nouns; alone at the start or in -s they decide nothing
 NOUNS_TOO = listed("""
-tap hover drag press zoom blur type rate rank star pin vote charge purchase travel rent win loop pull handle
-click login logout select import export commit call case set support hold change matches log access block break
-build bump cache cast catch cause check clone close copy crash default display download drop duplicate edit exit
-fall fetch filter fire fix flush focus force format function group hash highlight index input insert install
-issue join kill lead link list load look map mark match mention merge mock mount move name need notice open
-order output override overflow pass patch pause poll pop prefix print process profile prompt push query queue
-quote range reach read record redirect release reload reply report request reset respect restart result resume
-retry return reuse rewrite roll round route run sample scan schedule scope score screen scroll search segment
-send shadow share shift show sign signal silence skip sleep slice snapshot sort source split stack start state
-stay stop store stream strip stub supply swap switch sync test throw tick tie time timeout toggle touch trace
-track transfer transform trigger trim trust turn update upgrade upload use view visit wait walk warm work wrap
-write yield zip shutdown repeat reserve rebuild repair
+error tap hover drag press zoom blur type rate rank star pin vote charge purchase travel rent win loop pull
+handle click login logout select import export commit call case set support hold change matches log access block
+break build bump cache cast catch cause check clone close copy crash default display download drop duplicate
+edit exit fall fetch filter fire fix flush focus force format function group hash highlight index input insert
+install issue join kill lead link list load look map mark match mention merge mock mount move name need notice
+open order output override overflow pass patch pause poll pop prefix print process profile prompt push query
+queue quote range reach read record redirect release reload reply report request reset respect restart result
+resume retry return reuse rewrite roll round route run sample scan schedule scope score screen scroll search
+segment send shadow share shift show sign signal silence skip sleep slice snapshot sort source split stack start
+state stay stop store stream strip stub supply swap switch sync test throw tick tie time timeout toggle touch
+trace track transfer transform trigger trim trust turn update upgrade upload use view visit wait walk warm work
+wrap write yield zip shutdown repeat reserve rebuild repair
 """)
 
 #: of NOUNS_TOO, those that open a name as verbs when something follows that they can act on
 MOSTLY_VERBS = listed("""
-raise handle select need call change build catch close copy display download edit exit fetch fix flush get
+fall raise handle select need call change build catch close copy display download edit exit fetch fix flush get
 insert install join kill load mark merge move open override pass pop print push reach read release reload reset
 restart resume return reuse rewrite run scan send set show skip sort split start stop store submit support swap
 switch throw toggle transfer transform trim turn update upgrade upload use wait walk work wrap write yield
@@ -72,10 +72,10 @@ search
 
 #: of NOUNS_TOO, those that open a row of nouns as easily: `request body`, `cache key`
 NOUNS_FIRST = listed("""
-duplicate import export retry sort build merge search upgrade update access block cache class default display
-file function group hash highlight input issue key link list log login logout loop mock name order output patch
-process profile query queue request result range reply schedule score screen segment session share signal
-snapshot source stack state store stream time timeout trace type upload user view download
+error duplicate import export retry sort build merge search upgrade update access block cache class default
+display file function group hash highlight input issue key link list log login logout loop mock name order
+output patch process profile query queue request result range reply schedule score screen segment session share
+signal snapshot source stack state store stream time timeout trace type upload user view download
 """)
 
 #: verbs whose object is new: `throws an error`
@@ -86,8 +86,8 @@ require return support throw yield use take build instantiate
 
 #: bases that open a function's name as well as an adjective, a noun or the name of another function
 UNSURE = listed("""
-run start stop mark release clean complete separate lower free fit live double advance repeat reverse duplicate
-assert refute expect own mean empty slow correct present
+read write jsonify run start stop mark release clean complete separate lower free fit live double advance repeat
+reverse duplicate assert refute expect own mean empty slow correct present
 """)
 
 #: verbs that take no object, so that none is looked for

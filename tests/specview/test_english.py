@@ -45,7 +45,7 @@ def test_snake_case(say: Say, name: str, sentence: str) -> None:
         ("given_empty_cart_when_user_pays_then_payment_fails", "pytest",
          "Given an empty cart, when the user pays, the payment fails."),
         ("TestReadAfterBigSeek", "go-testing", "Covers `ReadAfterBigSeek`."),
-        ("TestReadFile/missing_file", "go-testing", "Covers reading the file for “missing file”."),
+        ("TestReadFile/missing_file", "go-testing", "Covers `ReadFile` for “missing file”."),
         ("BenchmarkIndexByte", "go-testing", "Measures `IndexByte`."),
         ("ExampleBuffer_Cap", "go-testing", "Shows an example of `Buffer.Cap`."),
         ("ExampleScanner_emptyFinalToken", "go-testing", "Shows an example of `Scanner` (emptyFinalToken)."),
