@@ -57,10 +57,12 @@ def articled(words: list[str], *, object_first: bool = True, first: str = "the")
 
 
 def _opens(words: list[str], at: int, *, object_first: bool, joined: bool) -> bool:
+    if words[at].endswith("ing") and (base_of_gerund(words[at]) or (at and words[at - 1] in SUBORDINATORS)):
+        return False
     if at == 0:
         return object_first
     before = words[at - 1]
-    if (before == "to" and words[at] in VERBS) or base_of_gerund(words[at]):
+    if before == "to" and words[at] in VERBS:
         return False
     if before in SUBORDINATORS or (base_of_gerund(before) and at > 1 and words[at - 2] in PREPOSITIONS | SUBORDINATORS):
         return True

@@ -6,21 +6,14 @@ from tasks.specview import articles, phrases
 from tasks.specview.acronyms import ACRONYMS
 from tasks.specview.forms import base_of_third, is_participle, third_person
 from tasks.specview.lexicon import ADJECTIVES, AUXILIARIES, BE, DETERMINERS, MODALS, PREPOSITIONS, SUBORDINATORS
-from tasks.specview.listed import listed
 from tasks.specview.mentions import code, mention
 from tasks.specview.nouns import row
 from tasks.specview.predicates import Predicate, predicate, spelt_words
 from tasks.specview.scenarios import scenario
 from tasks.specview.titles import Title
-from tasks.specview.verbs import INDEFINITE, MOSTLY_VERBS, NOUNS_TOO, VERBS
+from tasks.specview.verbs import INDEFINITE, MOSTLY_VERBS, NOUNS_TOO, PARTS, VERBS
 from tasks.specview.words import is_code, noted, split_title
 
-#: parts of a page, which verbs name: `retry button`, `update banner`
-_PARTS = listed("""
-badge badges banner bar box button buttons control controls count counts date dialog dialogs field form icon
-icons indicator input item items label link links list menu message messages modal options page panel picker
-popup prompt prompts screen section sections settings tab time toggle tooltip
-""")
 _KINDS = {"example": "Shows an example of", "benchmark": "Measures", "fuzz": "Tries random input on"}
 
 
@@ -41,7 +34,8 @@ def finished(text: str) -> str:
         text = ACRONYMS[first] + text[len(first) :]
     elif first[:1].islower() and not is_code(first.strip(",")):
         text = text[:1].upper() + text[1:]
-    return text if text.endswith(("!", "?", "…")) and not text.endswith((" ?", " !")) else f"{text}."
+    ended = text.endswith(("!", "?", "…")) and text[-2:-1].isalpha() and not is_code(text.rsplit(" ", 1)[-1][:-1])
+    return text if ended else f"{text}."
 
 
 def _of_symbol(title: Title) -> str:
@@ -87,16 +81,18 @@ def _rest(read: Predicate, *, strict: bool) -> str | None:
     rest, note = noted(list(read.rest))
     told: list[str] = []
     for joint, base, verb, after in _coordinated(read, rest):
-        said = _after_verb(base, after, strict=strict)
+        said = _after_verb(base, after, strict=strict, telegram=read.conjugated)
         if said is None:
             return None
         told += [part for part in (joint, verb if joint else "", said) if part]
     return " ".join([*told, *note])
 
 
-def _after_verb(base: str, rest: list[str], *, strict: bool) -> str | None:
+def _after_verb(base: str, rest: list[str], *, strict: bool, telegram: bool) -> str | None:
     if not rest or articles.is_full(rest):
-        return articles.articled(rest, object_first=False)
+        return articles.articled(
+            rest, object_first=telegram and base != "be", first="a" if base in INDEFINITE else "the"
+        )
     found = phrases.verb_phrase([base or "do", *rest], 0, base)
     if found and not (strict and _piled(rest)):
         return found.text.partition(" ")[2]
@@ -133,9 +129,11 @@ def _acts_again(verb: str, after: list[str]) -> bool:
     """Whether a base after `and` is a verb: `and reset state`, not `and retry button`."""
     if not after:
         return verb not in NOUNS_TOO
+    if after[0] in PARTS:
+        return False
     if after[0] == "to" or verb not in NOUNS_TOO:
         return True
-    named = after[0] in _PARTS or after[0] in PREPOSITIONS or after[0] in ("and", "or")
+    named = after[0] in PREPOSITIONS or after[0] in ("and", "or")
     return verb in MOSTLY_VERBS and not named
 
 
@@ -147,8 +145,8 @@ def _about(about: str, said: str) -> str:
 
 def _conditions(contexts: tuple[str, ...]) -> str:
     read = [_context(context) for context in contexts]
-    joint = " and " if len({condition.split(" ", 1)[0] for condition in read}) < len(read) else ", "
-    return joint.join(read)
+    openings = {condition.split(" ", 1)[0] for condition in read}
+    return (" and " if len(openings) < len(read) and openings <= SUBORDINATORS else ", ").join(read)
 
 
 def _context(context: str) -> str:

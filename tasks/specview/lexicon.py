@@ -67,9 +67,9 @@ configurable deprecated writable executable
 #: nouns that are written in -ed or -ing or -s and are none of these forms
 NOT_PARTICIPLES = listed("need seed feed embed speed red id shed bed breed weed indeed fed")
 IRREGULAR_PARTICIPLES = listed("""
-given taken sent found lost written thrown shown hidden broken built made kept left held seen known drawn chosen
-frozen caught bound born begun done gone grown meant met sold told thought understood undefined overridden
-rewritten set unset
+used tied died owed given taken sent found lost written thrown shown hidden broken built made kept left held
+seen known drawn chosen frozen caught bound born begun done gone grown meant met sold told thought understood
+undefined overridden rewritten set unset
 """)
 #: singular in spite of their -s
 NOT_PLURALS = listed("""
@@ -105,4 +105,6 @@ tuesday wednesday thursday friday saturday sunday january february march april m
 october november december midnight noon
 """)
 #: what follows a noun and says more of it: `a folder containing files`
-TRAILING = listed("containing having returning raising representing pointing starting ending being")
+TRAILING = listed("""
+following containing having returning raising representing pointing starting ending being
+""")

@@ -22,7 +22,7 @@ from tasks.specview.lexicon import (
     UNCOUNTED,
 )
 from tasks.specview.listed import listed
-from tasks.specview.nouns import noun_phrase
+from tasks.specview.nouns import noun_phrase, row
 from tasks.specview.predicates import acts
 from tasks.specview.things import is_noun
 from tasks.specview.titles import Title
@@ -57,7 +57,9 @@ def mention(words: list[str], title: Title) -> str:
 
 
 def _is_abbreviation(word: str) -> bool:
-    """A short word in no list, or one in capitals that is no acronym: nobody can tell how it is used."""
+    """A short word in no list, capitals that are no acronym, or an inner capital: nobody can tell how it is used."""
+    if re.search("[a-z][A-Z]", word):
+        return word.lower() not in ACRONYMS
     if len(word) > 1 and word.isalpha() and word.isupper():
         return word.lower() not in ACRONYMS
     return len(word) <= 4 and word.isalpha() and word.islower() and not _is_word(word)
@@ -78,7 +80,7 @@ def _named(words: list[str], title: Title) -> str | None:
         said = doing(words)
         if said:
             return said
-    return _gerund(words) or _noun(words)
+    return _gerund(words) or _noun(words, identifier=title.identifier)
 
 
 def code(text: str) -> str:
@@ -108,7 +110,7 @@ def doing(words: list[str]) -> str | None:
     base, rest = words[at], words[at + 1 :]
     if base not in VERBS or base in UNSURE or not acts(base, rest):
         return None
-    if rest[0] in SUBORDINATORS or rest[0] == "no" or (len(rest) == 1 and rest[0] in _NAMED_BY_VERBS):
+    if rest[0] in SUBORDINATORS or rest[0] == "no" or (row(rest, 0) == len(rest) and rest[-1] in _NAMED_BY_VERBS):
         return None
     read = phrases.verb_phrase(words, at, words[at], shown=f"{'not ' if negated else ''}{gerund(words[at])}")
     return read.text if read and read.end == len(words) else None
@@ -120,12 +122,14 @@ def _gerund(words: list[str]) -> str | None:
     return read.text if read and read.end == len(words) else None
 
 
-def _noun(words: list[str]) -> str | None:
+def _noun(words: list[str], *, identifier: bool) -> str | None:
     if len(words) == 1 and takes_article(words[0]):
         return None
     if words[0] in NOUNS_TOO and words[0] not in NOUNS_FIRST and len(words) > 1:
         return None
     read = noun_phrase(words, 0)
+    if identifier and "to" in words:
+        return None  # `eta_to_datetime`: made into it, not on the way to it
     rest = read and phrases.complement(words, read.end)
     if read is None or rest is None or rest.text in ADVERBS:
         return None

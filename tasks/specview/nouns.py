@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 from tasks.specview.acronyms import ACRONYMS, COUNTED_ACRONYMS
@@ -29,6 +30,7 @@ from tasks.specview.words import is_code
 LONGEST_RUN = 5
 
 
+_VALUES = listed("zero none nil null true false undefined")
 _OF_MANY = listed("all both many several multiple two three four five six seven eight nine ten")
 #: determiners that may stand for a noun
 _ALONE = listed("""
@@ -128,7 +130,7 @@ def _sound(body: list[str]) -> bool:
     """Whether a row of words is surely one noun with what belongs to it."""
     if len(body) > LONGEST_RUN or any(word[-1] in ":,;" for word in body) or any(word.isdigit() for word in body[1:-1]):
         return False
-    if "non" in body or (len(body) > 1 and _uncounted_after_noun(body)):
+    if "non" in body or (len(body) > 1 and body[-1] in _VALUES) or (len(body) > 1 and _uncounted_after_noun(body)):
         return False
     if len(body) > 1 and body[0] in NOUNS_TOO and body[0] not in NOUNS_FIRST:
         return False
@@ -153,6 +155,7 @@ def _heads(head: str) -> bool:
     return base not in VERBS or base in NOUNS_TOO
 
 
+@lru_cache(16_384)
 def is_known(head: str) -> bool:
     """Whether a word can end a row of nouns."""
     if "-" in head:

@@ -257,6 +257,14 @@ def _left_out(words: list[str], at: int) -> Read | None:
     verb = "are" if thing.plural else "is"
     if thing.end == len(words) and words[at + 1] == "no":
         return Read(f"{words[at]} there {verb} {thing.text}", thing.end)
+    if (
+        words[thing.end : thing.end + 1] == ["not"]
+        and thing.end + 1 < len(words)
+        and is_participle(words[thing.end + 1])
+    ):
+        rest = complement(words, thing.end + 2)
+        said = f"{words[at]} {thing.text} {verb} not {words[thing.end + 1]}"
+        return rest and Read(f"{said} {rest.text}".strip(), rest.end)
     if thing.end < len(words) and (is_participle(words[thing.end]) or words[thing.end] in ADJECTIVES):
         rest = complement(words, thing.end + 1)
         if words[thing.end] in _PAST:

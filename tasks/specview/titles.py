@@ -16,7 +16,7 @@ _OPENINGS = (
 _CONTEXT = re.compile(rf"(?:and )?(?:{_OPENINGS})[\s:]+\S", re.IGNORECASE)
 _NUMBERED = re.compile(r"test_\d{4}_(?=.)")
 _MARKS = (
-    re.compile(r"(?:test|it|spec)_+(?=.)", re.IGNORECASE),
+    re.compile(r"(?:test|spec)_+(?=.)", re.IGNORECASE),
     re.compile(r"[Tt]est(?=[A-Z0-9])"),
 )
 _KINDS = {"Benchmark": "benchmark", "Example": "example", "Fuzz": "fuzz"}
@@ -74,7 +74,7 @@ def _unmarked(name: str, framework: str) -> tuple[str, str]:
             if name.startswith(mark) and len(name) > len(mark) and not name[len(mark)].islower():
                 return kind, name[len(mark) :].lstrip("_")
     if found := _NUMBERED.match(name):
-        return "test", name[found.end() :].strip("_") or name
+        return "test", name[found.end() :]
     if not is_identifier(name):
         quoted = len(name) > 2 and name[0] == name[-1] == "`" and "`" not in name[1:-1]
         return "test", name[1:-1] if quoted else name
