@@ -21,6 +21,7 @@ from tasks.specview.lexicon import (
 )
 from tasks.specview.listed import listed
 from tasks.specview.nouns import Read, noun_phrase
+from tasks.specview.things import is_noun
 from tasks.specview.verbs import INDEFINITE, INTRANSITIVE, MOSTLY_VERBS, NOUNS_TOO, VERBS
 
 _BEFORE_DOING = listed("by when while after before without")
@@ -242,7 +243,7 @@ def condition(words: list[str], at: int) -> Read | None:
 
 def _brief_clause(words: list[str], at: int) -> Read | None:
     """`when dialog opens`: its last word is the verb, though it could be a plural elsewhere."""
-    if len(words) - at < 3 or base_of_third(words[-1]) is None:
+    if len(words) - at < 3 or base_of_third(words[-1]) is None or (words[at + 1] == "no" and is_noun(words[-1])):
         return None
     thing = noun_phrase(words[:-1], at + 1)
     if thing is None or thing.plural or thing.end != len(words) - 1:

@@ -108,9 +108,9 @@ unzip unwrap forbid prefer occur debug sum rededup unplug unship
 
 #: parts of a page or a program, which verbs name: `retry button`, `append method`
 PARTS = listed("""
-hook hooks function functions plugin plugins result results error errors callback callbacks handler handlers
-class classes type types name names test tests badge badges banner bar box button buttons control controls count
-counts date dialog dialogs field form icon icons indicator input item items label link links list menu message
-messages modal options page panel picker popup prompt prompts screen section sections method argument option
-property attribute flag mode event operation call action key value settings tab time toggle tooltip
+hook hooks function functions plugin plugins error errors callback callbacks handler handlers class classes type
+types name names test tests badge badges banner bar box button buttons control controls count counts date dialog
+dialogs field form icon icons indicator input item items label link links list menu message messages modal
+options page panel picker popup prompt prompts screen section sections method argument option property attribute
+flag mode event operation call action key value settings tab time toggle tooltip
 """)
