@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import re
 
-from tasks.specview.forms import base_of_gerund, indefinite, takes_article
+from tasks.specview.forms import base_of_gerund, base_of_third, indefinite, takes_article
 from tasks.specview.idioms import article_after
 from tasks.specview.korean_words import VERBS
-from tasks.specview.lexicon import CONJUNCTIONS, DETERMINERS, PREPOSITIONS, PRONOUNS, SUBORDINATORS
+from tasks.specview.lexicon import (
+    AUXILIARIES,
+    BE,
+    CONJUNCTIONS,
+    DETERMINERS,
+    MODALS,
+    PREPOSITIONS,
+    PRONOUNS,
+    SUBORDINATORS,
+)
 from tasks.specview.listed import listed
 from tasks.specview.nouns import LONGEST_RUN, is_definite, is_known, noun_phrase, row
 from tasks.specview.phrases import complement, condition
+from tasks.specview.verbs import NOUNS_TOO
 
+_KINDS = listed("type kind sort form lack number piece")
 _CONTRACTED = re.compile(r"\w(?:n['\u2019]t|['\u2019](?:re|ll|ve))$")
 _WRITTEN = listed("a an the its their this these it's there's")
 
@@ -57,16 +68,27 @@ def articled(words: list[str], *, object_first: bool = True, first: str = "the")
 
 
 def _opens(words: list[str], at: int, *, object_first: bool, joined: bool) -> bool:
-    if words[at].endswith("ing") and (base_of_gerund(words[at]) or (at and words[at - 1] in SUBORDINATORS)):
+    """Whether a noun is due here: at the start, after a preposition, or as the subject of a condition."""
+    before = words[at - 1] if at else ""
+    if words[at].endswith("ing") and (base_of_gerund(words[at]) or before in SUBORDINATORS):
         return False
     if at == 0:
         return object_first
-    before = words[at - 1]
-    if before == "to" and words[at] in VERBS:
+    if before in SUBORDINATORS:
+        return _is_subject(words, at)
+    if before in PREPOSITIONS:
+        verb = before == "to" and (words[at] in VERBS or words[at] in ("be", "have"))
+        return not verb and not (before == "of" and at > 1 and words[at - 2] in _KINDS and not object_first)
+    doing = base_of_gerund(before) and at > 1 and words[at - 2] in PREPOSITIONS | SUBORDINATORS
+    return bool(doing) or (object_first and joined and before in CONJUNCTIONS)
+
+
+def _is_subject(words: list[str], at: int) -> bool:
+    end = row(words, at)
+    if end == len(words):
         return False
-    if before in SUBORDINATORS or (base_of_gerund(before) and at > 1 and words[at - 2] in PREPOSITIONS | SUBORDINATORS):
-        return True
-    return before in PREPOSITIONS or (object_first and joined and before in CONJUNCTIONS)
+    verb = words[end]
+    return verb in BE or verb in MODALS or verb in AUXILIARIES or verb == "and" or base_of_third(verb) is not None
 
 
 def _row_end(words: list[str], at: int, *, object_first: bool) -> int:
@@ -78,7 +100,8 @@ def _row_end(words: list[str], at: int, *, object_first: bool) -> int:
         return at  # "available for inclusion": whoever wrote the other articles left this one out
     if read:
         return end
-    sound = end - at <= LONGEST_RUN and is_known(head) and not any(word[-1] in ":,;" for word in words[at:end])
+    named = is_known(head) or (head in NOUNS_TOO and end - at > 1)
+    sound = end - at <= LONGEST_RUN and named and not any(word[-1] in ":,;" for word in words[at:end])
     return end if sound else at
 
 

@@ -39,8 +39,8 @@ def finished(text: str) -> str:
 
 
 def _of_symbol(title: Title) -> str:
-    """Go's examples and benchmarks are named after what they show: `ExampleBuffer_Cap` is of Buffer.Cap."""
-    symbol, *rest = title.text.split("_")
+    """Examples of Go are named after what they show: `ExampleBuffer_Cap` is of Buffer.Cap."""
+    symbol, *rest = title.text.split("_") if title.kind == "example" else [title.text]
     if rest and rest[0][:1].isupper():
         symbol, rest = f"{symbol}.{rest[0]}", rest[1:]
     note = f" ({' '.join(rest)})" if rest else ""

@@ -94,6 +94,8 @@ def takes_article(head: str) -> bool:
     low = head.lower()
     if low in COUNTED_ACRONYMS:
         return True
+    if low.endswith("ness") and low not in ("harness", "witness"):
+        return False
     if head != low or not head.isalpha() or low in UNCOUNTED or is_plural(head):
         return False
     return not (
@@ -105,8 +107,9 @@ def takes_article(head: str) -> bool:
 def indefinite(following: str) -> str:
     """`a` or `an`, by the sound that the next word begins with."""
     low = following.lower().lstrip("`'\"([{<-#.@_")
-    if following.isupper() and len(following) > 1 and following.isalpha():
-        return "an" if following[0] in "AEFHILMNORSX" and following not in ("NAN", "NULL", "RAM", "SSH-agent") else "a"
+    capitals = following.partition("_")[0].partition("-")[0]
+    if capitals.isupper() and len(capitals) > 1 and capitals.isalpha():
+        return "an" if capitals[0] in "AEFHILMNORSX" and capitals not in ("NAN", "NULL", "RAM", "REST", "SOAP") else "a"
     if low.startswith(("uni", "use", "usa", "utf", "uri", "url", "uuid", "one", "eu", "ubi")) and not low.startswith(
         "unin"
     ):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from tasks.specview.listed import listed
 
 PREPOSITIONS = listed("""
-with without for from in into on onto at by of to as via after before during between within outside inside under
-over through across against per than like until since upon behind beyond using excluding including alongside
-around among above below near toward towards except besides despite
+about with without for from in into on onto at by of to as via after before during between within outside inside
+under over through across against per than like until since upon behind beyond using excluding including
+alongside around among above below near toward towards except besides despite
 """)
 CONJUNCTIONS = listed("and or but nor")
 SUBORDINATORS = listed("""
@@ -83,28 +83,29 @@ args kwargs ops children people data criteria media indices vertices params opts
 """)
 #: these take no article
 UNCOUNTED = listed("""
-access backlog auth inclusion accounting activity advice authentication authorization autoloading availability
-backoff behavior behaviour bandwidth caching chaining cleanup code collation compatibility compilation
-compression concurrency configuration consistency content control coverage css data debugging decoding
-decompression deletion deprecation deserialization discovery documentation efficiency encoding encryption
-equality escaping evaluation execution existence expiration expiry feedback filtering formatting functionality
-generation growth handling hardware hashing html html5 http https hydration idempotency indentation information
-inheritance initialization input inspection instrumentation integration interpolation invalidation isolation
-iteration javascript json latency logging markdown matching memory metadata minification mutability mutation
-navigation nesting normalization notation ordering output overflow ownership padding parity parsing performance
-permission persistence polling precedence precision privacy processing progress propagation punctuation python
-quality recursion redirection registration rendering replication resolution rotation routing ruby rust safety
-scheduling security serialization shutdown software sorting space spacing stability storage streaming
+silence patience access backlog auth inclusion accounting activity advice authentication authorization
+autoloading availability backoff behavior behaviour bandwidth caching chaining cleanup code collation
+compatibility compilation compression concurrency configuration consistency content control coverage css data
+debugging decoding decompression deletion deprecation deserialization discovery documentation efficiency
+encoding encryption equality escaping evaluation execution existence expiration expiry feedback filtering
+formatting functionality generation growth handling hardware hashing html html5 http https hydration idempotency
+indentation information inheritance initialization input inspection instrumentation integration interpolation
+invalidation isolation iteration javascript json latency logging markdown matching memory metadata minification
+mutability mutation navigation nesting normalization notation ordering output overflow ownership padding parity
+parsing performance persistence polling precedence precision privacy processing progress propagation punctuation
+python quality recursion redirection registration rendering replication resolution rotation routing ruby rust
+safety scheduling security serialization shutdown software sorting space spacing stability storage streaming
 subclassing substitution success support syntax synchronization text throughput time tracking traffic
 transformation truncation typescript unicode usage utf validation versioning visibility whitespace work xml yaml
 toml csv jsx tsx sql none null nil true false undefined zero nan infinity failure mobile desktop production
 development runtime startup teardown setup grpc tls ssl dns tcp udp ipv4 ipv6 utf8 ascii base64 gzip brotli zlib
-stdin stdout stderr korean english anonymous everything nothing something latin greek arithmetic identity order
-case sensitivity inlining hoisting tree-shaking truth evidence context-copying indexing backtracking monday
-tuesday wednesday thursday friday saturday sunday january february march april may june july august september
-october november december midnight noon
+stdin stdout stderr korean english anonymous everything nothing something latin greek arithmetic sensitivity
+inlining hoisting tree-shaking truth evidence context-copying indexing backtracking monday tuesday wednesday
+thursday friday saturday sunday january february march april may june july august september october november
+december midnight noon
 """)
 #: what follows a noun and says more of it: `a folder containing files`
 TRAILING = listed("""
-following containing having returning raising representing pointing starting ending being
+approaching reaching exceeding entering leaving belonging requiring needing providing following containing
+having returning raising representing pointing starting ending being
 """)

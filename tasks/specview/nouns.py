@@ -34,7 +34,7 @@ _VALUES = listed("zero none nil null true false undefined")
 _OF_MANY = listed("all both many several multiple two three four five six seven eight nine ten")
 #: determiners that may stand for a noun
 _ALONE = listed("""
-this that these those all any each some both another either neither many several one two three
+this that these those some both another either neither many several one two three
 """)
 
 

@@ -89,7 +89,7 @@ def _after(words: list[str], at: int, size: int) -> Read | None:
 def _infinitive(words: list[str], at: int) -> bool:
     word = words[at]
     if word not in VERBS or word not in NOUNS_TOO:
-        return word in VERBS
+        return word in VERBS or word in ("be", "have")
     return word in MOSTLY_VERBS and at + 1 < len(words) and words[at + 1] not in PREPOSITIONS
 
 
