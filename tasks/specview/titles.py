@@ -50,7 +50,8 @@ def title_of(subject: Subject) -> Title:
     kind, name = _unmarked(name, subject.framework)
     titled = subject.framework not in _CLASSES
     identifier = is_identifier(name) and not (titled and name.isalpha() and name.islower())
-    words = tuple(split_identifier(name)) if identifier else tuple(split_title(name))
+    symbols = subject.name.lower().startswith("test_") and not titled
+    words = tuple(split_identifier(name, symbols=symbols)) if identifier else tuple(split_title(name))
     thing, contexts, about = _surroundings(subject)
     return Title(kind, name, words, identifier, case, thing, contexts, about, titled)
 

@@ -40,8 +40,11 @@ def _hidden(letter: str) -> bool:
     return (not letter.isascii() and unicodedata.category(letter)[0] == "C") or letter < " " or letter == "\x7f"
 
 
-def split_identifier(name: str) -> list[str]:
-    """Words of an identifier, in lower case, but for acronyms and for code within snake_case."""
+def split_identifier(name: str, *, symbols: bool = False) -> list[str]:
+    """Words of an identifier, in lower case, but for acronyms and for code within snake_case.
+
+    symbols: whether a part with an inner capital is a symbol even where it stands alone: `test_AsyncResult`.
+    """
     parts: list[str] = []
     if not _DUNDER.search(name):  # two underscores part what does not belong together
         name = re.sub(r"(?<=[A-Za-z0-9])__(?=[A-Za-z0-9])", ":_", name)
@@ -50,7 +53,7 @@ def split_identifier(name: str) -> list[str]:
             parts.append(piece)
         else:
             parts += [part for part in re.split(r"[_\s]+", piece) if part]
-    snake = len(parts) > 1 and any(part.islower() and part.isalpha() for part in parts)
+    snake = symbols or (len(parts) > 1 and any(part.islower() and part.isalpha() for part in parts))
     words: list[str] = []
     for part in parts:
         bare = part.rstrip(":")
