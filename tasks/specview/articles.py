@@ -18,7 +18,7 @@ from tasks.specview.lexicon import (
     SUBORDINATORS,
 )
 from tasks.specview.listed import listed
-from tasks.specview.nouns import LONGEST_RUN, is_definite, is_known, noun_phrase, row
+from tasks.specview.nouns import LONGEST_RUN, is_definite, is_known, is_possessive, noun_phrase, row
 from tasks.specview.phrases import complement, condition
 from tasks.specview.verbs import NOUNS_TOO
 
@@ -79,8 +79,15 @@ def _opens(words: list[str], at: int, *, object_first: bool, joined: bool) -> bo
     if before in PREPOSITIONS:
         verb = before == "to" and (words[at] in VERBS or words[at] in ("be", "have"))
         return not verb and not (before == "of" and at > 1 and words[at - 2] in _KINDS and not object_first)
-    doing = base_of_gerund(before) and at > 1 and words[at - 2] in PREPOSITIONS | SUBORDINATORS
-    return bool(doing) or (object_first and joined and before in CONJUNCTIONS)
+    return _is_object(words, at, object_first=object_first) or (object_first and joined and before in CONJUNCTIONS)
+
+
+def _is_object(words: list[str], at: int, *, object_first: bool) -> bool:
+    """After a gerund, or after the verb of `that uses comma operator`."""
+    before = words[at - 1]
+    if base_of_gerund(before):
+        return object_first if at == 1 else words[at - 2] in PREPOSITIONS | SUBORDINATORS
+    return at > 1 and words[at - 2] in ("that", "which") and base_of_third(before) is not None
 
 
 def _is_subject(words: list[str], at: int) -> bool:
@@ -109,7 +116,7 @@ def _article(words: list[str], at: int, end: int, *, first: str) -> list[str]:
     body = words[at:end]
     if body[0] in DETERMINERS or body[0] in PRONOUNS:
         return []
-    if body[0].endswith(("'s", "s'")) and body[0].islower():
+    if is_possessive(body[0]):
         return ["the"]
     article = article_after(words[at - 1], body) if at else first
     if not article or not takes_article(body[-1]) or body[-1][0].isdigit():

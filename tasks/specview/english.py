@@ -6,6 +6,7 @@ from tasks.specview import articles, phrases
 from tasks.specview.acronyms import ACRONYMS
 from tasks.specview.forms import base_of_third, is_participle, third_person
 from tasks.specview.lexicon import ADJECTIVES, AUXILIARIES, BE, DETERMINERS, MODALS, PREPOSITIONS, SUBORDINATORS
+from tasks.specview.listed import listed
 from tasks.specview.mentions import code, mention
 from tasks.specview.nouns import row
 from tasks.specview.predicates import Predicate, predicate, spelt_words
@@ -14,6 +15,7 @@ from tasks.specview.titles import Title
 from tasks.specview.verbs import INDEFINITE, MOSTLY_VERBS, NOUNS_TOO, PARTS, VERBS
 from tasks.specview.words import is_code, noted, split_title
 
+_HTTP_METHODS = listed("get head post put patch delete")
 _KINDS = {"example": "Shows an example of", "benchmark": "Measures", "fuzz": "Tries random input on"}
 
 
@@ -172,6 +174,8 @@ def _statement(words: list[str], title: Title) -> str | None:
     """A whole clause: `url generation requires server name`, `external modules should not be hoisted`."""
     if len(words) < 2 or words[0] in PREPOSITIONS or words[0] in SUBORDINATORS:
         return None
+    if title.identifier and "HTTP" in words and _HTTP_METHODS & set(words):
+        return None  # `http_302_changes_head_to_get`: no head, and nothing to get
     words, note = noted(words)
     read = phrases.clause(words, 0) if words else None
     if read is not None and read.end == len(words):

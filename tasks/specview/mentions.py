@@ -58,6 +58,8 @@ def mention(words: list[str], title: Title) -> str:
 
 def _is_abbreviation(word: str) -> bool:
     """A short word in no list, capitals that are no acronym, or an inner capital: nobody can tell how it is used."""
+    if word.startswith("__"):
+        return True
     if re.search("[a-z][A-Z]", word):
         return word.lower() not in ACRONYMS
     if len(word) > 1 and word.isalpha() and word.isupper():
@@ -91,7 +93,11 @@ def code(text: str) -> str:
 def _stands_alone(word: str) -> bool:
     if not word.isalpha() or word in VERBS or word in ADVERBS or is_participle(word):
         return False
-    return word.endswith("ing") or (is_plural(word) and is_noun(word)) or (word in UNCOUNTED and word not in _NOT_ALONE)
+    return (
+        base_of_gerund(word) is not None
+        or (is_plural(word) and is_noun(word))
+        or (word in UNCOUNTED and word not in _NOT_ALONE)
+    )
 
 
 def _case(words: list[str]) -> str | None:
@@ -110,7 +116,12 @@ def doing(words: list[str]) -> str | None:
     base, rest = words[at], words[at + 1 :]
     if base not in VERBS or base in UNSURE or not acts(base, rest):
         return None
-    if rest[0] in SUBORDINATORS or rest[0] == "no" or (row(rest, 0) == len(rest) and rest[-1] in _NAMED_BY_VERBS):
+    if (
+        rest[0] in SUBORDINATORS
+        or rest[0] == "no"
+        or (len(rest) == 1 and base_of_gerund(rest[0]))
+        or (row(rest, 0) == len(rest) and rest[-1] in _NAMED_BY_VERBS)
+    ):
         return None
     read = phrases.verb_phrase(words, at, words[at], shown=f"{'not ' if negated else ''}{gerund(words[at])}")
     return read.text if read and read.end == len(words) else None

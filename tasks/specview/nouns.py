@@ -30,6 +30,7 @@ from tasks.specview.words import is_code
 LONGEST_RUN = 5
 
 
+_FORMATS = listed("unicode gzip brotli zlib base64 json xml html css yaml toml csv utf8 ascii")
 _VALUES = listed("zero none nil null true false undefined")
 _OF_MANY = listed("all both many several multiple two three four five six seven eight nine ten")
 #: determiners that may stand for a noun
@@ -71,7 +72,7 @@ def noun_phrase(words: list[str], at: int, *, article: str = "the", finite: bool
         return None
     plural = is_plural(head) or (determined and words[at - 1] in _OF_MANY)
     shown = list(words[start:run])
-    if not determined and body[0].endswith(("'s", "s'")) and body[0].islower():
+    if not determined and is_possessive(body[0]):
         return Read(" ".join(["the", *shown]), run, plural)
     if not determined and takes_article(head) and not _named(body):
         if article and body[0] in ("different", "random", "single"):
@@ -80,6 +81,11 @@ def noun_phrase(words: list[str], at: int, *, article: str = "the", finite: bool
             ["the"] if article == "the" or (article and is_definite(body)) else [indefinite(body[0])] if article else []
         )
     return Read(" ".join(shown), run, plural)
+
+
+def is_possessive(word: str) -> bool:
+    """`user's`, `users'`, and no quotation."""
+    return word.endswith(("'s", "s'")) and word.islower() and word[0] != "'"
 
 
 def is_definite(body: list[str]) -> bool:
@@ -141,7 +147,7 @@ def _sound(body: list[str]) -> bool:
 def _uncounted_after_noun(body: list[str]) -> bool:
     """`config from file JSON`: a noun before an acronym that is no part of it."""
     head, before = body[-1], body[-2]
-    acronym = len(head) > 1 and head.isupper() and head.lower() not in COUNTED_ACRONYMS
+    acronym = head in _FORMATS or (len(head) > 1 and head.isupper() and head.lower() not in COUNTED_ACRONYMS)
     return acronym and before.islower() and before not in ADJECTIVES and not is_participle(before)
 
 

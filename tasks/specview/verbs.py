@@ -61,8 +61,15 @@ trace track transfer transform trigger trim trust turn update upgrade upload use
 wrap write yield zip shutdown repeat reserve rebuild repair
 """)
 
+#: verbs that take no object, so that none is looked for
+INTRANSITIVE = listed("""
+expire arrive appear behave belong come consist crash depend differ disappear exist fail fall finish go happen
+interact listen look navigate occur operate persist proceed rely remain respond scroll sleep succeed survive
+wait work
+""")
+
 #: bases that may open a name as a verb
-VERBS = _MAINLY_VERBS | NOUNS_TOO
+VERBS = _MAINLY_VERBS | NOUNS_TOO | INTRANSITIVE
 
 #: of NOUNS_TOO, those that open a name as verbs when something follows that they can act on
 MOSTLY_VERBS = listed("""
@@ -89,15 +96,8 @@ require return support throw yield use take build instantiate
 
 #: bases that open a function's name as well as an adjective, a noun or the name of another function
 UNSURE = listed("""
-read write jsonify run start stop mark release clean complete separate lower free fit live double advance repeat
-reverse duplicate assert refute expect own mean empty slow correct present
-""")
-
-#: verbs that take no object, so that none is looked for
-INTRANSITIVE = listed("""
-expire arrive appear behave belong come consist crash depend differ disappear exist fail fall finish go happen
-interact listen look navigate occur operate persist proceed rely remain respond scroll sleep succeed survive
-wait work
+eval read write jsonify run start stop mark release clean complete separate lower free fit live double advance
+repeat reverse duplicate assert refute expect own mean empty slow correct present
 """)
 
 DOUBLED = listed("""
