@@ -6,7 +6,6 @@ import re
 
 from tasks.specview.forms import base_of_gerund, base_of_third, indefinite, takes_article
 from tasks.specview.idioms import article_after
-from tasks.specview.korean_words import VERBS
 from tasks.specview.lexicon import (
     AUXILIARIES,
     BE,
@@ -20,7 +19,7 @@ from tasks.specview.lexicon import (
 from tasks.specview.listed import listed
 from tasks.specview.nouns import LONGEST_RUN, is_definite, is_known, is_possessive, noun_phrase, row
 from tasks.specview.phrases import complement, condition
-from tasks.specview.verbs import NOUNS_TOO
+from tasks.specview.verbs import NOUNS_TOO, PARTS, VERBS
 
 _KINDS = listed("type kind sort form lack number piece")
 _CONTRACTED = re.compile(r"\w(?:n['\u2019]t|['\u2019](?:re|ll|ve))$")
@@ -102,6 +101,8 @@ def _row_end(words: list[str], at: int, *, object_first: bool) -> int:
     """Where a row of words ends that surely is one noun, though not how it is made."""
     read = noun_phrase(words, at)
     end = read.end if read else row(words, at)
+    if words[at][:1].isupper():  # a label of a page: "Reset all filters button"
+        end = next((part + 1 for part in range(at, min(at + 6, len(words))) if words[part] in PARTS), end)
     head = words[end - 1] if end > at else ""
     if not object_first and end == at + 1 and head.endswith(("ion", "ment", "ance", "ence")):
         return at  # "available for inclusion": whoever wrote the other articles left this one out

@@ -8,7 +8,7 @@ from tasks.specview.forms import base_of_third, is_participle, third_person
 from tasks.specview.lexicon import ADJECTIVES, AUXILIARIES, BE, DETERMINERS, MODALS, PREPOSITIONS, SUBORDINATORS
 from tasks.specview.listed import listed
 from tasks.specview.mentions import code, mention
-from tasks.specview.nouns import row
+from tasks.specview.nouns import is_inverted, row
 from tasks.specview.predicates import Predicate, predicate, spelt_words
 from tasks.specview.scenarios import scenario
 from tasks.specview.titles import Title
@@ -91,18 +91,15 @@ def _rest(read: Predicate, *, strict: bool) -> str | None:
 
 
 def _after_verb(base: str, rest: list[str], *, strict: bool, telegram: bool) -> str | None:
+    first = "a" if base in INDEFINITE else "the"
     if not rest or articles.is_full(rest):
-        return articles.articled(
-            rest, object_first=telegram and base != "be", first="a" if base in INDEFINITE else "the"
-        )
+        return articles.articled(rest, object_first=telegram and base != "be", first=first)
     found = phrases.verb_phrase([base or "do", *rest], 0, base)
     if found and not (strict and _piled(rest)):
         return found.text.partition(" ")[2]
-    return (
-        None
-        if strict
-        else articles.articled(rest, object_first=base != "be", first="a" if base in INDEFINITE else "the")
-    )
+    if strict or (telegram and is_inverted(rest[: row(rest, 0)])):
+        return None
+    return articles.articled(rest, object_first=base != "be", first=first)
 
 
 def _piled(rest: list[str]) -> bool:

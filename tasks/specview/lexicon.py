@@ -46,23 +46,23 @@ everywhere anyway together instead correctly properly otherwise here there back 
 PARTICLES = listed("up away back over")
 
 ADJECTIVES = listed("""
-concurrent frequent recent consecutive subsequent adjacent persistent transparent redundant equivalent ancient
-significant relevant dominant constant distant distinct strange odd even prime ordinary official chronological
-alphabetical numerical optimal ideal typical critical vital essential unavailable unauthorized unauthenticated
-authenticated verified unverified anonymous monthly yearly weekly daily hourly quarterly annual aware naive
-duplicate multi non sub pre post anti linear simultaneous harmless useless absolute active additional available
-bad basic big binary blank bogus broken case-sensitive caseless circular compatible complete complex conditional
-consistent correct corrupt custom deep different direct dirty double due dynamic eager early empty equal
-existing expensive explicit external extra falsy fatal few final flat foreign fresh full generic global good
-hard idempotent identical immutable implicit incorrect infinite initial insecure insensitive internal invalid
-large late lazy legal local long low lower malformed many manual max maximum min minimal minimum missing mixed
-multiple mutable native negative new nested normal old optional original other partial permanent plain positive
-possible previous private proper public random raw readable ready real recursive regular relative remote safe
-same secure sensitive separate short silent similar simple single slow small special specific stable stale
-standalone standard static strict strong successful synchronous temporary top trailing transient true truthy
-unchanged unexpected unique unknown unsafe unstable untouched unused upper useful valid various verbose virtual
-visible weak weird whole wide wild wrong asynchronous async sync callable iterable pickleable hashable
-configurable deprecated writable executable
+default light dark bright read-only read-write concurrent frequent recent consecutive subsequent adjacent
+persistent transparent redundant equivalent ancient significant relevant dominant constant distant distinct
+strange odd even prime ordinary official chronological alphabetical numerical optimal ideal typical critical
+vital essential unavailable unauthorized unauthenticated authenticated verified unverified anonymous monthly
+yearly weekly daily hourly quarterly annual aware naive duplicate multi non sub pre post anti linear
+simultaneous harmless useless absolute active additional available bad basic big binary blank bogus broken
+case-sensitive caseless circular compatible complete complex conditional consistent correct corrupt custom deep
+different direct dirty double due dynamic eager early empty equal existing expensive explicit external extra
+falsy fatal few final flat foreign fresh full generic global good hard idempotent identical immutable implicit
+incorrect infinite initial insecure insensitive internal invalid large late lazy legal local long low lower
+malformed many manual max maximum min minimal minimum missing mixed multiple mutable native negative new nested
+normal old optional original other partial permanent plain positive possible previous private proper public
+random raw readable ready real recursive regular relative remote safe same secure sensitive separate short
+silent similar simple single slow small special specific stable stale standalone standard static strict strong
+successful synchronous temporary top trailing transient true truthy unchanged unexpected unique unknown unsafe
+unstable untouched unused upper useful valid various verbose virtual visible weak weird whole wide wild wrong
+asynchronous async sync callable iterable pickleable hashable configurable deprecated writable executable
 """)
 #: nouns that are written in -ed or -ing or -s and are none of these forms
 NOT_PARTICIPLES = listed("need seed feed embed speed red id shed bed breed weed indeed fed")

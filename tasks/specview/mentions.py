@@ -26,7 +26,7 @@ from tasks.specview.nouns import noun_phrase, row
 from tasks.specview.predicates import acts
 from tasks.specview.things import is_noun
 from tasks.specview.titles import Title
-from tasks.specview.verbs import NOUNS_FIRST, NOUNS_TOO, UNSURE, VERBS
+from tasks.specview.verbs import MOSTLY_VERBS, NOUNS_FIRST, NOUNS_TOO, UNSURE, VERBS
 from tasks.specview.words import is_numbered, looks_like_code, noted
 
 #: names of callbacks and conversions: `on_close`, `to_json`, `as_dict`, `is_valid`
@@ -34,6 +34,7 @@ from tasks.specview.words import is_numbered, looks_like_code, noted
 _NAMED_BY_VERBS = listed("""
 error timeout failure exception handler callback hook event mode option flag policy strategy type panic
 """)
+_SURE = listed("set store send save load open close")
 _NOT_ALONE = listed("nothing everything something none null nil true false undefined zero default")
 _SYMBOL_OPENINGS = listed("before after on to from as is has in by at of for and or")
 
@@ -79,7 +80,7 @@ def _named(words: list[str], title: Title) -> str | None:
         read = noun_phrase(words, 0)
         return f"the case of {read.text}" if read and read.end == len(words) else None
     if title.identifier or words[0] == "not":
-        said = doing(words)
+        said = doing(words, camel="_" not in title.text)
         if said:
             return said
     return _gerund(words) or _noun(words, identifier=title.identifier)
@@ -109,22 +110,24 @@ def _case(words: list[str]) -> str | None:
     return f"what happens {said}" if event else f"the case {said}"
 
 
-def doing(words: list[str]) -> str | None:
+def doing(words: list[str], *, camel: bool = False) -> str | None:
     """`encode exception as json` as `encoding the exception as JSON`: no outcome is claimed."""
     negated = words[0] == "not" and len(words) > 1
     at = 1 if negated else 0
     base, rest = words[at], words[at + 1 :]
-    if base not in VERBS or base in UNSURE or not acts(base, rest):
+    if base not in VERBS or base in UNSURE or not acts(base, rest) or _may_be_named(base, rest, camel=camel):
         return None
-    if (
-        rest[0] in SUBORDINATORS
-        or rest[0] == "no"
-        or (len(rest) == 1 and base_of_gerund(rest[0]))
-        or (row(rest, 0) == len(rest) and rest[-1] in _NAMED_BY_VERBS)
-    ):
-        return None
-    read = phrases.verb_phrase(words, at, words[at], shown=f"{'not ' if negated else ''}{gerund(words[at])}")
+    read = phrases.verb_phrase(words, at, base, shown=f"{'not ' if negated else ''}{gerund(base)}")
     return read.text if read and read.end == len(words) else None
+
+
+def _may_be_named(base: str, rest: list[str], *, camel: bool) -> bool:
+    """Whether a verb and what follows may as well be the name of a thing: `move transform`, `SearchWrappers`."""
+    if base in NOUNS_TOO and (camel or (rest[0] in VERBS and base not in _SURE)):
+        return True
+    if rest[0] in SUBORDINATORS or rest[0] == "no" or (len(rest) == 1 and base_of_gerund(rest[0])):
+        return True
+    return row(rest, 0) == len(rest) and rest[-1] in _NAMED_BY_VERBS
 
 
 def _gerund(words: list[str]) -> str | None:
@@ -137,6 +140,8 @@ def _noun(words: list[str], *, identifier: bool) -> str | None:
     if len(words) == 1 and takes_article(words[0]):
         return None
     if words[0] in NOUNS_TOO and words[0] not in NOUNS_FIRST and len(words) > 1:
+        return None
+    if identifier and len(words) > 1 and words[0] in MOSTLY_VERBS:
         return None
     read = noun_phrase(words, 0)
     if identifier and "to" in words:

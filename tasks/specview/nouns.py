@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from tasks.specview.acronyms import ACRONYMS, COUNTED_ACRONYMS
@@ -31,6 +32,7 @@ LONGEST_RUN = 5
 
 
 _FORMATS = listed("unicode gzip brotli zlib base64 json xml html css yaml toml csv utf8 ascii")
+_ONE_OF_MANY = listed("different random single")
 _VALUES = listed("zero none nil null true false undefined")
 _OF_MANY = listed("all both many several multiple two three four five six seven eight nine ten")
 #: determiners that may stand for a noun
@@ -60,27 +62,49 @@ def noun_phrase(words: list[str], at: int, *, article: str = "the", finite: bool
         return Read(words[at], at + 1)
     while at < len(words) and (words[at] in DETERMINERS):
         at += 1
-    determined = at > start
+    if _is_pair(words, at):
+        return _paired(words, start, at, article=article)
     run = row(words, at, finite=finite)
     if run == at:
         return Read(" ".join(words[start:at]), at) if words[start:at] and words[at - 1] in _ALONE else None
     body = words[at:run]
-    if not _sound(body):
+    many = at > start and words[at - 1] in _OF_MANY
+    plural = is_plural(body[-1])
+    if not _sound(body) or (many and not plural and takes_article(body[-1])):
         return None
-    head = body[-1]
-    if determined and words[at - 1] in _OF_MANY and not is_plural(head) and takes_article(head):
+    shown = [*words[start:run]] if at > start else [*_article(body, article), *body]
+    return Read(" ".join(shown), run, plural or many)
+
+
+def _article(body: list[str], article: str) -> list[str]:
+    if is_possessive(body[0]):
+        return ["the"]
+    if not article or not takes_article(body[-1]) or _named(body):
+        return []
+    if body[0] in _ONE_OF_MANY:
+        return ["a"]
+    return ["the"] if article == "the" or is_definite(body) else [indefinite(body[0])]
+
+
+def _is_pair(words: list[str], at: int) -> bool:
+    if at + 3 >= len(words) or words[at + 1] not in ("and", "or"):
+        return False
+    return words[at] in ADJECTIVES and words[at + 2] in ADJECTIVES
+
+
+def _paired(words: list[str], start: int, at: int, *, article: str) -> Read | None:
+    """`light and dark theme`."""
+    read = noun_phrase(words, at + 2, article="")
+    if read is None or read.end < at + 4:
         return None
-    plural = is_plural(head) or (determined and words[at - 1] in _OF_MANY)
-    shown = list(words[start:run])
-    if not determined and is_possessive(body[0]):
-        return Read(" ".join(["the", *shown]), run, plural)
-    if not determined and takes_article(head) and not _named(body):
-        if article and body[0] in ("different", "random", "single"):
-            article = "a"
-        shown[:0] = (
-            ["the"] if article == "the" or (article and is_definite(body)) else [indefinite(body[0])] if article else []
-        )
-    return Read(" ".join(shown), run, plural)
+    shown = " ".join([*words[start : at + 2], read.text])
+    needed = article and at == start and takes_article(words[read.end - 1])
+    return Read(f"the {shown}" if needed else shown, read.end, read.plural)
+
+
+def is_inverted(body: list[str]) -> bool:
+    """Whether an adjective stands after a noun: `adapter unsupported status`."""
+    return any(word in ADJECTIVES and before not in ADJECTIVES and before.isalpha() for before, word in pairwise(body))
 
 
 def is_possessive(word: str) -> bool:
@@ -186,7 +210,7 @@ def _modifies(word: str, *, first: bool) -> bool:
 
 
 def _stranded(body: list[str]) -> bool:
-    """An adjective after a noun: `scheduler late`, `config missing file`."""
+    """Whether there is an adjective after a noun: `scheduler late`, `config missing file`."""
     nouns = False
     for word in body[:-1]:
         adjective = word in ADJECTIVES or is_participle(word)

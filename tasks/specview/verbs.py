@@ -63,9 +63,9 @@ wrap write yield zip shutdown repeat reserve rebuild repair
 
 #: verbs that take no object, so that none is looked for
 INTRANSITIVE = listed("""
-expire arrive appear behave belong come consist crash depend differ disappear exist fail fall finish go happen
-interact listen look navigate occur operate persist proceed rely remain respond scroll sleep succeed survive
-wait work
+prompt expire arrive appear behave belong come consist crash depend differ disappear exist fail fall finish go
+happen interact listen look navigate occur operate persist proceed rely remain respond scroll sleep succeed
+survive wait work
 """)
 
 #: bases that may open a name as a verb
