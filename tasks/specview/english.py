@@ -97,7 +97,7 @@ def _after_verb(base: str, rest: list[str], *, strict: bool, telegram: bool) -> 
     found = phrases.verb_phrase([base or "do", *rest], 0, base)
     if found and not (strict and _piled(rest)):
         return found.text.partition(" ")[2]
-    if strict or (telegram and is_inverted(rest[: row(rest, 0)])):
+    if strict or (telegram and rest[0] in BE | AUXILIARIES) or (telegram and is_inverted(rest[: row(rest, 0)])):
         return None
     return articles.articled(rest, object_first=base != "be", first=first)
 

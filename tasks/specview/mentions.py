@@ -34,7 +34,11 @@ from tasks.specview.words import is_numbered, looks_like_code, noted
 _NAMED_BY_VERBS = listed("""
 error timeout failure exception handler callback hook event mode option flag policy strategy type panic
 """)
-_SURE = listed("set store send save load open close")
+_MAINLY_NOUNS = listed("""
+test filter default case cache class file function group hash header index key link list log name query queue
+request result schedule score segment session signal source state type user view
+""")
+_NEED_OBJECTS = listed("get set add make create find send use put")
 _NOT_ALONE = listed("nothing everything something none null nil true false undefined zero default")
 _SYMBOL_OPENINGS = listed("before after on to from as is has in by at of for and or")
 
@@ -76,6 +80,8 @@ def _is_word(word: str) -> bool:
 
 
 def _named(words: list[str], title: Title) -> str | None:
+    if words[0] in ("be", "has", "have", "is", "are", "was"):
+        return None
     if words[0] == "no":
         read = noun_phrase(words, 0)
         return f"the case of {read.text}" if read and read.end == len(words) else None
@@ -123,8 +129,10 @@ def doing(words: list[str], *, camel: bool = False) -> str | None:
 
 def _may_be_named(base: str, rest: list[str], *, camel: bool) -> bool:
     """Whether a verb and what follows may as well be the name of a thing: `move transform`, `SearchWrappers`."""
-    if base in NOUNS_TOO and (camel or (rest[0] in VERBS and base not in _SURE)):
+    if (base in NOUNS_TOO and camel) or (base in _NEED_OBJECTS and rest[0] in PREPOSITIONS) or "but" in rest:
         return True
+    if any(word in VERBS and word not in _MAINLY_NOUNS for word in rest[: row(rest, 0)]):
+        return True  # `enter exit`: two acts; `connect timeout`: a timeout
     if rest[0] in SUBORDINATORS or rest[0] == "no" or (len(rest) == 1 and base_of_gerund(rest[0])):
         return True
     return row(rest, 0) == len(rest) and rest[-1] in _NAMED_BY_VERBS

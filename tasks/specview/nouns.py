@@ -33,6 +33,7 @@ LONGEST_RUN = 5
 
 _FORMATS = listed("unicode gzip brotli zlib base64 json xml html css yaml toml csv utf8 ascii")
 _ONE_OF_MANY = listed("different random single")
+_PREFIXES = listed("multi non sub pre post anti un re de")
 _VALUES = listed("zero none nil null true false undefined")
 _OF_MANY = listed("all both many several multiple two three four five six seven eight nine ten")
 #: determiners that may stand for a noun
@@ -160,7 +161,12 @@ def _sound(body: list[str]) -> bool:
     """Whether a row of words is surely one noun with what belongs to it."""
     if len(body) > LONGEST_RUN or any(word[-1] in ":,;" for word in body) or any(word.isdigit() for word in body[1:-1]):
         return False
-    if "non" in body or (len(body) > 1 and body[-1] in _VALUES) or (len(body) > 1 and _uncounted_after_noun(body)):
+    if (
+        body[0] in _PREFIXES
+        or "non" in body
+        or (len(body) > 1 and body[-1] in _VALUES)
+        or (len(body) > 1 and _uncounted_after_noun(body))
+    ):
         return False
     if len(body) > 1 and body[0] in NOUNS_TOO and body[0] not in NOUNS_FIRST:
         return False

@@ -47,18 +47,18 @@ trust tune unwatch upsert warm
 
 #: those of them that are as often nouns; alone at the start or in -s they decide nothing
 NOUNS_TOO = listed("""
-error tap hover drag press zoom blur type rate rank star pin vote charge purchase travel rent win loop pull
-handle click login logout select import export commit call case set support hold change matches log access block
-break build bump cache cast catch cause check clone close copy crash default display download drop duplicate
-edit exit fall fetch filter fire fix flush focus force format function group hash highlight index input insert
-install issue join kill lead link list load look map mark match mention merge mock mount move name need notice
-open order output override overflow pass patch pause poll pop prefix print process profile prompt push query
-queue quote range reach read record redirect release reload reply report request reset respect restart result
-resume retry return reuse rewrite roll round route run sample scan schedule scope score screen scroll search
-segment send shadow share shift show sign signal silence skip sleep slice snapshot sort source split stack start
-state stay stop store stream strip stub supply swap switch sync test throw tick tie time timeout toggle touch
-trace track transfer transform trigger trim trust turn update upgrade upload use view visit wait walk warm work
-wrap write yield zip shutdown repeat reserve rebuild repair
+panic error tap hover drag press zoom blur type rate rank star pin vote charge purchase travel rent win loop
+pull handle click login logout select import export commit call case set support hold change matches log access
+block break build bump cache cast catch cause check clone close copy crash default display download drop
+duplicate edit exit fall fetch filter fire fix flush focus force format function group hash highlight index
+input insert install issue join kill lead link list load look map mark match mention merge mock mount move name
+need notice open order output override overflow pass patch pause poll pop prefix print process profile prompt
+push query queue quote range reach read record redirect release reload reply report request reset respect
+restart result resume retry return reuse rewrite roll round route run sample scan schedule scope score screen
+scroll search segment send shadow share shift show sign signal silence skip sleep slice snapshot sort source
+split stack start state stay stop store stream strip stub supply swap switch sync test throw tick tie time
+timeout toggle touch trace track transfer transform trigger trim trust turn update upgrade upload use view visit
+wait walk warm work wrap write yield zip shutdown repeat reserve rebuild repair
 """)
 
 #: verbs that take no object, so that none is looked for
