@@ -47,9 +47,12 @@ task_acks_on_timeout = False
 task_publish_retry = False  # a publish is part of a transaction, which only its owner may run again (H1)
 
 # The soft limit ends the attempt in our own commit; the hard one is for code that cannot be stopped (H24).
-_limit = _settings.analysis_time_limit.total_seconds()
+_limits = {
+    "tasks.analysis.analyse": _settings.analysis_time_limit.total_seconds(),
+    "tasks.specification.specify": _settings.spec_time_limit.total_seconds(),
+}
 task_annotations = {
-    "tasks.analysis.analyse": {"time_limit": _limit, "soft_time_limit": max(_limit * 0.9, _limit - 30)},
+    task: {"time_limit": limit, "soft_time_limit": max(limit * 0.9, limit - 30)} for task, limit in _limits.items()
 }
 
 worker_prefetch_multiplier = 1
@@ -62,7 +65,15 @@ worker_cancel_long_running_tasks_on_connection_loss = False  # the fence decides
 enable_utc = True
 timezone = "UTC"
 
-imports = ("tasks.analysis", "tasks.maintenance", "tasks.lending", "tasks.pools", "tasks.schema", "tasks.alive")
+imports = (
+    "tasks.analysis",
+    "tasks.specification",
+    "tasks.maintenance",
+    "tasks.lending",
+    "tasks.pools",
+    "tasks.schema",
+    "tasks.alive",
+)
 beat_scheduler = "tasks.scheduler:PgScheduler"
 beat_max_loop_interval = 5
 beat_schedule = {

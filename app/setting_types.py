@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
+from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlsplit
 
@@ -99,6 +100,13 @@ def _named(url: URL) -> URL:
     return url.set(drivername="postgresql+psycopg2")
 
 
+def _bearer(given: SecretStr) -> SecretStr:
+    """What goes into a header as it is; an error of an HTTP library would show it."""
+    if not re.fullmatch(r"[!-~]+", given.get_secret_value()):
+        raise ValueError("allowed are visible ASCII characters without spaces")
+    return given
+
+
 def _key(given: SecretStr) -> SecretStr:
     if len(given.get_secret_value()) < SHORTEST_KEY:
         raise ValueError(f"allowed are at least {SHORTEST_KEY} characters, as `openssl rand -base64 48` prints")
@@ -116,3 +124,6 @@ HostNames = Annotated[tuple[str, ...], BeforeValidator(_words), AfterValidator(_
 WebAddress = Annotated[str, AfterValidator(_web_address)]
 DatabaseAddress = Annotated[SecretStr, AfterValidator(_database)]
 Key = Annotated[SecretStr, AfterValidator(_key)]
+#: Of another service; its length is that one's affair.
+Bearer = Annotated[SecretStr, AfterValidator(_bearer)]
+Price = Annotated[Decimal, Field(ge=0, le=1_000_000, allow_inf_nan=False)]

@@ -15,6 +15,7 @@ from app.domain.fairness import FairnessPolicy, Mode
 from app.domain.plans import Tier
 from app.errors import BadSetting
 from app.setting_types import (
+    Bearer,
     DatabaseAddress,
     Duration,
     HostNames,
@@ -22,6 +23,7 @@ from app.setting_types import (
     Key,
     Patience,
     Pause,
+    Price,
     Seconds,
     Slots,
     WebAddress,
@@ -67,6 +69,18 @@ class Settings(BaseModel):
     lease_seconds: Annotated[Seconds, Field(ge=1, le=3600)] = 15
     heartbeat_seconds: Annotated[Seconds, Field(ge=0.2, le=600)] = 3
     analysis_time_limit: Patience = timedelta(minutes=20)
+    spec_time_limit: Patience = timedelta(minutes=90)
+    llm_base_url: WebAddress | None = None  # as https://api.example.org/v1; none: the built-in generator alone
+    llm_api_key: Bearer | None = None  # none: for models that ask for none
+    llm_model: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    llm_timeout: Annotated[Patience, Field(le=timedelta(hours=1))] = timedelta(minutes=2)  # of one call
+    llm_parallel: Annotated[int, Field(ge=1, le=100)] = 10  # calls of one specification
+    llm_requests_per_minute: Annotated[int, Field(ge=1, le=1_000_000)] = 600  # of all processes together
+    llm_tokens_per_spec: Annotated[int, Field(ge=1)] | None = None
+    llm_tokens_per_day: Annotated[int, Field(ge=1)] | None = None  # of all processes together
+    llm_cost_per_day: Price | None = None
+    llm_input_price: Price | None = None  # per million tokens, in the currency of LLM_COST_PER_DAY
+    llm_output_price: Price | None = None
     git_timeout: Patience = timedelta(minutes=10)
     sandbox: Literal["on", "off"] = "on"  # off: git and parsers run as this very user, with all that it may do
     shutdown_grace: Annotated[Duration, Field(le=timedelta(seconds=20))] = timedelta(seconds=1)  # of a stop
@@ -137,8 +151,20 @@ def _misfits(settings: Settings) -> Iterator[str]:
         )
     if settings.database_owner_url and not settings.database_url:
         yield "DATABASE_OWNER_URL: allowed only with DATABASE_URL, of the application's role"
+    yield from _model_misfits(settings)
     yield from _folder("LOCAL_REPOS_ROOT", settings.local_repos_root, must_exist=True)
     yield from _folder("FAIRLANE_HOME", settings.home, must_exist=False)
+
+
+def _model_misfits(settings: Settings) -> Iterator[str]:
+    if settings.llm_base_url is None:
+        for name in ("llm_api_key", "llm_model"):
+            if getattr(settings, name) is not None:
+                yield f"{name.upper()}: allowed only with LLM_BASE_URL, of the service that it is for"
+    elif settings.llm_model is None:
+        yield "LLM_BASE_URL: allowed only with LLM_MODEL, the name of the model to ask for"
+    if settings.llm_cost_per_day is not None and None in {settings.llm_input_price, settings.llm_output_price}:
+        yield "LLM_COST_PER_DAY: allowed only with LLM_INPUT_PRICE and LLM_OUTPUT_PRICE, which it is counted by"
 
 
 def _folder(name: str, path: Path | None, *, must_exist: bool) -> Iterator[str]:

@@ -10,7 +10,7 @@ from celery import Task
 from celery.exceptions import Ignore, Reject, Retry, SoftTimeLimitExceeded
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.domain.lifecycle import Delivery, Failure, Outcome
+from app.domain.lifecycle import Delivery, Failure, JobFailedError, Outcome
 from app.domain.queues import Service
 from app.services.fail import fail, stop
 from app.services.start import start
@@ -83,7 +83,7 @@ class FairTask(Task):
     def _perform(self, kit: Wired, user: UUID | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Outcome:
         seconds = kit.settings.heartbeat_seconds
         try:
-            with Heartbeat(kit.uow, self.delivery, kit.policy, seconds=seconds) as self.heart:
+            with Heartbeat(kit.uow, self.service, self.delivery, kit.policy, seconds=seconds) as self.heart:
                 return Outcome(self.run(*args, **kwargs))
         except HeartbeatSilent:
             raise
@@ -130,12 +130,14 @@ class FairTask(Task):
 def failure_of(error: Exception) -> Failure:
     """What an attempt that raised is called: a stable code and words for the person who asked."""
     match error:
+        case JobFailedError():
+            return error.failure
         case InventoryError():
             return Failure(error.code, error.message, error.retryable)
         case SoftTimeLimitExceeded():
-            return Failure("time_limit", "The analysis took longer than allowed.", retryable=True)
+            return Failure("time_limit", "The job took longer than allowed.", retryable=True)
         case MemoryError():
-            return Failure("out_of_memory", "The analysis needed more memory than a worker has.", retryable=True)
+            return Failure("out_of_memory", "The job needed more memory than a worker has.", retryable=True)
     log.error("attempt_raised", exc_info=error)
     return Failure("internal_error", "Something failed on our side; it has been logged.", retryable=True)
 

@@ -9,6 +9,7 @@ import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.domain.lifecycle import Delivery
+from app.domain.queues import Service
 from app.services.heartbeat import Pulse, beat
 from app.services.policy import Policy
 from app.store.unit_of_work import UnitOfWork
@@ -36,7 +37,10 @@ class HeartbeatSilent(Exception):  # noqa: N818 - not a failure of the job
 class Heartbeat:
     """`with Heartbeat(…) as heart:` around the body; the body calls `heart.checkpoint` at least once a second."""
 
-    def __init__(self, uow: UnitOfWork, delivery: Delivery, policy: Policy, *, seconds: float) -> None:
+    def __init__(
+        self, uow: UnitOfWork, service: Service, delivery: Delivery, policy: Policy, *, seconds: float
+    ) -> None:
+        self._service = service
         self._uow, self._delivery, self._policy, self._seconds = uow, delivery, policy, seconds
         self._progress: tuple[str, int, int] | None = None
         self._pulse = Pulse.GO_ON
@@ -87,7 +91,7 @@ class Heartbeat:
 
     def _beat(self, news: tuple[str, int, int] | None) -> bool:
         try:
-            self._pulse = beat(self._uow, self._delivery, self._policy, news)
+            self._pulse = beat(self._uow, self._service, self._delivery, self._policy, news)
         except SQLAlchemyError as error:  # the database is away: the leases end by its clock, not by ours
             log.warning("heartbeat_failed", job_id=str(self._delivery.job_id), error=type(error).__name__)
             return False

@@ -12,12 +12,14 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app.database import database_url, session_url
 from app.services import limits
+from app.services.generator import Generator
 from app.services.policy import Policy
 from app.settings import Settings, load
 from app.store.connections import make_engine
 from app.store.unit_of_work import UnitOfWork
 from tasks.celery import app
 from tasks.confinement import settle
+from tasks.generators import generator_of, languages_of, name_of
 from tasks.inventory.version import PARSER_VERSION
 from tasks.publish import publisher
 
@@ -30,6 +32,10 @@ class Wired:
     uow: UnitOfWork
     direct: Engine
     policy: Policy
+
+    def generator(self) -> Generator:
+        """What writes the specification of one job."""
+        return generator_of(self.settings, self.uow)
 
 
 def wired() -> Wired:
@@ -52,8 +58,9 @@ def _begin(**_: Any) -> None:
 def _wired(pid: int) -> Wired:  # noqa: ARG001 - the key: what a parent made is not ours
     settings = load()
     settle(settings)
-    # a child runs one task and its heartbeat thread
-    engine = make_engine(database_url(settings), pool_size=2, application_name="fairlane worker")
+    # a child runs one task, its heartbeat thread, and the gate before a model
+    engine = make_engine(database_url(settings), pool_size=3, application_name="fairlane worker")
     # without the user and password that beat needs, a direct way was none: it never led
     direct = make_engine(session_url(settings), pool_size=1) if settings.database_direct_url else engine
-    return Wired(settings, UnitOfWork(engine, publisher(app)), direct, Policy.of(settings, PARSER_VERSION))
+    policy = Policy.of(settings, PARSER_VERSION, name_of(settings), languages_of(settings))
+    return Wired(settings, UnitOfWork(engine, publisher(app)), direct, policy)

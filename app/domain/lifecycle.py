@@ -88,6 +88,14 @@ class Failure:
     retryable: bool = False
 
 
+class JobFailedError(Exception):
+    """Raised by the body of a job; the attempt ends with this failure."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
+
+
 WORKER_LOST = Failure(
     "worker_lost", "The job's worker died on every attempt; the job may need more memory than there is."
 )

@@ -40,6 +40,11 @@ def select_queue(service: Service, tier: Tier | str | None, *, scheduled: bool =
     return f"{service}_priority" if tier in PAID else f"{service}_default"
 
 
+def service_of(queue: str) -> Service:
+    """Whose jobs wait on a queue."""
+    return Service(queue.partition("_")[0])
+
+
 def lent_to(queue: str) -> str | None:
     """The queue whose work the idle workers of this one may take; None: theirs is nobody's but its own."""
     return queue.removesuffix("_priority") + "_default" if queue.endswith("_priority") else None

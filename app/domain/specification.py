@@ -6,7 +6,13 @@ import hashlib
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
+from uuid import UUID
 
+#: The generator that needs nobody; a part of every cache key, so it changes with its sentences.
+BUILT_IN = "built-in 1"
+#: Those that it writes, by code (ISO 639-1).
+LANGUAGES = {"en": "English", "ko": "Korean"}
 #: What cannot be grouped by anything that was found; the page says so in the reader's language.
 UNGROUPED = ""
 
@@ -28,6 +34,32 @@ class Subject:
         words = [self.file, self.framework, *self.suites, self.name]
         told = "\0".join(" ".join(unicodedata.normalize("NFC", word).split()) for word in words)
         return hashlib.sha256(f"{len(self.suites)}\0{told}".encode(errors="surrogatepass")).digest()
+
+
+class Mode(StrEnum):
+    """What a job may take from earlier ones."""
+
+    INITIAL = "initial"  #: the document that is there, if one is
+    REGENERATE_CACHED = "regenerate_cached"  #: a new version, of words that are kept
+    REGENERATE_FRESH = "regenerate_fresh"  #: a new version, of new words alone
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """Whose kept words a job may use: those of the repository, of a private one the user's own.
+
+    generator: who writes them; language: in which.
+    """
+
+    codebase_id: UUID
+    user_id: UUID | None
+    generator: str
+    language: str
+
+    def key(self, kind: str, subject: Subject) -> bytes:
+        """Under which a test's words are kept, 32 bytes.  kind: `place` or `sentence`."""
+        told = "\0".join((kind, str(self.codebase_id), str(self.user_id or ""), self.generator, self.language))
+        return hashlib.sha256(told.encode() + b"\0" + subject.identity).digest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,8 +79,8 @@ def reserve(
 
     Returns what was seen and held, by which the audit judges this accept for ever after.
     """
-    if policy.quota_mode == "off":
-        return {"mode": "off", "units": 0}
+    if policy.quota_mode == "off" or not units:
+        return {"mode": policy.quota_mode, "units": 0}
     if not seen.admits(units):
         events.add(tx, job_id, "quota_shadow")
     quota.reserve(

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from sqlalchemy import Row
 
+from app.domain.queues import Service
 from app.domain.repositories import Repository
 from app.errors import NotFound
 from app.services import describe
@@ -24,15 +25,18 @@ def job(
     policy: Policy,
     *,
     asker: UUID | None = None,
+    service: Service | None = Service.ANALYSIS,
     now: datetime,
 ) -> dict[str, Any]:
     """The contract's Job.  asker: whose bill it tells, where the viewer has no account of a person.
+
+    service: whose job it must be, None for any.
 
     Raises: NotFound, also for what the viewer may not see.
     """
     asker = viewer.user_id if viewer else asker
     with uow.begin() as tx:
-        check_visible(tx, job_id, viewer)
+        check_visible(tx, job_id, viewer, service)
         return describe.job(tx, job_id, policy, asker=asker, now=now)
 
 
@@ -81,12 +85,16 @@ def repository(uow: UnitOfWork, where: Repository, policy: Policy, *, now: datet
     }
 
 
-def check_visible(tx: Tx, job_id: UUID, viewer: Account | None) -> Row[Any]:
-    """How the job was accepted, for whoever may see it.  Raises: NotFound, which does not tell whether there is one."""
+def check_visible(tx: Tx, job_id: UUID, viewer: Account | None, service: Service | None = None) -> Row[Any]:
+    """How the job was accepted, for whoever may see it; a specification is its owner's alone.
+
+    service: whose job it must be, None for any.  Raises: NotFound, which does not tell whether there is one.
+    """
     accepted = requests.accepted(tx, job_id)
-    if accepted is None:
+    if accepted is None or (service and accepted.service != service):
         raise NotFound("No such job")
-    if not accepted.is_private or (viewer and viewer.is_operator):
+    is_private = accepted.is_private or accepted.service == Service.SPECVIEW
+    if not is_private or (viewer and viewer.is_operator):
         return accepted
     if viewer is None or not requests.asked(tx, job_id, viewer.user_id):
         raise NotFound("No such job")

@@ -14,7 +14,7 @@ from app.errors import Conflict, Forbidden
 from app.services import carry, describe, end
 from app.services.browse import check_visible
 from app.services.policy import Policy
-from app.store import analyses, audit_log, carriers, events, messages, quota, requests, users
+from app.store import audit_log, carriers, events, messages, quota, records, requests, users
 from app.store.unit_of_work import OvertakenError, Tx, UnitOfWork, retried
 from app.store.users import Account
 
@@ -45,7 +45,7 @@ def cancel(uow: UnitOfWork, job_id: UUID, account: Account, policy: Policy, *, n
             if message.user_id == str(account.user_id):  # what somebody gave up is nobody's right any more
                 carry.settle(tx, job_id, policy)
             return
-        _end(tx, job_id, message, started=analyses.find(tx, job_id) is not None, now=now)
+        _end(tx, job_id, message, accepted, now=now)
 
 
 def _hold(tx: Tx, job_id: UUID, accepted: Row[Any] | None) -> Row[Any] | None:
@@ -65,11 +65,12 @@ def revoke(uow: UnitOfWork, job_id: UUID, *, actor: str, now: datetime) -> bool:
     Locks: the users rows of payer and carrier, then the message.
     """
     with uow.begin() as tx:
-        message = _hold(tx, job_id, requests.accepted(tx, job_id))
-        if message is None or message.cancel_requested_at is not None:
+        accepted = requests.accepted(tx, job_id)
+        message = _hold(tx, job_id, accepted)
+        if message is None or accepted is None or message.cancel_requested_at is not None:
             return False
         audit_log.add(tx, actor, "job.revoke", str(job_id))
-        _end(tx, job_id, message, started=analyses.find(tx, job_id) is not None, now=now)
+        _end(tx, job_id, message, accepted, now=now)
         return True
 
 
@@ -87,8 +88,9 @@ def _leaves(tx: Tx, accepted: Row[Any], account: Account, *, now: datetime) -> b
     return bool(others)
 
 
-def _end(tx: Tx, job_id: UUID, message: Row[Any], *, started: bool, now: datetime) -> None:
-    if started:  # only workers end records (docs/adr/0006)
+def _end(tx: Tx, job_id: UUID, message: Row[Any], accepted: Row[Any], *, now: datetime) -> None:
+    service = Service(accepted.service)
+    if records.find(tx, service, job_id) is not None:  # only workers end records (docs/adr/0006)
         messages.request_cancel(tx, job_id)
         events.add(tx, job_id, "cancel_requested")
         return
@@ -98,4 +100,4 @@ def _end(tx: Tx, job_id: UUID, message: Row[Any], *, started: bool, now: datetim
     events.add(tx, job_id, "cancelled", attempt=0)
     if message.user_id and (account := users.find(tx, UUID(message.user_id))):
         # a ready one may be the one that a free slot had woken: the slot is the next one's
-        end.wake(tx, account, Service.ANALYSIS, most=int(message.delay_reason is None))
+        end.wake(tx, account, service, most=int(message.delay_reason is None))

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from app.domain import carriers as rules
 from app.domain.carriers import Right
-from app.domain.fairness import STEP_OF_A_SECOND, step
+from app.domain.fairness import STEP_OF_A_SECOND
 from app.domain.queues import Service, select_queue
 from app.services import end
 from app.services.policy import Policy
@@ -35,7 +35,7 @@ def right_of(account: Account | None, policy: Policy) -> Right:
         select_queue(SERVICE, account.tier),
         fair.slots(account.plan, account.slot_limit) if fair.holds_back else None,
         fair.most_ready(account.plan, account.slot_limit),
-        step(account.tier, account.run_seconds),
+        account.step(SERVICE),
     )
 
 

@@ -16,7 +16,7 @@ from app.domain.waiting import Line
 from app.errors import NotFound
 from app.services import explain
 from app.services.policy import Policy
-from app.store import analyses, events, messages, quota, requests
+from app.store import events, messages, quota, records, requests, spec_documents
 from app.store.requests import Request
 from app.store.unit_of_work import Tx
 
@@ -35,7 +35,8 @@ def job(tx: Tx, job_id: UUID, policy: Policy, *, asker: UUID | None, now: dateti
         raise NotFound("No such job")
     # message before record: a job that ends between the two reads is then seen as ended
     message = messages.find(tx, job_id)
-    record = analyses.find(tx, job_id)
+    service = Service(accepted.service)
+    record = records.find(tx, service, job_id)
     status = status_of(accepted, message, record)
     completed = status is Status.COMPLETED
     repository = Repository(accepted.host, accepted.owner, accepted.name)
@@ -49,14 +50,36 @@ def job(tx: Tx, job_id: UUID, policy: Policy, *, asker: UUID | None, now: dateti
         "progress": record.progress if record and status is Status.RUNNING else None,
         "error": _error(record) if status is Status.FAILED else None,
         "billed": completed and quota.is_billed(tx, job_id, asker),
-        "parser_version": record.parser_version if record else None,
-        "outdated": bool(record and completed and record.parser_version != policy.parser_version),
+        "outdated": bool(record and completed and record.maker != policy.maker(service)),
         "summary": record.summary if record and completed else None,
-        "links": links(job_id),
+        **_OF_SERVICE[service](tx, job_id, record),
+        "links": links(service, job_id),
     }
 
 
-def fresh(request: Request, stands: Line | None, wait: dict[str, Any] | None) -> dict[str, Any]:
+def _of_analysis(_: Tx, __: UUID, record: Row[Any] | None) -> dict[str, Any]:
+    return {"parser_version": record.maker if record else None}
+
+
+def _of_specification(tx: Tx, job_id: UUID, record: Row[Any] | None) -> dict[str, Any]:
+    asked = spec_documents.asked(tx, job_id)
+    if asked is None:
+        raise NotFound("The account is gone")
+    return {
+        "analysis_id": str(asked.analysis_id),
+        "language": asked.language,
+        "mode": asked.mode,
+        "generator": record.maker if record else None,
+        "version": asked.version,
+        "units": asked.units,
+    }
+
+
+#: What a job of one service has beyond what all have.
+_OF_SERVICE = {Service.ANALYSIS: _of_analysis, Service.SPECVIEW: _of_specification}
+
+
+def fresh(tx: Tx, request: Request, stands: Line | None, wait: dict[str, Any] | None) -> dict[str, Any]:
     """The contract's Job of one that has just been published.  stands: where; wait: and what that means."""
     status = Status.WAITING if stands and stands.held else Status.QUEUED
     codebase = request.codebase
@@ -67,10 +90,11 @@ def fresh(request: Request, stands: Line | None, wait: dict[str, Any] | None) ->
         "snoozes": 0,
         **_instants(status, request, None, None),
         "wait": wait,
-        **dict.fromkeys(("progress", "error", "parser_version", "summary")),
+        **dict.fromkeys(("progress", "error", "summary")),
+        **_OF_SERVICE[request.service](tx, request.job_id, None),
         "billed": False,
         "outdated": False,
-        "links": links(request.job_id),
+        "links": links(request.service, request.job_id),
     }
 
 
@@ -85,8 +109,17 @@ def status_of(accepted: Row[Any], message: Row[Any] | None, record: Row[Any] | N
     return _HELD.get(message.delay_reason, Status.QUEUED)
 
 
-def links(job_id: UUID) -> dict[str, str]:
+def links(service: Service, job_id: UUID) -> dict[str, str]:
     """Where to go on from a job."""
+    if service is Service.SPECVIEW:
+        base = f"/api/v1/specs/{job_id}"
+        return {
+            "self": base,
+            "markdown": f"{base}.md",
+            "events": f"{base}/events",
+            "timeline": f"{base}/timeline",
+            "page": f"/specs/{job_id}",
+        }
     base = f"/api/v1/analyses/{job_id}"
     return {
         "self": base,
@@ -110,6 +143,7 @@ def _head(
     """What was asked for, by whom."""
     return {
         "id": str(job_id),
+        "service": asked.service,
         "status": status.value,
         "repository": {
             "host": repository.host,
@@ -122,7 +156,7 @@ def _head(
         "ref": asked.ref,
         "trigger": asked.trigger,
         "tier": asked.tier or Tier.FREE.value,
-        "max_attempts": RETRIES[Service.ANALYSIS].max_attempts,
+        "max_attempts": RETRIES[Service(asked.service)].max_attempts,
     }
 
 

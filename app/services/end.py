@@ -5,11 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID
 
-from app.domain import fairness
 from app.domain.fairness import FairnessPolicy
 from app.domain.lifecycle import Delivery, Failure, Outcome
 from app.domain.queues import Service
-from app.store import analyses, events, messages, quota, requests, slots, users
+from app.store import events, messages, quota, records, requests, slots, spec_documents, users
 from app.store.messages import Held
 from app.store.unit_of_work import Tx
 from app.store.users import Account
@@ -32,20 +31,18 @@ def leave(tx: Tx, delivery: Delivery, service: Service, held: Held, *, now: date
     slots.release(tx, delivery)
     if account := held.account:
         if held.taken_at:
-            account = users.ran(tx, account, max(0.0, (now - held.taken_at).total_seconds()))
+            account = users.ran(tx, account, service, max(0.0, (now - held.taken_at).total_seconds()))
         wake(tx, account, service)
 
 
 def wake(tx: Tx, account: Account, service: Service, *, most: int = 1) -> None:
     """Make the user's oldest waiting jobs ready; with none left, nothing more is held back.  Locks: those messages."""
-    own = fairness.step(account.tier, account.run_seconds)
-    messages.wake(tx, account.user_id, service, most=most, step=own)
+    messages.wake(tx, account.user_id, service, most=most, step=account.step(service))
 
 
 def release(tx: Tx, account: Account, service: Service) -> int:
     """Make ready what waits for a slot of the user, where no limit is enforced; how many.  Locks: those messages."""
-    own = fairness.step(account.tier, account.run_seconds)
-    return messages.wake_many(tx, account.user_id, service, most=RELEASED_AT_ONCE, step=own)
+    return messages.wake_many(tx, account.user_id, service, most=RELEASED_AT_ONCE, step=account.step(service))
 
 
 def fill(tx: Tx, account: Account, policy: FairnessPolicy) -> None:
@@ -56,8 +53,9 @@ def fill(tx: Tx, account: Account, policy: FairnessPolicy) -> None:
 
 def fail(tx: Tx, delivery: Delivery, service: Service, held: Held, failure: Failure, *, now: datetime) -> Outcome:
     """End the job as failed: record, reservation, slot and message in one commit, billed to nobody."""
-    if not analyses.fail(tx, delivery.job_id, failure, now=now):
+    if not records.fail(tx, service, delivery.job_id, failure, now=now):
         return Outcome.STALE
+    _clear(tx, delivery, service)
     quota.release(tx, delivery.job_id)
     messages.delete(tx, delivery.job_id)
     leave(tx, delivery, service, held, now=now)
@@ -67,10 +65,17 @@ def fail(tx: Tx, delivery: Delivery, service: Service, held: Held, failure: Fail
 
 def cancel(tx: Tx, delivery: Delivery, service: Service, held: Held, *, now: datetime) -> Outcome:
     """End the job as cancelled; one that never ran has no record, only its requests."""
-    analyses.cancel(tx, delivery.job_id, now=now)
+    records.cancel(tx, service, delivery.job_id, now=now)
+    _clear(tx, delivery, service)
     requests.cancelled(tx, delivery.job_id, now=now)
     quota.release(tx, delivery.job_id)
     messages.delete(tx, delivery.job_id)
     leave(tx, delivery, service, held, now=now)
     events.add(tx, delivery.job_id, "cancelled", attempt=delivery.attempt)
     return Outcome.CANCELLED
+
+
+def _clear(tx: Tx, delivery: Delivery, service: Service) -> None:
+    """Delete what attempts have stored of a result that nobody will see."""
+    if service is Service.SPECVIEW:
+        spec_documents.drop_drafts(tx, delivery.job_id)

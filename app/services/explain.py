@@ -10,6 +10,7 @@ from sqlalchemy import Row
 
 from app.domain import waiting
 from app.domain.lifecycle import Status
+from app.domain.queues import service_of
 from app.domain.waiting import Line, Pace
 from app.services.policy import Policy
 from app.store import users
@@ -40,7 +41,8 @@ def standing(
         return waiting.ready(stands, pace)
     if stands.paused:
         return waiting.paused(stands)
-    return waiting.at_limit(stands, _limit(account, policy), account.tier.value, account.runs, pace, step)
+    runs = account.runs.get(service_of(queue))
+    return waiting.at_limit(stands, _limit(account, policy), account.tier.value, runs, pace, step)
 
 
 def guess(tx: Tx, stands: Line, queue: str, account: Account, policy: Policy, *, now: datetime) -> float | None:
@@ -48,7 +50,7 @@ def guess(tx: Tx, stands: Line, queue: str, account: Account, policy: Policy, *,
     if not stands.held:
         return waiting.guess(stands, stands.runs, stands.workers)
     _, step = _learnt(tx, stands, queue, policy, now=now)
-    return waiting.guess(stands, account.runs or stands.runs, _limit(account, policy), step)
+    return waiting.guess(stands, account.runs.get(service_of(queue)) or stands.runs, _limit(account, policy), step)
 
 
 def _limit(account: Account, policy: Policy) -> int:

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from app.domain.queues import Service
 from app.errors import NotFound
 from app.services.paced import each, in_batches
-from app.store import analyses, audit_log, events, forgetting, leftovers, messages, quota, requests, retention, users
+from app.store import audit_log, events, forgetting, leftovers, messages, quota, records, requests, retention, users
 from app.store.batch import Batch
 from app.store.unit_of_work import Tx, UnitOfWork, retried
 
@@ -68,7 +69,8 @@ def _end(
             ended.add(message.job_id)
         forgetting.put_down(tx, user_id)
         for job_id in forgetting.drop_letters(tx, user_id):
-            analyses.cancel(tx, job_id, now=now)  # nobody will take it any more, as the sweep does
+            if accepted := requests.accepted(tx, job_id):  # nobody will take it any more, as the sweep does
+                records.cancel(tx, Service(accepted.service), job_id, now=now)
             requests.cancelled(tx, job_id, now=now)
         while forgetting.leave_history(tx, user_id, 1000):  # asked for since
             pass

@@ -36,6 +36,8 @@ class Phrased:
 class Generator(Protocol):
     """Every subject that is given comes back exactly once, in parts as they are done, in any order.
 
+    While it waits for somebody, a part without a subject comes at least once a second, so that a caller can stop it.
+
     A part that comes back is kept at once, so a run that is cut off asks for none of it again.  An iterator that is
     closed before its end stops what it has under way.
     """
@@ -50,5 +52,5 @@ class Generator(Protocol):
     def phrase(self, parts: Iterable[Part], language: str) -> Iterator[Phrased]:
         """A sentence for each test."""
 
-    def summarise(self, specification: Specification) -> str:
-        """Two or three sentences about the whole; empty where none can be made."""
+    def summarise(self, specification: Specification) -> Iterator[str]:
+        """Last two or three sentences about the whole, empty where none can be made; before that nothing, as above."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from enum import StrEnum
 
 from app.domain.lifecycle import Delivery
+from app.domain.queues import Service
 from app.services.policy import Policy
-from app.store import analyses, messages, slots
+from app.store import messages, records, slots
 from app.store.unit_of_work import UnitOfWork
 
 
@@ -18,7 +19,9 @@ class Pulse(StrEnum):
     LOST = "lost"  #: the lease is somebody else's: a zombie, end without a write
 
 
-def beat(uow: UnitOfWork, delivery: Delivery, policy: Policy, progress: tuple[str, int, int] | None) -> Pulse:
+def beat(
+    uow: UnitOfWork, service: Service, delivery: Delivery, policy: Policy, progress: tuple[str, int, int] | None
+) -> Pulse:
     """Renew the slot and write progress (phase, done, total), under the fence but without its lock.
 
     Two transactions, each with one row locked: a finish of the same job locks the record before the slot, so holding
@@ -31,5 +34,5 @@ def beat(uow: UnitOfWork, delivery: Delivery, policy: Policy, progress: tuple[st
         slots.renew(tx, delivery, lease_seconds=policy.lease_seconds)
     if progress:
         with uow.begin() as tx:
-            analyses.progress(tx, delivery, *progress)
+            records.progress(tx, service, delivery, *progress)
     return Pulse.STOP if message.cancelled else Pulse.GO_ON

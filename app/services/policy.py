@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 
 from app.domain.fairness import FairnessPolicy
+from app.domain.queues import Service
+from app.domain.specification import BUILT_IN, LANGUAGES
 from app.services.experience import Experience
 from app.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """parser_version: of the engine that this release runs; lease_seconds: of a slot between two heartbeats.
+    """parser_version: of the engine that this release runs; generator: the name of what writes specifications.
+
+    lease_seconds: of a slot between two heartbeats; languages: that the generator writes, by code.
 
     experience: what a serving process learns of waits; None: estimates know nothing of it.
     """
@@ -22,10 +27,22 @@ class Policy:
     quota_mode: str = "enforce"
     reservation_ttl: timedelta = timedelta(hours=1)
     lease_seconds: float = 15
+    generator: str = BUILT_IN
+    languages: Mapping[str, str] = field(default_factory=lambda: LANGUAGES)
     experience: Experience | None = field(default=None, compare=False)
 
+    def maker(self, service: Service) -> str:
+        """By which rules a service makes its records now."""
+        return {Service.ANALYSIS: self.parser_version, Service.SPECVIEW: self.generator}[service]
+
     @classmethod
-    def of(cls, settings: Settings, parser_version: str) -> Policy:
+    def of(
+        cls,
+        settings: Settings,
+        parser_version: str,
+        generator: str = BUILT_IN,
+        languages: Mapping[str, str] = LANGUAGES,
+    ) -> Policy:
         """The policy in force."""
         return cls(
             parser_version,
@@ -33,5 +50,7 @@ class Policy:
             settings.quota_mode,
             settings.reservation_ttl,
             settings.lease_seconds,
+            generator,
+            languages,
             Experience(),
         )

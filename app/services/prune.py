@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from app.services.paced import Step, in_batches
 from app.services.rehearsal import step
-from app.store import leftovers, retention
+from app.store import leftovers, retention, spec_words
 from app.store.unit_of_work import UnitOfWork
 
 #: Of results that were never in anybody's history: those of the schedule, and of accounts that are gone.
@@ -16,6 +16,8 @@ NOBODYS_DAYS = 30
 LISTS_LIVE = timedelta(days=1)
 #: Parse results are a cache; what is not there is parsed again.
 FACTS_LIVE = timedelta(days=30)
+#: What is not there is found again, and paid again.
+WORDS_LIVE = timedelta(days=180)
 LETTERS_LIVE = timedelta(days=90)
 #: As long as the schedule thinks of a repository, whose next look-up would make it anew.
 CODEBASES_LIVE = timedelta(days=91)
@@ -26,13 +28,17 @@ RECONCILIATIONS_LIVE = timedelta(days=400)
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """How many of each, in the order of a round.  requests: history rows; jobs: with their records and events."""
+    """How many of each, in the order of a round.
+
+    requests: history rows; jobs: with their records and events; words: of specifications, kept for later ones.
+    """
 
     requests: int
     jobs: int
     lists: int
     inventories: int
     facts: int
+    words: int
     letters: int
     codebases: int
     visitors: int
@@ -60,6 +66,7 @@ def prune(uow: UnitOfWork, *, now: datetime, lists_live: timedelta = LISTS_LIVE,
         lists=dropped(lambda *at: retention.drop_lists(*at, before=now - lists_live)),
         inventories=dropped(retention.drop_inventories),
         facts=dropped(lambda *at: retention.drop_facts(*at, before=now - FACTS_LIVE)),
+        words=dropped(lambda *at: spec_words.drop(*at, before=now - WORDS_LIVE)),
         letters=dropped(lambda *at: leftovers.drop_letters(*at, before=now - LETTERS_LIVE)),
         codebases=dropped(lambda *at: leftovers.drop_codebases(*at, before=now - CODEBASES_LIVE)),
         visitors=dropped(lambda *at: leftovers.drop_visitors(*at, before=now - VISITORS_LIVE)),

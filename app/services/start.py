@@ -6,12 +6,12 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from app.domain.fairness import FairnessPolicy, Mode, step
+from app.domain.fairness import FairnessPolicy, Mode
 from app.domain.lifecycle import RETRIES, WORKER_LOST, Delivery, Outcome
 from app.domain.queues import Service
 from app.services import carry, end
 from app.services.policy import Policy
-from app.store import analyses, carriers, events, messages, slots
+from app.store import carriers, events, messages, records, slots
 from app.store.messages import Held
 from app.store.unit_of_work import Tx, UnitOfWork, retried
 from app.store.users import Account
@@ -102,7 +102,7 @@ def _acquire(
 def _begin(
     tx: Tx, delivery: Delivery, service: Service, account: Account | None, policy: Policy, *, now: datetime
 ) -> Outcome:
-    if not _take_record(tx, delivery, policy, now=now):
+    if not _take_record(tx, delivery, service, policy, now=now):
         return Outcome.STALE
     messages.mark_started(tx, delivery)
     tx.relax()  # a crash of the server makes the message ready again, and whoever runs it now is fenced off
@@ -114,15 +114,14 @@ def _begin(
 
 def _give_up(tx: Tx, delivery: Delivery, service: Service, held: Held, policy: Policy, *, now: datetime) -> Outcome:
     # every attempt may have died before its start was committed: then nobody has made the record yet
-    if not _take_record(tx, delivery, policy, now=now):
+    if not _take_record(tx, delivery, service, policy, now=now):
         return Outcome.STALE
     return end.fail(tx, delivery, service, held, WORKER_LOST, now=now)
 
 
-def _take_record(tx: Tx, delivery: Delivery, policy: Policy, *, now: datetime) -> bool:
+def _take_record(tx: Tx, delivery: Delivery, service: Service, policy: Policy, *, now: datetime) -> bool:
     """Make or take up the record; False if it has ended: then the message was a left-over, and is gone now."""
-    version = policy.parser_version
-    if analyses.start(tx, delivery.job_id, parser_version=version, attempt=delivery.attempt, now=now):
+    if records.start(tx, service, delivery.job_id, maker=policy.maker(service), attempt=delivery.attempt, now=now):
         return True
     messages.delete(tx, delivery.job_id)
     slots.release(tx, delivery)
@@ -139,5 +138,4 @@ def _fill(tx: Tx, account: Account, service: Service, policy: Policy) -> None:
         return
     limit = policy.fairness.slots(account.plan, account.slot_limit)
     if limit > 1:
-        own = step(account.tier, account.run_seconds)
-        messages.wake_idle(tx, account.user_id, service, slots=limit, step=own)
+        messages.wake_idle(tx, account.user_id, service, slots=limit, step=account.step(service))

@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid4
 
-from app.domain.fairness import step
 from app.domain.queues import Service, select_queue
 from app.domain.repositories import Repository
 from app.domain.waiting import Line
@@ -116,7 +115,7 @@ def accept(tx: Tx, account: Account, found: Standing, wanted: Wanted, policy: Po
     wait = explain.standing(tx, stands, request.queue, account, policy, now=now) if stands else None
     promised = _promised(tx, request, stands, wait, account, policy, now=now)
     events.add(tx, request.job_id, "accepted", queue=request.queue, tier=account.tier, quota=admitted, **promised)
-    return Answer(ACCEPTED, describe.fresh(request, stands, wait))
+    return Answer(ACCEPTED, describe.fresh(tx, request, stands, wait))
 
 
 def _promised(
@@ -188,7 +187,7 @@ def _shared(message: JobMessage, account: Account, policy: Policy) -> JobMessage
     """With the user's share of the queue, and how many of theirs are handed out at once (docs/adr/0026)."""
     fair = policy.fairness
     ready = fair.most_ready(account.plan, account.slot_limit)
-    return replace(message, step=step(account.tier, account.run_seconds), most_ready=ready)
+    return replace(message, step=account.step(Service.ANALYSIS), most_ready=ready)
 
 
 def _join(

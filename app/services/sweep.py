@@ -15,12 +15,12 @@ from app.services.policy import Policy
 from app.services.rehearsal import step
 from app.store import (
     accounts,
-    analyses,
     dead_letters,
     events,
     idempotency,
     quota,
     rates,
+    records,
     schedule,
     slots,
     users,
@@ -88,15 +88,16 @@ def orphans(uow: UnitOfWork) -> int:
 def _bury(tx: Tx, policy: Policy, *, now: datetime) -> list[dict[str, Any]]:
     """End the jobs whose messages the broker gave up; one that nobody wants any more as cancelled."""
     buried: list[dict[str, Any]] = []
-    for job_id, wanted in dead_letters.unfinished_jobs(tx).items():
+    for job in dead_letters.unfinished_jobs(tx):
+        job_id, service = job.job_id, Service(job.service)
         # one that never started has no record yet; this runs in a worker, who may make it
-        analyses.start(tx, job_id, parser_version=policy.parser_version, attempt=1, now=now)
-        if wanted and analyses.fail(tx, job_id, BURIED, now=now):
+        records.start(tx, service, job_id, maker=policy.maker(service), attempt=1, now=now)
+        if job.wanted and records.fail(tx, service, job_id, BURIED, now=now):
             events.add(tx, job_id, "failed", code=BURIED.code)
-        elif not wanted and analyses.cancel(tx, job_id, now=now):
+        elif not job.wanted and records.cancel(tx, service, job_id, now=now):
             events.add(tx, job_id, "cancelled", attempt=0)
         else:  # a sweep that ran beside this one has ended it
             continue
         quota.release(tx, job_id)
-        buried.append({"job_id": job_id, "ended": "failed" if wanted else "cancelled"})
+        buried.append({"job_id": job_id, "ended": "failed" if job.wanted else "cancelled"})
     return buried

@@ -1,4 +1,4 @@
-"""The analysis records.  Only workers call the writing half (docs/adr/0006)."""
+"""The analysis records as results.  How they begin and end: records.py."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from uuid import UUID
 
 from sqlalchemy import Row, text
 
-from app.domain.lifecycle import Delivery, Failure, RecordStatus
 from app.store.unit_of_work import Tx
 
 #: Of a longer history the end is looked at.
@@ -62,26 +61,10 @@ _OTHERS = text(f"""
                 AND EXISTS (SELECT FROM newest WHERE on_default_branch))
      ORDER BY newest.ordered_at DESC, newest.completed_at DESC LIMIT :most""")
 _HOLD = text("SELECT 1 FROM analyses WHERE id = :id FOR KEY SHARE")
-_START = text("""
-    INSERT INTO analyses (id, codebase_id, commit_sha, status, parser_version, attempt, started_at)
-    SELECT job_id, codebase_id, commit_sha, 'running', :parser_version, :attempt, :now
-      FROM analysis_requests WHERE job_id = :id AND role = 'payer'
-    ON CONFLICT (id) DO UPDATE SET attempt = excluded.attempt, parser_version = excluded.parser_version, progress = NULL
-     WHERE analyses.status = 'running'
-    RETURNING id""")
-# A heartbeat may have stood still since it looked whether it still holds the lease.
-_PROGRESS = text("""
-    UPDATE analyses SET progress = CAST(:progress AS jsonb)
-     WHERE id = :id AND status = 'running'
-       AND EXISTS (SELECT FROM kombu_message WHERE task_id = :task_id AND lease_token = :lease_token)""")
 _COMPLETE = text("""
     UPDATE analyses SET status = 'completed', completed_at = :now, total_tests = :total_tests,
            committed_at = :committed_at,
            summary = CAST(:summary AS jsonb), progress = NULL
-     WHERE id = :id AND status = 'running'""")
-_END = text("""
-    UPDATE analyses SET status = CAST(:status AS analysis_status), completed_at = :now, progress = NULL,
-           error_code = :code, error_message = left(:message, 1000), error_retryable = :retryable
      WHERE id = :id AND status = 'running'""")
 
 
@@ -137,23 +120,6 @@ def hold(tx: Tx, analysis_id: UUID) -> bool:
     return tx.run(_HOLD, id=analysis_id).one_or_none() is not None
 
 
-def start(tx: Tx, analysis_id: UUID, *, parser_version: str, attempt: int, now: datetime) -> bool:
-    """Make the record, or take up the one of an earlier attempt; False when the job has ended already."""
-    started = tx.run(_START, id=analysis_id, parser_version=parser_version, attempt=attempt, now=now)
-    return started.one_or_none() is not None
-
-
-def progress(tx: Tx, delivery: Delivery, phase: str, done: int, total: int) -> None:
-    """Note how far a running job is, if the delivery still holds its lease."""
-    tx.write(
-        _PROGRESS,
-        id=delivery.job_id,
-        task_id=str(delivery.job_id),
-        lease_token=delivery.lease_token,
-        progress=json.dumps({"phase": phase, "done": done, "total": total}),
-    )
-
-
 def complete(
     tx: Tx,
     analysis_id: UUID,
@@ -169,26 +135,3 @@ def complete(
     """
     totals = {"total_tests": total_tests, "summary": json.dumps(summary), "committed_at": committed_at}
     return tx.run(_COMPLETE, id=analysis_id, now=now, **totals).rowcount > 0
-
-
-def fail(tx: Tx, analysis_id: UUID, failure: Failure, *, now: datetime) -> bool:
-    """End the record with a reason; False when it had ended already."""
-    return _end(tx, analysis_id, RecordStatus.FAILED, failure, now)
-
-
-def cancel(tx: Tx, analysis_id: UUID, *, now: datetime) -> bool:
-    """End the record as cancelled; False when there is none or it had ended."""
-    return _end(tx, analysis_id, RecordStatus.CANCELLED, None, now)
-
-
-def _end(tx: Tx, analysis_id: UUID, status: RecordStatus, failure: Failure | None, now: datetime) -> bool:
-    ended = tx.run(
-        _END,
-        id=analysis_id,
-        status=status.value,
-        now=now,
-        code=failure.code if failure else None,
-        message=failure.message if failure else None,
-        retryable=failure.retryable if failure else None,
-    )
-    return ended.rowcount > 0

@@ -30,6 +30,7 @@ _COLUMNS = "id AS codebase_id, host, owner, name, is_private, last_viewed_at"
 _FIND = text(f"""
     SELECT {_COLUMNS} FROM codebases
      WHERE host = :host AND lower(owner) = lower(:owner) AND lower(name) = lower(:name)""")
+_GET = text(f"SELECT {_COLUMNS} FROM codebases WHERE id = :id")
 _ADD = text("""
     INSERT INTO codebases (id, host, owner, name, created_at) VALUES (:id, :host, :owner, :name, :now)
     ON CONFLICT (host, lower(owner), lower(name)) DO NOTHING""")
@@ -57,6 +58,12 @@ _CANDIDATES = text("""
 def find(tx: Tx, repository: Repository) -> Codebase | None:
     """Look a repository up, owner and name compared without case."""
     row = tx.run(_FIND, host=repository.host, owner=repository.owner, name=repository.name).one_or_none()
+    return codebase_of(row) if row else None
+
+
+def get(tx: Tx, codebase_id: UUID) -> Codebase | None:
+    """The same by its id."""
+    row = tx.run(_GET, id=codebase_id).one_or_none()
     return codebase_of(row) if row else None
 
 

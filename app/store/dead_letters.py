@@ -19,9 +19,9 @@ _WANTED = """EXISTS (SELECT FROM analysis_requests o
                      WHERE o.job_id = r.job_id AND o.cancelled_at IS NULL AND o.role <> 'left')"""
 # What an operator is redriving just now is locked, and left to them.
 _UNFINISHED = text(f"""
-    SELECT r.job_id, {_WANTED} AS wanted FROM kombu_dead_letter d
+    SELECT r.job_id, r.service, {_WANTED} AS wanted FROM kombu_dead_letter d
       JOIN analysis_requests r ON r.job_id = {_JOB} AND r.role = 'payer'
-      LEFT JOIN analyses a ON a.id = r.job_id
+      LEFT JOIN job_records a ON a.id = r.job_id
      WHERE NOT EXISTS (SELECT FROM kombu_message m WHERE m.task_id = d.task_id)
        AND coalesce(a.status = 'running', {_WANTED})
      ORDER BY r.job_id LIMIT 1000 FOR UPDATE OF d SKIP LOCKED""")
@@ -40,18 +40,18 @@ _LOCK = text(f"""
      ORDER BY d.id LIMIT :most FOR UPDATE SKIP LOCKED""")
 _STANDING = text(f"""
     SELECT r.job_id, coalesce(a.status <> 'running', NOT {_WANTED}) AS ended
-      FROM analysis_requests r LEFT JOIN analyses a ON a.id = r.job_id
+      FROM analysis_requests r LEFT JOIN job_records a ON a.id = r.job_id
      WHERE r.job_id = ANY (:job_ids) AND r.role = 'payer'""")
 _REDRIVE = text("SELECT letter, outcome FROM kombu_message_redrive(:ids)")
 _DROP = text("DELETE FROM kombu_dead_letter WHERE id = ANY (:ids)")
 
 
-def unfinished_jobs(tx: Tx) -> dict[UUID, bool]:
-    """Jobs whose message is dead but whose end nobody has written yet, and whether anybody still wants each.
+def unfinished_jobs(tx: Tx) -> list[Row[Any]]:
+    """Jobs whose message is dead but whose end nobody has written yet.
 
-    Locks: their letters, skipping locked ones.
+    rows: job_id, service, wanted (whether anybody still wants it).  Locks: their letters, skipping locked ones.
     """
-    return {row.job_id: bool(row.wanted) for row in tx.run(_UNFINISHED, uuid=UUID_PATTERN)}
+    return list(tx.run(_UNFINISHED, uuid=UUID_PATTERN).all())
 
 
 def find(

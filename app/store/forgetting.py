@@ -22,7 +22,7 @@ _CLOSE = (
 # Accept records that the user has left already are nobody's; those of the schedule always were.
 _MESSAGES = text("""
     SELECT m.task_id::uuid AS job_id, a.id IS NOT NULL AS started
-      FROM kombu_message m LEFT JOIN analyses a ON a.id = m.task_id::uuid
+      FROM kombu_message m LEFT JOIN job_records a ON a.id = m.task_id::uuid
      WHERE (m.user_id = CAST(:user_id AS text) OR m.task_id = ANY (CAST(:jobs AS text[])) OR m.task_id IN (
                SELECT job_id::text FROM quota_reservations WHERE user_id = :user_id))
        AND NOT EXISTS (SELECT FROM analysis_requests r

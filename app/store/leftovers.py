@@ -37,7 +37,7 @@ _DROP_LETTERS = text("""
     WITH old AS MATERIALIZED (
         SELECT d.id FROM kombu_dead_letter d
          WHERE d.id > :after AND d.died_at < :before
-           AND NOT EXISTS (SELECT FROM analyses a
+           AND NOT EXISTS (SELECT FROM job_records a
                             WHERE a.id = CASE WHEN d.task_id ~ :uuid THEN CAST(d.task_id AS uuid) END
                               AND a.status = 'running')
          ORDER BY d.id LIMIT :most FOR UPDATE SKIP LOCKED),

@@ -25,14 +25,14 @@ _WORKER_FREE = f"""
          WHERE k.locktype = 'advisory' AND k.granted AND k.objid::bigint = m.queue_id AND k.objsubid = 2
            AND k.database = (SELECT oid FROM pg_database WHERE datname = current_database())
            AND k.classid::bigint = hashtext('{CHANNEL} asleep')::bigint & 4294967295) AS worker_free"""
-# the function is in migration 0011
-_LINE = text(f"SELECT l.*, {_WORKER_FREE} FROM analysis_line(:task_id, :most) AS l")
+# the function is in migration 0023
+_LINE = text(f"SELECT l.*, {_WORKER_FREE} FROM job_line(:task_id, :most) AS l")
 _PLACE = text(f"""
     SELECT l.*, {_WORKER_FREE},
            (SELECT id FROM analyses
                   WHERE codebase_id = :codebase_id AND commit_sha = :commit_sha AND parser_version = :parser_version
                     AND status = 'completed') AS completed
-      FROM analysis_line(:task_id, :most) AS l""")
+      FROM job_line(:task_id, :most) AS l""")
 
 
 def line(tx: Tx, job_id: UUID, *, now: datetime) -> Line | None:

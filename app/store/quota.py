@@ -31,6 +31,7 @@ _SETTLE = text("""
     INSERT INTO usage_events (user_id, event_type, quota_amount, job_id, resource_id, accepted_at, created_at)
     SELECT user_id, event_type, least(reserved_amount, :cost), :job_id, :resource_id, accepted_at, :now FROM ended
      WHERE coalesce(CAST(:cost AS integer), 1) > 0""")
+_BILL = text(_SETTLE.text + " RETURNING quota_amount")
 _RELEASE = text("DELETE FROM quota_reservations WHERE job_id = :job_id RETURNING reserved_amount")
 _BILLED = text("SELECT 1 FROM usage_events WHERE job_id = :job_id AND user_id = :user_id")
 _LIST = text("""
@@ -51,7 +52,7 @@ _EXTEND_LIVING = text("""
 # A dead letter's job is unfinished until the sweep has ended it or an operator redrives it.
 _SWEEP = text("""
     WITH orphans AS (
-        SELECT r.id FROM quota_reservations r LEFT JOIN analyses a ON a.id = r.job_id
+        SELECT r.id FROM quota_reservations r LEFT JOIN job_records a ON a.id = r.job_id
          WHERE r.expires_at < :now
            AND NOT EXISTS (SELECT FROM kombu_message m WHERE m.task_id = r.job_id::text)
            AND NOT EXISTS (SELECT FROM kombu_dead_letter d
@@ -98,6 +99,12 @@ def settle(tx: Tx, job_id: UUID, *, resource_id: UUID, cost: int | None = None, 
     is more billed than was reserved, since only that was checked against the limit.
     """
     tx.write(_SETTLE, job_id=job_id, resource_id=resource_id, cost=cost, now=now)
+
+
+def bill(tx: Tx, job_id: UUID, *, cost: int, now: datetime) -> int:
+    """As settle, of a job that is its own resource; returns the units that were billed."""
+    row = tx.run(_BILL, job_id=job_id, resource_id=job_id, cost=cost, now=now).one_or_none()
+    return int(row.quota_amount) if row else 0
 
 
 def release(tx: Tx, job_id: UUID) -> int:

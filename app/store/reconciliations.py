@@ -27,10 +27,12 @@ _PERIOD = """
                - (anchor.at + make_interval(months => k.months) > x.at)::int) AS start) period"""
 _SIDES = f"""
     WITH jobs AS (
-        SELECT r.user_id, accept.at, accept.units
+        SELECT r.user_id, r.service, accept.at, least(accept.units, greatest(a.units, billed.before)) AS units
           FROM analysis_requests r
-          JOIN analyses a ON a.id = r.job_id AND a.status = 'completed'
-                AND (a.total_tests > 0 OR EXISTS (SELECT FROM usage_events u WHERE u.job_id = r.job_id))
+          JOIN job_records a ON a.id = r.job_id AND a.status = 'completed'
+          -- a release before the rule of docs/adr/0033 billed an analysis without a test, too
+         CROSS JOIN LATERAL (SELECT count(*) AS before FROM usage_events u
+                              WHERE u.job_id = r.job_id AND u.event_type = 'analysis') billed
          CROSS JOIN LATERAL (
                SELECT q.units, q.at FROM job_events e
                 CROSS JOIN LATERAL jsonb_to_record(e.facts->'quota') AS q(units bigint, at timestamptz)
@@ -38,24 +40,25 @@ _SIDES = f"""
                 ORDER BY e.id DESC LIMIT 1) accept
          WHERE r.role = 'payer' AND r.trigger <> 'scheduled' AND r.cancelled_at IS NULL AND r.user_id IS NOT NULL
            -- a payer who comes back is accepted later than the request; no job is under way for a month
-           AND r.requested_at >= :since - interval '1 month' AND accept.at >= :since AND accept.units > 0
+           AND r.requested_at >= :since - interval '1 month' AND accept.at >= :since
+           AND least(accept.units, greatest(a.units, billed.before)) > 0
     ), events AS (
-        SELECT user_id, accepted_at AS at, quota_amount AS amount FROM usage_events
-         WHERE user_id IS NOT NULL AND event_type = 'analysis' AND accepted_at >= :since
+        SELECT user_id, event_type::text AS service, accepted_at AS at, quota_amount AS amount FROM usage_events
+         WHERE user_id IS NOT NULL AND accepted_at >= :since
            AND forgotten_at IS NULL  -- its job has left its payer's history, and so the other side
     ), expected AS (
-        SELECT x.user_id, period.start, count(*) AS jobs, sum(x.units) AS units
-          FROM jobs x JOIN users u ON u.id = x.user_id {_PERIOD} GROUP BY 1, 2
+        SELECT x.user_id, x.service, period.start, count(*) AS jobs, sum(x.units) AS units
+          FROM jobs x JOIN users u ON u.id = x.user_id {_PERIOD} GROUP BY 1, 2, 3
     ), billed AS (
-        SELECT x.user_id, period.start, count(*) AS events, sum(x.amount) AS amount
-          FROM events x JOIN users u ON u.id = x.user_id {_PERIOD} GROUP BY 1, 2
+        SELECT x.user_id, x.service, period.start, count(*) AS events, sum(x.amount) AS amount
+          FROM events x JOIN users u ON u.id = x.user_id {_PERIOD} GROUP BY 1, 2, 3
     )
-    SELECT user_id, start AS period, coalesce(jobs, 0) AS jobs, coalesce(units, 0) AS units,
+    SELECT user_id, service, start AS period, coalesce(jobs, 0) AS jobs, coalesce(units, 0) AS units,
            coalesce(events, 0) AS events, coalesce(amount, 0) AS amount
-      FROM expected FULL JOIN billed USING (user_id, start)"""
+      FROM expected FULL JOIN billed USING (user_id, service, start)"""
 _COUNT = text(f"""
     WITH sides AS MATERIALIZED ({_SIDES}), different AS (
-        SELECT * FROM sides WHERE (jobs, units) <> (events, amount) ORDER BY user_id, period LIMIT :most)
+        SELECT * FROM sides WHERE (jobs, units) <> (events, amount) ORDER BY user_id, service, period LIMIT :most)
     SELECT coalesce(sum(jobs), 0) AS jobs, coalesce(sum(events), 0) AS events,
            (SELECT coalesce(jsonb_agg(to_jsonb(different)), '[]') FROM different) AS differences FROM sides""")
 _ADD = text("""
@@ -68,8 +71,8 @@ _NEWEST = text("""
 def count(tx: Tx, *, since: datetime) -> Row[Any]:
     """Both sides of what was accepted since then, in one statement.
 
-    row: jobs (completed and billable), events (billed), differences (JSON, up to 1000 of user_id, period, jobs, units,
-    events, amount, where jobs are not events or units not the amount).
+    row: jobs (completed and billable), events (billed), differences (JSON, up to 1000 of user_id, service, period,
+    jobs, units, events, amount, where jobs are not events or units not the amount).
     """
     return tx.run(_COUNT, since=since, most=MOST_DIFFERENCES).one()
 

@@ -10,6 +10,7 @@ from uuid import UUID
 from sqlalchemy import Row, text
 
 from app.domain.plans import Tier
+from app.domain.queues import Service
 from app.store.codebases import Codebase
 from app.store.unit_of_work import Tx
 
@@ -19,7 +20,7 @@ class Request:
     """Somebody asked for a job.
 
     role: payer (the job was accepted for it), joined, cached, or left (had joined); user_id, tier: None for the
-    schedule; retention_days: of the plan at that time, None = for ever.
+    schedule; retention_days: of the plan at that time, None = for ever; service: whose job it is.
     """
 
     job_id: UUID
@@ -34,6 +35,7 @@ class Request:
     requested_at: datetime
     retention_days: int | None
     cancelled_at: datetime | None = None
+    service: Service = Service.ANALYSIS
 
     @property
     def codebase_id(self) -> UUID:
@@ -43,17 +45,17 @@ class Request:
 
 _WRITTEN = (
     "job_id", "user_id", "role", "codebase_id", "commit_sha", "ref", "trigger", "queue", "requested_at",
-    "retention_days",
+    "retention_days", "service",
 )  # fmt: skip
 _ADD = text("""
     INSERT INTO analysis_requests (job_id, user_id, role, codebase_id, commit_sha, ref, trigger, queue, tier,
-                                   requested_at, retention_days)
+                                   requested_at, retention_days, service)
     VALUES (:job_id, :user_id, :role, :codebase_id, :commit_sha, :ref, :trigger, :queue, CAST(:tier AS plan_tier),
-            :requested_at, :retention_days)
+            :requested_at, :retention_days, :service)
     ON CONFLICT (job_id, user_id) DO UPDATE SET role = excluded.role WHERE analysis_requests.role = 'left'""")
 _COLUMNS = """
     r.job_id, r.user_id, r.role, r.codebase_id, r.commit_sha, r.ref, r.trigger, r.queue, r.tier, r.requested_at,
-    r.cancelled_at, c.host, c.owner, c.name, c.is_private
+    r.cancelled_at, r.service, c.host, c.owner, c.name, c.is_private
 """
 _ACCEPTED = text(f"""
     SELECT {_COLUMNS} FROM analysis_requests r JOIN codebases c ON c.id = r.codebase_id

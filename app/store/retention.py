@@ -23,7 +23,7 @@ _EXPIRE = text(f"""
         SELECT r.id, r.role, r.job_id FROM analysis_requests r
          WHERE r.id > :after AND r.id <= :upto AND r.user_id IS NOT NULL
            AND r.requested_at + make_interval(days => r.retention_days) <= :now AND NOT {_IN_FLIGHT}
-           AND NOT EXISTS (SELECT FROM analyses a WHERE a.id = r.job_id AND a.status = 'running')
+           AND NOT EXISTS (SELECT FROM job_records a WHERE a.id = r.job_id AND a.status = 'running')
            FOR UPDATE SKIP LOCKED),
     dropped AS (DELETE FROM analysis_requests r USING expired e WHERE r.id = e.id AND e.role <> 'payer' RETURNING 1),
     left_behind AS (UPDATE analysis_requests r SET user_id = NULL FROM expired e
@@ -42,7 +42,8 @@ _NOBODYS = text("""
     SELECT id FROM analysis_requests WHERE user_id IS NULL AND id > :after ORDER BY user_id DESC, id LIMIT :most""")
 # One that never started is over when it was cancelled; a dead letter's job is not, before the sweep has ended it.
 _JOBS = """
-    SELECT r.job_id, a.id AS record FROM analysis_requests r LEFT JOIN analyses a ON a.id = r.job_id
+    SELECT r.job_id, CASE WHEN r.service = 'analysis' THEN a.id END AS record
+      FROM analysis_requests r LEFT JOIN job_records a ON a.id = r.job_id
      WHERE {chosen} AND r.user_id IS NULL AND r.role = 'payer'
        AND r.requested_at + make_interval(days => coalesce(r.retention_days, :days)) <= :now
        AND coalesce(a.status <> 'running', r.cancelled_at IS NOT NULL) AND NOT {in_flight} AND NOT {had}
@@ -57,6 +58,8 @@ _DROP_JOBS = (
     text("DELETE FROM job_events WHERE job_id = ANY (:ids) AND event <> 'reservation_orphaned'"),
     text("UPDATE usage_events SET forgotten_at = :now WHERE job_id = ANY (:ids) AND forgotten_at IS NULL"),
     text("DELETE FROM analyses WHERE id = ANY (:ids)"),
+    text("DELETE FROM spec_documents WHERE id = ANY (:ids)"),
+    text("DELETE FROM spec_requests WHERE job_id = ANY (:ids)"),
     text("DELETE FROM analysis_requests WHERE job_id = ANY (:ids)"),
 )
 _UNLISTED = "NOT EXISTS (SELECT FROM analysis_file_lists u WHERE u.file_list_id = t.id)"

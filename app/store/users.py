@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row, text
+from sqlalchemy import Row, RowMapping, text
 
+from app.domain.fairness import step
 from app.domain.periods import Period, period_at
 from app.domain.plans import Plan, Tier
+from app.domain.queues import Service
 from app.domain.waiting import Runs
 from app.store.plans import plan_of
 from app.store.unit_of_work import HOLD_USERS, Tx
@@ -21,8 +23,8 @@ from app.store.unit_of_work import HOLD_USERS, Tx
 class Account:
     """A user with the plan in force.
 
-    anchor_at: where the rolling periods start; run_seconds, run_deviation: moving mean of how long the user's jobs held
-    a slot, and of its error; None before the first; slot_limit: of this user alone, None: the tier's.
+    anchor_at: where the rolling periods start; runs: by service, how long the user's jobs held a slot of late, none
+    before the first; slot_limit: of this user alone, None: the tier's.
     """
 
     user_id: UUID
@@ -31,8 +33,7 @@ class Account:
     is_operator: bool
     plan: Plan
     anchor_at: datetime
-    run_seconds: float | None = None
-    run_deviation: float | None = None
+    runs: Mapping[Service, Runs] = field(default_factory=dict)
     slot_limit: int | None = None
 
     @property
@@ -45,10 +46,10 @@ class Account:
         """Whether it stands for a client address."""
         return self.kind == "anonymous"
 
-    @property
-    def runs(self) -> Runs | None:
-        """How long the user's jobs took of late."""
-        return None if self.run_seconds is None else Runs(self.run_seconds, self.run_deviation or 0)
+    def step(self, service: Service) -> int:
+        """What a job takes of the user's share of the service's queues, in ranks (app/domain/fairness.py)."""
+        runs = self.runs.get(service)
+        return step(self.tier, runs.mean if runs else None)
 
     def period(self, now: datetime) -> Period:
         """The billing period that holds `now`."""
@@ -57,7 +58,7 @@ class Account:
 
 ACCOUNT = """
            u.id AS user_id, u.kind, u.email, u.is_operator, coalesce(s.anchor_at, u.created_at) AS anchor_at,
-           u.run_seconds, u.run_deviation, u.slot_limit,
+           u.run_seconds, u.run_deviation, u.spec_run_seconds, u.spec_run_deviation, u.slot_limit,
            p.tier, p.concurrent_jobs, p.analyses_per_period, p.spec_units_per_period, p.retention_days"""
 # No active subscription: the free plan, periods from the account's birth (docs/adr/0003).
 WITH_PLAN = """
@@ -90,7 +91,15 @@ _ALL_WAITING = text("""
     SELECT DISTINCT u.id FROM users u
       JOIN (SELECT name FROM kombu_group UNION SELECT user_id FROM kombu_message WHERE delay_reason = 'snooze') held
         ON held.name = u.id::text ORDER BY u.id""")
-_RAN = text("UPDATE users SET run_seconds = :mean, run_deviation = :deviation WHERE id = :user_id")
+#: Where the moving mean of a service is kept, and that of its error.
+_RUNS = {
+    Service.ANALYSIS: ("run_seconds", "run_deviation"),
+    Service.SPECVIEW: ("spec_run_seconds", "spec_run_deviation"),
+}
+_RAN = {
+    service: text(f"UPDATE users SET {mean} = :mean, {deviation} = :deviation WHERE id = :user_id")
+    for service, (mean, deviation) in _RUNS.items()
+}
 
 
 def find(tx: Tx, user_id: UUID) -> Account | None:
@@ -164,11 +173,11 @@ def all_waiting(tx: Tx) -> list[UUID]:
     return list(tx.run(_ALL_WAITING).scalars())
 
 
-def ran(tx: Tx, account: Account, seconds: float) -> Account:
+def ran(tx: Tx, account: Account, service: Service, seconds: float) -> Account:
     """Take a run into the user's moving mean; the account with it.  The caller holds the users row."""
-    runs = Runs.following(account.runs, seconds)
-    tx.write(_RAN, user_id=account.user_id, mean=runs.mean, deviation=runs.deviation)
-    return replace(account, run_seconds=runs.mean, run_deviation=runs.deviation)
+    runs = Runs.following(account.runs.get(service), seconds)
+    tx.write(_RAN[service], user_id=account.user_id, mean=runs.mean, deviation=runs.deviation)
+    return replace(account, runs={**account.runs, service: runs})
 
 
 def account_of(row: Row[Any]) -> Account:
@@ -180,7 +189,12 @@ def account_of(row: Row[Any]) -> Account:
         row.is_operator,
         plan_of(row._mapping),  # noqa: SLF001 - SQLAlchemy's name for it is public
         row.anchor_at,
-        row.run_seconds,
-        row.run_deviation,
+        _runs_of(row._mapping),  # noqa: SLF001
         row.slot_limit,
     )
+
+
+def _runs_of(row: RowMapping) -> dict[Service, Runs]:
+    # the look of an analysis' accept has no column of the other service
+    found = ((service, row.get(mean), row.get(deviation)) for service, (mean, deviation) in _RUNS.items())
+    return {service: Runs(mean, deviation or 0) for service, mean, deviation in found if mean is not None}

@@ -59,6 +59,7 @@ class Job(Shape):
     """A request to analyse one commit, and what became of it."""
 
     id: UUID
+    service: Literal["analysis", "specview"]
     status: Literal["queued", "waiting", "running", "retrying", "completed", "failed", "cancelled"]
     repository: RepositoryShape
     commit: str
@@ -77,7 +78,7 @@ class Job(Shape):
     progress: ProgressShape | None
     error: ErrorShape | None
     billed: bool
-    parser_version: str | None
+    parser_version: str | None = None
     summary: dict[str, Any] | None
     links: dict[str, str]
 

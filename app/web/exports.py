@@ -22,6 +22,7 @@ from app.store.users import Account
 from app.web import auth
 from app.web.context import wired
 from app.web.lanes import Lane
+from app.web.markdown import quoted
 from app.web.reads import EXPORT_PATIENCE, LIGHT, PER_UNIT, reads
 from app.web.schemas import TestsQuery
 from app.web.text import visible
@@ -32,7 +33,6 @@ Rows = Iterator[Row]
 COLUMNS = ("file", "line", "suites", "name", "framework", "status", "kind", "dynamic", "cases", "conditional")
 # a spreadsheet takes a cell that starts so for a formula (the full-width ones after its own normalisation)
 _FORMULA = re.compile(r"^\s*[=+\-@\t\r\n＝＋－＠]")  # noqa: RUF001
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~&])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +110,9 @@ def as_ndjson(rows: Rows) -> Iterator[str]:
 def as_markdown(rows: Rows) -> Iterator[str]:
     """A heading per file, a line per test."""
     for file, tests in groupby(rows, lambda row: row["file"]):
-        yield f"## {_quoted(file)}\n\n"
+        yield f"## {quoted(file)}\n\n"
         for test in tests:
-            path = " › ".join(_quoted(part) for part in (*test["suites"], test["name"]))  # noqa: RUF001
+            path = " › ".join(quoted(part) for part in (*test["suites"], test["name"]))  # noqa: RUF001
             yield f"- {path} ({test['status']}, line {test['line']})\n"
         yield "\n"
 
@@ -152,10 +152,6 @@ def _cell(value: object) -> str:
         return "" if value is None else str(value).lower()
     text = visible(" > ".join(map(str, value)) if isinstance(value, list) else str(value))
     return f"'{text}" if _FORMULA.match(text) else text
-
-
-def _quoted(text: str) -> str:
-    return _MARKDOWN.sub(r"\\\1", visible(text))
 
 
 def _attribute(text: str) -> str:

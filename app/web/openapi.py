@@ -49,7 +49,7 @@ def init(app: APIFlask) -> None:
         "AUTO_404_RESPONSE": False,
         "DESCRIPTION": "Lists the tests of Git repositories without running them. See /docs/api.",
         "SECURITY_SCHEMES": {"token": {"type": "http", "scheme": "bearer", "description": "fl_…"}},
-        "TAGS": ["Analyses", "Results", "Repositories", "Quota", "Account", "Operator"],
+        "TAGS": ["Analyses", "Results", "Specifications", "Repositories", "Quota", "Account", "Operator"],
     }
     app.spec_processor(_finish)
 
@@ -92,7 +92,7 @@ def _complete(operation: dict[str, Any]) -> None:
         refusals |= WITH_BODY
     if operation["operationId"].startswith("submit"):
         refusals |= SUBMIT
-    if operation["operationId"] == "submitAnalysis":
+    if operation["operationId"] in ("submitAnalysis", "submitSpecification"):
         parameters.append(KEY_PARAMETER)
     _refuse(operation["responses"], refusals)
 

@@ -75,9 +75,15 @@ def count_reads() -> None:
 def heavy(*job_ids: UUID) -> Iterator[None]:
     """Read results of any size: large ones cost more, and few are read at once.
 
-    Raises: NotFound for what the caller may not see; TooManyRequests, Busy.
+    Raises: NotFound for what the caller may not see; as `large`.
     """
-    tests = sum(results.size(wired().uow, job_id, auth.viewer()) for job_id in job_ids)
+    with large(sum(results.size(wired().uow, job_id, auth.viewer()) for job_id in job_ids)):
+        yield
+
+
+@contextmanager
+def large(tests: int) -> Iterator[None]:
+    """Read so many tests or behaviours.  Raises: TooManyRequests, Busy."""
     if tests <= LIGHT:
         yield
         return

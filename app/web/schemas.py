@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from typing import Annotated, Literal
+from uuid import UUID
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from app.domain.plans import EventType
+from app.domain.specification import Mode
 from app.services.limits import MOST_SLOTS
 from app.store.results import TestFilter
 
@@ -61,6 +63,31 @@ class SubmitBatch(Body):
 
     items: Annotated[list[SubmitAnalysis], Field(min_length=1, max_length=MOST_ITEMS)]
     atomic: Annotated[bool, Field(description="All or none")] = False
+
+
+class SubmitSpecification(Body):
+    """A specification to be written."""
+
+    # JSON has neither ids nor enumerations, so these are read from text although the model is strict
+    analysis_id: Annotated[UUID, Field(strict=False, description="A completed analysis that you may see")]
+    language: Annotated[str, Field(max_length=20, pattern=_PLAIN, description="ISO 639-1", examples=["en", "ko"])] = (
+        "en"
+    )
+    mode: Annotated[
+        Mode,
+        Field(
+            strict=False,
+            description="initial: the newest document if there is one; regenerate_cached: a new version from words that"
+            " are kept; regenerate_fresh: from new ones",
+        ),
+    ] = Mode.INITIAL
+    dry_run: Annotated[bool, Field(description="Say what it would cost, and do nothing")] = False
+
+
+class SpecificationsQuery(Query):
+    """Which specifications are listed."""
+
+    analysis_id: UUID | None = None
 
 
 class QuotaQuestion(Body):
@@ -207,6 +234,22 @@ class ChangesQuery(Query):
     """What to show of a comparison.  q: part of a path, suite or name, without case."""
 
     group: Literal["added", "removed", "moved", "renamed", "status_changed"] | None = None
+    q: Plain = ""
+    page: Number = 1
+
+
+class SpecificationQuery(Query):
+    """What to show of a specification.  q: part of a heading, sentence, file, suite or test, without case."""
+
+    status: Plain | None = None
+    q: Plain = ""
+    page: Number = 1
+
+
+class SpecificationChangesQuery(Query):
+    """What to show of a comparison of specifications.  q: as of SpecificationQuery."""
+
+    group: Literal["added", "removed", "reworded", "moved", "status_changed"] | None = None
     q: Plain = ""
     page: Number = 1
 

@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from apiflask import APIFlask
 from flask import url_for
@@ -15,6 +14,7 @@ from markupsafe import Markup
 
 from app.web import charts
 from app.web.context import utc_now
+from app.web.line_links import line_link
 from app.web.text import visible
 
 #: What a person reads for each state, and what each running phase is doing.
@@ -27,7 +27,10 @@ STATES = {
     "failed": "Failed",
     "cancelled": "Cancelled",
 }
-PHASES = {"fetching": "Fetching the repository", "parsing": "Reading test files", "saving": "Saving the result"}
+PHASES = {
+    "fetching": "Fetching the repository", "parsing": "Reading test files", "saving": "Saving the result",
+    "placing": "Grouping the tests", "phrasing": "Writing sentences", "summarising": "Writing the summary",
+}  # fmt: skip
 #: Codes whose cause is the repository or the request; all others are ours.
 THEIRS = frozenset({
     "repository_not_found", "repository_empty", "repository_too_large", "repository_too_complex", "repository_damaged",
@@ -47,13 +50,9 @@ SKIPPED = {
 GROUPS = {
     "added": "Added", "removed": "Removed", "moved": "Moved", "renamed": "Renamed", "status_changed": "Other status",
 }  # fmt: skip
-
-_LINES = {
-    "github.com": "https://github.com/{repository}/blob/{commit}/{path}#L{line}",
-    "gitlab.com": "https://gitlab.com/{repository}/-/blob/{commit}/{path}#L{line}",
-    "bitbucket.org": "https://bitbucket.org/{repository}/src/{commit}/{path}#lines-{line}",
-    "codeberg.org": "https://codeberg.org/{repository}/src/commit/{commit}/{path}#L{line}",
-}
+SPECIFICATION_GROUPS = {
+    "added": "Added", "removed": "Removed", "reworded": "Reworded", "moved": "Moved", "status_changed": "Other status",
+}  # fmt: skip
 
 
 def init(app: APIFlask) -> None:
@@ -66,6 +65,7 @@ def init(app: APIFlask) -> None:
         "STATES": STATES, "PHASES": PHASES, "asset": asset, "line_url": line_url, "is_theirs": THEIRS.__contains__,
         "bars": charts.bars, "directories": charts.directories, "meter": charts.meter, "shares": charts.shares,
         "SKIPPED": SKIPPED, "GROUPS": GROUPS, "near": charts.near, "chart_rows": charts.rows,
+        "SPECIFICATION_GROUPS": SPECIFICATION_GROUPS,
     }  # fmt: skip
 
 
@@ -105,11 +105,7 @@ def asset(name: str) -> str:
 def line_url(job: dict[str, Any], path: str, line: int) -> str | None:
     """Where the host shows this line of this commit; None for a host we do not know."""
     where = job["repository"]
-    form = _LINES.get(where["host"])
-    if form is None:
-        return None
-    repository = quote(f"{where['owner']}/{where['name']}")
-    return form.format(repository=repository, commit=job["commit"], path=quote(path), line=line)
+    return line_link(where["host"], f"{where['owner']}/{where['name']}", job["commit"], path, line)
 
 
 @cache

@@ -14,6 +14,7 @@ from app.services.policy import Policy
 from app.settings import Settings, load
 from app.store.connections import make_engine
 from app.store.unit_of_work import UnitOfWork
+from tasks.generators import languages_of, name_of
 from tasks.inventory.version import PARSER_VERSION
 from tasks.publish import publisher
 from tasks.sources import resolve_commit
@@ -55,7 +56,7 @@ def wire(settings: Settings | None = None) -> Wired:
     return Wired(
         settings,
         UnitOfWork(engine, publisher(celery)),
-        Policy.of(settings, PARSER_VERSION),
+        Policy.of(settings, PARSER_VERSION, name_of(settings), languages_of(settings)),
         resolve,
         secret_key(settings),
     )

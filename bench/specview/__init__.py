@@ -1,1 +1,1 @@
-"""What the built-in generator writes, as a sample to judge, and how fast."""
+"""What specifications take, and a sample of what the built-in generator writes, to be judged."""

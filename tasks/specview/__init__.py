@@ -1,1 +1,1 @@
-"""Specifications: what turns the tests of an analysis into a document that people read (docs/adr/0047)."""
+"""SpecView: from the tests of an analysis to a specification that people read (docs/adr/0047)."""

@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from app.domain.specification import Place, Specification, Subject
+from app.domain.specification import BUILT_IN, LANGUAGES, Place, Specification, Subject
 from app.services.generator import Generator, Part, Phrased, Placed
 from tasks.specview import english, korean, places, summaries
 from tasks.specview.titles import title_of
 
 _SENTENCES = {"en": english.sentence, "ko": korean.sentence}
-#: languages that it writes, by the name each has in English
-LANGUAGES = {"en": "English", "ko": "Korean"}
 
 
 @dataclass(frozen=True, slots=True)
 class BuiltIn:
     """A Generator that needs nothing but the names.  It keeps no state, so threads may share it."""
 
-    name: str = "built-in 1"
+    name: str = BUILT_IN
 
     def place(self, subjects: Sequence[Subject], known: Sequence[Place], language: str) -> Iterator[Placed]:
         """Group tests by their paths and suites, each by its own alone; see `places`."""
@@ -33,10 +31,10 @@ class BuiltIn:
         for part in parts:
             yield Phrased([(subject, say(title_of(subject))) for subject in part.subjects])
 
-    def summarise(self, specification: Specification) -> str:
+    def summarise(self, specification: Specification) -> Iterator[str]:
         """Name the largest domains."""
         _check(specification.language)
-        return summaries.summary(specification)
+        yield summaries.summary(specification)
 
 
 def built_in() -> Generator:

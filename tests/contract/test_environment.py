@@ -33,13 +33,17 @@ CONTRACT = [
     "LEASE_SECONDS",
     "HEARTBEAT_SECONDS",
     "ANALYSIS_TIME_LIMIT",
+    "SPEC_TIME_LIMIT",
+    "LLM_BASE_URL",
+    "LLM_API_KEY",
+    "LLM_MODEL",
     "WEB_CONCURRENCY",
     "LOG_FORMAT",
     "FAIRLANE_URL",
     "FAIRLANE_TOKEN",
 ]
-#: come with private repositories and with generated specifications
-LATER = ["SPEC_TIME_LIMIT", "ENCRYPTION_KEY", "ENCRYPTION_KEYS", "LLM_BASE_URL", "LLM_API_KEY", "LLM_MODEL"]
+#: come with private repositories
+LATER = ["ENCRYPTION_KEY", "ENCRYPTION_KEYS"]
 
 
 @pytest.mark.parametrize("name", CONTRACT)

@@ -16,11 +16,13 @@ from tests.conftest import _run_sql, raw_connection
 KEPT = {"alembic_version", "kombu_queue", "subscription_plans", "schema_support"}
 #: what refers to others first
 EMPTIED = (
+    "spec_shares", "spec_words", "spec_features", "spec_documents", "spec_requests",
     "analysis_file_lists", "file_list_entries", "file_lists", "analyses", "file_inventories", "blob_facts",
     "analysis_requests", "codebases",
     "quota_reservations", "usage_events", "idempotency_keys", "execution_slots", "job_events", "schedule_runs",
     "kombu_message", "kombu_group", "kombu_node", "kombu_dead_letter", "kombu_broadcast", "api_tokens", "sessions",
     "sign_in_links", "audit_log", "rate_buckets", "reconciliations", "host_clocks",
+    "model_days", "model_circuits",
     "user_subscriptions", "users",
 )  # fmt: skip
 # TRUNCATE makes a new file for each table and index: 120 ms, where deleting a few rows takes 5

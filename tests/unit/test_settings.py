@@ -111,6 +111,33 @@ def test_a_lease_must_outlive_three_heartbeats() -> None:
     assert load({"LEASE_SECONDS": "9", "HEARTBEAT_SECONDS": "3"}).lease_seconds == 9
 
 
+def test_a_model_needs_its_address_and_its_name_and_no_key() -> None:
+    assert "LLM_API_KEY: allowed only with LLM_BASE_URL" in refusal(LLM_API_KEY="sk-secret")
+    assert "sk-secret" not in refusal(LLM_API_KEY="sk-secret")
+    assert "LLM_MODEL: allowed only with LLM_BASE_URL" in refusal(LLM_MODEL="small")
+    assert "allowed only with LLM_MODEL" in refusal(LLM_BASE_URL="https://models.example.org/v1")
+    local = load({"LLM_BASE_URL": "http://127.0.0.1:11434/v1/", "LLM_MODEL": "small"})
+    assert (local.llm_base_url, local.llm_api_key) == ("http://127.0.0.1:11434/v1", None)
+
+
+def test_a_models_key_is_a_secret_and_may_be_in_a_file(tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("sk-secret-of-the-model\n")
+    settings = load({"LLM_BASE_URL": "https://x.org", "LLM_MODEL": "m", "LLM_API_KEY_FILE": str(tmp_path / "key")})
+    assert secrets(settings)["LLM_API_KEY"] == "sk-secret-of-the-model"
+    assert "sk-secret" not in repr(settings)
+
+
+@pytest.mark.parametrize("key", ["sk with spaces", "sk-line\nbreak", "schlüssel-äöü", "sk\x00"])
+def test_a_models_key_that_is_no_header_is_refused_without_being_shown(key: str) -> None:
+    told = refusal(LLM_BASE_URL="https://x.org", LLM_MODEL="m", LLM_API_KEY=key)
+    assert "visible ASCII" in told and key not in told
+
+
+def test_a_cap_on_cost_needs_prices() -> None:
+    assert "LLM_INPUT_PRICE" in refusal(LLM_COST_PER_DAY="5", LLM_INPUT_PRICE="0.1")
+    assert load({"LLM_COST_PER_DAY": "5", "LLM_INPUT_PRICE": "0.1", "LLM_OUTPUT_PRICE": "0.4"}).llm_cost_per_day == 5
+
+
 def test_an_empty_variable_is_one_that_is_not_set() -> None:
     assert load({"DEFAULT_TIER": "", "RESERVATION_TTL": ""}) == load({})
 
@@ -147,7 +174,7 @@ def test_every_setting_may_come_from_a_file(field: str, tmp_path: Path) -> None:
         "default_tier": "pro", "log_format": "json", "quota_mode": "off", "fairness_mode": "shadow", "sandbox": "off",
         "secret_key": "s" * 16, "local_repos_root": str(tmp_path), "allowed_git_hosts": "git.example.org",
         **dict.fromkeys(("database_url", "database_owner_url", "database_direct_url"), "postgresql://ann:x@h:1/d"),
-        **dict.fromkeys(("public_url", "fairlane_url"), "https://fairlane.example.org"),
+        **dict.fromkeys(("public_url", "fairlane_url", "llm_base_url"), "https://fairlane.example.org"),
     }  # fmt: skip
     kind = str(Settings.model_fields[field].annotation)
     given_value = values.get(field) or (
@@ -157,6 +184,9 @@ def test_every_setting_may_come_from_a_file(field: str, tmp_path: Path) -> None:
     file.write_text(f"{given_value}\n", encoding="utf-8")
     environ = {"LEASE_SECONDS": "60"} if field != "lease_seconds" else {}
     environ |= {"DATABASE_URL": "postgresql://h/d"} if field == "database_owner_url" else {}
+    environ |= {"LLM_BASE_URL": "https://x.org", "LLM_MODEL": "m"} if "llm_" in field else {}
+    environ |= {"LLM_INPUT_PRICE": "1", "LLM_OUTPUT_PRICE": "2"} if field == "llm_cost_per_day" else {}
+    environ.pop(field.upper(), None)
     by_name = load(environ | {field.upper(): given_value})
     by_file = load(environ | {f"{field.upper()}_FILE": str(file)})
     assert getattr(by_file, field) == getattr(by_name, field)
@@ -234,7 +264,9 @@ def test_an_address_may_be_written_in_any_way_that_postgresql_knows(url: str) ->
         ("ALLOWED_GIT_HOSTS", "github.com/acme"), ("ALLOWED_GIT_HOSTS", "git..org"), ("ALLOWED_GIT_HOSTS", "-x.org"),
         ("LEASE_SECONDS", "nan"), ("HEARTBEAT_SECONDS", "nan"), ("HEARTBEAT_SECONDS", "inf"),
         ("FAIRNESS_SNOOZE_DURATION", "nan"), ("FAIRNESS_SNOOZE_DURATION", "365d"), ("FAIRNESS_SNOOZE_JITTER", "2d"),
-        ("RESERVATION_TTL", "1000d"), ("ANALYSIS_TIME_LIMIT", "25h"), ("GIT_TIMEOUT", "0"), ("GIT_TIMEOUT", "300d"),
+        ("RESERVATION_TTL", "1000d"), ("ANALYSIS_TIME_LIMIT", "25h"), ("SPEC_TIME_LIMIT", "0"), ("LLM_PARALLEL", "0"), ("LLM_TIMEOUT", "2h"),
+        ("LLM_TOKENS_PER_DAY", "0"), ("LLM_COST_PER_DAY", "nan"), ("LLM_INPUT_PRICE", "-1"), ("LLM_BASE_URL", "ftp://x"),
+        ("GIT_TIMEOUT", "0"), ("GIT_TIMEOUT", "300d"),
         ("RATE_LIMIT_PER_MINUTE", "9" * 12), ("WEB_CONCURRENCY", "10000"), ("QUEUE_LENDING", "sometimes"),
         ("LOCAL_REPOS_ROOT", "/nowhere/at/all"), ("LOCAL_REPOS_ROOT", __file__), ("FAIRLANE_HOME", __file__),
         ("FAIRLANE_HOME", f"{__file__}/below"),
@@ -268,7 +300,7 @@ def test_an_owner_without_an_application_is_refused() -> None:
         ("ANALYSER_QUEUE_DEFAULT_WORKERS", "ANALYZER_QUEUE_DEFAULT_WORKERS"), ("DATABASE_URI", "DATABASE_URL"),
         ("SPECGEN_QUEUE_PRIORITY_WORKER", "SPECGEN_QUEUE_PRIORITY_WORKERS"), ("QUOTA_MODUS", "QUOTA_MODE"),
         ("FAIRLANE_HOMEE", "FAIRLANE_HOME"), ("LOCAL_REPO_ROOT", "LOCAL_REPOS_ROOT"), ("SECRETKEY", "SECRET_KEY"),
-        ("ALLOW_ANONYMUS", "ALLOW_ANONYMOUS"), ("SECRET_KEYS_FILE", "SECRET_KEY"), ("LLM_API_KEY", None),
+        ("ALLOW_ANONYMUS", "ALLOW_ANONYMOUS"), ("SECRET_KEYS_FILE", "SECRET_KEY"), ("LLM_APIKEY", "LLM_API_KEY"),
         ("FAIRNESS_UNKNOWN", None), ("DATABASE_HOST", None),
     ],
 )  # fmt: skip

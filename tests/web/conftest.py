@@ -24,7 +24,7 @@ from app.domain.plans import Tier
 from app.domain.queues import Service
 from app.domain.repositories import Repository
 from app.errors import CommitNotFound, GitHostUnreachable, RepositoryNotFound
-from app.services import accounts, fail, finish, start
+from app.services import accounts, fail, finish, specify, start
 from app.services.policy import Policy
 from app.settings import Settings
 from app.store.connections import make_engine
@@ -33,9 +33,10 @@ from app.store.unit_of_work import UnitOfWork
 from app.web import create_app
 from app.web.wiring import Wired
 from tasks.publish import publisher
+from tests.services.writing import Scribe
 
 EMPTY = """
-    TRUNCATE users, codebases, kombu_group, kombu_message, kombu_dead_letter, job_events, usage_events, analyses,
+    TRUNCATE users, codebases, spec_requests, kombu_group, kombu_message, kombu_dead_letter, job_events, usage_events, analyses,
              analysis_requests, file_inventories, file_lists, blob_facts, rate_buckets, reconciliations, audit_log CASCADE;
     UPDATE subscription_plans SET analyses_per_period = 50 WHERE tier = 'free';
     UPDATE kombu_queue SET paused_at = NULL"""
@@ -84,7 +85,7 @@ class Web:
         body = {"repository": f"acme/{name}", **members}
         return self.client.post("/api/v1/analyses", json=body, headers=headers)
 
-    def started(self, job_id: str) -> Delivery:
+    def started(self, job_id: str, service: Service = Service.ANALYSIS) -> Delivery:
         """Lease the job's message as a worker would, and start."""
         token = uuid4()
         with self.uow.begin() as tx:
@@ -93,9 +94,7 @@ class Web:
                         WHERE task_id = :id RETURNING user_id"""
             user_id = tx.run(text(lease), token=token, id=job_id).scalar_one()
         delivery = Delivery(UUID(job_id), token)
-        outcome = start.start(
-            self.uow, delivery, Service.ANALYSIS, UUID(user_id), POLICY, snooze=_snooze, roll=0.0, now=_now()
-        )
+        outcome = start.start(self.uow, delivery, service, UUID(user_id), POLICY, snooze=_snooze, roll=0.0, now=_now())
         assert outcome in (Outcome.STARTED, Outcome.SNOOZED)
         return delivery
 
@@ -104,6 +103,14 @@ class Web:
         delivery, files = self.started(job_id), inventory() if files is None else files
         listing = finish.save(self.uow, files, POLICY)
         done = finish.finish(self.uow, delivery, self._owner(job_id), listing, summary(files), now=_now())
+        assert done is Outcome.COMPLETED
+
+    def written(self, job_id: str) -> None:
+        """Write a specification to its end."""
+        delivery = self.started(job_id, Service.SPECVIEW)
+        done = specify.specify(
+            self.uow, delivery, self._owner(job_id), Scribe(), POLICY, checkpoint=lambda *_: None, now=_now()
+        )
         assert done is Outcome.COMPLETED
 
     def failed(

@@ -14,6 +14,7 @@ from app.web.api.events import LIVE
 from tests.web.browser import chromium, layout, served, violations
 from tests.web.conftest import Web
 from tests.web.scenes import SCENES, running
+from tests.web.specification_scenes import SPECIFICATION_SCENES
 
 HEIGHT = 900
 DESKTOP = 1280
@@ -22,6 +23,7 @@ WIDTHS = (897, 641, 320)
 #: A folder for pictures of every page, for somebody to look at, who also sees a usual phone.
 PICTURES = os.environ.get("PICTURES")
 SHOWN = (DESKTOP, *WIDTHS[:2], 390, 320)
+ALL_SCENES = SCENES | SPECIFICATION_SCENES
 #: Pages that only lead on.
 LEADING_ON = {"pages.show_problem"}
 
@@ -50,9 +52,9 @@ def opened(tab: Page, web: Web, path: str) -> Iterator[Page]:
         tab.goto("about:blank")
 
 
-@pytest.mark.parametrize("name", SCENES)
+@pytest.mark.parametrize("name", ALL_SCENES)
 def test_a_page_has_no_violation_and_fits_every_screen(name: str, tab: Page, make_web: Callable[..., Web]) -> None:
-    scene = SCENES[name]
+    scene = ALL_SCENES[name]
     web = make_web(**scene.settings)
     with opened(tab, web, scene.build(web)) as page:
         if scene.act:

@@ -17,7 +17,7 @@ END = Invariant(
                    SELECT count(*) FROM analysis_requests o
                     WHERE o.job_id = r.job_id AND o.cancelled_at IS NULL AND o.role <> 'left') = 0) AS ended
           FROM analysis_requests r
-          LEFT JOIN analyses a ON a.id = r.job_id
+          LEFT JOIN job_records a ON a.id = r.job_id
           LEFT JOIN kombu_message m ON {job_of("m")} = r.job_id
           LEFT JOIN (SELECT {job_of("l")} AS job_id, max(l.id) AS id FROM kombu_dead_letter l GROUP BY 1) d
             ON d.job_id = r.job_id
@@ -33,14 +33,15 @@ END = Invariant(
     UNION ALL
     SELECT t.job_id, coalesce(a.status::text, 'no record'), t.event, NULL,
            CASE WHEN t.ends > 1 THEN 'ended twice' ELSE 'told otherwise' END
-      FROM told t LEFT JOIN analyses a ON a.id = t.job_id
+      FROM told t LEFT JOIN job_records a ON a.id = t.job_id
      WHERE t.ends > 1 OR t.event <> a.status::text""",
 )
 
 RESULT = Invariant(
     "I7",
     "one whole result per commit and parser version",
-    "A commit is completed once by each parser version, with all of its tests; of one that is not, none are seen.",
+    "A commit is completed once by each parser version, with all of its tests; of one that is not, none are seen.  A"
+    " specification has all of its behaviours.",
     """
     SELECT NULL AS id, codebase_id, commit_sha, parser_version, count(*) AS completed, NULL AS said, NULL AS found
       FROM analyses WHERE status = 'completed' AND (CAST(:since AS timestamptz) IS NULL OR completed_at >= :since)
@@ -53,5 +54,12 @@ RESULT = Invariant(
                   GROUP BY f.analysis_id) f ON f.analysis_id = a.id
      WHERE (CAST(:since AS timestamptz) IS NULL OR coalesce(a.completed_at, a.started_at) >= :since)
        AND CASE WHEN a.status = 'completed' THEN a.total_tests <> coalesce(f.tests, 0)
-                ELSE f.analysis_id IS NOT NULL END""",
+                ELSE f.analysis_id IS NOT NULL END
+    UNION ALL
+    SELECT d.id, d.codebase_id, d.commit_sha, d.generator, d.version, CAST(d.summary->>'behaviours' AS bigint), f.total
+      FROM spec_documents d
+     CROSS JOIN LATERAL (SELECT coalesce(sum(total), 0) AS total FROM spec_features
+                          WHERE document_id = d.id AND draft = d.draft) f
+     WHERE d.status = 'completed' AND (CAST(:since AS timestamptz) IS NULL OR d.completed_at >= :since)
+       AND f.total <> CAST(d.summary->>'behaviours' AS bigint)""",
 )

@@ -18,9 +18,9 @@ LIMIT = Invariant(
     "Used, reserved and requested units were within the limit at every accept, and no accept overlooked another one.",
     f"""
     WITH came_back AS ({_CAME_BACK}), accepts AS (
-        SELECT e.id, e.job_id, r.user_id, q.mode, q.units, q.used + q.reserved AS seen, q."limit", q.period,
+        SELECT e.id, e.job_id, r.user_id, r.service, q.mode, q.units, q.used + q.reserved AS seen, q."limit", q.period,
                CASE WHEN e.id >= coalesce(c.id, e.id) AND (u.accepted_at = q.at OR h.accepted_at = q.at)
-                    THEN q.units ELSE 0 END AS standing
+                    THEN coalesce(u.quota_amount, h.reserved_amount) ELSE 0 END AS standing
           FROM job_events e
           JOIN analysis_requests r ON r.job_id = e.job_id AND r.role = 'payer' AND r.user_id IS NOT NULL
          CROSS JOIN LATERAL jsonb_to_record(e.facts->'quota') AS q(
@@ -31,7 +31,7 @@ LIMIT = Invariant(
          WHERE e.event IN ('accepted', 'payer_came_back') AND q.units > 0
            AND (CAST(:since AS timestamptz) IS NULL OR e.at >= :since)
     ), counted AS (
-        SELECT *, coalesce(sum(standing) OVER (PARTITION BY user_id, period COLLATE "C" ORDER BY id
+        SELECT *, coalesce(sum(standing) OVER (PARTITION BY user_id, service, period COLLATE "C" ORDER BY id
                                                ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
           FROM accepts)
     SELECT job_id, user_id, mode, units, seen, before AS there, "limit" FROM counted
@@ -42,18 +42,20 @@ LIMIT = Invariant(
 BILL = Invariant(
     "I3",
     "billed if and only if completed and billable",
-    "A job has one usage event exactly when it completed with a test and its payer stayed, as it was accepted.",
+    "A job has one usage event exactly when it completed with something to pay and its payer stayed, as accepted.",
     f"""
     WITH came_back AS ({_CAME_BACK}), jobs AS (
         SELECT r.job_id, r.user_id, coalesce(a.status::text, 'no record') AS record, u.quota_amount AS billed,
                u.accepted_at AS billed_at,
                CAST(coalesce(c.quota, e.facts->'quota')->>'at' AS timestamptz) AS accepted_at,
                CASE WHEN a.status IS DISTINCT FROM 'completed' OR r.trigger = 'scheduled' OR r.cancelled_at IS NOT NULL
-                         -- a release before this rule billed these, too
-                         OR (a.total_tests = 0 AND u.job_id IS NULL)
-                    THEN 0 ELSE CAST(coalesce(c.quota, e.facts->'quota')->>'units' AS integer) END AS due
+                    THEN 0
+                    ELSE least(CAST(coalesce(c.quota, e.facts->'quota')->>'units' AS integer),
+                               -- a release before the rule of docs/adr/0033 billed an analysis without a test, too
+                               CASE WHEN r.service = 'analysis' AND u.job_id IS NOT NULL THEN 1 ELSE a.units END)
+                     END AS due
           FROM analysis_requests r
-          LEFT JOIN analyses a ON a.id = r.job_id
+          LEFT JOIN job_records a ON a.id = r.job_id
           LEFT JOIN job_events e ON e.job_id = r.job_id AND e.event = 'accepted'
           LEFT JOIN came_back c ON c.job_id = r.job_id
           LEFT JOIN usage_events u ON u.job_id = r.job_id
@@ -62,7 +64,7 @@ BILL = Invariant(
      WHERE (due > 0 AND billed IS NULL AND user_id IS NOT NULL) OR billed <> due OR billed_at <> accepted_at
     UNION ALL
     SELECT u.job_id, u.user_id, 'no job', 0, u.quota_amount, NULL, u.accepted_at FROM usage_events u
-     WHERE u.event_type = 'analysis' AND u.forgotten_at IS NULL
+     WHERE u.forgotten_at IS NULL
        AND (CAST(:since AS timestamptz) IS NULL OR u.accepted_at >= :since)
        AND NOT EXISTS (SELECT FROM analysis_requests r WHERE r.job_id = u.job_id)
        AND NOT EXISTS (SELECT FROM job_events e WHERE e.job_id = u.job_id)""",
@@ -85,14 +87,14 @@ RESERVATION = Invariant(
                 WHEN r.cancelled_at IS NOT NULL THEN 'payer left' ELSE 'amount' END AS why
       FROM quota_reservations q
       LEFT JOIN units u ON u.job_id = q.job_id
-      LEFT JOIN analyses a ON a.id = q.job_id
+      LEFT JOIN job_records a ON a.id = q.job_id
       LEFT JOIN analysis_requests r ON r.job_id = q.job_id AND r.role = 'payer'
      WHERE (u.job_id IS NULL OR a.status <> 'running' OR r.cancelled_at IS NOT NULL OR q.reserved_amount <> u.units)
        AND (CAST(:since AS timestamptz) IS NULL OR q.accepted_at >= :since)
     UNION ALL
     SELECT u.job_id, r.user_id, 0, u.units, 'nothing held' FROM units u
       JOIN analysis_requests r ON r.job_id = u.job_id AND r.role = 'payer'
-      LEFT JOIN analyses a ON a.id = u.job_id
+      LEFT JOIN job_records a ON a.id = u.job_id
      WHERE u.units > 0 AND r.user_id IS NOT NULL AND r.cancelled_at IS NULL
        AND coalesce(a.status, 'running') = 'running'
        AND NOT EXISTS (SELECT FROM quota_reservations q WHERE q.job_id = u.job_id)
@@ -106,6 +108,6 @@ RECONCILED = Invariant(
     """
     SELECT ran_at, d.* FROM (SELECT * FROM reconciliations ORDER BY id DESC LIMIT 1) last
      CROSS JOIN LATERAL jsonb_to_recordset(last.differences) AS d(
-           user_id uuid, period timestamptz, jobs bigint, units bigint, events bigint, amount bigint)
+           user_id uuid, service text, period timestamptz, jobs bigint, units bigint, events bigint, amount bigint)
      WHERE CAST(:since AS timestamptz) IS NULL OR ran_at >= :since""",
 )

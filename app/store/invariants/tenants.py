@@ -53,10 +53,14 @@ SECRETS = Invariant(
         SELECT 'api_tokens' AS place, id::text AS id, token_hash AS hash FROM api_tokens
         UNION ALL SELECT 'sessions', user_id::text, id_hash FROM sessions
         UNION ALL SELECT 'sign_in_links', user_id::text, token_hash FROM sign_in_links
+        UNION ALL SELECT 'spec_shares', document_id::text, secret_hash FROM spec_shares
     ), written AS (
         SELECT 'api_tokens' AS place, id::text AS id, concat_ws(' ', name, prefix) AS words FROM api_tokens
         UNION ALL SELECT 'audit_log', id::text, concat_ws(' ', actor, subject, facts::text) FROM audit_log
         UNION ALL SELECT 'analyses', id::text, error_message FROM analyses
+                   WHERE error_message IS NOT NULL
+                     AND (CAST(:since AS timestamptz) IS NULL OR completed_at >= :since)
+        UNION ALL SELECT 'spec_documents', id::text, error_message FROM spec_documents
                    WHERE error_message IS NOT NULL
                      AND (CAST(:since AS timestamptz) IS NULL OR completed_at >= :since))
     SELECT place, id, octet_length(hash) AS size FROM kept

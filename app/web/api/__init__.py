@@ -13,6 +13,8 @@ from app.web import auth, reads
 
 api = APIBlueprint("api", __name__, url_prefix="/api/v1")
 Answer = tuple[dict[str, Any], int, dict[str, str]]
+#: Writes that say all with their address.
+WITHOUT_BODY = frozenset({"api.share_specification"})
 
 
 api.before_request(auth.identify_program)
@@ -24,6 +26,8 @@ api.before_request(reads.count_reads)
 def _only_objects() -> None:
     """A body of another type is refused before it is read; this also keeps HTML forms of other sites out."""
     if request.method in auth.SAFE_METHODS or request.method == "DELETE":
+        return
+    if request.endpoint in WITHOUT_BODY and not request.content_length and not request.content_type:
         return
     if (request.content_length or request.content_type) and not request.is_json:
         raise UnsupportedMediaType("Send JSON with `Content-Type: application/json`.")
@@ -44,4 +48,4 @@ def _conditional(response: Response) -> Response:
 
 
 # the views register themselves on `api`
-from app.web.api import account, analyses, batch, events, operate, operator, repositories, results  # noqa: E402, F401
+from app.web.api import account, analyses, batch, events, operate, operator, repositories, results, specifications  # noqa: E402, F401

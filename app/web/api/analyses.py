@@ -37,7 +37,7 @@ def submit_analysis(asked: SubmitAnalysis) -> Answer:
         else:
             item = wanted(asked, account)
             answer = submit.submit(services.uow, account.user_id, item, services.policy, key=key)
-    return answer.job, answer.status, _headers(answer)
+    return answer.job, answer.status, accepted_headers(answer)
 
 
 @api.get("/analyses/<uuid:job_id>")
@@ -63,7 +63,8 @@ def cancel_analysis(job_id: UUID) -> tuple[str, int]:
     return "", 204
 
 
-def _headers(answer: submit.Answer) -> dict[str, str]:
+def accepted_headers(answer: submit.Answer) -> dict[str, str]:
+    """Where the job is, when to ask again, and whether the answer was given before."""
     headers = {"Location": answer.job["links"]["self"]}
     if answer.status == ACCEPTED:
         headers["Retry-After"] = str(POLL_SECONDS)

@@ -1,0 +1,86 @@
+"""The gate before a language model: limits and circuit of all processes together (docs/adr/0048)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import uuid4
+
+from app.domain.model_calls import Cap, Entered, Limits, Refused, Tokens, Wait
+from app.store import model_calls, rates
+from app.store.unit_of_work import Tx, UnitOfWork
+
+#: An endpoint that asks us to wait longer is asked again after this time all the same.
+LONGEST_HOLD_SECONDS = 300.0
+
+
+class _NotNow(Exception):  # noqa: N818 - undoes a transaction, and is an answer
+    def __init__(self, answer: Wait | Refused) -> None:
+        super().__init__(type(answer).__name__)
+        self.answer = answer
+
+
+@dataclass(frozen=True, slots=True)
+class ModelGate:
+    """One endpoint's gate.  endpoint: names it among all, by address and model.
+
+    Each call of a method is one short transaction; from any thread.  A process that is killed between enter and the
+    end leaves its estimate counted, and as a probe it is given up after `limits.probe`.
+    """
+
+    uow: UnitOfWork
+    endpoint: str
+    limits: Limits
+
+    def enter(self, estimate: Tokens) -> Entered | Wait | Refused:
+        """Count a call with its estimate, if it may be made now.  Locks: the circuit, the day, the rate bucket."""
+        try:
+            with self.uow.begin() as tx:
+                return self._enter(tx, estimate)
+        except _NotNow as refused:
+            return refused.answer
+
+    def succeeded(self, entered: Entered, used: Tokens) -> None:
+        """The endpoint answered.  Locks: the circuit, if failures are counted there, then the day."""
+        with self.uow.begin() as tx:
+            model_calls.succeeded(tx, self.endpoint, entered.probe)
+            model_calls.settle(tx, entered.day, used - entered.estimate, self.limits)
+
+    def failed(self, entered: Entered, used: Tokens) -> None:
+        """The endpoint did not.  used: what it may have billed nevertheless.  Locks: the circuit, then the day."""
+        with self.uow.begin() as tx:
+            model_calls.failed(tx, self.endpoint, entered.probe, self.limits)
+            model_calls.settle(tx, entered.day, used - entered.estimate, self.limits)
+
+    def held_back(self, entered: Entered, seconds: float) -> None:
+        """The endpoint wants fewer calls: nothing was billed, and no process calls for so long.
+
+        Locks: the circuit, then the day.
+        """
+        with self.uow.begin() as tx:
+            if seconds > 0:
+                model_calls.hold_back(tx, self.endpoint, min(seconds, LONGEST_HOLD_SECONDS))
+            if entered.probe is not None:
+                model_calls.leave(tx, self.endpoint, entered.probe)
+            model_calls.settle(tx, entered.day, Tokens() - entered.estimate, self.limits)
+
+    def abandoned(self, entered: Entered) -> None:
+        """The call was cancelled by us: its estimate stays counted, since it may be billed.  Locks: the circuit."""
+        if entered.probe is not None:
+            with self.uow.begin() as tx:
+                model_calls.leave(tx, self.endpoint, entered.probe)
+
+    def _enter(self, tx: Tx, estimate: Tokens) -> Entered:
+        circuit, now = model_calls.hold(tx, self.endpoint)
+        way = circuit.way(self.limits, now)
+        if isinstance(way, Wait):
+            raise _NotNow(way)
+        token = uuid4() if way else None
+        if token is not None:
+            model_calls.probe(tx, self.endpoint, token, self.limits)
+        day = model_calls.count(tx, estimate, self.limits)
+        if isinstance(day, Cap):
+            raise _NotNow(Refused(day))
+        # last, as its row is of no other use, and a call that is refused takes nothing from it
+        if seconds := rates.take(tx, f"model:{self.endpoint}", per_minute=self.limits.requests_per_minute):
+            raise _NotNow(Wait(seconds))
+        return Entered(day, estimate, token)

@@ -1,0 +1,182 @@
+"""Read specifications: one document, its features, a user's documents; and links that share one."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row
+
+from app.domain.queues import Service
+from app.domain.repositories import Repository
+from app.domain.specification import Behaviour, Domain, Feature, Specification, Subject
+from app.errors import Conflict, NotFound
+from app.services import browse, describe
+from app.services.policy import Policy
+from app.store import requests, spec_documents, spec_shares
+from app.store.unit_of_work import Tx, UnitOfWork
+from app.store.users import Account
+
+#: Documents of one list.
+MOST_LISTED = 100
+SHARE_PREFIX = "fs_"
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A completed document without its features.  summary: totals as in the job; ref: what was asked for, if named."""
+
+    id: UUID
+    analysis_id: UUID
+    repository: Repository
+    commit: str
+    ref: str | None
+    language: str
+    generator: str
+    version: int
+    completed_at: datetime
+    summary: dict[str, Any]
+    units: int
+    codebase_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One feature of an outline.  position: by which it is asked for; total: its behaviours."""
+
+    position: int
+    domain: str
+    feature: str
+    total: int
+
+
+def job(uow: UnitOfWork, job_id: UUID, viewer: Account, policy: Policy, *, now: datetime) -> dict[str, Any]:
+    """The Job of a specification, with all that an analysis' has.  Raises: NotFound."""
+    return browse.job(uow, job_id, viewer, policy, service=Service.SPECVIEW, now=now)
+
+
+def jobs(
+    uow: UnitOfWork, viewer: Account, policy: Policy, *, analysis_id: UUID | None, now: datetime
+) -> list[dict[str, Any]]:
+    """The user's completed specifications of an analysis, or of all, newest first."""
+    with uow.begin() as tx:
+        found = spec_documents.documents(tx, viewer.user_id, analysis_id=analysis_id, most=MOST_LISTED)
+        return [describe.job(tx, row.id, policy, asker=viewer.user_id, now=now) for row in found]
+
+
+def head(uow: UnitOfWork, document_id: UUID, viewer: Account) -> Head:
+    """A completed document of the user's.  Raises: NotFound; Conflict while it is not completed."""
+    with uow.begin() as tx:
+        browse.check_visible(tx, document_id, viewer, Service.SPECVIEW)
+        return _head(tx, document_id)
+
+
+def history(uow: UnitOfWork, of: Head, viewer: Account) -> list[Head]:
+    """The user's documents of the same repository, of all commits, newest first."""
+    with uow.begin() as tx:
+        found = spec_documents.documents(tx, viewer.user_id, codebase_id=of.codebase_id, most=MOST_LISTED)
+        return [_of_row(row, None) for row in found]
+
+
+def outline(uow: UnitOfWork, document_id: UUID) -> list[Line]:
+    """Its features in the order in which they are read.  The caller may see the document."""
+    with uow.begin() as tx:
+        found = spec_documents.outline(tx, document_id)
+    return [Line(row.position, row.domain, row.feature, row.total) for row in found]
+
+
+def features(uow: UnitOfWork, document_id: UUID, *, after: int = 0, most: int) -> list[tuple[Line, Feature]]:
+    """A page of features.  after: the last position of the page before.  The caller may see the document."""
+    with uow.begin() as tx:
+        found = spec_documents.features(tx, document_id, after=after, most=most)
+    return [_feature(row) for row in found]
+
+
+def specification(uow: UnitOfWork, of: Head) -> Specification:
+    """The whole document.  The caller may see it."""
+    domains: list[Domain] = []
+    for line, feature in _every(uow, of.id):
+        if not domains or domains[-1].name != line.domain:
+            domains.append(Domain(line.domain, []))
+        domains[-1] = Domain(line.domain, [*domains[-1].features, feature])
+    return Specification(of.language, of.summary["text"], domains)
+
+
+def share(uow: UnitOfWork, document_id: UUID, viewer: Account, *, now: datetime) -> str:
+    """A secret by which anybody may read the document, in place of one that was made before.
+
+    It is shown once, only its hash is kept.  Raises: NotFound; Conflict while it is not completed.
+    """
+    secret = SHARE_PREFIX + secrets.token_urlsafe(32)
+    with uow.begin() as tx:
+        browse.check_visible(tx, document_id, viewer, Service.SPECVIEW)
+        _head(tx, document_id)
+        spec_shares.put(tx, document_id, _hash(secret), now=now)
+    return secret
+
+
+def withdraw(uow: UnitOfWork, document_id: UUID, viewer: Account) -> None:
+    """Let nobody read the document by a link any more; idempotent.  Raises: NotFound."""
+    with uow.begin() as tx:
+        browse.check_visible(tx, document_id, viewer, Service.SPECVIEW)
+        spec_shares.drop(tx, document_id)
+
+
+def shared_at(uow: UnitOfWork, document_id: UUID, viewer: Account) -> datetime | None:
+    """Since when a link shares the document; None: it is the owner's alone.  Raises: NotFound."""
+    with uow.begin() as tx:
+        browse.check_visible(tx, document_id, viewer, Service.SPECVIEW)
+        return spec_shares.since(tx, document_id)
+
+
+def by_share(uow: UnitOfWork, secret: str) -> Head:
+    """The document that a link shares.  Raises: NotFound, also for a link that was withdrawn."""
+    with uow.begin() as tx:
+        document_id = spec_shares.find(tx, _hash(secret))
+        if document_id is None:
+            raise NotFound("No such link; it may have been withdrawn")
+        return _head(tx, document_id)
+
+
+def _head(tx: Tx, document_id: UUID) -> Head:
+    row = spec_documents.document(tx, document_id)
+    if row is None or row.status != "completed":
+        status = row.status if row else "queued"
+        raise Conflict(f"The specification is {status}; it is read when it has completed")
+    accepted = requests.accepted(tx, document_id)
+    return _of_row(row, accepted.ref if accepted else None)
+
+
+def _of_row(row: Row[Any], ref: str | None) -> Head:
+    return Head(
+        row.id, row.analysis_id, Repository(row.host, row.owner, row.name), row.commit_sha, ref, row.language,
+        row.generator, row.version, row.completed_at, row.summary, row.units, row.codebase_id,
+    )  # fmt: skip
+
+
+def _every(uow: UnitOfWork, document_id: UUID) -> Iterator[tuple[Line, Feature]]:
+    after = 0
+    while page := features(uow, document_id, after=after, most=spec_documents.AT_ONCE):
+        yield from page
+        after = page[-1][0].position
+
+
+def _feature(row: Row[Any]) -> tuple[Line, Feature]:
+    behaviours = [
+        Behaviour(
+            Subject(one["file"], one["framework"], tuple(one["suites"]), one["name"], one["line"], one["status"]),
+            one["sentence"],
+            one.get("fell_back", False),
+        )
+        for one in row.behaviours
+    ]
+    return Line(row.position, row.domain, row.feature, len(behaviours)), Feature(row.feature, behaviours)
+
+
+def _hash(secret: str) -> bytes:
+    return hashlib.sha256(secret.encode(errors="surrogatepass")).digest()

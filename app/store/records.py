@@ -1,0 +1,121 @@
+"""The records of jobs: their lives are alike, whatever a service makes.  Only workers write them (docs/adr/0006)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row, TextClause, text
+
+from app.domain.lifecycle import Delivery, Failure, RecordStatus
+from app.domain.queues import Service
+from app.store.unit_of_work import Tx
+
+_TABLES = {Service.ANALYSIS: "analyses", Service.SPECVIEW: "spec_documents"}
+#: By which rules a record is made: the column that says it.
+_MAKERS = {Service.ANALYSIS: "parser_version", Service.SPECVIEW: "generator"}
+_START = {
+    Service.ANALYSIS: text("""
+        INSERT INTO analyses (id, codebase_id, commit_sha, status, parser_version, attempt, started_at)
+        SELECT job_id, codebase_id, commit_sha, 'running', :maker, :attempt, :now
+          FROM analysis_requests WHERE job_id = :id AND role = 'payer'
+        ON CONFLICT (id) DO UPDATE
+           SET attempt = excluded.attempt, parser_version = excluded.parser_version, progress = NULL
+         WHERE analyses.status = 'running'
+        RETURNING id"""),
+    Service.SPECVIEW: text("""
+        INSERT INTO spec_documents (id, user_id, codebase_id, commit_sha, analysis_id, language, mode, status,
+                                    generator, attempt, started_at)
+        SELECT r.job_id, s.user_id, r.codebase_id, r.commit_sha, s.analysis_id, s.language, s.mode, 'running',
+               :maker, :attempt, :now
+          FROM analysis_requests r JOIN spec_requests s ON s.job_id = r.job_id
+         WHERE r.job_id = :id AND r.role = 'payer'
+        ON CONFLICT (id) DO UPDATE
+           SET attempt = excluded.attempt, generator = excluded.generator, progress = NULL
+         WHERE spec_documents.status = 'running'
+        RETURNING id"""),
+}
+
+
+def _of_each(make: Callable[[str], str]) -> dict[Service, TextClause]:
+    return {service: text(make(table)) for service, table in _TABLES.items()}
+
+
+_FIND = {
+    service: text(f"""
+        SELECT id, status, {_MAKERS[service]} AS maker, attempt, started_at, completed_at, error_code, error_message,
+               error_retryable, summary, progress FROM {table} WHERE id = :id""")
+    for service, table in _TABLES.items()
+}
+# A heartbeat may have stood still since it looked whether it still holds the lease.
+_PROGRESS = _of_each(
+    lambda table: (
+        f"""
+    UPDATE {table} SET progress = CAST(:progress AS jsonb)
+     WHERE id = :id AND status = 'running'
+       AND EXISTS (SELECT FROM kombu_message WHERE task_id = :task_id AND lease_token = :lease_token)"""
+    )
+)
+_END = _of_each(
+    lambda table: (
+        f"""
+    UPDATE {table} SET status = CAST(:status AS analysis_status), completed_at = :now, progress = NULL,
+           error_code = :code, error_message = left(:message, 1000), error_retryable = :retryable
+     WHERE id = :id AND status = 'running'"""
+    )
+)
+
+
+def find(tx: Tx, service: Service, job_id: UUID) -> Row[Any] | None:
+    """The record of a job; None until a worker has started it.
+
+    row: id, status, maker, attempt, started_at, completed_at, error_code, error_message, error_retryable, summary,
+    progress.
+    """
+    return tx.run(_FIND[service], id=job_id).one_or_none()
+
+
+def start(tx: Tx, service: Service, job_id: UUID, *, maker: str, attempt: int, now: datetime) -> bool:
+    """Make the record, or take up the one of an earlier attempt; False when the job has ended already.
+
+    maker: by which rules it is made: the version of the parser, the name of the generator.
+    """
+    started = tx.run(_START[service], id=job_id, maker=maker, attempt=attempt, now=now)
+    return started.one_or_none() is not None
+
+
+def progress(tx: Tx, service: Service, delivery: Delivery, phase: str, done: int, total: int) -> None:
+    """Note how far a running job is, if the delivery still holds its lease."""
+    tx.write(
+        _PROGRESS[service],
+        id=delivery.job_id,
+        task_id=str(delivery.job_id),
+        lease_token=delivery.lease_token,
+        progress=json.dumps({"phase": phase, "done": done, "total": total}),
+    )
+
+
+def fail(tx: Tx, service: Service, job_id: UUID, failure: Failure, *, now: datetime) -> bool:
+    """End the record with a reason; False when it had ended already."""
+    return _end(tx, service, job_id, RecordStatus.FAILED, failure, now)
+
+
+def cancel(tx: Tx, service: Service, job_id: UUID, *, now: datetime) -> bool:
+    """End the record as cancelled; False when there is none or it had ended."""
+    return _end(tx, service, job_id, RecordStatus.CANCELLED, None, now)
+
+
+def _end(tx: Tx, service: Service, job_id: UUID, status: RecordStatus, failure: Failure | None, now: datetime) -> bool:
+    ended = tx.run(
+        _END[service],
+        id=job_id,
+        status=status.value,
+        now=now,
+        code=failure.code if failure else None,
+        message=failure.message if failure else None,
+        retryable=failure.retryable if failure else None,
+    )
+    return ended.rowcount > 0

@@ -1,0 +1,99 @@
+"""Places and sentences that were found once and are kept: what is here costs nothing again (docs/adr/0047)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import text
+
+from app.domain.specification import Shelf
+from app.store.batch import Batch
+from app.store.unit_of_work import Tx
+
+#: Keys of one statement.
+AT_ONCE = 5_000
+
+_KNOWN = text("""
+    SELECT key, words FROM spec_words
+     WHERE key = ANY (CAST(:keys AS bytea[])) AND (CAST(:made_by AS uuid) IS NULL OR made_by = :made_by)""")
+_PAID = text("SELECT count(*) FROM spec_words WHERE key = ANY (CAST(:keys AS bytea[])) AND is_paid")
+# In the order of keys, so that two jobs of one repository do not wait for each other in a circle.  Of two that find the
+# same words the first is kept, unless the second was to find new ones.
+_KEEP = text("""
+    INSERT INTO spec_words AS w (key, codebase_id, user_id, words, made_by, is_paid)
+    SELECT key, :codebase_id, :user_id, words, :made_by, :is_paid
+      FROM unnest(CAST(:keys AS bytea[]), CAST(:words AS jsonb[])) AS n(key, words) ORDER BY key
+    ON CONFLICT (key) DO UPDATE
+       SET words = excluded.words, made_by = excluded.made_by, is_paid = excluded.is_paid, used_at = excluded.used_at
+     WHERE :anew AND w.made_by <> excluded.made_by""")
+_PAY = text("""
+    WITH due AS (
+        SELECT key FROM spec_words WHERE key = ANY (CAST(:keys AS bytea[])) AND NOT is_paid ORDER BY key FOR UPDATE)
+    UPDATE spec_words w SET is_paid = true, used_at = :now FROM due WHERE w.key = due.key""")
+_USE = text("""
+    WITH stale AS (
+        SELECT key FROM spec_words
+         WHERE key = ANY (CAST(:keys AS bytea[])) AND used_at < :now - interval '1 day'
+         ORDER BY key FOR NO KEY UPDATE SKIP LOCKED)
+    UPDATE spec_words w SET used_at = :now FROM stale WHERE w.key = stale.key""")
+_DROP = text("""
+    WITH next AS MATERIALIZED (SELECT key, used_at FROM spec_words WHERE key > :after ORDER BY key LIMIT :most),
+    old AS (SELECT w.key FROM spec_words w JOIN next USING (key)
+             WHERE next.used_at < :before ORDER BY w.key FOR UPDATE OF w SKIP LOCKED),
+    gone AS (DELETE FROM spec_words w USING old WHERE w.key = old.key RETURNING 1)
+    SELECT key, (SELECT count(*) FROM gone) AS rows FROM next ORDER BY key DESC LIMIT 1""")
+
+
+def known(tx: Tx, keys: Sequence[bytes], *, made_by: UUID | None = None) -> dict[bytes, Any]:
+    """Words by key, of those that are kept.  made_by: only what this job has found itself."""
+    found: dict[bytes, Any] = {}
+    for some in batched_keys(keys):
+        found |= {bytes(row.key): row.words for row in tx.run(_KNOWN, keys=some, made_by=made_by)}
+    return found
+
+
+def keep(
+    tx: Tx, shelf: Shelf, words: Mapping[bytes, object], *, made_by: UUID, is_paid: bool, anew: bool = False
+) -> None:
+    """Keep what a job has found.  is_paid: it is never billed; anew: in place of what is there.  Locks: those rows."""
+    tx.run(
+        _KEEP,
+        codebase_id=shelf.codebase_id,
+        user_id=shelf.user_id,
+        keys=list(words),
+        words=[json.dumps(one) for one in words.values()],
+        made_by=made_by,
+        is_paid=is_paid,
+        anew=anew,
+    )
+
+
+def unpaid(tx: Tx, keys: Sequence[bytes]) -> int:
+    """How many of these a document would be billed: all but those that some document has paid."""
+    return len(keys) - sum(int(tx.run(_PAID, keys=some).scalar_one()) for some in batched_keys(keys))
+
+
+def pay(tx: Tx, keys: Sequence[bytes], *, now: datetime) -> int:
+    """Mark the words of a document as paid; how many had not been.  Locks: those rows."""
+    return sum(tx.run(_PAY, keys=some, now=now).rowcount for some in batched_keys(keys))
+
+
+def use(tx: Tx, keys: Sequence[bytes], *, now: datetime) -> None:
+    """Note, to the day, that words are of use, so that pruning leaves them."""
+    for some in batched_keys(keys):
+        tx.run(_USE, keys=some, now=now)
+
+
+def drop(tx: Tx, after: bytes | None, most: int, *, before: datetime) -> Batch:
+    """Drop words that nobody has used since then; a job that needs them finds them again.  Locks: those rows."""
+    last = tx.run(_DROP, after=after or b"", most=most, before=before).one_or_none()
+    return Batch(None, 0) if last is None else Batch(bytes(last.key), last.rows)
+
+
+def batched_keys(keys: Sequence[bytes]) -> Iterator[list[bytes]]:
+    """Parts of them that one statement takes."""
+    yield from (list(keys[begin : begin + AT_ONCE]) for begin in range(0, len(keys), AT_ONCE))

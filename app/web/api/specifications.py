@@ -1,0 +1,114 @@
+"""Ask for specifications, read, share and cancel them."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from flask import Response, jsonify
+
+from app.services import browse, specifications, submit_specification
+from app.services.cancel import cancel
+from app.services.submit import ACCEPTED
+from app.services.submit_specification import WantedSpecification
+from app.web import answers, auth, specification_answers
+from app.web.api import Answer, api
+from app.web.api.analyses import accepted_headers
+from app.web.context import utc_now, wired
+from app.web.reads import heavy, large
+from app.web.schemas import SpecificationsQuery, SubmitSpecification
+from app.web.submission import idempotency_key
+from app.web.twins import only_one
+
+
+@api.post("/specs")
+@api.input(SubmitSpecification, arg_name="asked")
+@api.output(specification_answers.SpecificationJob, ACCEPTED, description="Accepted, or under way already")
+@api.doc(
+    operation_id="submitSpecification",
+    tags=["Specifications"],
+    responses={200: "Written already, nothing is billed; or what a dry run would cost"},
+)
+def submit_specification_job(asked: SubmitSpecification) -> Answer | Response:
+    """Write a specification of an analysis.
+
+    Reserves a unit for each test whose sentence is not kept, and enqueues, in one transaction.  `dry_run` says what it
+    would cost and reserves nothing.  With `Idempotency-Key` a repeated request gets the stored answer.
+    """
+    account, services = auth.person("write"), wired()
+    wanted = WantedSpecification(asked.analysis_id, asked.language, asked.mode)
+    key = idempotency_key(asked.model_dump(mode="json"))
+    with only_one(account.user_id, key), heavy(wanted.analysis_id):
+        if asked.dry_run:
+            return jsonify(submit_specification.dry_run(services.uow, account, wanted, services.policy))
+        answer = submit_specification.submit(services.uow, account, wanted, services.policy, key=key)
+    return answer.job, answer.status, accepted_headers(answer)
+
+
+@api.get("/specs")
+@api.input(SpecificationsQuery, location="query", arg_name="asked")
+@api.output(specification_answers.SpecificationJobs)
+@api.doc(operation_id="listSpecifications", tags=["Specifications"])
+def list_specifications(asked: SpecificationsQuery) -> dict[str, Any]:
+    """Your completed specifications, newest first; of one analysis, or of all."""
+    services, viewer = wired(), auth.person()
+    found = specifications.jobs(services.uow, viewer, services.policy, analysis_id=asked.analysis_id, now=utc_now())
+    return {"items": found}
+
+
+@api.get("/specs/<uuid:job_id>")
+@api.output(specification_answers.SpecificationWithDocument)
+@api.doc(operation_id="getSpecification", tags=["Specifications"])
+def show_specification(job_id: UUID) -> dict[str, Any]:
+    """A specification: its state as of an analysis, and once it has completed its domains, features and behaviours."""
+    services, viewer = wired(), auth.person()
+    job = specifications.job(services.uow, job_id, viewer, services.policy, now=utc_now())
+    if job["status"] != "completed":
+        return {**job, "document": None}
+    with large(job["summary"]["behaviours"]):
+        head = specifications.head(services.uow, job_id, viewer)
+        whole = specifications.specification(services.uow, head)
+        return {**job, "document": specification_answers.document(whole)}
+
+
+@api.delete("/specs/<uuid:job_id>")
+@api.doc(
+    operation_id="cancelSpecification",
+    tags=["Specifications"],
+    responses={204: "Cancelled, or asked to stop", 409: "It has ended"},
+)
+def cancel_specification(job_id: UUID) -> tuple[str, int]:
+    """Cancel a specification; idempotent, as of an analysis."""
+    services, account = wired(), auth.person("write")
+    specifications.job(services.uow, job_id, account, services.policy, now=utc_now())
+    cancel(services.uow, job_id, account, services.policy, now=utc_now())
+    return "", 204
+
+
+@api.get("/specs/<uuid:job_id>/timeline")
+@api.output(answers.Timeline)
+@api.doc(operation_id="getSpecificationTimeline", tags=["Specifications"])
+def show_specification_timeline(job_id: UUID) -> dict[str, Any]:
+    """Every transition, attempt, snooze and lease of a specification, with its time."""
+    services, viewer = wired(), auth.person()
+    specifications.job(services.uow, job_id, viewer, services.policy, now=utc_now())
+    return {"items": browse.timeline(services.uow, job_id, viewer)}
+
+
+@api.post("/specs/<uuid:job_id>/share")
+@api.output(specification_answers.Share, 201)
+@api.doc(
+    operation_id="shareSpecification", tags=["Specifications"], responses={201: "Shared", 409: "It has not completed"}
+)
+def share_specification(job_id: UUID) -> dict[str, Any]:
+    """Make a link by which anybody may read the document; it is shown this once, and ends the one before."""
+    secret = specifications.share(wired().uow, job_id, auth.person("write"), now=utc_now())
+    return {"secret": secret, "page": f"/shared/{secret}"}
+
+
+@api.delete("/specs/<uuid:job_id>/share")
+@api.doc(operation_id="unshareSpecification", tags=["Specifications"], responses={204: "Nobody reads it by a link now"})
+def unshare_specification(job_id: UUID) -> tuple[str, int]:
+    """Withdraw the link; idempotent."""
+    specifications.withdraw(wired().uow, job_id, auth.person("write"))
+    return "", 204

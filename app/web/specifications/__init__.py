@@ -1,0 +1,1 @@
+"""How a specification is read: on pages, and as a file."""

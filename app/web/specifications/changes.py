@@ -1,0 +1,57 @@
+"""What changed between two specifications, as its page lists it: narrowed, a sheet at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from app.domain.specification_changes import Change, SpecificationChanges
+from app.web.schemas import SpecificationChangesQuery
+
+SIZE = 200  # changes on a sheet
+
+
+@dataclass(frozen=True, slots=True)
+class ChangesSheet:
+    """One page.  groups: changes to show by group, none of them empty; matching: under the search, by group."""
+
+    groups: Mapping[str, Sequence[Change]]
+    number: int
+    of: int
+    total: int
+    matching: Mapping[str, int]
+
+
+def changes_sheet(found: SpecificationChanges, asked: SpecificationChangesQuery) -> ChangesSheet:
+    """The sheet that was asked for; the last one where there are not so many."""
+    part = asked.q.casefold()
+    matching = {group: [one for one in changes if part in _text(one)] for group, changes in found.groups.items()}
+    wanted = {group: changes for group, changes in matching.items() if asked.group in (None, group)}
+    total = sum(map(len, wanted.values()))
+    of = max(1, -(-total // SIZE))
+    number = min(asked.page, of)
+    counts = {group: len(changes) for group, changes in matching.items()}
+    return ChangesSheet(_part(wanted, (number - 1) * SIZE), number, of, total, counts)
+
+
+def _part(wanted: Mapping[str, Sequence[Change]], before: int) -> dict[str, Sequence[Change]]:
+    """SIZE changes after the first `before`, group by group."""
+    shown: dict[str, Sequence[Change]] = {}
+    left = SIZE
+    for group, changes in wanted.items():
+        part = changes[before : before + left]
+        if part:
+            shown[group] = part
+        left -= len(part)
+        before = max(0, before - len(changes))
+    return shown
+
+
+def _text(change: Change) -> str:
+    told = []
+    for side in (change.before, change.after):
+        if side is not None:
+            subject = side.behaviour.subject
+            told += [side.place.domain, side.place.feature, side.behaviour.sentence, subject.file]
+            told += [*subject.suites, subject.name]
+    return "\n".join(told).casefold()

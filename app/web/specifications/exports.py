@@ -1,0 +1,40 @@
+"""The files a specification can be had as."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from app.web.specifications.as_gherkin import as_gherkin
+from app.web.specifications.as_html import as_html
+from app.web.specifications.as_json import as_json
+from app.web.specifications.as_markdown import as_markdown
+from app.web.specifications.document import Document
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """One kind of file.  media_type: with the character set where it is text; write: pieces, made as they are sent."""
+
+    label: str
+    media_type: str
+    suffix: str
+    write: Callable[[Document], Iterator[str] | Iterator[bytes]]
+
+
+EXPORTS = MappingProxyType(
+    {
+        "markdown": Export("Markdown", "text/markdown; charset=utf-8", "md", as_markdown),
+        "html": Export("HTML", "text/html; charset=utf-8", "html", as_html),
+        "json": Export("JSON", "application/json", "json", as_json),
+        "gherkin": Export("Gherkin", "application/zip", "zip", as_gherkin),
+    }
+)
+
+
+def file_name(document: Document, export: Export) -> str:
+    """Of ASCII letters, digits, hyphens and dots only, as it is sent in a header."""
+    told = f"{document.source.name}-{document.source.commit[:10]}-{document.specification.language}-{document.version}"
+    kept = "".join(c if c.isascii() and (c.isalnum() or c in "-.") else "-" for c in told).strip("-.")
+    return f"specification-{kept}.{export.suffix}"

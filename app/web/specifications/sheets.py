@@ -1,0 +1,180 @@
+"""The part of a specification that one page shows: narrowed, and never more than a browser can hold with ease."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from app.domain.contents import domain_anchor, feature_anchor
+from app.domain.specification import Behaviour, Feature, Specification
+from app.web.schemas import SpecificationQuery
+from app.web.specifications.words import Words, words
+
+SIZE = 1000  # behaviours on a sheet
+#: Up to here features are open, and the contents list every feature.
+OPEN, LISTED = 200, 400
+
+
+@dataclass(frozen=True, slots=True)
+class FeaturePart:
+    """What a sheet shows of a feature.  total: matching behaviours on all sheets; before: those on earlier ones."""
+
+    name: str
+    anchor: str
+    behaviours: Sequence[Behaviour]
+    total: int
+    before: int
+
+
+@dataclass(frozen=True, slots=True)
+class DomainPart:
+    """What a sheet shows of a domain.  total: matching behaviours on all sheets."""
+
+    name: str
+    anchor: str
+    total: int
+    features: list[FeaturePart] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A line of the contents.  behaviours: matching ones; page: the first sheet that shows some of them."""
+
+    name: str
+    anchor: str
+    behaviours: int
+    page: int
+    entries: list[Entry] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """One page.  statuses: behaviours under the search by status; total: of those the ones with the wanted status."""
+
+    domains: Sequence[DomainPart]
+    contents: Sequence[Entry]
+    number: int
+    of: int
+    total: int
+    shown: int
+    statuses: Mapping[str, int]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there are so few behaviours that all features are shown open."""
+        return self.shown <= OPEN
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """Behaviours from `start` to `stop` of the matching ones of a feature, on one sheet."""
+
+    domain: int
+    feature: int
+    start: int
+    stop: int
+
+
+#: Matching behaviours of each feature of each domain; what has none is left out.
+_Found = list[tuple[str, list[tuple[str, Sequence[Behaviour]]]]]
+
+
+def sheet(specification: Specification, asked: SpecificationQuery) -> Sheet:
+    """The sheet that was asked for; the last one where there are not so many."""
+    searched = list(_searched(specification, asked.q.casefold()))
+    statuses = Counter(b.subject.status for _, features in searched for _, found in features for b in found)
+    matching = list(_with_status(searched, asked.status)) if asked.status else searched
+    pages = list(_paged(matching)) or [[]]
+    number = min(asked.page, len(pages))
+    domains = _domains(matching, pages[number - 1])
+    shown = sum(len(feature.behaviours) for domain in domains for feature in domain.features)
+    total = sum(len(found) for _, features in matching for _, found in features)
+    return Sheet(domains, _entries(matching, pages, number), number, len(pages), total, shown, statuses)
+
+
+def _searched(specification: Specification, part: str) -> Iterator[tuple[str, list[tuple[str, Sequence[Behaviour]]]]]:
+    """A heading that has these letters stands for all below it."""
+    say = words(specification.language)
+    for domain in specification.domains:
+        everything = part in say.domain(domain.name).casefold()
+        features = [(f.name, _having(f, "" if everything else part, say)) for f in domain.features]
+        if kept := [(name, found) for name, found in features if found]:
+            yield domain.name, kept
+
+
+def _having(feature: Feature, part: str, say: Words) -> Sequence[Behaviour]:
+    if part in say.feature(feature.name).casefold():
+        return feature.behaviours
+    return [behaviour for behaviour in feature.behaviours if part in _text(behaviour)]
+
+
+def _text(behaviour: Behaviour) -> str:
+    subject = behaviour.subject
+    return "\n".join((behaviour.sentence, subject.file, *subject.suites, subject.name)).casefold()
+
+
+def _with_status(found: _Found, status: str) -> Iterator[tuple[str, list[tuple[str, Sequence[Behaviour]]]]]:
+    for domain, features in found:
+        kept: list[tuple[str, Sequence[Behaviour]]] = []
+        for name, behaviours in features:
+            if narrowed := [behaviour for behaviour in behaviours if behaviour.subject.status == status]:
+                kept.append((name, narrowed))
+        if kept:
+            yield domain, kept
+
+
+def _paged(found: _Found) -> Iterator[list[_Piece]]:
+    """A domain or feature that fits on one sheet is not torn apart."""
+    page: list[_Piece] = []
+    room = SIZE
+    for number, (_, features) in enumerate(found):
+        whole = sum(len(behaviours) for _, behaviours in features)
+        for place, (_, behaviours) in enumerate(features):
+            start, size = 0, len(behaviours)
+            if page and any(room < least <= SIZE for least in (size, 0 if place else whole)):
+                yield page
+                page, room = [], SIZE
+            while start < size:
+                stop = min(size, start + room)
+                page.append(_Piece(number, place, start, stop))
+                room -= stop - start
+                start = stop
+                if not room:
+                    yield page
+                    page, room = [], SIZE
+    if page:
+        yield page
+
+
+def _domains(found: _Found, page: Sequence[_Piece]) -> list[DomainPart]:
+    parts: dict[int, DomainPart] = {}
+    for piece in page:
+        name, features = found[piece.domain]
+        if piece.domain not in parts:
+            total = sum(len(behaviours) for _, behaviours in features)
+            parts[piece.domain] = DomainPart(name, domain_anchor(name), total)
+        feature, behaviours = features[piece.feature]
+        part = behaviours[piece.start : piece.stop]
+        parts[piece.domain].features.append(
+            FeaturePart(feature, feature_anchor(name, feature), part, len(behaviours), piece.start)
+        )
+    return list(parts.values())
+
+
+def _entries(found: _Found, pages: Sequence[Sequence[_Piece]], number: int) -> list[Entry]:
+    """Every domain; its features where there are few in all, or where they are on this sheet."""
+    first: dict[tuple[int, int], int] = {}
+    for page, pieces in enumerate(pages, start=1):
+        for piece in pieces:
+            first.setdefault((piece.domain, piece.feature), page)
+    here = {(piece.domain, piece.feature) for piece in pages[number - 1]}
+    is_short = len(first) <= LISTED
+    return [
+        Entry(name, domain_anchor(name), sum(len(b) for _, b in features), first[place, 0], [
+            Entry(feature, feature_anchor(name, feature), len(behaviours), first[place, inner])
+            for inner, (feature, behaviours) in enumerate(features)
+            if is_short or (place, inner) in here
+        ])
+        for place, (name, features) in enumerate(found)
+    ]  # fmt: skip

@@ -1,0 +1,149 @@
+"""What the pages of specifications show, as plain values: no page reads a database."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from app.domain.contents import Counts
+from app.domain.specification_changes import SpecificationChanges
+from app.web.schemas import SpecificationChangesQuery, SpecificationQuery
+from app.web.specifications.changes import ChangesSheet
+from app.web.specifications.document import Document, Source
+from app.web.specifications.sheets import Sheet
+from app.web.specifications.words import Words, words
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A link among others of its kind.  lang: of the label, where it is not English."""
+
+    label: str
+    url: str
+    is_current: bool = False
+    lang: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What the version cost its owner, in behaviours.
+
+    billed: written for it; cached: taken from caches, free; fell_back: written by the built-in generator because the
+    model failed, free.
+    """
+
+    billed: int
+    cached: int
+    fell_back: int
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """The link by which others read a document.
+
+    url: None while there is none, or where it is no longer known; shared_at: None while there is none;
+    share_url, withdraw_url: where the forms go.
+    """
+
+    share_url: str
+    withdraw_url: str
+    url: str | None = None
+    shared_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OwnersView:
+    """What only the owner of a document sees.  regenerate_url: where the form for a new version goes."""
+
+    cost: Cost
+    versions: Sequence[Choice]
+    languages: Sequence[Choice]
+    share: Share
+    analysis_url: str
+    history_url: str
+    compare_url: str | None
+    regenerate_url: str
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentPage:
+    """A document.  path: of the page without a query; counts: of the whole document; owner: None for other readers."""
+
+    document: Document
+    counts: Counts
+    sheet: Sheet
+    asked: SpecificationQuery
+    path: str
+    exports: Sequence[Choice]
+    owner: OwnersView | None = None
+
+    @property
+    def words(self) -> Words:
+        """The fixed words of the document."""
+        return words(self.document.specification.language)
+
+    @property
+    def narrowed(self) -> dict[str, str]:
+        """What narrows the sheet, as parameters of an address."""
+        found = {"q": self.asked.q, "status": self.asked.status}
+        return {name: value for name, value in found.items() if value}
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One document of a comparison.  url: of its page."""
+
+    document: Document
+    behaviours: int
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonPage:
+    """Two documents of one language side by side.  reverse_url: the same the other way round."""
+
+    before: Side
+    after: Side
+    found: SpecificationChanges
+    sheet: ChangesSheet
+    asked: SpecificationChangesQuery
+    path: str
+    reverse_url: str
+    history_url: str
+
+    @property
+    def words(self) -> Words:
+        """The fixed words of both documents."""
+        return words(self.after.document.specification.language)
+
+    def narrowed(self, group: str | None = None) -> dict[str, str]:
+        """What narrows the sheet, as parameters of an address.  group: instead of the one that is shown."""
+        found = {"group": group, "q": self.asked.q}
+        return {name: value for name, value in found.items() if value}
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryRow:
+    """The versions of one commit in one language, newest first.
+
+    behaviours: of the newest version; changes: of it, by group, against the next older commit in the same language;
+    None for the oldest.  compare_url: of that comparison.
+    """
+
+    source: Source
+    language: str
+    behaviours: int
+    generated_at: datetime
+    versions: Sequence[Choice]
+    changes: Mapping[str, int] | None = None
+    compare_url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryPage:
+    """The specifications of a repository, newest commit first.  languages: to narrow by, where there are several."""
+
+    source: Source
+    rows: Sequence[HistoryRow]
+    languages: Sequence[Choice]

@@ -1,0 +1,78 @@
+"""Which generator writes specifications, by the settings; the web asks for its name and languages alone."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from urllib.parse import urlsplit
+
+from app.domain.model_calls import Limits
+from app.domain.specification import BUILT_IN, LANGUAGES, Place, Specification, Subject
+from app.services.generator import Generator, Part, Phrased, Placed
+from app.services.model_gate import ModelGate
+from app.settings import Settings
+from app.store.unit_of_work import UnitOfWork
+from tasks.specview.builtin import built_in
+from tasks.specview.model.prompts import PROMPTS_VERSION
+from tasks.specview.model.tongues import TONGUES
+
+
+@dataclass(frozen=True, slots=True)
+class Net:
+    """The built-in generator below a model: in a language that it does not write it falls back to English."""
+
+    inner: Generator
+    name: str = BUILT_IN
+
+    def place(self, subjects: Sequence[Subject], known: Sequence[Place], language: str) -> Iterator[Placed]:
+        """As the inner one."""
+        return self.inner.place(subjects, known, _known(language))
+
+    def phrase(self, parts: Iterable[Part], language: str) -> Iterator[Phrased]:
+        """As the inner one."""
+        return self.inner.phrase(parts, _known(language))
+
+    def summarise(self, specification: Specification) -> Iterator[str]:  # noqa: ARG002 - the protocol's
+        """Nothing: the names of the domains may be in a language that it does not write."""
+        return iter(())
+
+
+def name_of(settings: Settings) -> str:
+    """The name of what `generator_of` makes."""
+    return BUILT_IN if settings.llm_model is None else f"model {settings.llm_model}, prompts {PROMPTS_VERSION}"
+
+
+def languages_of(settings: Settings) -> Mapping[str, str]:
+    """What it writes, by code."""
+    return LANGUAGES if settings.llm_model is None else {code: tongue.name for code, tongue in TONGUES.items()}
+
+
+def generator_of(settings: Settings, uow: UnitOfWork) -> Generator:
+    """What writes one specification.  uow: where the limits of all processes are counted."""
+    if settings.llm_base_url is None or settings.llm_model is None:
+        return built_in()
+    # the client for HTTP takes 40 MB, which neither the web nor a worker of analyses needs
+    from tasks.specview.model.endpoint import Access  # noqa: PLC0415
+    from tasks.specview.model.generator import ModelGenerator  # noqa: PLC0415
+
+    base_url = str(settings.llm_base_url)
+    access = Access(
+        base_url, settings.llm_model, settings.llm_api_key, settings.llm_timeout.total_seconds(), settings.llm_parallel
+    )
+    gate = ModelGate(uow, f"{urlsplit(base_url).netloc} {settings.llm_model}", _limits(settings))
+    return ModelGenerator(access, gate, Net(built_in()), settings.llm_tokens_per_spec)
+
+
+def _limits(settings: Settings) -> Limits:
+    free = Decimal(0)
+    return Limits(
+        requests_per_minute=settings.llm_requests_per_minute,
+        tokens_per_day=settings.llm_tokens_per_day,
+        cost_per_day=settings.llm_cost_per_day,
+        input_price=settings.llm_input_price or free,
+        output_price=settings.llm_output_price or free,
+        probe=2 * settings.llm_timeout,
+    )
+
+
+def _known(language: str) -> str:
+    return language if language in LANGUAGES else "en"

@@ -1,0 +1,126 @@
+"""The calls of one run: through the gate, within the run's own limits, until there is no point in more."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from app.domain.model_calls import Cap, Entered, Refused, Tokens, Wait
+from tasks.specview.model.endpoint import Endpoint
+from tasks.specview.model.faults import ANSWERED, CallFailed, Fault
+from tasks.specview.model.gate import Gate
+from tasks.specview.model.prompts import Prompt
+from tasks.specview.model.replies import Reply
+from tasks.specview.model.timing import Timing
+
+T = TypeVar("T")
+#: Calls for one chunk, failed and badly answered ones together.
+TRIES = 3
+#: A run waits so long for an endpoint that fails, counted anew with each answer; then the fallback writes the rest.
+PATIENCE_SECONDS = 180.0
+_CAPS = {Cap.TOKENS_PER_DAY: Fault.TOKENS_PER_DAY, Cap.COST_PER_DAY: Fault.COST_PER_DAY}
+
+
+@dataclass(slots=True)
+class Meter:
+    """What a run took and met.  spent: answered calls and estimates of those under way; troubles: by Fault."""
+
+    spent: Tokens = field(default_factory=Tokens)
+    calls: int = 0
+    troubles: Counter[Fault] = field(default_factory=Counter)
+    given_up: Fault | None = None
+
+
+class Calls:
+    """Used from one event loop; the gate's own thread is `keeper`, as it may wait for a database."""
+
+    def __init__(
+        self, endpoint: Endpoint, gate: Gate, keeper: Executor, meter: Meter, timing: Timing, *, parallel: int,
+        most_tokens: int | None,
+    ) -> None:  # fmt: skip
+        self._endpoint, self._gate, self._keeper = endpoint, gate, keeper
+        self._meter, self._timing, self._most_tokens = meter, timing, most_tokens
+        self._places = asyncio.Semaphore(parallel)
+        self._silent_since: float | None = None
+
+    async def until(self, step: Callable[[int], Awaitable[bool]]) -> None:
+        """Take a step until it says that it is done, fails for good, or was taken TRIES times.
+
+        step: gets its number from 0; may raise CallFailed, and is then taken again after a pause.
+        """
+        for attempt in range(TRIES):
+            try:
+                if await step(attempt):
+                    return
+                self._meter.troubles[Fault.BAD_ANSWER] += 1
+            except CallFailed as failed:
+                self._meter.troubles[failed.fault] += 1
+                if failed.lasting:
+                    self._meter.given_up = self._meter.given_up or failed.fault
+                    return
+                if attempt + 1 < TRIES and failed.fault not in ANSWERED:
+                    await self._timing.sleep(self._timing.pause(attempt + 1, failed.wait))
+
+    async def ask(self, prompt: Prompt, attempt: int) -> str:
+        """The text of one answer.  Raises: CallFailed."""
+        async with self._places:
+            if self._meter.given_up is not None:
+                raise CallFailed(self._meter.given_up)
+            estimate = Tokens(prompt.input, prompt.most_output)
+            entered = await self._enter(estimate)
+            self._meter.spent += estimate
+            self._meter.calls += 1
+            reply = await self._made(prompt, attempt, entered)
+            self._meter.spent += reply.used - estimate
+            return reply.text
+
+    async def _made(self, prompt: Prompt, attempt: int, entered: Entered) -> Reply:
+        try:
+            reply = await self._endpoint.complete(prompt, attempt=attempt)
+        except asyncio.CancelledError:
+            self._keeper.submit(self._gate.abandoned, entered)
+            raise
+        except CallFailed as failed:
+            await self._failed(entered, failed)
+            raise
+        self._silent_since = None
+        await self._kept(lambda: self._gate.succeeded(entered, reply.used))
+        return reply
+
+    async def _failed(self, entered: Entered, failed: CallFailed) -> None:
+        if failed.fault is Fault.TOO_FAST:
+            self._meter.spent -= entered.estimate
+            await self._kept(lambda: self._gate.held_back(entered, failed.wait))
+        elif failed.fault in ANSWERED:
+            await self._kept(lambda: self._gate.succeeded(entered, entered.estimate))
+        else:
+            await self._kept(lambda: self._gate.failed(entered, entered.estimate))
+
+    async def _enter(self, estimate: Tokens) -> Entered:
+        while True:
+            if self._most_tokens is not None and (self._meter.spent + estimate).total > self._most_tokens:
+                raise CallFailed(Fault.TOKENS_PER_SPEC)
+            answer = await self._kept(lambda: self._gate.enter(estimate))
+            if isinstance(answer, Entered):
+                return answer
+            if isinstance(answer, Refused):
+                raise CallFailed(_CAPS[answer.cap])
+            await self._wait(answer)
+
+    async def _wait(self, wait: Wait) -> None:
+        if wait.outage:
+            now = self._timing.now()
+            self._silent_since = now if self._silent_since is None else self._silent_since
+            if now + wait.seconds - self._silent_since > PATIENCE_SECONDS:
+                raise CallFailed(Fault.OUTAGE)
+        # not all at the same instant
+        await self._timing.sleep(wait.seconds * (1 + 0.1 * self._timing.roll()))
+        if self._meter.given_up is not None:
+            raise CallFailed(self._meter.given_up)
+
+    async def _kept(self, use: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._keeper, use)

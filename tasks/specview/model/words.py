@@ -1,0 +1,48 @@
+"""Words of names and sentences, so that the two can be compared."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from pathlib import PurePosixPath
+
+from app.domain.specification import Subject
+
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
+_WORD = re.compile(r"[^\W_]+")
+_SPACE = re.compile(r"\s+")
+#: Of the format category, what scripts need inside of words.
+_JOINERS = "\u200c\u200d"
+#: Two words with so many equal signs at their beginnings are forms of one: fails, failed, failure.
+STEM = 4
+
+
+def clean(text: str, longest: int) -> str:
+    """One line without control, format and private signs, cut to a length in characters."""
+    kept = "".join(
+        " " if unicodedata.category(char) in {"Cc", "Zl", "Zp"} else char
+        for char in unicodedata.normalize("NFC", text[: 4 * longest])
+        if unicodedata.category(char) not in {"Cf", "Co", "Cs", "Cn"} or char in _JOINERS
+    )
+    return _SPACE.sub(" ", kept).strip()[:longest].strip()
+
+
+def words_of(text: str) -> list[str]:
+    """Words of a name in any style or of a sentence, in lower case; numbers are words."""
+    return [word.casefold() for word in _WORD.findall(_CAMEL.sub(" ", unicodedata.normalize("NFKC", text)))]
+
+
+@lru_cache(maxsize=4096)
+def evidence(subject: Subject) -> frozenset[str]:
+    """All words that a sentence about this test may be made of."""
+    path = PurePosixPath(subject.file)
+    return frozenset(words_of(" ".join([subject.name, *subject.suites, *path.parts[-3:-1], path.name])))
+
+
+def akin(word: str, others: frozenset[str]) -> bool:
+    """Whether a word or another form of it is among others."""
+    if word in others:
+        return True
+    stem = word[:STEM]
+    return len(stem) == STEM and any(other.startswith(stem) for other in others)

@@ -1,0 +1,230 @@
+"""Every page of a specification in every state, from made-up values: no database has to hold a document."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from flask import render_template
+from playwright.sync_api import Page
+
+from app.domain.contents import contents
+from app.domain.specification import Behaviour, Domain, Feature, Specification
+from app.domain.specification_changes import compare
+from app.web.schemas import SpecificationChangesQuery, SpecificationQuery
+from app.web.specifications.changes import changes_sheet
+from app.web.specifications.document import Source
+from app.web.specifications.exports import EXPORTS
+from app.web.specifications.sheets import sheet
+from app.web.specifications.view import (
+    Choice,
+    ComparisonPage,
+    Cost,
+    DocumentPage,
+    HistoryPage,
+    HistoryRow,
+    OwnersView,
+    Share,
+    Side,
+)
+from tests.web.conftest import Web
+from tests.web.made_up import (
+    AT,
+    COMMIT,
+    SOURCE,
+    STATUSES,
+    behaviour,
+    document,
+    hostile,
+    large,
+    shop,
+    specification,
+    subject,
+)
+from tests.web.scenes import LONG, OWNER, Scene, open_all
+
+PATH = "/look"
+LONG_SOURCE = Source("github.com", OWNER, LONG, f"https://github.com/{OWNER}/{LONG}", COMMIT, f"feature/{LONG}")
+UNSHARED = Share("/share", "/withdraw")
+SHARED = Share("/share", "/withdraw", "https://fairlane.example/specifications/shared/" + "x" * 43, AT)
+SHOWN_ONCE = Share("/share", "/withdraw", None, AT)
+JOB = {
+    "id": "0f0e0d0c-0000-4000-8000-000000000000", "status": "running", "queue": "specview_priority", "tier": "pro_plus",
+    "attempt": 1, "max_attempts": 3, "submitted_at": "2026-11-20T09:30:00+00:00", "started_at": "2026-11-20T09:30:02+00:00",
+    "finished_at": None, "wait": None, "progress": {"phase": "phrasing", "done": 12_345, "total": 28_000}, "error": None,
+    "links": {"self": PATH + "/job", "events": PATH + "/events"},
+}  # fmt: skip
+ERROR = {"code": "model_unavailable", "message": "The model did not answer within 30 s, 5 times.", "retryable": True}
+
+
+def owners(share: Share = UNSHARED, cost: Cost | None = None) -> OwnersView:
+    """What the owner sees of version 12 in English."""
+    return OwnersView(
+        cost=cost or Cost(7, 1, 1),
+        versions=[Choice(str(number), f"{PATH}?v={number}", number == 12) for number in range(12, 0, -1)],
+        languages=[
+            Choice("English", PATH, is_current=True),
+            Choice("한국어", PATH, lang="ko"),
+            Choice("add", "/new", lang=None),
+        ],
+        share=share,
+        analysis_url="/analyses/1",
+        history_url="/history",
+        compare_url="/compare",
+        regenerate_url="/regenerate",
+    )
+
+
+def document_page(
+    of: Specification, owner: OwnersView | None = None, *, source: Source = SOURCE, **asked: Any
+) -> DocumentPage:
+    """The page of a document under a query."""
+    wanted = SpecificationQuery(**asked)
+    return DocumentPage(
+        document(of, source=source, version=12, generator="built-in 1"),
+        contents(of).counts,
+        sheet(of, wanted),
+        wanted,
+        PATH,
+        [Choice(export.label, f"{PATH}.{export.suffix}") for export in EXPORTS.values()],
+        owner,
+    )
+
+
+def wordy() -> Specification:
+    """As long as names get, without a place to break them."""
+    file = (
+        "packages/a-package-with-a-long-name/src/test/resources/"
+        + "deep/" * 6
+        + "test_"
+        + "very_long_name_" * 8
+        + ".py"
+    )
+    told = [
+        Behaviour(subject("test_" + "name_" * 30, file=file, line=123_456, status=status), "Word" * 60, fell_back=True)
+        for status in STATUSES
+    ]
+    features = [Feature("FeatureWithoutASpace" * 6, told), Feature("A feature of many words " * 8, told)]
+    domains = [Domain("DomainWithoutASpace" * 5, features), Domain("A domain of many words " * 6, features)]
+    return specification(*domains, summary="Summarised" * 30)
+
+
+def changed() -> tuple[Specification, Specification]:
+    """One behaviour in each group of changes."""
+    old = Feature("Cart", [
+        behaviour("Adds an item", "test_adds"), behaviour("Removes an item", "test_removes"),
+        behaviour("Counts items", "test_counts"), behaviour("Empties the cart", "test_empties"), behaviour("Stays", "test_stays"),
+    ])  # fmt: skip
+    new = Feature("Cart", [
+        behaviour("Adds an item to the cart", "test_adds"), behaviour("Removes an item", "test_removes", status="skipped"),
+        behaviour("Stays", "test_stays"), behaviour("Merges two carts", "test_merges", status="todo"),
+    ])  # fmt: skip
+    totals = Feature("Totals", [behaviour("Counts items", "test_counts")])
+    return specification(Domain("Orders", [old])), specification(Domain("Orders", [new]), Domain("Prices", [totals]))
+
+
+def comparison_page(before: Specification, after: Specification, **asked: Any) -> ComparisonPage:
+    """The page of a comparison under a query."""
+    found, wanted = compare(before, after), SpecificationChangesQuery(**asked)
+    sides = [
+        Side(
+            document(of, version=version, generator=f"built-in {version}"),
+            contents(of).counts.behaviours,
+            f"/{version}",
+        )
+        for version, of in enumerate((before, after), start=1)
+    ]
+    return ComparisonPage(*sides, found, changes_sheet(found, wanted), wanted, PATH, "/reverse", "/history")
+
+
+def history_page(*rows: HistoryRow) -> HistoryPage:
+    return HistoryPage(
+        SOURCE, rows, [Choice("All", PATH, is_current=True), Choice("English", PATH), Choice("한국어", PATH, lang="ko")]
+    )
+
+
+def history() -> HistoryPage:
+    """Commits with many versions, with changes and without."""
+    versions = [Choice(str(number), f"/{number}") for number in range(12, 0, -1)]
+    changes = dict.fromkeys(("added", "removed", "reworded", "moved", "status_changed"), 1_234)
+    older = Source("github.com", "acme", "shop", SOURCE.url, "fedcba" + COMMIT[6:], None)
+    named = Source("github.com", "acme", "shop", SOURCE.url, COMMIT, f"feature/{LONG}")
+    return history_page(
+        HistoryRow(named, "en", 28_000, AT, versions, changes, "/compare"),
+        HistoryRow(SOURCE, "ko", 28_000, AT, versions[:1], dict.fromkeys(changes, 0), "/compare"),
+        HistoryRow(older, "en", 27_000, AT, versions[:1]),
+    )
+
+
+def job_page(**members: Any) -> dict[str, Any]:
+    """The page of a job under way, or of one that failed."""
+    job = JOB | members
+    final = job["status"] in ("failed", "cancelled")
+    return {
+        "job": job, "source": SOURCE, "final": final, "may_cancel": not final, "cancel_url": "/cancel", "retry_url": "/retry",
+        "analysis_url": "/analyses/1",
+    }  # fmt: skip
+
+
+def shown(template: str, make: Callable[[], Any]) -> Callable[[Web], str]:
+    """Let an application show a page of made-up values at PATH."""
+
+    def build(web: Web) -> str:
+        made = make()
+        values = made if isinstance(made, dict) else {"page": made}
+        web.app.add_url_rule(PATH, view_func=lambda: render_template(template, **values))
+        web.app.add_url_rule(f"{PATH}/job", "look_job", view_func=lambda: values["job"])
+        return PATH
+
+    return build
+
+
+def a_document(make: Callable[[], DocumentPage], act: Callable[[Page], object] | None = None) -> Scene:
+    return Scene("", shown("specification.html", make), act)
+
+
+def type_a_search(page: Page) -> None:
+    page.fill("[data-filter]", "rule 3")
+
+
+SPECIFICATION_SCENES = {
+    "specification": a_document(lambda: document_page(shop(), owners())),
+    "specification in Korean, shared": a_document(lambda: document_page(shop("ko"), owners(SHARED))),
+    "specification, its link shown once": a_document(lambda: document_page(shop(), owners(SHOWN_ONCE)), open_all),
+    "specification of somebody else": a_document(lambda: document_page(shop())),
+    "specification with long names": a_document(lambda: document_page(wordy(), owners(), source=LONG_SOURCE), open_all),
+    "specification of 28,000": a_document(lambda: document_page(large(), owners(cost=Cost(1_234, 26_766, 0)), page=3)),
+    "specification of 28,000, filtered": a_document(lambda: document_page(large(), owners()), type_a_search),
+    "specification, narrowed": a_document(
+        lambda: document_page(large(), owners(), q="rule 9 of feature 7", status="skipped")
+    ),
+    "specification, nothing matches": a_document(lambda: document_page(shop(), owners(), q="nothing " * 9)),
+    "specification of hostile names": a_document(lambda: document_page(hostile(status="skipped"), owners()), open_all),
+    "specification of nothing": a_document(
+        lambda: document_page(specification(), owners(cost=Cost(0, 0, 0))), open_all
+    ),
+    "specification under way": Scene("", shown("specification_job.html", job_page)),
+    "specification failed": Scene(
+        "",
+        shown(
+            "specification_job.html",
+            lambda: job_page(status="failed", progress=None, error=ERROR, finished_at=JOB["started_at"]),
+        ),
+        open_all,
+    ),
+    "specification cancelled": Scene(
+        "", shown("specification_job.html", lambda: job_page(status="cancelled", progress=None))
+    ),
+    "specifications compared": Scene("", shown("specification_comparison.html", lambda: comparison_page(*changed()))),
+    "specifications compared, many changes": Scene(
+        "", shown("specification_comparison.html", lambda: comparison_page(shop(), large(9, 9, 9), page=2))
+    ),
+    "specifications compared, long names": Scene(
+        "", shown("specification_comparison.html", lambda: comparison_page(specification(), wordy()))
+    ),
+    "specifications compared, nothing changed": Scene(
+        "", shown("specification_comparison.html", lambda: comparison_page(shop(), shop()))
+    ),
+    "specifications of a repository": Scene("", shown("specification_history.html", history)),
+    "no specifications of a repository": Scene("", shown("specification_history.html", history_page)),
+}
