@@ -56,13 +56,7 @@ def _predicate(words: list[str], title: Title) -> str | None:
         goal = with_particle(_quoted(" ".join(_bare(things[1:]))), "으로")
         return f"{subject}{conditions}{goal} {_conjugated(MOVES[base], form)}"
     things = _bare(things)
-    if (
-        noun is None
-        or not things
-        or things[0] in PRONOUNS
-        or things[0] in PREPOSITIONS | CONJUNCTIONS
-        or not _whole(things)
-    ):
+    if noun is None or not things or things[0] in PRONOUNS | PREPOSITIONS | CONJUNCTIONS or not _whole(things):
         return None
     return f"{subject}{conditions}{with_particle(_quoted(' '.join(things)), '을')} {_conjugated(noun, form)}"
 
@@ -74,9 +68,8 @@ def _bare(things: list[str]) -> list[str]:
 
 def _whole(things: list[str]) -> bool:
     """Whether what follows the verb is one thing, not a second statement or an adverb alone."""
-    return not any(word in MODALS or word in ("and", "or", "but", "that", "not", "is", "are") for word in things) and (
-        things[0] not in ADVERBS
-    )
+    joined = MODALS | CONJUNCTIONS | {"that", "not", "is", "are"}
+    return things[0] not in ADVERBS and not any(word in joined for word in things)
 
 
 def _verb(words: list[str]) -> tuple[str, list[str], str] | None:
