@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import re
 
-from tasks.specview.forms import indefinite, takes_article
+from tasks.specview.forms import base_of_gerund, base_of_third, indefinite, takes_article
 from tasks.specview.idioms import article_after
-from tasks.specview.korean_words import VERBS
-from tasks.specview.lexicon import CONJUNCTIONS, DETERMINERS, PREPOSITIONS, PRONOUNS
+from tasks.specview.lexicon import (
+    AUXILIARIES,
+    BE,
+    CONJUNCTIONS,
+    DETERMINERS,
+    MODALS,
+    PREPOSITIONS,
+    PRONOUNS,
+    SUBORDINATORS,
+)
 from tasks.specview.listed import listed
-from tasks.specview.nouns import LONGEST_RUN, is_definite, is_known, noun_phrase, row
-from tasks.specview.phrases import complement
+from tasks.specview.nouns import LONGEST_RUN, is_definite, is_known, is_possessive, noun_phrase, row
+from tasks.specview.phrases import complement, condition
+from tasks.specview.verbs import NOUNS_TOO, PARTS, VERBS
 
+_KINDS = listed("type kind sort form lack number piece")
 _CONTRACTED = re.compile(r"\w(?:n['\u2019]t|['\u2019](?:re|ll|ve))$")
 _WRITTEN = listed("a an the its their this these it's there's")
 
@@ -29,14 +39,26 @@ def told(words: list[str]) -> str:
     return read.text if read else articled(words, object_first=False)
 
 
-def articled(words: list[str], *, object_first: bool = True) -> str:
-    """Words that cannot be read as a whole, with articles after prepositions.  object_first: and at the start."""
+def articled(words: list[str], *, object_first: bool = True, first: str = "the") -> str:
+    """Words that cannot be read as a whole, with articles after prepositions.
+
+    object_first: also at the start, where the article is `first`, and before what `and` joins to a noun with one.
+    """
     shown: list[str] = []
     at = 0
+    joined = False
     while at < len(words):
-        end = _row_end(words, at, object_first=object_first) if _opens(words, at, object_first=object_first) else at
+        if words[at] in SUBORDINATORS and (read := condition(words, at)):
+            return " ".join([*shown, read.text])
+        end = (
+            _row_end(words, at, object_first=object_first)
+            if _opens(words, at, object_first=object_first, joined=joined)
+            else at
+        )
         if end > at:
-            shown += [*_article(words, at, end), *words[at:end]]
+            article = _article(words, at, end, first=first)
+            joined = bool(article) or joined
+            shown += [*article, *words[at:end]]
             at = end
         else:
             shown.append(words[at])
@@ -44,35 +66,60 @@ def articled(words: list[str], *, object_first: bool = True) -> str:
     return " ".join(shown)
 
 
-def _opens(words: list[str], at: int, *, object_first: bool) -> bool:
+def _opens(words: list[str], at: int, *, object_first: bool, joined: bool) -> bool:
+    """Whether a noun is due here: at the start, after a preposition, or as the subject of a condition."""
+    before = words[at - 1] if at else ""
+    if words[at].endswith("ing") and (base_of_gerund(words[at]) or before in SUBORDINATORS):
+        return False
     if at == 0:
         return object_first
+    if before in SUBORDINATORS:
+        return _is_subject(words, at)
+    if before in PREPOSITIONS:
+        verb = before == "to" and (words[at] in VERBS or words[at] in ("be", "have"))
+        return not verb and not (before == "of" and at > 1 and words[at - 2] in _KINDS and not object_first)
+    return _is_object(words, at, object_first=object_first) or (object_first and joined and before in CONJUNCTIONS)
+
+
+def _is_object(words: list[str], at: int, *, object_first: bool) -> bool:
+    """After a gerund, or after the verb of `that uses comma operator`."""
     before = words[at - 1]
-    if before == "to" and words[at] in VERBS:
+    if base_of_gerund(before):
+        return object_first if at == 1 else words[at - 2] in PREPOSITIONS | SUBORDINATORS
+    return at > 1 and words[at - 2] in ("that", "which") and base_of_third(before) is not None
+
+
+def _is_subject(words: list[str], at: int) -> bool:
+    end = row(words, at)
+    if end == len(words):
         return False
-    return before in PREPOSITIONS or (object_first and before in CONJUNCTIONS)
+    verb = words[end]
+    return verb in BE or verb in MODALS or verb in AUXILIARIES or verb == "and" or base_of_third(verb) is not None
 
 
 def _row_end(words: list[str], at: int, *, object_first: bool) -> int:
     """Where a row of words ends that surely is one noun, though not how it is made."""
     read = noun_phrase(words, at)
     end = read.end if read else row(words, at)
+    if words[at][:1].isupper():  # a label of a page: "Reset all filters button"
+        end = next((part + 1 for part in range(at, min(at + 6, len(words))) if words[part] in PARTS), end)
     head = words[end - 1] if end > at else ""
     if not object_first and end == at + 1 and head.endswith(("ion", "ment", "ance", "ence")):
         return at  # "available for inclusion": whoever wrote the other articles left this one out
     if read:
         return end
-    sound = end - at <= LONGEST_RUN and is_known(head) and not any(word[-1] in ":,;" for word in words[at:end])
+    named = is_known(head) or (head in NOUNS_TOO and end - at > 1)
+    sound = end - at <= LONGEST_RUN and named and not any(word[-1] in ":,;" for word in words[at:end])
     return end if sound else at
 
 
-def _article(words: list[str], at: int, end: int) -> list[str]:
+def _article(words: list[str], at: int, end: int, *, first: str) -> list[str]:
     body = words[at:end]
     if body[0] in DETERMINERS or body[0] in PRONOUNS:
         return []
-    if body[0].endswith(("'s", "s'")) and body[0].islower():
+    if is_possessive(body[0]):
         return ["the"]
-    article = article_after(words[at - 1] if at else "", body)
+    article = article_after(words[at - 1], body) if at else first
     if not article or not takes_article(body[-1]) or body[-1][0].isdigit():
         return []
     return [indefinite(body[0]) if article == "a" and not is_definite(body) else "the"]

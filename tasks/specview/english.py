@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from tasks.specview import articles, phrases
 from tasks.specview.acronyms import ACRONYMS
-from tasks.specview.forms import base_of_third, third_person
-from tasks.specview.lexicon import AUXILIARIES, BE, MODALS, PREPOSITIONS, SUBORDINATORS
+from tasks.specview.forms import base_of_third, is_participle, third_person
+from tasks.specview.lexicon import ADJECTIVES, AUXILIARIES, BE, DETERMINERS, MODALS, PREPOSITIONS, SUBORDINATORS
+from tasks.specview.listed import listed
 from tasks.specview.mentions import code, mention
+from tasks.specview.nouns import is_inverted, row
 from tasks.specview.predicates import Predicate, predicate, spelt_words
 from tasks.specview.scenarios import scenario
 from tasks.specview.titles import Title
-from tasks.specview.verbs import NOUNS_TOO, VERBS
+from tasks.specview.verbs import INDEFINITE, MOSTLY_VERBS, NOUNS_TOO, PARTS, VERBS
 from tasks.specview.words import is_code, noted, split_title
 
+_HTTP_METHODS = listed("get head post put patch delete")
 _KINDS = {"example": "Shows an example of", "benchmark": "Measures", "fuzz": "Tries random input on"}
 
 
@@ -33,12 +36,13 @@ def finished(text: str) -> str:
         text = ACRONYMS[first] + text[len(first) :]
     elif first[:1].islower() and not is_code(first.strip(",")):
         text = text[:1].upper() + text[1:]
-    return text if text.endswith(("!", "?", "…")) and not text.endswith((" ?", " !")) else f"{text}."
+    ended = text.endswith(("!", "?", "…")) and text[-2:-1].isalpha() and not is_code(text.rsplit(" ", 1)[-1][:-1])
+    return text if ended else f"{text}."
 
 
 def _of_symbol(title: Title) -> str:
-    """Go's examples and benchmarks are named after what they show: `ExampleBuffer_Cap` is of Buffer.Cap."""
-    symbol, *rest = title.text.split("_")
+    """Examples of Go are named after what they show: `ExampleBuffer_Cap` is of Buffer.Cap."""
+    symbol, *rest = title.text.split("_") if title.kind == "example" else [title.text]
     if rest and rest[0][:1].isupper():
         symbol, rest = f"{symbol}.{rest[0]}", rest[1:]
     note = f" ({' '.join(rest)})" if rest else ""
@@ -58,12 +62,12 @@ def _predicate(words: list[str], title: Title) -> str | None:
     if rest is None:
         return None
     said = f"{read.verb} {rest}".strip()
-    conditions = ", ".join(_context(context) for context in title.contexts)
+    conditions = _conditions(title.contexts)
     if title.thing and not title.identifier:
         said = f"{code(title.thing)} {said}"
     elif conditions or read.verb.split(" ", 1)[0] in MODALS:
         said = f"it {said}"
-    return f"{conditions}, {said}" if conditions else said + (f" ({about})" if about else "")
+    return f"{conditions}, {said}" if conditions else said + _about(about, said)
 
 
 def _after_colon(words: list[str]) -> int:
@@ -79,20 +83,28 @@ def _rest(read: Predicate, *, strict: bool) -> str | None:
     rest, note = noted(list(read.rest))
     told: list[str] = []
     for joint, base, verb, after in _coordinated(read, rest):
-        said = _after_verb(base, after, strict=strict)
+        said = _after_verb(base, after, strict=strict, telegram=read.conjugated)
         if said is None:
             return None
         told += [part for part in (joint, verb if joint else "", said) if part]
     return " ".join([*told, *note])
 
 
-def _after_verb(base: str, rest: list[str], *, strict: bool) -> str | None:
+def _after_verb(base: str, rest: list[str], *, strict: bool, telegram: bool) -> str | None:
+    first = "a" if base in INDEFINITE else "the"
     if not rest or articles.is_full(rest):
-        return articles.articled(rest, object_first=False)
+        return articles.articled(rest, object_first=telegram and base != "be", first=first)
     found = phrases.verb_phrase([base or "do", *rest], 0, base)
-    if found:
+    if found and not (strict and _piled(rest)):
         return found.text.partition(" ")[2]
-    return None if strict else articles.articled(rest, object_first=base != "be")
+    if strict or (telegram and rest[0] in BE | AUXILIARIES) or (telegram and is_inverted(rest[: row(rest, 0)])):
+        return None
+    return articles.articled(rest, object_first=base != "be", first=first)
+
+
+def _piled(rest: list[str]) -> bool:
+    """`strip auth host change`: three nouns in a row may as well be parts of other words."""
+    return row(rest, 0) > 2 and rest[0] not in DETERMINERS and rest[0] not in ADJECTIVES and not is_participle(rest[0])
 
 
 def _coordinated(read: Predicate, rest: list[str]) -> list[tuple[str, str, str, list[str]]]:
@@ -101,9 +113,10 @@ def _coordinated(read: Predicate, rest: list[str]) -> list[tuple[str, str, str, 
     at = 0
     while at < len(rest):
         verb = rest[at + 1] if at + 1 < len(rest) else ""
-        again = rest[at] in ("and", "or") and verb in VERBS and (at == 0 or _acts_again(verb, rest[at + 2 :]))
-        if read.conjugated and again:
-            parts.append((rest[at], verb, third_person(verb), []))
+        base = verb if read.conjugated else base_of_third(verb) or ""
+        again = rest[at] in ("and", "or") and base in VERBS and (at == 0 or _acts_again(base, rest[at + 2 :]))
+        if again and (read.conjugated or base not in NOUNS_TOO):
+            parts.append((rest[at], base, third_person(base), []))
             at += 2
         else:
             parts[-1][3].append(rest[at])
@@ -112,9 +125,27 @@ def _coordinated(read: Predicate, rest: list[str]) -> list[tuple[str, str, str, 
 
 
 def _acts_again(verb: str, after: list[str]) -> bool:
+    """Whether a base after `and` is a verb: `and reset state`, not `and retry button`."""
     if not after:
         return verb not in NOUNS_TOO
-    return after[0] == "to" or (after[0] not in PREPOSITIONS and after[0] not in ("and", "or"))
+    if after[0] in PARTS:
+        return False
+    if after[0] == "to" or verb not in NOUNS_TOO:
+        return True
+    named = after[0] in PREPOSITIONS or after[0] in ("and", "or")
+    return verb in MOSTLY_VERBS and not named
+
+
+def _about(about: str, said: str) -> str:
+    """The innermost suite as a note, where it adds a word."""
+    new = {word.lower() for word in about.split()} - {word.lower() for word in said.split()}
+    return f" ({about})" if new and not about.startswith("should ") else ""
+
+
+def _conditions(contexts: tuple[str, ...]) -> str:
+    read = [_context(context) for context in contexts]
+    openings = {condition.split(" ", 1)[0] for condition in read}
+    return (" and " if len(openings) < len(read) and openings <= SUBORDINATORS else ", ").join(read)
 
 
 def _context(context: str) -> str:
@@ -140,6 +171,8 @@ def _statement(words: list[str], title: Title) -> str | None:
     """A whole clause: `url generation requires server name`, `external modules should not be hoisted`."""
     if len(words) < 2 or words[0] in PREPOSITIONS or words[0] in SUBORDINATORS:
         return None
+    if title.identifier and "HTTP" in words and _HTTP_METHODS & set(words):
+        return None  # `http_302_changes_head_to_get`: no head, and nothing to get
     words, note = noted(words)
     read = phrases.clause(words, 0) if words else None
     if read is not None and read.end == len(words):
@@ -155,8 +188,8 @@ def _statement(words: list[str], title: Title) -> str | None:
         said = " ".join(words)
     said = " ".join([said, *note])
     if title.contexts:
-        return f"{', '.join(_context(context) for context in title.contexts)}, {said}"
-    return said + (f" ({title.about})" if title.about else "")
+        return f"{_conditions(title.contexts)}, {said}"
+    return said + _about(title.about, said)
 
 
 def _covers(words: list[str], title: Title) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 
 from tasks.specview.acronyms import COUNTED_ACRONYMS
 from tasks.specview.lexicon import ADJECTIVES, IRREGULAR_PARTICIPLES, NOT_PARTICIPLES, NOT_PLURALS, PLURALS, UNCOUNTED
 from tasks.specview.listed import listed
 from tasks.specview.verbs import DOUBLED, VERBS
 
+#: words whose forms are kept; a vocabulary of this size is a large repository's
+_KEPT = 16_384
 _NOT_MANNER = listed("""
 assembly family supply reply apply anomaly multiply rely imply comply fly readonly early
 """)
@@ -19,7 +21,7 @@ _THIRD = {"be": "is", "have": "has", "do": "does", "go": "goes"} | {
 }
 
 
-@cache
+@lru_cache(_KEPT)
 def third_person(base: str) -> str:
     """`returns` of `return`."""
     if base in _THIRD:
@@ -31,7 +33,7 @@ def third_person(base: str) -> str:
     return base + "s"
 
 
-@cache
+@lru_cache(_KEPT)
 def gerund(base: str) -> str:
     """`returning` of `return`."""
     if base in DOUBLED:
@@ -47,6 +49,7 @@ _BASES = {third_person(base): base for base in VERBS} | {"is": "be", "has": "hav
 _GERUNDS = {gerund(base): base for base in VERBS} | {"being": "be", "having": "have", "doing": "do"}
 
 
+@lru_cache(_KEPT)
 def base_of_third(word: str) -> str | None:
     """`return` of `returns`; nothing for a word that is no known verb in -s."""
     if word.startswith("re") and word not in _BASES and len(word) > 5 and word[2:].lstrip("-") in _BASES:
@@ -59,7 +62,7 @@ def base_of_gerund(word: str) -> str | None:
     return _GERUNDS.get(word)
 
 
-@cache
+@lru_cache(_KEPT)
 def is_participle(word: str) -> bool:
     """Whether a word is a past participle, or a past tense that looks the same."""
     if word in NOT_PARTICIPLES or word in ADJECTIVES:
@@ -72,23 +75,27 @@ def is_manner(word: str) -> bool:
     return word.endswith("ly") and word.islower() and word not in _NOT_MANNER and len(word) > 3
 
 
-@cache
+@lru_cache(_KEPT)
 def is_plural(word: str) -> bool:
     """Whether a noun is plural, as far as its end shows."""
     low = word.lower()
+    if not low.replace("-", "").isalpha():
+        return False
     if low in PLURALS:
         return True
     return low.endswith("s") and len(low) > 2 and low not in NOT_PLURALS and not low.endswith(("ss", "us", "is"))
 
 
-@cache
+@lru_cache(_KEPT)
 def takes_article(head: str) -> bool:
     """Whether a singular noun is counted, so that it cannot stand alone."""
-    if "-" in head.strip("-"):
+    if "-" in head and head.replace("-", "").isalpha() and head[0] != "-":
         return takes_article(head.rpartition("-")[2])
     low = head.lower()
     if low in COUNTED_ACRONYMS:
         return True
+    if low.endswith("ness") and low not in ("harness", "witness"):
+        return False
     if head != low or not head.isalpha() or low in UNCOUNTED or is_plural(head):
         return False
     return not (
@@ -96,11 +103,13 @@ def takes_article(head: str) -> bool:
     )
 
 
+@lru_cache(_KEPT)
 def indefinite(following: str) -> str:
     """`a` or `an`, by the sound that the next word begins with."""
     low = following.lower().lstrip("`'\"([{<-#.@_")
-    if following.isupper() and len(following) > 1 and following.isalpha():
-        return "an" if following[0] in "AEFHILMNORSX" and following not in ("NAN", "NULL", "RAM", "SSH-agent") else "a"
+    capitals = following.partition("_")[0].partition("-")[0]
+    if capitals.isupper() and len(capitals) > 1 and capitals.isalpha():
+        return "an" if capitals[0] in "AEFHILMNORSX" and capitals not in ("NAN", "NULL", "RAM", "REST", "SOAP") else "a"
     if low.startswith(("uni", "use", "usa", "utf", "uri", "url", "uuid", "one", "eu", "ubi")) and not low.startswith(
         "unin"
     ):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tasks.specview.listed import listed
+from tasks.specview.nouns import row
 from tasks.specview.verbs import NOUNS_TOO
 
 _INDEFINITE_AFTER = listed("with without as into for")
@@ -28,8 +29,9 @@ error failure success demand mount exit blur hover time timeout mobile desktop d
 
 def article_after(opening: str, following: list[str]) -> str:
     """`the`, `a` or nothing, by the preposition and the words after it."""
-    if opening == "per" or (following and following[0] in _IDIOMS.get(opening, ())):
+    alone = following[:1] if row(following, 0) == 1 else []
+    if opening == "per" or following[:1] == ["later"] or (alone and alone[0] in _IDIOMS.get(opening, ())):
         return ""
-    if opening == "on" and following and following[0] in NOUNS_TOO:
+    if opening == "on" and alone and alone[0] in NOUNS_TOO:
         return ""
     return "a" if opening in _INDEFINITE_AFTER else "the"

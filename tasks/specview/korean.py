@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
+from tasks.specview import phrases
 from tasks.specview.forms import base_of_third
-from tasks.specview.korean_words import CONDITIONS, IRREGULAR, VERBS
-from tasks.specview.lexicon import ADVERBS, CONJUNCTIONS, MODALS, PREPOSITIONS
-from tasks.specview.mentions import code
+from tasks.specview.korean_words import CONDITIONS, IRREGULAR, MOVES, VERBS
+from tasks.specview.lexicon import ADVERBS, CONJUNCTIONS, MODALS, PREPOSITIONS, PRONOUNS
+from tasks.specview.mentions import code, doing
 from tasks.specview.particles import with_particle
-from tasks.specview.predicates import acts, spelt_words
+from tasks.specview.predicates import predicate, spelt_words
 from tasks.specview.titles import Title
 from tasks.specview.words import is_code
 
@@ -42,22 +43,33 @@ def _native(text: str) -> str:
 def _predicate(words: list[str], title: Title) -> str | None:
     """`should not return null` as `“null”을 반환하지 않습니다`."""
     found = _verb(words)
-    if found is None:
+    read = predicate(words, identifier=title.identifier)
+    if found is None or read is None:
+        return None
+    if title.identifier and phrases.verb_phrase([read.base, *read.rest], 0, read.base) is None:
         return None
     base, rest, form = found
     things, conditions = _parted(rest)
     noun = VERBS.get(base)
-    if noun is None or not things or things[0] in PREPOSITIONS | CONJUNCTIONS or not _whole(things):
-        return None
     subject = f"{with_particle(code(title.thing), '은')} " if title.thing else ""
+    if things[:1] == ["to"] and len(things) > 1 and base in MOVES and _whole(things[1:]):
+        goal = with_particle(_quoted(" ".join(_bare(things[1:]))), "으로")
+        return f"{subject}{conditions}{goal} {_conjugated(MOVES[base], form)}"
+    things = _bare(things)
+    if noun is None or not things or things[0] in PRONOUNS | PREPOSITIONS | CONJUNCTIONS or not _whole(things):
+        return None
     return f"{subject}{conditions}{with_particle(_quoted(' '.join(things)), '을')} {_conjugated(noun, form)}"
+
+
+def _bare(things: list[str]) -> list[str]:
+    """Without an article, which Korean does not have."""
+    return things[1:] if things[:1] in (["a"], ["an"], ["the"]) else things
 
 
 def _whole(things: list[str]) -> bool:
     """Whether what follows the verb is one thing, not a second statement or an adverb alone."""
-    return not any(word in MODALS or word in ("and", "or", "but", "that", "not", "is", "are") for word in things) and (
-        things[0] not in ADVERBS
-    )
+    joined = MODALS | CONJUNCTIONS | {"that", "not", "is", "are"}
+    return things[0] not in ADVERBS and not any(word in joined for word in things)
 
 
 def _verb(words: list[str]) -> tuple[str, list[str], str] | None:
@@ -104,15 +116,10 @@ def _condition(words: list[str]) -> str:
 
 def _doing(words: list[str], title: Title) -> str | None:
     """`delete_missing_key` as `“missing key” 삭제를 다룹니다`: what is done, with no outcome claimed."""
-    if (
-        len(words) < 2
-        or words[0] not in VERBS
-        or words[1] in PREPOSITIONS | CONJUNCTIONS
-        or not acts(words[0], words[1:])
-    ):
+    noun = VERBS.get(words[0]) if words else None
+    if noun is None or len(words) < 2 or words[1] in PREPOSITIONS | CONJUNCTIONS:
         return None
-    noun = VERBS[words[0]]
-    if not _whole(words[1:]):
+    if not _whole(words[1:]) or not doing(words):
         return None
     return f"{_of(title)}{_quoted(' '.join(words[1:]))} {with_particle(noun, '을')} 다룹니다"
 

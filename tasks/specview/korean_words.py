@@ -189,6 +189,9 @@ IRREGULAR = {
 }
 VERBS |= {"raise": "던지기", "throw": "던지기"}
 
+#: verbs of motion, which take a goal with `to`
+MOVES = {"navigate": "이동", "redirect": "리다이렉트", "switch": "전환", "go": "이동", "return": "복귀", "move": "이동"}
+
 #: the word that opens a condition → what follows its quoted words
 CONDITIONS = {
     "when": " 조건에서",

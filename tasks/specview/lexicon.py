@@ -5,9 +5,9 @@ from __future__ import annotations
 from tasks.specview.listed import listed
 
 PREPOSITIONS = listed("""
-with without for from in into on onto at by of to as via after before during between within outside inside under
-over through across against per than like until since upon behind beyond using excluding including alongside
-around among above below near toward towards except besides despite
+about with without for from in into on onto at by of to as via after before during between within outside inside
+under over through across against per than like until since upon behind beyond using excluding including
+alongside around among above below near toward towards except besides despite
 """)
 CONJUNCTIONS = listed("and or but nor")
 SUBORDINATORS = listed("""
@@ -46,26 +46,30 @@ everywhere anyway together instead correctly properly otherwise here there back 
 PARTICLES = listed("up away back over")
 
 ADJECTIVES = listed("""
-duplicate multi non sub pre post anti linear simultaneous harmless useless absolute active additional available
-bad basic big binary blank bogus broken case-sensitive caseless circular compatible complete complex conditional
-consistent correct corrupt custom deep different direct dirty double due dynamic eager early empty equal
-existing expensive explicit external extra falsy fatal few final flat foreign fresh full generic global good
-hard idempotent identical immutable implicit incorrect infinite initial insecure insensitive internal invalid
-large late lazy legal local long low lower malformed many manual max maximum min minimal minimum missing mixed
-multiple mutable native negative new nested normal old optional original other partial permanent persistent
-plain positive possible previous private proper public random raw readable ready real recursive redundant
-regular relative remote safe same secure sensitive separate short silent similar simple single slow small
-special specific stable stale standalone standard static strict strong successful synchronous temporary top
-trailing transient true truthy unavailable unchanged unexpected unique unknown unsafe unstable untouched unused
-upper useful valid various verbose virtual visible weak weird whole wide wild wrong asynchronous async sync
-callable iterable pickleable hashable configurable deprecated writable executable
+default light dark bright read-only read-write concurrent frequent recent consecutive subsequent adjacent
+persistent transparent redundant equivalent ancient significant relevant dominant constant distant distinct
+strange odd even prime ordinary official chronological alphabetical numerical optimal ideal typical critical
+vital essential unavailable unauthorized unauthenticated authenticated verified unverified anonymous monthly
+yearly weekly daily hourly quarterly annual aware naive duplicate multi non sub pre post anti linear
+simultaneous harmless useless absolute active additional available bad basic big binary blank bogus broken
+case-sensitive caseless circular compatible complete complex conditional consistent correct corrupt custom deep
+different direct dirty double due dynamic eager early empty equal existing expensive explicit external extra
+falsy fatal few final flat foreign fresh full generic global good hard idempotent identical immutable implicit
+incorrect infinite initial insecure insensitive internal invalid large late lazy legal local long low lower
+malformed many manual max maximum min minimal minimum missing mixed multiple mutable native negative new nested
+normal old optional original other partial permanent plain positive possible previous private proper public
+random raw readable ready real recursive regular relative remote safe same secure sensitive separate short
+silent similar simple single slow small special specific stable stale standalone standard static strict strong
+successful synchronous temporary top trailing transient true truthy unchanged unexpected unique unknown unsafe
+unstable untouched unused upper useful valid various verbose virtual visible weak weird whole wide wild wrong
+asynchronous async sync callable iterable pickleable hashable configurable deprecated writable executable
 """)
 #: nouns that are written in -ed or -ing or -s and are none of these forms
 NOT_PARTICIPLES = listed("need seed feed embed speed red id shed bed breed weed indeed fed")
 IRREGULAR_PARTICIPLES = listed("""
-given taken sent found lost written thrown shown hidden broken built made kept left held seen known drawn chosen
-frozen caught bound born begun done gone grown meant met sold told thought understood undefined overridden
-rewritten set unset
+used tied died owed given taken sent found lost written thrown shown hidden broken built made kept left held
+seen known drawn chosen frozen caught bound born begun done gone grown meant met sold told thought understood
+undefined overridden rewritten set unset
 """)
 #: singular in spite of their -s
 NOT_PLURALS = listed("""
@@ -79,26 +83,29 @@ args kwargs ops children people data criteria media indices vertices params opts
 """)
 #: these take no article
 UNCOUNTED = listed("""
-access backlog auth inclusion accounting activity advice authentication authorization autoloading availability
-backoff behavior behaviour bandwidth caching chaining cleanup code collation compatibility compilation
-compression concurrency configuration consistency content control coverage css data debugging decoding
-decompression deletion deprecation deserialization discovery documentation efficiency encoding encryption
-equality escaping evaluation execution existence expiration expiry feedback filtering formatting functionality
-generation growth handling hardware hashing html html5 http https hydration idempotency indentation information
-inheritance initialization input inspection instrumentation integration interpolation invalidation isolation
-iteration javascript json latency logging markdown matching memory metadata minification mutability mutation
-navigation nesting normalization notation ordering output overflow ownership padding parity parsing performance
-permission persistence polling precedence precision privacy processing progress propagation punctuation python
-quality recursion redirection registration rendering replication resolution rotation routing ruby rust safety
-scheduling security serialization shutdown software sorting space spacing stability storage streaming
+silence patience access backlog auth inclusion accounting activity advice authentication authorization
+autoloading availability backoff behavior behaviour bandwidth caching chaining cleanup code collation
+compatibility compilation compression concurrency configuration consistency content control coverage css data
+debugging decoding decompression deletion deprecation deserialization discovery documentation efficiency
+encoding encryption equality escaping evaluation execution existence expiration expiry feedback filtering
+formatting functionality generation growth handling hardware hashing html html5 http https hydration idempotency
+indentation information inheritance initialization input inspection instrumentation integration interpolation
+invalidation isolation iteration javascript json latency logging markdown matching memory metadata minification
+mutability mutation navigation nesting normalization notation ordering output overflow ownership padding parity
+parsing performance persistence polling precedence precision privacy processing progress propagation punctuation
+python quality recursion redirection registration rendering replication resolution rotation routing ruby rust
+safety scheduling security serialization shutdown software sorting space spacing stability storage streaming
 subclassing substitution success support syntax synchronization text throughput time tracking traffic
 transformation truncation typescript unicode usage utf validation versioning visibility whitespace work xml yaml
 toml csv jsx tsx sql none null nil true false undefined zero nan infinity failure mobile desktop production
 development runtime startup teardown setup grpc tls ssl dns tcp udp ipv4 ipv6 utf8 ascii base64 gzip brotli zlib
-stdin stdout stderr korean english anonymous everything nothing something latin greek arithmetic identity order
-case sensitivity inlining hoisting tree-shaking truth evidence context-copying indexing backtracking monday
-tuesday wednesday thursday friday saturday sunday january february march april may june july august september
-october november december midnight noon
+stdin stdout stderr korean english anonymous everything nothing something latin greek arithmetic sensitivity
+inlining hoisting tree-shaking truth evidence context-copying indexing backtracking monday tuesday wednesday
+thursday friday saturday sunday january february march april may june july august september october november
+december midnight noon
 """)
 #: what follows a noun and says more of it: `a folder containing files`
-TRAILING = listed("containing having returning raising representing pointing starting ending being")
+TRAILING = listed("""
+approaching reaching exceeding entering leaving belonging requiring needing providing following containing
+having returning raising representing pointing starting ending being
+""")

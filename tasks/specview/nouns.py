@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
-from tasks.specview.acronyms import COUNTED_ACRONYMS
+from tasks.specview.acronyms import ACRONYMS, COUNTED_ACRONYMS
 from tasks.specview.forms import base_of_third, indefinite, is_manner, is_participle, is_plural, takes_article
 from tasks.specview.lexicon import (
     ADJECTIVES,
@@ -29,9 +31,14 @@ from tasks.specview.words import is_code
 LONGEST_RUN = 5
 
 
+_FORMATS = listed("unicode gzip brotli zlib base64 json xml html css yaml toml csv utf8 ascii")
+_ONE_OF_MANY = listed("different random single")
+_PREFIXES = listed("multi non sub pre post anti un re de")
+_VALUES = listed("zero none nil null true false undefined")
+_OF_MANY = listed("all both many several multiple two three four five six seven eight nine ten")
 #: determiners that may stand for a noun
 _ALONE = listed("""
-this that these those all any each some both another either neither many several one two three
+this that these those some both another either neither many several one two three
 """)
 
 
@@ -56,25 +63,54 @@ def noun_phrase(words: list[str], at: int, *, article: str = "the", finite: bool
         return Read(words[at], at + 1)
     while at < len(words) and (words[at] in DETERMINERS):
         at += 1
-    determined = at > start
+    if _is_pair(words, at):
+        return _paired(words, start, at, article=article)
     run = row(words, at, finite=finite)
     if run == at:
         return Read(" ".join(words[start:at]), at) if words[start:at] and words[at - 1] in _ALONE else None
     body = words[at:run]
-    if not _sound(body):
+    many = at > start and words[at - 1] in _OF_MANY
+    plural = is_plural(body[-1])
+    if not _sound(body) or (many and not plural and takes_article(body[-1])):
         return None
-    head = body[-1]
-    plural = is_plural(head) or (
-        determined and words[at - 1] in ("two", "three", "four", "many", "several", "multiple")
-    )
-    shown = list(words[start:run])
-    if not determined and body[0].endswith(("'s", "s'")) and body[0].islower():
-        return Read(" ".join(["the", *shown]), run, plural)
-    if not determined and takes_article(head) and not _named(body):
-        shown[:0] = (
-            ["the"] if article == "the" or (article and is_definite(body)) else [indefinite(body[0])] if article else []
-        )
-    return Read(" ".join(shown), run, plural)
+    shown = [*words[start:run]] if at > start else [*_article(body, article), *body]
+    return Read(" ".join(shown), run, plural or many)
+
+
+def _article(body: list[str], article: str) -> list[str]:
+    if is_possessive(body[0]):
+        return ["the"]
+    if not article or not takes_article(body[-1]) or _named(body):
+        return []
+    if body[0] in _ONE_OF_MANY:
+        return ["a"]
+    return ["the"] if article == "the" or is_definite(body) else [indefinite(body[0])]
+
+
+def _is_pair(words: list[str], at: int) -> bool:
+    if at + 3 >= len(words) or words[at + 1] not in ("and", "or"):
+        return False
+    return words[at] in ADJECTIVES and words[at + 2] in ADJECTIVES
+
+
+def _paired(words: list[str], start: int, at: int, *, article: str) -> Read | None:
+    """`light and dark theme`."""
+    read = noun_phrase(words, at + 2, article="")
+    if read is None or read.end < at + 4:
+        return None
+    shown = " ".join([*words[start : at + 2], read.text])
+    needed = article and at == start and takes_article(words[read.end - 1])
+    return Read(f"the {shown}" if needed else shown, read.end, read.plural)
+
+
+def is_inverted(body: list[str]) -> bool:
+    """Whether an adjective stands after a noun: `adapter unsupported status`."""
+    return any(word in ADJECTIVES and before not in ADJECTIVES and before.isalpha() for before, word in pairwise(body))
+
+
+def is_possessive(word: str) -> bool:
+    """`user's`, `users'`, and no quotation."""
+    return word.endswith(("'s", "s'")) and word.islower() and word[0] != "'"
 
 
 def is_definite(body: list[str]) -> bool:
@@ -125,7 +161,12 @@ def _sound(body: list[str]) -> bool:
     """Whether a row of words is surely one noun with what belongs to it."""
     if len(body) > LONGEST_RUN or any(word[-1] in ":,;" for word in body) or any(word.isdigit() for word in body[1:-1]):
         return False
-    if "non" in body or (len(body) > 1 and _uncounted_after_noun(body)):
+    if (
+        body[0] in _PREFIXES
+        or "non" in body
+        or (len(body) > 1 and body[-1] in _VALUES)
+        or (len(body) > 1 and _uncounted_after_noun(body))
+    ):
         return False
     if len(body) > 1 and body[0] in NOUNS_TOO and body[0] not in NOUNS_FIRST:
         return False
@@ -136,7 +177,7 @@ def _sound(body: list[str]) -> bool:
 def _uncounted_after_noun(body: list[str]) -> bool:
     """`config from file JSON`: a noun before an acronym that is no part of it."""
     head, before = body[-1], body[-2]
-    acronym = len(head) > 1 and head.isupper() and head.lower() not in COUNTED_ACRONYMS
+    acronym = head in _FORMATS or (len(head) > 1 and head.isupper() and head.lower() not in COUNTED_ACRONYMS)
     return acronym and before.islower() and before not in ADJECTIVES and not is_participle(before)
 
 
@@ -150,11 +191,18 @@ def _heads(head: str) -> bool:
     return base not in VERBS or base in NOUNS_TOO
 
 
+@lru_cache(16_384)
 def is_known(head: str) -> bool:
     """Whether a word can end a row of nouns."""
     if "-" in head:
         head = head.rpartition("-")[2] or head
-    return is_noun(head.lower()) or head in UNCOUNTED or head[:1].isupper() or head.endswith("ing") or head in NOUNS_TOO
+    return (
+        is_noun(head.lower())
+        or head in UNCOUNTED
+        or head[:1].isupper()
+        or head.endswith("ing")
+        or head.lower() in ACRONYMS
+    )
 
 
 def _modifies(word: str, *, first: bool) -> bool:
@@ -168,7 +216,7 @@ def _modifies(word: str, *, first: bool) -> bool:
 
 
 def _stranded(body: list[str]) -> bool:
-    """An adjective after a noun: `scheduler late`, `config missing file`."""
+    """Whether there is an adjective after a noun: `scheduler late`, `config missing file`."""
     nouns = False
     for word in body[:-1]:
         adjective = word in ADJECTIVES or is_participle(word)

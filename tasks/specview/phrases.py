@@ -19,9 +19,18 @@ from tasks.specview.lexicon import (
     SUBORDINATORS,
     TRAILING,
 )
+from tasks.specview.listed import listed
 from tasks.specview.nouns import Read, noun_phrase
+from tasks.specview.things import is_noun
 from tasks.specview.verbs import INDEFINITE, INTRANSITIVE, MOSTLY_VERBS, NOUNS_TOO, VERBS
 
+_BEFORE_DOING = listed("by when while after before without")
+_PAST = listed("""
+succeeded failed occurred happened exited finished appeared existed crashed returned began ended
+""")
+_TWO_PREPOSITIONS = listed("""
+from_within inside_of outside_of up_to off_of except_for as_of from_inside from_before from_under from_outside
+""")
 _PAIRS = {("instead", "of"), ("because", "of"), ("due", "to")}
 
 
@@ -62,14 +71,14 @@ def _article_before(words: list[str], at: int) -> str:
 def _after(words: list[str], at: int, size: int) -> Read | None:
     """A preposition with its noun, or with a gerund."""
     opening = " ".join(words[at : at + size])
-    if at + size < len(words) and words[at + size] in PREPOSITIONS and opening != words[at + size]:
+    if at + size < len(words) and f"{opening}_{words[at + size]}" in _TWO_PREPOSITIONS:
         further = _after(words, at + size, 1)
         return further and Read(f"{opening} {further.text}", further.end)
     if opening == "to" and at + 1 < len(words) and _infinitive(words, at + 1):
         return verb_phrase(words, at + 1, words[at + 1], opening="to ")
     if at + size < len(words) and (base := base_of_gerund(words[at + size])):
         doing = verb_phrase(words, at + size, base, shown=words[at + size], opening=f"{opening} ")
-        if doing:
+        if doing or opening in _BEFORE_DOING:
             return doing
     if opening in ("by", "when", "while") and words[at + size : at + size + 1] and words[at + size].endswith("ing"):
         return verb_phrase(words, at + size, "", opening=f"{opening} ")
@@ -80,7 +89,7 @@ def _after(words: list[str], at: int, size: int) -> Read | None:
 def _infinitive(words: list[str], at: int) -> bool:
     word = words[at]
     if word not in VERBS or word not in NOUNS_TOO:
-        return word in VERBS
+        return word in VERBS or word in ("be", "have")
     return word in MOSTLY_VERBS and at + 1 < len(words) and words[at + 1] not in PREPOSITIONS
 
 
@@ -122,7 +131,9 @@ def be_phrase(words: list[str], at: int) -> Read | None:
     if at >= len(words):
         return Read(" ".join(told), at) if told else None
     final = at + 1 == len(words) or words[at + 1] in PREPOSITIONS or words[at + 1] in SUBORDINATORS
-    final = final or words[at + 1] in CONJUNCTIONS or words[at + 1] in ADVERBS
+    final = final or words[at + 1] in CONJUNCTIONS or words[at + 1] in ADVERBS or is_manner(words[at + 1])
+    if is_participle(words[at]) and not final:
+        return None  # "is passed function block": of the two readings neither is sure
     if (words[at] in ADJECTIVES or is_participle(words[at])) and final:
         return Read(" ".join([*told, words[at]]), at + 1)
     if words[at].endswith(("able", "ible", "ive", "ful")) and final:
@@ -199,7 +210,7 @@ def _of(words: list[str], subject: Read) -> Read:
     """A subject with one phrase of `of`, `with`, … before its verb."""
     at = subject.end
     if at < len(words) and words[at] in PREPOSITIONS:
-        read = noun_phrase(words, at + 1, finite=True)
+        read = noun_phrase(words, at + 1, article=article_after(words[at], words[at + 1 :]), finite=True)
         if read:
             return Read(f"{subject.text} {words[at]} {read.text}", read.end, subject.plural)
     return subject
@@ -217,10 +228,10 @@ def condition(words: list[str], at: int) -> Read | None:
     following = words[at + 1] if at + 1 < len(words) else ""
     if not following:
         return None
-    if base := base_of_gerund(following):
-        return verb_phrase(words, at + 1, base, shown=following, opening=f"{opening} ")
     if read := clause(words, at + 1):
         return Read(f"{opening} {read.text}", read.end)
+    if base := base_of_gerund(following):
+        return verb_phrase(words, at + 1, base, shown=following, opening=f"{opening} ")
     if (read := _brief_clause(words, at)) is not None:
         return read
     if following == "not" or is_participle(following) or following in ADJECTIVES:
@@ -232,7 +243,7 @@ def condition(words: list[str], at: int) -> Read | None:
 
 def _brief_clause(words: list[str], at: int) -> Read | None:
     """`when dialog opens`: its last word is the verb, though it could be a plural elsewhere."""
-    if len(words) - at < 3 or base_of_third(words[-1]) is None:
+    if len(words) - at < 3 or base_of_third(words[-1]) is None or (words[at + 1] == "no" and is_noun(words[-1])):
         return None
     thing = noun_phrase(words[:-1], at + 1)
     if thing is None or thing.plural or thing.end != len(words) - 1:
@@ -247,7 +258,18 @@ def _left_out(words: list[str], at: int) -> Read | None:
     verb = "are" if thing.plural else "is"
     if thing.end == len(words) and words[at + 1] == "no":
         return Read(f"{words[at]} there {verb} {thing.text}", thing.end)
+    if (
+        words[thing.end : thing.end + 1] == ["not"]
+        and thing.end + 1 < len(words)
+        and is_participle(words[thing.end + 1])
+    ):
+        rest = complement(words, thing.end + 2)
+        said = f"{words[at]} {thing.text} {verb} not {words[thing.end + 1]}"
+        return rest and Read(f"{said} {rest.text}".strip(), rest.end)
     if thing.end < len(words) and (is_participle(words[thing.end]) or words[thing.end] in ADJECTIVES):
         rest = complement(words, thing.end + 1)
-        return rest and Read(f"{words[at]} {thing.text} {verb} {words[thing.end]} {rest.text}".strip(), rest.end)
+        if words[thing.end] in _PAST:
+            verb = ""
+        told = [words[at], thing.text, verb, words[thing.end], rest.text] if rest else []
+        return Read(" ".join(part for part in told if part), rest.end) if rest else None
     return None

@@ -18,7 +18,7 @@ from tasks.specview.lexicon import (
     SUBORDINATORS,
 )
 from tasks.specview.titles import Title
-from tasks.specview.verbs import MOSTLY_VERBS, NOUNS_TOO, VERBS
+from tasks.specview.verbs import INTRANSITIVE, MOSTLY_VERBS, NOUNS_TOO, PARTS, VERBS
 from tasks.specview.words import is_code
 
 _CONTRACTED = {
@@ -55,7 +55,7 @@ def spelt_words(title: Title) -> list[str]:
         words += spelt.split() if spelt else [word]
     if words and words[0][1:].islower() and _ordinary(words[0].lower()):
         words[0] = words[0].lower()
-    if words[:1] in (["it"], ["then"]) and len(words) > 1:
+    if words[:1] in (["it"], ["then"], ["that"]) and len(words) > 1:
         words = words[1:]
     return words
 
@@ -85,7 +85,7 @@ def _verb(first: str, rest: list[str], *, identifier: bool, adverb: bool) -> Pre
         return _bare(rest)
     if first in MODALS:
         return _modal(first, rest)
-    base = base_of_third(first)
+    base = None if identifier and first in ("is", "has", "does") else base_of_third(first)  # a function's name
     if (base and _does(base, rest, identifier=identifier)) or _acts_by_form(
         first, rest, identifier=identifier, adverb=adverb
     ):
@@ -142,7 +142,11 @@ def _does(base: str, rest: list[str], *, identifier: bool) -> bool:
     if following in DETERMINERS or following in SUBORDINATORS or following in ("to", "it", "itself"):
         return True
     if following in PREPOSITIONS or following in CONJUNCTIONS or following in BE or following in MODALS:
-        return not identifier and base in MOSTLY_VERBS and following in PREPOSITIONS and following != "of"
+        return (
+            not identifier and base in MOSTLY_VERBS | INTRANSITIVE and following in PREPOSITIONS and following != "of"
+        )
+    if not identifier and following.isalpha() and not base_of_third(following):
+        return not is_participle(following) or (len(rest) > 1 and rest[1] not in PREPOSITIONS)
     return base in MOSTLY_VERBS or (
         not identifier
         and (is_code(following) or is_plural(following) or is_participle(following) or following in ADJECTIVES)
@@ -157,15 +161,17 @@ def _acts_by_form(first: str, rest: list[str], *, identifier: bool, adverb: bool
         or not (_LOWER.fullmatch(first) and first.endswith("s") and not first.endswith(("ss", "us", "is")) and rest)
     ):
         return False
+    if first.endswith(("ates", "izes", "ises", "ifies")):
+        return rest[0] not in PREPOSITIONS and rest[0] not in BE and rest[0] not in CONJUNCTIONS
     return adverb or rest[0] in ("the", "a", "an", "its", "itself", "all", "since", "because")
 
 
 def acts(base: str, rest: list[str]) -> bool:
     """Whether a base at the start of a name is a command to do something to what follows."""
-    if not rest:
+    if not rest or all(word.isdigit() for word in rest):
         return False
     if base not in NOUNS_TOO:
-        return True
+        return rest[0] != "per"
     if rest[0] in PREPOSITIONS or rest[0] in CONJUNCTIONS:
         return False
-    return rest[0] in DETERMINERS or base in MOSTLY_VERBS
+    return rest[0] in DETERMINERS or (base in MOSTLY_VERBS and rest[0] not in PARTS)

@@ -55,7 +55,7 @@ def _outcome(words: list[str]) -> str | None:
 def _method(text: str) -> str | None:
     """`Add_EmptyString_ReturnsZero`: what the method does, with the state as a note."""
     parts = text.split("_")
-    if len(parts) != 3 or not all(re.match(r"[A-Z][A-Za-z0-9]*[a-z]", part) for part in parts):
+    if len(parts) != 3 or text.islower() or not all(re.fullmatch(r"[A-Za-z][A-Za-z0-9]*[a-z]", part) for part in parts):
         return None
     outcome = _outcome(split_identifier(parts[2]))
     if outcome is None or not outcome.startswith("it "):

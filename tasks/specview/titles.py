@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.domain.specification import Subject
 from tasks.specview.listed import listed
@@ -16,7 +16,7 @@ _OPENINGS = (
 _CONTEXT = re.compile(rf"(?:and )?(?:{_OPENINGS})[\s:]+\S", re.IGNORECASE)
 _NUMBERED = re.compile(r"test_\d{4}_(?=.)")
 _MARKS = (
-    re.compile(r"(?:test|it|spec)_+(?=.)", re.IGNORECASE),
+    re.compile(r"(?:test|spec)_+(?=.)", re.IGNORECASE),
     re.compile(r"[Tt]est(?=[A-Z0-9])"),
 )
 _KINDS = {"Benchmark": "benchmark", "Example": "example", "Fuzz": "fuzz"}
@@ -44,11 +44,14 @@ class Title:
 
 def title_of(subject: Subject) -> Title:
     """Read a test's name and suites."""
+    if not subject.name.strip() and subject.suites:  # what stands last is what is said
+        subject = replace(subject, name=subject.suites[-1], suites=subject.suites[:-1])
     name, case = _row(clean(subject.name), subject.framework)
     kind, name = _unmarked(name, subject.framework)
     titled = subject.framework not in _CLASSES
     identifier = is_identifier(name) and not (titled and name.isalpha() and name.islower())
-    words = tuple(split_identifier(name)) if identifier else tuple(split_title(name))
+    symbols = subject.name.lower().startswith("test_") and not titled
+    words = tuple(split_identifier(name, symbols=symbols)) if identifier else tuple(split_title(name))
     thing, contexts, about = _surroundings(subject)
     return Title(kind, name, words, identifier, case, thing, contexts, about, titled)
 
@@ -72,7 +75,7 @@ def _unmarked(name: str, framework: str) -> tuple[str, str]:
             if name.startswith(mark) and len(name) > len(mark) and not name[len(mark)].islower():
                 return kind, name[len(mark) :].lstrip("_")
     if found := _NUMBERED.match(name):
-        return "test", name[found.end() :].strip("_") or name
+        return "test", name[found.end() :]
     if not is_identifier(name):
         quoted = len(name) > 2 and name[0] == name[-1] == "`" and "`" not in name[1:-1]
         return "test", name[1:-1] if quoted else name

@@ -17,7 +17,7 @@ _CAMEL = re.compile(
     r"|[A-Z]+[0-9]*|[0-9]+[A-Za-z]*|[^A-Za-z0-9]+"
 )
 _MIXED = re.compile(r"[A-Z]+[a-z]+[A-Z]|IPv")
-_NUMBERED = re.compile(r"(?!(?:u?int|float|utf|base|sha|md|http|ipv|es|python|py)[0-9])[a-z]+[0-9]+")
+_NUMBERED = re.compile(r"(?!(?:u?int|float|utf|base|sha|md|http|ipv|es)[0-9])[a-z]+[0-9]+")
 _DUNDER = re.compile(r"(__[a-z]+__)(?=_|$)")
 _TITLE_WORDS = re.compile(r"`[^`]*`\S*|\"[^\"]*\"\S*|(?<!\w)'[^']*'\S*|\S+")
 _PLAIN = re.compile(r"[A-Za-z]?[a-z]*(?:['\u2019-][a-z]+)*")
@@ -25,7 +25,9 @@ _PLAIN = re.compile(r"[A-Za-z]?[a-z]*(?:['\u2019-][a-z]+)*")
 
 def clean(text: str) -> str:
     """One line without control and direction marks, at most LONGEST characters."""
-    kept = "".join(" " if _hidden(letter) else letter for letter in text[: LONGEST * 4])
+    kept = text[: LONGEST * 4]
+    if not kept.isprintable():
+        kept = "".join(" " if _hidden(letter) else letter for letter in kept)
     line = " ".join(kept.split())
     if len(line) <= LONGEST and len(text) <= LONGEST * 4:
         return line
@@ -38,8 +40,11 @@ def _hidden(letter: str) -> bool:
     return (not letter.isascii() and unicodedata.category(letter)[0] == "C") or letter < " " or letter == "\x7f"
 
 
-def split_identifier(name: str) -> list[str]:
-    """Words of an identifier, in lower case, but for acronyms and for code within snake_case."""
+def split_identifier(name: str, *, symbols: bool = False) -> list[str]:
+    """Words of an identifier, in lower case, but for acronyms and for code within snake_case.
+
+    symbols: whether a part with an inner capital is a symbol even where it stands alone: `test_AsyncResult`.
+    """
     parts: list[str] = []
     if not _DUNDER.search(name):  # two underscores part what does not belong together
         name = re.sub(r"(?<=[A-Za-z0-9])__(?=[A-Za-z0-9])", ":_", name)
@@ -48,11 +53,13 @@ def split_identifier(name: str) -> list[str]:
             parts.append(piece)
         else:
             parts += [part for part in re.split(r"[_\s]+", piece) if part]
-    snake = len(parts) > 1 and any(part.islower() and part.isalpha() for part in parts)
+    snake = symbols or (len(parts) > 1 and any(part.islower() and part.isalpha() for part in parts))
     words: list[str] = []
     for part in parts:
         bare = part.rstrip(":")
-        if part.startswith("__") or (snake and not bare.islower()):
+        if not bare.isascii():
+            words.append(bare)
+        elif part.startswith("__") or (snake and not bare.islower()):
             words.append(_spelt(bare) if bare.isupper() else bare)
         else:
             words += [_spelt(found) for found in _CAMEL.findall(bare) if found.strip("-.:")]

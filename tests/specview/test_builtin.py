@@ -1,4 +1,5 @@
 import random
+import re
 import unicodedata
 
 import pytest
@@ -67,37 +68,14 @@ def test_every_text_is_a_name(name: str, suite: str, language: str) -> None:
     assert [found for found, _ in placed.places] == [subject]
 
 
-WORDS = [
-    "not",
-    "no",
-    "returns",
-    "user",
-    "session",
-    "should",
-    "when",
-    "empty",
-    "raises",
-    "error",
-    "without",
-    "can",
-    "delete",
-    "404",
-]
+WORDS = "not no returns user session should when empty raises error without can delete 404 never cannot".split()  # noqa: SIM905
+KEPT = {"not", "no", "without", "404", "never", "cannot"}  # what would turn a sentence into another
 
 
 @given(st.lists(st.sampled_from(WORDS), min_size=1, max_size=7))
-def test_no_word_of_a_name_is_lost(words: list[str]) -> None:
-    text = sentence_of("test_" + "_".join(words)).lower()
-    assert "404" not in words or "404" in text
-    assert (
-        "no" not in words
-        or " no " in text.replace("“", " ").replace("`", " ").replace("_", " ")
-        or "no_" in text
-        or "no”" in text
-        or "no." in text
-    )
-    assert "not" not in words or "not" in text
-    assert "without" not in words or "without" in text
+def test_no_negation_and_no_number_is_lost(words: list[str]) -> None:
+    told = re.findall(r"[a-z0-9]+", sentence_of("test_" + "_".join(words)).lower())
+    assert KEPT & set(words) <= set(told)
 
 
 def sentence_of(name: str) -> str:

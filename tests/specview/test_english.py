@@ -45,7 +45,7 @@ def test_snake_case(say: Say, name: str, sentence: str) -> None:
         ("given_empty_cart_when_user_pays_then_payment_fails", "pytest",
          "Given an empty cart, when the user pays, the payment fails."),
         ("TestReadAfterBigSeek", "go-testing", "Covers `ReadAfterBigSeek`."),
-        ("TestReadFile/missing_file", "go-testing", "Covers reading the file for “missing file”."),
+        ("TestReadFile/missing_file", "go-testing", "Covers `ReadFile` for “missing file”."),
         ("BenchmarkIndexByte", "go-testing", "Measures `IndexByte`."),
         ("ExampleBuffer_Cap", "go-testing", "Shows an example of `Buffer.Cap`."),
         ("ExampleScanner_emptyFinalToken", "go-testing", "Shows an example of `Scanner` (emptyFinalToken)."),
@@ -89,3 +89,47 @@ def test_titles(say: Say, suites: tuple[str, ...], name: str, sentence: str) -> 
 def test_a_korean_name_keeps_its_words(say: Say) -> None:
     assert say("로그인 시 토큰을 반환한다", framework="vitest") == "Covers the case “로그인 시 토큰을 반환한다”."
     assert say("test_로그인_실패") == "Covers the case “로그인 실패”."
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("test_enter_exit", "Covers the case “enter exit”."),
+        ("test_connect_timeout", "Covers the case “connect timeout”."),
+        ("test_move_transform", "Covers the case “move transform”."),
+        ("test_duplicate_tag", "Covers the duplicate tag."),
+        ("test_is_locked", "Covers `is_locked`."),
+        ("test_expires_invalid_int", "Covers the case “expires invalid int”."),
+        ("test_mock_block_is_passed_function_block", "Covers the case “mock block is passed function block”."),
+        ("test_http_303_doesnt_change_head_to_get", "Covers the case “HTTP 303 does not change head to get”."),
+        ("test_abort_no_app", "Covers the case “abort no app”."),
+        ("test_eta_to_datetime", "Covers the case “ETA to datetime”."),
+        ("test_AsyncResult", "Covers `AsyncResult`."),
+        ("test_should_strip_auth_host_change", "Covers the case “should strip auth host change”."),
+    ],
+)
+def test_a_name_with_two_readings_is_left_open(say: Say, name: str, sentence: str) -> None:
+    assert say(name) == sentence
+
+
+def test_an_ambiguous_word_of_a_title_becomes_no_second_act(say: Say) -> None:
+    assert (
+        say("should display error state and retry button", framework="jest")
+        == "Displays the error state and the retry button."
+    )
+    assert say("transform hook in build", framework="jest") == "Covers the case “transform hook in build”."
+
+
+def test_the_names_of_go_stay_verbatim(say: Say) -> None:
+    assert say("BenchmarkSortInt1K_Sorted", framework="go-testing") == "Measures `SortInt1K_Sorted`."
+    assert say("TestSearchWrappers", framework="go-testing") == "Covers `SearchWrappers`."
+    assert say("FuzzReader", framework="go-testing") == "Tries random input on `Reader`."
+
+
+def test_a_suite_is_the_subject_only_where_it_is_the_innermost(say: Say) -> None:
+    assert say("supports a function", "AxiosHeaders", "get", framework="jest") == "Supports a function (get)."
+    assert say("is empty", "Cart::Items", framework="rspec") == "`Cart::Items` is empty."
+
+
+def test_a_title_that_stands_in_its_suite_is_read_from_there(say: Say) -> None:
+    assert say("", "Cart", "is empty", framework="rspec") == "Is empty."
