@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from uuid import UUID
 
@@ -19,7 +19,10 @@ UNGROUPED = ""
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A test as a generator sees it, never its body.  status: as in the inventory; line: 1-based."""
+    """A test as a generator sees it, never its body.  status: as in the inventory; line: 1-based.
+
+    identity: 32 bytes that stay when the test moves within its file: of its file, framework, suites and name.
+    """
 
     file: str
     framework: str
@@ -27,13 +30,14 @@ class Subject:
     name: str
     line: int
     status: str
+    identity: bytes = field(init=False, repr=False, compare=False)
 
-    @property
-    def identity(self) -> bytes:
-        """32 bytes that stay when the test moves within its file: of its file, framework, suites and name."""
+    def __post_init__(self) -> None:
+        # made once: a document of 28,000 tests asks for each a dozen times
         words = [self.file, self.framework, *self.suites, self.name]
         told = "\0".join(" ".join(unicodedata.normalize("NFC", word).split()) for word in words)
-        return hashlib.sha256(f"{len(self.suites)}\0{told}".encode(errors="surrogatepass")).digest()
+        digest = hashlib.sha256(f"{len(self.suites)}\0{told}".encode(errors="surrogatepass")).digest()
+        object.__setattr__(self, "identity", digest)
 
 
 class Mode(StrEnum):
