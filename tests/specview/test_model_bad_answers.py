@@ -159,6 +159,20 @@ def test_the_pauses_grow_and_honour_what_the_endpoint_asks_for() -> None:
     assert time.slept == [17.75]
 
 
+def test_too_many_requests_are_tried_longer_and_a_very_long_wait_ends_the_run() -> None:
+    time = Time()
+    with ModelDouble.serving(script=[answers.status(429)] * 5) as double:
+        found = phrased(generator(double, time=time).phrase([part(*TESTS)], "en"))
+    assert not any(fell_back for _, fell_back in found.values())
+    assert time.slept == [0.75, 1.5, 3, 6, 12]
+    with ModelDouble.serving(answers.status(429, retry_after="3600")) as double:
+        run = generator(double, time=time, parallel=1)
+        found = phrased(run.phrase([part(*subjects(200))], "en"))
+    assert all(fell_back for _, fell_back in found.values())
+    assert len(double.calls) == 1
+    assert run.meter.given_up == Fault.TOO_FAST
+
+
 @pytest.mark.parametrize("header", ["soon", "-5", "nan", "inf", "1e999", "", "Fri, 99 Foo", "9" * 400])
 def test_a_senseless_retry_after_is_survived(header: str) -> None:
     time = Time()

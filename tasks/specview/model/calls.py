@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from app.domain.model_calls import Cap, Entered, Refused, Tokens, Wait
 from tasks.specview.model.endpoint import Endpoint
-from tasks.specview.model.faults import ANSWERED, CallFailed, Fault
+from tasks.specview.model.faults import ANSWERED, UNBILLED, CallFailed, Fault
 from tasks.specview.model.gate import Gate
 from tasks.specview.model.prompts import Prompt
 from tasks.specview.model.replies import Reply
@@ -20,6 +20,8 @@ from tasks.specview.model.timing import Timing
 T = TypeVar("T")
 #: Calls for one chunk, failed and badly answered ones together.
 TRIES = 3
+#: Calls that the endpoint refused for their number only count by themselves.
+TRIES_OF_TOO_FAST = 6
 #: A run waits so long for an endpoint that fails, counted anew with each answer; then the fallback writes the rest.
 PATIENCE_SECONDS = 180.0
 _CAPS = {Cap.TOKENS_PER_DAY: Fault.TOKENS_PER_DAY, Cap.COST_PER_DAY: Fault.COST_PER_DAY}
@@ -48,35 +50,48 @@ class Calls:
         self._silent_since: float | None = None
 
     async def until(self, step: Callable[[int], Awaitable[bool]]) -> None:
-        """Take a step until it says that it is done, fails for good, or was taken TRIES times.
+        """Take a step until it says that it is done, fails for good, or was taken too often.
 
-        step: gets its number from 0; may raise CallFailed, and is then taken again after a pause.
+        step: gets the number of its bad ends, from 0; may raise CallFailed, and is then taken again after a pause.
         """
-        for attempt in range(TRIES):
+        bad, slowed = 0, 0
+        while bad < TRIES and slowed < TRIES_OF_TOO_FAST:
             try:
-                if await step(attempt):
+                if await step(bad):
                     return
-                self._meter.troubles[Fault.BAD_ANSWER] += 1
-            except CallFailed as failed:
-                self._meter.troubles[failed.fault] += 1
-                if failed.lasting:
-                    self._meter.given_up = self._meter.given_up or failed.fault
-                    return
-                if attempt + 1 < TRIES and failed.fault not in ANSWERED:
-                    await self._timing.sleep(self._timing.pause(attempt + 1, failed.wait))
+                failed = CallFailed(Fault.BAD_ANSWER)
+            except CallFailed as raised:
+                failed = raised
+            self._meter.troubles[failed.fault] += 1
+            if failed.lasting or failed.wait > PATIENCE_SECONDS:
+                self._meter.given_up = self._meter.given_up or failed.fault
+                return
+            slowed += failed.fault is Fault.TOO_FAST
+            bad += failed.fault is not Fault.TOO_FAST
+            if failed.fault not in ANSWERED and bad < TRIES and slowed < TRIES_OF_TOO_FAST:
+                await self._timing.sleep(self._timing.pause(bad + slowed, failed.wait))
 
     async def ask(self, prompt: Prompt, attempt: int) -> str:
         """The text of one answer.  Raises: CallFailed."""
+        estimate = Tokens(prompt.input, prompt.most_output)
         async with self._places:
-            if self._meter.given_up is not None:
-                raise CallFailed(self._meter.given_up)
-            estimate = Tokens(prompt.input, prompt.most_output)
-            entered = await self._enter(estimate)
-            self._meter.spent += estimate
+            self._check(estimate)
+            self._meter.spent += estimate  # before anything is awaited: the others must see it
+            try:
+                entered = await self._enter(estimate)
+            except BaseException:
+                self._meter.spent -= estimate
+                raise
             self._meter.calls += 1
             reply = await self._made(prompt, attempt, entered)
             self._meter.spent += reply.used - estimate
             return reply.text
+
+    def _check(self, estimate: Tokens) -> None:
+        if self._meter.given_up is not None:
+            raise CallFailed(self._meter.given_up)
+        if self._most_tokens is not None and (self._meter.spent + estimate).total > self._most_tokens:
+            raise CallFailed(Fault.TOKENS_PER_SPEC)
 
     async def _made(self, prompt: Prompt, attempt: int, entered: Entered) -> Reply:
         try:
@@ -92,24 +107,34 @@ class Calls:
         return reply
 
     async def _failed(self, entered: Entered, failed: CallFailed) -> None:
+        used = Tokens() if failed.fault in UNBILLED else entered.estimate
+        self._meter.spent += used - entered.estimate
         if failed.fault is Fault.TOO_FAST:
-            self._meter.spent -= entered.estimate
             await self._kept(lambda: self._gate.held_back(entered, failed.wait))
         elif failed.fault in ANSWERED:
-            await self._kept(lambda: self._gate.succeeded(entered, entered.estimate))
+            self._silent_since = None
+            await self._kept(lambda: self._gate.succeeded(entered, used))
         else:
-            await self._kept(lambda: self._gate.failed(entered, entered.estimate))
+            await self._kept(lambda: self._gate.failed(entered, used))
 
     async def _enter(self, estimate: Tokens) -> Entered:
         while True:
-            if self._most_tokens is not None and (self._meter.spent + estimate).total > self._most_tokens:
-                raise CallFailed(Fault.TOKENS_PER_SPEC)
-            answer = await self._kept(lambda: self._gate.enter(estimate))
+            asked = self._keeper.submit(self._gate.enter, estimate)
+            try:
+                answer = await asyncio.wrap_future(asked)
+            except asyncio.CancelledError:
+                asked.add_done_callback(self._not_made)
+                raise
             if isinstance(answer, Entered):
                 return answer
             if isinstance(answer, Refused):
                 raise CallFailed(_CAPS[answer.cap])
             await self._wait(answer)
+
+    def _not_made(self, asked: Future[Entered | Wait | Refused]) -> None:
+        """Give back what was entered for a call that nobody makes any more."""
+        if not asked.cancelled() and asked.exception() is None and isinstance(entered := asked.result(), Entered):
+            self._gate.held_back(entered, 0)
 
     async def _wait(self, wait: Wait) -> None:
         if wait.outage:

@@ -17,7 +17,7 @@ from tasks.specview.model.tongues import TONGUES, in_tongue, is_latin, touches
 from tasks.specview.model.words import akin, clean, evidence, words_of
 
 #: Share of a sentence's words of content that must be the test's own, in the language of names.
-OWN_SHARE = 0.4
+OWN_SHARE = 1 / 3
 #: A word of so few tests of a call is a mark of these tests; for sentences also one of a twentieth of them.
 MARKED_TESTS = 2
 #: Words of form, which any sentence may have.
@@ -28,7 +28,7 @@ FORM = frozenset(
         " might must shall should will would of in on at to from by for with into onto over under after before"
         " during while when if then else than as and or but so not no nor only also each every all any some"
         " there their they them where which who whose what how up out off via per between both either once"
-        " still yet s t given without within same correctly properly successfully test tests",
+        " still yet s t given without within same test tests",
     )
 )
 _NEGATED = frozenset(

@@ -9,6 +9,7 @@ import re
 import unicodedata
 from base64 import b64decode
 from binascii import Error as NotBase64
+from functools import lru_cache
 
 from app.domain.specification import Subject
 from tasks.specview.model.words import words_of
@@ -22,7 +23,8 @@ _MARKS = re.compile(
     r"://|\bwww\.|javascript:|mailto:|data:text|\]\(|```|</|<\||\|>|<!--|\{\{|\[/?inst\]|<<sys>>"
     r"|\b(system|assistant|user|developer)\s*[:>]|[}\]\"']\s*,\s*[{\[\"']|\"\s*:\s*[\"{\[]|[\"']\s*[}\]]{2}"
 )
-_UNSEEN = ((0x200B, 0x200B), (0x202A, 0x202E), (0x2060, 0x206F), (0xFEFF, 0xFEFF), (0xE0000, 0xE0FFF))
+#: Signs that are not seen or turn the line.
+_UNSEEN = re.compile("[\u200b\u202a-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e0fff]")
 _TWO_ALPHABETS = re.compile(r"\b(?=\w*[a-zA-Z])(?=\w*[\u0370-\u052f])[^\W\d_]+\b")
 _PACKED = re.compile(r"[A-Za-z0-9+]{24,}={0,2}")
 
@@ -72,6 +74,7 @@ def looks_hostile(subject: Subject) -> bool:
     return any(map(talks, (subject.name, *subject.suites, subject.file)))
 
 
+@lru_cache(maxsize=8192)  # files and suites have many tests
 def talks(text: str) -> bool:
     """Whether a name is one that only a reader like a model would take for more than a name."""
     if len(text) > LONGEST_HONEST or _disguised(text):
@@ -101,9 +104,10 @@ def _orders(words: set[str]) -> bool:
 
 
 def _disguised(text: str) -> bool:
-    """Signs that are not seen or turn the line, words of two alphabets."""
-    unseen = any(start <= ord(char) <= end for char in text for start, end in _UNSEEN)
-    return unseen or any(len(word) > 2 for word in _TWO_ALPHABETS.findall(text))
+    """Signs that are not seen, words of two alphabets."""
+    if text.isascii():
+        return False
+    return bool(_UNSEEN.search(text)) or any(len(word) > 2 for word in _TWO_ALPHABETS.findall(text))
 
 
 def _packed(text: str) -> bool:
