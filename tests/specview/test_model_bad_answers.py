@@ -193,9 +193,20 @@ def test_an_endpoint_that_refuses_the_options_is_asked_without_them() -> None:
     assert ["seed" in call.body for call in double.calls] == [True, False, False, False]
 
 
-def test_a_fence_around_the_answer_is_taken_off() -> None:
-    with ModelDouble.serving(answers.fenced) as double:
+@pytest.mark.parametrize(
+    "around", ["```json\n{}\n```", "Here it is: {} I hope it helps.", "<think>\n{{ or }}?\n</think>\n{}"]
+)
+def test_words_around_the_answer_are_taken_off(around: str) -> None:
+    with ModelDouble.serving(lambda call: around.format(json.dumps(good(call)))) as double:
         assert not any(fell for _, fell in phrased(generator(double).phrase([part(*TESTS)], "en")).values())
+
+
+def test_an_answer_that_was_cut_off_gets_more_room() -> None:
+    cut_off = BAD["cut off, and says so"][0]
+    with ModelDouble.serving(script=[cut_off, cut_off]) as double:
+        assert not any(fell for _, fell in phrased(generator(double).phrase([part(*TESTS)], "en")).values())
+    first, *others = [call.body["max_tokens"] for call in double.calls]
+    assert others == [2 * first, 3 * first]
 
 
 def test_left_out_and_doubled_numbers_are_asked_for_again_and_only_those() -> None:

@@ -177,6 +177,14 @@ class Shut(OpenGate):
         return self.answer
 
 
+def test_calls_side_by_side_wait_for_each_other_under_the_cap_instead_of_giving_up() -> None:
+    with ModelDouble.serving() as double:
+        run = generator(double, most_tokens=12_000, parallel=10)
+        found = phrased(run.phrase([part(*subjects(250))], "en"))
+    assert not any(fell for _, fell in found.values())
+    assert run.meter.spent.total <= 12_000
+
+
 @pytest.mark.parametrize(
     ("answer", "fault"),
     [

@@ -48,6 +48,7 @@ class Calls:
         self._meter, self._timing, self._most_tokens = meter, timing, most_tokens
         self._places = asyncio.Semaphore(parallel)
         self._silent_since: float | None = None
+        self._under_way, self._settled = 0, asyncio.Event()
 
     async def until(self, step: Callable[[int], Awaitable[bool]]) -> None:
         """Take a step until it says that it is done, fails for good, or was taken too often.
@@ -73,25 +74,41 @@ class Calls:
 
     async def ask(self, prompt: Prompt, attempt: int) -> str:
         """The text of one answer.  Raises: CallFailed."""
-        estimate = Tokens(prompt.input, prompt.most_output)
+        estimate = Tokens(prompt.input, prompt.output(attempt))
         async with self._places:
-            self._check(estimate)
-            self._meter.spent += estimate  # before anything is awaited: the others must see it
+            await self._fit(estimate)
+            used = Tokens()
             try:
                 entered = await self._enter(estimate)
-            except BaseException:
-                self._meter.spent -= estimate
+                self._meter.calls += 1
+                used = estimate
+                reply = await self._made(prompt, attempt, entered)
+                used = reply.used
+            except CallFailed as failed:
+                used = Tokens() if failed.fault in UNBILLED else used
                 raise
-            self._meter.calls += 1
-            reply = await self._made(prompt, attempt, entered)
-            self._meter.spent += reply.used - estimate
+            finally:
+                self._settle(estimate, used)
             return reply.text
 
-    def _check(self, estimate: Tokens) -> None:
-        if self._meter.given_up is not None:
-            raise CallFailed(self._meter.given_up)
-        if self._most_tokens is not None and (self._meter.spent + estimate).total > self._most_tokens:
-            raise CallFailed(Fault.TOKENS_PER_SPEC)
+    async def _fit(self, estimate: Tokens) -> None:
+        """Count the estimate for the run; where it would pass the cap, wait for what others take less than theirs."""
+        while True:
+            if self._meter.given_up is not None:
+                raise CallFailed(self._meter.given_up)
+            if self._most_tokens is None or (self._meter.spent + estimate).total <= self._most_tokens:
+                break
+            if not self._under_way:
+                raise CallFailed(Fault.TOKENS_PER_SPEC)
+            await self._settled.wait()
+        self._meter.spent += estimate
+        self._under_way += 1
+
+    def _settle(self, estimate: Tokens, used: Tokens) -> None:
+        self._meter.spent += used - estimate
+        self._under_way -= 1
+        self._settled.set()
+        self._settled = asyncio.Event()
 
     async def _made(self, prompt: Prompt, attempt: int, entered: Entered) -> Reply:
         try:
@@ -108,7 +125,6 @@ class Calls:
 
     async def _failed(self, entered: Entered, failed: CallFailed) -> None:
         used = Tokens() if failed.fault in UNBILLED else entered.estimate
-        self._meter.spent += used - entered.estimate
         if failed.fault is Fault.TOO_FAST:
             await self._kept(lambda: self._gate.held_back(entered, failed.wait))
         elif failed.fault in ANSWERED:

@@ -83,7 +83,7 @@ class Endpoint:
 
     def _body(self, prompt: Prompt, attempt: int, *, plain: bool) -> dict[str, Any]:
         body: dict[str, Any] = {"model": self._access.model, "messages": prompt.messages}
-        return body if plain else body | OPTIONS | {"seed": SEED + attempt, "max_tokens": prompt.most_output}
+        return body if plain else body | OPTIONS | {"seed": SEED + attempt, "max_tokens": prompt.output(attempt)}
 
     async def _post(self, body: dict[str, Any]) -> Reply:
         key = self._access.key

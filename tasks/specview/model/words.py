@@ -29,10 +29,10 @@ def clean(text: str, longest: int) -> str:
         return _SPACE.sub(" ", text).strip()[:longest].strip()
     kept = "".join(
         " " if unicodedata.category(char) in {"Cc", "Zl", "Zp"} else char
-        for char in unicodedata.normalize("NFC", text[: 4 * longest])
+        for char in text[: 4 * longest]
         if unicodedata.category(char) not in {"Cf", "Co", "Cs", "Cn"} or char in _JOINERS
     )
-    return _SPACE.sub(" ", kept).strip()[:longest].strip()
+    return _SPACE.sub(" ", unicodedata.normalize("NFC", kept)).strip()[:longest].strip()
 
 
 def words_of(text: str) -> list[str]:
