@@ -22,6 +22,8 @@ T = TypeVar("T")
 TRIES = 3
 #: Calls that the endpoint refused for their number only count by themselves.
 TRIES_OF_TOO_FAST = 6
+#: Chunks from which nothing at all could be taken, after which a run that took nothing yet asks no further.
+MOST_IN_VAIN = 10
 #: A run waits so long for an endpoint that fails, counted anew with each answer; then the fallback writes the rest.
 PATIENCE_SECONDS = 180.0
 _CAPS = {Cap.TOKENS_PER_DAY: Fault.TOKENS_PER_DAY, Cap.COST_PER_DAY: Fault.COST_PER_DAY}
@@ -38,7 +40,10 @@ class Meter:
 
 
 class Calls:
-    """Used from one event loop; the gate's own thread is `keeper`, as it may wait for a database."""
+    """Used from one event loop; the gate's own thread is `keeper`, as it may wait for a database.
+
+    useful: set by whoever takes something from an answer; a model of no use is not asked for the whole of a run.
+    """
 
     def __init__(
         self, endpoint: Endpoint, gate: Gate, keeper: Executor, meter: Meter, timing: Timing, *, parallel: int,
@@ -48,6 +53,7 @@ class Calls:
         self._meter, self._timing, self._most_tokens = meter, timing, most_tokens
         self._places = asyncio.Semaphore(parallel)
         self._silent_since: float | None = None
+        self._vain, self.useful = 0, False
         self._under_way, self._settled = 0, asyncio.Event()
 
     async def until(self, step: Callable[[int], Awaitable[bool]]) -> None:
@@ -55,7 +61,7 @@ class Calls:
 
         step: gets the number of its bad ends, from 0; may raise CallFailed, and is then taken again after a pause.
         """
-        bad, slowed = 0, 0
+        bad, slowed, failed = 0, 0, CallFailed(Fault.BAD_ANSWER)
         while bad < TRIES and slowed < TRIES_OF_TOO_FAST:
             try:
                 if await step(bad):
@@ -65,12 +71,20 @@ class Calls:
                 failed = raised
             self._meter.troubles[failed.fault] += 1
             if failed.lasting or failed.wait > PATIENCE_SECONDS:
-                self._meter.given_up = self._meter.given_up or failed.fault
+                self._give_up(failed.fault)
                 return
+            if failed.fault is Fault.BAD_REQUEST:  # the next one would be the same
+                break
             slowed += failed.fault is Fault.TOO_FAST
             bad += failed.fault is not Fault.TOO_FAST
             if failed.fault not in ANSWERED and bad < TRIES and slowed < TRIES_OF_TOO_FAST:
                 await self._timing.sleep(self._timing.pause(bad + slowed, failed.wait))
+        self._vain += 1
+        if self._vain >= MOST_IN_VAIN and not self.useful:
+            self._give_up(failed.fault)
+
+    def _give_up(self, fault: Fault) -> None:
+        self._meter.given_up = self._meter.given_up or fault
 
     async def ask(self, prompt: Prompt, attempt: int) -> str:
         """The text of one answer.  Raises: CallFailed."""
