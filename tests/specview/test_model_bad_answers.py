@@ -3,10 +3,11 @@
 import json
 
 import pytest
+from structlog.testing import capture_logs
 
 from app.domain.specification import Place
 from tasks.specview.model.calls import TRIES
-from tasks.specview.model.faults import Fault
+from tasks.specview.model.faults import FAULTS, Fault
 from tests.specview import model_double as answers
 from tests.specview.model_double import ModelDouble, Raw, completion, good
 from tests.specview.model_runs import (
@@ -266,6 +267,22 @@ def test_no_error_and_no_log_holds_the_key(caplog: pytest.LogCaptureFixture) -> 
             assert all(call.headers["authorization"] == f"Bearer {KEY}" for call in double.calls)
             assert all(KEY not in json.dumps(call.body) for call in double.calls)
     assert KEY not in caplog.text
+
+
+def test_the_operator_is_told_what_went_wrong_and_how_often() -> None:
+    with ModelDouble.serving(answers.status(401)) as double, capture_logs() as told:
+        run = generator(double)
+        phrased(run.phrase([part(*TESTS)], "en"))
+        placed(run.place(TESTS, [], "en"))
+    first, *others = told
+    assert first["detail"] == "the language model refused LLM_API_KEY, or has no credit for it"
+    assert (first["event"], first["fault"], first["times"]) == ("model_trouble", "not_allowed", 1)
+    assert [line["event"] for line in others] == ["model_given_up", "model_trouble", "model_given_up"]
+    assert KEY not in str(told)
+
+
+def test_every_fault_has_its_sentence() -> None:
+    assert set(FAULTS) == set(Fault)
 
 
 def test_a_local_model_needs_no_key() -> None:

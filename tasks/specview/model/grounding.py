@@ -84,13 +84,15 @@ def about(sentence: str, subject: Subject, language: str, rare: frozenset[str] =
 
 
 def _made_of(told: list[str], subject: Subject) -> bool:
-    """Whether enough of it is the test's own; True for a test that is named in another script, or by numbers."""
-    named = {word for word in words_of(" ".join([subject.name, *subject.suites])) if word not in FORM}
+    """Whether enough of it is the test's own; True for a test that is named in another script."""
+    named = frozenset(word for word in words_of(" ".join([subject.name, *subject.suites])) if word not in FORM)
     if not any(word.isascii() and word.isalpha() and len(word) > 2 for word in named):
-        return True
+        if any(not word.isascii() for word in named):
+            return True
+        named = evidence(subject)  # of a number: what its file is about
     content = [word for word in told if word not in FORM]
     own = sum(akin(word, evidence(subject)) for word in content)
-    return own > 0 and own >= OWN_SHARE * len(content)
+    return any(akin(word, named) for word in content) and own >= OWN_SHARE * len(content)
 
 
 def _same_sense(told: list[str], own: frozenset[str]) -> bool:
