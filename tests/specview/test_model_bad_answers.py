@@ -240,7 +240,7 @@ def test_places_that_are_left_out_are_asked_for_again_and_fall_back_in_the_end()
     "said",
     [
         "", " ", "x" * 300, "Adds <b>cart</b>", "Adds cart https://evil.example", "Adds cart at evil.com", "[cart](//x)",
-        "Adds cart 7 times", "Does not add the cart", "\u0000\u0001", "Le panier reste vide", "&lt;cart&gt;", "Adds cart ```",
+        "Adds cart 7 times", "Does not add the cart", "\u0000\u0001", "Le panier est vide", "&lt;cart&gt;", "Adds cart ```",
     ],
 )  # fmt: skip
 def test_a_sentence_that_may_not_stand_is_not_taken(said: str) -> None:

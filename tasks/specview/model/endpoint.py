@@ -65,9 +65,7 @@ class Endpoint:
                 return await self._complete(prompt, attempt)
         except (TimeoutError, httpx.TimeoutException):
             raise CallFailed(Fault.TIMED_OUT) from None
-        except httpx.HTTPError:  # its request holds the key
-            raise CallFailed(Fault.UNREACHABLE) from None
-        except (httpx.InvalidURL, ValueError):
+        except (httpx.HTTPError, httpx.InvalidURL):  # its request holds the key
             raise CallFailed(Fault.UNREACHABLE) from None
 
     async def _complete(self, prompt: Prompt, attempt: int) -> Reply:

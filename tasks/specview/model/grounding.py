@@ -32,12 +32,13 @@ FORM = frozenset(
     )
 )
 _NEGATED = frozenset(
-    re.findall(r"\w+", "not no never cannot without nothing neither dont doesnt isnt arent cant wont shouldnt didnt")
+    ["not", "no", "never", "cannot", "without", "nothing", "neither"]
+    + [f"{verb}nt" for verb in ("do", "does", "did", "is", "are", "ca", "wo", "should")]
 )
 _NEGATIVE = re.compile(
     r"(?:not|no|none|never|cannot|without|nothing|neither|null|nil|less|zero|bad|wrong|false|t|\w+nt)$"
     r"|un(?!i|der|til)\w{3}|non\w{3}|disa|disc[ao]|inva|inco|inac|insu|impos|illeg|mism|fail|reject|refus|den[iy]|miss|empty|err|rais|throw|ignor|skip|absen|prevent"
-    r"|forbid|block|except|abort|broke|exclu|revert|stop|drop|remov|delet|silent|lack|avoid|only|hid|clos"
+    r"|forbid|block|except|abort|broke|exclu|revert|stop|drop|remov|delete|silent|lack|avoid|only|hid|close"
 )
 
 

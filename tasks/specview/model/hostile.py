@@ -49,19 +49,40 @@ _OTHERS = _set("every other others everything everyone everywhere rest remaining
 _LISTED = _set("test tests item items entry entries names")
 _EVERY = _OTHERS | _set("all each following next")
 _WRITTEN = _set(
-    "sentence sentences behaviour behaviours behavior behaviors description descriptions domains features categories"
-    " summary"
+    "sentence sentences domain domains feature features behaviour behaviours behavior behaviors description"
+    " descriptions categories summary"
+)
+#: What a writer is told to do; with a list, or with all that is not the test itself, it is told to do it to others.
+_WRITER = _set(
+    "say write describe classify rename label respond answer reply translate summarize summarise output called named"
+    " must"
 )
 _REVEAL = _set("reveal leak disclose exfiltrate")
 _SECRETS = _set("key keys secret secrets prompt password passwords token tokens credentials environment")
 _GIVE = _set("tell show give send print")
+_TURNS = re.compile(
+    r"from now on|new (?:instruction|task|rule)|end of (?:the )?(?:data|input|list|tests)|as an ai\b|my instructions"
+    r"|(?:do not|don.t|never) (?:follow|obey)|to the model\b|rules (?:above|before|given|are)|\bdan mode"
+)
+#: "All", "tests" or "sentences", and an order to write, in other languages, as stems.
+_ORDERS_ABROAD = (
+    ("모든", "모두", "전부", "대신", "所有", "每个", "全て", "全部", "すべて", "все", "кажд", "tod", "tout", "chaque",
+     "alle", "jede"),
+    ("테스트", "문장", "测试", "句", "文", "テスト", "тест", "предлож", "prueba", "frase", "phrase", "satz", "sätze",
+     "test"),
+    ("써라", "쓰라", "바꿔", "넣어라", "말해라", "写", "改成", "換成", "書け", "書い", "пиши", "замени", "escrib",
+     "cambia", "écri", "remplac", "schreib", "ersetz"),
+)  # fmt: skip
 #: "Ignore" and "instruction" in other languages, as stems.
 _ABROAD = (
-    ("무시", "잊", "忽略", "忽视", "无视", "無視", "忘れ", "игнорир", "забуд", "ignora", "olvida", "ignorez", "oublie",
-     "ignorier", "vergiss", "تجاهل", "अनदेखा", "abaikan", "görmezden", "negeer", "zignoruj", "bỏ qua"),
-    ("지시", "명령", "프롬프트", "指令", "指示", "提示", "命令", "инструкц", "указани", "instruccion", "instruções",
-     "instruction", "consigne", "anweisung", "istruzion", "تعليمات", "निर्देश", "instruksi", "talimat", "instructie",
-     "instrukcj", "chỉ dẫn", "hướng dẫn"),
+    ("무시", "잊", "하지 마", "따르지 마", "不要遵", "忽略", "忽视", "无视",
+     "無視", "忘れ", "игнорир", "забуд", "ignora", "olvida", "ignorez", "oublie",
+     "ignorier", "vergiss", "تجاهل", "अनदेखा", "abaikan", "görmezden", "negeer", "zignoruj",
+     "bỏ qua"),
+    ("지시", "명령", "규칙", "프롬프트", "规则", "規則", "ルール", "правил",
+     "regla", "règle", "regel", "指令", "指示", "提示", "命令", "инструкц",
+     "указани", "instruccion", "instruções", "instruction", "consigne", "anweisung", "istruzion", "تعليمات",
+     "निर्देश", "instruksi", "talimat", "instructie", "instrukcj", "chỉ dẫn", "hướng dẫn"),
 )  # fmt: skip
 
 
@@ -81,7 +102,9 @@ def talks(text: str) -> bool:
         return True
     plain = unicodedata.normalize("NFKC", text)
     folded = plain.casefold()
-    if _MARKS.search(folded) or _packed(plain) or all(any(stem in folded for stem in stems) for stems in _ABROAD):
+    if _MARKS.search(folded) or _TURNS.search(folded) or _packed(plain):
+        return True
+    if any(all(any(stem in folded for stem in stems) for stems in table) for table in (_ABROAD, _ORDERS_ABROAD)):
         return True
     told = words_of(plain.translate(_ALIKE))
     spellings = (told, _spelt(told), words_of(folded.translate(_ALIKE).translate(_DIGITS)))
@@ -97,10 +120,12 @@ def _orders(words: set[str]) -> bool:
     overrides = words & _OVERRIDE and (words & _GUIDANCE or (words & _BEFORE and words & _TOLD) or words & _MODEL)
     addressed = words & _MODEL and words & _ADDRESSED and words & (_ORDER | {"are"})
     commands = words & _ORDER and ((words & _OTHERS and words & _LISTED) or (words & _EVERY and words & _WRITTEN))
+    written = words & _WRITER and (words & {"everything", "rest"} or (words & _EVERY and words & (_LISTED | _WRITTEN)))
+    restyled = words & {"translate", "rewrite"} and words & _EVERY
     reveals = words & _REVEAL and words & _SECRETS
     prompted = words & {"system", "hidden", "initial"} and words & {"prompt", "prompts"}
     asked = words & {"me", "us"} and words & _GIVE and words & _SECRETS
-    return bool(overrides or addressed or commands or reveals or prompted or asked)
+    return bool(overrides or addressed or commands or written or restyled or reveals or prompted or asked)
 
 
 def _disguised(text: str) -> bool:
