@@ -33,6 +33,7 @@ def configure(log_format: Literal["text", "json"], *, level: int = logging.INFO)
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(formatter)
     logging.basicConfig(handlers=[handler], level=level, force=True)
+    logging.getLogger("httpx").setLevel(max(level, logging.WARNING))  # a line for each call of a language model
     for said in strangers():
         structlog.get_logger(__name__).warning("unknown_setting", said=said)
 

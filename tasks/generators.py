@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from decimal import Decimal
-from urllib.parse import urlsplit
 
 from app.domain.model_calls import Limits
 from app.domain.specification import BUILT_IN, LANGUAGES, Place, Specification, Subject
@@ -54,15 +54,19 @@ def generator_of(settings: Settings, uow: UnitOfWork) -> Generator:
     from tasks.specview.model.endpoint import Access  # noqa: PLC0415
     from tasks.specview.model.generator import ModelGenerator  # noqa: PLC0415
 
-    base_url = str(settings.llm_base_url)
     access = Access(
-        base_url, settings.llm_model, settings.llm_api_key, settings.llm_timeout.total_seconds(), settings.llm_parallel
+        settings.llm_base_url,
+        settings.llm_model,
+        settings.llm_api_key,
+        settings.llm_timeout.total_seconds(),
+        settings.llm_parallel,
     )
-    gate = ModelGate(uow, f"{urlsplit(base_url).netloc} {settings.llm_model}", _limits(settings))
+    gate = ModelGate(uow, f"{settings.llm_base_url} {settings.llm_model}", limits_of(settings))
     return ModelGenerator(access, gate, Net(built_in()), settings.llm_tokens_per_spec)
 
 
-def _limits(settings: Settings) -> Limits:
+def limits_of(settings: Settings) -> Limits:
+    """Of all processes together; a probe is given up when its call has surely ended."""
     free = Decimal(0)
     return Limits(
         requests_per_minute=settings.llm_requests_per_minute,
@@ -70,7 +74,7 @@ def _limits(settings: Settings) -> Limits:
         cost_per_day=settings.llm_cost_per_day,
         input_price=settings.llm_input_price or free,
         output_price=settings.llm_output_price or free,
-        probe=2 * settings.llm_timeout,
+        probe=settings.llm_timeout + timedelta(seconds=30),
     )
 
 

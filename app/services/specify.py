@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from types import GeneratorType
+from typing import Any, TypeVar
 from uuid import UUID
 
 from sqlalchemy import Row
@@ -32,6 +34,7 @@ from app.store import events, messages, quota, spec_documents, spec_words
 from app.store.spec_documents import FeatureRow
 from app.store.unit_of_work import UnitOfWork, retried
 
+T = TypeVar("T")
 #: (phase, done, total); raises when the job should stop.
 Checkpoint = Callable[[str, int, int], None]
 
@@ -122,12 +125,13 @@ def _place(desk: _Desk, subjects: Sequence[Subject], generator: Generator) -> di
     total, done = len(missing), 0
     desk.checkpoint("placing", done, total)
     known = [place for place, _ in Counter(places.values()).most_common()]
-    for part in generator.place(missing, known, desk.shelf.language) if missing else ():
-        if not part.fell_back:
-            desk.keep("place", [(one, [place.domain, place.feature]) for one, place in part.places], is_paid=True)
-        places |= {one.identity: place for one, place in part.places}
-        done += len(part.places)
-        desk.checkpoint("placing", done, total)
+    with _stopped(generator.place(missing, known, desk.shelf.language) if missing else iter(())) as parts:
+        for part in parts:
+            if not part.fell_back:
+                desk.keep("place", [(one, [place.domain, place.feature]) for one, place in part.places], is_paid=True)
+            places |= {one.identity: place for one, place in part.places}
+            done += len(part.places)
+            desk.checkpoint("placing", done, total)
     return places
 
 
@@ -138,21 +142,32 @@ def _phrase(
     sentences: dict[bytes, str] = desk.known("sentence", subjects)
     fell_back: set[bytes] = set()
     missing = {one.identity: one for one in subjects if one.identity not in sentences}
-    parts: dict[Place, list[Subject]] = {}
+    wanted: dict[Place, list[Subject]] = {}
     for identity, one in missing.items():
-        parts.setdefault(places[identity], []).append(one)
+        wanted.setdefault(places[identity], []).append(one)
     total, done = len(missing), 0
     desk.checkpoint("phrasing", done, total)
-    wanted = [Part(place, some) for place, some in parts.items()]
-    for part in generator.phrase(wanted, desk.shelf.language) if wanted else ():
-        if part.fell_back:
-            fell_back |= {one.identity for one, _ in part.sentences}
-        else:
-            desk.keep("sentence", part.sentences, is_paid=False)
-        sentences |= {one.identity: sentence for one, sentence in part.sentences}
-        done += len(part.sentences)
-        desk.checkpoint("phrasing", done, total)
+    asked = [Part(place, some) for place, some in wanted.items()]
+    with _stopped(generator.phrase(asked, desk.shelf.language) if asked else iter(())) as parts:
+        for part in parts:
+            if part.fell_back:
+                fell_back |= {one.identity for one, _ in part.sentences}
+            else:
+                desk.keep("sentence", part.sentences, is_paid=False)
+            sentences |= {one.identity: sentence for one, sentence in part.sentences}
+            done += len(part.sentences)
+            desk.checkpoint("phrasing", done, total)
     return sentences, fell_back
+
+
+@contextmanager
+def _stopped(parts: Iterator[T]) -> Iterator[Iterator[T]]:
+    """End what a generator has under way however its reader leaves it."""
+    try:
+        yield parts
+    finally:
+        if isinstance(parts, GeneratorType):
+            parts.close()
 
 
 def _arrange(

@@ -52,7 +52,6 @@ _SETTLE = text("""
     UPDATE model_days SET input_tokens = greatest(0, input_tokens + :input), cost = greatest(0, cost + :cost),
            output_tokens = greatest(0, output_tokens + :output) WHERE day = :day""")
 _SPENT = text(f"SELECT input_tokens, output_tokens, cost FROM model_days WHERE day = {_TODAY}")
-_PRUNE = text("DELETE FROM model_days WHERE day < :before")
 
 
 def hold(tx: Tx, endpoint: str) -> tuple[Circuit, datetime]:
@@ -111,8 +110,3 @@ def spent(tx: Tx) -> tuple[Tokens, Decimal]:
     """Tokens and cost of today, calls under way with their estimates."""
     row = tx.run(_SPENT).first()
     return (Tokens(row.input_tokens, row.output_tokens), row.cost) if row is not None else (Tokens(), Decimal(0))
-
-
-def prune(tx: Tx, *, before: date) -> int:
-    """Forget days; returns how many."""
-    return tx.run(_PRUNE, before=before).rowcount

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from pydantic import SecretStr
@@ -41,10 +41,12 @@ class Time:
 
     now: float = 0
     slept: list[float] = field(default_factory=list)
+    meanwhile: Callable[[float], None] = lambda _: None
 
     async def sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
         self.now += seconds
+        self.meanwhile(seconds)
         await asyncio.sleep(0)
 
     @property

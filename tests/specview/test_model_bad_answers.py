@@ -3,10 +3,11 @@
 import json
 
 import pytest
+from structlog.testing import capture_logs
 
 from app.domain.specification import Place
 from tasks.specview.model.calls import TRIES
-from tasks.specview.model.faults import Fault
+from tasks.specview.model.faults import FAULTS, Fault
 from tests.specview import model_double as answers
 from tests.specview.model_double import ModelDouble, Raw, completion, good
 from tests.specview.model_runs import (
@@ -160,6 +161,20 @@ def test_the_pauses_grow_and_honour_what_the_endpoint_asks_for() -> None:
     assert time.slept == [17.75]
 
 
+def test_too_many_requests_are_tried_longer_and_a_very_long_wait_ends_the_run() -> None:
+    time = Time()
+    with ModelDouble.serving(script=[answers.status(429)] * 5) as double:
+        found = phrased(generator(double, time=time).phrase([part(*TESTS)], "en"))
+    assert not any(fell_back for _, fell_back in found.values())
+    assert time.slept == [0.75, 1.5, 3, 6, 12]
+    with ModelDouble.serving(answers.status(429, retry_after="3600")) as double:
+        run = generator(double, time=time, parallel=1)
+        found = phrased(run.phrase([part(*subjects(200))], "en"))
+    assert all(fell_back for _, fell_back in found.values())
+    assert len(double.calls) == 1
+    assert run.meter.given_up == Fault.TOO_FAST
+
+
 @pytest.mark.parametrize("header", ["soon", "-5", "nan", "inf", "1e999", "", "Fri, 99 Foo", "9" * 400])
 def test_a_senseless_retry_after_is_survived(header: str) -> None:
     time = Time()
@@ -180,9 +195,20 @@ def test_an_endpoint_that_refuses_the_options_is_asked_without_them() -> None:
     assert ["seed" in call.body for call in double.calls] == [True, False, False, False]
 
 
-def test_a_fence_around_the_answer_is_taken_off() -> None:
-    with ModelDouble.serving(answers.fenced) as double:
+@pytest.mark.parametrize(
+    "around", ["```json\n{}\n```", "Here it is: {} I hope it helps.", "<think>\n{{ or }}?\n</think>\n{}"]
+)
+def test_words_around_the_answer_are_taken_off(around: str) -> None:
+    with ModelDouble.serving(lambda call: around.format(json.dumps(good(call)))) as double:
         assert not any(fell for _, fell in phrased(generator(double).phrase([part(*TESTS)], "en")).values())
+
+
+def test_an_answer_that_was_cut_off_gets_more_room() -> None:
+    cut_off = BAD["cut off, and says so"][0]
+    with ModelDouble.serving(script=[cut_off, cut_off]) as double:
+        assert not any(fell for _, fell in phrased(generator(double).phrase([part(*TESTS)], "en")).values())
+    first, *others = [call.body["max_tokens"] for call in double.calls]
+    assert others == [2 * first, 3 * first]
 
 
 def test_left_out_and_doubled_numbers_are_asked_for_again_and_only_those() -> None:
@@ -215,7 +241,7 @@ def test_places_that_are_left_out_are_asked_for_again_and_fall_back_in_the_end()
     "said",
     [
         "", " ", "x" * 300, "Adds <b>cart</b>", "Adds cart https://evil.example", "Adds cart at evil.com", "[cart](//x)",
-        "Adds cart 7 times", "Does not add the cart", "\u0000\u0001", "Le panier reste vide", "&lt;cart&gt;", "Adds cart ```",
+        "Adds cart 7 times", "Does not add the cart", "\u0000\u0001", "Le panier est vide", "&lt;cart&gt;", "Adds cart ```",
     ],
 )  # fmt: skip
 def test_a_sentence_that_may_not_stand_is_not_taken(said: str) -> None:
@@ -242,6 +268,22 @@ def test_no_error_and_no_log_holds_the_key(caplog: pytest.LogCaptureFixture) -> 
             assert all(call.headers["authorization"] == f"Bearer {KEY}" for call in double.calls)
             assert all(KEY not in json.dumps(call.body) for call in double.calls)
     assert KEY not in caplog.text
+
+
+def test_the_operator_is_told_what_went_wrong_and_how_often() -> None:
+    with ModelDouble.serving(answers.status(401)) as double, capture_logs() as told:
+        run = generator(double)
+        phrased(run.phrase([part(*TESTS)], "en"))
+        placed(run.place(TESTS, [], "en"))
+    first, *others = told
+    assert first["detail"] == "the language model refused LLM_API_KEY, or has no credit for it"
+    assert (first["event"], first["fault"], first["times"]) == ("model_trouble", "not_allowed", 1)
+    assert [line["event"] for line in others] == ["model_given_up", "model_trouble", "model_given_up"]
+    assert KEY not in str(told)
+
+
+def test_every_fault_has_its_sentence() -> None:
+    assert set(FAULTS) == set(Fault)
 
 
 def test_a_local_model_needs_no_key() -> None:

@@ -168,6 +168,14 @@ class Shut(OpenGate):
         return self.answer
 
 
+def test_calls_side_by_side_wait_for_each_other_under_the_cap_instead_of_giving_up() -> None:
+    with ModelDouble.serving() as double:
+        run = generator(double, most_tokens=12_000, parallel=10)
+        found = phrased(run.phrase([part(*subjects(250))], "en"))
+    assert not any(fell for _, fell in found.values())
+    assert run.meter.spent.total <= 12_000
+
+
 @pytest.mark.parametrize(
     ("answer", "fault"),
     [
@@ -219,6 +227,16 @@ def test_a_refused_key_ends_the_asking_for_the_whole_run() -> None:
         phrased(run.phrase([part(*subjects(1000))], "en"))
     assert len(double.calls) == 1
     assert run.meter.given_up == Fault.NOT_ALLOWED
+
+
+@pytest.mark.parametrize(("behaviour", "tries"), [(answers.garbage, 3), (answers.status(400), 2)])
+def test_a_model_of_no_use_is_not_asked_for_the_whole_run(behaviour, tries: int) -> None:
+    with ModelDouble.serving(behaviour) as double:
+        run = generator(double, parallel=1)
+        found = phrased(run.phrase([part(*subjects(1500))], "en"))
+    assert {fell for _, fell in found.values()} == {True}
+    assert run.meter.given_up in {Fault.BAD_ANSWER, Fault.BAD_REQUEST}
+    assert 10 * tries <= len(double.calls) <= 11 * tries
 
 
 def test_tokens_are_those_that_the_endpoint_counts_and_else_estimated() -> None:

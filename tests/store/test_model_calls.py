@@ -193,8 +193,6 @@ def test_yesterday_does_not_count(make_gate, uow: UnitOfWork) -> None:
     enter(gate)
     gate.succeeded(Entered(late.day - timedelta(days=1), ASKED), Tokens())
     assert spent(uow)[0] == ASKED
-    with uow.begin() as tx:
-        assert model_calls.prune(tx, before=late.day) == 1
 
 
 def _calls(url: str, limits: Limits, tries: int, begin, entered) -> None:

@@ -18,7 +18,8 @@ from tasks.specview.model.words import clean, words_of
 
 #: Sentences of a summary.
 MOST_SENTENCES = 4
-_FENCE = re.compile(r"\A\s*```(?:json)?\s*\n(.*?)\n?\s*```\s*\Z", re.DOTALL | re.IGNORECASE)
+_OBJECT = re.compile(r"\{.*\}", re.DOTALL)
+_THOUGHT = "</think>"
 _END = re.compile(r"[.!?。！？۔।](?:\s|$)")  # noqa: RUF001 - as other languages end a sentence
 
 
@@ -102,10 +103,10 @@ def _place(placed: _Placed, language: str) -> Place | None:
 
 
 def _read(kind: type[M], text: str) -> M:
-    """An answer, without the fence that some models put around it."""
-    fenced = _FENCE.match(text)
+    """The object of an answer, without the thoughts, fences and words that some models put around it."""
+    found = _OBJECT.search(text.rpartition(_THOUGHT)[2])
     try:
-        return kind.model_validate_json(fenced[1] if fenced else text)
+        return kind.model_validate_json(found[0] if found else "")
     except ValidationError:  # it shows what was sent
         raise CallFailed(Fault.BAD_ANSWER) from None
 

@@ -26,6 +26,7 @@ async def classify(
     async def step(attempt: int) -> bool:
         prompt = prompts.classify(left, anchors, language, again=attempt > 0)
         found = read_places(await calls.ask(prompt, attempt), left, language)
+        calls.useful |= bool(found)
         done.extend((left[number], place) for number, place in sorted(found.items()))
         left[:] = [subject for number, subject in enumerate(left) if number not in found]
         return not left

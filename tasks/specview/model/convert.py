@@ -22,6 +22,7 @@ async def convert(calls: Calls, chunk: Sequence[Row], language: str) -> tuple[li
     async def step(attempt: int) -> bool:
         prompt = prompts.convert(left, language, again=attempt > 0)
         found = read_sentences(await calls.ask(prompt, attempt), [subject for _, subject in left], language)
+        calls.useful |= bool(found)
         done.extend((left[number][1], sentence) for number, sentence in sorted(found.items()))
         left[:] = [row for number, row in enumerate(left) if number not in found]
         return not left

@@ -65,9 +65,7 @@ class Endpoint:
                 return await self._complete(prompt, attempt)
         except (TimeoutError, httpx.TimeoutException):
             raise CallFailed(Fault.TIMED_OUT) from None
-        except httpx.HTTPError:  # its request holds the key
-            raise CallFailed(Fault.UNREACHABLE) from None
-        except (httpx.InvalidURL, ValueError):
+        except (httpx.HTTPError, httpx.InvalidURL):  # its request holds the key
             raise CallFailed(Fault.UNREACHABLE) from None
 
     async def _complete(self, prompt: Prompt, attempt: int) -> Reply:
@@ -83,7 +81,7 @@ class Endpoint:
 
     def _body(self, prompt: Prompt, attempt: int, *, plain: bool) -> dict[str, Any]:
         body: dict[str, Any] = {"model": self._access.model, "messages": prompt.messages}
-        return body if plain else body | OPTIONS | {"seed": SEED + attempt, "max_tokens": prompt.most_output}
+        return body if plain else body | OPTIONS | {"seed": SEED + attempt, "max_tokens": prompt.output(attempt)}
 
     async def _post(self, body: dict[str, Any]) -> Reply:
         key = self._access.key

@@ -54,6 +54,10 @@ LASTING = {
 }  # fmt: skip
 #: The endpoint answered, so it is not counted as one that fails.
 ANSWERED = {Fault.CUT_OFF, Fault.HELD_KEY, Fault.BAD_ANSWER, Fault.BAD_REQUEST}
+#: No model has read the request; what else fails may be billed, and counts with its estimate.
+UNBILLED = {
+    Fault.UNREACHABLE, Fault.REDIRECTED, Fault.NOT_ALLOWED, Fault.NOT_FOUND, Fault.BAD_REQUEST, Fault.TOO_FAST,
+}  # fmt: skip
 
 
 class CallFailed(Exception):  # noqa: N818 - an outcome that each caller expects

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
+
+import structlog
 
 from app.domain.specification import Place, Specification, Subject
 from app.services.generator import Generator, Part, Phrased, Placed
@@ -17,12 +20,15 @@ from tasks.specview.model.chunks import by_file, by_part
 from tasks.specview.model.classify import Places, classify
 from tasks.specview.model.convert import Row, convert
 from tasks.specview.model.endpoint import Access, Endpoint
+from tasks.specview.model.faults import FAULTS, Fault
 from tasks.specview.model.gate import Gate
 from tasks.specview.model.hostile import looks_hostile, talks
 from tasks.specview.model.parallel import as_done, event_loop
 from tasks.specview.model.prompts import PROMPTS_VERSION, summarised
 from tasks.specview.model.summarise import summarise
 from tasks.specview.model.timing import Timing
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +106,24 @@ class ModelGenerator:
 
     @contextmanager
     def _calls(self) -> Iterator[tuple[asyncio.AbstractEventLoop, Calls]]:
-        endpoint = Endpoint(self.access)
+        endpoint, before = Endpoint(self.access), self.meter.troubles.copy()
         # one thread asks the gate, so that a run takes one connection of the database for it
         with ThreadPoolExecutor(1, "model gate") as keeper, event_loop(endpoint.close) as loop:
-            yield loop, Calls(
+            calls = Calls(
                 endpoint, self.gate, keeper, self.meter, self.timing, parallel=self.access.parallel,
                 most_tokens=self.most_tokens,
             )  # fmt: skip
+            try:
+                yield loop, calls
+            finally:
+                self._tell(before)
+
+    def _tell(self, before: Counter[Fault]) -> None:
+        """Log what went wrong since then, for the operator: nobody else is told why parts fell back."""
+        for fault, times in (self.meter.troubles - before).items():
+            log.warning("model_trouble", fault=fault.value, times=times, detail=f"the language model {FAULTS[fault]}")
+        if self.meter.given_up is not None:
+            log.warning("model_given_up", fault=self.meter.given_up.value)
 
     def _place_without(self, subjects: Sequence[Subject], places: Places, language: str) -> Iterator[Placed]:
         if subjects:

@@ -17,7 +17,7 @@ from tasks.specview.model.tongues import TONGUES, in_tongue, is_latin, touches
 from tasks.specview.model.words import akin, clean, evidence, words_of
 
 #: Share of a sentence's words of content that must be the test's own, in the language of names.
-OWN_SHARE = 0.4
+OWN_SHARE = 1 / 3
 #: A word of so few tests of a call is a mark of these tests; for sentences also one of a twentieth of them.
 MARKED_TESTS = 2
 #: Words of form, which any sentence may have.
@@ -28,16 +28,17 @@ FORM = frozenset(
         " might must shall should will would of in on at to from by for with into onto over under after before"
         " during while when if then else than as and or but so not no nor only also each every all any some"
         " there their they them where which who whose what how up out off via per between both either once"
-        " still yet s t given without within same correctly properly successfully test tests",
+        " still yet s t given without within same test tests",
     )
 )
 _NEGATED = frozenset(
-    re.findall(r"\w+", "not no never cannot without nothing neither dont doesnt isnt arent cant wont shouldnt didnt")
+    ["not", "no", "never", "cannot", "without", "nothing", "neither"]
+    + [f"{verb}nt" for verb in ("do", "does", "did", "is", "are", "ca", "wo", "should")]
 )
 _NEGATIVE = re.compile(
     r"(?:not|no|none|never|cannot|without|nothing|neither|null|nil|less|zero|bad|wrong|false|t|\w+nt)$"
     r"|un(?!i|der|til)\w{3}|non\w{3}|disa|disc[ao]|inva|inco|inac|insu|impos|illeg|mism|fail|reject|refus|den[iy]|miss|empty|err|rais|throw|ignor|skip|absen|prevent"
-    r"|forbid|block|except|abort|broke|exclu|revert|stop|drop|remov|delet|silent|lack|avoid|only|hid|clos"
+    r"|forbid|block|except|abort|broke|exclu|revert|stop|drop|remov|delete|silent|lack|avoid|only|hid|close"
 )
 
 
@@ -84,13 +85,15 @@ def about(sentence: str, subject: Subject, language: str, rare: frozenset[str] =
 
 
 def _made_of(told: list[str], subject: Subject) -> bool:
-    """Whether enough of it is the test's own; True for a test that is named in another script, or by numbers."""
-    named = {word for word in words_of(" ".join([subject.name, *subject.suites])) if word not in FORM}
+    """Whether enough of it is the test's own; True for a test that is named in another script."""
+    named = frozenset(word for word in words_of(" ".join([subject.name, *subject.suites])) if word not in FORM)
     if not any(word.isascii() and word.isalpha() and len(word) > 2 for word in named):
-        return True
+        if any(not word.isascii() for word in named):
+            return True
+        named = evidence(subject)  # of a number: what its file is about
     content = [word for word in told if word not in FORM]
     own = sum(akin(word, evidence(subject)) for word in content)
-    return own > 0 and own >= OWN_SHARE * len(content)
+    return any(akin(word, named) for word in content) and own >= OWN_SHARE * len(content)
 
 
 def _same_sense(told: list[str], own: frozenset[str]) -> bool:

@@ -9,6 +9,7 @@ import re
 import unicodedata
 from base64 import b64decode
 from binascii import Error as NotBase64
+from functools import lru_cache
 
 from app.domain.specification import Subject
 from tasks.specview.model.words import words_of
@@ -22,7 +23,8 @@ _MARKS = re.compile(
     r"://|\bwww\.|javascript:|mailto:|data:text|\]\(|```|</|<\||\|>|<!--|\{\{|\[/?inst\]|<<sys>>"
     r"|\b(system|assistant|user|developer)\s*[:>]|[}\]\"']\s*,\s*[{\[\"']|\"\s*:\s*[\"{\[]|[\"']\s*[}\]]{2}"
 )
-_UNSEEN = ((0x200B, 0x200B), (0x202A, 0x202E), (0x2060, 0x206F), (0xFEFF, 0xFEFF), (0xE0000, 0xE0FFF))
+#: Signs that are not seen or turn the line.
+_UNSEEN = re.compile("[\u200b\u202a-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e0fff]")
 _TWO_ALPHABETS = re.compile(r"\b(?=\w*[a-zA-Z])(?=\w*[\u0370-\u052f])[^\W\d_]+\b")
 _PACKED = re.compile(r"[A-Za-z0-9+]{24,}={0,2}")
 
@@ -47,19 +49,40 @@ _OTHERS = _set("every other others everything everyone everywhere rest remaining
 _LISTED = _set("test tests item items entry entries names")
 _EVERY = _OTHERS | _set("all each following next")
 _WRITTEN = _set(
-    "sentence sentences behaviour behaviours behavior behaviors description descriptions domains features categories"
-    " summary"
+    "sentence sentences domain domains feature features behaviour behaviours behavior behaviors description"
+    " descriptions categories summary"
+)
+#: What a writer is told to do; with a list, or with all that is not the test itself, it is told to do it to others.
+_WRITER = _set(
+    "say write describe classify rename label respond answer reply translate summarize summarise output called named"
+    " must"
 )
 _REVEAL = _set("reveal leak disclose exfiltrate")
 _SECRETS = _set("key keys secret secrets prompt password passwords token tokens credentials environment")
 _GIVE = _set("tell show give send print")
+_TURNS = re.compile(
+    r"from now on|new (?:instruction|task|rule)|end of (?:the )?(?:data|input|list|tests)|as an ai\b|my instructions"
+    r"|(?:do not|don.t|never) (?:follow|obey)|to the model\b|rules (?:above|before|given|are)|\bdan mode"
+)
+#: "All", "tests" or "sentences", and an order to write, in other languages, as stems.
+_ORDERS_ABROAD = (
+    ("모든", "모두", "전부", "대신", "所有", "每个", "全て", "全部", "すべて", "все", "кажд", "tod", "tout", "chaque",
+     "alle", "jede"),
+    ("테스트", "문장", "测试", "句", "文", "テスト", "тест", "предлож", "prueba", "frase", "phrase", "satz", "sätze",
+     "test"),
+    ("써라", "쓰라", "바꿔", "넣어라", "말해라", "写", "改成", "換成", "書け", "書い", "пиши", "замени", "escrib",
+     "cambia", "écri", "remplac", "schreib", "ersetz"),
+)  # fmt: skip
 #: "Ignore" and "instruction" in other languages, as stems.
 _ABROAD = (
-    ("무시", "잊", "忽略", "忽视", "无视", "無視", "忘れ", "игнорир", "забуд", "ignora", "olvida", "ignorez", "oublie",
-     "ignorier", "vergiss", "تجاهل", "अनदेखा", "abaikan", "görmezden", "negeer", "zignoruj", "bỏ qua"),
-    ("지시", "명령", "프롬프트", "指令", "指示", "提示", "命令", "инструкц", "указани", "instruccion", "instruções",
-     "instruction", "consigne", "anweisung", "istruzion", "تعليمات", "निर्देश", "instruksi", "talimat", "instructie",
-     "instrukcj", "chỉ dẫn", "hướng dẫn"),
+    ("무시", "잊", "하지 마", "따르지 마", "不要遵", "忽略", "忽视", "无视",
+     "無視", "忘れ", "игнорир", "забуд", "ignora", "olvida", "ignorez", "oublie",
+     "ignorier", "vergiss", "تجاهل", "अनदेखा", "abaikan", "görmezden", "negeer", "zignoruj",
+     "bỏ qua"),
+    ("지시", "명령", "규칙", "프롬프트", "规则", "規則", "ルール", "правил",
+     "regla", "règle", "regel", "指令", "指示", "提示", "命令", "инструкц",
+     "указани", "instruccion", "instruções", "instruction", "consigne", "anweisung", "istruzion", "تعليمات",
+     "निर्देश", "instruksi", "talimat", "instructie", "instrukcj", "chỉ dẫn", "hướng dẫn"),
 )  # fmt: skip
 
 
@@ -72,13 +95,16 @@ def looks_hostile(subject: Subject) -> bool:
     return any(map(talks, (subject.name, *subject.suites, subject.file)))
 
 
+@lru_cache(maxsize=8192)  # files and suites have many tests
 def talks(text: str) -> bool:
     """Whether a name is one that only a reader like a model would take for more than a name."""
     if len(text) > LONGEST_HONEST or _disguised(text):
         return True
     plain = unicodedata.normalize("NFKC", text)
     folded = plain.casefold()
-    if _MARKS.search(folded) or _packed(plain) or all(any(stem in folded for stem in stems) for stems in _ABROAD):
+    if _MARKS.search(folded) or _TURNS.search(folded) or _packed(plain):
+        return True
+    if any(all(any(stem in folded for stem in stems) for stems in table) for table in (_ABROAD, _ORDERS_ABROAD)):
         return True
     told = words_of(plain.translate(_ALIKE))
     spellings = (told, _spelt(told), words_of(folded.translate(_ALIKE).translate(_DIGITS)))
@@ -94,16 +120,19 @@ def _orders(words: set[str]) -> bool:
     overrides = words & _OVERRIDE and (words & _GUIDANCE or (words & _BEFORE and words & _TOLD) or words & _MODEL)
     addressed = words & _MODEL and words & _ADDRESSED and words & (_ORDER | {"are"})
     commands = words & _ORDER and ((words & _OTHERS and words & _LISTED) or (words & _EVERY and words & _WRITTEN))
+    written = words & _WRITER and (words & {"everything", "rest"} or (words & _EVERY and words & (_LISTED | _WRITTEN)))
+    restyled = words & {"translate", "rewrite"} and words & _EVERY
     reveals = words & _REVEAL and words & _SECRETS
     prompted = words & {"system", "hidden", "initial"} and words & {"prompt", "prompts"}
     asked = words & {"me", "us"} and words & _GIVE and words & _SECRETS
-    return bool(overrides or addressed or commands or reveals or prompted or asked)
+    return bool(overrides or addressed or commands or written or restyled or reveals or prompted or asked)
 
 
 def _disguised(text: str) -> bool:
-    """Signs that are not seen or turn the line, words of two alphabets."""
-    unseen = any(start <= ord(char) <= end for char in text for start, end in _UNSEEN)
-    return unseen or any(len(word) > 2 for word in _TWO_ALPHABETS.findall(text))
+    """Signs that are not seen, words of two alphabets."""
+    if text.isascii():
+        return False
+    return bool(_UNSEEN.search(text)) or any(len(word) > 2 for word in _TWO_ALPHABETS.findall(text))
 
 
 def _packed(text: str) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 
 from app.domain.specification import Place, Specification, Subject
 from tasks.specview.model.chunks import LONGEST_FILE, LONGEST_NAME, LONGEST_SUITE, MOST_SUITES, estimate
+from tasks.specview.model.hostile import talks
 from tasks.specview.model.tongues import tongue_of
 from tasks.specview.model.words import clean
 
@@ -49,10 +50,14 @@ _AGAIN = "An earlier answer to this message did not keep to the form. Keep to it
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """messages: as the endpoint takes them; most_output: tokens of an answer."""
+    """messages: as the endpoint takes them; most_output: tokens of an answer, as long as it is not cut off."""
 
     messages: list[dict[str, str]]
     most_output: int
+
+    def output(self, attempt: int) -> int:
+        """Tokens that the answer may have: more after each bad one, as some models think aloud before they answer."""
+        return self.most_output * (1 + attempt)
 
     @property
     def input(self) -> int:
@@ -77,7 +82,7 @@ def convert(chunk: Sequence[tuple[Place, Subject]], language: str, *, again: boo
     tests = [
         {
             "i": number,
-            "place": " / ".join(filter(None, (place.domain, place.feature))),
+            "place": _where(place),
             "suites": _suites(subject),
             "name": clean(subject.name, LONGEST_NAME),
         }
@@ -98,6 +103,12 @@ def summarised(specification: Specification) -> list[tuple[str, list[str]]]:
     """The names that a summary is made from: at most 40 domains of 12 features."""
     named = [domain for domain in specification.domains if domain.name]
     return [(one.name, [feature.name for feature in one.features if feature.name][:12]) for one in named[:40]]
+
+
+def _where(place: Place) -> str:
+    """Empty for a place that was named after a test that talks."""
+    where = " / ".join(filter(None, (place.domain, place.feature)))
+    return "" if talks(where) else clean(where, 2 * LONGEST_PLACE)
 
 
 def _title(subject: Subject) -> str:

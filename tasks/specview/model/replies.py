@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -78,4 +79,4 @@ def retry_after(response: httpx.Response) -> float:
             seconds = (parsedate_to_datetime(raw) - datetime.now(UTC)).total_seconds()
         except (TypeError, ValueError):
             return 0.0
-    return min(LONGEST_WAIT_SECONDS, max(0.0, seconds)) if seconds == seconds else 0.0  # noqa: PLR0124 - not a number
+    return min(LONGEST_WAIT_SECONDS, max(0.0, seconds)) if math.isfinite(seconds) else 0.0

@@ -9,7 +9,12 @@ from pathlib import PurePosixPath
 
 from app.domain.specification import Subject
 
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
+_EASTERN = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+#: Where a word ends without a space: camel case, digits, and an ending of an Eastern language after a Latin word.
+_CAMEL = re.compile(
+    r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])"
+    rf"|(?<=[A-Za-z])(?=[{_EASTERN}])|(?<=[{_EASTERN}])(?=[A-Za-z])"
+)
 _WORD = re.compile(r"[^\W_]+")
 _SPACE = re.compile(r"\s+")
 #: Of the format category, what scripts need inside of words.
@@ -20,12 +25,14 @@ STEM = 4
 
 def clean(text: str, longest: int) -> str:
     """One line without control, format and private signs, cut to a length in characters."""
+    if text.isascii() and text.isprintable():
+        return _SPACE.sub(" ", text).strip()[:longest].strip()
     kept = "".join(
         " " if unicodedata.category(char) in {"Cc", "Zl", "Zp"} else char
-        for char in unicodedata.normalize("NFC", text[: 4 * longest])
+        for char in text[: 4 * longest]
         if unicodedata.category(char) not in {"Cf", "Co", "Cs", "Cn"} or char in _JOINERS
     )
-    return _SPACE.sub(" ", kept).strip()[:longest].strip()
+    return _SPACE.sub(" ", unicodedata.normalize("NFC", kept)).strip()[:longest].strip()
 
 
 def words_of(text: str) -> list[str]:
