@@ -47,6 +47,8 @@ SKIPPED = {
     "parse_timeout": "took too long to parse",
     "rules_failed": "our rules failed on it",
 }
+#: What the lists of jobs count, by service: members of a summary.
+COUNTED = {"analysis": "tests", "specview": "behaviours"}
 GROUPS = {
     "added": "Added", "removed": "Removed", "moved": "Moved", "renamed": "Renamed", "status_changed": "Other status",
 }  # fmt: skip
@@ -65,7 +67,7 @@ def init(app: APIFlask) -> None:
         "STATES": STATES, "PHASES": PHASES, "asset": asset, "line_url": line_url, "is_theirs": THEIRS.__contains__,
         "bars": charts.bars, "directories": charts.directories, "meter": charts.meter, "shares": charts.shares,
         "SKIPPED": SKIPPED, "GROUPS": GROUPS, "near": charts.near, "chart_rows": charts.rows,
-        "SPECIFICATION_GROUPS": SPECIFICATION_GROUPS,
+        "SPECIFICATION_GROUPS": SPECIFICATION_GROUPS, "COUNTED": COUNTED,
     }  # fmt: skip
 
 

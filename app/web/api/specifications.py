@@ -136,7 +136,7 @@ def _file_form() -> str:
     """The export that the Accept header asks for; empty for the job, which comes first.  Raises: NotAcceptable."""
     if not request.accept_mimetypes:
         return ""
-    best = request.accept_mimetypes.best_match(list(_OFFERED), default=None)
+    best = request.accept_mimetypes.best_match(list(_OFFERED))
     if best is None:
         raise NotAcceptable(f"Offered are {', '.join(_OFFERED)}.")
     return _OFFERED[best]
