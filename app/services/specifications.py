@@ -16,7 +16,7 @@ from sqlalchemy import Row
 from app.domain.queues import Service
 from app.domain.repositories import Repository
 from app.domain.specification import Behaviour, Domain, Feature, Specification, Subject
-from app.errors import Conflict, NotFound
+from app.errors import Conflict, Forbidden, NotFound
 from app.services import browse, describe
 from app.services.policy import Policy
 from app.store import requests, spec_documents, spec_shares
@@ -116,12 +116,14 @@ def specification(uow: UnitOfWork, of: Head) -> Specification:
 def share(uow: UnitOfWork, document_id: UUID, viewer: Account, *, now: datetime) -> str:
     """A secret by which anybody may read the document, in place of one that was made before.
 
-    It is shown once, only its hash is kept.  Raises: NotFound; Conflict while it is not completed.
+    It is shown once, only its hash is kept.  Raises: NotFound; Forbidden for an operator who is not the owner; Conflict
+    while it is not completed.
     """
     secret = SHARE_PREFIX + secrets.token_urlsafe(32)
     with uow.begin() as tx:
         browse.check_visible(tx, document_id, viewer, Service.SPECVIEW)
-        _head(tx, document_id)
+        if _head(tx, document_id).owner_id != viewer.user_id:
+            raise Forbidden("Only its owner may share a specification")
         spec_shares.put(tx, document_id, _hash(secret), now=now)
     return secret
 
