@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
 from typing import Any
 from uuid import UUID
 
@@ -15,7 +16,7 @@ from sqlalchemy import Row
 from app.domain.queues import Service
 from app.domain.repositories import Repository
 from app.domain.specification import Behaviour, Domain, Feature, Specification, Subject
-from app.errors import Conflict, NotFound
+from app.errors import Conflict, Forbidden, NotFound
 from app.services import browse, describe
 from app.services.policy import Policy
 from app.store import requests, spec_documents, spec_shares
@@ -32,6 +33,7 @@ class Head:
     """A completed document without its features.  summary: totals as in the job; ref: what was asked for, if named."""
 
     id: UUID
+    owner_id: UUID
     analysis_id: UUID
     repository: Repository
     commit: str
@@ -76,10 +78,17 @@ def head(uow: UnitOfWork, document_id: UUID, viewer: Account) -> Head:
         return _head(tx, document_id)
 
 
-def history(uow: UnitOfWork, of: Head, viewer: Account) -> list[Head]:
-    """The user's documents of the same repository, of all commits, newest first."""
+def history(uow: UnitOfWork, of: Head) -> list[Head]:
+    """Its owner's documents of the same repository, of all commits, newest first."""
     with uow.begin() as tx:
-        found = spec_documents.documents(tx, viewer.user_id, codebase_id=of.codebase_id, most=MOST_LISTED)
+        found = spec_documents.documents(tx, of.owner_id, codebase_id=of.codebase_id, most=MOST_LISTED)
+        return [_of_row(row, None) for row in found]
+
+
+def versions(uow: UnitOfWork, of: Head) -> list[Head]:
+    """Its owner's documents of the same analysis, in all languages, newest first."""
+    with uow.begin() as tx:
+        found = spec_documents.documents(tx, of.owner_id, analysis_id=of.analysis_id, most=MOST_LISTED)
         return [_of_row(row, None) for row in found]
 
 
@@ -99,23 +108,22 @@ def features(uow: UnitOfWork, document_id: UUID, *, after: int = 0, most: int) -
 
 def specification(uow: UnitOfWork, of: Head) -> Specification:
     """The whole document.  The caller may see it."""
-    domains: list[Domain] = []
-    for line, feature in _every(uow, of.id):
-        if not domains or domains[-1].name != line.domain:
-            domains.append(Domain(line.domain, []))
-        domains[-1] = Domain(line.domain, [*domains[-1].features, feature])
+    lines = groupby(_every(uow, of.id), lambda one: one[0].domain)
+    domains = [Domain(name, [feature for _, feature in found]) for name, found in lines]
     return Specification(of.language, of.summary["text"], domains)
 
 
 def share(uow: UnitOfWork, document_id: UUID, viewer: Account, *, now: datetime) -> str:
     """A secret by which anybody may read the document, in place of one that was made before.
 
-    It is shown once, only its hash is kept.  Raises: NotFound; Conflict while it is not completed.
+    It is shown once, only its hash is kept.  Raises: NotFound; Forbidden for an operator who is not the owner; Conflict
+    while it is not completed.
     """
     secret = SHARE_PREFIX + secrets.token_urlsafe(32)
     with uow.begin() as tx:
         browse.check_visible(tx, document_id, viewer, Service.SPECVIEW)
-        _head(tx, document_id)
+        if _head(tx, document_id).owner_id != viewer.user_id:
+            raise Forbidden("Only its owner may share a specification")
         spec_shares.put(tx, document_id, _hash(secret), now=now)
     return secret
 
@@ -154,8 +162,8 @@ def _head(tx: Tx, document_id: UUID) -> Head:
 
 def _of_row(row: Row[Any], ref: str | None) -> Head:
     return Head(
-        row.id, row.analysis_id, Repository(row.host, row.owner, row.name), row.commit_sha, ref, row.language,
-        row.generator, row.version, row.completed_at, row.summary, row.units, row.codebase_id,
+        row.id, row.user_id, row.analysis_id, Repository(row.host, row.owner, row.name), row.commit_sha, ref,
+        row.language, row.generator, row.version, row.completed_at, row.summary, row.units, row.codebase_id,
     )  # fmt: skip
 
 

@@ -55,20 +55,21 @@ def submit(
     Locks: users row.  Raises: QuotaExceeded, IdempotencyInFlight, IdempotencyMismatch, NotFound, Forbidden, Conflict
     when the analysis has not completed, InvalidInput for a language that the generator does not write.
     """
-    tests = _tests(uow, account, wanted, policy)
+    tests = read_tests(uow, account, wanted, policy)
     return _accept(uow, account.user_id, wanted, tests, policy, key=key, now=now)
 
 
 def dry_run(uow: UnitOfWork, account: Account, wanted: WantedSpecification, policy: Policy) -> dict[str, Any]:
     """What it would cost now, and whether that fits; reserves nothing.  Raises: as submit, without QuotaExceeded."""
-    tests = _tests(uow, account, wanted, policy)
+    tests = read_tests(uow, account, wanted, policy)
     with uow.begin() as tx:
-        units = _units(tx, account.user_id, wanted, tests, policy)
+        units = units_of(tx, account.user_id, wanted, tests, policy)
     fits = would_fit(uow, account, SPECVIEW, units, now=uow.now())
     return {"dry_run": True, "tests": len(tests.subjects), "units": units, **fits}
 
 
-def _tests(uow: UnitOfWork, account: Account, wanted: WantedSpecification, policy: Policy) -> Tests:
+def read_tests(uow: UnitOfWork, account: Account, wanted: WantedSpecification, policy: Policy) -> Tests:
+    """What a specification would be written of.  Raises: as dry_run."""
     if account.is_anonymous:
         raise Forbidden("A specification belongs to an account: sign in first")
     if wanted.language not in policy.languages:
@@ -141,7 +142,7 @@ def _enqueue(
     codebase = codebases.get(tx, tests.codebase_id)
     if accepted is None or codebase is None:
         raise NotFound("No such job")
-    units = _units(tx, account.user_id, wanted, tests, policy)
+    units = units_of(tx, account.user_id, wanted, tests, policy)
     seen = admit.check(tx, account, SPECVIEW, policy, units=units, now=now)
     request = Request(
         uuid4(), account.user_id, "payer", codebase, accepted.commit_sha, accepted.ref, "user",
@@ -168,7 +169,7 @@ def _enqueue(
     return Answer(ACCEPTED, describe.fresh(tx, request, stands, wait))
 
 
-def _units(tx: Tx, user_id: UUID, wanted: WantedSpecification, tests: Tests, policy: Policy) -> int:
+def units_of(tx: Tx, user_id: UUID, wanted: WantedSpecification, tests: Tests, policy: Policy) -> int:
     """What it costs at most: tests whose sentence no document has paid; of equal tests one."""
     shelf = tests.shelf(user_id, wanted.language, policy)
     keys = {shelf.key("sentence", subject) for subject in tests.subjects}

@@ -16,10 +16,11 @@ ALWAYS = {
     "Content-Security-Policy": CSP,
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    "Referrer-Policy": "same-origin",  # flask-wtf asks for the referrer on https; other sites get none
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
+#: Unless the page is stricter: flask-wtf asks for the referrer of forms on https; other sites get none.
+REFERRER = ("Referrer-Policy", "same-origin")
 
 
 def init(app: Flask) -> None:
@@ -30,6 +31,7 @@ def init(app: Flask) -> None:
 def _add(response: Response) -> Response:
     for name, value in ALWAYS.items():
         response.headers[name] = value
+    response.headers.setdefault(*REFERRER)
     response.headers["X-Request-Id"] = request_id()
     response.headers.setdefault("Cache-Control", "no-store" if _is_personal() else "private, no-cache")
     if request.path.startswith("/api/"):

@@ -47,6 +47,8 @@ SKIPPED = {
     "parse_timeout": "took too long to parse",
     "rules_failed": "our rules failed on it",
 }
+#: What the lists of jobs count, by service: members of a summary.
+COUNTED = {"analysis": "tests", "specview": "behaviours"}
 GROUPS = {
     "added": "Added", "removed": "Removed", "moved": "Moved", "renamed": "Renamed", "status_changed": "Other status",
 }  # fmt: skip
@@ -60,12 +62,12 @@ def init(app: APIFlask) -> None:
     env = app.jinja_env
     env.finalize = _finalize
     env.trim_blocks = env.lstrip_blocks = True
-    env.filters |= {"number": number, "instant": instant, "duration": duration, "short": short}
+    env.filters |= {"number": number, "instant": instant, "duration": duration, "short": short, "sentence": sentence}
     env.globals |= {
         "STATES": STATES, "PHASES": PHASES, "asset": asset, "line_url": line_url, "is_theirs": THEIRS.__contains__,
         "bars": charts.bars, "directories": charts.directories, "meter": charts.meter, "shares": charts.shares,
         "SKIPPED": SKIPPED, "GROUPS": GROUPS, "near": charts.near, "chart_rows": charts.rows,
-        "SPECIFICATION_GROUPS": SPECIFICATION_GROUPS,
+        "SPECIFICATION_GROUPS": SPECIFICATION_GROUPS, "COUNTED": COUNTED,
     }  # fmt: skip
 
 
@@ -90,6 +92,14 @@ def duration(job: dict[str, Any]) -> str:
     if seconds < 10:
         return f"{seconds:.1f} s"
     return f"{seconds:.0f} s" if seconds < 120 else f"{seconds // 60:.0f} min {seconds % 60:.0f} s"
+
+
+def sentence(told: str) -> Markup:
+    """Names between backticks as code; a backtick without another one is a character."""
+    parts = visible(told, keep="\n\t\r").split("`")
+    if len(parts) % 2 == 0 or not all(parts[1::2]):
+        return Markup.escape("`".join(parts))
+    return Markup().join(Markup("<code>{}</code>").format(p) if n % 2 else p for n, p in enumerate(parts))
 
 
 def short(commit: str) -> str:

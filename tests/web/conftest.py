@@ -25,6 +25,7 @@ from app.domain.queues import Service
 from app.domain.repositories import Repository
 from app.errors import CommitNotFound, GitHostUnreachable, RepositoryNotFound
 from app.services import accounts, fail, finish, specify, start
+from app.services.generator import Generator
 from app.services.policy import Policy
 from app.settings import Settings
 from app.store.connections import make_engine
@@ -39,6 +40,7 @@ EMPTY = """
     TRUNCATE users, codebases, spec_requests, kombu_group, kombu_message, kombu_dead_letter, job_events, usage_events, analyses,
              analysis_requests, file_inventories, file_lists, blob_facts, rate_buckets, reconciliations, audit_log CASCADE;
     UPDATE subscription_plans SET analyses_per_period = 50 WHERE tier = 'free';
+    UPDATE subscription_plans SET spec_units_per_period = 50000 WHERE tier = 'pro';
     UPDATE kombu_queue SET paused_at = NULL"""
 POLICY = Policy("1.0.0+test")
 SETTINGS = Settings()
@@ -105,11 +107,17 @@ class Web:
         done = finish.finish(self.uow, delivery, self._owner(job_id), listing, summary(files), now=_now())
         assert done is Outcome.COMPLETED
 
-    def written(self, job_id: str) -> None:
+    def written(self, job_id: str, generator: Generator | None = None) -> None:
         """Write a specification to its end."""
         delivery = self.started(job_id, Service.SPECVIEW)
         done = specify.specify(
-            self.uow, delivery, self._owner(job_id), Scribe(), POLICY, checkpoint=lambda *_: None, now=_now()
+            self.uow,
+            delivery,
+            self._owner(job_id),
+            generator or Scribe(),
+            POLICY,
+            checkpoint=lambda *_: None,
+            now=_now(),
         )
         assert done is Outcome.COMPLETED
 

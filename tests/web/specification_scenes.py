@@ -52,7 +52,7 @@ JOB = {
     "id": "0f0e0d0c-0000-4000-8000-000000000000", "status": "running", "queue": "specview_priority", "tier": "pro_plus",
     "attempt": 1, "max_attempts": 3, "submitted_at": "2026-11-20T09:30:00+00:00", "started_at": "2026-11-20T09:30:02+00:00",
     "finished_at": None, "wait": None, "progress": {"phase": "phrasing", "done": 12_345, "total": 28_000}, "error": None,
-    "links": {"self": PATH + "/job", "events": PATH + "/events"},
+    "language": "en", "mode": "initial", "links": {"self": PATH + "/job", "events": PATH + "/events"},
 }  # fmt: skip
 ERROR = {"code": "model_unavailable", "message": "The model did not answer within 30 s, 5 times.", "retryable": True}
 
@@ -72,6 +72,7 @@ def owners(share: Share = UNSHARED, cost: Cost | None = None) -> OwnersView:
         history_url="/history",
         compare_url="/compare",
         regenerate_url="/regenerate",
+        cost_url="/cost",
     )
 
 
@@ -162,7 +163,7 @@ def job_page(**members: Any) -> dict[str, Any]:
     final = job["status"] in ("failed", "cancelled")
     return {
         "job": job, "source": SOURCE, "final": final, "may_cancel": not final, "cancel_url": "/cancel", "retry_url": "/retry",
-        "analysis_url": "/analyses/1",
+        "analysis_url": "/analyses/1", "language": "English",
     }  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from tests.web.browser import chromium, layout, served, violations
 from tests.web.conftest import Web
 from tests.web.scenes import SCENES, running
 from tests.web.specification_scenes import SPECIFICATION_SCENES
+from tests.web.specification_visits import SPECIFICATION_VISITS
 
 HEIGHT = 900
 DESKTOP = 1280
@@ -23,9 +24,9 @@ WIDTHS = (897, 641, 320)
 #: A folder for pictures of every page, for somebody to look at, who also sees a usual phone.
 PICTURES = os.environ.get("PICTURES")
 SHOWN = (DESKTOP, *WIDTHS[:2], 390, 320)
-ALL_SCENES = SCENES | SPECIFICATION_SCENES
-#: Pages that only lead on.
-LEADING_ON = {"pages.show_problem"}
+ALL_SCENES = SCENES | SPECIFICATION_SCENES | SPECIFICATION_VISITS
+#: Addresses of the pages that only lead on, or give a file.
+LEADING_ON = {"pages.show_problem", "pages.download_shared"}
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +74,7 @@ def test_a_page_has_no_violation_and_fits_every_screen(name: str, tab: Page, mak
 def test_every_page_has_a_scene(web: Web) -> None:
     rules = web.app.url_map.iter_rules()
     pages = {rule.endpoint for rule in rules if rule.endpoint.startswith("pages.") and "GET" in rule.methods}
-    assert pages - LEADING_ON - {scene.endpoint for scene in SCENES.values()} == set()
+    assert pages - LEADING_ON - {scene.endpoint for scene in ALL_SCENES.values()} == set()
 
 
 def test_what_is_wrong_with_a_page_is_seen(tab: Page) -> None:

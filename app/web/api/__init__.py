@@ -48,4 +48,15 @@ def _conditional(response: Response) -> Response:
 
 
 # the views register themselves on `api`
-from app.web.api import account, analyses, batch, events, operate, operator, repositories, results, specifications  # noqa: E402, F401
+from app.web.api import (  # noqa: E402, F401
+    account,
+    analyses,
+    batch,
+    events,
+    operate,
+    operator,
+    repositories,
+    results,
+    specification_files,
+    specifications,
+)

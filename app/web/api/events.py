@@ -1,14 +1,15 @@
-"""Server-sent events of one analysis."""
+"""Server-sent events of one job."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 from uuid import UUID
 
 from flask import Response, current_app, request
 
-from app.services import browse
+from app.services import browse, specifications
 from app.web import auth
 from app.web.api import api
 from app.web.context import utc_now, wired
@@ -22,7 +23,7 @@ _STREAM: dict[str | int, Any] = {
         "content": {"text/event-stream": {"schema": {"type": "string"}}},
     },
     429: "Too many streams of this client",
-    503: "Too many streams; poll the analysis instead",
+    503: "Too many streams; poll the job instead",
 }
 
 
@@ -37,11 +38,28 @@ def follow_analysis(job_id: UUID) -> Response:
 
     A stream lasts 25 seconds at most; the client comes back with `Last-Event-ID` and misses nothing.
     """
-    live: Live = current_app.extensions[LIVE]
     viewer = auth.viewer()
+    return _follow(job_id, lambda: browse.job(wired().uow, job_id, viewer, wired().policy, now=utc_now()))
+
+
+@api.get("/specs/<uuid:job_id>/events")
+@api.doc(
+    operation_id="followSpecification",
+    tags=["Specifications"],
+    responses=_STREAM,
+)
+def follow_specification(job_id: UUID) -> Response:
+    """Follow a specification live, as an analysis; for its owner alone."""
+    viewer = auth.person()
+    return _follow(job_id, lambda: specifications.job(wired().uow, job_id, viewer, wired().policy, now=utc_now()))
+
+
+def _follow(job_id: UUID, check: Callable[[], object]) -> Response:
+    """check: refuses whoever may not see the job."""
+    live: Live = current_app.extensions[LIVE]
     with ExitStack() as held:
         held.enter_context(live.places.place(auth.client()))
-        browse.job(wired().uow, job_id, viewer, wired().policy, now=utc_now())
+        check()
         stream = live.open(job_id, request.headers.get("Last-Event-ID"), auth.asker())
         held.callback(stream.close)
         response = Response(iter(stream), mimetype="text/event-stream")

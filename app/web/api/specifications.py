@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from flask import Response, jsonify
+from flask import Response, jsonify, request
+from werkzeug.exceptions import NotAcceptable
 
 from app.services import browse, specifications, submit_specification
 from app.services.cancel import cancel
@@ -14,11 +15,23 @@ from app.services.submit_specification import WantedSpecification
 from app.web import answers, auth, specification_answers
 from app.web.api import Answer, api
 from app.web.api.analyses import accepted_headers
+from app.web.api.specification_files import own_download
 from app.web.context import utc_now, wired
 from app.web.reads import heavy, large
 from app.web.schemas import SpecificationsQuery, SubmitSpecification
+from app.web.specifications.exports import EXPORTS
 from app.web.submission import idempotency_key
 from app.web.twins import only_one
+
+#: What `Accept` may ask for instead of the job.
+_OFFERED = {"application/json": ""} | {
+    export.media_type.partition(";")[0]: form for form, export in EXPORTS.items() if form != "json"
+}
+_FILES: dict[str | int, Any] = {
+    200: {"content": {media_type: {"schema": {"type": "string"}} for media_type, form in _OFFERED.items() if form}},
+    406: "None of the offered media types is acceptable",
+    409: "Asked for as a file, and not completed",
+}
 
 
 @api.post("/specs")
@@ -58,10 +71,15 @@ def list_specifications(asked: SpecificationsQuery) -> dict[str, Any]:
 
 @api.get("/specs/<uuid:job_id>")
 @api.output(specification_answers.SpecificationWithDocument)
-@api.doc(operation_id="getSpecification", tags=["Specifications"])
-def show_specification(job_id: UUID) -> dict[str, Any]:
-    """A specification: its state as of an analysis, and once it has completed its domains, features and behaviours."""
+@api.doc(operation_id="getSpecification", tags=["Specifications"], responses=_FILES)
+def show_specification(job_id: UUID) -> dict[str, Any] | Response:
+    """A specification: its state as of an analysis, and once it has completed its domains, features and behaviours.
+
+    By `Accept` also as a file, as its own addresses give it: Markdown, HTML or Gherkin.
+    """
     services, viewer = wired(), auth.person()
+    if form := _file_form():
+        return own_download(form, job_id)
     job = specifications.job(services.uow, job_id, viewer, services.policy, now=utc_now())
     if job["status"] != "completed":
         return {**job, "document": None}
@@ -112,3 +130,13 @@ def unshare_specification(job_id: UUID) -> tuple[str, int]:
     """Withdraw the link; idempotent."""
     specifications.withdraw(wired().uow, job_id, auth.person("write"))
     return "", 204
+
+
+def _file_form() -> str:
+    """The export that the Accept header asks for; empty for the job, which comes first.  Raises: NotAcceptable."""
+    if not request.accept_mimetypes:
+        return ""
+    best = request.accept_mimetypes.best_match(list(_OFFERED))
+    if best is None:
+        raise NotAcceptable(f"Offered are {', '.join(_OFFERED)}.")
+    return _OFFERED[best]

@@ -46,4 +46,15 @@ def read(model: type[Model], fields: MultiDict[str, str]) -> Model:
 
 
 # the views register themselves on `pages`
-from app.web.pages import account, compare, docs, job, operator, sign_in, submit  # noqa: E402, F401
+from app.web.pages import (  # noqa: E402, F401
+    account,
+    compare,
+    docs,
+    job,
+    operator,
+    shared,
+    sign_in,
+    specifications,
+    specify,
+    submit,
+)

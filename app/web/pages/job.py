@@ -13,6 +13,7 @@ from app.web import auth
 from app.web.context import utc_now, wired
 from app.web.facets import Facets
 from app.web.pages import pages, read
+from app.web.pages.specify import box
 from app.web.pages.submit import MINE
 from app.web.reads import outlined
 from app.web.schemas import SheetQuery
@@ -22,7 +23,7 @@ from app.web.schemas import SheetQuery
 def show_job(job_id: UUID) -> str:
     """The job as it is now."""
     job = browse.job(wired().uow, job_id, auth.viewer(), wired().policy, asker=auth.asker(), now=utc_now())
-    more = _result(job_id) if job["status"] == "completed" else {}
+    more = _result(job_id) | {"box": box(job)} if job["status"] == "completed" else {}
     final = job["status"] in FINAL
     return render_template("job.html", job=job, final=final, may_cancel=not final and _may_cancel(job_id), **more)
 

@@ -13,7 +13,7 @@ from app.web.specifications.words import Words, words
 
 SIZE = 1000  # behaviours on a sheet
 #: Up to here features are open, and the contents list every feature.
-OPEN, LISTED = 200, 400
+OPEN, LISTED = 500, 400
 
 
 @dataclass(frozen=True, slots=True)

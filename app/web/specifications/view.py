@@ -54,7 +54,10 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class OwnersView:
-    """What only the owner of a document sees.  regenerate_url: where the form for a new version goes."""
+    """What only the owner of a document sees.
+
+    regenerate_url: where the form for a new version goes; cost_url: of the page that says what one would cost.
+    """
 
     cost: Cost
     versions: Sequence[Choice]
@@ -64,6 +67,7 @@ class OwnersView:
     history_url: str
     compare_url: str | None
     regenerate_url: str
+    cost_url: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +132,7 @@ class HistoryRow:
     """The versions of one commit in one language, newest first.
 
     behaviours: of the newest version; changes: of it, by group, against the next older commit in the same language;
-    None for the oldest.  compare_url: of that comparison.
+    None for the oldest, and where they were not counted.  compare_url: of that comparison.
     """
 
     source: Source

@@ -44,7 +44,10 @@ function open() {
 // long contents begin where this page is
 const contents = document.querySelector("nav.contents");
 const here = contents && contents.querySelector("[data-here]");
-if (here) contents.scrollTop = here.offsetTop - contents.clientHeight / 4;
+if (here) {
+  const below = here.getBoundingClientRect().top - contents.getBoundingClientRect().top;
+  contents.scrollTop = below - contents.clientHeight / 4;
+}
 
 if (field) field.addEventListener("input", filter);
 window.addEventListener("hashchange", open);

@@ -1,0 +1,67 @@
+"""What somebody may have of an analysis as a specification in one language, and what it would cost, before they ask."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from app.domain.specification import Mode
+from app.services import usage
+from app.services.policy import Policy
+from app.services.submit_specification import SPECVIEW, WantedSpecification, read_tests, units_of
+from app.store import spec_documents
+from app.store.unit_of_work import UnitOfWork
+from app.store.users import Account
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A document that is there."""
+
+    id: UUID
+    version: int
+    completed_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """newest: the last document in this language; under_way: the job that writes one; units: by mode, at most.
+
+    quota: as of usage.usage, of specifications; with `resets_at`.
+    """
+
+    language: str
+    tests: int
+    newest: Written | None
+    under_way: UUID | None
+    units: dict[Mode, int]
+    quota: dict[str, Any]
+
+    def fits(self, mode: Mode) -> bool:
+        """Whether what it would cost is free now."""
+        return self.quota["limit"] is None or self.units[mode] <= self.quota["free"]
+
+
+def offer(uow: UnitOfWork, account: Account, analysis_id: UUID, language: str, policy: Policy) -> Offer:
+    """Read the tests once, and count for each mode; reserves nothing.  Raises: as submit_specification.dry_run."""
+    modes = {mode: WantedSpecification(analysis_id, language, mode) for mode in Mode}
+    tests = read_tests(uow, account, modes[Mode.INITIAL], policy)
+    key = spec_documents.unique_key(account.user_id, analysis_id, language)
+    with uow.begin() as tx:
+        newest_id = spec_documents.newest(tx, account.user_id, analysis_id, language)
+        row = newest_id and spec_documents.document(tx, newest_id)
+        newest = Written(row.id, row.version, row.completed_at) if row else None
+        under_way = spec_documents.running(tx, key)
+        kept = units_of(tx, account.user_id, modes[Mode.REGENERATE_CACHED], tests, policy)
+        anew = units_of(tx, account.user_id, modes[Mode.REGENERATE_FRESH], tests, policy)
+    sums = usage.usage(uow, account, now=uow.now())
+    return Offer(
+        language=language,
+        tests=len(tests.subjects),
+        newest=newest,
+        under_way=under_way,
+        units={Mode.INITIAL: 0 if newest else kept, Mode.REGENERATE_CACHED: kept, Mode.REGENERATE_FRESH: anew},
+        quota={**sums[SPECVIEW.value], "resets_at": sums["resets_at"]},
+    )

@@ -1,0 +1,38 @@
+"""A specification as a file, sent a feature at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from flask import Response
+
+from app.services import specifications
+from app.services.specifications import Head
+from app.web import auth
+from app.web.context import wired
+from app.web.reads import large, reads
+from app.web.specifications.exports import EXPORTS, file_name
+from app.web.specifications.heads import document_of
+
+
+def download(form: str, find: Callable[[], Head]) -> Response:
+    """Stream the document.  form: of EXPORTS; find: looks for it, and refuses whoever may not read it.
+
+    The document is read before the answer begins, so that a Problem is still one, and under a place among the
+    exports, as its memory is held until the last piece is sent.  Raises: as `large` and `find`.
+    """
+    head, export = find(), EXPORTS[form]
+    # the answer is closed after the request's context has gone: what it needs of it is taken now
+    client, lane = auth.client(), reads().exports
+    lane.enter(client)
+    try:
+        with large(head.summary["behaviours"]):
+            document = document_of(head, specifications.specification(wired().uow, head))
+    except BaseException:
+        lane.leave(client)
+        raise
+    response = Response(export.write(document), content_type=export.media_type)
+    # however it ends, also without having begun
+    response.call_on_close(lambda: lane.leave(client))
+    response.headers["Content-Disposition"] = f'attachment; filename="{file_name(document, export)}"'
+    return response

@@ -1,0 +1,65 @@
+"""The documents of a repository by commit, and what changed from one to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from flask import url_for
+
+from app.domain.specification_changes import compare
+from app.services import specifications
+from app.services.specifications import Head
+from app.web.context import wired
+from app.web.reads import LIGHT
+from app.web.specifications.heads import source_of
+from app.web.specifications.owners import compare_url, page_of
+from app.web.specifications.view import Choice, HistoryPage, HistoryRow
+
+
+def history_page(of: Head, language: str | None, languages: Mapping[str, str]) -> HistoryPage:
+    """The page of a repository.  language: to narrow by, None: all; languages: names by code."""
+    found = specifications.history(wired().uow, of)
+    address = url_for("pages.specification_history", job_id=of.id)
+    choices = [Choice("All", address, language is None)] + [
+        Choice(languages.get(code, code), f"{address}?language={code}", code == language)
+        for code in sorted({one.language for one in found})
+    ]
+    rows = _rows([one for one in found if language in (None, one.language)])
+    return HistoryPage(source_of(of), rows, choices if len(choices) > 2 else [])
+
+
+def _rows(newest_first: Sequence[Head]) -> list[HistoryRow]:
+    """A row for each commit and language.  Changes are counted while little has to be read for it."""
+    groups: dict[tuple[str, str], list[Head]] = {}
+    for one in newest_first:
+        groups.setdefault((one.commit, one.language), []).append(one)
+    commits = list(groups.values())
+    rows, left = [], LIGHT
+    for place, versions in enumerate(commits):
+        newest = versions[0]
+        older = next((group[0] for group in commits[place + 1 :] if group[0].language == newest.language), None)
+        left -= _size(newest) + _size(older) if older else 0
+        rows.append(_row(versions, older, is_counted=left >= 0))
+    return rows
+
+
+def _row(versions: Sequence[Head], older: Head | None, *, is_counted: bool) -> HistoryRow:
+    newest = versions[0]
+    return HistoryRow(
+        source_of(newest),
+        newest.language,
+        _size(newest),
+        newest.completed_at,
+        [Choice(str(one.version), page_of(one)) for one in versions],
+        _changes(older, newest) if older and is_counted else None,
+        compare_url(older, newest) if older else None,
+    )
+
+
+def _changes(before: Head, after: Head) -> dict[str, int]:
+    uow = wired().uow
+    return compare(*(specifications.specification(uow, one) for one in (before, after))).totals
+
+
+def _size(head: Head) -> int:
+    return int(head.summary["behaviours"])

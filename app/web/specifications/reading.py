@@ -1,0 +1,57 @@
+"""Bring together what a page of a document or of a comparison shows."""
+
+from __future__ import annotations
+
+from flask import url_for
+
+from app.domain.contents import contents
+from app.domain.specification_changes import compare
+from app.errors import Conflict
+from app.services import specifications
+from app.services.specifications import Head
+from app.web.context import wired
+from app.web.reads import large
+from app.web.schemas import SpecificationChangesQuery, SpecificationQuery
+from app.web.specifications.changes import changes_sheet
+from app.web.specifications.document import Document
+from app.web.specifications.exports import EXPORTS
+from app.web.specifications.heads import document_of
+from app.web.specifications.owners import page_of
+from app.web.specifications.sheets import sheet
+from app.web.specifications.view import Choice, ComparisonPage, DocumentPage, OwnersView, Side
+
+
+def document_page(
+    head: Head, asked: SpecificationQuery, path: str, files: str, owner: OwnersView | None = None
+) -> DocumentPage:
+    """A sheet of a document.  path: of the page; files: of its exports, but for the suffix.  Raises: as `large`."""
+    with large(head.summary["behaviours"]):
+        whole = specifications.specification(wired().uow, head)
+        counts, shown = contents(whole).counts, sheet(whole, asked)
+    exports = [Choice(export.label, f"{files}{export.suffix}") for export in EXPORTS.values()]
+    return DocumentPage(document_of(head, whole), counts, shown, asked, path, exports, owner)
+
+
+def comparison_page(before: Head, after: Head, asked: SpecificationChangesQuery) -> ComparisonPage:
+    """What changed from one document to the other.  Raises: Conflict for two languages; as `large`."""
+    if before.language != after.language:
+        raise Conflict(f"One is written in {before.language}, the other in {after.language}: every sentence differs")
+    heads = (before, after)
+    with large(sum(head.summary["behaviours"] for head in heads)):
+        documents = [document_of(head, specifications.specification(wired().uow, head)) for head in heads]
+        found = compare(*(document.specification for document in documents))
+    sides = [_side(*one) for one in zip(heads, documents, strict=True)]
+    return ComparisonPage(
+        before=sides[0],
+        after=sides[1],
+        found=found,
+        sheet=changes_sheet(found, asked),
+        asked=asked,
+        path=url_for("pages.compare_specifications", job_id=before.id, other_id=after.id),
+        reverse_url=url_for("pages.compare_specifications", job_id=after.id, other_id=before.id),
+        history_url=url_for("pages.specification_history", job_id=after.id),
+    )
+
+
+def _side(head: Head, document: Document) -> Side:
+    return Side(document, head.summary["behaviours"], page_of(head))

@@ -1,0 +1,269 @@
+"""The pages of specifications over real documents: asked for, followed, read, compared, shared."""
+
+from __future__ import annotations
+
+import io
+import time
+import zipfile
+
+import pytest
+from sqlalchemy import text
+
+from app.domain.plans import Tier
+from app.services.accounts import Account
+from app.services.generator import Generator
+from tasks.specview.builtin import built_in
+from tests.web.conftest import Web, a_test, csrf, file, inventory
+
+
+@pytest.fixture
+def ann(web: Web) -> Account:
+    """A person who has signed in."""
+    account = web.user(Tier.PRO)
+    web.sign_in(account)
+    return account
+
+
+def analysed(web: Web, account: Account, *, files: object = None, **members: str) -> str:
+    job_id: str = web.submit(headers=web.token(account.user_id), **members).json["id"]
+    web.completed(job_id, files)  # type: ignore[arg-type]
+    return job_id
+
+
+def asked(web: Web, analysis: str, **fields: str) -> str:
+    """The page of the job that the form of the box makes."""
+    answer = web.post(f"/analyses/{analysis}/specify", f"/analyses/{analysis}", **fields)
+    assert answer.status_code == 303, answer.text
+    return str(answer.location)
+
+
+def written(web: Web, analysis: str, generator: Generator | None = None, **fields: str) -> str:
+    page = asked(web, analysis, **fields)
+    web.written(page.rpartition("/")[2], generator)
+    return page
+
+
+def test_the_box_says_what_it_costs_and_the_document_follows(web: Web, ann: Account) -> None:
+    analysis = analysed(web, ann)
+    box = web.client.get(f"/analyses/{analysis}").text
+    assert "3 tests in English: <strong>3 units</strong>" in box
+    assert "50,000 of 50,000 units are free until" in box
+    page = asked(web, analysis, language="en")
+    live = web.client.get(page).text
+    assert f'data-events="/api/v1{page}/events"' in live
+    assert f'action="{page}/cancel"' in live
+    assert f'<a href="{page}">Follow it</a>' in web.client.get(f"/analyses/{analysis}").text
+    web.written(page.rpartition("/")[2])
+    document = web.client.get(page).text
+    assert "<strong>3</strong> behaviours" in document
+    assert '<bdi lang="en">Says test_rounds.</bdi>' in document
+    assert f'href="/api/v1{page}.md">Markdown</a>' in document
+    box = web.client.get(f"/analyses/{analysis}").text
+    assert f'<a href="{page}">Read version 1 in English</a>' in box
+    assert (
+        '<button name="mode" value="regenerate_cached">New version of kept sentences</button> <span>free</span>' in box
+    )
+    assert '<button name="mode" value="regenerate_fresh">Write everything anew</button> <span>3 units</span>' in box
+
+
+def test_another_language_is_chosen_first(web: Web, ann: Account) -> None:
+    analysis = analysed(web, ann)
+    chosen = web.client.get(f"/analyses/{analysis}/specify?language=ko").text
+    assert "3 tests in Korean: <strong>3 units</strong>" in chosen
+    page = written(web, analysis, language="ko")
+    assert '<h2 id="contents" lang="ko">목차</h2>' in web.client.get(page).text
+    assert web.client.get(f"/analyses/{analysis}/specify?language=tlh").status_code == 422
+
+
+def test_visitors_are_told_to_sign_in_and_a_commit_without_tests_says_so(web: Web) -> None:
+    job_id = web.submit().json["id"]
+    web.completed(job_id)
+    seen = web.client.get(f"/analyses/{job_id}").text
+    assert 'To have it written, <a href="/sign-in">sign in</a>.' in seen
+    assert "Make a specification" not in seen
+    assert web.client.get(f"/analyses/{job_id}/specify").status_code == 401
+    assert web.post(f"/analyses/{job_id}/specify", language="en").status_code == 401
+    empty = web.submit("empty").json["id"]
+    web.completed(empty, [])
+    assert "This commit has no tests, so there is nothing to specify." in web.client.get(f"/analyses/{empty}").text
+
+
+def test_a_large_analysis_says_its_price_on_a_page_of_its_own(web: Web, ann: Account) -> None:
+    files = [file("tests/test_x.py", *(a_test(f"test_{n}", line=n) for n in range(1, 1_002)))]
+    analysis = analysed(web, ann, files=files)
+    assert (
+        f'<a href="/analyses/{analysis}/specify">See what it would cost</a>'
+        in web.client.get(f"/analyses/{analysis}").text
+    )
+    assert "<strong>1,001 units</strong>" in web.client.get(f"/analyses/{analysis}/specify").text
+
+
+def test_a_quota_that_does_not_reach_is_explained(web: Web, ann: Account) -> None:
+    analysis = analysed(web, ann)
+    with web.uow.begin() as tx:
+        tx.run(text("UPDATE subscription_plans SET spec_units_per_period = 2 WHERE tier = 'pro'"))
+    assert "more than the 2 that are free" in web.client.get(f"/analyses/{analysis}").text
+    refused = web.post(f"/analyses/{analysis}/specify", f"/analyses/{analysis}", language="en")
+    assert refused.status_code == 402
+    assert "Your quota does not cover this." in refused.text
+    assert "Ask the operator for a tier with more units." in refused.text
+    assert "Nothing was billed." in refused.text
+
+
+def test_a_job_under_way_is_cancelled_by_its_form(web: Web, ann: Account) -> None:
+    page = asked(web, analysed(web, ann), language="en")
+    assert web.post(f"{page}/cancel", page).location == page
+    ended = web.client.get(page).text
+    assert "You cancelled it. Nobody is billed for it." in ended
+    assert '<input type="hidden" name="mode" value="initial">' in ended
+
+
+def test_only_the_owner_and_an_operator_see_the_pages(web: Web, ann: Account) -> None:
+    page = written(web, analysed(web, ann), language="en")
+    paths = ("", "/history", f"/compare/{page.rpartition('/')[2]}")
+    token = csrf(web.client.get("/"))
+    web.sign_in(web.user())
+    for path in paths:
+        assert web.client.get(page + path).status_code == 404, path
+    for path in ("/share", "/withdraw", "/cancel"):
+        assert web.post(page + path).status_code == 404, path
+    web.client.delete_cookie("fairlane")
+    for path in paths:
+        answer = web.client.get(page + path)
+        assert (answer.status_code, "Sign in" in answer.text) == (401, True), path
+    for path in ("/share", "/withdraw", "/cancel"):
+        assert web.post(page + path).status_code == 401, path
+        assert web.client.post(page + path, data={"csrf_token": token}).status_code == 400, path
+    web.sign_in(web.user(is_operator=True))
+    seen = web.client.get(page)
+    assert seen.status_code == 200
+    assert "Make a link" not in seen.text
+    assert web.post(f"{page}/share").status_code == 403
+
+
+def test_writes_need_the_token_of_a_form(web: Web, ann: Account) -> None:
+    page = written(web, analysed(web, ann), language="en")
+    for path in ("/share", "/withdraw", "/cancel"):
+        assert web.client.post(page + path).status_code == 400, path
+    assert web.client.get(page).text.count("Make a link") == 1
+
+
+def share(web: Web, page: str) -> str:
+    """The path of a new link."""
+    shared = web.post(f"{page}/share", page)
+    assert shared.status_code == 200
+    link = shared.text.partition('<input id="link" value="')[2].partition('"')[0]
+    assert link.startswith("http://localhost/shared/fs_")
+    return link.removeprefix("http://localhost")
+
+
+def test_a_link_is_shown_once_and_read_by_anybody(web: Web, ann: Account) -> None:
+    page = written(web, analysed(web, ann), language="en")
+    link = share(web, page)
+    assert "It was shown once, when it was made." in web.client.get(page).text
+    assert (ann.email or "") not in web.client.get(link).text
+    web.client.delete_cookie("fairlane")
+    seen = web.client.get(link)
+    assert seen.headers["Referrer-Policy"] == "no-referrer"
+    assert seen.headers["X-Robots-Tag"] == "noindex"
+    assert seen.headers["Cache-Control"] == "no-store"
+    assert '<meta name="robots" content="noindex">' in seen.text
+    assert "Says test_adds." in seen.text
+    for told in (ann.email or "", "csrf_token", "billed", page, "/analyses/"):
+        assert told not in seen.text.partition("<main")[2], told
+    assert web.client.get(f"{link}?q=rounds").text.count("<li data-status") == 1
+    assert web.client.get(page).status_code == 401
+
+
+def test_a_link_gives_the_files_too(web: Web, ann: Account) -> None:
+    link = share(web, written(web, analysed(web, ann), language="en"))
+    web.client.delete_cookie("fairlane")
+    seen = web.client.get(link).text
+    for suffix in ("md", "html", "json", "zip"):
+        assert f'href="{link}/{suffix}"' in seen
+        answer = web.client.get(f"{link}/{suffix}", buffered=True)
+        assert (answer.status_code, answer.headers["Referrer-Policy"]) == (200, "no-referrer")
+    assert len(zipfile.ZipFile(io.BytesIO(answer.data)).namelist()) == 2
+    assert web.client.get(f"{link}/exe").status_code == 404
+
+
+def test_a_link_leads_nowhere_once_withdrawn_or_replaced(web: Web, ann: Account) -> None:
+    page = written(web, analysed(web, ann), language="en")
+    first, second = share(web, page), share(web, page)
+    assert [web.client.get(link).status_code for link in (first, second)] == [404, 200]
+    assert web.post(f"{page}/withdraw", page).status_code == 303
+    for path in (second, f"{second}/md", "/shared/fs_none", "/shared/%00"):
+        assert web.client.get(path).status_code == 404, path
+    assert "Make a link" in web.client.get(page).text
+
+
+def test_versions_languages_and_commits_lead_to_each_other(web: Web, ann: Account) -> None:
+    first = analysed(web, ann)
+    old = written(web, first, language="en")
+    korean = written(web, first, language="ko")
+    again = written(web, first, language="en", mode="regenerate_fresh")
+    more = [*inventory(), file("tests/test_new.py", a_test("test_new"))]
+    new = written(web, analysed(web, ann, files=more, commit="a" * 40), language="en")
+    seen = web.client.get(again).text
+    for path in (old, korean):
+        assert f'<a href="{path}"' in seen
+    assert f'<a href="{again}" aria-current="page">2</a>' in seen
+    assert f'href="{old}/compare/{again.rpartition("/")[2]}">What changed</a>' in seen
+    listed = web.client.get(f"{new}/history").text
+    assert listed.count("<tr>") == 1 + 3
+    assert "1 added" in listed
+    narrowed = web.client.get(f"{new}/history?language=ko").text
+    assert narrowed.count("<tr>") == 1 + 1
+    compared = web.client.get(f"{old}/compare/{new.rpartition('/')[2]}").text
+    assert "Says test_new." in compared
+    assert "<strong>3</strong> unchanged" in compared
+    two = web.client.get(f"{old}/compare/{korean.rpartition('/')[2]}")
+    assert (two.status_code, "every sentence differs" in two.text) == (409, True)
+    waiting = asked(web, first, language="en", mode="regenerate_fresh")
+    assert web.client.get(f"{old}/compare/{waiting.rpartition('/')[2]}").status_code == 409
+
+
+def test_the_lists_have_specifications_beside_analyses(web: Web, ann: Account) -> None:
+    analysis = analysed(web, ann)
+    page = written(web, analysis, language="en")
+    waiting = asked(web, analysis, language="ko")
+    for path in ("/history", "/"):
+        seen = web.client.get(path).text
+        assert f'<a href="{page}">acme/shop</a>' in seen
+        assert "specification (en, version 1) of" in seen
+        assert f'<a href="{waiting}">' in seen
+    usage = web.client.get("/usage").text
+    assert f'<a href="{waiting}">' in usage
+    assert 'href="#"' not in usage
+
+
+def test_form_writes_are_throttled(make_web: object) -> None:
+    web: Web = make_web(rate_limit_per_minute=1)  # type: ignore[operator]
+    web.sign_in(web.user())
+    path = "/analyses/0f0e0d0c-0000-4000-8000-000000000000/specify"
+    assert [web.post(path, language="en").status_code for _ in range(2)] == [404, 429]
+
+
+def test_names_between_backticks_are_code_and_what_is_in_them_stays_text(web: Web) -> None:
+    told = web.app.jinja_env.filters["sentence"]
+    assert told("Covers `a<b>` & `c`.") == "Covers <code>a&lt;b&gt;</code> &amp; <code>c</code>."
+    for odd in ("a ` b", "```", "``", "<i>`</i>"):
+        assert "<code>" not in told(odd)
+        assert "<i>" not in told(odd)
+    assert told("`\u202eevil`") == "<code>[U+202E]evil</code>"
+
+
+def test_sheets_of_10_000_behaviours_come_quickly(web: Web, ann: Account) -> None:
+    files = [
+        file(f"tests/part{part}/test_{one}.py", *(a_test(f"test_keeps_rule_{n}", line=n) for n in range(1, 21)))
+        for part in range(20)
+        for one in range(25)
+    ]
+    page = written(web, analysed(web, ann, files=files), built_in(), language="en")
+    for query in ("", "?page=7", "?q=rule+7&status=active"):
+        before = time.process_time()
+        seen = web.client.get(page + query).text
+        assert time.process_time() - before < 2, query  # 0.3 s on two cores (2026-11)
+        assert "<strong>10,000</strong> behaviours" in seen
+        assert 0 < seen.count("<li data-status") <= 1_000
+        assert len(seen) < 700_000
