@@ -9,7 +9,7 @@ JOBS ?= 2
 FIRE_SECONDS ?= 1200
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup test check format prove-kill prove-rolling prove-broker prove-model prove-quota prove-fairness prove-simulation prove-lifecycle prove-inventory prove-bombs prove-agreement prove-reads prove-sockets bench-broker bench-accept bench-start bench-inventory bench-sandbox prove-retention clean
+.PHONY: help run setup test check format prove-kill prove-rolling prove-broker prove-model prove-quota prove-fairness prove-bills prove-simulation prove-lifecycle prove-inventory prove-bombs prove-agreement prove-reads prove-sockets bench-broker bench-accept bench-start bench-inventory bench-sandbox prove-retention clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
@@ -53,6 +53,9 @@ prove-model: setup ## visit every state of wider models of a job's life, about 2
 prove-quota: setup ## every order of statements, 100,000 accepts at a limit, 10,000 keys, 200 lost commits, 6,000 acts of chaos
 	RACE_SWITCHES=all RACE_ACCEPTS=100000 RACE_KEYS=10000 RACE_LOST=200 CHAOS_ACTS=6000 $(BIN)/python -m pytest tests/race \
 		tests/e2e/test_lifecycle_chaos.py -p no:randomly -s
+
+prove-bills: setup ## 1,000 random lives of specifications: each costs what its dry run said
+	BILL_LIVES=1000 $(BIN)/python -m pytest tests/services/test_specifications.py -k random_lives
 
 prove-fairness: setup ## 100,000 jobs on 8 nodes that are killed and stopped while tiers change: make prove-fairness FIRE_SECONDS=1200
 	FIRE_JOBS=100000 FIRE_SECONDS=$(FIRE_SECONDS) FIRE_NODES=8 FIRE_STOP=60 FIRE_PAUSE=3 $(BIN)/python -m pytest \

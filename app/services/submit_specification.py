@@ -124,6 +124,19 @@ def _decide(
         there := spec_documents.newest(tx, account.user_id, wanted.analysis_id, wanted.language)
     ):
         return Answer(KNOWN, describe.job(tx, there, policy, asker=account.user_id, now=now))
+    return _enqueue(tx, account, wanted, tests, unique, policy, now=now)
+
+
+def _enqueue(
+    tx: Tx,
+    account: Account,
+    wanted: WantedSpecification,
+    tests: Tests,
+    unique_key: str,
+    policy: Policy,
+    *,
+    now: datetime,
+) -> Answer:
     accepted = requests.accepted(tx, wanted.analysis_id)
     codebase = codebases.get(tx, tests.codebase_id)
     if accepted is None or codebase is None:
@@ -136,7 +149,7 @@ def _decide(
         service=Service.SPECVIEW,
     )  # fmt: skip
     try:
-        tx.publish(_message(request, account, unique, policy))
+        tx.publish(_message(request, account, unique_key, policy))
     except AlreadyQueuedError as other:  # by somebody who does not hold the user: an operator's redrive
         raise OvertakenError from other
     admitted = admit.reserve(tx, account, SPECVIEW, request.job_id, seen, policy, units=units, now=now)

@@ -24,8 +24,10 @@ def database() -> Iterator[tuple[str, UnitOfWork]]:
     with tempfile.TemporaryDirectory(prefix="fairlane-bench-", ignore_cleanup_errors=True) as folder:
         Path(folder).chmod(0o755)
         with embedded.hold(Path(folder) / "home") as server:
+            owner = make_engine(server.owner_url)
+            migrate(owner)
+            owner.dispose()
             engine = make_engine(server.url, pool_size=20)
-            migrate(engine)
             yield server.url, UnitOfWork(engine, publisher(Celery("bench", set_as_current=False, broker="memory://")))
             engine.dispose()
 

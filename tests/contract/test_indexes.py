@@ -11,7 +11,7 @@ from sqlalchemy import TextClause, text
 from sqlalchemy.engine import make_url
 
 from app import embedded
-from app.store import analyses, dead_letters, events, idempotency, messages, quota, requests
+from app.store import analyses, dead_letters, events, idempotency, messages, quota, requests, spec_documents, spec_words
 from app.store.unit_of_work import UnitOfWork
 
 NOW = datetime.now(UTC)
@@ -34,6 +34,7 @@ HOT: dict[str, tuple[TextClause, dict[str, object], set[str]]] = {
             "quota_reservations_pkey",
             "kombu_message_task_id",
             "analyses_pkey",
+            "spec_documents_pkey",
             "all of kombu_dead_letter",
         },
     ),
@@ -66,7 +67,15 @@ HOT: dict[str, tuple[TextClause, dict[str, object], set[str]]] = {
             "analysis_requests_one_per_user",
             "kombu_message_task_id",
             "analyses_pkey",
+            "spec_documents_pkey",
         },
+    ),
+    "kept words": (spec_words._KNOWN, {"keys": [b"1"], "made_by": None}, {"spec_words_pkey"}),
+    "paid words": (spec_words._PAID, {"keys": [b"1"]}, {"spec_words_pkey"}),
+    "newest document": (
+        spec_documents._NEWEST,
+        {"user_id": USER, "analysis_id": JOB, "language": "en"},
+        {"spec_documents_version"},
     ),
     "replay": (idempotency._FIND, {"user_id": USER, "key": "6"}, {"idempotency_keys_pkey"}),
 }
@@ -96,6 +105,14 @@ FILL = (
                              total_tests)
        SELECT lpad(to_hex(n), 32, '0')::uuid, lpad(to_hex(1 + n % 500), 32, '0')::uuid, lpad(to_hex(n), 40, '0'),
               'completed', '1', 1, now(), now(), 1 FROM generate_series(1, 4000) n""",
+    """INSERT INTO spec_documents (id, user_id, codebase_id, commit_sha, analysis_id, language, mode, generator, version,
+                                   status, attempt, started_at, completed_at, summary, units)
+       SELECT lpad(to_hex(6000 + n), 32, '0')::uuid, lpad(to_hex(1 + n % 500), 32, '0')::uuid,
+              lpad(to_hex(1 + n % 500), 32, '0')::uuid, 'c', lpad(to_hex(n), 32, '0')::uuid, 'en', 'initial', 'g', 1,
+              'completed', 1, now(), now(), '{}', 1 FROM generate_series(1, 4000) n""",
+    """INSERT INTO spec_words (key, codebase_id, words, made_by, is_paid)
+       SELECT decode(md5(n::text), 'hex'), lpad(to_hex(1 + n % 500), 32, '0')::uuid, '"x"', gen_random_uuid(), true
+         FROM generate_series(1, 20000) n""",
     """INSERT INTO analysis_requests (job_id, user_id, role, codebase_id, commit_sha, trigger, queue, requested_at)
        SELECT lpad(to_hex(n), 32, '0')::uuid, lpad(to_hex(1 + n % 500), 32, '0')::uuid, 'payer',
               lpad(to_hex(1 + n % 500), 32, '0')::uuid, 'c', 'user', 'analysis_default', now()

@@ -291,7 +291,9 @@ class Life(Watched):
             "retry": lambda: self.world.fail(delivery, payer, PASSES),
             "fail": lambda: self.world.fail(delivery, payer, STAYS),
             "stop": lambda: stop(self.world.uow, delivery, Service.ANALYSIS, payer, now=self.world.now),
-            "beat": lambda: heartbeat.beat(self.world.uow, delivery, self.world.policy, ("parsing", 1, 2)),
+            "beat": lambda: heartbeat.beat(
+                self.world.uow, Service.ANALYSIS, delivery, self.world.policy, ("parsing", 1, 2)
+            ),
         }
         return calls[how]()
 

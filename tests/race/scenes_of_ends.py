@@ -9,6 +9,7 @@ from sqlalchemy import text
 
 from app.domain.lifecycle import Outcome
 from app.domain.plans import Tier
+from app.domain.queues import Service
 from app.errors import Conflict, QuotaExceeded
 from app.services.heartbeat import Pulse, beat
 from app.services.submit import Answer
@@ -108,7 +109,7 @@ def a_cancel_beside_a_start(world: World) -> Scene:
         status = status_of(world, delivery.job_id)
         assert (begun, status) in {(Outcome.STALE, "cancelled"), (Outcome.STARTED, "running")}
         if begun is Outcome.STARTED:
-            assert beat(world.uow, delivery, world.policy, None) is Pulse.STOP
+            assert beat(world.uow, Service.ANALYSIS, delivery, world.policy, None) is Pulse.STOP
             assert world.finish(delivery, user) is Outcome.CANCELLED
 
     return Scene((cancelling(delivery.job_id, who), starting(delivery, user)), check)
@@ -144,7 +145,11 @@ def a_heartbeat_beside_a_finish(world: World) -> Scene:
         assert pulse in {Pulse.GO_ON, Pulse.LOST}
 
     return Scene(
-        (lambda w: beat(w.uow, delivery, w.policy, ("parsing", 1, 2)), finishing(world, delivery, user)), check
+        (
+            lambda w: beat(w.uow, Service.ANALYSIS, delivery, w.policy, ("parsing", 1, 2)),
+            finishing(world, delivery, user),
+        ),
+        check,
     )
 
 

@@ -7,6 +7,7 @@ from uuid import UUID
 from app.domain.fairness import FairnessPolicy, Mode
 from app.domain.lifecycle import Outcome
 from app.domain.plans import Tier
+from app.domain.queues import Service
 from app.services.cancel import cancel
 from app.services.heartbeat import beat
 from app.services.submit import Answer, submit
@@ -28,7 +29,7 @@ def test_a_heartbeat_and_a_finish_of_one_job_never_wait_for_each_other_in_a_circ
 
             def pulse(delivery=delivery, number=number) -> object:
                 barrier.wait()
-                return beat(world.uow, delivery, world.policy, ("parsing", number, ROUNDS))
+                return beat(world.uow, Service.ANALYSIS, delivery, world.policy, ("parsing", number, ROUNDS))
 
             def end(delivery=delivery) -> Outcome:
                 barrier.wait()

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from app.domain.queues import Service
 from app.services import heartbeat
 from app.store.unit_of_work import Tx, UnitOfWork
 from tests.conftest import World
@@ -23,5 +24,5 @@ def test_a_heartbeat_that_stood_still_before_its_progress_writes_none(world: Wor
                 world.lose(zombie.job_id)
                 world.start(world.lease(zombie.job_id), user)
 
-    heartbeat.beat(Slow(world.uow.engine), zombie, world.policy, ("parsing", 1, 2))
+    heartbeat.beat(Slow(world.uow.engine), Service.ANALYSIS, zombie, world.policy, ("parsing", 1, 2))
     assert world.rows("SELECT attempt, progress FROM analyses") == [{"attempt": 2, "progress": None}]

@@ -11,6 +11,7 @@ import pytest
 from celery import Celery
 from celery.exceptions import Reject
 
+from app.domain.queues import Service
 from app.services.heartbeat import Pulse
 from app.store.unit_of_work import UnitOfWork
 from tasks import base, heartbeat
@@ -41,7 +42,7 @@ def made(world: World, monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], Heart
 
         monkeypatch.setattr(heartbeat, "beat", beat)
         policy = replace(world.policy, lease_seconds=lease_seconds)
-        return Heartbeat(UnitOfWork(world.uow.engine), delivery, policy, seconds=0.01)
+        return Heartbeat(UnitOfWork(world.uow.engine), Service.ANALYSIS, delivery, policy, seconds=0.01)
 
     return make
 

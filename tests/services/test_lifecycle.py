@@ -116,7 +116,7 @@ def test_a_zombie_changes_nothing(world: World, late: str) -> None:
         "fail": lambda: world.fail(zombie, user, BROKEN),
         "start": lambda: world.start(zombie, user),
         "stop": lambda: stop(world.uow, zombie, Service.ANALYSIS, user, now=NOW),
-        "heartbeat": lambda: heartbeat.beat(world.uow, zombie, world.policy, ("parsing", 1, 2)),
+        "heartbeat": lambda: heartbeat.beat(world.uow, Service.ANALYSIS, zombie, world.policy, ("parsing", 1, 2)),
     }[late]()
     assert outcome in (Outcome.STALE, heartbeat.Pulse.LOST)
     assert {table: world.rows(f"SELECT * FROM {table} ORDER BY 1") for table in counts(world)} == before
@@ -203,7 +203,7 @@ def test_cancelling_a_running_job_tells_its_worker_which_ends_the_record(world: 
     user = world.user()
     delivery = world.running(user)
     cancel(world.uow, delivery.job_id, account(world, user), world.policy, now=NOW)
-    assert heartbeat.beat(world.uow, delivery, world.policy, None) is heartbeat.Pulse.STOP
+    assert heartbeat.beat(world.uow, Service.ANALYSIS, delivery, world.policy, None) is heartbeat.Pulse.STOP
     assert stop(world.uow, delivery, Service.ANALYSIS, user, now=NOW) is Outcome.CANCELLED
     assert world.status(delivery.job_id) == "cancelled"
     assert counts(world) | {"analyses": 0} == dict.fromkeys(counts(world), 0)

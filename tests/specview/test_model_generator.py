@@ -12,16 +12,7 @@ from tasks.specview.model.faults import FAULTS, Fault
 from tasks.specview.model.gate import OpenGate
 from tests.specview import model_double as answers
 from tests.specview.model_double import ModelDouble, good
-from tests.specview.model_runs import (
-    Time,
-    generator,
-    part,
-    phrased,
-    placed,
-    specification,
-    subject,
-    subjects,
-)
+from tests.specview.model_runs import Time, generator, last, part, phrased, placed, specification, subject, subjects
 
 MANY = subjects(1300)
 
@@ -189,7 +180,7 @@ def test_a_gate_that_stays_shut_leaves_all_to_the_fallback(answer: Wait | Refuse
     with ModelDouble.serving() as double:
         run = generator(double, gate=Shut(answer), time=time)
         found = phrased(run.phrase([part(*MANY)], "en"))
-        assert run.summarise(specification("Cart")) == ""
+        assert last(run.summarise(specification("Cart"))) == ""
     assert {fell for _, fell in found.values()} == {True}
     assert double.calls == []
     assert run.meter.given_up == fault
@@ -281,7 +272,7 @@ def test_korean_sentences_are_taken_and_english_ones_are_not() -> None:
 def test_no_tests_are_no_calls() -> None:
     with ModelDouble.serving() as double:
         run = generator(double)
-        assert (list(run.place([], [], "en")), list(run.phrase([], "en")), run.summarise(specification())) == (
+        assert (list(run.place([], [], "en")), list(run.phrase([], "en")), last(run.summarise(specification()))) == (
             [],
             [],
             "",
@@ -291,7 +282,7 @@ def test_no_tests_are_no_calls() -> None:
 
 def test_the_summary_is_made_of_names_alone() -> None:
     with ModelDouble.serving() as double:
-        assert generator(double).summarise(specification("Cart", "")) == "The shop sells what people want."
+        assert last(generator(double).summarise(specification("Cart", ""))) == "The shop sells what people want."
     assert double.calls[0].asked == {"domains": [{"domain": "Cart", "features": ["Sells"]}]}
 
 

@@ -16,6 +16,7 @@ from tests.conftest import _run_sql, raw_connection
 KEPT = {"alembic_version", "kombu_queue", "subscription_plans", "schema_support"}
 #: what refers to others first
 EMPTIED = (
+    "spec_shares", "spec_words", "spec_features", "spec_documents", "spec_requests",
     "analysis_file_lists", "file_list_entries", "file_lists", "analyses", "file_inventories", "blob_facts",
     "analysis_requests", "codebases",
     "quota_reservations", "usage_events", "idempotency_keys", "execution_slots", "job_events", "schedule_runs",

@@ -36,7 +36,7 @@ from tasks.publish import publisher
 from tests.services.writing import Scribe
 
 EMPTY = """
-    TRUNCATE users, codebases, kombu_group, kombu_message, kombu_dead_letter, job_events, usage_events, analyses,
+    TRUNCATE users, codebases, spec_requests, kombu_group, kombu_message, kombu_dead_letter, job_events, usage_events, analyses,
              analysis_requests, file_inventories, file_lists, blob_facts, rate_buckets, reconciliations, audit_log CASCADE;
     UPDATE subscription_plans SET analyses_per_period = 50 WHERE tier = 'free';
     UPDATE kombu_queue SET paused_at = NULL"""

@@ -11,8 +11,9 @@ from playwright.sync_api import Page
 from sqlalchemy import text
 
 from app.domain.plans import Tier
+from app.domain.queues import Service
 from app.services import accounts
-from app.store import analyses
+from app.store import records
 from app.store.inventories import FileRow
 from tests.web.conftest import Web, a_test, commit_of, file
 
@@ -65,7 +66,7 @@ def signed_in(web: Web, tier: Tier = Tier.FREE, *, is_operator: bool = False) ->
     web.failed(web.submit("failed", header).json["id"])
     running = web.started(web.submit("running", header).json["id"])
     with web.uow.begin() as tx:
-        analyses.progress(tx, running, "parsing", 12_345, 98_765)
+        records.progress(tx, Service.ANALYSIS, running, "parsing", 12_345, 98_765)
     web.started(web.submit("waiting", header).json["id"])
     return account
 
@@ -98,7 +99,7 @@ def running(web: Web) -> str:
     job_id = long_job(web)
     delivery = web.started(job_id)
     with web.uow.begin() as tx:
-        analyses.progress(tx, delivery, "parsing", 12_345, 98_765)
+        records.progress(tx, Service.ANALYSIS, delivery, "parsing", 12_345, 98_765)
     return page_of(job_id)
 
 

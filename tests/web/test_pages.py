@@ -11,8 +11,9 @@ import pytest
 from sqlalchemy import text
 
 from app.domain.plans import Tier
+from app.domain.queues import Service
 from app.services import accounts
-from app.store import analyses
+from app.store import records
 from tests.web.conftest import Web, a_test, csrf, file
 from tests.web.test_read import HOSTILE_NAMES
 
@@ -27,7 +28,7 @@ def test_a_person_submits_follows_and_reads_the_result(web: Web) -> None:
     job_id = page.rpartition("/")[2]
     delivery = web.started(job_id)
     with web.uow.begin() as tx:
-        analyses.progress(tx, delivery, "parsing", 127, 340)
+        records.progress(tx, Service.ANALYSIS, delivery, "parsing", 127, 340)
     assert "127 of 340 files" in web.client.get(page).text
 
 
