@@ -7,7 +7,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
@@ -16,10 +16,12 @@ from uuid import UUID, uuid4
 from sqlalchemy import text
 
 from app.domain.plans import Tier
+from app.domain.specification import Mode
 from app.errors import IdempotencyInFlight, Problem
-from app.services import accounts
+from app.services import accounts, submit_specification
 from app.services.cancel import cancel
 from app.services.submit import Answer, Wanted, submit
+from app.services.submit_specification import WantedSpecification
 from app.services.sweep import sweep
 from app.store.faults import is_databases
 from tests.conftest import World
@@ -40,6 +42,12 @@ HABITS = {
 #: So many jobs and commits back people remember.
 RECENT = 12
 
+#: Of what is asked for, how much is a specification, as soon as there is an analysis to write of.
+SPECIFIED = 0.3
+ANALYSED = "SELECT id FROM analyses WHERE status = 'completed' ORDER BY completed_at DESC LIMIT 3"
+
+Asked = Wanted | WantedSpecification
+
 
 @dataclass
 class Shared:
@@ -53,7 +61,7 @@ class Shared:
     known: int = 1
     lock: threading.Lock = field(default_factory=threading.Lock)
     jobs: dict[UUID, UUID] = field(default_factory=dict)
-    keyed: list[tuple[UUID, str, Wanted, str]] = field(default_factory=list)
+    keyed: list[tuple[UUID, str, Asked, str]] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
     seen: Counter[str] = field(default_factory=Counter)
     #: Set when PostgreSQL is about to go away: nobody has done all their acts before that, however slow the machine is.
@@ -93,8 +101,7 @@ class Client(threading.Thread):
         return self._submit(self._user(), self._wanted())[0]
 
     def retry(self) -> str:
-        wanted = self._wanted()
-        return self._submit(self._user(), Wanted(wanted.repository, wanted.commit, retry=True))[0]
+        return self._submit(self._user(), replace(self._commit(), retry=True))[0]
 
     def ask_with_key(self) -> str:
         user, wanted, key = self._user(), self._wanted(), uuid4().hex
@@ -128,7 +135,8 @@ class Client(threading.Thread):
 
     def edit_plan(self) -> str:
         change = (
-            "UPDATE subscription_plans SET analyses_per_period = :units, concurrent_jobs = :slots WHERE tier = :tier"
+            "UPDATE subscription_plans SET analyses_per_period = :units, spec_units_per_period = 100 * CAST(:units AS integer),"
+            " concurrent_jobs = :slots WHERE tier = :tier"
         )
         values = {"units": self._dice.choice([5, 40, None]), "slots": self._dice.choice([1, 2, 5])}
         tier = self._dice.choice([Tier.FREE, Tier.PRO]).value
@@ -154,11 +162,15 @@ class Client(threading.Thread):
             self._shared.faults.append(f"I4 the clean-up found orphans: {swept}")
         return "done"
 
-    def _submit(self, user: UUID, wanted: Wanted, key: str | None = None) -> tuple[str, str | None]:
+    def _submit(self, user: UUID, wanted: Asked, key: str | None = None) -> tuple[str, str | None]:
         world, given = self._world, (key, sha256(str(wanted).encode()).digest()) if key else None
 
         def post() -> Any:
-            return submit(world.uow, user, wanted, world.policy, key=given, now=datetime.now(UTC))
+            now = datetime.now(UTC)
+            if isinstance(wanted, Wanted):
+                return submit(world.uow, user, wanted, world.policy, key=given, now=now)
+            who = account(world, user)
+            return submit_specification.submit(world.uow, who, wanted, world.policy, key=given, now=now)
 
         while isinstance(answer := self._surely(post), IdempotencyInFlight):
             time.sleep(0.05)
@@ -166,7 +178,8 @@ class Client(threading.Thread):
             return type(answer).__name__, None
         with self._shared.lock:
             self._shared.jobs[UUID(answer.job["id"])] = user
-        return f"{answer.status}{' again' if answer.replayed else ''}", answer.job["id"]
+        of = "" if isinstance(wanted, Wanted) else " specification"
+        return f"{answer.status}{of}{' again' if answer.replayed else ''}", answer.job["id"]
 
     def _surely(self, call: Callable[[], Any]) -> Any:
         """Call until the database answers; a Problem is an answer."""
@@ -184,7 +197,13 @@ class Client(threading.Thread):
     def _user(self) -> UUID:
         return self._dice.choice(self._shared.users)
 
-    def _wanted(self) -> Wanted:
+    def _wanted(self) -> Asked:
+        if self._dice.random() >= SPECIFIED or not (analysed := self._surely(lambda: self._world.rows(ANALYSED))):
+            return self._commit()
+        language, mode = self._dice.choice(["en", "ko"]), self._dice.choice(list(Mode))
+        return WantedSpecification(self._dice.choice(analysed)["id"], language, mode)
+
+    def _commit(self) -> Wanted:
         with self._shared.lock:
             known = self._shared.commits[: self._shared.known]
             if len(known) == len(self._shared.commits) or self._dice.random() < 0.5:

@@ -19,6 +19,7 @@ from app.services.submit import Wanted, submit
 from tasks.inventory import PARSER_VERSION, Source, resolve
 from tests.conftest import World
 from tests.nodes import Nodes, wait_for
+from tests.race.scenes import account
 
 #: A repository that keeps a worker busy for some seconds: each file is parsed by rules that walk it whole.
 SLOW_FILES = 600
@@ -45,7 +46,8 @@ class System:
         payer = self.world.value(
             "SELECT user_id FROM analysis_requests WHERE job_id = :id AND role = 'payer'", id=job_id
         )
-        return browse.job(self.world.uow, job_id, None, self.world.policy, asker=payer, now=datetime.now(UTC))  # type: ignore[arg-type]
+        viewer = account(self.world, payer) if isinstance(payer, UUID) else None
+        return browse.job(self.world.uow, job_id, viewer, self.world.policy, service=None, now=datetime.now(UTC))
 
     def wait(self, job_id: UUID, *statuses: str) -> dict[str, object]:
         """Until the job is in one of these states."""

@@ -17,7 +17,7 @@ import psutil
 
 from tests.nodes import LocalProcess, Nodes
 
-QUEUES = "analysis_priority,analysis_default"
+QUEUES = "analysis_priority,analysis_default,specview_priority,specview_default"
 CHILD_DIED_AT_START = "Could not start worker processes"
 #: What is done how often.  A killed parent leaves its children at work; a stopped parent renews no lease.
 FAULTS = {

@@ -60,6 +60,8 @@ BEGIN
     RETURN NULL;
 END $$;
 CREATE TRIGGER fire_wrote AFTER INSERT OR UPDATE ON analyses FOR EACH ROW EXECUTE FUNCTION fire_wrote('id');
+CREATE TRIGGER fire_wrote AFTER INSERT OR UPDATE OF status ON spec_documents
+    FOR EACH ROW EXECUTE FUNCTION fire_wrote('id');
 CREATE TRIGGER fire_wrote AFTER INSERT ON usage_events FOR EACH ROW EXECUTE FUNCTION fire_wrote('job_id');
 CREATE TRIGGER fire_wrote AFTER INSERT ON execution_slots FOR EACH ROW EXECUTE FUNCTION fire_wrote('job_id');
 """

@@ -13,11 +13,14 @@ from uuid import UUID, uuid4
 
 from app.domain.plans import Tier
 from app.domain.repositories import Repository
-from app.services import accounts
-from app.services.submit import Wanted, submit
+from app.domain.specification import Mode
+from app.services import accounts, submit_specification
+from app.services.submit import Answer, Wanted, submit
+from app.services.submit_specification import WantedSpecification
 from app.store.faults import is_databases
 from tests.conftest import World
 from tests.e2e.fire_checks import LEAKED
+from tests.race.scenes import account
 
 #: Of the naps that stand for analyses; some are long, so that a stop or a kill meets them.
 MILLISECONDS = (5, 10, 20, 20, 50, 50, 100, 500)
@@ -26,6 +29,9 @@ LOOK_SECONDS = 0.25
 #: So many jobs wait at most; then the users rest, so that the end is not all drain.
 BACKLOG = 2000
 WAITING = "SELECT count(*) FROM kombu_message"
+#: Of what is asked for, how much is a specification, as soon as there is an analysis to write of.
+SPECIFIED = 0.3
+ANALYSED = "SELECT id FROM analyses WHERE status = 'completed' ORDER BY completed_at DESC LIMIT 50"
 
 
 @dataclass
@@ -36,7 +42,7 @@ class Load:
     users: list[UUID]
     seed: int
     most: int
-    jobs: int = 0
+    ids: set[str] = field(default_factory=set)
     away: int = 0
     moves: Counter[str] = field(default_factory=Counter)
     leaks: dict[str, tuple[float, float]] = field(default_factory=dict)
@@ -58,6 +64,11 @@ class Load:
             thread.join(60)
         assert [thread for thread in self._threads if thread.is_alive()] == []
         assert self.errors == []
+
+    @property
+    def jobs(self) -> int:
+        """How many were accepted; who asks for a specification that is under way is told of that one."""
+        return len(self.ids)
 
     @property
     def is_over(self) -> bool:
@@ -98,16 +109,20 @@ class Load:
         for _ in range(20):
             if self.jobs >= self.most:
                 return 1.0
-            self._ask(dice)
+            answer = self._ask(dice)
             with self._lock:
-                self.jobs += 1
+                self.ids.add(answer.job["id"])
         return 0.0
 
-    def _ask(self, dice: random.Random) -> None:
+    def _ask(self, dice: random.Random) -> Answer:
         [user] = dice.choices(self.users, [1 / (1 + rank % 10) for rank in range(len(self.users))])
+        if dice.random() < SPECIFIED and (analysed := self.world.rows(ANALYSED)):
+            fresh = WantedSpecification(dice.choice(analysed)["id"], "en", Mode.REGENERATE_FRESH)
+            who = account(self.world, user)
+            return submit_specification.submit(self.world.uow, who, fresh, self.world.policy, now=datetime.now(UTC))
         repository = Repository("github.com", "fire", f"ms{dice.choice(MILLISECONDS)}")
         wanted = Wanted(repository, uuid4().hex + uuid4().hex[:8])
-        submit(self.world.uow, user, wanted, self.world.policy, now=datetime.now(UTC))
+        return submit(self.world.uow, user, wanted, self.world.policy, now=datetime.now(UTC))
 
     def _move(self, dice: random.Random) -> float:
         user, tier = dice.choice(self.users), dice.choice(list(Tier))

@@ -1,4 +1,4 @@
-"""The service's own worker with naps for analyses, whose transactions say under which lease they are.
+"""The service's own worker with naps for both services, whose transactions say under which lease they are.
 
 celery -A tests.e2e.fire_worker worker -Q analysis_default.  FIRE_MISTAKE takes one rule away, to see that it is missed.
 """
@@ -6,25 +6,33 @@ celery -A tests.e2e.fire_worker worker -Q analysis_default.  FIRE_MISTAKE takes 
 from __future__ import annotations
 
 import os
+import random
 import time
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import text
 
 import tasks.analysis
+import tasks.wiring
 from app.domain.lifecycle import Delivery, Outcome
 from app.services.analyse import Taken
+from app.services.generator import Part, Phrased
 from app.store import messages, slots
 from app.store.inventories import FileRow
 from app.store.session import Session
 from app.store.unit_of_work import Tx
 from bench.fairness.worker import app, nap
 from tasks.base import FairTask
+from tasks.specview.builtin import BuiltIn
 
 #: How long a start waits between reading the tier and taking the slot, where a test asks for it.
 STALL_SECONDS = 2.0
-FILE = FileRow("tests/test_a.py", "a" * 40, "pytest", [{"name": "test_a", "line": 1, "suites": []}], None)
+TEST = {"framework": "pytest", "suites": [], "name": "test_a", "line": 1, "status": "active", "kind": "test"}
+FILE = FileRow("tests/test_a.py", "a" * 40, "pytest", [TEST], None)
+#: Of a sentence, in milliseconds.
+NAPS = (5, 20, 50, 100, 500)
 LEASE = text("SELECT set_config('fire.lease', :lease, true)")
 UNFENCED = text(messages._FENCE.text.replace(" AND m.lease_token = :lease_token", ""))
 
@@ -60,7 +68,17 @@ def found(*given: Any) -> Taken:
     return replace(nap(*given), files=[FILE])
 
 
+class Napping(BuiltIn):
+    """The generator that needs nobody, but not as quick."""
+
+    def phrase(self, parts: Iterable[Part], language: str) -> Iterator[Phrased]:
+        """Sentences, after a nap."""
+        time.sleep(random.choice(NAPS) / 1000)
+        return super().phrase(parts, language)
+
+
 tasks.analysis.take = found
+tasks.wiring.generator_of = lambda *_: Napping()
 FairTask._take = remembered  # type: ignore[method-assign]
 Session.begin = telling  # type: ignore[method-assign]
 match os.environ.get("FIRE_MISTAKE", ""):

@@ -48,7 +48,7 @@ AT_WORK = """
       JOIN job_events e ON e.job_id::text = m.task_id AND e.event = 'started'
       JOIN analysis_requests r ON r.job_id = e.job_id
       JOIN codebases c ON c.id = r.codebase_id
-     WHERE n.name LIKE '%:' || :pid AND c.name = 'ms500' AND e.at > clock_timestamp() - interval '0.4 s'"""
+     WHERE n.name LIKE '%:' || :pid AND r.service = 'analysis' AND c.name = 'ms500' AND e.at > clock_timestamp() - interval '0.4 s'"""
 MESSAGES = "SELECT 1 FROM kombu_message LIMIT 1"
 LEFT = """
     SELECT 'reservation' AS what, job_id::text FROM quota_reservations
@@ -61,13 +61,25 @@ FIGURES = """
            (SELECT count(*) FROM job_events WHERE event = 'started') AS starts,
            (SELECT count(*) FROM job_events WHERE event = 'snoozed') AS snoozed,
            (SELECT count(*) FROM job_events WHERE event = 'woken') AS woken,
-           (SELECT count(*) FROM analyses WHERE status = 'completed') AS completed,
-           (SELECT count(*) FROM analyses WHERE status = 'failed') AS failed,
+           (SELECT count(*) FROM job_records WHERE status = 'completed') AS completed,
+           (SELECT count(*) FROM job_records WHERE status = 'failed') AS failed,
            (SELECT count(*) FROM usage_events) AS billed"""
+#: Of each service; two jobs that write the same sentence at once pay for it together, and once.
+OF_SERVICES = """
+    SELECT s.service, (SELECT count(*) FROM fire_commits c WHERE c.service = s.service) AS commits,
+           (SELECT count(*) FROM fire_commits c WHERE c.service = s.service AND c.live = c.tier_limit) AS at_the_limit,
+           (SELECT coalesce(sum(r.units), 0) FROM job_records r
+             WHERE r.service = s.service AND r.status = 'completed') AS due,
+           (SELECT coalesce(sum(u.quota_amount), 0) FROM usage_events u
+             WHERE u.event_type = CAST(s.service AS usage_event_type)) AS billed
+      FROM (VALUES ('analysis'), ('specview')) AS s(service)"""
 ENDED = """
     SELECT count(*) AS jobs, count(a.id) FILTER (WHERE a.status IN ('completed', 'failed')) AS ended
-      FROM analysis_requests r LEFT JOIN analyses a ON a.id = r.job_id"""
-FAILURES = "SELECT error_code, count(*) AS jobs FROM analyses WHERE status = 'failed' GROUP BY 1"
+      FROM analysis_requests r LEFT JOIN job_records a ON a.id = r.job_id"""
+FAILURES = """
+    SELECT error_code, count(*) AS jobs FROM (
+           SELECT status, error_code FROM analyses UNION ALL SELECT status, error_code FROM spec_documents) f
+     WHERE status = 'failed' GROUP BY 1"""
 
 #: A worker between two statements of a transaction, for longer than by chance.
 STALLED = """
@@ -80,7 +92,7 @@ STALLED = """
 def watched(system: System) -> System:
     """With unlimited quota, and every commit judged."""
     with system.world.uow.begin() as tx:
-        tx.run(text("UPDATE subscription_plans SET analyses_per_period = NULL"))
+        tx.run(text("UPDATE subscription_plans SET analyses_per_period = NULL, spec_units_per_period = NULL"))
     fire_checks.install(system.world)
     return system
 
@@ -139,8 +151,10 @@ def is_over(fire: Fire, load: Load) -> bool:
 
 def judge(world: World, fire: Fire, load: Load, leaked: float) -> None:
     """Print what was seen, then hold it against what must be.  leaked: seconds from the last fault to the last leak."""
-    [seen], zombies = world.rows(FIGURES), late(fire)
+    [seen], services, zombies = world.rows(FIGURES), world.rows(OF_SERVICES), late(fire)
     print(f"{load.jobs} jobs: {seen}, {world.rows(FAILURES)}")
+    for service in services:
+        print(service)
     print(f"faults: {dict(fire.done)}, {fire.stopped:.0f} s of stops, {fire.started - NODES} nodes started again")
     print(f"{zombies} deliveries came back too late, {fire.told('database_away')} were cut off or waited in vain")
     print(f"tier changes: {dict(load.moves)}; database away for {load.away} accepts or changes")
@@ -149,10 +163,11 @@ def judge(world: World, fire: Fire, load: Load, leaked: float) -> None:
     assert leaked < GONE_SECONDS
     assert (fire_checks.missed(world), world.rows(LEFT), broken(world)) == ({}, [], [])
     assert [finding for finding in audit(world.uow) if finding.status != HOLDS] == []
-    assert seen["completed"] == seen["billed"]
+    assert [service["due"] for service in services] == [service["billed"] for service in services]
     assert world.rows(ENDED) == [{"jobs": load.jobs, "ended": load.jobs}]
     # a run in which none of it happened would show nothing
-    happened = [seen[what] for what in ("commits", "at_the_limit", "writes", "snoozed", "woken")]
+    happened = [seen[what] for what in ("writes", "snoozed", "woken")]
+    happened += [service[what] for service in services for what in ("commits", "at_the_limit", "billed")]
     assert 0 not in [*happened, zombies, sum(load.moves.values()), fire.done["kill child"] + fire.done["kill node"]]
 
 

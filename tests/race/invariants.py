@@ -66,6 +66,9 @@ BROKEN = {
     "I7 two completed analyses of one commit": """
         SELECT codebase_id FROM analyses WHERE status = 'completed'
          GROUP BY codebase_id, commit_sha, parser_version HAVING count(*) > 1""",
+    "I7 a document without all of its behaviours": """
+        SELECT d.id FROM spec_documents d WHERE d.status = 'completed' AND CAST(d.summary->>'behaviours' AS bigint) <> (
+               SELECT coalesce(sum(f.total), 0) FROM spec_features f WHERE f.document_id = d.id AND f.draft = d.draft)""",
     "I9 a snoozed job beside a free slot that nobody was woken for": f"""
         SELECT u.id, w.service {_PLAN} JOIN ({_LINE}) w ON w.user_id = u.id::text
           LEFT JOIN ({_LIVE}) l ON l.user_id = u.id AND l.service = w.service

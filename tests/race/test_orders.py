@@ -12,12 +12,13 @@ import time
 import pytest
 
 from tests.conftest import World
-from tests.race import scenes_of_accepts, scenes_of_ends, scenes_of_joins, scenes_of_lines
+from tests.race import scenes_of_accepts, scenes_of_ends, scenes_of_joins, scenes_of_lines, scenes_of_specifications
 from tests.race.conftest import Theatre
 from tests.race.scenes import Make
 
 GIVEN = os.environ.get("RACE_SWITCHES", "1")
-SCENES = (*scenes_of_accepts.SCENES, *scenes_of_ends.SCENES, *scenes_of_joins.SCENES, *scenes_of_lines.SCENES)
+KINDS = (scenes_of_accepts, scenes_of_ends, scenes_of_joins, scenes_of_lines, scenes_of_specifications)
+SCENES = tuple(scene for scenes in KINDS for scene in scenes.SCENES)
 SWITCHES = None if GIVEN == "all" else int(GIVEN)
 
 

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 from datetime import timedelta
 from typing import Any
-from uuid import UUID
 
 import pytest
-from sqlalchemy import text
 
 from app.services import browse
 from app.services.audit import BROKEN, HOLDS, UNKNOWN, audit
-from app.store.audit import broken
 from app.store.invariants import ALL
 from app.store.invariants.invariant import Invariant
 from tests.conftest import NOW, World
+from tests.services.breaking import NOBODY, misjudged
 from tests.services.busy import Busy, fill
-
-NOBODY = UUID(int=1)
-IDS = {"id", "job_id", "task_id", "user_id", "payer"}
 
 #: (invariant, what breaks it, (column, value) that tell the rows it finds)
 BREAKS: dict[str, tuple[str, str, list[dict[str, Any]]]] = {
@@ -241,47 +235,6 @@ def shaken(world: World) -> dict[str, list[dict[str, Any]]]:
     return {finding.number: finding.rows for finding in audit(world.uow) if finding.status != HOLDS}
 
 
-def names(busy: Busy) -> dict[str, str]:
-    ids = busy.jobs | {"user": busy.user, "other": busy.other, "nobody": NOBODY}
-    return {name: str(found) for name, found in ids.items()}
-
-
-class UndoneError(Exception):
-    """So that a transaction leaves nothing."""
-
-
-def broken_by(busy: Busy, breaking: str) -> dict[str, list[dict[str, Any]]]:
-    """What the audit finds in a transaction that broke something and is undone."""
-    found = {}
-    with contextlib.suppress(UndoneError), busy.world.uow.begin() as tx:
-        for statement in breaking.split(";"):
-            ids = {name.replace(" ", "_"): found for name, found in names(busy).items()}
-            used = {name: found for name, found in ids.items() if f":{name}" in statement}
-            tx.run(text(cast(statement, used)), **used)
-        for invariant in ALL:
-            total, rows = broken(tx, invariant, since=None, most=100, within=timedelta(minutes=1))
-            found |= {invariant.number: rows} if total else {}
-        raise UndoneError
-    return found
-
-
-def cast(statement: str, used: dict[str, str]) -> str:
-    for what in used:
-        # ids are text in messages, and uuids everywhere else
-        if "kombu_message" not in statement and f"CAST(:{what} AS text)" not in statement:
-            statement = statement.replace(f":{what}", f"CAST(:{what} AS uuid)")
-    return statement
-
-
-def named(busy: Busy, row: dict[str, Any]) -> dict[str, Any]:
-    """An expected row with the ids in place of their names."""
-    return {column: names(busy).get(value, value) if column in IDS else value for column, value in row.items()}
-
-
-def plain(value: object) -> object:
-    return str(value) if isinstance(value, UUID) else value
-
-
 def test_jobs_in_every_state_break_nothing(busy: Busy) -> None:
     assert shaken(busy.world) == {}
     states = {busy.world.status(job_id) for job_id in busy.jobs.values()}
@@ -297,12 +250,10 @@ def test_what_has_gone_by_is_left_out(busy: Busy) -> None:
 
 
 def test_the_audit_finds_each_break_and_nothing_else(busy: Busy) -> None:
-    wrong = {}
+    wrong: dict[str, object] = {}
     for name, (number, breaking, expected) in BREAKS.items():
-        found = broken_by(busy, breaking)
-        rows = [{column: plain(row.get(column)) for column in expected[0]} for row in found.pop(number, [])]
-        if found or rows != [named(busy, row) for row in expected]:
-            wrong[name] = (found, rows)
+        if found := misjudged(busy, number, breaking, expected):
+            wrong[name] = found
     assert wrong == {}
 
 
