@@ -8,6 +8,8 @@ from pathlib import Path
 from uuid import UUID
 
 from celery import Celery
+from sqlalchemy import text
+from sqlalchemy.engine import make_url
 
 from app import embedded
 from app.domain.plans import Tier
@@ -26,6 +28,10 @@ def database() -> Iterator[tuple[str, UnitOfWork]]:
         with embedded.hold(Path(folder) / "home") as server:
             owner = make_engine(server.owner_url)
             migrate(owner)
+            with owner.begin() as connection:  # rivals make tables of their own
+                url = make_url(server.url)
+                connection.execute(text(f"GRANT CREATE ON SCHEMA public TO {url.username}"))
+                connection.execute(text(f"GRANT CREATE ON DATABASE {url.database} TO {url.username}"))
             owner.dispose()
             engine = make_engine(server.url, pool_size=20)
             yield server.url, UnitOfWork(engine, publisher(Celery("bench", set_as_current=False, broker="memory://")))
