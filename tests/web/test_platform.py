@@ -26,6 +26,7 @@ SOMEBODY = "6f0bb0a0-7b0e-4d8e-9b7e-3f0d6f6f2d11"
 VALUES = {
     "job_id": SOMEBODY, "token_id": SOMEBODY, "host": "github.com", "owner": "a", "name": "b", "slug": "x",
     "filename": "fairlane.css", "user_id": SOMEBODY, "other_id": SOMEBODY, "tier": "pro", "queue": "analysis_default",
+    "secret": "fs_x", "suffix": "md",
 }  # fmt: skip
 
 
@@ -45,6 +46,7 @@ def test_every_route_sends_the_security_headers_and_none_fails(web: Web) -> None
         assert answer.status_code < 500, (method, path, answer.text)
         for name, value in ALWAYS.items():
             assert answer.headers.get(name) == value, (method, path, name)
+        assert answer.headers["Referrer-Policy"] == "same-origin", path  # stricter only where a link is shown
         assert len(answer.headers["X-Request-Id"]) == 32
         assert "Strict-Transport-Security" not in answer.headers
         if answer.status_code >= 400 and path.startswith("/api/") and method != "HEAD":
