@@ -90,7 +90,7 @@ def test_up_analyses_a_repository_refuses_a_second_start_and_stops_without_a_tra
     family = up.family()
     up.process.send_signal(signal.SIGTERM)
     assert up.process.wait(60) == 0
-    assert [process for process in family if process.is_running()] == []
+    assert [process for process in family if _lives(process)] == []
 
 
 def test_a_killed_up_takes_its_tree_along_and_the_next_one_goes_on_with_its_data(up: Up, tmp_path: Path) -> None:

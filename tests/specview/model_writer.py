@@ -17,6 +17,9 @@ def kept(file: Path) -> dict[str, str]:
 def main() -> None:
     url, count, file = sys.argv[1], int(sys.argv[2]), Path(sys.argv[3])
     done = kept(file)
+    if file.exists():  # the next line must not go on where a death cut one off
+        with file.open("r+b") as out:
+            out.truncate(file.read_bytes().rfind(b"\n") + 1)
     left = [one for one in subjects(count) if one.name not in done]
     with file.open("a", encoding="utf-8") as out:
         for phrased in generator(url, parallel=3).phrase([part(*left, place=SHOP)], "en"):
