@@ -55,7 +55,7 @@ prove-quota: setup ## every order of statements, 100,000 accepts at a limit, 10,
 		tests/e2e/test_lifecycle_chaos.py -p no:randomly -s
 
 prove-bills: setup ## 1,000 random lives of specifications: each costs what its dry run said
-	BILL_LIVES=1000 $(BIN)/python -m pytest tests/services/test_specifications.py -k random_lives --timeout 1800
+	BILL_LIVES=1000 $(BIN)/python -m pytest tests/services/test_specification_bills.py -k random_lives --timeout 1800
 
 prove-fairness: setup ## 100,000 jobs on 8 nodes that are killed and stopped while tiers change: make prove-fairness FIRE_SECONDS=1200
 	FIRE_JOBS=100000 FIRE_SECONDS=$(FIRE_SECONDS) FIRE_NODES=8 FIRE_STOP=60 FIRE_PAUSE=3 $(BIN)/python -m pytest \

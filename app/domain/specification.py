@@ -52,17 +52,20 @@ class Mode(StrEnum):
 class Shelf:
     """Whose kept words a job may use: those of the repository, of a private one the user's own.
 
-    generator: who writes them; language: in which.
+    generator: who writes them; language: in which; fresh_for: the user for whom they are found anew, and who alone has
+    them until a document is billed for them.
     """
 
     codebase_id: UUID
     user_id: UUID | None
     generator: str
     language: str
+    fresh_for: UUID | None = None
 
     def key(self, kind: str, subject: Subject) -> bytes:
         """Under which a test's words are kept, 32 bytes.  kind: `place` or `sentence`."""
         told = "\0".join((kind, str(self.codebase_id), str(self.user_id or ""), self.generator, self.language))
+        told += f"\0{self.fresh_for}" if self.fresh_for else ""
         return hashlib.sha256(told.encode() + b"\0" + subject.identity).digest()
 
 

@@ -55,7 +55,7 @@ def fail(tx: Tx, delivery: Delivery, service: Service, held: Held, failure: Fail
     """End the job as failed: record, reservation, slot and message in one commit, billed to nobody."""
     if not records.fail(tx, service, delivery.job_id, failure, now=now):
         return Outcome.STALE
-    _clear(tx, delivery, service)
+    clear(tx, delivery.job_id, service)
     quota.release(tx, delivery.job_id)
     messages.delete(tx, delivery.job_id)
     leave(tx, delivery, service, held, now=now)
@@ -66,7 +66,7 @@ def fail(tx: Tx, delivery: Delivery, service: Service, held: Held, failure: Fail
 def cancel(tx: Tx, delivery: Delivery, service: Service, held: Held, *, now: datetime) -> Outcome:
     """End the job as cancelled; one that never ran has no record, only its requests."""
     records.cancel(tx, service, delivery.job_id, now=now)
-    _clear(tx, delivery, service)
+    clear(tx, delivery.job_id, service)
     requests.cancelled(tx, delivery.job_id, now=now)
     quota.release(tx, delivery.job_id)
     messages.delete(tx, delivery.job_id)
@@ -75,7 +75,7 @@ def cancel(tx: Tx, delivery: Delivery, service: Service, held: Held, *, now: dat
     return Outcome.CANCELLED
 
 
-def _clear(tx: Tx, delivery: Delivery, service: Service) -> None:
+def clear(tx: Tx, job_id: UUID, service: Service) -> None:
     """Delete what attempts have stored of a result that nobody will see."""
     if service is Service.SPECVIEW:
-        spec_documents.drop_drafts(tx, delivery.job_id)
+        spec_documents.drop_drafts(tx, job_id)

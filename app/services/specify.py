@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from types import GeneratorType
 from typing import Any, TypeVar
@@ -13,8 +13,7 @@ from uuid import UUID
 
 from sqlalchemy import Row
 
-from app.domain.lifecycle import Delivery, JobFailedError, Outcome
-from app.domain.queues import Service
+from app.domain.lifecycle import Delivery, Failure, JobFailedError, Outcome
 from app.domain.specification import (
     UNGROUPED,
     Behaviour,
@@ -26,49 +25,48 @@ from app.domain.specification import (
     Specification,
     Subject,
 )
-from app.services import end, subjects
+from app.services import subjects
+from app.services.finish_specification import Written, finish
 from app.services.generator import Generator, Part
 from app.services.policy import Policy
 from app.services.subjects import GONE
-from app.store import events, messages, quota, spec_documents, spec_words
+from app.store import quota, spec_documents, spec_words
 from app.store.spec_documents import FeatureRow
 from app.store.unit_of_work import UnitOfWork, retried
 
 T = TypeVar("T")
+#: Of the words that are kept.
+KINDS = ("place", "sentence")
+CHANGED = Failure(
+    "changed_meanwhile",
+    "While the job waited, the generator or the repository's visibility changed, and it would cost more than it has"
+    " reserved; ask again.",
+)
 #: (phase, done, total); raises when the job should stop.
 Checkpoint = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """A whole document, not yet stored.  keys: of its sentences that are kept, each once."""
-
-    specification: Specification
-    keys: Sequence[bytes]
-
-
-@dataclass(frozen=True, slots=True)
 class _Desk:
-    """What the phases of one job share.  made_by: whose kept words count, None for anybody's."""
+    """What the phases of one job share."""
 
     uow: UnitOfWork
     job_id: UUID
     shelf: Shelf
-    made_by: UUID | None
     checkpoint: Checkpoint
 
     def known(self, kind: str, subjects: Iterable[Subject]) -> dict[bytes, Any]:
         """Kept words of these tests by identity."""
         by_key = {self.shelf.key(kind, subject): subject.identity for subject in subjects}
         with self.uow.begin() as tx:
-            found = spec_words.known(tx, sorted(by_key), made_by=self.made_by)
+            found = spec_words.known(tx, sorted(by_key))
         return {by_key[key]: words for key, words in found.items()}
 
     def keep(self, kind: str, words: Sequence[tuple[Subject, object]], *, is_paid: bool) -> None:
         """Keep a part at once: an attempt that is cut off finds it again."""
         found = {self.shelf.key(kind, subject): one for subject, one in words}
         if found:
-            _keep(self.uow, self.shelf, found, made_by=self.job_id, is_paid=is_paid, anew=self.made_by is not None)
+            _keep(self.uow, self.shelf, found, made_by=self.job_id, is_paid=is_paid)
 
 
 def specify(
@@ -103,8 +101,11 @@ def _write(
 ) -> Written:
     tests = subjects.read(uow, asked.analysis_id)
     shelf = tests.shelf(user_id, asked.language, policy)
-    own = delivery.job_id if asked.mode == Mode.REGENERATE_FRESH else None
-    desk = _Desk(uow, delivery.job_id, shelf, own, checkpoint)
+    fresh = asked.mode == Mode.REGENERATE_FRESH
+    keys = {one.identity: shelf.key("sentence", one) for one in tests.subjects}
+    _check_reserved(uow, delivery.job_id, sorted(keys.values()), policy, fresh=fresh)
+    own = replace(shelf, fresh_for=user_id) if fresh else shelf
+    desk = _Desk(uow, delivery.job_id, own, checkpoint)
     places = _place(desk, tests.subjects, generator)
     sentences, fell_back = _phrase(desk, tests.subjects, places, generator)
     domains = _arrange(tests.subjects, places, sentences, fell_back)
@@ -112,15 +113,23 @@ def _write(
     for told in generator.summarise(Specification(asked.language, "", domains)) if tests.subjects else ():
         checkpoint("summarising", 0, 0)
         summary = told
-    kept = {subject.identity: shelf.key("sentence", subject) for subject in tests.subjects}
-    keys = sorted(key for identity, key in kept.items() if identity not in fell_back)
-    return Written(Specification(asked.language, summary, domains), keys)
+    kept = sorted(key for identity, key in keys.items() if identity not in fell_back)
+    moves = sorted({(own.key(kind, one), shelf.key(kind, one)) for one in tests.subjects for kind in KINDS})
+    return Written(Specification(asked.language, summary, domains), kept, shelf, moves if fresh else None)
+
+
+def _check_reserved(uow: UnitOfWork, job_id: UUID, keys: Sequence[bytes], policy: Policy, *, fresh: bool) -> None:
+    """Before anything is written.  Raises: JobFailedError changed_meanwhile."""
+    with uow.begin() as tx:
+        due = len(keys) if fresh else spec_words.unpaid(tx, keys)
+        if policy.quota_mode != "off" and due > quota.held(tx, job_id):
+            raise JobFailedError(CHANGED)
 
 
 def _place(desk: _Desk, subjects: Sequence[Subject], generator: Generator) -> dict[bytes, Place]:
     """Where each test stands, by identity: the kept places stay, whatever is added beside them."""
     kept = desk.known("place", subjects)
-    places = {identity: Place(*words) for identity, words in kept.items()}
+    places = {identity: _folded(Place(*words)) for identity, words in kept.items()}
     missing = list({one.identity: one for one in subjects if one.identity not in places}.values())
     total, done = len(missing), 0
     desk.checkpoint("placing", done, total)
@@ -129,10 +138,15 @@ def _place(desk: _Desk, subjects: Sequence[Subject], generator: Generator) -> di
         for part in parts:
             if not part.fell_back:
                 desk.keep("place", [(one, [place.domain, place.feature]) for one, place in part.places], is_paid=True)
-            places |= {one.identity: place for one, place in part.places}
+            places |= {one.identity: _folded(place) for one, place in part.places}
             done += len(part.places)
             desk.checkpoint("placing", done, total)
     return places
+
+
+def _folded(place: Place) -> Place:
+    """As headings are told apart: by their words, not by what is between them."""
+    return Place(" ".join(place.domain.split()), " ".join(place.feature.split()))
 
 
 def _phrase(
@@ -190,11 +204,9 @@ def _arrange(
 
 
 @retried
-def _keep(
-    uow: UnitOfWork, shelf: Shelf, words: dict[bytes, object], *, made_by: UUID, is_paid: bool, anew: bool
-) -> None:
+def _keep(uow: UnitOfWork, shelf: Shelf, words: dict[bytes, object], *, made_by: UUID, is_paid: bool) -> None:
     with uow.begin() as tx:
-        spec_words.keep(tx, shelf, words, made_by=made_by, is_paid=is_paid, anew=anew)
+        spec_words.keep(tx, shelf, words, made_by=made_by, is_paid=is_paid)
 
 
 def _save(uow: UnitOfWork, delivery: Delivery, specification: Specification) -> None:
@@ -224,48 +236,3 @@ def _row(behaviour: Behaviour) -> dict[str, Any]:
         "name": subject.name,
     }
     return {**row, "fell_back": True} if behaviour.fell_back else row
-
-
-@retried
-def finish(
-    uow: UnitOfWork, delivery: Delivery, user_id: UUID, written: Written, *, now: datetime | None = None
-) -> Outcome:
-    """End the job as completed, or change nothing when the lease is lost.
-
-    Billed are sentences that no document has paid, at most what was reserved.  now: None = by the database.
-    Locks: the users row, then the message.  Returns: COMPLETED, CANCELLED or STALE.
-    """
-    with uow.begin() as tx:
-        held = end.hold(tx, delivery, user_id, now=now)
-        if held is None:
-            return Outcome.STALE
-        now = held.now
-        if held.cancelled or held.gone:
-            return end.cancel(tx, delivery, Service.SPECVIEW, held, now=now)
-        spec_words.use(tx, written.keys, now=now)
-        cost = spec_words.pay(tx, written.keys, now=now)
-        units = quota.bill(tx, delivery.job_id, cost=cost, now=now)
-        summary = _summary(written.specification)
-        draft = delivery.lease_token
-        version = spec_documents.complete(tx, delivery.job_id, draft=draft, summary=summary, units=units, now=now)
-        if version is None:
-            raise RuntimeError("the record ended under our lease")
-        spec_documents.drop_drafts(tx, delivery.job_id, but=draft)
-        messages.delete(tx, delivery.job_id)
-        end.leave(tx, delivery, Service.SPECVIEW, held, now=now)
-        behaviours = summary["behaviours"]
-        events.completed(tx, delivery.job_id, behaviours=behaviours, version=version, attempt=delivery.attempt)
-        return Outcome.COMPLETED
-
-
-def _summary(specification: Specification) -> dict[str, Any]:
-    features = [feature for domain in specification.domains for feature in domain.features]
-    behaviours = [behaviour for feature in features for behaviour in feature.behaviours]
-    return {
-        "text": specification.summary,
-        "domains": len(specification.domains),
-        "features": len(features),
-        "behaviours": len(behaviours),
-        "by_status": dict(sorted(Counter(one.subject.status for one in behaviours).items())),
-        "fell_back": sum(one.fell_back for one in behaviours),
-    }

@@ -98,6 +98,7 @@ def _bury(tx: Tx, policy: Policy, *, now: datetime) -> list[dict[str, Any]]:
             events.add(tx, job_id, "cancelled", attempt=0)
         else:  # a sweep that ran beside this one has ended it
             continue
+        end.clear(tx, job_id, service)
         quota.release(tx, job_id)
         buried.append({"job_id": job_id, "ended": "failed" if job.wanted else "cancelled"})
     return buried

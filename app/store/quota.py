@@ -32,6 +32,7 @@ _SETTLE = text("""
     SELECT user_id, event_type, least(reserved_amount, :cost), :job_id, :resource_id, accepted_at, :now FROM ended
      WHERE coalesce(CAST(:cost AS integer), 1) > 0""")
 _BILL = text(_SETTLE.text + " RETURNING quota_amount")
+_HELD = text("SELECT reserved_amount FROM quota_reservations WHERE job_id = :job_id")
 _RELEASE = text("DELETE FROM quota_reservations WHERE job_id = :job_id RETURNING reserved_amount")
 _BILLED = text("SELECT 1 FROM usage_events WHERE job_id = :job_id AND user_id = :user_id")
 _LIST = text("""
@@ -105,6 +106,12 @@ def bill(tx: Tx, job_id: UUID, *, cost: int, now: datetime) -> int:
     """As settle, of a job that is its own resource; returns the units that were billed."""
     row = tx.run(_BILL, job_id=job_id, resource_id=job_id, cost=cost, now=now).one_or_none()
     return int(row.quota_amount) if row else 0
+
+
+def held(tx: Tx, job_id: UUID) -> int:
+    """Units that a job holds; 0 where nothing was reserved."""
+    row = tx.run(_HELD, job_id=job_id).one_or_none()
+    return int(row.reserved_amount) if row else 0
 
 
 def release(tx: Tx, job_id: UUID) -> int:

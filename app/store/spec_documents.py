@@ -45,7 +45,7 @@ _STORE = text("""
       FROM unnest(CAST(:positions AS integer[]), CAST(:domains AS text[]), CAST(:features AS text[]),
                   CAST(:totals AS integer[]), CAST(:behaviours AS jsonb[]))
            AS f(position, domain, feature, total, behaviours)
-     WHERE EXISTS (SELECT FROM kombu_message WHERE task_id = :task_id AND lease_token = :draft)
+     WHERE EXISTS (SELECT FROM kombu_message WHERE task_id = :task_id AND lease_token = :draft FOR KEY SHARE)
     ON CONFLICT DO NOTHING""")
 # The caller holds the users row: no two of a user's jobs count at once.
 _COMPLETE = text("""

@@ -19,17 +19,24 @@ AT_ONCE = 5_000
 
 _KNOWN = text("""
     SELECT key, words FROM spec_words
-     WHERE key = ANY (CAST(:keys AS bytea[])) AND (CAST(:made_by AS uuid) IS NULL OR made_by = :made_by)""")
+     WHERE key = ANY (CAST(:keys AS bytea[]))""")
 _PAID = text("SELECT count(*) FROM spec_words WHERE key = ANY (CAST(:keys AS bytea[])) AND is_paid")
 # In the order of keys, so that two jobs of one repository do not wait for each other in a circle.  Of two that find the
-# same words the first is kept, unless the second was to find new ones.
+# same words the first is kept.
 _KEEP = text("""
-    INSERT INTO spec_words AS w (key, codebase_id, user_id, words, made_by, is_paid)
+    INSERT INTO spec_words (key, codebase_id, user_id, words, made_by, is_paid)
     SELECT key, :codebase_id, :user_id, words, :made_by, :is_paid
       FROM unnest(CAST(:keys AS bytea[]), CAST(:words AS jsonb[])) AS n(key, words) ORDER BY key
+    ON CONFLICT (key) DO NOTHING""")
+# What was found anew takes the place of what is there only now that it is paid: what somebody paid stays paid.
+_REPLACE = text("""
+    WITH fresh AS (
+        DELETE FROM spec_words w USING unnest(CAST(:fresh AS bytea[]), CAST(:keys AS bytea[])) AS n(fresh, key)
+         WHERE w.key = n.fresh RETURNING n.key, w.words)
+    INSERT INTO spec_words (key, codebase_id, user_id, words, made_by, is_paid, used_at)
+    SELECT key, :codebase_id, :user_id, words, :made_by, true, :now FROM fresh ORDER BY key
     ON CONFLICT (key) DO UPDATE
-       SET words = excluded.words, made_by = excluded.made_by, is_paid = excluded.is_paid, used_at = excluded.used_at
-     WHERE :anew AND w.made_by <> excluded.made_by""")
+       SET words = excluded.words, made_by = excluded.made_by, is_paid = true, used_at = excluded.used_at""")
 _PAY = text("""
     WITH due AS (
         SELECT key FROM spec_words WHERE key = ANY (CAST(:keys AS bytea[])) AND NOT is_paid ORDER BY key FOR UPDATE)
@@ -48,28 +55,43 @@ _DROP = text("""
     SELECT key, (SELECT count(*) FROM gone) AS rows FROM next ORDER BY key DESC LIMIT 1""")
 
 
-def known(tx: Tx, keys: Sequence[bytes], *, made_by: UUID | None = None) -> dict[bytes, Any]:
-    """Words by key, of those that are kept.  made_by: only what this job has found itself."""
+def known(tx: Tx, keys: Sequence[bytes]) -> dict[bytes, Any]:
+    """Words by key, of those that are kept."""
     found: dict[bytes, Any] = {}
     for some in batched_keys(keys):
-        found |= {bytes(row.key): row.words for row in tx.run(_KNOWN, keys=some, made_by=made_by)}
+        found |= {bytes(row.key): row.words for row in tx.run(_KNOWN, keys=some)}
     return found
 
 
-def keep(
-    tx: Tx, shelf: Shelf, words: Mapping[bytes, object], *, made_by: UUID, is_paid: bool, anew: bool = False
-) -> None:
-    """Keep what a job has found.  is_paid: it is never billed; anew: in place of what is there.  Locks: those rows."""
+def keep(tx: Tx, shelf: Shelf, words: Mapping[bytes, object], *, made_by: UUID, is_paid: bool) -> None:
+    """Keep what a job has found.  is_paid: it is never billed.  Locks: no row that is there."""
     tx.run(
         _KEEP,
         codebase_id=shelf.codebase_id,
-        user_id=shelf.user_id,
+        user_id=shelf.user_id or shelf.fresh_for,
         keys=list(words),
         words=[json.dumps(one) for one in words.values()],
         made_by=made_by,
         is_paid=is_paid,
-        anew=anew,
     )
+
+
+def replace(tx: Tx, shelf: Shelf, keys: Sequence[tuple[bytes, bytes]], *, made_by: UUID, now: datetime) -> None:
+    """Put words that were found anew, and are billed now, in the place of what is kept for all.
+
+    keys: (where they are, where they go).  Locks: both rows of each.
+    """
+    for begin in range(0, len(keys), AT_ONCE):
+        some = keys[begin : begin + AT_ONCE]
+        tx.run(
+            _REPLACE,
+            fresh=[fresh for fresh, _ in some],
+            keys=[key for _, key in some],
+            codebase_id=shelf.codebase_id,
+            user_id=shelf.user_id,
+            made_by=made_by,
+            now=now,
+        )
 
 
 def unpaid(tx: Tx, keys: Sequence[bytes]) -> int:

@@ -66,11 +66,12 @@ class Job:
 
 @dataclass
 class Analysis:
-    """words: those of its repository."""
+    """words: those of its repository; fresh: those that a user has found anew there, and not paid."""
 
     id: UUID
     names: list[str]
     words: dict[str, Word] = field(default_factory=dict)
+    fresh: dict[UUID, set[str]] = field(default_factory=dict)
 
     def unpaid(self) -> int:
         return sum(name not in self.words or not self.words[name].is_paid for name in self.names)
@@ -89,7 +90,9 @@ class Desks(RuleBasedStateMachine):
         self.tiers = {self.world.user(tier): tier for tier in SOLD}
         self.users, self.used = list(self.tiers), dict.fromkeys(self.tiers, 0)
         self.world.running(self.users[1])  # an analysis, which takes nothing of the other service's
-        self.repositories: dict[str, dict[str, Word]] = {f"shop-{uuid4().hex}": {} for _ in range(2)}
+        self.repositories: dict[str, tuple[dict[str, Word], dict[UUID, set[str]]]] = {
+            f"shop-{uuid4().hex}": ({}, {user: set() for user in self.users}) for _ in range(2)
+        }
         self.analyses: list[Analysis] = []
         self.jobs: dict[UUID, Job] = {}
         for which, names in ((0, NAMES[:3]), (0, NAMES[1:]), (1, NAMES[:2])):
@@ -107,10 +110,10 @@ class Desks(RuleBasedStateMachine):
         self.analyse(who, which, names)
 
     def analyse(self, who: int, which: int, names: list[str]) -> None:
-        name, words = list(self.repositories.items())[which]
+        name, (words, fresh) = list(self.repositories.items())[which]
         tests, wanted = file_of("tests/test_shop.py", *names), self.world.wanted(name)
         found = self.writing.analysed(self.users[who], tests, wanted=wanted)
-        self.analyses.append(Analysis(found, names, words))
+        self.analyses.append(Analysis(found, names, words, fresh))
 
     @rule(who=st.integers(0, 1), data=st.data(), mode=st.sampled_from(list(Mode)), begins=st.booleans())
     def asks(self, who: int, data: st.DataObject, mode: Mode, begins: bool) -> None:
@@ -173,18 +176,18 @@ class Desks(RuleBasedStateMachine):
         job, scribe = self.jobs[job_id], Scribe(strikes_at=strikes_at)
         analysis = next(one for one in self.analyses if one.id == job.analysis)
         fresh = job.mode is Mode.REGENERATE_FRESH
-        missing = [
-            name
-            for name in analysis.names
-            if name not in analysis.words or (fresh and analysis.words[name].made_by != job_id)
-        ]
+        there = analysis.fresh[job.user] if fresh else analysis.words
+        missing = [name for name in analysis.names if name not in there]
         written = missing[:strikes_at]
         try:
             outcome = self.writing.write(self.delivery(job), job.user, scribe)
         except Struck:
             outcome = None
         assert scribe.phrased == written
-        analysis.words |= {name: Word(job_id) for name in written}
+        if fresh:
+            analysis.fresh[job.user] |= set(written)
+        else:
+            analysis.words |= {name: Word(job_id) for name in written}
         if len(written) < len(missing):
             assert outcome is None
             self.dies(job_id)
@@ -193,10 +196,17 @@ class Desks(RuleBasedStateMachine):
             self.ends(job, Outcome.CANCELLED)
         else:
             assert outcome is Outcome.COMPLETED
-            self.used[job.user] += min(analysis.unpaid(), job.held)
-            for name in analysis.names:
-                analysis.words[name].is_paid = True
+            self.pays(job_id, job, analysis)
             self.ends(job, Outcome.COMPLETED)
+
+    def pays(self, job_id: UUID, job: Job, analysis: Analysis) -> None:
+        fresh = job.mode is Mode.REGENERATE_FRESH
+        self.used[job.user] += len(analysis.names) if fresh else min(analysis.unpaid(), job.held)
+        if fresh:
+            analysis.words |= {name: Word(job_id) for name in analysis.names}
+            analysis.fresh[job.user] -= set(analysis.names)
+        for name in analysis.names:
+            analysis.words[name].is_paid = True
 
     def dies(self, job_id: UUID) -> None:
         self.world.lose(job_id)

@@ -17,7 +17,7 @@ from app.web.api import Answer, api
 from app.web.api.analyses import accepted_headers
 from app.web.api.specification_files import own_download
 from app.web.context import utc_now, wired
-from app.web.reads import heavy, large
+from app.web.reads import behaviours, heavy
 from app.web.schemas import SpecificationsQuery, SubmitSpecification
 from app.web.specifications.exports import EXPORTS
 from app.web.submission import idempotency_key
@@ -83,7 +83,7 @@ def show_specification(job_id: UUID) -> dict[str, Any] | Response:
     job = specifications.job(services.uow, job_id, viewer, services.policy, now=utc_now())
     if job["status"] != "completed":
         return {**job, "document": None}
-    with large(job["summary"]["behaviours"]):
+    with behaviours(job["summary"]["behaviours"]):
         head = specifications.head(services.uow, job_id, viewer)
         whole = specifications.specification(services.uow, head)
         return {**job, "document": specification_answers.document(whole)}

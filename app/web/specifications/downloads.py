@@ -10,7 +10,7 @@ from app.services import specifications
 from app.services.specifications import Head
 from app.web import auth
 from app.web.context import wired
-from app.web.reads import large, reads
+from app.web.reads import behaviours, reads
 from app.web.specifications.exports import EXPORTS, file_name
 from app.web.specifications.heads import document_of
 
@@ -26,7 +26,7 @@ def download(form: str, find: Callable[[], Head]) -> Response:
     client, lane = auth.client(), reads().exports
     lane.enter(client)
     try:
-        with large(head.summary["behaviours"]):
+        with behaviours(head.summary["behaviours"]):
             document = document_of(head, specifications.specification(wired().uow, head))
     except BaseException:
         lane.leave(client)

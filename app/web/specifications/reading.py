@@ -10,7 +10,7 @@ from app.errors import Conflict
 from app.services import specifications
 from app.services.specifications import Head
 from app.web.context import wired
-from app.web.reads import large
+from app.web.reads import behaviours
 from app.web.schemas import SpecificationChangesQuery, SpecificationQuery
 from app.web.specifications.changes import changes_sheet
 from app.web.specifications.document import Document
@@ -25,7 +25,7 @@ def document_page(
     head: Head, asked: SpecificationQuery, path: str, files: str, owner: OwnersView | None = None
 ) -> DocumentPage:
     """A sheet of a document.  path: of the page; files: of its exports, but for the suffix.  Raises: as `large`."""
-    with large(head.summary["behaviours"]):
+    with behaviours(head.summary["behaviours"]):
         whole = specifications.specification(wired().uow, head)
         counts, shown = contents(whole).counts, sheet(whole, asked)
     exports = [Choice(export.label, f"{files}{export.suffix}") for export in EXPORTS.values()]
@@ -37,7 +37,7 @@ def comparison_page(before: Head, after: Head, asked: SpecificationChangesQuery)
     if before.language != after.language:
         raise Conflict(f"One is written in {before.language}, the other in {after.language}: every sentence differs")
     heads = (before, after)
-    with large(sum(head.summary["behaviours"] for head in heads)):
+    with behaviours(sum(head.summary["behaviours"] for head in heads)):
         documents = [document_of(head, specifications.specification(wired().uow, head)) for head in heads]
         found = compare(*(document.specification for document in documents))
     sides = [_side(*one) for one in zip(heads, documents, strict=True)]
