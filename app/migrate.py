@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import random
+import time
 from importlib.resources import files
 
 from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import DBAPIError
 
 from app.errors import BadSetting
 from app.store import schema
+
+#: Deadlock, and a lock that was not to be had in time: a migration locks tables in an order that no step takes.
+IN_THE_WAY = ("40P01", "55P03")
+TRIES = 5
 
 
 def migrate(engine: Engine, *, role: str | None = None, allow_newer: bool = False) -> str:
@@ -27,8 +34,22 @@ def migrate(engine: Engine, *, role: str | None = None, allow_newer: bool = Fals
                 return newer
             raise BadSetting(f"The database is at revision {newer}, which this release does not know; use a newer one")
         config.attributes |= {"connection": connection, "role": role}
-        command.upgrade(config, "head")
+        _upgrade(connection, config)
         return schema.revision(connection) or ""
+
+
+def _upgrade(connection: Connection, config: Config) -> None:
+    """All migrations, each in a transaction; one that traffic was in the way of begins again."""
+    for tries_left in reversed(range(TRIES)):
+        try:
+            command.upgrade(config, "head")
+        except DBAPIError as error:
+            if not tries_left or getattr(error.orig, "pgcode", None) not in IN_THE_WAY:
+                raise
+            connection.rollback()
+            time.sleep(random.random())  # noqa: S311 - jitter, so that the two part
+        else:
+            return
 
 
 def head_revision() -> str:

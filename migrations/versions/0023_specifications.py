@@ -8,6 +8,10 @@ down_revision = "0022"
 SETTINGS = "SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off"
 
 UPGRADE = """
+-- users first, as in every step: whoever holds another table then waits for nobody here.
+-- How long a user's jobs take of late decides their share of a queue, and the two services are not alike.
+ALTER TABLE users ADD COLUMN spec_run_seconds double precision, ADD COLUMN spec_run_deviation double precision;
+
 -- The default is stable: rows that are there, and those of a release that knows one service, are analyses.
 ALTER TABLE analysis_requests ADD COLUMN service text NOT NULL DEFAULT 'analysis'
     CHECK (service IN ('analysis', 'specview'));
@@ -90,9 +94,6 @@ CREATE TABLE spec_shares (
 );
 
 CREATE INDEX spec_documents_completed_at ON spec_documents (completed_at DESC) WHERE status = 'completed';
-
--- How long a user's jobs take of late decides their share of a queue, and the two services are not alike.
-ALTER TABLE users ADD COLUMN spec_run_seconds double precision, ADD COLUMN spec_run_deviation double precision;
 
 -- How jobs of both services ended.  units: what a completed one is billed, where somebody pays.
 CREATE VIEW job_records AS
