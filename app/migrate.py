@@ -47,7 +47,7 @@ def _upgrade(connection: Connection, config: Config) -> None:
             if not tries_left or getattr(error.orig, "pgcode", None) not in IN_THE_WAY:
                 raise
             connection.rollback()
-            time.sleep(random.random())  # noqa: S311 - jitter, so that the two part
+            time.sleep(random.random())  # noqa: S311 - a pause, so that the traffic ends
         else:
             return
 

@@ -52,8 +52,8 @@ class Mode(StrEnum):
 class Shelf:
     """Whose kept words a job may use: those of the repository, of a private one the user's own.
 
-    generator: who writes them; language: in which; fresh_for: the user for whom they are found anew, and who alone has
-    them until a document is billed for them.
+    generator: who writes them; language: in which; fresh_for: a user who asked for new words,
+    and who alone has them until a document is billed for them.
     """
 
     codebase_id: UUID

@@ -52,7 +52,7 @@ def finish(
             spec_words.use(tx, written.keys, now=now)
         else:
             cost = len(written.keys)
-            spec_words.replace(tx, written.shelf, written.fresh, made_by=delivery.job_id, now=now)
+            spec_words.replace(tx, written.shelf, written.fresh, now=now)
         units = quota.bill(tx, delivery.job_id, cost=cost, now=now)
         summary = _summary(written.specification)
         draft = delivery.lease_token

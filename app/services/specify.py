@@ -51,7 +51,6 @@ class _Desk:
     """What the phases of one job share."""
 
     uow: UnitOfWork
-    job_id: UUID
     shelf: Shelf
     checkpoint: Checkpoint
 
@@ -66,7 +65,7 @@ class _Desk:
         """Keep a part at once: an attempt that is cut off finds it again."""
         found = {self.shelf.key(kind, subject): one for subject, one in words}
         if found:
-            _keep(self.uow, self.shelf, found, made_by=self.job_id, is_paid=is_paid)
+            _keep(self.uow, self.shelf, found, is_paid=is_paid)
 
 
 def specify(
@@ -105,7 +104,7 @@ def _write(
     keys = {one.identity: shelf.key("sentence", one) for one in tests.subjects}
     _check_reserved(uow, delivery.job_id, sorted(keys.values()), policy, fresh=fresh)
     own = replace(shelf, fresh_for=user_id) if fresh else shelf
-    desk = _Desk(uow, delivery.job_id, own, checkpoint)
+    desk = _Desk(uow, own, checkpoint)
     places = _place(desk, tests.subjects, generator)
     sentences, fell_back = _phrase(desk, tests.subjects, places, generator)
     domains = _arrange(tests.subjects, places, sentences, fell_back)
@@ -204,9 +203,9 @@ def _arrange(
 
 
 @retried
-def _keep(uow: UnitOfWork, shelf: Shelf, words: dict[bytes, object], *, made_by: UUID, is_paid: bool) -> None:
+def _keep(uow: UnitOfWork, shelf: Shelf, words: dict[bytes, object], *, is_paid: bool) -> None:
     with uow.begin() as tx:
-        spec_words.keep(tx, shelf, words, made_by=made_by, is_paid=is_paid)
+        spec_words.keep(tx, shelf, words, is_paid=is_paid)
 
 
 def _save(uow: UnitOfWork, delivery: Delivery, specification: Specification) -> None:

@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
-from uuid import UUID
 
 from sqlalchemy import text
 
@@ -24,8 +23,8 @@ _PAID = text("SELECT count(*) FROM spec_words WHERE key = ANY (CAST(:keys AS byt
 # In the order of keys, so that two jobs of one repository do not wait for each other in a circle.  Of two that find the
 # same words the first is kept.
 _KEEP = text("""
-    INSERT INTO spec_words (key, codebase_id, user_id, words, made_by, is_paid)
-    SELECT key, :codebase_id, :user_id, words, :made_by, :is_paid
+    INSERT INTO spec_words (key, codebase_id, user_id, words, is_paid)
+    SELECT key, :codebase_id, :user_id, words, :is_paid
       FROM unnest(CAST(:keys AS bytea[]), CAST(:words AS jsonb[])) AS n(key, words) ORDER BY key
     ON CONFLICT (key) DO NOTHING""")
 # What was found anew takes the place of what is there only now that it is paid: what somebody paid stays paid.
@@ -33,10 +32,10 @@ _REPLACE = text("""
     WITH fresh AS (
         DELETE FROM spec_words w USING unnest(CAST(:fresh AS bytea[]), CAST(:keys AS bytea[])) AS n(fresh, key)
          WHERE w.key = n.fresh RETURNING n.key, w.words)
-    INSERT INTO spec_words (key, codebase_id, user_id, words, made_by, is_paid, used_at)
-    SELECT key, :codebase_id, :user_id, words, :made_by, true, :now FROM fresh ORDER BY key
+    INSERT INTO spec_words (key, codebase_id, user_id, words, is_paid, used_at)
+    SELECT key, :codebase_id, :user_id, words, true, :now FROM fresh ORDER BY key
     ON CONFLICT (key) DO UPDATE
-       SET words = excluded.words, made_by = excluded.made_by, is_paid = true, used_at = excluded.used_at""")
+       SET words = excluded.words, is_paid = true, used_at = excluded.used_at""")
 _PAY = text("""
     WITH due AS (
         SELECT key FROM spec_words WHERE key = ANY (CAST(:keys AS bytea[])) AND NOT is_paid ORDER BY key FOR UPDATE)
@@ -63,7 +62,7 @@ def known(tx: Tx, keys: Sequence[bytes]) -> dict[bytes, Any]:
     return found
 
 
-def keep(tx: Tx, shelf: Shelf, words: Mapping[bytes, object], *, made_by: UUID, is_paid: bool) -> None:
+def keep(tx: Tx, shelf: Shelf, words: Mapping[bytes, object], *, is_paid: bool) -> None:
     """Keep what a job has found.  is_paid: it is never billed.  Locks: no row that is there."""
     tx.run(
         _KEEP,
@@ -71,12 +70,11 @@ def keep(tx: Tx, shelf: Shelf, words: Mapping[bytes, object], *, made_by: UUID, 
         user_id=shelf.user_id or shelf.fresh_for,
         keys=list(words),
         words=[json.dumps(one) for one in words.values()],
-        made_by=made_by,
         is_paid=is_paid,
     )
 
 
-def replace(tx: Tx, shelf: Shelf, keys: Sequence[tuple[bytes, bytes]], *, made_by: UUID, now: datetime) -> None:
+def replace(tx: Tx, shelf: Shelf, keys: Sequence[tuple[bytes, bytes]], *, now: datetime) -> None:
     """Put words that were found anew, and are billed now, in the place of what is kept for all.
 
     keys: (where they are, where they go).  Locks: both rows of each.
@@ -89,7 +87,6 @@ def replace(tx: Tx, shelf: Shelf, keys: Sequence[tuple[bytes, bytes]], *, made_b
             keys=[key for _, key in some],
             codebase_id=shelf.codebase_id,
             user_id=shelf.user_id,
-            made_by=made_by,
             now=now,
         )
 

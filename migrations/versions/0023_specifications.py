@@ -78,7 +78,6 @@ CREATE TABLE spec_words (
     codebase_id uuid NOT NULL REFERENCES codebases ON DELETE CASCADE,
     user_id uuid REFERENCES users ON DELETE CASCADE,
     words jsonb NOT NULL,
-    made_by uuid NOT NULL,
     is_paid boolean NOT NULL,
     used_at timestamptz NOT NULL DEFAULT clock_timestamp()
 ) WITH (fillfactor = 90);

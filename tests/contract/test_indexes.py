@@ -70,7 +70,7 @@ HOT: dict[str, tuple[TextClause, dict[str, object], set[str]]] = {
             "spec_documents_pkey",
         },
     ),
-    "kept words": (spec_words._KNOWN, {"keys": [b"1"], "made_by": None}, {"spec_words_pkey"}),
+    "kept words": (spec_words._KNOWN, {"keys": [b"1"]}, {"spec_words_pkey"}),
     "paid words": (spec_words._PAID, {"keys": [b"1"]}, {"spec_words_pkey"}),
     "newest document": (
         spec_documents._NEWEST,
@@ -110,8 +110,8 @@ FILL = (
        SELECT lpad(to_hex(6000 + n), 32, '0')::uuid, lpad(to_hex(1 + n % 500), 32, '0')::uuid,
               lpad(to_hex(1 + n % 500), 32, '0')::uuid, 'c', lpad(to_hex(n), 32, '0')::uuid, 'en', 'initial', 'g', 1,
               'completed', 1, now(), now(), '{}', 1 FROM generate_series(1, 4000) n""",
-    """INSERT INTO spec_words (key, codebase_id, words, made_by, is_paid)
-       SELECT decode(md5(n::text), 'hex'), lpad(to_hex(1 + n % 500), 32, '0')::uuid, '"x"', gen_random_uuid(), true
+    """INSERT INTO spec_words (key, codebase_id, words, is_paid)
+       SELECT decode(md5(n::text), 'hex'), lpad(to_hex(1 + n % 500), 32, '0')::uuid, '"x"', true
          FROM generate_series(1, 20000) n""",
     """INSERT INTO analysis_requests (job_id, user_id, role, codebase_id, commit_sha, trigger, queue, requested_at)
        SELECT lpad(to_hex(n), 32, '0')::uuid, lpad(to_hex(1 + n % 500), 32, '0')::uuid, 'payer',

@@ -12,28 +12,13 @@ from app.domain.lifecycle import JobFailedError, Outcome
 from app.domain.plans import Tier
 from app.domain.specification import Mode
 from app.services import browse, cancel
-from app.services.audit import HOLDS, audit
 from tests.conftest import NOW, World
-from tests.race.invariants import broken
-from tests.services.writing import Scribe, Struck, Writing, file_of
-
-SHOP = file_of("tests/test_shop.py", "test_buys", "test_sells")
+from tests.services.writing import SHOP, Scribe, Struck, Writing, file_of, holds, left
 
 
 @pytest.fixture
 def writing(world: World) -> Writing:
     return Writing(world)
-
-
-def holds(world: World) -> None:
-    assert [finding for finding in audit(world.uow) if finding.status != HOLDS] == []
-    assert broken(world) == []
-
-
-def left(world: World) -> list[dict[str, object]]:
-    return world.rows("""
-        SELECT 'reservation' AS what FROM quota_reservations UNION ALL SELECT 'slot' FROM execution_slots
-         UNION ALL SELECT 'message' FROM kombu_message""")
 
 
 def test_new_words_take_nobodys_paid_ones_and_are_nobody_elses_before_they_are_paid(writing: Writing) -> None:

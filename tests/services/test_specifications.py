@@ -18,26 +18,12 @@ from app.services.forget import forget
 from app.services.prune import prune
 from app.store import spec_documents
 from tests.conftest import NOW, World
-from tests.race.invariants import broken
-from tests.services.writing import Scribe, Struck, Writing, file_of
-
-SHOP = file_of("tests/test_shop.py", "test_buys", "test_sells")
+from tests.services.writing import SHOP, Scribe, Struck, Writing, file_of, holds, left
 
 
 @pytest.fixture
 def writing(world: World) -> Writing:
     return Writing(world)
-
-
-def holds(world: World) -> None:
-    assert [finding for finding in audit(world.uow) if finding.status != HOLDS] == []
-    assert broken(world) == []
-
-
-def left(world: World) -> list[dict[str, object]]:
-    return world.rows("""
-        SELECT 'reservation' AS what FROM quota_reservations UNION ALL SELECT 'slot' FROM execution_slots
-         UNION ALL SELECT 'message' FROM kombu_message""")
 
 
 def test_a_specification_is_written_billed_by_its_tests_and_shown(writing: Writing) -> None:

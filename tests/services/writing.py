@@ -10,6 +10,7 @@ from app.domain.lifecycle import Delivery, Outcome
 from app.domain.queues import Service
 from app.domain.specification import Mode, Place, Specification, Subject
 from app.services import submit_specification
+from app.services.audit import HOLDS, audit
 from app.services.generator import Part, Phrased, Placed
 from app.services.specify import specify
 from app.services.start import start
@@ -19,6 +20,7 @@ from app.store import users
 from app.store.inventories import FileRow
 from app.store.users import Account
 from tests.conftest import World, rescheduler
+from tests.race.invariants import broken
 
 
 class Struck(Exception):  # noqa: N818 - a test's
@@ -148,3 +150,17 @@ class Writing:
                 id=user_id,
             )  # type: ignore[call-overload]
         )
+
+
+SHOP = file_of("tests/test_shop.py", "test_buys", "test_sells")
+
+
+def holds(world: World) -> None:
+    assert [finding for finding in audit(world.uow) if finding.status != HOLDS] == []
+    assert broken(world) == []
+
+
+def left(world: World) -> list[dict[str, object]]:
+    return world.rows("""
+        SELECT 'reservation' AS what FROM quota_reservations UNION ALL SELECT 'slot' FROM execution_slots
+         UNION ALL SELECT 'message' FROM kombu_message""")
