@@ -72,8 +72,13 @@ def count_reads() -> None:
 
 
 def behaviours(count: int) -> AbstractContextManager[None]:
-    """As `large`, of specifications, which are read whole: 1,000 behaviours take 20 ms."""
-    return large(count, light=LIGHT // 10, per_unit=PER_UNIT // 4)
+    """Of specifications, which are read whole: 1,000 behaviours take 20 ms.  Raises: as `large`."""
+    return _charged(count, LIGHT // 10, PER_UNIT // 4)
+
+
+def large(tests: int) -> AbstractContextManager[None]:
+    """Read so many tests.  Raises: TooManyRequests, Busy."""
+    return _charged(tests, LIGHT, PER_UNIT)
 
 
 @contextmanager
@@ -87,16 +92,13 @@ def heavy(*job_ids: UUID) -> Iterator[None]:
 
 
 @contextmanager
-def large(tests: int, *, light: int = LIGHT, per_unit: int = PER_UNIT) -> Iterator[None]:
-    """Read so many tests.  light: as many are read as one request; per_unit: beyond that.
-
-    Raises: TooManyRequests, Busy.
-    """
-    if tests <= light:
+def _charged(units: int, light: int, per_unit: int) -> Iterator[None]:
+    """light: as many are read as one request; per_unit: beyond that."""
+    if units <= light:
         yield
         return
     client = auth.client()
-    reads().buckets.take(client, tests // per_unit)
+    reads().buckets.take(client, units // per_unit)
     with reads().heavy.place(client):
         yield
 
