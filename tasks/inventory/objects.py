@@ -83,7 +83,8 @@ class Objects:
         """What those that are here say of themselves.  names: ids, also short ones.  Raises: InventoryError."""
         found: dict[str, Header] = {}
         answers = 0
-        for name, line in zip(names, self.checks.ask(list(names), _line), strict=False):
+        # the answers come first: a zip that ends with the names would leave git before it has told that it is done
+        for line, name in zip(self.checks.ask(list(names), _line), names, strict=False):
             answers += 1
             words = line.decode("ascii", "replace").split(" ")
             if len(words) == 3 and words[2].isdecimal():

@@ -46,6 +46,19 @@ def test_commits_of_one_second_have_instants_in_the_order_of_the_history(
     assert instants == [datetime(2026, 11, 9, 8, tzinfo=UTC), *same, datetime(2026, 11, 12, 8, tzinfo=UTC)]
 
 
+def test_one_git_answers_all_questions_of_a_kind(make_repository: MakeRepository, tmp_path: Path) -> None:
+    """A process that is started for each level of folders took 8 ms, and half of a run on what is known."""
+    repository = make_repository({f"{'deep/' * depth}test_a.py": f"# {depth}\n" for depth in range(9)})
+    with fetched(Source.local(repository), git(repository, "rev-parse", "HEAD"), workdir=tmp_path) as found:
+        answering = []
+        for _ in range(2):
+            blobs = [entry.blob_id for entry in found.entries()]
+            assert len(found.sizes(blobs)) == len(list(found.read(blobs))) == 9
+            kept = (found.objects.checks.idle, found.objects.contents.idle)
+            answering.append([process and process.pid for process in kept])
+    assert answering[0] == answering[1] != [None, None]
+
+
 @pytest.mark.parametrize("date", ["@0 +0000", "@99999999999 +0000", "@18446744073709551615 +0000"])
 def test_a_commit_of_an_odd_time_has_one_that_a_database_can_store(
     make_repository: MakeRepository, tmp_path: Path, date: str
