@@ -16,20 +16,9 @@ MOST = 1_000
 #: In the answer to an accept, which must not cost more the more jobs wait: 0.4 ms for 1,000.
 MOST_AT_ONCE = 100
 
-# A node that sleeps has a process to spare, and a publisher has to know it too: the broker's function tries the lock
-# that such a node holds.  To look it up in pg_locks took a tenth of an accept.  Asked for the first in line only.
-_WORKER_FREE = """
-    CASE WHEN l.ahead = 0 AND NOT l.held
-         THEN (SELECT kombu_message_wanted(m.queue_id) FROM kombu_message m WHERE m.task_id = :task_id)
-         ELSE false END AS worker_free"""
 # the function is in migration 0023
-_LINE = text(f"SELECT l.*, {_WORKER_FREE} FROM job_line(:task_id, :most) AS l")
-_PLACE = text(f"""
-    SELECT l.*, {_WORKER_FREE},
-           (SELECT id FROM analyses
-                  WHERE codebase_id = :codebase_id AND commit_sha = :commit_sha AND parser_version = :parser_version
-                    AND status = 'completed') AS completed
-      FROM job_line(:task_id, :most) AS l""")
+_LINE = text("SELECT * FROM job_line(:task_id, :most, NULL, NULL, NULL)")
+_PLACE = text("SELECT * FROM job_line(:task_id, :most, :codebase_id, :commit_sha, :parser_version)")
 
 
 def line(tx: Tx, job_id: UUID, *, now: datetime) -> Line | None:

@@ -10,7 +10,6 @@ from sqlalchemy import text
 
 from app.domain.periods import Period
 from app.domain.repositories import Repository
-from app.store.clock import INSTANT
 from app.store.codebases import Codebase, codebase_of
 from app.store.idempotency import Stored, stored_of
 from app.store.quota import Sums
@@ -48,10 +47,12 @@ class Look:
     now: datetime
 
 
-# the function is in migration 0012
+# The start of the statement is the same wherever it is asked, so it can stand twice: to join the function with the
+# clock took the planner 0.1 ms of an accept.  The function is in migration 0012.
+_NOW = "coalesce(CAST(:now AS timestamptz), statement_timestamp())"
 _LOOK = text(f"""
-    SELECT found.*, clock.now FROM (SELECT {INSTANT} AS now) AS clock, LATERAL accept_look(
-               :user_id, :key, :host, :owner, :name, :commit_sha, :unique_key, :parser_version, clock.now) AS found""")
+    SELECT found.*, {_NOW} AS now
+      FROM accept_look(:user_id, :key, :host, :owner, :name, :commit_sha, :unique_key, :parser_version, {_NOW}) AS found""")
 
 
 def look(

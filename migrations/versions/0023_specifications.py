@@ -104,13 +104,16 @@ SELECT id, 'specview', status, started_at, completed_at, units FROM spec_documen
 # `analysis_line` of 0011, which stays for the release before, for both services.  Where a job stands.  One that is
 # parked or snoozed waits behind the user's own only; `own` counts those, and `ahead` is the same.  One that is ready:
 # `ahead` counts all that are ranked before it.  The row comparisons are of the index's columns: with a plain one of ids
-# the planner takes the primary key, and reads all that is older.
+# the planner takes the primary key, and reads all that is older.  `worker_free`: a node that sleeps has a process to
+# spare; asked for the first in line only.  `completed`: by this parser, where a commit is given.  Here all of it is
+# planned once for each session: in statements of the application the planner took 0.15 ms of every accept.
 LINE = f"""
 CREATE FUNCTION job_line(
-    job text, most integer,
+    job text, most integer, codebase uuid, commit_id text, parser text,
     OUT paused boolean, OUT held boolean, OUT oldest timestamptz, OUT ahead bigint, OUT own bigint, OUT workers bigint,
-    OUT taken bigint, OUT run_seconds double precision, OUT run_deviation double precision
-) LANGUAGE plpgsql STABLE {SETTINGS} AS $$
+    OUT taken bigint, OUT run_seconds double precision, OUT run_deviation double precision, OUT worker_free boolean,
+    OUT completed uuid
+) LANGUAGE plpgsql {SETTINGS} AS $$
 DECLARE
     me record;
 BEGIN
@@ -150,6 +153,7 @@ BEGIN
           FROM (SELECT m.user_id, coalesce(m.visible_at, m.enqueued_at) AS ready_at FROM kombu_message m
                  WHERE m.queue_id = me.queue_id AND m.visible AND (m.rank, m.id) < (me.rank, me.id)
                  ORDER BY m.rank, m.id LIMIT most) AS f;
+        worker_free := ahead = 0 AND kombu_message_wanted(me.queue_id);
     END IF;
     workers := (SELECT count(*) FROM kombu_message m WHERE m.queue_id = me.queue_id AND m.started_at IS NOT NULL);
     IF me.service = 'specview' THEN
@@ -160,6 +164,11 @@ BEGIN
         SELECT avg(r.seconds), coalesce(stddev_samp(r.seconds), 0) INTO run_seconds, run_deviation
           FROM (SELECT extract(epoch FROM a.completed_at - a.started_at) AS seconds FROM analyses a
                  WHERE a.status = 'completed' ORDER BY a.completed_at DESC LIMIT 50) AS r;
+    END IF;
+    IF codebase IS NOT NULL THEN
+        completed := (SELECT a.id FROM analyses a
+                       WHERE a.codebase_id = codebase AND a.commit_sha = commit_id AND a.parser_version = parser
+                         AND a.status = 'completed');
     END IF;
 END $$"""
 
