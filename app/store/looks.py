@@ -52,7 +52,8 @@ class Look:
 _NOW = "coalesce(CAST(:now AS timestamptz), statement_timestamp())"
 _LOOK = text(f"""
     SELECT found.*, {_NOW} AS now
-      FROM accept_look(:user_id, :key, :host, :owner, :name, :commit_sha, :unique_key, :parser_version, {_NOW}) AS found""")
+      FROM accept_look(
+               :user_id, :key, :host, :owner, :name, :commit_sha, :unique_key, :parser_version, {_NOW}) AS found""")
 
 
 def look(
