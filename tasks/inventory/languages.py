@@ -83,6 +83,7 @@ READERS: Final = {
     "kotlin": ".jvm.kotlin",
     "groovy": ".jvm.groovy",
     "jvm-build": ".jvm.build",
+    "gradle-settings": ".jvm.build",
     "toml": ".formats",
     "ini": ".formats",
     "json": ".formats",
@@ -92,7 +93,7 @@ READERS: Final = {
     "bunfig": ".formats",
     "package.json": ".formats",
     "cargo.toml": ".rust.manifest",
-    "cargo-commands": ".rust.commands",
+    "commands": ".commands",
     "javascript-config": ".javascript.config",
     "typescript-config": ".javascript.config",
 }

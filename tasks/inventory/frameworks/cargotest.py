@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from tasks.inventory.commands import is_command_file
 from tasks.inventory.interface import Claim, Signal
 from tasks.inventory.model import Facts, FactsByPath, Test
 from tasks.inventory.project import Project, above, folder_of, joined
 from tasks.inventory.rust.collect import Collector
-from tasks.inventory.rust.commands import is_command_file
 from tasks.inventory.rust.crates import Crates
 from tasks.inventory.rust.macros import Macros
 from tasks.inventory.rust.patterns import Budget
@@ -83,7 +83,7 @@ class CargoTest:
         """Manifests say which files are crates of their own, commands which features are ever on."""
         if path.rpartition("/")[2] == "Cargo.toml":
             return "cargo.toml"
-        return "cargo-commands" if is_command_file(path) else None
+        return "commands" if is_command_file(path) else None
 
     def scope(self, project: Project) -> CargoScope:
         """Read the manifests when it comes to counting."""

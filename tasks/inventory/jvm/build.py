@@ -1,8 +1,10 @@
-"""Build files of the JVM, as data: which runners they speak of.  They are never run."""
+"""Build files of the JVM, as data: runners that they speak of, and projects that they name.  They are never run."""
 
 import re
 from typing import Final
 
+from tasks.inventory.commands import is_command_file
+from tasks.inventory.jvm.settings import is_literal, strings
 from tasks.inventory.model import Facts
 
 #: runner -> words of its coordinates and switches, as Gradle and Maven files write them
@@ -13,14 +15,41 @@ WORDS: Final = {
     ),
     "testng": re.compile(rb"useTestNG|test-testng|test\.testng|org\.testng|<artifactId>testng</"),
 }
-NAMES: Final = frozenset({"build.gradle", "build.gradle.kts", "pom.xml"})
+POM: Final = "pom.xml"
+BUILDS: Final = frozenset({"build.gradle", "build.gradle.kts"})
+SETTINGS: Final = frozenset({"settings.gradle", "settings.gradle.kts"})
+MODULE: Final = re.compile(r"<(?:module|subproject)>([^<]++)</")
+#: projects of one file that are kept
+MOST: Final = 5_000
 
 
-def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - every reader has it
-    """Read one file: {"data": [runner, ...]}."""
-    return {"data": [runner for runner, words in WORDS.items() if words.search(source)]}
+def extract(source: bytes, language: str) -> Facts:
+    """Read one file: {"data": {"runners": [...], "projects": [...], "whole": whether these are all of its projects}}.
+
+    projects: paths from the folder of the file; of Gradle's settings every text that may be one.
+    """
+    if language == "gradle-settings":
+        text = source.decode(errors="replace")
+        found = sorted({one.removeprefix("$rootDir/").replace(":", "/") for one in strings(text)})
+        return {"data": {"runners": [], "projects": found[:MOST], "whole": is_literal(text) and len(found) <= MOST}}
+    runners = [runner for runner, words in WORDS.items() if words.search(source)]
+    named = _modules(source.decode(errors="replace")) if b"<project" in source else []
+    whole = len(named) <= MOST and not any("${" in one for one in named)
+    return {"data": {"runners": runners, "projects": named[:MOST], "whole": whole}}
+
+
+def _modules(text: str) -> list[str]:
+    """Modules of a pom.xml, those of profiles as well."""
+    first, *rest = text.split("<!--")
+    bare = first + "".join(part.partition("-->")[2] for part in rest)
+    return sorted({one.strip() for one in MODULE.findall(bare)})
 
 
 def config_language(path: str) -> str | None:
-    """Format of a build file; None for any other file."""
-    return "jvm-build" if path.rpartition("/")[2] in NAMES else None
+    """Format of a build file, or of one with commands; None for any other file."""
+    name = path.rpartition("/")[2]
+    if name in SETTINGS:
+        return "gradle-settings"
+    if name == POM or name in BUILDS:
+        return "jvm-build"
+    return "commands" if is_command_file(path) else None

@@ -7,6 +7,7 @@ from typing import Final
 
 from tasks.inventory.interface import Claim, Signal
 from tasks.inventory.jvm.build import config_language
+from tasks.inventory.jvm.builds import Builds
 from tasks.inventory.jvm.collect import Collector, Hit
 from tasks.inventory.jvm.names import SUFFIXES, Found, Names
 from tasks.inventory.jvm.nature import ROOTS
@@ -47,6 +48,7 @@ class JvmSuite:
     project: Project
     names: Names
     runners: dict[str, list[str]]
+    builds: Builds
     candidates: dict[str, bool] = field(default_factory=dict)
     asked: tuple[int, set[str]] = (0, set())
     open: list[tuple[Found, str]] = field(default_factory=list)
@@ -61,18 +63,19 @@ class JvmSuite:
                 stem, _, suffix = path.rpartition("/")[2].rpartition(".")
                 if suffix in SUFFIXES:
                     sources.setdefault(stem, []).append(path)
-            builds = {path for path in project.configs if config_language(path)}
-            runners: dict[str, list[str]] = {}
-            for path in sorted(builds):
-                runners.setdefault(folder_of(path), []).extend(project.data(path) or [])
-            project.shared["jvm"] = cls(project, Names(sources, ROOTS), runners)
+            builds = Builds(project)
+            runners = {
+                folder: [runner for data in files.values() for runner in data.get("runners", ())]
+                for folder, files in builds.files.items()
+            }
+            project.shared["jvm"] = cls(project, Names(sources, ROOTS), runners, builds)
         suite: JvmSuite = project.shared["jvm"]
         return suite
 
     def wants(self, path: str) -> bool:
         """Whether a file is a candidate; every runner asks, more than once."""
         if path not in self.candidates:
-            self.candidates[path] = is_candidate(path)
+            self.candidates[path] = is_candidate(path) and not self.builds.is_input(folder_of(path))
         return self.candidates[path]
 
     def needs(self, facts: FactsByPath) -> set[str]:
@@ -190,7 +193,7 @@ class JvmFramework:
     languages: frozenset[str] = field(default=frozenset({"java", "kotlin", "groovy"}), init=False)
 
     def config_language(self, path: str) -> str | None:
-        """Build files, which choose the runner behind kotlin.test."""
+        """Build files, which name projects and choose the runner behind kotlin.test, and commands."""
         return config_language(path)
 
     def scope(self, project: Project) -> JvmScope:

@@ -8,10 +8,10 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from tasks.inventory.commands import is_command_file
 from tasks.inventory.languages import written_in
 from tasks.inventory.model import Facts
 from tasks.inventory.project import Project, folder_of, joined
-from tasks.inventory.rust.commands import is_command_file
 from tasks.inventory.rust.conditions import Switches
 from tasks.inventory.rust.features import Features
 from tasks.inventory.rust.harness import Shadows

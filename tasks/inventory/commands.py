@@ -1,4 +1,4 @@
-"""The commands by which a repository is tested: which features they turn on, and where they work."""
+"""The commands by which a repository is tested: which features of crates they turn on, and where they work."""
 
 import re
 from typing import Final
@@ -11,7 +11,7 @@ WORKFLOWS: Final = ".github/workflows/"
 FOLDERS: Final = frozenset({"ci", ".ci", "scripts"})
 #: lines that start another task than tests
 ELSEWHERE: Final = re.compile(r"\b(?:clippy|doc|rustdoc|check|build|publish|install|deny|udeps)\b")
-TESTING: Final = re.compile(r"\b(?:test|nextest|hack|tarpaulin|llvm-cov|miri)\b")
+TESTING: Final = re.compile(r"\b(?:test|nextest|hack|tarpaulin|llvm-cov|miri|mvnw?|gradlew?)\b")
 ALL: Final = re.compile(r"--(?:all-features|each-feature|feature-powerset)\b")
 NAMED: Final = re.compile(r"""(?P<option>--features|\s-F)(?:[ =]|["']?\s*+,\s*+)(?:["'\\]++([^"'\\\n]*+)|(\S++))""")
 #: a list of features as it stands; anything else is computed
@@ -20,6 +20,11 @@ LISTED: Final = re.compile(r"[\w./ ,-]+")
 PLACED: Final = re.compile(
     r"""(--manifest-path[ =]|\b(?:cd|pushd|working-directory:)\s)\s*+["']?([^\s"';&|)]++)""", re.ASCII
 )
+#: the same as Maven and Gradle have it
+POINTED: Final = re.compile(r"""\s(?:-f|--file|-p|--project-dir)[ =]["']?([^\s"';&|)]++)""", re.ASCII)
+JVM: Final = re.compile(r"\b(?:mvnw?|gradlew?)\b")
+#: files that stand for the folder they lie in
+MANIFESTS: Final = re.compile(r"(?:Cargo\.toml|pom\.xml|build\.gradle(?:\.kts)?)$")
 LONGEST: Final = 2_000
 #: folders of one file that are kept
 MOST: Final = 500
@@ -39,6 +44,8 @@ def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - the interf
         if given.lstrip().startswith("#") or (ELSEWHERE.search(given) and not TESTING.search(given)):
             continue
         places.update(_place(*one) for one in PLACED.findall(given))
+        if JVM.search(given):
+            places.update(_place("-f", one) for one in POINTED.findall(given))
         bare = bare or "--no-default-features" in given
         everything = everything or ALL.search(given) is not None
         for option, *values in NAMED.findall(given):
@@ -58,7 +65,7 @@ def _place(option: str, written: str) -> str:
     """
     if any(mark in written for mark in "$*{"):
         return "" if option[0] in "cp" else "*"
-    return "/".join(part for part in written.removesuffix("Cargo.toml").split("/") if part not in ("", ".", ".."))
+    return "/".join(part for part in MANIFESTS.sub("", written).split("/") if part not in ("", ".", ".."))
 
 
 def is_command_file(path: str) -> bool:
