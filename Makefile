@@ -14,8 +14,8 @@ FIRE_SECONDS ?= 1200
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
 
-$(VENV)/.installed: pyproject.toml constraints.txt
-	@$(PYTHON) tools/install.py $(VENV) -c constraints.txt -e '.[embedded,dev]'
+$(VENV)/.installed: pyproject.toml packages/celery-durable/pyproject.toml constraints.txt
+	@$(PYTHON) tools/install.py $(VENV) -c constraints.txt -e packages/celery-durable -e '.[embedded,dev]'
 	@touch $@
 
 setup: $(VENV)/.installed ## install everything for running and testing into .venv
@@ -44,8 +44,8 @@ prove-rolling: setup ## restart nodes under load 50 times; nothing may be lost, 
 	ROLLING_RESTARTS=50 $(BIN)/python -m pytest tests/e2e/test_rolling.py -p no:randomly --timeout 1800 -s
 
 prove-broker: setup ## kill nodes, children and sessions 1000 times, restart PostgreSQL 50 times, feed 100 MB of poison
-	BROKER_KILLS=1000 BROKER_RESTARTS=50 BROKER_POISON_MB=100 $(BIN)/python -m pytest tests/broker/test_prove.py \
-		tests/broker/test_poison.py -p no:randomly -s
+	BROKER_KILLS=1000 BROKER_RESTARTS=50 BROKER_POISON_MB=100 $(BIN)/python -m pytest packages/celery-durable/tests/test_prove.py \
+		packages/celery-durable/tests/test_poison.py -p no:randomly -s
 
 prove-model: setup ## visit every state of wider models of a job's life, about 20 million
 	MODEL_WIDE=1 $(BIN)/python -m pytest tests/model -p no:randomly --timeout 1800 -s
@@ -89,7 +89,7 @@ prove-agreement: setup ## inventories of 29 releases of PyPI and npm beside what
 	AGREEMENT=all $(BIN)/python -m pytest tests/inventory/test_runner_agreement.py -p no:randomly -s
 
 bench-broker: setup ## drain, latency and publish rate of the broker, next to its rivals
-	$(BIN)/python -m bench.broker
+	$(BIN)/python -m durable_bench
 
 bench-accept: setup ## accept and submit-to-start latency of the running service
 	$(BIN)/python -m bench.accept

@@ -5,10 +5,9 @@ newer one.  What is in them is looked up when they run.
 """
 
 from alembic import op
-
-from tasks.broker.functions import FUNCTIONS
-from tasks.broker.names import fill
-from tasks.broker.options import Options
+from celery_durable.functions import FUNCTIONS
+from celery_durable.names import fill
+from celery_durable.options import Options
 
 revision = "0004"
 down_revision = "0003"

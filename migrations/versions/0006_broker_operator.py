@@ -4,10 +4,9 @@ The functions go with 0004, which makes all of the present ones.
 """
 
 from alembic import op
-
-from tasks.broker.functions import FUNCTIONS
-from tasks.broker.names import fill
-from tasks.broker.options import Options
+from celery_durable.functions import FUNCTIONS
+from celery_durable.names import fill
+from celery_durable.options import Options
 
 revision = "0006"
 down_revision = "0005"

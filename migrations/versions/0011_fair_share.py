@@ -6,10 +6,9 @@ The broker's functions go with 0004, which makes all of the present ones.
 from importlib import import_module
 
 from alembic import op
-
-from tasks.broker.functions import FUNCTIONS
-from tasks.broker.names import fill
-from tasks.broker.options import Options
+from celery_durable.functions import FUNCTIONS
+from celery_durable.names import fill
+from celery_durable.options import Options
 
 revision = "0011"
 down_revision = "0010"

@@ -4,10 +4,9 @@ Added only: a node of the release before goes on with its own statements, and is
 """
 
 from alembic import op
-
-from tasks.broker.functions import FUNCTIONS
-from tasks.broker.names import fill
-from tasks.broker.options import Options
+from celery_durable.functions import FUNCTIONS
+from celery_durable.names import fill
+from celery_durable.options import Options
 
 revision = "0017"
 down_revision = "0016"

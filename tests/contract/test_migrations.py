@@ -67,7 +67,7 @@ def test_a_migration_imports_nothing_of_the_service(path: Path) -> None:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     names |= {str(node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    names -= {"tasks.broker.functions", "tasks.broker.names", "tasks.broker.options"}
+    names -= {"celery_durable.functions", "celery_durable.names", "celery_durable.options"}
     assert {name.split(".")[0] for name in names} - sys.stdlib_module_names <= {"alembic", "sqlalchemy"}
 
 

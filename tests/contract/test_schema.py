@@ -1,14 +1,14 @@
 """The database and the code that uses it say the same."""
 
 import pytest
+from celery_durable import schema
+from celery_durable.options import Options
 from sqlalchemy import text
 
 from app.domain.lifecycle import RecordStatus
 from app.domain.plans import SOLD_PLANS, EventType, Plan, Tier
 from app.domain.queues import ALL_QUEUES, Service
 from app.store import messages
-from tasks.broker import schema
-from tasks.broker.options import Options
 from tests.conftest import raw_connection
 from tests.contract.catalogs import columns_of, enum_values, schema_of
 
