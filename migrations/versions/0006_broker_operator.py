@@ -3,10 +3,11 @@
 The functions go with 0004, which makes all of the present ones.
 """
 
+from pathlib import Path
+
 from alembic import op
-from celery_durable.functions import FUNCTIONS
-from celery_durable.names import fill
-from celery_durable.options import Options
+
+BROKER_FUNCTIONS = Path(__file__).parents[1].joinpath("broker_functions.sql").read_text(encoding="utf-8")
 
 revision = "0006"
 down_revision = "0005"
@@ -37,8 +38,7 @@ ALTER TABLE kombu_dead_letter DROP COLUMN unique_key, DROP COLUMN rank_step;
 
 def upgrade() -> None:
     op.execute(UPGRADE)
-    for function in FUNCTIONS:
-        op.execute(fill(function, Options()))
+    op.execute(BROKER_FUNCTIONS)
 
 
 def downgrade() -> None:

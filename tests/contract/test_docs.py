@@ -195,6 +195,6 @@ def test_named_tests_exist(page: Path, every_test: set[str]) -> None:
 
 @pytest.fixture(scope="module")
 def every_test(sources: list[Path]) -> set[str]:
-    files = [path for path in sources if path.parts[0] == "tests" and path.suffix == ".py"]
+    files = [path for path in sources if "tests" in path.parts and path.suffix == ".py"]
     trees = [ast.parse((ROOT / path).read_text(encoding="utf-8")) for path in files]
     return {node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from celery_durable.schema import create_tables
+from celery_durable import schema
 from durable_harness.broker import RUNS, Broker
 from durable_harness.postgres import PostgresServer
 from durable_harness.taker import Take, Taker
@@ -31,7 +31,7 @@ def broker(server: PostgresServer, tmp_path: Path) -> Iterator[Broker]:
         with connection, connection.cursor() as cursor:
             # A database per test would cost half a second, this 30 ms.
             cursor.execute("DROP SCHEMA IF EXISTS public, post CASCADE; CREATE SCHEMA public")
-            create_tables(cursor)
+            schema.upgrade(connection)
             cursor.execute(RUNS)
         connection.close()
         yield broker

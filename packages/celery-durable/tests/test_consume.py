@@ -5,11 +5,9 @@ from time import monotonic
 from typing import Any
 
 import pytest
-from celery_durable import node
+from celery_durable import node, schema
 from celery_durable.database import direct
-from celery_durable.options import Options
 from celery_durable.publish import wake
-from celery_durable.schema import create_tables
 from durable_harness.broker import Broker, wait_for
 from durable_harness.taker import Take
 from kombu.exceptions import DecodeError
@@ -295,18 +293,15 @@ def test_declaring_and_purging(broker: Broker) -> None:
     assert (channel._size("q"), channel.queue_purge("q"), channel._size("q")) == (1, 1, 0)
 
 
-def test_an_application_may_use_other_table_names(broker: Broker, taker: Take) -> None:
-    names = {
-        "message_tablename": "post.letters", "queue_tablename": "post.boxes", "dead_letter_tablename": "post.lost",
-        "group_tablename": "post.households", "node_tablename": "post.offices",
-    }  # fmt: skip
+def test_the_tables_may_be_in_a_schema_of_their_own(broker: Broker, taker: Take) -> None:
+    options = {"schema": "post"}
     with broker.connect() as connection, connection.cursor() as cursor:
         cursor.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public; CREATE SCHEMA post")
-        create_tables(cursor, Options(**names))
-    connection = broker.kombu(**names)
+        schema.upgrade(connection, options)
+    connection = broker.kombu(**options)
     connection.Producer().publish({}, routing_key="main")
-    taker(**names).take(1)[0].ack()
-    assert broker.value("SELECT count(*) FROM post.letters") == 0
+    taker(**options).take(1)[0].ack()
+    assert broker.value("SELECT count(*) FROM post.kombu_message") == 0
 
 
 def test_an_idle_node_sleeps_until_its_poll(broker: Broker, taker: Take) -> None:

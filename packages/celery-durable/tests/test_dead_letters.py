@@ -3,10 +3,10 @@
 from typing import Any
 
 import pytest
+from celery_durable import schema
 from celery_durable.dead_letters import CUT, Redriven, drop, list_dead, redrive
 from celery_durable.options import Options
 from celery_durable.park import park
-from celery_durable.schema import create_tables
 from celery_durable.statements import statements
 from durable_harness.broker import Broker, wait_for
 from durable_harness.plans import nodes
@@ -158,20 +158,18 @@ def test_two_redrives_at_once_put_each_letter_once(broker: Broker) -> None:
     assert (broker.left(), broker.value("SELECT count(*) FROM kombu_dead_letter")) == (50, 0)
 
 
-def test_it_works_in_a_transaction_of_sqlalchemy_and_with_other_tables(broker: Broker) -> None:
-    names = {"message_tablename": "post.message", "queue_tablename": "post.queue",
-             "dead_letter_tablename": "post.dead", "group_tablename": "post.flow", "node_tablename": "post.node",
-             "broadcast_tablename": "post.broadcast"}  # fmt: skip
+def test_it_works_in_a_transaction_of_sqlalchemy_and_of_another_schema(broker: Broker) -> None:
+    options = {"schema": "post"}
     with broker.connect() as connection, connection.cursor() as cursor:
         cursor.execute("CREATE SCHEMA post; SET search_path = public, post")
-        create_tables(cursor, Options(**names))
-        cursor.execute("INSERT INTO post.queue (name) VALUES ('main')")
-        cursor.execute("INSERT INTO post.dead (queue, payload, reason) VALUES ('main', '{}', 'lost')")
+        schema.upgrade(connection, options)
+        cursor.execute("INSERT INTO post.kombu_queue (name) VALUES ('main')")
+        cursor.execute("INSERT INTO post.kombu_dead_letter (queue, payload, reason) VALUES ('main', '{}', 'lost')")
     engine = create_engine(make_url(broker.url).set(drivername="postgresql+psycopg2"), poolclass=pool.NullPool)
     with engine.begin() as connection:
-        [letter] = list_dead(connection, options=names)
-        assert redrive(connection, queue="main", options=names).put == [letter.id]
-    assert broker.value("SELECT count(*) FROM post.message") == 1
+        [letter] = list_dead(connection, options=options)
+        assert redrive(connection, queue="main", options=options).put == [letter.id]
+    assert broker.value("SELECT count(*) FROM post.kombu_message") == 1
 
 
 @pytest.mark.parametrize("chosen", [{"queue": "main"}, {}], ids=["of a queue", "all"])

@@ -210,7 +210,7 @@ def test_a_stock_producer_can_publish(broker: Broker) -> None:
         ({"queue_order": "random"}, "round_robin or strict"),
         ({"spare_queues": ["a"]}, "a dict of queue names"),
         ({"spare_queues": {"a": -1}}, "a dict of queue names"),
-        ({"message_tablename": "a; drop"}, "table name"),
+        ({"schema": "a; drop"}, "schema name"),
         ({"max_deliveries": 0}, "integer"),
         ({"listen": 1}, "True or False"),
     ],

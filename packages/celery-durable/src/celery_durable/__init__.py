@@ -4,13 +4,13 @@
     broker_url = "durable+postgresql+psycopg2://USER:PASSWORD@HOST:PORT/DB?sslmode=require"
     task_acks_late = task_reject_on_worker_lost = True    # at least once; without them a running task may be lost
 
-The tables are in `schema.py`; an application's migration creates them.  A stock `sqla+postgresql` producer may publish
-to them.
+The tables and functions are in `sql/`; `schema.upgrade(connection)` creates them, and brings older ones up to date.  A
+stock `sqla+postgresql` producer may publish to them.
 
 Options (`broker_transport_options`; an unknown one is an error): `lease_seconds` 15, `heartbeat_seconds` 3,
 `poll_seconds` 5, `max_deliveries` 5, `queue_order` "round_robin" or "strict" (in the order of `-Q`), `spare_queues` {}
-(read only while so many of the node's processes stay free of them), `listen` True, `direct_url` None, and a
-`…_tablename` for each table.  `options.py` says what each does.
+(read only while so many of the node's processes stay free of them), `listen` True, `direct_url` None, and
+`schema` None (of the tables).  `options.py` says what each does.
 
 Publishing.  One statement.  Headers: `tenant` → column user_id, `unique_key` → at most one message holds it, else
 DuplicateKey with the task id of the one that is there.  `eta` and `countdown` wait in the table, counted by the

@@ -25,17 +25,17 @@ ANNOUNCEMENT = ""
 #: `ask`: only if somebody has announced to read this exchange.
 SEND = """
     SET LOCAL synchronous_commit = off;
-    INSERT INTO {broadcast} (exchange, routing_key, payload, expires_at)
+    INSERT INTO {schema}kombu_broadcast (exchange, routing_key, payload, expires_at)
     SELECT %(exchange)s, %(routing_key)s, %(payload)s, clock_timestamp() + make_interval(secs => %(ttl)s)
      WHERE NOT %(ask)s OR EXISTS (
-           SELECT FROM {broadcast} WHERE exchange = '' AND routing_key = %(exchange)s
+           SELECT FROM {schema}kombu_broadcast WHERE exchange = '' AND routing_key = %(exchange)s
               AND expires_at > (SELECT clock_timestamp()))
     RETURNING pg_notify(%(bell)s, %(word)s)"""
 
 #: Several at once; a bell each, not a bell per message.
 SEND_MANY = """
     SET LOCAL synchronous_commit = off;
-    INSERT INTO {broadcast} (exchange, routing_key, payload, expires_at)
+    INSERT INTO {schema}kombu_broadcast (exchange, routing_key, payload, expires_at)
     SELECT exchange, routing_key, payload, clock_timestamp() + make_interval(secs => ttl)
       FROM unnest(%(exchanges)s, %(routing_keys)s, %(payloads)s, %(ttls)s::float8[])
         AS one (exchange, routing_key, payload, ttl);
@@ -51,7 +51,7 @@ READ = """
       FROM (SELECT) AS look LEFT JOIN LATERAL (
            SELECT id, sent_by::text::bigint, exchange, routing_key, payload,
                   extract(epoch FROM clock_timestamp() - sent_at)::float8
-             FROM {broadcast}
+             FROM {schema}kombu_broadcast
             WHERE exchange = ANY (%(exchanges)s)
               AND sent_by >= (SELECT min(pg_snapshot_xmin(old::pg_snapshot)::text::bigint)::text::xid8
                                 FROM unnest(%(seen)s) AS old)
@@ -63,11 +63,11 @@ READ = """
 #: Locks: the rows it deletes, skipping what another node deletes.  -> (how many, seconds until the next one expires)
 TIDY = """
     WITH gone AS (
-        DELETE FROM {broadcast} WHERE id = ANY (ARRAY(
-               SELECT id FROM {broadcast} WHERE expires_at <= (SELECT clock_timestamp())
+        DELETE FROM {schema}kombu_broadcast WHERE id = ANY (ARRAY(
+               SELECT id FROM {schema}kombu_broadcast WHERE expires_at <= (SELECT clock_timestamp())
                 ORDER BY expires_at LIMIT 1000 FOR UPDATE SKIP LOCKED)) RETURNING 1)
     SELECT (SELECT count(*) FROM gone),
-           (SELECT extract(epoch FROM expires_at - clock_timestamp())::float8 FROM {broadcast}
+           (SELECT extract(epoch FROM expires_at - clock_timestamp())::float8 FROM {schema}kombu_broadcast
              WHERE expires_at > (SELECT clock_timestamp()) ORDER BY expires_at LIMIT 1)"""
 
 #: (statement, parameters) -> rows
@@ -94,7 +94,7 @@ def broadcast_statements(options: Options) -> BroadcastStatements:
 
 def bell(options: Options, exchange: str) -> str:
     """The NOTIFY channel of an exchange, so that only its readers wake up.  A digest: channels have 63 bytes."""
-    name = f"{options.broadcast_tablename}/{exchange}"
+    name = f"{options.schema}/{exchange}"
     return "broadcast_" + md5(name.encode(), usedforsecurity=False).hexdigest()
 
 

@@ -15,7 +15,7 @@ OF_DELIVERY = (
     "snooze", "park",
 )  # fmt: skip
 
-#: Of a message of weight 1; see functions.py.
+#: Of a message of weight 1; see sql/publish.sql.
 STEP = 100
 
 #: Of ids, tasks and tenants: what a page of an index holds.

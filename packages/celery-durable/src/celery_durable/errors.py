@@ -23,3 +23,11 @@ class LeaseTokenMissing(Exception):  # noqa: N818
 
 class BadOption(ValueError):  # noqa: N818
     """An unknown option of the transport, or a value it cannot take."""
+
+
+class NewerSchema(Exception):  # noqa: N818
+    """The database has a later version of the broker's tables than this package knows: use a newer package."""
+
+    def __init__(self, found: int, known: int) -> None:
+        super().__init__(f"the broker's tables are of version {found}; this celery-durable knows up to {known}")
+        self.found, self.known = found, known

@@ -4,7 +4,7 @@
     group_facts(connection, "billing")                       # the groups with the most waiting
     group_facts(connection, "billing", group="ann")          # one; "" are the messages without a group
 
-Numbers are exact up to 10,000.  `estimated` names those that are more and therefore estimates; counting.py says how.
+Numbers are exact up to 10,000.  `estimated` names those that are more and therefore estimates (sql/counting.sql).
 """
 
 from collections.abc import Mapping

@@ -51,12 +51,12 @@ class Interest:
         return False if heard or monotonic() - since < DEAF_SECONDS else None
 
 
-_known: dict[tuple[str, str], Interest] = {}
+_known: dict[tuple[str, str | None], Interest] = {}
 
 
-def interest_of(url: str, table: str) -> Interest:
+def interest_of(url: str, schema: str | None) -> Interest:
     """The one of this process."""
-    return _known.setdefault((url, table), Interest())
+    return _known.setdefault((url, schema), Interest())
 
 
 # A child has none of its parent's ears.

@@ -1,4 +1,6 @@
-"""The names of tables in the texts of statements."""
+"""What stands in braces in the texts of statements: the schema of the tables, and numbers."""
+
+import re
 
 from .options import Options
 
@@ -8,25 +10,22 @@ BATCH = 500
 MOST_PARKED = 10_000
 #: How long a group that was parked by a publish is left alone.
 PROBE_SECONDS = 30.0
-#: Of the functions: see functions.py.
+#: Of the functions: see sql/publish.sql.
 SETTINGS = "SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off"
+#: Of those in a schema that is named: their bodies name tables and functions without it.
+IN_SCHEMA = " SET search_path = {schema}"
+#: Braces around anything else are SQL's.
+_NAME = re.compile(r"\{(schema|channel|batch|most_parked|probe|settings)\}")
 
 
 def fill(statement: str, options: Options) -> str:
-    """Put the names of an application's tables into a statement of this package."""
-    return statement.format(
-        message=options.message_tablename,
-        name=options.message_tablename.rpartition(".")[2],
-        queue=options.queue_tablename,
-        group=options.group_tablename,
-        node=options.node_tablename,
-        dead_letter=options.dead_letter_tablename,
-        dead_letter_name=options.dead_letter_tablename.rpartition(".")[2],
-        broadcast=options.broadcast_tablename,
-        broadcast_name=options.broadcast_tablename.rpartition(".")[2],
-        channel=options.channel,
-        batch=BATCH,
-        most_parked=MOST_PARKED,
-        probe=PROBE_SECONDS,
-        settings=SETTINGS,
-    )
+    """Complete a statement of this package."""
+    values = {
+        "schema": f"{options.schema}." if options.schema else "",
+        "channel": options.channel,
+        "batch": BATCH,
+        "most_parked": MOST_PARKED,
+        "probe": PROBE_SECONDS,
+        "settings": SETTINGS + (IN_SCHEMA.format(schema=options.schema) if options.schema else ""),
+    }
+    return _NAME.sub(lambda found: str(values[found[1]]), statement)

@@ -13,7 +13,7 @@ OF_KOMBU = frozenset({
     "callback", "client_properties", "confirm_publish", "confirm_timeout", "errback", "interval_max", "interval_start",
     "interval_step", "max_retries", "polling_interval", "retry_errors",
 })  # fmt: skip
-_IDENTIFIER = re.compile(r"[a-z_][a-z0-9_]{0,50}(\.[a-z_][a-z0-9_]{0,50})?")
+_IDENTIFIER = re.compile(r"[a-z_][a-z0-9_]{0,40}")
 ORDERS = ("round_robin", "strict")
 
 
@@ -39,12 +39,8 @@ class Options:
     #: A URL that reaches PostgreSQL itself, for the node's own session, when the broker URL leads to a pooler.  User
     #: and password may be left out when they are the broker URL's; Celery prints its settings: give it as `hide` does.
     direct_url: str | None = None
-    queue_tablename: str = "kombu_queue"
-    message_tablename: str = "kombu_message"
-    dead_letter_tablename: str = "kombu_dead_letter"
-    group_tablename: str = "kombu_group"
-    node_tablename: str = "kombu_node"
-    broadcast_tablename: str = "kombu_broadcast"
+    #: Of the tables; None: the first one of the connection's search path.  Two brokers in one database have one each.
+    schema: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("lease_seconds", "heartbeat_seconds", "poll_seconds"):
@@ -62,13 +58,14 @@ class Options:
             "spare_queues",
             "a dict of queue names and integers of 0 or more",
         )
-        for name in (field.name for field in fields(self) if field.name.endswith("_tablename")):
-            _require(_IDENTIFIER.fullmatch(str(getattr(self, name))), name, "a lower-case table name")
+        _require(
+            self.schema is None or bool(_IDENTIFIER.fullmatch(str(self.schema))), "schema", "a lower-case schema name"
+        )
 
     @property
     def channel(self) -> str:
-        """The NOTIFY channel: the name of the message table, so that two brokers in one database do not meet."""
-        return self.message_tablename.replace(".", "_")
+        """Where nodes listen; one for each schema, so that two brokers in one database do not meet."""
+        return "kombu_message" if self.schema is None else f"{self.schema}_kombu_message"
 
 
 def read_options(given: Mapping[str, Any]) -> Options:

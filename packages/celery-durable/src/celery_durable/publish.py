@@ -31,7 +31,7 @@ Send = Callable[[Sequence[Letter]], None]
 def producer_in(connection: Any, options: Mapping[str, Any] | None = None) -> "TransactionProducer":
     """A producer for Celery that writes in the transaction of `connection`.
 
-    options: `broker_transport_options`, needed only when they rename the tables.
+    options: `broker_transport_options`, needed only when they name a schema.
     """
     run, sql = runner(connection), cached_statements(options)
 

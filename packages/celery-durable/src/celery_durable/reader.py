@@ -16,7 +16,7 @@ WATCH_SECONDS = 1.2
 WHOLE_SHARE = 0.05
 #: While somebody publishes who has not seen that this node sleeps: the first and the longest pause before a look.
 UNSETTLED_SECONDS = (0.005, 0.25)
-#: Of the states of sleep, see CLAIM in functions.py.
+#: Of the states of sleep, see sql/claim.sql.
 UNSETTLED = (1, 3)
 #: The floor of a queue is written down after so many claimed messages.
 FLOOR_MESSAGES = 2000

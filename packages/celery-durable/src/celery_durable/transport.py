@@ -49,7 +49,7 @@ class Transport(virtual.Transport):
         self.url: str = client.hostname
         #: For publishing and declaring; opened on first use, since Celery makes transports only to look at them.
         self.database = Database(self.url, connect_timeout=client.connect_timeout)
-        interest = interest_of(self.url, self.options.broadcast_tablename)
+        interest = interest_of(self.url, self.options.schema)
         self._borrower = Borrower(self.url, self.options, self.database)
         self.herald = Herald(self.run, self.options, interest, self._borrower.defer)
         self.fanout = Fanout(self.options, interest)

@@ -6,7 +6,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from celery_durable.schema import create_tables
+from celery_durable import schema
 
 from durable_harness.broker import Broker, wait_for
 from durable_harness.postgres import PostgresServer
@@ -37,7 +37,7 @@ class Standing(Broker):
         """Make the tables."""
         connection = self.connect()
         with connection, connection.cursor() as cursor:
-            create_tables(cursor)
+            schema.upgrade(connection)
             cursor.execute(TOLD)
         connection.close()
 

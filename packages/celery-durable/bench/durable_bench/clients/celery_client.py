@@ -25,10 +25,10 @@ COLUMNS = """
 def setup(_: int) -> None:
     """Make the tables that the transport needs."""
     if URL.startswith("durable"):
-        from celery_durable.schema import create_tables  # noqa: PLC0415  ours alone needs it
+        from celery_durable import schema  # noqa: PLC0415  ours alone needs it
 
-        with psycopg2.connect(database()) as connection, connection.cursor() as cursor:
-            create_tables(cursor)
+        with psycopg2.connect(database()) as connection:
+            schema.upgrade(connection)
     with app.producer_or_acquire() as producer:  # makes stock's
         producer.maybe_declare(app.amqp.default_queue)
 
