@@ -6,13 +6,20 @@
 
 Call it from a migration of Alembic or Django, or by hand, whenever the package has changed.  A worker never does it:
 several processes that create tables at first use race, and some die.
+
+    python -m celery_durable.schema postgresql://me@localhost/shop [SCHEMA]
 """
 
+import sys
 from collections.abc import Mapping
+from contextlib import closing
 from importlib.resources import files
 from typing import Any
 
-from .errors import NewerSchema
+import psycopg2
+
+from .database import connect_arguments
+from .errors import BadOption, NewerSchema
 from .names import fill
 from .options import read_options
 from .publish import runner
@@ -95,3 +102,20 @@ def _current(database: _Database) -> int | None:
         [(version,)] = database.run(_VERSION)
         return int(version)
     return 0 if has_messages else None
+
+
+def main(arguments: list[str]) -> str | None:
+    """The command.  arguments: the URL, and a schema.  -> what was wrong with them, or None."""
+    if not 1 <= len(arguments) <= 2:
+        return "usage: python -m celery_durable.schema postgresql://USER:PASSWORD@HOST/DATABASE [SCHEMA]"
+    url, *schema = arguments
+    try:
+        with closing(psycopg2.connect(**connect_arguments(url.removeprefix("durable+")))) as connection, connection:
+            print(f"version {upgrade(connection, {'schema': schema[0]} if schema else None)}")  # noqa: T201
+    except (psycopg2.Error, BadOption, NewerSchema, ValueError) as error:
+        return f"celery_durable.schema: {str(error).strip()}"
+    return None
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

