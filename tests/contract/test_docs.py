@@ -20,7 +20,13 @@ from tasks.inventory.errors import CODES
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PAGES = [ROOT / "README.md", *DOCS.rglob("*.md"), *(ROOT / "packages").rglob("*.md"), ROOT / "SECURITY.md", ROOT / "CONTRIBUTING.md"]
+PAGES = [
+    ROOT / "README.md",
+    *DOCS.rglob("*.md"),
+    *(ROOT / "packages").rglob("*.md"),
+    ROOT / "SECURITY.md",
+    ROOT / "CONTRIBUTING.md",
+]
 RECORDS = sorted((DOCS / "adr").glob("[0-9]*.md"))
 #: pages that were never part of this repository; written in parts, since this file is searched as well
 ABSENT = re.compile(r"\b(?:R[U]LES|C[O]NTRACT|D[E]SIGN)\b|broker[-]facts|\bADR[-]\d|\([C]\d+\)")
