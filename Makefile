@@ -9,13 +9,13 @@ JOBS ?= 2
 FIRE_SECONDS ?= 1200
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup test check format prove-kill prove-rolling prove-broker prove-model prove-quota prove-fairness prove-bills prove-simulation prove-lifecycle prove-inventory prove-bombs prove-agreement prove-reads prove-sockets bench-broker bench-accept bench-start bench-inventory bench-sandbox prove-retention clean
+.PHONY: help run setup test check format prove-kill prove-rolling prove-broker prove-versions prove-model prove-quota prove-fairness prove-bills prove-simulation prove-lifecycle prove-inventory prove-bombs prove-agreement prove-reads prove-sockets bench-broker bench-accept bench-start bench-inventory bench-sandbox prove-retention dist clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
 
-$(VENV)/.installed: pyproject.toml constraints.txt
-	@$(PYTHON) tools/install.py $(VENV) -c constraints.txt -e '.[embedded,dev]'
+$(VENV)/.installed: pyproject.toml packages/celery-durable/pyproject.toml constraints.txt
+	@$(PYTHON) tools/install.py $(VENV) -c constraints.txt -e packages/celery-durable -e '.[embedded,dev]'
 	@touch $@
 
 setup: $(VENV)/.installed ## install everything for running and testing into .venv
@@ -44,8 +44,11 @@ prove-rolling: setup ## restart nodes under load 50 times; nothing may be lost, 
 	ROLLING_RESTARTS=50 $(BIN)/python -m pytest tests/e2e/test_rolling.py -p no:randomly --timeout 1800 -s
 
 prove-broker: setup ## kill nodes, children and sessions 1000 times, restart PostgreSQL 50 times, feed 100 MB of poison
-	BROKER_KILLS=1000 BROKER_RESTARTS=50 BROKER_POISON_MB=100 $(BIN)/python -m pytest tests/broker/test_prove.py \
-		tests/broker/test_poison.py -p no:randomly -s
+	BROKER_KILLS=1000 BROKER_RESTARTS=50 BROKER_POISON_MB=100 $(BIN)/python -m pytest packages/celery-durable/tests/test_prove.py \
+		packages/celery-durable/tests/test_poison.py -p no:randomly -s
+
+prove-versions: setup ## the broker's tests with each version of Python, Celery and PostgreSQL that is here
+	$(BIN)/python packages/celery-durable/tools/versions.py
 
 prove-model: setup ## visit every state of wider models of a job's life, about 20 million
 	MODEL_WIDE=1 $(BIN)/python -m pytest tests/model -p no:randomly --timeout 1800 -s
@@ -89,7 +92,7 @@ prove-agreement: setup ## inventories of 29 releases of PyPI and npm beside what
 	AGREEMENT=all $(BIN)/python -m pytest tests/inventory/test_runner_agreement.py -p no:randomly -s
 
 bench-broker: setup ## drain, latency and publish rate of the broker, next to its rivals
-	$(BIN)/python -m bench.broker
+	PYTHONPATH=packages/celery-durable/bench:packages/celery-durable/tests $(BIN)/python -m durable_bench
 
 bench-accept: setup ## accept and submit-to-start latency of the running service
 	$(BIN)/python -m bench.accept
@@ -102,6 +105,9 @@ bench-inventory: setup ## time and memory to inventory local repositories: make 
 
 bench-sandbox: setup ## 1,000 small repositories, in turns beside an earlier revision: make bench-sandbox BEFORE=f5e0cd9
 	$(BIN)/python -m bench.inventory.small --repositories $(or $(REPOSITORIES),1000) $(if $(BEFORE),--before $(BEFORE))
+
+dist: setup ## build the wheels of everything into dist
+	$(BIN)/python -m pip wheel --disable-pip-version-check --no-deps --wheel-dir dist packages/celery-durable .
 
 clean: ## remove the environment and caches; data in FAIRLANE_HOME stays
 	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

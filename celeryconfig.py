@@ -5,6 +5,7 @@ Celery shows every public name of this module to whoever can send it `inspect co
 
 from datetime import timedelta as _timedelta
 
+from celery_durable import hide as _hide  # and registers the durable transport
 from kombu import Exchange as _Exchange
 from kombu import Queue as _Queue
 
@@ -14,7 +15,6 @@ from app.domain.queues import ALL_QUEUES as _ALL_QUEUES
 from app.domain.queues import check_queue_names as _check_queue_names
 from app.errors import BadSetting as _BadSetting
 from app.settings import load as _load
-from tasks.broker import hide as _hide  # and registers the durable transport
 
 try:
     _settings = _load()

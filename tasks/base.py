@@ -8,6 +8,7 @@ from uuid import UUID
 import structlog
 from celery import Task
 from celery.exceptions import Ignore, Reject, Retry, SoftTimeLimitExceeded
+from celery_durable.publish import producer_in
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.domain.lifecycle import Delivery, Failure, JobFailedError, Outcome
@@ -17,7 +18,6 @@ from app.services.start import start
 from app.store.faults import code_of, is_databases
 from app.store.unit_of_work import Tx
 from tasks.backoff import DatabaseAway, backoff
-from tasks.broker.publish import producer_in
 from tasks.heartbeat import Heartbeat, HeartbeatSilent, JobStopped, LeaseLost
 from tasks.inventory.errors import InventoryError
 from tasks.wiring import Wired, wired

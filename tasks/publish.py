@@ -4,13 +4,13 @@ from uuid import UUID
 
 from celery import Celery
 from celery.signals import after_task_publish, before_task_publish
+from celery_durable.envelope import STEP
+from celery_durable.errors import DuplicateKey
+from celery_durable.publish import producer_in
+from celery_durable.template import Template
 
 from app.store.session import Session
 from app.store.unit_of_work import AlreadyQueuedError, JobMessage, Publish
-from tasks.broker.envelope import STEP
-from tasks.broker.errors import DuplicateKey
-from tasks.broker.publish import producer_in
-from tasks.broker.template import Template
 
 
 def publisher(celery: Celery) -> Publish:

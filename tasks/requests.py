@@ -12,9 +12,9 @@ from celery.platforms import signals
 from celery.worker import state
 from celery.worker.request import Request
 from celery.worker.state import task_ready
+from celery_durable.celery_worker import is_stopping
 
 from tasks.backoff import DatabaseAway
-from tasks.broker.celery_worker import is_stopping
 from tasks.revoking import cancel_jobs
 
 

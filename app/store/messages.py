@@ -15,7 +15,7 @@ from app.store.clock import INSTANT
 from app.store.unit_of_work import Tx
 from app.store.users import ACCOUNT, Account, account_of
 
-#: Where the broker's nodes listen; a contract test holds it to tasks.broker's.
+#: Where the broker's nodes listen; a contract test holds it to celery_durable's.
 CHANNEL = "kombu_message"
 
 # The carrier is the message's, not the task's argument, which says who pays: others may have joined, and a place is the

@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from durable_bench.peers import PeersUnavailable, default_folder, python
+
 from bench.accept.database import database
-from bench.broker.peers import PeersUnavailable, default_folder, python
 from bench.fairness.loops import plain, query
 from bench.fairness.service import wait_for
 

@@ -4,11 +4,11 @@ The functions are code, not data: this runs the package's present text, and so d
 newer one.  What is in them is looked up when they run.
 """
 
+from pathlib import Path
+
 from alembic import op
 
-from tasks.broker.functions import FUNCTIONS
-from tasks.broker.names import fill
-from tasks.broker.options import Options
+BROKER_FUNCTIONS = Path(__file__).parents[1].joinpath("broker_functions.sql").read_text(encoding="utf-8")
 
 revision = "0004"
 down_revision = "0003"
@@ -67,8 +67,7 @@ CREATE INDEX kombu_message_lease_owner ON kombu_message (lease_owner) WHERE leas
 
 def upgrade() -> None:
     op.execute(UPGRADE)
-    for function in FUNCTIONS:
-        op.execute(fill(function, Options()))
+    op.execute(BROKER_FUNCTIONS)
 
 
 def downgrade() -> None:

@@ -3,11 +3,11 @@
 The functions go with 0004, which makes all of the present ones.
 """
 
+from pathlib import Path
+
 from alembic import op
 
-from tasks.broker.functions import FUNCTIONS
-from tasks.broker.names import fill
-from tasks.broker.options import Options
+BROKER_FUNCTIONS = Path(__file__).parents[1].joinpath("broker_functions.sql").read_text(encoding="utf-8")
 
 revision = "0006"
 down_revision = "0005"
@@ -38,8 +38,7 @@ ALTER TABLE kombu_dead_letter DROP COLUMN unique_key, DROP COLUMN rank_step;
 
 def upgrade() -> None:
     op.execute(UPGRADE)
-    for function in FUNCTIONS:
-        op.execute(fill(function, Options()))
+    op.execute(BROKER_FUNCTIONS)
 
 
 def downgrade() -> None:

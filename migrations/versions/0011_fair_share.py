@@ -4,12 +4,11 @@ The broker's functions go with 0004, which makes all of the present ones.
 """
 
 from importlib import import_module
+from pathlib import Path
 
 from alembic import op
 
-from tasks.broker.functions import FUNCTIONS
-from tasks.broker.names import fill
-from tasks.broker.options import Options
+BROKER_FUNCTIONS = Path(__file__).parents[1].joinpath("broker_functions.sql").read_text(encoding="utf-8")
 
 revision = "0011"
 down_revision = "0010"
@@ -128,7 +127,7 @@ def vacuum(share: str) -> str:
 
 def upgrade() -> None:
     op.execute(UPGRADE + vacuum("0.1"))
-    for function in (*(fill(function, Options()) for function in FUNCTIONS), WAKE, LINE):
+    for function in (BROKER_FUNCTIONS, WAKE, LINE):
         op.execute(function)
 
 

@@ -3,11 +3,11 @@
 Added only: a node of the release before goes on with its own statements, and is told of delayed messages as it was.
 """
 
+from pathlib import Path
+
 from alembic import op
 
-from tasks.broker.functions import FUNCTIONS
-from tasks.broker.names import fill
-from tasks.broker.options import Options
+BROKER_FUNCTIONS = Path(__file__).parents[1].joinpath("broker_functions.sql").read_text(encoding="utf-8")
 
 revision = "0017"
 down_revision = "0016"
@@ -15,8 +15,7 @@ down_revision = "0016"
 
 def upgrade() -> None:
     op.execute("ALTER TABLE kombu_node ADD COLUMN poll_seconds double precision")
-    for function in FUNCTIONS:
-        op.execute(fill(function, Options()))
+    op.execute(BROKER_FUNCTIONS)
 
 
 def downgrade() -> None:

@@ -20,7 +20,13 @@ from tasks.inventory.errors import CODES
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PAGES = [ROOT / "README.md", *DOCS.rglob("*.md"), ROOT / "SECURITY.md", ROOT / "CONTRIBUTING.md"]
+PAGES = [
+    ROOT / "README.md",
+    *DOCS.rglob("*.md"),
+    *(ROOT / "packages").rglob("*.md"),
+    ROOT / "SECURITY.md",
+    ROOT / "CONTRIBUTING.md",
+]
 RECORDS = sorted((DOCS / "adr").glob("[0-9]*.md"))
 #: pages that were never part of this repository; written in parts, since this file is searched as well
 ABSENT = re.compile(r"\b(?:R[U]LES|C[O]NTRACT|D[E]SIGN)\b|broker[-]facts|\bADR[-]\d|\([C]\d+\)")
@@ -195,6 +201,6 @@ def test_named_tests_exist(page: Path, every_test: set[str]) -> None:
 
 @pytest.fixture(scope="module")
 def every_test(sources: list[Path]) -> set[str]:
-    files = [path for path in sources if path.parts[0] == "tests" and path.suffix == ".py"]
+    files = [path for path in sources if "tests" in path.parts and path.suffix == ".py"]
     trees = [ast.parse((ROOT / path).read_text(encoding="utf-8")) for path in files]
     return {node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}

@@ -16,8 +16,8 @@ PURE = (
     "import app.settings, app.errors\n"
 )
 BROKER = (
-    "import pkgutil, importlib, tasks.broker\n"
-    "for module in pkgutil.walk_packages(tasks.broker.__path__, 'tasks.broker.'):\n"
+    "import pkgutil, importlib, celery_durable\n"
+    "for module in pkgutil.walk_packages(celery_durable.__path__, 'celery_durable.'):\n"
     "    importlib.import_module(module.name)\n"
 )
 
@@ -46,9 +46,9 @@ def test_the_web_loads_no_workers_code() -> None:
 def test_the_broker_knows_nothing_of_the_service() -> None:
     loaded = modules_after(BROKER)
     assert {name for name in loaded if name.split(".")[0] == "app"} == set()
-    assert {name for name in loaded if name.startswith("tasks.") and not name.startswith("tasks.broker")} == set()
+    assert {name for name in loaded if name.startswith("tasks.") and not name.startswith("celery_durable")} == set()
 
 
 def test_the_engine_knows_neither_the_service_nor_celery_nor_a_database() -> None:
     loaded = modules_after("import tasks.inventory, tasks.inventory.engine, tasks.inventory.listing")
-    assert not loaded & {"app", "celery", "kombu", "flask", "sqlalchemy", "psycopg2", "tasks.broker"}
+    assert not loaded & {"app", "celery", "kombu", "flask", "sqlalchemy", "psycopg2", "celery_durable"}

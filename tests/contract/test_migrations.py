@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from alembic import command
 from alembic.script import ScriptDirectory
+from celery_durable import schema as broker_schema
 from sqlalchemy import Engine, create_engine, pool, text
 
 from app import migrate as migrating
@@ -63,12 +64,24 @@ def test_files_are_numbered_without_gaps_and_each_follows_the_one_before() -> No
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_migration_imports_nothing_of_the_service(path: Path) -> None:
-    """Its SQL is frozen; only the broker's functions, which are code, come from their package."""
+    """Its SQL is frozen; the broker's own comes from its package, which has versions."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     names |= {str(node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    names -= {"tasks.broker.functions", "tasks.broker.names", "tasks.broker.options"}
-    assert {name.split(".")[0] for name in names} - sys.stdlib_module_names <= {"alembic", "sqlalchemy"}
+    imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert {name.split(".")[0] for name in names} - sys.stdlib_module_names <= {
+        "alembic",
+        "sqlalchemy",
+        "celery_durable",
+    }
+    assert not any(name.startswith("celery_durable.") for name in names)
+    assert "celery_durable" not in names or "schema" in imported
+
+
+def test_a_migration_brings_the_brokers_newest_version() -> None:
+    brought = [getattr(SCRIPTS.get_revision(revision).module, "BROKER_VERSION", 0) for revision in REVISIONS]
+    assert max(brought) == broker_schema.VERSION
+    assert [version for version in brought if version] == list(range(1, broker_schema.VERSION + 1))
 
 
 def test_each_migration_can_be_taken_back_and_made_again_without_drift(engine: Engine) -> None:

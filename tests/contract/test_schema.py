@@ -1,14 +1,14 @@
 """The database and the code that uses it say the same."""
 
 import pytest
+from celery_durable import schema
+from celery_durable.options import Options
 from sqlalchemy import text
 
 from app.domain.lifecycle import RecordStatus
 from app.domain.plans import SOLD_PLANS, EventType, Plan, Tier
 from app.domain.queues import ALL_QUEUES, Service
 from app.store import messages
-from tasks.broker import schema
-from tasks.broker.options import Options
 from tests.conftest import raw_connection
 from tests.contract.catalogs import columns_of, enum_values, schema_of
 
@@ -51,13 +51,13 @@ def test_every_service_may_hold_slots(migrated_url: str) -> None:
 
 def test_the_migrations_broker_tables_are_the_ones_the_broker_asks_for(migrated_url: str, empty_url: str) -> None:
     with raw_connection(empty_url) as connection:
-        for statement in schema.DDL:
-            connection.execute(text(statement))
+        schema.upgrade(connection)
         asked = schema_of(connection, prefixes=BROKER)
     with raw_connection(migrated_url) as connection:
         assert schema_of(connection, prefixes=BROKER) == asked
     assert {what.split(" ")[1].split(".")[0] for what in asked if what.startswith("table ")} == {
         "kombu_queue", "kombu_message", "kombu_group", "kombu_node", "kombu_dead_letter", "kombu_broadcast",
+        "kombu_schema",
     }  # fmt: skip
 
 

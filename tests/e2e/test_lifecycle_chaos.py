@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 from celery import Celery
+from durable_harness.postgres import PostgresServer
 from sqlalchemy.engine import make_url
 
 from app.domain.plans import Tier
@@ -31,7 +32,6 @@ from app.store.connections import make_engine
 from app.store.unit_of_work import UnitOfWork
 from tasks.inventory import PARSER_VERSION, Source, resolve
 from tasks.publish import publisher
-from tests.broker.postgres import PostgresServer
 from tests.conftest import World
 from tests.e2e.clients import Client, Shared
 from tests.nodes import LocalWorker, Nodes, wait_for

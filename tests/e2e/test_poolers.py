@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterator
 
 import pytest
+from durable_harness.pgbouncer import PROGRAM, PgBouncer
 from sqlalchemy import create_engine, text
 from sqlalchemy.engine import make_url
 
 from app.store.connections import LIMITS, make_engine
 from app.store.unit_of_work import UnitOfWork
-from tests.broker.pgbouncer import PROGRAM, PgBouncer
 from tests.conftest import World
 from tests.e2e.conftest import System
 from tests.nodes import wait_for

@@ -15,6 +15,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from durable_harness.proxy import Proxy
 from sqlalchemy.engine import make_url
 from werkzeug.test import TestResponse
 
@@ -26,7 +27,6 @@ from app.store.unit_of_work import UnitOfWork
 from app.web import create_app
 from app.web.wiring import Wired
 from tasks.inventory import PARSER_VERSION
-from tests.broker.proxy import Proxy
 from tests.conftest import World
 from tests.e2e.conftest import System
 from tests.nodes import Nodes, wait_for

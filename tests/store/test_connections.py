@@ -6,13 +6,13 @@ import contextlib
 from collections.abc import Iterator
 
 import pytest
+from durable_harness.postgres import PostgresServer
 from psycopg2.extensions import TRANSACTION_STATUS_IDLE
 from sqlalchemy import Engine, text
 from sqlalchemy.exc import DBAPIError
 
 from app.store.connections import make_engine
 from app.store.unit_of_work import UnitOfWork
-from tests.broker.postgres import PostgresServer
 from tests.conftest import World
 
 PID = text("SELECT pg_backend_pid()")

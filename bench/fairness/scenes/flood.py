@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 
+from durable_bench.peers import PeersUnavailable
+
 from app.domain.summaries import percentile
 from bench.accept.database import database
-from bench.broker.peers import PeersUnavailable
 from bench.fairness.loops import ORDERS, TABLE, execute, loops, publish, query
 from bench.fairness.peers import PEERS, Peer, flood, most_at_once, waits_and_rate
 from bench.fairness.scenes.figures import Figures

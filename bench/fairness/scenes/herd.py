@@ -5,14 +5,14 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 import psycopg2
+from celery_durable.options import Options
+from celery_durable.statements import statements
 from sqlalchemy import text
 
 from app.domain.summaries import percentile
 from bench.fairness.loops import plain
 from bench.fairness.scenes.figures import Figures
 from bench.fairness.service import Service, service
-from tasks.broker.options import Options
-from tasks.broker.statements import statements
 
 HERD, ALONE, AT_ONCE, JITTER_SECONDS = 2_000, 200, 8, 10.0
 #: A session plans its functions in their first calls; nothing is due yet.

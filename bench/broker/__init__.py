@@ -1,1 +1,0 @@
-"""The broker beside its rivals, on one PostgreSQL, in one run: `python -m bench.broker`."""

@@ -1,0 +1,118 @@
+"""Fill our broker's tables with what is not measured, run a million jobs through them, and time the claim."""
+
+import time
+from itertools import repeat
+from typing import Any
+
+import psycopg2
+from celery_durable.bulk import send_many
+from celery_durable.options import Options
+from celery_durable.park import park
+from celery_durable.reader import Place
+from celery_durable.statements import statements
+from kombu import Consumer
+
+from durable_bench.clients.celery_app import app, nothing
+from durable_bench.clients.command import Missing, database, serve
+
+QUEUE = "celery"
+#: Groups of the fair order.
+WAITING, FRESH = "waiting", "fresh"
+DAY = 86_400
+#: Messages of a claim that is timed: what a node of eight processes asks for when each of them is done once.
+CLAIM = 8
+#: Published, then consumed and acknowledged, before the next ones.
+BATCH = 5_000
+QUIET_SECONDS = 30.0
+#: A message as publish stored it, many times over, as publish would have stored them one after the other.
+COPY = """
+    INSERT INTO kombu_message
+           (visible, visible_at, delay_reason, payload, queue_id, task_id, user_id, rank_step, rank)
+    SELECT visible, visible_at + make_interval(secs => n * 1e-6), delay_reason, replace(payload, task_id, fresh.id),
+           queue_id, fresh.id, user_id, rank_step, rank + n * rank_step
+      FROM kombu_message, (SELECT n, gen_random_uuid()::text AS id FROM generate_series(1, %(count)s) AS n) AS fresh
+     WHERE task_id = %(sample)s"""
+COUNT = "SELECT count(*) FROM kombu_message WHERE user_id IS NOT DISTINCT FROM %s"
+
+
+def _connect() -> Any:
+    connection = psycopg2.connect(database())
+    connection.autocommit = True
+    return connection
+
+
+def _raise_to(size: int, group: str | None, **options: Any) -> None:
+    """Add to a group until it has so many."""
+    with _connect() as connection, connection.cursor() as cursor:
+        cursor.execute(COUNT, (group,))
+        missing = size - cursor.fetchone()[0]
+        if missing <= 0:
+            return
+        headers = None if group is None else {"tenant": group}
+        sample = app.send_task(nothing.name, headers=headers, **options).id
+        cursor.execute(COPY, {"sample": sample, "count": missing - 1})
+
+
+def parked(size: int) -> None:
+    """As park.py leaves them: the group is parked, and its messages come."""
+    with psycopg2.connect(database()) as connection:
+        park(connection, QUEUE, WAITING, seconds=DAY)
+    _raise_to(size, WAITING)
+
+
+def clear(_: int) -> None:
+    """Take away what is left of the fresh ones."""
+    with _connect() as connection, connection.cursor() as cursor:
+        cursor.execute("DELETE FROM kombu_message WHERE user_id = %s", (FRESH,))
+
+
+def claims(count: int) -> float:
+    """Claim and acknowledge `count` times, as a node does.  -> p99 seconds of a claim, without waiting for the disk."""
+    sql, place, took = statements(Options()), Place(), []
+    cursor = _connect().cursor()
+    cursor.execute("SET synchronous_commit = off")
+    for _ in range(count):
+        began, begin = time.monotonic(), place.begin()
+        given = {"queue": QUEUE, "count": CLAIM, "owner": None, "lease": 60.0, "floor": begin, "sleep": 0}
+        cursor.execute(sql.claim, given)
+        rows = cursor.fetchall()
+        took.append(time.monotonic() - began)
+        if not rows:
+            raise Missing("the queue ran empty while claims were timed")
+        place.read(begin, [row[-1] for row in rows], CLAIM, began)
+        cursor.execute(sql.ack, {"ids": [row[0] for row in rows], "tokens": [row[1] for row in rows]})
+    return sorted(took)[int(count * 0.99)]
+
+
+def finish(count: int) -> None:
+    """Run so many jobs through: published, consumed by a plain consumer of kombu, acknowledged."""
+    database_connection = psycopg2.connect(database())
+    with app.connection() as connection, connection.channel() as channel:
+        channel.basic_qos(0, 1_000)
+        done: list[int] = []
+        queue = app.amqp.queues[QUEUE]
+
+        def acknowledge(message: Any) -> None:
+            message.ack()
+            done.append(1)
+
+        with Consumer(channel, [queue], on_message=acknowledge):
+            for start in range(0, count, BATCH):
+                part = min(BATCH, count - start)
+                with database_connection:
+                    send_many(database_connection, app, nothing.name, list(repeat(((), {}), part)))
+                while len(done) < start + part:
+                    connection.drain_events(timeout=QUIET_SECONDS)
+
+
+if __name__ == "__main__":
+    serve({
+        "grouped": lambda size: _raise_to(size, WAITING),
+        "plain": lambda size: _raise_to(size, None),
+        "delayed": lambda size: _raise_to(size, WAITING, countdown=DAY),
+        "parked": parked,
+        "fresh": lambda size: _raise_to(size, FRESH),
+        "clear": clear,
+        "claims": claims,
+        "finish": finish,
+    })  # fmt: skip

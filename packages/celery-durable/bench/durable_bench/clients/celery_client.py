@@ -1,0 +1,142 @@
+"""Publish with Celery, whatever the broker."""
+
+from collections.abc import Callable
+from itertools import repeat
+from typing import Any
+from uuid import uuid4
+
+import psycopg2
+
+from durable_bench.clients import mark
+from durable_bench.clients.celery_app import URL, app, hold, nothing, stamp
+from durable_bench.clients.command import WARM_UP, database, median_of_batches, serve, timed
+
+DAY = 86_400
+#: One message as Celery made it, many times over, each with an id of its own.
+COPY = """
+    INSERT INTO kombu_message ({columns}, id, payload {task_id})
+    SELECT {columns}, nextval('message_id_sequence'), replace(payload, %(sample)s, fresh.id) {fresh_id}
+      FROM kombu_message, (SELECT gen_random_uuid()::text AS id FROM generate_series(1, %(count)s)) AS fresh"""
+COLUMNS = """
+    SELECT column_name FROM information_schema.columns
+     WHERE table_name = 'kombu_message' AND is_generated = 'NEVER' AND column_name <> ALL ('{id,payload}')"""
+
+
+def setup(_: int) -> None:
+    """Make the tables that the transport needs."""
+    if URL.startswith("durable"):
+        from celery_durable import schema  # noqa: PLC0415  ours alone needs it
+
+        with psycopg2.connect(database()) as connection:
+            schema.upgrade(connection)
+    with app.producer_or_acquire() as producer:  # makes stock's
+        producer.maybe_declare(app.amqp.default_queue)
+
+
+def empty(_: int) -> None:
+    """Drop what waits in the queue."""
+    with app.connection_or_acquire() as connection:
+        queue = app.amqp.default_queue(connection.default_channel)
+        queue.declare()
+        queue.purge()
+
+
+def publish(count: int) -> float:
+    """Each message durable, as far as the broker makes it so, before the next."""
+    with app.producer_or_acquire() as producer:
+        for _ in range(WARM_UP):
+            app.send_task(nothing.name, producer=producer)
+        return timed(lambda: _send(count, producer))
+
+
+def fill(count: int) -> None:
+    """As fast as it goes, not timed."""
+    _fill(count)
+
+
+def delay(count: int) -> None:
+    """As fill, due in a day."""
+    _fill(count, countdown=DAY)
+
+
+def _fill(count: int, **options: Any) -> None:
+    with app.producer_or_acquire() as producer:
+        if "postgresql" not in URL:
+            return _send(count, producer, **options)
+        sample = app.send_task(nothing.name, producer=producer, **options).id
+    with psycopg2.connect(database()) as connection, connection.cursor() as cursor:
+        cursor.execute(COLUMNS)
+        columns = [name for (name,) in cursor.fetchall()]
+        ours = "task_id" in columns
+        columns = [name for name in columns if name != "task_id"]
+        statement = COPY.format(columns=", ".join(columns), task_id=", task_id" * ours, fresh_id=", fresh.id" * ours)
+        cursor.execute(statement, {"sample": sample, "count": count - 1})
+    return None
+
+
+def paced(count: int) -> None:
+    """One by one to an idle node, with pauses."""
+    with app.producer_or_acquire() as producer:
+        for now in mark.paced(count):
+            app.send_task(stamp.name, args=(now,), producer=producer)
+
+
+def steady(count: int) -> None:
+    """At a constant rate."""
+    with app.producer_or_acquire() as producer:
+        for now in mark.steady(count):
+            app.send_task(stamp.name, args=(now,), producer=producer)
+
+
+def occupy(count: int) -> None:
+    """Jobs that stay busy until they are released."""
+    with app.producer_or_acquire() as producer:
+        for _ in range(count):
+            app.send_task(hold.name, args=(uuid4().hex,), producer=producer)
+
+
+def joined(count: int) -> float:
+    """`count` messages in the caller's transaction, its commit included.  -> median seconds of a batch."""
+    from celery_durable.publish import producer_in  # noqa: PLC0415  ours alone needs it
+
+    return _batches(lambda connection: _send(count, producer_in(connection)))
+
+
+def bulk(count: int) -> float:
+    """As `joined`, all messages in one statement, each built by Celery."""
+    from celery_durable.publish import producer_in  # noqa: PLC0415  ours alone needs it
+
+    def send(connection: Any) -> None:
+        producer = producer_in(connection)
+        with producer.batch():
+            _send(count, producer)
+
+    return _batches(send)
+
+
+def many(count: int) -> float:
+    """As `bulk`, built by the batch call."""
+    from celery_durable.bulk import send_many  # noqa: PLC0415  ours alone needs it
+
+    return _batches(lambda connection: send_many(connection, app, nothing.name, list(repeat(((), {}), count))))
+
+
+def _batches(send: Callable[[Any], object]) -> float:
+    connection = psycopg2.connect(database())
+
+    def in_transaction() -> None:
+        with connection:
+            send(connection)
+
+    return median_of_batches(in_transaction)
+
+
+def _send(count: int, producer: Any, **options: Any) -> None:
+    for _ in range(count):
+        app.send_task(nothing.name, producer=producer, **options)
+
+
+if __name__ == "__main__":
+    common = {"setup": setup, "empty": empty, "publish": publish, "fill": fill, "paced": paced}
+    common |= {"delay": delay, "steady": steady, "hold": occupy}
+    serve({**common, "joined": joined, "bulk": bulk, "many": many} if URL.startswith("durable") else common)

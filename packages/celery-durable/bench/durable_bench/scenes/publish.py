@@ -1,0 +1,24 @@
+"""Messages a second: each in a transaction of its own, and many in one."""
+
+from durable_bench.bench import Bench
+from durable_bench.scenes.step import Figures, Step, with_broker
+from durable_bench.systems import System
+
+COUNT = 1000
+
+
+def _step(name: str, command: str, *names: str) -> Step:
+    def run(bench: Bench, system: System) -> Figures:
+        bench.fresh(system)
+        seconds = bench.client(system, command, COUNT)
+        return {f"{name}, msg/s": COUNT / seconds} if seconds else {}
+
+    return Step(name, run, (lambda system: system.name in names) if names else with_broker)
+
+
+STEPS = (
+    _step("one a transaction", "publish"),
+    _step("1,000 in one", "many", "ours", "procrastinate", "pgqueuer", "oban", "raw"),
+    _step("1,000 in one by send_task, batch", "bulk", "ours"),
+    _step("1,000 in one by send_task, one by one", "joined", "ours"),
+)

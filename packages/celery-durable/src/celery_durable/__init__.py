@@ -1,0 +1,63 @@
+"""A durable Celery and kombu transport over PostgreSQL: no other broker, nothing lost, nothing polled in anger.
+
+    import celery_durable                                   # registers the alias `durable`
+    broker_url = "durable+postgresql+psycopg2://USER:PASSWORD@HOST:PORT/DB?sslmode=require"
+    task_acks_late = task_reject_on_worker_lost = True    # at least once; without them a running task may be lost
+
+The tables and functions are in `sql/`; `schema.upgrade(connection)` creates them, and brings older ones up to date.  A
+stock `sqla+postgresql` producer may publish to them.
+
+Options (`broker_transport_options`; an unknown one is an error): `lease_seconds` 15, `heartbeat_seconds` 3,
+`poll_seconds` 5, `max_deliveries` 5, `queue_order` "round_robin" or "strict" (in the order of `-Q`), `spare_queues` {}
+(read only while so many of the node's processes stay free of them), `listen` True, `direct_url` None, and
+`schema` None (of the tables).  `options.py` says what each does.
+
+Publishing.  One statement.  Headers: `tenant` → column user_id, `unique_key` → at most one message holds it, else
+DuplicateKey with the task id of the one that is there.  `eta` and `countdown` wait in the table, counted by the
+database's clock.  The same task id again is no second message and no error.  In your own transaction:
+`publish.producer_in(connection)`; many at once: `with producer.batch():`, or `bulk.send_many`.
+
+Order.  Fair between groups (the header `tenant`; without one, all such messages are one group): a group's tenth waiting
+message comes after the first ones of the others, however many it has.  The header `weight` (0.001 to 100, default 1) is
+its share.  Inside a group first come, first served.  A group at its limit is parked and woken: `park.py`; with the
+header `most_ready` already by its publishers, so that it costs nobody anything however much of it waits.
+
+Delivery.  The request carries `lease_token`, `delivery_count`, `retry_count`, `snooze_count`, `lost_count` and
+`requested_eta` (`self.request.lease_token`).  Fence your writes by locking the row with (task_id, lease_token).
+Started deliveries whose process or node died are counted in `lost_count`, those of any task; what is handed back,
+snoozes, is rejected with requeue by its task, or only waited on a node, is not.  After `max_deliveries` losses the
+message becomes a dead letter, as do a rejected one and one that cannot be read (`kombu_dead_letter.reason`: `lost`,
+`rejected`, `undecodable`).  A start is marked in `started_at`: by the node's heartbeat, by the process itself for a
+message that came back before, or by your code, if it must be exact for a first delivery that takes its whole node along
+within a heartbeat.  Code that deletes its message in a commit of its own may call `settled()` on it instead of `ack()`:
+nothing more is written, and no claim waits for it.  `returned()` gives it back without a count.
+
+Retry.  `Task.retry` updates the leased row in place.  With `snooze=True` it counts as a snooze, not as a retry:
+`self.retry(countdown=30, snooze=True)`; with `park=True` its whole group waits until it is woken.  A retry whose lease
+is no longer valid changes nothing.  Published again from elsewhere than its running task, without the token in its
+headers, it is refused with LeaseTokenMissing.
+
+Fan-out.  Remote control (`celery inspect`, `control`), events (Flower) and `kombu.common.Broadcast` work.  A queue that
+is exclusive or auto_delete is a subscription of its process: from its declaration on it gets what is sent to its
+exchange, a copy of its own, without lease, count or redelivery, also while the window is full.  A message whose
+exchange has no stored queue bound in the sender's process is a row of `kombu_broadcast`, for its `expiration` or 60 s.
+Of a topic exchange, and events are one, a row is written only while a reader has announced itself.  A worker needs no
+second session for any of it.  With `listen` False a worker looks with its poll, so give `inspect` a `--timeout` above
+`poll_seconds`; a process that only subscribes looks every 0.2 s.  Celery itself switches gossip and mingle off.
+
+Secrets.  What kombu and Celery can show of a connection (`as_uri`, `info`, `inspect stats`, Flower) has no password:
+the transport takes it out of the URL and of `direct_url` and keeps it to itself.  For settings, which Celery prints
+without asking any transport, `hide(url)` gives such a URL, good in this process and in those it forks.
+
+Operators.  `dead_letters.list_dead`, `redrive` and `drop`; `facts.queue_facts` and `group_facts`, exact up to 10,000
+and estimates beyond, in milliseconds whatever waits.  As SQL: `SELECT * FROM kombu_message_facts()`.
+"""
+
+from kombu.transport import TRANSPORT_ALIASES
+
+from .addresses import hide
+from .errors import BadOption, DuplicateKey, LeaseTokenMissing
+
+__all__ = ["BadOption", "DuplicateKey", "LeaseTokenMissing", "hide"]
+
+TRANSPORT_ALIASES["durable"] = f"{__name__}.transport:Transport"

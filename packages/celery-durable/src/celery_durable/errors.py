@@ -1,0 +1,33 @@
+"""What a publisher may have to handle."""
+
+
+class DuplicateKey(Exception):  # noqa: N818  it is an answer, not a failure
+    """Another message holds this unique key; nothing was published.
+
+    `task_id` is the id of the task that is there (None when it has none), `unique_key` the key both asked for.
+    """
+
+    def __init__(self, unique_key: str, task_id: str | None) -> None:
+        super().__init__(f"unique key {unique_key!r} is held by task {task_id}")
+        self.unique_key = unique_key
+        self.task_id = task_id
+
+
+class LeaseTokenMissing(Exception):  # noqa: N818
+    """A running task was published again, as a retry, without the token of the delivery it retries.
+
+    Nothing was published.  Accepting it quietly would lose the task: Celery acknowledges the old delivery next.
+    `Task.retry` carries the token in the request's headers; with `headers=` of your own, add `**self.request.headers`.
+    """
+
+
+class BadOption(ValueError):  # noqa: N818
+    """An unknown option of the transport, or a value it cannot take."""
+
+
+class NewerSchema(Exception):  # noqa: N818
+    """The database has a later version of the broker's tables than this package knows: use a newer package."""
+
+    def __init__(self, found: int, known: int) -> None:
+        super().__init__(f"the broker's tables are of version {found}; this celery-durable knows up to {known}")
+        self.found, self.known = found, known

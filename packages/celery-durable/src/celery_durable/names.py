@@ -1,0 +1,31 @@
+"""What stands in braces in the texts of statements: the schema of the tables, and numbers."""
+
+import re
+
+from .options import Options
+
+#: Rows promoted or handed back by one statement; the rest follows at once in the next.
+BATCH = 500
+#: Messages of a group parked by one statement: half a second.
+MOST_PARKED = 10_000
+#: How long a group that was parked by a publish is left alone.
+PROBE_SECONDS = 30.0
+#: Of the functions: see sql/publish.sql.
+SETTINGS = "SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off"
+#: Of those in a schema that is named: their bodies name tables and functions without it.
+IN_SCHEMA = " SET search_path = {schema}"
+#: Braces around anything else are SQL's.
+_NAME = re.compile(r"\{(schema|channel|batch|most_parked|probe|settings)\}")
+
+
+def fill(statement: str, options: Options) -> str:
+    """Complete a statement of this package."""
+    values = {
+        "schema": f"{options.schema}." if options.schema else "",
+        "channel": options.channel,
+        "batch": BATCH,
+        "most_parked": MOST_PARKED,
+        "probe": PROBE_SECONDS,
+        "settings": SETTINGS + (IN_SCHEMA.format(schema=options.schema) if options.schema else ""),
+    }
+    return _NAME.sub(lambda found: str(values[found[1]]), statement)

@@ -1,0 +1,246 @@
+"""What a node reads from its queues: which one next, how much of it, and from where on."""
+
+from datetime import datetime, timedelta
+from math import inf
+from time import monotonic
+from typing import Any, NamedTuple
+
+from .database import Row
+from .options import Options
+from .session import Session
+from .statements import Statements
+
+#: While other nodes hold leases, seconds between two looks for nodes that died.
+WATCH_SECONDS = 1.2
+#: A whole look takes at most this share of the time.
+WHOLE_SHARE = 0.05
+#: While somebody publishes who has not seen that this node sleeps: the first and the longest pause before a look.
+UNSETTLED_SECONDS = (0.005, 0.25)
+#: Of the states of sleep, see sql/claim.sql.
+UNSETTLED = (1, 3)
+#: The floor of a queue is written down after so many claimed messages.
+FLOOR_MESSAGES = 2000
+#: Between whole looks a poll goes back this far: who was skipped as locked comes a little late.
+MARGIN = timedelta(seconds=5)
+
+
+class Budget:
+    """When a whole look is due again: the longer the last one took, the later."""
+
+    def __init__(self) -> None:
+        self.due_at = 0.0
+
+    def spent(self, began: float, ended: float) -> None:
+        """A whole look was taken; times of time.monotonic."""
+        self.due_at = ended + (ended - began) / WHOLE_SHARE
+
+
+class Place:
+    """Where a queue stands, as far as this node knows.
+
+    Every claimed message leaves a dead entry at the begin of the index of ready ones, and while some transaction of
+    the server is old none of them can be removed: behind 6,000 of them a claim from the begin reads 800 pages.  So a
+    claim begins where the last one did.  What has a lower rank nevertheless (it came back, or its
+    transaction was long) is found by a whole look, soon when that is cheap.
+    """
+
+    def __init__(self) -> None:
+        self.rank = 0
+        self.sleep = 0
+        self.budget = Budget()
+        self._owed = False
+        self._look_at: float | None = None
+        self._pause = UNSETTLED_SECONDS[0]
+        self._claimed = 0
+
+    def begin(self) -> int:
+        """The rank to read from."""
+        return 0 if monotonic() >= self.budget.due_at else self.rank
+
+    def read(self, begin: int, ranks: list[int], wanted: int, began: float) -> None:
+        """What a claim from `begin` on found."""
+        now = monotonic()
+        if begin == 0:
+            self.budget.spent(began, now)
+        self._owed = begin > 0 and len(ranks) < wanted
+        unsettled = self.sleep in UNSETTLED
+        self._look_at = now + self._pause if unsettled else None
+        self._pause = min(self._pause * 2, UNSETTLED_SECONDS[1]) if unsettled else UNSETTLED_SECONDS[0]
+        self._claimed += len(ranks)
+        if ranks:
+            self.rank = min(ranks)
+
+    def look_at(self) -> float:
+        """When to look by itself; time of time.monotonic."""
+        return min(self.budget.due_at if self._owed else inf, inf if self._look_at is None else self._look_at)
+
+    def to_write(self) -> int | None:
+        """The rank to tell publishers and new nodes, when that is due."""
+        if self._claimed < FLOOR_MESSAGES:
+            return None
+        self._claimed = 0
+        return self.rank
+
+
+class Claim(NamedTuple):
+    """A claim of up to `most` messages from the rank `begin` on.
+
+    began: time of time.monotonic; before: statements to run in front of it.
+    """
+
+    queue: str
+    most: int
+    begin: int
+    began: float
+    before: str
+    parameters: dict[str, Any]
+
+
+class Reader:
+    """Of one node.  Methods raise one of CONNECTION_ERRORS where they run a statement."""
+
+    def __init__(self, options: Options, sql: Statements, session: Session) -> None:
+        self.queues: list[str] = []
+        self.poll_at = 0.0
+        self._options, self._sql, self._session = options, sql, session
+        self._places: dict[str, Place] = {}
+        self._hints: set[str] = set()
+        self._spare: dict[str, int] = {}
+        self._rotation = 0
+        self._turn: list[str] = []
+        self._active = True
+        self._clock: datetime | None = None
+        self._whole_poll = Budget()
+
+    def add(self, queue: str) -> None:
+        """Read it, from now on."""
+        if queue not in self.queues:
+            self.queues.append(queue)
+            self._places[queue] = Place()
+            self._divide()
+        self._hints.add(queue)
+        self.poll_at = 0.0
+
+    def remove(self, queue: str) -> None:
+        """Read it no more."""
+        if queue in self.queues:
+            self.queues.remove(queue)
+            self._divide()
+        self._hints.discard(queue)
+
+    def _divide(self) -> None:
+        """Which of the queues are read with what is to spare; a node that reads no others has nothing to keep."""
+        spare = {queue: kept for queue, kept in self._options.spare_queues if queue in self.queues}
+        self._spare = spare if len(spare) < len(self.queues) else {}
+
+    def clear(self) -> None:
+        """Read nothing more."""
+        for queue in list(self.queues):
+            self.remove(queue)
+
+    def restart(self) -> None:
+        """A new session: look at everything."""
+        self._hints.update(self.queues)
+        self._active, self.poll_at, self._clock = True, 0.0, None
+        for place in self._places.values():
+            place.sleep = 0  # its lock went with the session
+
+    def hear(self, queue: str, delay: float | None) -> None:
+        """A message is ready, or due in so many seconds."""
+        if queue not in self.queues:
+            return
+        if delay is not None:
+            self.poll_at = min(self.poll_at, monotonic() + delay)
+            return
+        self._hints.add(queue)
+        # Whoever takes the message may die with it: look soon for nodes that do.
+        self._active = True
+        self.poll_at = min(self.poll_at, monotonic() + WATCH_SECONDS)
+
+    def hopeful(self, budget: int) -> bool:
+        """Something may be ready, of which `budget` more messages leave room for some."""
+        now = monotonic()
+        self._hints.update(queue for queue in self.queues if now >= self._places[queue].look_at())
+        return any(self._room(queue, budget) for queue in self._hints)
+
+    def patience(self) -> float:
+        """Seconds until there is something to look at, should nobody tell."""
+        # what is hinted at and was not claimed waits for room
+        looks = [self._places[queue].look_at() for queue in self.queues if queue not in self._hints]
+        return max(0.0, min([self.poll_at, *looks]) - monotonic())
+
+    def next(self, budget: int) -> Claim | None:
+        """The next claim, of up to `budget` messages; None when the queues are empty, as far as is known."""
+        own = [queue for queue in self.queues if queue not in self._spare]
+        if claim := self._next_of(own, budget):
+            return claim
+        for queue in self._spare:
+            if queue in self._hints and (room := self._room(queue, budget)):
+                return self.claim_of(queue, room)
+        return None
+
+    def _next_of(self, queues: list[str], budget: int) -> Claim | None:
+        if self._options.queue_order == "strict":
+            queue = next((queue for queue in queues if queue in self._hints), None)
+            return self.claim_of(queue, budget) if queue and budget else None
+        self._turn = [queue for queue in self._turn if queue in self._hints]
+        if not self._turn:
+            self._rotation += 1
+            first = self._rotation % max(1, len(queues))
+            self._turn = [queue for queue in queues[first:] + queues[:first] if queue in self._hints]
+        share = -(-budget // max(1, len(self._turn)))
+        return self.claim_of(self._turn.pop(0), share) if self._turn and share else None
+
+    def _room(self, queue: str, budget: int) -> int:
+        """How many messages of a queue may be claimed when `budget` of any may."""
+        return max(0, budget - self._spare.get(queue, 0))
+
+    def claim_of(self, queue: str, count: int) -> Claim:
+        """A claim of up to `count` messages of one queue."""
+        place = self._places.setdefault(queue, Place())
+        begin, raised = place.begin(), place.to_write()
+        given = {
+            "queue": queue,
+            "count": count,
+            "owner": self._session.owner,
+            "lease": self._options.lease_seconds,
+            "floor": begin,
+            "sleep": place.sleep,
+            "raised": raised,
+        }
+        before = "" if raised is None else f"{self._sql.raise_floor};"
+        return Claim(queue, count, begin, monotonic(), before, given)
+
+    def took(self, claim: Claim, rows: list[Row]) -> list[Row]:
+        """A claim was answered.  -> its rows, in their order."""
+        place = self._places[claim.queue]
+        if rows and rows[-1][0] is None:
+            place.sleep = rows.pop()[3]
+        place.read(claim.begin, [row[-1] for row in rows], claim.most, claim.began)
+        if len(rows) < claim.most:
+            self._hints.discard(claim.queue)
+        return sorted(rows, key=_place)
+
+    def poll(self) -> None:
+        """Promote what is due, rescue what died, and plan the next look."""
+        began = monotonic()
+        whole = self._clock is None or began >= self._whole_poll.due_at
+        given = {
+            "queues": self.queues,
+            "owner": self._session.owner,
+            "settled": self._session.may_judge(),
+            "since": None if whole or self._clock is None else self._clock - MARGIN,
+        }
+        [(ready, due, others, self._clock)] = self._session.run(self._sql.poll, given)
+        now = monotonic()
+        if whole:
+            self._whole_poll.spent(began, now)
+        self._hints.update(ready)
+        most = WATCH_SECONDS if others or self._active else self._options.poll_seconds
+        pause = min(self._options.poll_seconds, most)
+        self._active = False
+        self.poll_at = now + (pause if due is None else min(pause, due))
+
+
+def _place(row: Row) -> tuple[int, int]:
+    return row[-1], row[0]

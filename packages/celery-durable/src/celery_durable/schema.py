@@ -1,0 +1,121 @@
+"""The broker's schema: which version a database has, and how it gets this package's.
+
+    from celery_durable import schema
+
+    schema.upgrade(connection)      # a psycopg2 connection, or a SQLAlchemy Connection or Session; then commit
+
+Call it from a migration of Alembic or Django, or by hand, whenever the package has changed.  A worker never does it:
+several processes that create tables at first use race, and some die.
+
+    python -m celery_durable.schema postgresql://me@localhost/shop [SCHEMA]
+"""
+
+import sys
+from collections.abc import Mapping
+from contextlib import closing
+from importlib.resources import files
+from typing import Any
+
+import psycopg2
+
+from .database import connect_arguments
+from .errors import BadOption, NewerSchema
+from .names import fill
+from .options import read_options
+from .publish import runner
+
+#: Of the tables and functions in `sql/`.  It grows with each change of them; tests/test_schema.py holds that.
+VERSION = 1
+TABLES = "tables.sql"
+FUNCTIONS = (
+    "publish.sql", "claim.sql", "settle.sql", "upkeep.sql", "groups.sql", "dead_letters.sql", "counting.sql",
+    "group_counting.sql",
+)  # fmt: skip
+
+#: version -> what makes a database of the version before to one of it.  All functions are replaced after that, so these
+#: change tables, and drop functions whose signature changes.  Version 0 is from before there were versions.
+STEPS: Mapping[int, str] = {
+    1: "CREATE TABLE kombu_schema (version integer NOT NULL); INSERT INTO kombu_schema VALUES (0)",
+}
+
+_LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('{channel} schema', 0))"
+_IS_THERE = "SELECT to_regclass('{schema}kombu_message') IS NOT NULL, to_regclass('{schema}kombu_schema') IS NOT NULL"
+_VERSION = "SELECT version FROM {schema}kombu_schema"
+_RAISE = "UPDATE {schema}kombu_schema SET version = %(version)s"
+_PATH = "SELECT current_setting('search_path')"
+_SET_PATH = "SELECT set_config('search_path', %(path)s, true)"
+
+
+def current(connection: Any, options: Mapping[str, Any] | None = None) -> int | None:
+    """The version of the database; 0: from before there were versions; None: there are no tables.
+
+    connection: as of `upgrade`; options: `broker_transport_options`, needed only when they name a schema.
+    """
+    return _current(_Database(connection, options))
+
+
+def upgrade(connection: Any, options: Mapping[str, Any] | None = None) -> int:
+    """Create the tables and functions, or bring them to VERSION, in the caller's transaction.
+
+    -> VERSION.  connection: psycopg2's, or a Connection or Session of SQLAlchemy; options: as of `current`.  Does
+    nothing where nothing is to be done.  Safe at once from many processes: the others wait for the commit of the first.
+    Locks: an advisory lock, and the tables that a step changes.  Raises: NewerSchema, and nothing is changed then.
+    """
+    database = _Database(connection, options)
+    database.run(_LOCK)
+    found = _current(database)
+    if found == VERSION:
+        return VERSION
+    if found is not None and found > VERSION:
+        raise NewerSchema(found, VERSION)
+    tables = [read(TABLES)] if found is None else [STEPS[version] for version in range(found + 1, VERSION + 1)]
+    [(path,)] = database.run(_PATH)
+    database.run(_SET_PATH, {"path": database.options.schema or path})
+    for statements in (*tables, *map(read, FUNCTIONS)):
+        database.run(statements)
+    database.run(_SET_PATH, {"path": path})
+    database.run(_RAISE, {"version": VERSION})
+    return VERSION
+
+
+def read(name: str) -> str:
+    """The statements of a file, with {names} to fill in."""
+    return files(__package__).joinpath("sql", name).read_text(encoding="utf-8")
+
+
+class _Database:
+    """Runs statements of this package in the transaction of a connection."""
+
+    def __init__(self, connection: Any, options: Mapping[str, Any] | None) -> None:
+        self._run, self.options = runner(connection), read_options(options or {})
+
+    def run(self, statement: str, parameters: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
+        """parameters: None: of a statement that has none, where a % is a %."""
+        text = fill(statement, self.options)
+        rows = self._run(text.replace("%", "%%") if parameters is None else text, parameters or {})
+        return [tuple(row) for row in rows]
+
+
+def _current(database: _Database) -> int | None:
+    [(has_messages, has_version)] = database.run(_IS_THERE)
+    if has_version:
+        [(version,)] = database.run(_VERSION)
+        return int(version)
+    return 0 if has_messages else None
+
+
+def main(arguments: list[str]) -> str | None:
+    """The command.  arguments: the URL, and a schema.  -> what was wrong with them, or None."""
+    if not 1 <= len(arguments) <= 2:
+        return "usage: python -m celery_durable.schema postgresql://USER:PASSWORD@HOST/DATABASE [SCHEMA]"
+    url, *schema = arguments
+    try:
+        with closing(psycopg2.connect(**connect_arguments(url.removeprefix("durable+")))) as connection, connection:
+            print(f"version {upgrade(connection, {'schema': schema[0]} if schema else None)}")  # noqa: T201
+    except (psycopg2.Error, BadOption, NewerSchema, ValueError) as error:
+        return f"celery_durable.schema: {str(error).strip()}"
+    return None
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,252 @@
+"""Every statement of the broker.  Each one is one round trip and, outside a caller's transaction, one commit.
+
+Only the database's clock decides.  Those of the hot path are functions: `sql/`.
+"""
+
+from dataclasses import dataclass, fields
+
+from .names import fill
+from .options import Options
+
+#: A ready or delayed message.  `delay`: seconds, NULL for none.  NULL back: a conflict, or an unknown queue.
+PUBLISH = """
+    SELECT {schema}kombu_message_publish(
+        %(queue)s, %(payload)s, %(task_id)s, %(user_id)s, %(unique_key)s, %(delay)s, %(step)s, %(hint)s,
+        %(most_ready)s)"""
+
+#: Many at once: arrays of the same length.  A group's messages are ranked one after the other.  -> the task ids of
+#: those that were stored; missing are conflicts and unknown queues.  `told` is counted, or it would not be run.
+PUBLISH_MANY = """
+    WITH given AS MATERIALIZED (
+        SELECT g.*, q.id AS queue_id
+          FROM unnest(%(queue)s::text[], %(payload)s::text[], %(task_id)s::text[], %(user_id)s::text[],
+                      %(unique_key)s::text[], %(delay)s::float8[], %(step)s::int[])
+               WITH ORDINALITY AS g (queue, payload, task_id, user_id, unique_key, delay, step, place)
+          JOIN {schema}kombu_queue AS q ON q.name = g.queue),
+    flows AS MATERIALIZED (
+        SELECT queue_id, user_id, {schema}kombu_message_rank(queue_id, user_id, min(step)) AS rank
+          FROM given WHERE delay IS NULL GROUP BY queue_id, user_id),
+    parked AS MATERIALIZED (
+        SELECT queue_id, name FROM {schema}kombu_group WHERE (queue_id, name) IN (SELECT queue_id, user_id FROM flows)
+           FOR KEY SHARE SKIP LOCKED),
+    told AS MATERIALIZED (
+        SELECT pg_notify('{channel}', hint)
+          FROM (SELECT DISTINCT h.hint, q.id, h.delay
+                  FROM unnest(%(hint)s::text[], %(queue)s::text[], %(delay)s::float8[]) AS h (hint, queue, delay)
+                  JOIN {schema}kombu_queue AS q ON q.name = h.queue) AS hints
+         WHERE CASE WHEN delay IS NULL THEN {schema}kombu_message_wanted(id)
+                    ELSE {schema}kombu_message_sooner(delay) END),
+    sorted AS (
+        SELECT given.*,
+               CASE WHEN delay IS NOT NULL THEN 'eta'
+                    WHEN (queue_id, user_id) IN (SELECT queue_id, name FROM parked) THEN 'parked' END AS reason,
+               sum(step) OVER (PARTITION BY queue_id, user_id, delay IS NULL ORDER BY place) - step AS ahead
+          FROM given)
+    INSERT INTO {schema}kombu_message
+           (visible, visible_at, delay_reason, payload, queue_id, task_id, user_id, unique_key, rank_step, rank)
+    SELECT reason IS NULL,
+           CASE WHEN reason IS DISTINCT FROM 'parked'
+                THEN clock_timestamp() + make_interval(secs => coalesce(delay, 0)) END,
+           reason, payload, queue_id, task_id, user_id, unique_key, step,
+           CASE WHEN reason IS NULL THEN (
+               SELECT rank FROM flows WHERE flows.queue_id = sorted.queue_id
+                  AND flows.user_id IS NOT DISTINCT FROM sorted.user_id) + ahead END
+      FROM sorted WHERE (SELECT count(*) FROM told) >= 0 ORDER BY place
+    ON CONFLICT DO NOTHING RETURNING task_id"""
+
+#: Why nothing was put: the message in the way, if there is one (the task itself first).
+IN_THE_WAY = """
+    SELECT task_id, lease_token::text FROM {schema}kombu_message
+     WHERE task_id = %(task_id)s OR unique_key = %(unique_key)s
+     ORDER BY task_id IS NOT DISTINCT FROM %(task_id)s DESC LIMIT 1"""
+
+#: A retry in place.  Locks: the row.  Fenced: without the lease nothing happens at all.
+RETRY = """
+    UPDATE {schema}kombu_message SET
+           visible = %(delay)s IS NULL AND NOT %(park)s,
+           visible_at = CASE WHEN NOT %(park)s
+                             THEN clock_timestamp() + make_interval(secs => coalesce(%(delay)s, 0)) END,
+           delay_reason = CASE WHEN %(park)s THEN 'parked' WHEN %(delay)s IS NULL THEN NULL
+                               WHEN %(snooze)s THEN 'snooze' ELSE 'retry' END,
+           rank = CASE WHEN %(delay)s IS NULL AND NOT %(park)s
+                       THEN {schema}kombu_message_rank(queue_id, user_id, rank_step) END,
+           payload = %(payload)s,
+           queue_id = coalesce((SELECT id FROM {schema}kombu_queue WHERE name = %(queue)s), queue_id),
+           lease_token = NULL, lease_owner = NULL, started_at = NULL,
+           retry_count = retry_count + (NOT %(snooze)s)::int, snooze_count = snooze_count + %(snooze)s::int
+     WHERE task_id = %(task_id)s AND lease_token = %(lease_token)s::uuid
+    RETURNING id, CASE WHEN NOT %(park)s AND CASE WHEN %(delay)s::float8 IS NULL
+                                                  THEN {schema}kombu_message_wanted(queue_id)
+                                                  ELSE {schema}kombu_message_sooner(%(delay)s::float8) END
+                       THEN pg_notify('{channel}', %(hint)s) END"""
+
+PARK = "SELECT {schema}kombu_message_park(%(queue)s, %(group)s, %(seconds)s, %(task_id)s)"
+
+#: A retry that parks its group: both or, without the lease, neither.  Locks besides: the group, and its ready messages.
+RETRY_PARKED = f"""
+    WITH fence AS MATERIALIZED (
+        SELECT FROM {{schema}}kombu_message
+         WHERE task_id = %(task_id)s AND lease_token = %(lease_token)s::uuid FOR NO KEY UPDATE)
+    {PARK} FROM fence;
+    {RETRY}"""
+WAKE = """
+    SELECT {schema}kombu_message_wake(id, %(group)s, %(most)s) FROM {schema}kombu_queue WHERE name = %(queue)s"""
+
+ADD_QUEUE = "INSERT INTO {schema}kombu_queue (name) VALUES (%(queue)s) ON CONFLICT DO NOTHING"
+HAS_QUEUE = "SELECT 1 FROM {schema}kombu_queue WHERE name = %(queue)s"
+NOTIFY = "SELECT pg_notify('{channel}', %(hint)s)"
+
+#: The caller sorts: RETURNING keeps no order.
+_CLAIM = "{schema}kombu_message_claim(%(queue)s, %(count)s, %(owner)s, %(lease)s, %(floor)s, %(sleep)s)"
+CLAIM = f"SELECT * FROM {_CLAIM}"
+
+#: How deliveries ended: tokens are unique, so two lists need no pairing.  -> the ids that are locked, or NULL
+_SETTLE = """{schema}kombu_message_settle(
+        %(done)s::bigint[], %(done_tokens)s::uuid[], %(others)s::bigint[], %(tokens)s::uuid[], %(hows)s::text[],
+        %(careful)s)"""
+SETTLE = f"SELECT {_SETTLE}"
+#: Both in this order, one round trip and one commit.  When nothing was claimed, one row of nothing but the locked ids.
+SETTLE_AND_CLAIM = f"SELECT * FROM {_SETTLE} AS settled LEFT JOIN LATERAL {_CLAIM} AS claimed ON true"
+
+#: Rides in front of a claim now and then: below it the index's begin is full of entries that are dead but not removed.
+RAISE_FLOOR = """
+    UPDATE {schema}kombu_queue SET rank_floor = %(raised)s WHERE id IN (
+        SELECT id FROM {schema}kombu_queue
+         WHERE name = %(queue)s AND rank_floor < %(raised)s FOR NO KEY UPDATE SKIP LOCKED)"""
+
+#: Before a claim that settles nothing.  Should the server crash in the next second the message is ready
+#: again, as if its worker had died; and any commit of that worker makes the claim durable before itself.
+SOON_DURABLE = "SET LOCAL synchronous_commit = off"
+
+#: `begun`: whose code runs; said here, since the row is written anyway.  Locks: the rows, skipping locked ones.
+#: -> (id, whether it was renewed) of those whose lease is valid
+RENEW = """
+    WITH mine AS MATERIALIZED (
+        SELECT id FROM {schema}kombu_message WHERE id = ANY (%(ids)s) AND lease_token = ANY (%(tokens)s::uuid[])),
+    free AS MATERIALIZED (
+        SELECT id FROM {schema}kombu_message WHERE id = ANY (%(ids)s) AND lease_token = ANY (%(tokens)s::uuid[])
+           FOR NO KEY UPDATE SKIP LOCKED),
+    kept AS (
+        UPDATE {schema}kombu_message SET
+               visible_at = clock_timestamp() + make_interval(secs => %(lease)s), lease_owner = %(owner)s,
+               started_at = CASE WHEN id = ANY (%(begun)s::bigint[]) THEN coalesce(started_at, clock_timestamp())
+                                 ELSE started_at END
+         WHERE id IN (SELECT id FROM free) RETURNING id)
+    SELECT id, id IN (SELECT id FROM kept) FROM mine"""
+
+#: The node has a new session and so a new lock: what it holds is put under that.  What else carries its lock of before
+#: is known to nobody, a claim whose answer was lost, and is given back.  `known`: tokens of what it holds or has still
+#: to write down.  Locks: the rows, skipping locked ones.  -> (kept, given back)
+ADOPT = """
+    WITH free AS MATERIALIZED (
+        SELECT id FROM {schema}kombu_message WHERE id = ANY (%(ids)s) AND lease_token = ANY (%(tokens)s::uuid[])
+           FOR NO KEY UPDATE SKIP LOCKED),
+    kept AS (
+        UPDATE {schema}kombu_message SET
+               visible_at = clock_timestamp() + make_interval(secs => %(lease)s), lease_owner = %(owner)s
+         WHERE id IN (SELECT id FROM free) RETURNING id),
+    unknown AS MATERIALIZED (
+        SELECT id, lease_token FROM {schema}kombu_message
+         WHERE lease_owner = %(before)s AND visible_at > clock_timestamp()
+           AND NOT lease_token = ANY (%(known)s::uuid[]) FOR NO KEY UPDATE SKIP LOCKED),
+    given AS MATERIALIZED (
+        SELECT {schema}kombu_message_give_back(array_agg(id), array_agg(lease_token), 'returned') FROM unknown)
+    SELECT (SELECT count(*) FROM kept), (SELECT count(*) FROM unknown) FROM given"""
+
+#: Hand leases back in order.
+HAND_BACK = "SELECT {schema}kombu_message_give_back(%(ids)s::bigint[], %(tokens)s::uuid[], 'returned')"
+
+#: A delivery of a message that came back before: its task begins.
+BEGIN = """
+    UPDATE {schema}kombu_message SET started_at = clock_timestamp()
+     WHERE task_id = %(task_id)s AND lease_token = %(token)s::uuid AND started_at IS NULL"""
+
+#: Name a node; its death is told by the lock, this is only where to look.  Its name of before stays until somebody has
+#: seen that lock free: the server may not have noticed yet that the old session is dead, and it may still be claiming.
+#: The session's time-outs: it waits for nobody's row, and for no server that stands still (flight.py).
+JOIN = """
+    SET lock_timeout = '2s'; SET statement_timeout = '10s';
+    SELECT pg_advisory_lock(%(owner)s); LISTEN "{channel}";
+    INSERT INTO {schema}kombu_node (lock, name, poll_seconds) VALUES (%(owner)s, %(name)s, %(poll)s)"""
+#: Unless something stays leased, because somebody else has it locked: others find that by the name.  Names of dead
+#: sessions go along, this node's own of before a restart of the server among them: it may be the last one to look.
+LEAVE = """
+    DELETE FROM {schema}kombu_node AS n
+     WHERE (lock = %(owner)s OR pg_try_advisory_xact_lock_shared(lock))
+       AND NOT EXISTS (
+             SELECT FROM {schema}kombu_message WHERE lease_owner = n.lock AND visible_at > clock_timestamp())"""
+
+POLL = "SELECT * FROM {schema}kombu_message_poll(%(queues)s, %(owner)s, %(settled)s, %(since)s)"
+
+SIZE = """
+    SELECT count(*) FROM {schema}kombu_message
+     WHERE queue_id = (SELECT id FROM {schema}kombu_queue WHERE name = %(queue)s) AND visible"""
+
+#: Waiting messages only: what runs is settled by the one who runs it.
+PURGE = """
+    WITH gone AS (
+        DELETE FROM {schema}kombu_message
+         WHERE queue_id = (SELECT id FROM {schema}kombu_queue WHERE name = %(queue)s) AND lease_token IS NULL
+        RETURNING 1)
+    SELECT count(*) FROM gone"""
+
+#: Letters with these ids, of a queue and for a reason; NULL: any.  The driver writes the values into the text, and so
+#: the planner sees which of these conditions are none.
+_CHOSEN = """(%(queue)s::text IS NULL OR queue = %(queue)s) AND (%(reason)s::text IS NULL OR reason = %(reason)s)
+       AND (%(ids)s::bigint[] IS NULL OR id = ANY (%(ids)s::bigint[]))"""
+LIST_DEAD = f"""
+    SELECT id, queue, task_id, user_id, unique_key, reason, delivery_count, lost_count, enqueued_at, died_at,
+           octet_length(payload), CASE WHEN %(whole)s THEN payload ELSE left(payload, %(cut)s) END
+      FROM {{schema}}kombu_dead_letter WHERE {_CHOSEN} AND (%(before)s::bigint IS NULL OR id < %(before)s)
+     ORDER BY id DESC LIMIT %(most)s"""
+NEXT_DEAD = f"""
+    SELECT id FROM {{schema}}kombu_dead_letter WHERE {_CHOSEN} AND id > %(after)s ORDER BY id LIMIT {{batch}}"""
+REDRIVE = "SELECT letter, outcome FROM {schema}kombu_message_redrive(%(ids)s::bigint[])"
+DROP_DEAD = """
+    DELETE FROM {schema}kombu_dead_letter WHERE id IN (
+        SELECT id FROM {schema}kombu_dead_letter WHERE id = ANY (%(ids)s::bigint[]) ORDER BY id FOR UPDATE SKIP LOCKED)
+    RETURNING id"""
+
+FACTS = "SELECT * FROM {schema}kombu_message_facts()"
+GROUPS = "SELECT * FROM {schema}kombu_message_groups(%(queue)s, %(group)s, %(most)s)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statements:
+    """The statements above, with the names of the tables in them."""
+
+    publish: str = PUBLISH
+    publish_many: str = PUBLISH_MANY
+    in_the_way: str = IN_THE_WAY
+    retry: str = RETRY
+    retry_parked: str = RETRY_PARKED
+    park: str = PARK
+    wake: str = WAKE
+    add_queue: str = ADD_QUEUE
+    has_queue: str = HAS_QUEUE
+    notify: str = NOTIFY
+    claim: str = CLAIM
+    raise_floor: str = RAISE_FLOOR
+    soon_durable: str = SOON_DURABLE
+    settle: str = SETTLE
+    settle_and_claim: str = SETTLE_AND_CLAIM
+    renew: str = RENEW
+    adopt: str = ADOPT
+    hand_back: str = HAND_BACK
+    begin: str = BEGIN
+    join: str = JOIN
+    leave: str = LEAVE
+    poll: str = POLL
+    size: str = SIZE
+    purge: str = PURGE
+    list_dead: str = LIST_DEAD
+    next_dead: str = NEXT_DEAD
+    redrive: str = REDRIVE
+    drop_dead: str = DROP_DEAD
+    facts: str = FACTS
+    groups: str = GROUPS
+
+
+def statements(options: Options) -> Statements:
+    """Fill in the names; they were checked with the options."""
+    return Statements(**{field.name: fill(str(field.default), options) for field in fields(Statements)})

@@ -1,0 +1,158 @@
+"""kombu's transport: one connection for publishing, and a node for each channel that consumes."""
+
+# ruff: noqa: D102, ARG002, FBT002  the methods and their parameters are kombu's
+
+import select
+from time import monotonic, sleep
+from typing import Any
+
+import psycopg2
+from kombu.transport import base, virtual
+
+from . import addresses
+from .broadcast import Herald
+from .channel import Channel
+from .database import CONNECTION_ERRORS, Database, Row
+from .fanout import Fanout
+from .interest import interest_of
+from .lending import Borrower
+from .node import Node
+from .options import read_options
+from .statements import statements
+
+#: A blocking consumer whose window is full looks this often whether another thread acknowledged something.
+FULL_WINDOW_SECONDS = 0.05
+
+
+class Transport(virtual.Transport):
+    """The transport of `durable+postgresql+psycopg2://…`."""
+
+    Channel = Channel
+    can_parse_url = True
+    #: Not "sql": Celery would never send an event.
+    driver_type = "postgresql"
+    driver_name = "psycopg2"
+    connection_errors: Any = CONNECTION_ERRORS
+    implements = base.Transport.implements.extend(
+        asynchronous=True,
+        batch_publish=True,
+        exchange_type=frozenset(["direct", "topic", "fanout"]),
+        heartbeats=False,
+    )
+
+    def __init__(self, client: Any, **kwargs: Any) -> None:
+        super().__init__(client, **kwargs)
+        self.client: Any
+        self._hide_secrets(client)
+        self.options = read_options(client.transport_options)
+        #: Without its password, as everything that is kept here: see addresses.py.
+        self.url: str = client.hostname
+        #: For publishing and declaring; opened on first use, since Celery makes transports only to look at them.
+        self.database = Database(self.url, connect_timeout=client.connect_timeout)
+        interest = interest_of(self.url, self.options.schema)
+        self._borrower = Borrower(self.url, self.options, self.database)
+        self.herald = Herald(self.run, self.options, interest, self._borrower.defer)
+        self.fanout = Fanout(self.options, interest)
+        self._loop: Any = None
+
+    @staticmethod
+    def _hide_secrets(client: Any) -> None:
+        """From here on the connection has them no more, nor have its copies, its `info()` and its errors."""
+        client.hostname = addresses.hide(client.hostname)
+        client.alt[:] = [_hidden(alternate) for alternate in client.alt]
+        if direct := client.transport_options.get("direct_url"):
+            client.transport_options = client.transport_options | {"direct_url": addresses.hide(direct)}
+
+    def as_uri(self, uri: str, include_password: bool = False, mask: str = "**") -> str:
+        """For people, and so never with the password, whoever asks: Flower would show it."""
+        return f"{self.client.uri_prefix}+{addresses.as_uri(uri, mask)}"
+
+    def run(self, statement: str, parameters: Any) -> list[Row]:
+        """For what a worker sends beside its tasks: through its node's session when this is the node's thread."""
+        return self._borrower.run(statement, parameters)
+
+    def begin(self, task_id: str, token: str) -> None:
+        """Its code begins now, under this lease.  Raises one of SERVER_ERRORS."""
+        try:
+            self.run(statements(self.options).begin, {"task_id": task_id, "token": token})
+        finally:
+            self.database.close()
+
+    def driver_version(self) -> str:
+        return str(vars(psycopg2)["__version__"])
+
+    def establish_connection(self) -> Any:
+        """Raises one of CONNECTION_ERRORS, for kombu to try again."""
+        self._borrower.check()
+        return super().establish_connection()
+
+    def close_connection(self, connection: Any) -> None:
+        super().close_connection(connection)
+        self.database.close()
+
+    def register_with_event_loop(self, connection: Any, loop: Any) -> None:
+        self._loop = loop
+        for channel in self.channels:
+            channel.node.join(loop)
+
+    def prepare(self, node: Node) -> None:
+        """Before a node's first use.  Raises one of CONNECTION_ERRORS."""
+        node.alarm.loop = self._loop
+        node.open()
+        # A consumer declares its queues and publishes no more: one session less per node.
+        self.database.close()
+
+    def host(self) -> Node:
+        """The node that looks after the subscriptions: an open one, else that of the first channel.
+
+        A worker consumes its tasks there, and has one session for both.  Raises one of CONNECTION_ERRORS.
+        """
+        nodes: list[Node] = [channel.node for channel in self.channels]
+        for node in nodes:
+            if node.is_open:
+                return node
+        self.prepare(nodes[0])
+        return nodes[0]
+
+    def leave_host(self) -> None:
+        """The last subscription has gone: a node that nothing is left for must not hold a session nobody reads."""
+        for channel in self.channels:
+            node = channel.node
+            if not self.fanout.consumed and node.is_open and not node.queues and not node.held:
+                node.close()
+
+    def drain_events(self, connection: Any, timeout: float | None = None, **_: Any) -> None:
+        """Block until something was delivered.  Raises TimeoutError after `timeout` seconds."""
+        deadline = None if timeout is None else monotonic() + timeout
+        while True:
+            if self.fanout.consumed:
+                self.host()
+            nodes = [channel.node for channel in self.channels if channel.node.queues or self._may_host(channel.node)]
+            if sum(node.step() for node in nodes):
+                return
+            patience = [node.patience() if node.free() else min(node.patience(), FULL_WINDOW_SECONDS) for node in nodes]
+            if deadline is not None:
+                patience.append(deadline - monotonic())
+                if patience[-1] <= 0:
+                    raise TimeoutError("nothing to deliver")
+            self._wait(nodes, max(0.0, min(patience, default=1.0)))
+
+    def _may_host(self, node: Node) -> bool:
+        return bool(self.fanout.consumed) and node.is_open
+
+    @staticmethod
+    def _wait(nodes: list[Node], seconds: float) -> None:
+        listening = {descriptor: node for node in nodes if (descriptor := node.session.fileno()) is not None}
+        if not listening:
+            sleep(seconds)
+            return
+        readable, _, _ = select.select(list(listening), [], [], seconds)
+        for descriptor in readable:
+            listening[descriptor].read()
+
+
+def _hidden(alternate: Any) -> Any:
+    """One of several broker URLs, each with the name of its transport before it."""
+    if not isinstance(alternate, str) or not (prefix := alternate.partition("://")[0].partition("+"))[2]:
+        return alternate
+    return f"{prefix[0]}+{addresses.hide(alternate.removeprefix(f'{prefix[0]}+'))}"

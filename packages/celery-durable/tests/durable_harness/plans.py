@@ -1,0 +1,28 @@
+"""The plans of statements, with those inside of functions."""
+
+import json
+from typing import Any
+
+from durable_harness.broker import Broker
+
+NESTED = """
+    LOAD 'auto_explain'; SET auto_explain.log_min_duration = 0; SET auto_explain.log_analyze = on;
+    SET auto_explain.log_nested_statements = on; SET auto_explain.log_format = json; SET client_min_messages = log"""
+
+
+def nodes(plan: dict[str, Any]) -> list[dict[str, Any]]:
+    return [plan, *(node for child in plan.get("Plans", ()) for node in nodes(child))]
+
+
+def explain(broker: Broker, statement: str, given: dict[str, Any], times: int = 1) -> list[dict[str, Any]]:
+    """The plan nodes of all statements inside of it, in its last run: functions keep their plans for a session."""
+    connection = broker.connect()
+    with connection.cursor() as cursor:
+        cursor.execute(NESTED)
+        for _ in range(times):
+            connection.notices.clear()
+            cursor.execute(statement, given)
+    connection.close()
+    plans = [json.loads(notice[notice.index("{") :])["Plan"] for notice in connection.notices if "plan:" in notice]
+    assert len(plans) > 1
+    return [node for plan in plans for node in nodes(plan)]

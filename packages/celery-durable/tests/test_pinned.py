@@ -1,0 +1,50 @@
+"""An old transaction keeps every dead row and index entry; claims must not read them over and over."""
+
+from typing import Any
+
+from celery_durable.bulk import send_many
+from celery_durable.options import Options
+from celery_durable.statements import statements
+from durable_harness.broker import PREFIX, Broker
+from durable_harness.taker import Taker
+
+SQL = statements(Options())
+MESSAGES = 6000
+
+
+def buffers(connection: Any, statement: str, given: dict[str, Any]) -> int:
+    with connection.cursor() as cursor:
+        for _ in range(3):  # the first ones fill the session's caches
+            cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {statement}", given)
+            plan = cursor.fetchone()[0][0]["Plan"]
+    return int(plan["Shared Hit Blocks"] + plan["Shared Read Blocks"])
+
+
+def test_the_dead_entries_of_an_old_transaction_are_read_once_in_a_while_only(broker: Broker) -> None:
+    old = broker.connect()
+    with old.cursor() as cursor:
+        cursor.execute("CREATE TABLE held (); SELECT pg_current_xact_id()")
+    with broker.connect() as connection:
+        send_many(connection, broker.app, f"{PREFIX}.nothing", [((), {})] * (MESSAGES + 200), queue="main")
+    taker = Taker(broker.kombu(), ("main",), 100)
+    for _ in range(MESSAGES // 100):
+        for message in taker.take(100):
+            message.ack()
+    place = taker.channel.node.reader._places["main"]
+    claim = {"queue": "main", "count": 1, "owner": None, "lease": 15, "sleep": 0}
+    connection = broker.connect()
+    whole = buffers(connection, SQL.claim, {**claim, "floor": 0})
+    since = buffers(connection, SQL.claim, {**claim, "floor": place.rank})
+    publish = buffers(
+        connection, SQL.publish,
+        {"queue": "main", "payload": "{}", "task_id": None, "user_id": None, "unique_key": None, "delay": None, "most_ready": None,
+         "step": 100, "hint": None},
+    )  # fmt: skip
+    connection.rollback()
+    connection.close()
+    old.rollback()
+    old.close()
+    assert whole > 400  # the hazard is there: every page of what was claimed
+    assert since < whole / 10
+    assert publish < whole / 2  # as the floor that was written down says
+    assert broker.value("SELECT rank_floor FROM kombu_queue WHERE name = 'main'") > 0

@@ -1,0 +1,110 @@
+"""How deliveries end is written down soon, once, and whoever says so."""
+
+import threading
+from typing import Any
+
+import pytest
+from celery_durable.bulk import send_many
+from celery_durable.leases import Lease
+from celery_durable.ledger import ACK, REJECTED, REQUEUE, Ledger
+from celery_durable.options import Options
+from celery_durable.statements import statements
+from durable_harness.broker import PREFIX, Broker, wait_for
+from durable_harness.plain import TASKS, ran, send
+from durable_harness.standing import TOLD
+from durable_harness.taker import Taker
+
+SQL = statements(Options())
+BACKLOG = 20_000  # seconds of work
+
+
+class TestABusyNode:
+    """One that always finds more to claim, and has room for it."""
+
+    @pytest.fixture(autouse=True)
+    def told(self, broker: Broker) -> None:
+        broker.query(TOLD)
+
+    def work(self, broker: Broker) -> None:
+        with broker.connect() as connection:
+            send_many(connection, broker.app, f"{PREFIX}.nothing", [((), {})] * BACKLOG, queue="main")
+        connection.close()
+        broker.worker("-I", TASKS, "-c", "1", "-l", "warning", ready=False, BROKER_TEST_MULTIPLIER="0")
+
+    def is_busy(self, broker: Broker) -> bool:
+        return bool(broker.value("SELECT count(*) FROM kombu_message WHERE visible"))
+
+    def test_buries_what_is_rejected_or_cannot_be_read_with_its_next_claim(self, broker: Broker) -> None:
+        send(broker, "rejects", 9, kwargs={"requeue": False}, task_id="rejected")
+        broker.query("INSERT INTO kombu_message (queue_id, payload, rank) SELECT id, 'poison', 1 FROM kombu_queue")
+        self.work(broker)
+        wait_for(lambda: broker.value("SELECT count(*) FROM kombu_dead_letter") == 2, 60)
+        assert self.is_busy(broker)
+        assert broker.query("SELECT delivery_count FROM kombu_dead_letter") == [(1,), (1,)]
+        assert ran(broker, "rejected") == [(1, 0)]
+
+    def test_puts_what_a_task_gives_back_on_its_queue_with_its_next_claim(self, broker: Broker) -> None:
+        send(broker, "rejects", 1, kwargs={"requeue": True}, task_id="patient")
+        self.work(broker)
+        back = (
+            "SELECT delivery_count FROM kombu_message WHERE task_id = 'patient' AND delivery_count + visible::int > 1"
+        )
+        wait_for(lambda: broker.query(back) or len(ran(broker, "patient")) == 2, 60)
+        assert self.is_busy(broker)
+
+
+def lease(number: int) -> Lease:
+    return Lease(number, str(number), None, 0.0)
+
+
+@pytest.mark.parametrize("how", [ACK, REQUEUE, REJECTED])
+def test_two_threads_that_write_at_once_write_each_entry_once(how: str) -> None:
+    both, written = threading.Barrier(2), list[Any]()
+
+    def run(_: str, given: Any) -> list[Any]:
+        both.wait(20)  # each is in the middle of its statement
+        written.extend(given["done"] + given["others"])
+        return [(None,)]
+
+    def add_and_write(number: int) -> None:
+        ledger.add(how, lease(number))
+        ledger.write()
+
+    ledger = Ledger(run, SQL)
+    writers = [threading.Thread(target=add_and_write, args=(number,)) for number in (1, 2)]
+    for one in writers:
+        one.start()
+    for one in writers:
+        one.join(60)
+    assert sorted(written) == [1, 2]
+    assert not ledger
+
+
+@pytest.mark.parametrize("how", ["ack", "reject", "requeue"])
+def test_deliveries_settled_by_several_threads_are_settled_once_each(broker: Broker, how: str) -> None:
+    number, threads = 240, 8
+    for _ in range(number):
+        broker.send("work")
+    taker = Taker(broker.kombu(), ("main",), 300)
+    messages = taker.take(number, 30)
+    start = threading.Barrier(threads)
+    raised: list[BaseException] = []
+
+    def settle(own: list[Any]) -> None:
+        start.wait(20)
+        try:
+            for message in own:
+                getattr(message, how)()
+        except BaseException as error:  # noqa: BLE001  the test tells
+            raised.append(error)
+
+    workers = [threading.Thread(target=settle, args=(messages[one::threads],)) for one in range(threads)]
+    for one in workers:
+        one.start()
+    for one in workers:
+        one.join(60)
+    assert raised == []
+    assert broker.value("SELECT count(*) FROM kombu_message WHERE lease_token IS NOT NULL") == 0
+    assert (broker.left(), broker.value("SELECT count(*) FROM kombu_dead_letter")) == {
+        "ack": (0, 0), "reject": (0, number), "requeue": (number, 0),
+    }[how]  # fmt: skip
