@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import time
 import zipfile
+from collections.abc import Callable
 
 import pytest
 from sqlalchemy import text
@@ -195,6 +196,21 @@ def test_a_link_leads_nowhere_once_withdrawn_or_replaced(web: Web, ann: Account)
     for path in (second, f"{second}/md", "/shared/fs_none", "/shared/%00"):
         assert web.client.get(path).status_code == 404, path
     assert "Make a link" in web.client.get(page).text
+
+
+def test_no_answer_below_a_link_is_listed_stored_or_told_to_others(make_web: Callable[..., Web]) -> None:
+    web = make_web(read_limit_per_minute=20)
+    account = web.user(Tier.PRO)
+    web.sign_in(account)
+    link = share(web, written(web, analysed(web, account), language="en"))
+    web.client.delete_cookie("fairlane")
+    paths = [link, f"{link}/md", f"{link}/zip", f"{link}/exe", f"{link}?page=x", "/shared/fs_none", "/shared/%00/md"]
+    answers = [web.client.get(path, buffered=True) for path in [*paths, *([link] * 20)]] + [web.client.post(link)]
+    assert {answer.status_code for answer in answers} == {200, 404, 405, 422, 429}
+    for answer in answers:
+        assert answer.headers["X-Robots-Tag"] == "noindex", answer.status
+        assert answer.headers["Cache-Control"] == "no-store", answer.status
+        assert answer.headers["Referrer-Policy"] == "no-referrer", answer.status
 
 
 def test_versions_languages_and_commits_lead_to_each_other(web: Web, ann: Account) -> None:
