@@ -142,6 +142,64 @@ def test_only_the_owner_and_an_operator_see_the_pages(web: Web, ann: Account) ->
     assert web.post(f"{page}/share").status_code == 403
 
 
+def test_an_operator_is_told_whose_specifications_they_read(web: Web, ann: Account) -> None:
+    analysis = analysed(web, ann)
+    page, waiting = written(web, analysis, language="en"), asked(web, analysis, language="ko")
+    paths = (page, f"{page}/history", f"{page}/compare/{page.rpartition('/')[2]}", waiting)
+    owner = f"of {ann.email}"
+    for path in paths:
+        assert owner not in web.client.get(path).text, path
+    assert "Yours, newest first" in web.client.get(f"{page}/history").text
+    web.sign_in(web.user(is_operator=True))
+    for path in paths:
+        seen = web.client.get(path).text
+        assert owner in seen, path
+        assert "Yours" not in seen, path
+
+
+def test_documents_of_two_repositories_are_compared_as_such(web: Web, ann: Account) -> None:
+    one = written(web, analysed(web, ann), language="en")
+    fork = written(web, analysed(web, ann, name="fork"), language="en")
+    seen = web.client.get(f"{one}/compare/{fork.rpartition('/')[2]}").text
+    assert "What changed between two specifications" in seen
+    assert "from acme/shop" in " ".join(seen.split())
+    assert "to acme/fork" in " ".join(seen.split())
+    assert "These are two repositories" in seen
+    assert "<strong>3</strong> unchanged" in seen
+    same = web.client.get(f"{one}/compare/{one.rpartition('/')[2]}").text
+    assert "What changed in the specification of acme/shop" in same
+    assert "two repositories" not in same
+
+
+def test_of_a_repository_that_turned_private_the_owner_keeps_the_document_and_links_end(web: Web, ann: Account) -> None:
+    analysis = analysed(web, ann)
+    page = written(web, analysis, language="en")
+    link = share(web, page)
+    turn(web, private=True)
+    for path in (page, f"/api/v1{page}.md", f"{page}/history"):
+        assert web.client.get(path).status_code == 200, path
+    for path in (link, f"{link}/md", f"{link}/json"):
+        assert web.client.get(path).status_code == 404, path
+    seen = web.client.get(page).text
+    assert "Its repository is private, so no link leads to it." in seen
+    assert "Make a link" not in seen
+    refused = web.client.post(f"/api/v1{page}/share", headers=web.token(ann.user_id))
+    assert (refused.status_code, "is private" in refused.json["detail"]) == (403, True)
+    # what was paid by all is not the user's own: a new version of it would be
+    dry = {"analysis_id": analysis, "mode": "regenerate_cached", "dry_run": True}
+    assert web.client.post("/api/v1/specs", json=dry, headers=web.token(ann.user_id)).json["units"] == 3
+    assert web.client.post("/api/v1/specs", json=dry, headers=web.token()).status_code == 404
+    web.sign_in(web.user())
+    assert web.client.get(page).status_code == 404
+    turn(web, private=False)
+    assert web.client.get(link).status_code == 200
+
+
+def turn(web: Web, *, private: bool) -> None:
+    with web.uow.begin() as tx:
+        tx.run(text("UPDATE codebases SET is_private = :private"), private=private)
+
+
 def test_writes_need_the_token_of_a_form(web: Web, ann: Account) -> None:
     page = written(web, analysed(web, ann), language="en")
     for path in ("/share", "/withdraw", "/cancel"):

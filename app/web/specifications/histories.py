@@ -9,6 +9,7 @@ from flask import url_for
 from app.domain.specification_changes import compare
 from app.services import specifications
 from app.services.specifications import Head
+from app.store.users import Account
 from app.web.context import wired
 from app.web.reads import LIGHT
 from app.web.specifications.heads import source_of
@@ -16,7 +17,7 @@ from app.web.specifications.owners import compare_url, page_of
 from app.web.specifications.view import Choice, HistoryPage, HistoryRow
 
 
-def history_page(of: Head, language: str | None, languages: Mapping[str, str]) -> HistoryPage:
+def history_page(of: Head, language: str | None, languages: Mapping[str, str], viewer: Account) -> HistoryPage:
     """The page of a repository.  language: to narrow by, None: all; languages: names by code."""
     found = specifications.history(wired().uow, of)
     address = url_for("pages.specification_history", job_id=of.id)
@@ -25,7 +26,8 @@ def history_page(of: Head, language: str | None, languages: Mapping[str, str]) -
         for code in sorted({one.language for one in found})
     ]
     rows = _rows([one for one in found if language in (None, one.language)])
-    return HistoryPage(source_of(of), rows, choices if len(choices) > 2 else [])
+    whose = specifications.whose(wired().uow, of.id, viewer)
+    return HistoryPage(source_of(of), rows, choices if len(choices) > 2 else [], whose)
 
 
 def _rows(newest_first: Sequence[Head]) -> list[HistoryRow]:

@@ -9,6 +9,7 @@ from app.domain.specification_changes import compare
 from app.errors import Conflict
 from app.services import specifications
 from app.services.specifications import Head
+from app.store.users import Account
 from app.web.context import wired
 from app.web.reads import behaviours
 from app.web.schemas import SpecificationChangesQuery, SpecificationQuery
@@ -22,17 +23,23 @@ from app.web.specifications.view import Choice, ComparisonPage, DocumentPage, Ow
 
 
 def document_page(
-    head: Head, asked: SpecificationQuery, path: str, files: str, owner: OwnersView | None = None
+    head: Head,
+    asked: SpecificationQuery,
+    path: str,
+    files: str,
+    *,
+    owner: OwnersView | None = None,
+    whose: str | None = None,
 ) -> DocumentPage:
     """A sheet of a document.  path: of the page; files: of its exports, but for the suffix.  Raises: as `large`."""
     with behaviours(head.summary["behaviours"]):
         whole = specifications.specification(wired().uow, head)
         counts, shown = contents(whole).counts, sheet(whole, asked)
     exports = [Choice(export.label, f"{files}{export.suffix}") for export in EXPORTS.values()]
-    return DocumentPage(document_of(head, whole), counts, shown, asked, path, exports, owner)
+    return DocumentPage(document_of(head, whole), counts, shown, asked, path, exports, owner, whose)
 
 
-def comparison_page(before: Head, after: Head, asked: SpecificationChangesQuery) -> ComparisonPage:
+def comparison_page(before: Head, after: Head, asked: SpecificationChangesQuery, viewer: Account) -> ComparisonPage:
     """What changed from one document to the other.  Raises: Conflict for two languages; as `large`."""
     if before.language != after.language:
         raise Conflict(f"One is written in {before.language}, the other in {after.language}: every sentence differs")
@@ -40,7 +47,7 @@ def comparison_page(before: Head, after: Head, asked: SpecificationChangesQuery)
     with behaviours(sum(head.summary["behaviours"] for head in heads)):
         documents = [document_of(head, specifications.specification(wired().uow, head)) for head in heads]
         found = compare(*(document.specification for document in documents))
-    sides = [_side(*one) for one in zip(heads, documents, strict=True)]
+    sides = [_side(*one, viewer) for one in zip(heads, documents, strict=True)]
     return ComparisonPage(
         before=sides[0],
         after=sides[1],
@@ -53,5 +60,6 @@ def comparison_page(before: Head, after: Head, asked: SpecificationChangesQuery)
     )
 
 
-def _side(head: Head, document: Document) -> Side:
-    return Side(document, head.summary["behaviours"], page_of(head))
+def _side(head: Head, document: Document, viewer: Account) -> Side:
+    whose = specifications.whose(wired().uow, head.id, viewer)
+    return Side(document, head.summary["behaviours"], page_of(head), whose)
