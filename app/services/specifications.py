@@ -122,7 +122,7 @@ def whose(uow: UnitOfWork, job_id: UUID, viewer: Account) -> str | None:
     with uow.begin() as tx:
         accepted = browse.check_visible(tx, job_id, viewer, Service.SPECVIEW)
         owner = None if accepted.user_id == viewer.user_id else users.find(tx, accepted.user_id)
-    return owner and owner.email
+    return owner.email if owner else None
 
 
 def share(uow: UnitOfWork, document_id: UUID, viewer: Account, *, now: datetime) -> str:

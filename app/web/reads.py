@@ -82,6 +82,13 @@ def large(tests: int) -> AbstractContextManager[None]:
 
 
 @contextmanager
+def priced(job_id: UUID) -> Iterator[None]:
+    """Count what a specification of an analysis would cost: as much as reading one of its size.  Raises: as `heavy`."""
+    with behaviours(results.size(wired().uow, job_id, auth.viewer())):
+        yield
+
+
+@contextmanager
 def heavy(*job_ids: UUID) -> Iterator[None]:
     """Read results of any size: large ones cost more, and few are read at once.
 

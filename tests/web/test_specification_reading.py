@@ -47,7 +47,10 @@ def written(web: Web, analysis: str, generator: Generator | None = None, **field
 def test_the_box_says_what_it_costs_and_the_document_follows(web: Web, ann: Account) -> None:
     analysis = analysed(web, ann)
     box = web.client.get(f"/analyses/{analysis}").text
-    assert "3 tests in English: <strong>3 units</strong>" in box
+    assert "3 tests in English: at most <strong>3 units</strong>" in box
+    cost = f"/analyses/{analysis}/specify?language=en"
+    assert f'<a href="{cost}">see what it would cost</a>' in box
+    assert "3 tests in English: <strong>3 units</strong>" in web.client.get(cost).text
     assert "50,000 of 50,000 units are free until" in box
     page = asked(web, analysis, language="en")
     live = web.client.get(page).text
@@ -61,6 +64,8 @@ def test_the_box_says_what_it_costs_and_the_document_follows(web: Web, ann: Acco
     assert f'href="/api/v1{page}.md">Markdown</a>' in document
     box = web.client.get(f"/analyses/{analysis}").text
     assert f'<a href="{page}">Read version 1 in English</a>' in box
+    assert f'<a href="{cost}">Make a new version</a>' in box
+    box = web.client.get(cost).text
     assert (
         '<button name="mode" value="regenerate_cached">New version of kept sentences</button> <span>free</span>' in box
     )
@@ -89,21 +94,32 @@ def test_visitors_are_told_to_sign_in_and_a_commit_without_tests_says_so(web: We
     assert "This commit has no tests, so there is nothing to specify." in web.client.get(f"/analyses/{empty}").text
 
 
-def test_a_large_analysis_says_its_price_on_a_page_of_its_own(web: Web, ann: Account) -> None:
-    files = [file("tests/test_x.py", *(a_test(f"test_{n}", line=n) for n in range(1, 1_002)))]
-    analysis = analysed(web, ann, files=files)
-    assert (
-        f'<a href="/analyses/{analysis}/specify">See what it would cost</a>'
-        in web.client.get(f"/analyses/{analysis}").text
-    )
-    assert "<strong>1,001 units</strong>" in web.client.get(f"/analyses/{analysis}/specify").text
+def test_the_page_of_a_result_counts_no_units(web: Web, ann: Account) -> None:
+    analysis = analysed(web, ann)
+    with web.uow.begin() as tx:  # whoever counts would wait for it
+        tx.run(text("LOCK TABLE spec_words IN ACCESS EXCLUSIVE MODE"))
+        box = web.client.get(f"/analyses/{analysis}").text
+    assert "Make a specification" in box
+
+
+def test_counting_what_it_would_cost_is_charged_by_its_size(make_web: Callable[..., Web]) -> None:
+    web = make_web(read_limit_per_minute=5)
+    account = web.user(Tier.PRO)
+    web.sign_in(account)
+    token = web.token(account.user_id)
+    files = [file("tests/test_x.py", *(a_test(f"test_{n}", line=n) for n in range(1, 601)))]
+    analysis = analysed(web, account, files=files)
+    dry = {"analysis_id": analysis, "dry_run": True}
+    answers = [web.client.post("/api/v1/specs", json=dry, headers=token) for _ in range(3)]
+    assert [answer.status_code for answer in answers] == [200, 200, 429]
+    assert int(answers[-1].headers["Retry-After"]) > 0
 
 
 def test_a_quota_that_does_not_reach_is_explained(web: Web, ann: Account) -> None:
     analysis = analysed(web, ann)
     with web.uow.begin() as tx:
         tx.run(text("UPDATE subscription_plans SET spec_units_per_period = 2 WHERE tier = 'pro'"))
-    assert "more than the 2 that are free" in web.client.get(f"/analyses/{analysis}").text
+    assert "more than the 2 that are free" in web.client.get(f"/analyses/{analysis}/specify").text
     refused = web.post(f"/analyses/{analysis}/specify", f"/analyses/{analysis}", language="en")
     assert refused.status_code == 402
     assert "Your quota does not cover this." in refused.text
