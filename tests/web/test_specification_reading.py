@@ -13,6 +13,7 @@ from sqlalchemy import text
 from app.domain.plans import Tier
 from app.services.accounts import Account
 from app.services.generator import Generator
+from app.store.inventories import FileRow
 from tasks.specview.builtin import built_in
 from tests.web.conftest import Web, a_test, csrf, file, inventory
 
@@ -311,6 +312,23 @@ def test_versions_languages_and_commits_lead_to_each_other(web: Web, ann: Accoun
     assert (two.status_code, "every sentence differs" in two.text) == (409, True)
     waiting = asked(web, first, language="en", mode="regenerate_fresh")
     assert web.client.get(f"{old}/compare/{waiting.rpartition('/')[2]}").status_code == 409
+
+
+def test_the_history_says_where_it_counts_no_changes_and_tells_them_once_compared(web: Web, ann: Account) -> None:
+    def pair(*names: str) -> list[FileRow]:
+        tests = [a_test(f"test_{n}", line=n) for n in range(1, 2_600)] + [a_test(name) for name in names]
+        return [file("tests/test_large.py", *tests)]
+
+    old = written(web, analysed(web, ann, files=pair("test_goes")), language="en")
+    new = written(web, analysed(web, ann, files=pair("test_comes"), commit="a" * 40), language="en")
+    listed = web.client.get(f"{new}/history").text
+    assert '<span class="hint">not counted</span>' in listed
+    assert "Changes of large documents are not counted here" in listed
+    assert web.client.get(f"{old}/compare/{new.rpartition('/')[2]}").status_code == 200
+    listed = web.client.get(f"{new}/history").text
+    assert "1 added" in listed
+    assert "1 removed" in listed
+    assert "not counted" not in listed
 
 
 def test_the_lists_have_specifications_beside_analyses(web: Web, ann: Account) -> None:

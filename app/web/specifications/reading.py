@@ -11,7 +11,7 @@ from app.services import specifications
 from app.services.specifications import Head
 from app.store.users import Account
 from app.web.context import wired
-from app.web.reads import behaviours
+from app.web.reads import behaviours, reads
 from app.web.schemas import SpecificationChangesQuery, SpecificationQuery
 from app.web.specifications.changes import changes_sheet
 from app.web.specifications.document import Document
@@ -47,6 +47,7 @@ def comparison_page(before: Head, after: Head, asked: SpecificationChangesQuery,
     with behaviours(sum(head.summary["behaviours"] for head in heads)):
         documents = [document_of(head, specifications.specification(wired().uow, head)) for head in heads]
         found = compare(*(document.specification for document in documents))
+    reads().remember_changes(before.id, after.id, found.totals)  # the history tells it then
     sides = [_side(*one, viewer) for one in zip(heads, documents, strict=True)]
     return ComparisonPage(
         before=sides[0],

@@ -173,3 +173,8 @@ class HistoryPage:
     rows: Sequence[HistoryRow]
     languages: Sequence[Choice]
     whose: str | None = None
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the changes of every row are told that has an older one."""
+        return all(row.changes is not None or row.compare_url is None for row in self.rows)
