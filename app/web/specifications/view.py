@@ -75,8 +75,8 @@ class OwnersView:
 class DocumentPage:
     """A document.
 
-    path: of the page without a query; counts: of the whole document; owner: None for other readers; whose: the
-    owner's address, for an operator.
+    document: without its features, which the sheet has; path: of the page without a query; counts: of the whole
+    document; owner: None for other readers; whose: the owner's address, for an operator.
     """
 
     document: Document
