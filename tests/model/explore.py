@@ -153,8 +153,8 @@ class Explorer:
 
     def met(self) -> Iterator[tuple[Job, Others]]:
         """Every job beside everything that was seen of the others."""
-        for job, ways in zip(self.jobs, self.ways[0], strict=True):
-            for others in ways:
+        for job, *ways in zip(self.jobs, *self.ways, strict=True):
+            for others in {others for place in ways for others in place}:
                 yield job, _unpacked(others, job.service)
 
     def moves(self, job: Job, others: Others) -> Iterator[Move]:

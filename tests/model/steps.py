@@ -25,7 +25,6 @@ class Rules:
     """
 
     units: int = 2
-    spec_units: int = 3
     slots: int = 1
     workers: int = 3
     attempts: int = 3
@@ -34,6 +33,7 @@ class Rules:
     carrying: bool = True
     there: bool = False
     held: bool = False
+    spec_units: int = 3
     services: tuple[Service, ...] = (Service.ANALYSIS,) * 3
 
     def limit(self, service: Service) -> int:
