@@ -42,7 +42,6 @@ def main() -> None:
     parser.add_argument("--tests", type=int, default=28_000)
     count = parser.parse_args().tests
     os.environ["READ_LIMIT_PER_MINUTE"] = "1000000000"
-    figures: dict[str, Any] = {}
     with database() as (url, uow):
         web = Web(create_app(Wired(SETTINGS, uow, POLICY, resolve, SECRET)), uow)
         account = web.user(Tier.ENTERPRISE)
@@ -53,23 +52,34 @@ def main() -> None:
         with serving(url) as port:
             server = _Server(port, {**token, "Cookie": _cookie(web, account)})
             server.get(f"/specs/{old}?page=2")  # imports and templates
-            before = server.peak()
-            for name, path in _paths(old, new, small, analysis).items():
-                figures[name] = server.told(path)
-                print(f"{name}: {figures[name]}", flush=True)
-            for name, mode in (("dry run", "regenerate_cached"), ("dry run, all anew", "regenerate_fresh")):
-                wanted = {"analysis_id": analysis, "mode": mode, "dry_run": True}
-                figures[name] = server.told("/api/v1/specs", wanted)
-                print(f"{name}: {figures[name]}", flush=True)
-            for name, of in (("accept", analysis), ("accept of 1,000 tests", small)):
-                for language in ("en", "ko"):
-                    with _watched(url, account.user_id) as locked:
-                        body = {"analysis_id": of, "mode": "regenerate_cached", "language": language}
-                        figures[f"{name}, {language}"] = found = server.told("/api/v1/specs", body, rounds=1)
-                    found["user locked ms"] = round(1000 * sum(locked))
-                    print(f"{name}, {language}: {found}", flush=True)
-            figures["memory MB"] = {"before": before, "after": server.peak()}
+            memory = {"before": server.peak()}
+            figures = _read(server, _paths(old, new, small, analysis), analysis)
+            figures |= _accepted(server, url, account.user_id, {"accept": analysis, "accept of 1,000 tests": small})
+            figures["memory MB"] = memory | {"after": server.peak()}
     print(json.dumps(figures))
+
+
+def _read(server: _Server, paths: Mapping[str, str], analysis: str) -> dict[str, Any]:
+    figures = {}
+    for name, path in paths.items():
+        figures[name] = server.told(path)
+        print(f"{name}: {figures[name]}", flush=True)
+    for name, mode in (("dry run", "regenerate_cached"), ("dry run, all anew", "regenerate_fresh")):
+        figures[name] = server.told("/api/v1/specs", {"analysis_id": analysis, "mode": mode, "dry_run": True})
+        print(f"{name}: {figures[name]}", flush=True)
+    return figures
+
+
+def _accepted(server: _Server, url: str, user_id: UUID, analyses: Mapping[str, str]) -> dict[str, Any]:
+    figures = {}
+    for name, analysis in analyses.items():
+        for language in ("en", "ko"):
+            body = {"analysis_id": analysis, "mode": "regenerate_cached", "language": language}
+            with _watched(url, user_id) as locked:
+                found = server.told("/api/v1/specs", body, rounds=1)
+            figures[f"{name}, {language}"] = found | {"user locked ms": round(1000 * sum(locked))}
+            print(f"{name}, {language}: {figures[f'{name}, {language}']}", flush=True)
+    return figures
 
 
 class _Server:

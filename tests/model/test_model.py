@@ -24,6 +24,8 @@ BOUNDED = {
     "late workers and two attempts": Rules(attempts=2, joinable=False),
     "two slots and a second user": Rules(slots=2, attempts=1, zombies=0, carrying=False),
     "a second user with a line of their own": Rules(units=1, attempts=1, zombies=0),
+}
+TWO_SERVICES = {
     "an analysis beside specifications": replace(BOTH, attempts=1),
     "an analysis beside specifications, of which one fits": replace(BOTH, spec_units=3),
 }
@@ -34,9 +36,13 @@ WIDE = {
     "late workers, two slots and a second user": Rules(slots=2, attempts=1, carrying=False),
     "a second user with a line of their own, and two units": Rules(attempts=1, zombies=0),
     "a second user with a line of their own, and late workers": Rules(units=1, attempts=1),
-    "an analysis beside specifications, two attempts and late workers": replace(BOTH, zombies=1),
 }
-EXPLORED = WIDE if "MODEL_WIDE" in os.environ else BOUNDED
+WIDE_OF_TWO_SERVICES = {
+    "an analysis beside specifications, two attempts": BOTH,
+    "an analysis beside specifications, late workers": replace(BOTH, attempts=1, zombies=1),
+}
+IS_WIDE = "MODEL_WIDE" in os.environ
+EXPLORED, EXPLORED_TOGETHER = (WIDE, WIDE_OF_TWO_SERVICES) if IS_WIDE else (BOUNDED, TWO_SERVICES)
 
 
 def test_no_state_breaks_an_invariant_and_there_are_a_million_of_them() -> None:
@@ -47,6 +53,13 @@ def test_no_state_breaks_an_invariant_and_there_are_a_million_of_them() -> None:
         assert result.broken is None, result
         most = max(most, result.states)
     assert most >= LEAST
+
+
+@pytest.mark.parametrize("name", EXPLORED_TOGETHER)
+def test_no_state_of_two_services_breaks_an_invariant(name: str) -> None:
+    result = Explorer(EXPLORED_TOGETHER[name]).run()
+    print(f"{name}: {result}")
+    assert result.broken is None, result
 
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=str)
