@@ -64,9 +64,13 @@ class Shelf:
 
     def key(self, kind: str, subject: Subject) -> bytes:
         """Under which a test's words are kept, 32 bytes.  kind: `place` or `sentence`."""
+        return self.key_of(kind, subject.identity)
+
+    def key_of(self, kind: str, identity: bytes) -> bytes:
+        """The same by the identity of the test."""
         told = "\0".join((kind, str(self.codebase_id), str(self.user_id or ""), self.generator, self.language))
         told += f"\0{self.fresh_for}" if self.fresh_for else ""
-        return hashlib.sha256(told.encode() + b"\0" + subject.identity).digest()
+        return hashlib.sha256(told.encode() + b"\0" + identity).digest()
 
 
 @dataclass(frozen=True, slots=True)

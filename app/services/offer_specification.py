@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -10,7 +10,7 @@ from uuid import UUID
 from app.domain.specification import Mode
 from app.services import usage
 from app.services.policy import Policy
-from app.services.submit_specification import SPECVIEW, WantedSpecification, read_tests, units_of
+from app.services.submit_specification import SPECVIEW, WantedSpecification, read_tests
 from app.store import spec_documents
 from app.store.unit_of_work import UnitOfWork
 from app.store.users import Account
@@ -29,39 +29,40 @@ class Written:
 class Offer:
     """newest: the last document in this language; under_way: the job that writes one; units: by mode, at most.
 
-    quota: as of usage.usage, of specifications; with `resets_at`.
+    units: None where they were not counted; quota: as of usage.usage, of specifications; with `resets_at`.
     """
 
     language: str
     tests: int
     newest: Written | None
     under_way: UUID | None
-    units: dict[Mode, int]
+    units: dict[Mode, int] | None
     quota: dict[str, Any]
 
     def fits(self, mode: Mode) -> bool:
-        """Whether what it would cost is free now."""
-        return self.quota["limit"] is None or self.units[mode] <= self.quota["free"]
+        """Whether what it would cost is free now; true where it was not counted."""
+        return self.units is None or self.quota["limit"] is None or self.units[mode] <= self.quota["free"]
 
 
 def offer(uow: UnitOfWork, account: Account, analysis_id: UUID, language: str, policy: Policy) -> Offer:
-    """Read the tests once, and count for each mode; reserves nothing.  Raises: as submit_specification.dry_run."""
-    modes = {mode: WantedSpecification(analysis_id, language, mode) for mode in Mode}
-    tests = read_tests(uow, account, modes[Mode.INITIAL], policy)
-    key = spec_documents.unique_key(account.user_id, analysis_id, language)
+    """Count for each mode; reserves nothing.  Raises: as submit_specification.dry_run."""
+    tests = read_tests(uow, account, WantedSpecification(analysis_id, language), policy)
+    found = glance(uow, account, analysis_id, language, tests=tests.total)
+    kept, anew = (
+        tests.units(uow, account.user_id, language, mode, policy)
+        for mode in (Mode.REGENERATE_CACHED, Mode.REGENERATE_FRESH)
+    )
+    units = {Mode.INITIAL: 0 if found.newest else kept, Mode.REGENERATE_CACHED: kept, Mode.REGENERATE_FRESH: anew}
+    return replace(found, units=units)
+
+
+def glance(uow: UnitOfWork, account: Account, analysis_id: UUID, language: str, *, tests: int) -> Offer:
+    """The same without counting, which takes as long as there are tests.  tests: of the analysis."""
     with uow.begin() as tx:
         newest_id = spec_documents.newest(tx, account.user_id, analysis_id, language)
         row = newest_id and spec_documents.document(tx, newest_id)
         newest = Written(row.id, row.version, row.completed_at) if row else None
-        under_way = spec_documents.running(tx, key)
-        kept = units_of(tx, account.user_id, modes[Mode.REGENERATE_CACHED], tests, policy)
-        anew = units_of(tx, account.user_id, modes[Mode.REGENERATE_FRESH], tests, policy)
+        under_way = spec_documents.running(tx, spec_documents.unique_key(account.user_id, analysis_id, language))
     sums = usage.usage(uow, account, now=uow.now())
-    return Offer(
-        language=language,
-        tests=len(tests.subjects),
-        newest=newest,
-        under_way=under_way,
-        units={Mode.INITIAL: 0 if newest else kept, Mode.REGENERATE_CACHED: kept, Mode.REGENERATE_FRESH: anew},
-        quota={**sums[SPECVIEW.value], "resets_at": sums["resets_at"]},
-    )
+    quota = {**sums[SPECVIEW.value], "resets_at": sums["resets_at"]}
+    return Offer(language, tests, newest, under_way, None, quota)

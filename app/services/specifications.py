@@ -19,7 +19,7 @@ from app.domain.specification import Behaviour, Domain, Feature, Specification, 
 from app.errors import Conflict, Forbidden, NotFound
 from app.services import browse, describe
 from app.services.policy import Policy
-from app.store import requests, spec_documents, spec_shares
+from app.store import requests, spec_documents, spec_shares, users
 from app.store.unit_of_work import Tx, UnitOfWork
 from app.store.users import Account
 
@@ -30,7 +30,10 @@ SHARE_PREFIX = "fs_"
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """A completed document without its features.  summary: totals as in the job; ref: what was asked for, if named."""
+    """A completed document without its features.
+
+    summary: totals as in the job; ref: what was asked for, if named; is_private: whether its repository is now.
+    """
 
     id: UUID
     owner_id: UUID
@@ -45,6 +48,7 @@ class Head:
     summary: dict[str, Any]
     units: int
     codebase_id: UUID
+    is_private: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,17 +117,28 @@ def specification(uow: UnitOfWork, of: Head) -> Specification:
     return Specification(of.language, of.summary["text"], domains)
 
 
+def whose(uow: UnitOfWork, job_id: UUID, viewer: Account) -> str | None:
+    """The e-mail address of its owner, for an operator who reads what is somebody else's; None for one's own."""
+    with uow.begin() as tx:
+        accepted = browse.check_visible(tx, job_id, viewer, Service.SPECVIEW)
+        owner = None if accepted.user_id == viewer.user_id else users.find(tx, accepted.user_id)
+    return owner.email if owner else None
+
+
 def share(uow: UnitOfWork, document_id: UUID, viewer: Account, *, now: datetime) -> str:
     """A secret by which anybody may read the document, in place of one that was made before.
 
-    It is shown once, only its hash is kept.  Raises: NotFound; Forbidden for an operator who is not the owner; Conflict
-    while it is not completed.
+    It is shown once, only its hash is kept.  Raises: NotFound; Forbidden for an operator who is not the owner, and for
+    a private repository; Conflict while it is not completed.
     """
     secret = SHARE_PREFIX + secrets.token_urlsafe(32)
     with uow.begin() as tx:
         browse.check_visible(tx, document_id, viewer, Service.SPECVIEW)
-        if _head(tx, document_id).owner_id != viewer.user_id:
+        found = _head(tx, document_id)
+        if found.owner_id != viewer.user_id:
             raise Forbidden("Only its owner may share a specification")
+        if found.is_private:
+            raise Forbidden("The repository is private: its specifications are shared with nobody")
         spec_shares.put(tx, document_id, _hash(secret), now=now)
     return secret
 
@@ -143,12 +158,16 @@ def shared_at(uow: UnitOfWork, document_id: UUID, viewer: Account) -> datetime |
 
 
 def by_share(uow: UnitOfWork, secret: str) -> Head:
-    """The document that a link shares.  Raises: NotFound, also for a link that was withdrawn."""
+    """The document that a link shares.
+
+    Raises: NotFound, also for a link that was withdrawn, and while the repository is private.
+    """
     with uow.begin() as tx:
         document_id = spec_shares.find(tx, _hash(secret))
-        if document_id is None:
-            raise NotFound("No such link; it may have been withdrawn")
-        return _head(tx, document_id)
+        found = _head(tx, document_id) if document_id else None
+    if found is None or found.is_private:
+        raise NotFound("No such link; it may have been withdrawn")
+    return found
 
 
 def _head(tx: Tx, document_id: UUID) -> Head:
@@ -164,6 +183,7 @@ def _of_row(row: Row[Any], ref: str | None) -> Head:
     return Head(
         row.id, row.user_id, row.analysis_id, Repository(row.host, row.owner, row.name), row.commit_sha, ref,
         row.language, row.generator, row.version, row.completed_at, row.summary, row.units, row.codebase_id,
+        row.is_private,
     )  # fmt: skip
 
 

@@ -14,13 +14,13 @@ from app.domain.lifecycle import JobFailedError
 from app.domain.queues import Service, select_queue
 from app.domain.specification import Mode
 from app.errors import Conflict, Forbidden, InvalidInput, NotFound
-from app.services import admit, describe, explain, subjects
+from app.services import admit, describe, explain
 from app.services.browse import check_visible
 from app.services.policy import Policy
-from app.services.subjects import Tests
+from app.services.price import Priced, priced
 from app.services.submit import ACCEPTED, KNOWN, Answer, claimed_answer
 from app.services.usage import check as would_fit
-from app.store import analyses, codebases, events, idempotency, requests, spec_documents, spec_words, users
+from app.store import analyses, codebases, events, idempotency, requests, spec_documents, users
 from app.store.idempotency import Stored
 from app.store.line import line
 from app.store.requests import Request
@@ -56,19 +56,20 @@ def submit(
     when the analysis has not completed, InvalidInput for a language that the generator does not write.
     """
     tests = read_tests(uow, account, wanted, policy)
-    return _accept(uow, account.user_id, wanted, tests, policy, key=key, now=now)
+    # before the user's row is locked: it takes as long as the analysis is large
+    units = tests.units(uow, account.user_id, wanted.language, wanted.mode, policy)
+    return _accept(uow, account.user_id, wanted, units, policy, key=key, now=now)
 
 
 def dry_run(uow: UnitOfWork, account: Account, wanted: WantedSpecification, policy: Policy) -> dict[str, Any]:
     """What it would cost now, and whether that fits; reserves nothing.  Raises: as submit, without QuotaExceeded."""
     tests = read_tests(uow, account, wanted, policy)
-    with uow.begin() as tx:
-        units = units_of(tx, account.user_id, wanted, tests, policy)
+    units = tests.units(uow, account.user_id, wanted.language, wanted.mode, policy)
     fits = would_fit(uow, account, SPECVIEW, units, now=uow.now())
-    return {"dry_run": True, "tests": len(tests.subjects), "units": units, **fits}
+    return {"dry_run": True, "tests": tests.total, "units": units, **fits}
 
 
-def read_tests(uow: UnitOfWork, account: Account, wanted: WantedSpecification, policy: Policy) -> Tests:
+def read_tests(uow: UnitOfWork, account: Account, wanted: WantedSpecification, policy: Policy) -> Priced:
     """What a specification would be written of.  Raises: as dry_run."""
     if account.is_anonymous:
         raise Forbidden("A specification belongs to an account: sign in first")
@@ -86,7 +87,7 @@ def read_tests(uow: UnitOfWork, account: Account, wanted: WantedSpecification, p
         said = "it has no tests to write of" if status in ("failed", "cancelled") else "wait until it has completed"
         raise Conflict(f"The analysis is {status}: {said}")
     try:
-        return subjects.read(uow, wanted.analysis_id)
+        return priced(uow, wanted.analysis_id)
     except JobFailedError as error:
         raise NotFound(error.failure.message) from error
 
@@ -96,7 +97,7 @@ def _accept(
     uow: UnitOfWork,
     user_id: UUID,
     wanted: WantedSpecification,
-    tests: Tests,
+    units: int,
     policy: Policy,
     *,
     key: tuple[str, bytes] | None,
@@ -109,14 +110,14 @@ def _accept(
         if account is None:
             raise NotFound("The account is gone")
         at = now or uow.now()
-        answer = _decide(tx, account, wanted, tests, policy, now=at)
+        answer = _decide(tx, account, wanted, units, policy, now=at)
         if key:
             idempotency.add(tx, user_id, key[0], Stored(key[1], answer.status, answer.job), now=at)
         return answer
 
 
 def _decide(
-    tx: Tx, account: Account, wanted: WantedSpecification, tests: Tests, policy: Policy, *, now: datetime
+    tx: Tx, account: Account, wanted: WantedSpecification, units: int, policy: Policy, *, now: datetime
 ) -> Answer:
     unique = spec_documents.unique_key(account.user_id, wanted.analysis_id, wanted.language)
     if running := spec_documents.running(tx, unique):
@@ -125,24 +126,23 @@ def _decide(
         there := spec_documents.newest(tx, account.user_id, wanted.analysis_id, wanted.language)
     ):
         return Answer(KNOWN, describe.job(tx, there, policy, asker=account.user_id, now=now))
-    return _enqueue(tx, account, wanted, tests, unique, policy, now=now)
+    return _enqueue(tx, account, wanted, units, unique, policy, now=now)
 
 
 def _enqueue(
     tx: Tx,
     account: Account,
     wanted: WantedSpecification,
-    tests: Tests,
+    units: int,
     unique_key: str,
     policy: Policy,
     *,
     now: datetime,
 ) -> Answer:
     accepted = requests.accepted(tx, wanted.analysis_id)
-    codebase = codebases.get(tx, tests.codebase_id)
+    codebase = codebases.get(tx, accepted.codebase_id) if accepted else None
     if accepted is None or codebase is None:
         raise NotFound("No such job")
-    units = units_of(tx, account.user_id, wanted, tests, policy)
     seen = admit.check(tx, account, SPECVIEW, policy, units=units, now=now)
     request = Request(
         uuid4(), account.user_id, "payer", codebase, accepted.commit_sha, accepted.ref, "user",
@@ -167,13 +167,6 @@ def _enqueue(
     wait = explain.standing(tx, stands, request.queue, account, policy, now=now) if stands else None
     events.add(tx, request.job_id, "accepted", queue=request.queue, tier=account.tier, quota=admitted, eta=None)
     return Answer(ACCEPTED, describe.fresh(tx, request, stands, wait))
-
-
-def units_of(tx: Tx, user_id: UUID, wanted: WantedSpecification, tests: Tests, policy: Policy) -> int:
-    """What it costs at most: tests whose sentence no document has paid; of equal tests one."""
-    shelf = tests.shelf(user_id, wanted.language, policy)
-    keys = {shelf.key("sentence", subject) for subject in tests.subjects}
-    return len(keys) if wanted.mode is Mode.REGENERATE_FRESH else spec_words.unpaid(tx, sorted(keys))
 
 
 def _message(request: Request, account: Account, unique_key: str, policy: Policy) -> JobMessage:

@@ -30,7 +30,8 @@ _NEWEST = text("""
      ORDER BY version DESC LIMIT 1""")
 _COLUMNS = """
     d.id, d.user_id, d.codebase_id, d.commit_sha, d.analysis_id, d.language, d.mode, d.generator, d.version, d.status,
-    d.completed_at, d.summary, d.units, d.draft, c.host, c.owner, c.name"""
+    d.completed_at, d.summary, d.units, d.draft, c.host, c.owner, c.name,
+    c.is_private"""
 _DOCUMENT = text(f"""
     SELECT {_COLUMNS} FROM spec_documents d JOIN codebases c ON c.id = d.codebase_id WHERE d.id = :id""")
 _LIST = text(f"""
@@ -112,7 +113,7 @@ def document(tx: Tx, document_id: UUID) -> Row[Any] | None:
     """The record of a specification with its repository's address; None until a worker has started it.
 
     row: id, user_id, codebase_id, commit_sha, analysis_id, language, mode, generator, version, status, completed_at,
-    summary, units, draft, host, owner, name.
+    summary, units, draft, host, owner, name, is_private.
     """
     return tx.run(_DOCUMENT, id=document_id).one_or_none()
 

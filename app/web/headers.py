@@ -21,6 +21,9 @@ ALWAYS = {
 }
 #: Unless the page is stricter: flask-wtf asks for the referrer of forms on https; other sites get none.
 REFERRER = ("Referrer-Policy", "same-origin")
+#: Below it the address is the secret: no site learns it by a link that is followed, and no search engine lists it.
+SHARED = "/shared/"
+SECRETIVE = {"Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex"}
 
 
 def init(app: Flask) -> None:
@@ -31,6 +34,8 @@ def init(app: Flask) -> None:
 def _add(response: Response) -> Response:
     for name, value in ALWAYS.items():
         response.headers[name] = value
+    if request.path.startswith(SHARED):  # also of a refusal, and of what is no page
+        response.headers |= SECRETIVE
     response.headers.setdefault(*REFERRER)
     response.headers["X-Request-Id"] = request_id()
     response.headers.setdefault("Cache-Control", "no-store" if _is_personal() else "private, no-cache")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from threading import Lock
@@ -27,6 +27,7 @@ CLIENT, WAITING, PATIENCE = 1, 6, 2.0
 EXPORTS, EXPORTS_OF_CLIENT = 8, 2  # that are written at once; each holds a thread as long as its reader takes
 EXPORT_PATIENCE = 60.0  # of an export for its next rows, once it has begun
 MOST_REMEMBERED = 1_000_000  # files of all outlines together, 8 MB
+MOST_COMPARED = 10_000  # pairs of documents, 10 MB
 
 
 @dataclass
@@ -37,6 +38,7 @@ class Reads:
     heavy: Lane
     exports: Lane = field(default_factory=lambda: Lane("exports", EXPORTS, EXPORTS_OF_CLIENT))
     _outlines: OrderedDict[tuple[UUID, TestFilter], Outline] = field(default_factory=OrderedDict)
+    _compared: OrderedDict[tuple[UUID, UUID], Mapping[str, int]] = field(default_factory=OrderedDict)
     _lock: Lock = field(default_factory=Lock)
 
     @classmethod
@@ -57,6 +59,18 @@ class Reads:
             self._outlines[key] = found
             while sum(1 + len(one.files) for one in self._outlines.values()) > MOST_REMEMBERED:
                 self._outlines.popitem(last=False)
+
+    def changes(self, before: UUID, after: UUID) -> Mapping[str, int] | None:
+        """How many behaviours changed between two documents, which never change, by group."""
+        with self._lock:
+            return self._compared.get((before, after))
+
+    def remember_changes(self, before: UUID, after: UUID, totals: Mapping[str, int]) -> None:
+        """Keep it, and forget what was found first."""
+        with self._lock:
+            self._compared[before, after] = totals
+            while len(self._compared) > MOST_COMPARED:
+                self._compared.popitem(last=False)
 
 
 def reads() -> Reads:
@@ -79,6 +93,13 @@ def behaviours(count: int) -> AbstractContextManager[None]:
 def large(tests: int) -> AbstractContextManager[None]:
     """Read so many tests.  Raises: TooManyRequests, Busy."""
     return _charged(tests, LIGHT, PER_UNIT)
+
+
+@contextmanager
+def priced(job_id: UUID) -> Iterator[None]:
+    """Count what a specification of an analysis would cost: as much as reading one of its size.  Raises: as `heavy`."""
+    with behaviours(results.size(wired().uow, job_id, auth.viewer())):
+        yield
 
 
 @contextmanager

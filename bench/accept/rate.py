@@ -17,6 +17,7 @@ from app.domain.summaries import percentile
 from bench.accept.database import database, token, user
 from bench.service import ROOT
 
+SECRET = "bench " * 8
 CLIENTS, PROCESSES, WARM_SECONDS = 16, 2, 3.0
 ACCEPT, BARE = "/api/v1/analyses", "/bench/parse"
 
@@ -25,7 +26,7 @@ def measure(rounds: int, seconds: float) -> dict[str, float]:
     """Rates by turns; ratios to the endpoint without a database."""
     rates: dict[str, list[float]] = {"no database": [], "16 users": [], "one hot user": []}
     p99: dict[str, list[float]] = {name: [] for name in rates}
-    with database() as (url, uow), _web(url) as port:
+    with database() as (url, uow), serving(url) as port:
         many = [token(uow, user(uow, f"client{number}", Tier.PRO_PLUS)) for number in range(CLIENTS)]
         hot = [token(uow, user(uow, "hot"))] * CLIENTS
         turns = {"no database": (BARE, many), "16 users": (ACCEPT, many), "one hot user": (ACCEPT, hot)}
@@ -64,13 +65,13 @@ def _load(port: int, path: str, tokens: Sequence[str], seconds: float) -> list[f
 
 
 @contextlib.contextmanager
-def _web(url: str) -> Iterator[int]:
+def serving(url: str) -> Iterator[int]:
     """Gunicorn as `fairlane up` starts it, on a port of its own."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = int(probe.getsockname()[1])
     environment = os.environ | {
-        "DATABASE_URL": url, "RATE_LIMIT_PER_MINUTE": "10000000", "SECRET_KEY": "bench " * 8, "LOG_LEVEL": "warning",
+        "DATABASE_URL": url, "RATE_LIMIT_PER_MINUTE": "10000000", "SECRET_KEY": SECRET, "LOG_LEVEL": "warning",
     }  # fmt: skip
     argv = [
         sys.executable, "-m", "gunicorn", "-c", "python:app.server.config", "--workers", "1",

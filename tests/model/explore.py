@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from typing import NamedTuple
 
+from app.domain.queues import Service
 from tests.model import invariants
 from tests.model.invariants import Broken
 from tests.model.job import Job, Others, seen_by_others
@@ -23,6 +24,7 @@ BITS = 13  # of a job's number
 MASK = (1 << BITS) - 1
 PLACES = tuple(BITS * place for place in range(JOBS))
 _FIELD = 4  # bits of one sum; three jobs reach at most 9
+_SUMS = 6  # of each service
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,9 @@ class Explorer:
     def run(self, most: int | None = None) -> Result:
         """Explore to the end, to the first violation, or until there are `most` states."""
         began, depth = time.process_time(), 0
-        layer = [sum(self.number(Job()) << place for place in PLACES)]
+        layer = [
+            sum(self.number(Job(service=one)) << place for place, one in zip(PLACES, self.rules.services, strict=True))
+        ]
         self.parents[layer[0]] = -1
         broken: Broken | None = None
         trace: tuple[str, ...] = ()
@@ -130,7 +134,11 @@ class Explorer:
         before, leads_on = self.jobs[number], False
         lone: set[int] = set()
         shared: set[tuple[int, Effect]] = set()
-        for move in self.moves(before, _unpacked(others)):
+        seen = _unpacked(others, before.service)
+        moves = list(self.moves(before, seen))
+        for broken in invariants.of_share(before, moves, seen, self.rules):
+            raise _Violation(broken, world, f"job {place + 1}: may do {[move.label for move in moves]}")
+        for move in moves:
             where = f"job {place + 1}: {move.label}"
             for broken in chain(invariants.of_move(before, move), invariants.of_job(move.job, self.rules)):
                 raise _Violation(broken, world, f"{where}\n      {move.job}")
@@ -145,9 +153,9 @@ class Explorer:
 
     def met(self) -> Iterator[tuple[Job, Others]]:
         """Every job beside everything that was seen of the others."""
-        for job, ways in zip(self.jobs, self.ways[0], strict=True):
-            for others in ways:
-                yield job, _unpacked(others)
+        for job, *ways in zip(self.jobs, *self.ways, strict=True):
+            for others in {others for place in ways for others in place}:
+                yield job, _unpacked(others, job.service)
 
     def moves(self, job: Job, others: Others) -> Iterator[Move]:
         """Every way every step may go; an effect that meets nobody is none."""
@@ -165,14 +173,16 @@ class Explorer:
                 yield move if felt else move._replace(effect=Effect.NOTHING)
 
     def spread(self, world: int, place: int, change: int, effect: Effect) -> list[int]:
-        """The states after a step with an effect: on each of the others in turn, or on all at once."""
+        """The states after a step with an effect: on each of the others of its service in turn, or on all at once."""
+        service = self.jobs[world >> PLACES[place] & MASK].service
         if effect is Effect.FILL:
             [cleared] = self.spread(world, place, change, Effect.DROP_LEFTOVERS)
             return self.spread(cleared, place, 0, Effect.WAKE)
         changes = []
         for other in range(JOBS):
             number = world >> PLACES[other] & MASK
-            if other != place and (job := apply_to_another(effect, self.jobs[number])) is not None:
+            met = other != place and self.jobs[number].service is service
+            if met and (job := apply_to_another(effect, self.jobs[number])) is not None:
                 changes.append(self.number(job) - number << PLACES[other])
         if effect in (Effect.DROP_LEFTOVERS, Effect.HOLD_BACK):
             return [world + change + sum(changes)]
@@ -185,8 +195,9 @@ class Explorer:
         for world in layer:
             total = shares[world & MASK] + shares[world >> BITS & MASK] + shares[world >> 2 * BITS]
             if total not in fine:
-                for broken in invariants.of_user(_unpacked(total), self.rules):
-                    raise _Violation(broken, world)
+                for service in Service:
+                    for broken in invariants.of_user(_unpacked(total, service), self.rules, service):
+                        raise _Violation(broken, world)
                 fine.add(total)
 
     def number(self, job: Job) -> int:
@@ -196,7 +207,7 @@ class Explorer:
         number = self.numbers[job] = len(self.jobs)
         assert number <= MASK
         self.jobs.append(job)
-        self.shares.append(_packed(seen_by_others(job)))
+        self.shares.append(_packed(seen_by_others(job), job.service))
         self.distances.append(invariants.distance(job, self.rules))
         for ways in self.ways:
             ways.append({})
@@ -218,7 +229,7 @@ class Explorer:
         numbers = [before >> place & MASK for place in PLACES]
         for place, number in enumerate(numbers):
             others = sum(self.shares[other] for where, other in enumerate(numbers) if where != place)
-            for move in self.moves(self.jobs[number], _unpacked(others)):
+            for move in self.moves(self.jobs[number], _unpacked(others, self.jobs[number].service)):
                 change = self.number(move.job) - number << PLACES[place]
                 alone = move.effect is Effect.NOTHING
                 if after in ([before + change] if alone else self.spread(before, place, change, move.effect)):
@@ -226,9 +237,15 @@ class Explorer:
         raise AssertionError("no step leads there")
 
 
-def _packed(sums: Others) -> int:
-    return sum(value << _FIELD * position for position, value in enumerate(sums))
+def _packed(sums: Others, service: Service) -> int:
+    """The sums of the second service stand above those of the first."""
+    above = _SUMS * (service is Service.SPECVIEW)
+    return sum(value << _FIELD * (above + position) for position, value in enumerate(sums[:_SUMS]))
 
 
-def _unpacked(number: int) -> Others:
-    return Others(*(number >> _FIELD * position & (1 << _FIELD) - 1 for position in range(len(Others._fields))))
+def _unpacked(number: int, service: Service) -> Others:
+    """As a job of this service sees them."""
+    every = [number >> _FIELD * position & (1 << _FIELD) - 1 for position in range(2 * _SUMS)]
+    first, second = every[:_SUMS], every[_SUMS:]
+    own, other = (second, first) if service is Service.SPECVIEW else (first, second)
+    return Others(*own, other_units=other[0], other_slots=other[1])

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from app.domain.queues import Service
 from tests.model.job import Hold, Holder, Job, Message, Others, Payer, Record, Slot
-from tests.model.steps import Effect, Move, Rules
+from tests.model.steps import Effect, Move, Rules, fits
 
 #: (name, what is wrong)
 Broken = tuple[str, str]
@@ -13,14 +14,16 @@ Broken = tuple[str, str]
 
 def of_job(job: Job, rules: Rules) -> Iterator[Broken]:
     """What is wrong with one job by itself."""
-    if job.payer is Payer.NONE and job.but(looked=False) != Job():
+    if job.payer is Payer.NONE and job.but(looked=False) != Job(service=job.service):
         yield "I2", "nobody asked for this job, but there is something of it"
     if job.unfinished and (job.message is Message.NONE or job.twins):
         yield "I2", f"an unfinished job has {(job.message is not Message.NONE) + job.twins} messages"
     if job.ended and (job.message is not Message.NONE or job.twins):
         yield "I2", "an ended job has a message"
-    if job.billed != (job.record is Record.COMPLETED and job.payer is Payer.PAYS):
-        yield "I3", f"{job.billed} usage events of a job that is {job.record} and whose payer {job.payer}"
+    to_bill = job.record is Record.COMPLETED and job.payer is Payer.PAYS
+    least = 1 if job.service is Service.ANALYSIS else 0
+    if not least * to_bill <= job.billed <= job.cost * to_bill:
+        yield "I3", f"{job.billed} units billed of a job that is {job.record} and whose payer {job.payer}"
     paid_for = job.unfinished and job.payer in (Payer.PAYS, Payer.QUIT)
     if (job.reservation is not Hold.NONE) != paid_for:
         yield "I4", "a reservation without an unfinished job to pay for, or such a job without one"
@@ -30,6 +33,8 @@ def of_job(job: Job, rules: Rules) -> Iterator[Broken]:
         yield "I5", "a running job without a slot, or a slot that outlives its job"
     if (job.cancelling or job.record is Record.CANCELLED) and (job.joined or job.payer is Payer.PAYS):
         yield "wanted", "a job that somebody wants is cancelled"
+    if job.joined and job.service is Service.SPECVIEW:
+        yield "alone", "somebody has joined a specification"
     if job.spent > rules.attempts:
         yield "attempts", f"attempt {job.spent} of {rules.attempts} was spent"
 
@@ -47,10 +52,19 @@ def of_move(before: Job, move: Move) -> Iterator[Broken]:
         yield "I4", "the sweep has found an orphan"
 
 
-def of_user(total: Others, rules: Rules) -> Iterator[Broken]:
-    """What is wrong with all jobs of a user together.  total: the sums over all of them."""
-    if total.units > rules.units:
-        yield "I1", f"{total.units} of {rules.units} units are used or reserved"
+def of_share(before: Job, moves: Sequence[Move], others: Others, rules: Rules) -> Iterator[Broken]:
+    """What is wrong with what a job may do: the user's share of a service is told by that service alone."""
+    here = not before.away and before.message is Message.LEASED
+    if here and others.slots < rules.slots and any(move.label.startswith("snooze") for move in moves):
+        yield "shares", "a job is snoozed although its service has a slot"
+    if before == Job(service=before.service) and not moves and fits(before, others, rules):
+        yield "shares", "a job is refused although its service has units for it"
+
+
+def of_user(total: Others, rules: Rules, service: Service) -> Iterator[Broken]:
+    """What is wrong with all jobs of a user together.  total: the sums over all of them of a service."""
+    if total.units > rules.limit(service):
+        yield "I1", f"{total.units} of {rules.limit(service)} units are used or reserved"
     if total.slots > rules.slots:
         yield "I5", f"{total.slots} of {rules.slots} slots are taken"
     if total.workers > rules.workers:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
+from app.domain.queues import Service
+
 
 class Message(StrEnum):
     """The job's row in the queue."""
@@ -64,8 +66,12 @@ ENDS = frozenset({Record.COMPLETED, Record.FAILED, Record.CANCELLED})
 HELD = frozenset({Message.LEASED, Message.STARTED})
 
 
+#: Units that a job reserves; a specification settles to what it wrote.
+COST = {Service.ANALYSIS: 1, Service.SPECVIEW: 2}
+
+
 class Job(NamedTuple):
-    """spent: attempts that failed or were lost; early, late: zombies before and after their start."""
+    """spent: attempts that failed or were lost; billed: units; early, late: zombies before and after their start."""
 
     message: Message = Message.NONE
     record: Record = Record.NONE
@@ -82,10 +88,15 @@ class Job(NamedTuple):
     late: int = 0
     twins: int = 0  #: messages too many; only a mistake makes one
     looked: bool = False  #: a check was made in a commit of its own; only a mistake does that
+    service: Service = Service.ANALYSIS
 
     @property
     def ended(self) -> bool:
         return self.record in ENDS
+
+    @property
+    def cost(self) -> int:
+        return COST[self.service]
 
     @property
     def unfinished(self) -> bool:
@@ -101,9 +112,10 @@ class Job(NamedTuple):
 
 
 class Others(NamedTuple):
-    """What a step of one job can see of its user's other jobs, and of the workers: sums over them.
+    """What a step of one job can see of its user's other jobs of its service, and of their workers: sums over them.
 
-    Of a job that is away there are its units, and its workers.
+    Of a job that is away there are its units, and its workers.  other_units, other_slots: of the other service, where
+    only a mistake looks.
     """
 
     units: int = 0  #: billed or reserved
@@ -112,12 +124,14 @@ class Others(NamedTuple):
     snoozed: int = 0
     leftovers: int = 0  #: dead slots
     ready: int = 0
+    other_units: int = 0
+    other_slots: int = 0
 
 
 def seen_by_others(job: Job) -> Others:
     """A job's share of the sums."""
     return Others(
-        units=job.billed + (job.reservation is not Hold.NONE),
+        units=job.billed + job.cost * (job.reservation is not Hold.NONE),
         slots=int(job.slot is Slot.LIVE and not job.away),
         workers=(job.holder is Holder.ALIVE) + job.early + job.late,
         snoozed=int(job.message is Message.SNOOZED and not job.away),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from app.domain.queues import Service
 from tests.model import steps
 from tests.model.job import HELD, Hold, Holder, Job, Message, Others, Payer, Record, Slot
 from tests.model.steps import Effect, Move, Rules, Step
@@ -15,12 +16,14 @@ from tests.model.steps import Effect, Move, Rules, Step
 
 @dataclass(frozen=True)
 class Mistake:
-    """breaks: the invariant by its name; steps: those that it changes; carrying: whether it is one of places."""
+    """breaks: the invariant by its name; steps: those that it changes; carrying: whether it is one of places;
+    spec_units: of one of two services, the limit under which it shows itself."""
 
     name: str
     breaks: str
     steps: dict[str, Step]
     carrying: bool = False
+    spec_units: int = 0
 
     def __str__(self) -> str:
         return self.name
@@ -29,11 +32,11 @@ class Mistake:
 MISTAKES: list[Mistake] = []
 
 
-def mistake(breaks: str, *replaced: str, carrying: bool = False) -> Callable[[Step], Step]:
+def mistake(breaks: str, *replaced: str, carrying: bool = False, spec_units: int = 0) -> Callable[[Step], Step]:
     """A function that stands for these steps and makes a mistake in each."""
 
     def add(step: Step) -> Step:
-        MISTAKES.append(Mistake(step.__name__, breaks, dict.fromkeys(replaced, step), carrying))
+        MISTAKES.append(Mistake(step.__name__, breaks, dict.fromkeys(replaced, step), carrying, spec_units))
         return step
 
     return add
@@ -61,7 +64,7 @@ def quota_is_checked_before_the_transaction(job: Job, others: Others, rules: Rul
     if job.payer is Payer.NONE and not job.looked and others.units < rules.units:
         yield Move("check quota", job.but(looked=True))
     if job.looked:
-        yield Move("accept", Job(message=Message.READY, payer=Payer.PAYS, reservation=Hold.FRESH))
+        yield Move("accept", Job(Message.READY, payer=Payer.PAYS, reservation=Hold.FRESH, service=job.service))
 
 
 @mistake("I1", "come_back")
@@ -256,6 +259,52 @@ def running_job_moves_into_the_line_of_who_joins(job: Job, others: Others, rules
         yield Move("join, carried away", job.but(joined=True, away=True, slot=Slot.NONE))
     else:
         yield from steps.join(job, others, rules)
+
+
+# Two services
+
+
+@mistake("shares", "start", spec_units=4)
+def slots_of_both_services_are_counted_together(job: Job, others: Others, rules: Rules) -> Iterator[Move]:
+    yield from steps.start(job, others._replace(slots=others.slots + others.other_slots), rules)
+
+
+@mistake("shares", "accept", spec_units=4)
+def units_of_both_services_are_counted_together(job: Job, others: Others, rules: Rules) -> Iterator[Move]:
+    yield from steps.accept(job, others._replace(units=others.units + others.other_units), rules)
+
+
+@mistake("I5", "start", spec_units=4)
+def slots_are_counted_in_the_other_service(job: Job, others: Others, rules: Rules) -> Iterator[Move]:
+    if others.slots < rules.slots:
+        yield from steps.start(job, others, rules)
+    else:
+        yield from steps.start(job, others._replace(slots=others.other_slots), rules)
+
+
+@mistake("I1", "accept", spec_units=3)
+def specification_is_admitted_for_one_unit(job: Job, others: Others, rules: Rules) -> Iterator[Move]:
+    yield from steps.accept(job, others._replace(units=others.units + 1 - job.cost), rules)
+
+
+@mistake("I3", "finish", spec_units=4)
+def specification_is_billed_for_more_than_it_holds(job: Job, others: Others, rules: Rules) -> Iterator[Move]:
+    for move in steps.finish(job, others, rules):
+        over = move.job.billed == job.cost and job.service is Service.SPECVIEW
+        yield move._replace(job=move.job.but(billed=job.cost + 1)) if over else move
+
+
+@mistake("I3", "fail", spec_units=4)
+def what_a_failed_specification_wrote_is_billed(job: Job, others: Others, rules: Rules) -> Iterator[Move]:
+    for move in steps.fail(job, others, rules):
+        wrote = move.job.record is Record.FAILED and job.service is Service.SPECVIEW
+        yield move._replace(job=move.job.but(billed=1)) if wrote else move
+
+
+@mistake("alone", "join", spec_units=4)
+def somebody_joins_a_specification(job: Job, others: Others, rules: Rules) -> Iterator[Move]:
+    for move in steps.join(job.but(service=Service.ANALYSIS), others, rules):
+        yield move._replace(job=move.job.but(service=job.service))
 
 
 def _without_wake(step: Step) -> Step:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from app.domain.queues import Service
 from tests.model.job import HELD, Hold, Holder, Job, Message, Others, Payer, Record, Slot
 
 
@@ -19,7 +20,8 @@ class Rules:
     jobs move into the lines of those who joined; there: of a job that is away, the others are
     those of the line where it is, and not its payer's.
 
-    held: the broker still holds the user's next jobs back, although what waited has become ready by itself.
+    held: the broker still holds the user's next jobs back, although what waited has become ready by itself;
+    spec_units: limit of specifications; services: of each job.
     """
 
     units: int = 2
@@ -31,10 +33,16 @@ class Rules:
     carrying: bool = True
     there: bool = False
     held: bool = False
+    spec_units: int = 3
+    services: tuple[Service, ...] = (Service.ANALYSIS,) * 3
+
+    def limit(self, service: Service) -> int:
+        """Units of the user."""
+        return self.units if service is Service.ANALYSIS else self.spec_units
 
 
 class Effect(StrEnum):
-    """What a commit changes on the user's other jobs."""
+    """What a commit changes on the user's other jobs of the same service."""
 
     NOTHING = "nothing"
     WAKE = "wake"  #: one snoozed job, whichever: the oldest one may be locked
@@ -58,8 +66,8 @@ Step = Callable[[Job, Others, Rules], Iterator[Move]]
 
 def accept(job: Job, others: Others, rules: Rules) -> Iterator[Move]:
     """Asked again after a lost answer it meets its own message and changes nothing, so there is no such move."""
-    if job.payer is Payer.NONE and others.units < rules.units:
-        accepted = Job(message=Message.READY, payer=Payer.PAYS, reservation=Hold.FRESH)
+    if job.payer is Payer.NONE and fits(job, others, rules):
+        accepted = Job(Message.READY, payer=Payer.PAYS, reservation=Hold.FRESH, service=job.service)
         if others.ready <= rules.slots:
             yield Move("accept", accepted)
         if others.ready > rules.slots or others.snoozed or rules.held:
@@ -67,8 +75,8 @@ def accept(job: Job, others: Others, rules: Rules) -> Iterator[Move]:
 
 
 def join(job: Job, _: Others, rules: Rules) -> Iterator[Move]:
-    """The one who joins takes the job into their line, should it wait for less there."""
-    if rules.joinable and _joinable(job) and not job.joined:
+    """The one who joins takes the job into their line, should it wait for less there.  A document is its owner's alone."""
+    if rules.joinable and job.service is Service.ANALYSIS and _joinable(job) and not job.joined:
         yield Move("join", job.but(joined=True))
         if rules.carrying:
             yield from carry(job.but(joined=True), "join, carried away", away=True)
@@ -82,7 +90,7 @@ def another_joins(job: Job, _: Others, rules: Rules) -> Iterator[Move]:
 
 
 def come_back(job: Job, others: Others, rules: Rules) -> Iterator[Move]:
-    if job.payer is Payer.LEFT and _joinable(job) and others.units < rules.units:
+    if job.payer is Payer.LEFT and _joinable(job) and fits(job, others, rules):
         back = job.but(payer=Payer.PAYS, reservation=Hold.FRESH)
         yield Move("payer comes back", back)
         if job.away:
@@ -118,7 +126,8 @@ def finish(job: Job, _: Others, rules: Rules) -> Iterator[Move]:
     if job.cancelling:
         yield from _answered("finish meets the cancel", end(job, Record.CANCELLED), Effect.WAKE, rules)
     else:
-        yield from _answered("finish", complete(job), Effect.WAKE, rules)
+        for billed in settled(job):
+            yield from _answered("finish", end(job, Record.COMPLETED).but(billed=billed), Effect.WAKE, rules)
 
 
 def fail(job: Job, _: Others, rules: Rules) -> Iterator[Move]:
@@ -269,9 +278,20 @@ def carry(job: Job, label: str, *, away: bool) -> Iterator[Move]:
         yield Move(label, moved, effect)
 
 
+def fits(job: Job, others: Others, rules: Rules) -> bool:
+    """Whether its units are free."""
+    return others.units + job.cost <= rules.limit(job.service)
+
+
+def settled(job: Job) -> range:
+    """What it may be billed: an analysis its unit, a specification at most what it holds."""
+    held = job.cost * (job.reservation is not Hold.NONE)
+    return range(0 if job.service is Service.SPECVIEW else held, held + 1)
+
+
 def complete(job: Job) -> Job:
-    """Settled, and ended."""
-    return end(job, Record.COMPLETED).but(billed=job.billed + (job.reservation is not Hold.NONE))
+    """Settled to all that it holds, and ended."""
+    return end(job, Record.COMPLETED).but(billed=job.billed + settled(job)[-1])
 
 
 def end(job: Job, record: Record) -> Job:

@@ -122,13 +122,15 @@ class Web:
         assert done is Outcome.COMPLETED
 
     def failed(
-        self, job_id: str, code: str = "too_large", message: str = "The repository is larger than 2 GB."
+        self,
+        job_id: str,
+        code: str = "too_large",
+        message: str = "The repository is larger than 2 GB.",
+        service: Service = Service.ANALYSIS,
     ) -> None:
-        delivery = self.started(job_id)
+        delivery = self.started(job_id, service)
         failure = Failure(code, message)
-        fail.fail(
-            self.uow, delivery, Service.ANALYSIS, self._owner(job_id), failure, retry=_snooze, roll=0.0, now=_now()
-        )
+        fail.fail(self.uow, delivery, service, self._owner(job_id), failure, retry=_snooze, roll=0.0, now=_now())
 
     def finish_cancelled(self, delivery: Delivery) -> None:
         """What a worker does that was asked to stop."""

@@ -157,6 +157,14 @@ def history() -> HistoryPage:
     )
 
 
+def not_counted() -> HistoryPage:
+    """Two large documents that nobody has compared."""
+    versions = [Choice("1", "/1")]
+    return history_page(
+        HistoryRow(SOURCE, "en", 28_000, AT, versions, None, "/compare"), HistoryRow(SOURCE, "en", 27_000, AT, versions)
+    )
+
+
 def job_page(**members: Any) -> dict[str, Any]:
     """The page of a job under way, or of one that failed."""
     job = JOB | members
@@ -227,5 +235,6 @@ SPECIFICATION_SCENES = {
         "", shown("specification_comparison.html", lambda: comparison_page(shop(), shop()))
     ),
     "specifications of a repository": Scene("", shown("specification_history.html", history)),
+    "specifications of a repository, not counted": Scene("", shown("specification_history.html", not_counted)),
     "no specifications of a repository": Scene("", shown("specification_history.html", history_page)),
 }

@@ -95,6 +95,29 @@ def history(web: Web) -> str:
     return f"/specs/{second_commit(web)[1]}/history"
 
 
+def history_of_others(web: Web) -> str:
+    path = history(web)
+    web.sign_in(web.user(is_operator=True))
+    return path
+
+
+def two_repositories(web: Web) -> str:
+    analysis, headers = analysed(web)
+    first = ask(web, analysis, headers)
+    web.written(first)
+    fork = web.submit("fork", headers=headers).json["id"]
+    web.completed(fork, rich_files())
+    second = ask(web, fork, headers)
+    web.written(second)
+    return f"/specs/{first}/compare/{second}"
+
+
+def private(web: Web) -> str:
+    path = written(web)
+    run(web, "UPDATE codebases SET is_private = true")
+    return path
+
+
 def shared(web: Web) -> str:
     page = written(web)
     link = web.post(f"{page}/share", page).text.partition('<input id="link" value="')[2].partition('"')[0]
@@ -117,6 +140,9 @@ SPECIFICATION_VISITS = {
     "specification by a link": Scene("pages.show_shared", shared),
     "specification, what changed": Scene("pages.compare_specifications", compared),
     "specifications by commit": Scene("pages.specification_history", history),
+    "specifications by commit, of somebody else": Scene("pages.specification_history", history_of_others),
+    "specification, of two repositories": Scene("pages.compare_specifications", two_repositories),
+    "specification, private": Scene("pages.show_specification", private, open_all),
     "history with specifications": Scene("pages.show_history", of_page("/history", under_way)),
     "usage with a specification": Scene("pages.show_usage", of_page("/usage", under_way)),
 }

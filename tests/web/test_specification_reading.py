@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import io
+import re
 import time
-import zipfile
+from collections.abc import Callable
 
 import pytest
 from sqlalchemy import text
 
 from app.domain.plans import Tier
+from app.domain.queues import Service
 from app.services.accounts import Account
 from app.services.generator import Generator
+from app.store.inventories import FileRow
 from tasks.specview.builtin import built_in
 from tests.web.conftest import Web, a_test, csrf, file, inventory
 
@@ -46,7 +48,10 @@ def written(web: Web, analysis: str, generator: Generator | None = None, **field
 def test_the_box_says_what_it_costs_and_the_document_follows(web: Web, ann: Account) -> None:
     analysis = analysed(web, ann)
     box = web.client.get(f"/analyses/{analysis}").text
-    assert "3 tests in English: <strong>3 units</strong>" in box
+    assert "3 tests in English: at most <strong>3 units</strong>" in box
+    cost = f"/analyses/{analysis}/specify?language=en"
+    assert f'<a href="{cost}">see what it would cost</a>' in box
+    assert "3 tests in English: <strong>3 units</strong>" in web.client.get(cost).text
     assert "50,000 of 50,000 units are free until" in box
     page = asked(web, analysis, language="en")
     live = web.client.get(page).text
@@ -60,6 +65,8 @@ def test_the_box_says_what_it_costs_and_the_document_follows(web: Web, ann: Acco
     assert f'href="/api/v1{page}.md">Markdown</a>' in document
     box = web.client.get(f"/analyses/{analysis}").text
     assert f'<a href="{page}">Read version 1 in English</a>' in box
+    assert f'<a href="{cost}">Make a new version</a>' in box
+    box = web.client.get(cost).text
     assert (
         '<button name="mode" value="regenerate_cached">New version of kept sentences</button> <span>free</span>' in box
     )
@@ -88,21 +95,32 @@ def test_visitors_are_told_to_sign_in_and_a_commit_without_tests_says_so(web: We
     assert "This commit has no tests, so there is nothing to specify." in web.client.get(f"/analyses/{empty}").text
 
 
-def test_a_large_analysis_says_its_price_on_a_page_of_its_own(web: Web, ann: Account) -> None:
-    files = [file("tests/test_x.py", *(a_test(f"test_{n}", line=n) for n in range(1, 1_002)))]
-    analysis = analysed(web, ann, files=files)
-    assert (
-        f'<a href="/analyses/{analysis}/specify">See what it would cost</a>'
-        in web.client.get(f"/analyses/{analysis}").text
-    )
-    assert "<strong>1,001 units</strong>" in web.client.get(f"/analyses/{analysis}/specify").text
+def test_the_page_of_a_result_counts_no_units(web: Web, ann: Account) -> None:
+    analysis = analysed(web, ann)
+    with web.uow.begin() as tx:  # whoever counts would wait for it
+        tx.run(text("LOCK TABLE spec_words IN ACCESS EXCLUSIVE MODE"))
+        box = web.client.get(f"/analyses/{analysis}").text
+    assert "Make a specification" in box
+
+
+def test_counting_what_it_would_cost_is_charged_by_its_size(make_web: Callable[..., Web]) -> None:
+    web = make_web(read_limit_per_minute=5)
+    account = web.user(Tier.PRO)
+    web.sign_in(account)
+    token = web.token(account.user_id)
+    files = [file("tests/test_x.py", *(a_test(f"test_{n}", line=n) for n in range(1, 601)))]
+    analysis = analysed(web, account, files=files)
+    dry = {"analysis_id": analysis, "dry_run": True}
+    answers = [web.client.post("/api/v1/specs", json=dry, headers=token) for _ in range(3)]
+    assert [answer.status_code for answer in answers] == [200, 200, 429]
+    assert int(answers[-1].headers["Retry-After"]) > 0
 
 
 def test_a_quota_that_does_not_reach_is_explained(web: Web, ann: Account) -> None:
     analysis = analysed(web, ann)
     with web.uow.begin() as tx:
         tx.run(text("UPDATE subscription_plans SET spec_units_per_period = 2 WHERE tier = 'pro'"))
-    assert "more than the 2 that are free" in web.client.get(f"/analyses/{analysis}").text
+    assert "more than the 2 that are free" in web.client.get(f"/analyses/{analysis}/specify").text
     refused = web.post(f"/analyses/{analysis}/specify", f"/analyses/{analysis}", language="en")
     assert refused.status_code == 402
     assert "Your quota does not cover this." in refused.text
@@ -116,6 +134,29 @@ def test_a_job_under_way_is_cancelled_by_its_form(web: Web, ann: Account) -> Non
     ended = web.client.get(page).text
     assert "You cancelled it. Nobody is billed for it." in ended
     assert '<input type="hidden" name="mode" value="initial">' in ended
+
+
+def test_a_failed_job_is_tried_again_by_the_button_of_its_page(web: Web, ann: Account) -> None:
+    analysis = analysed(web, ann)
+    page = asked(web, analysis, language="ko", mode="regenerate_fresh")
+    web.failed(page.rpartition("/")[2], "model_away", "The model did not answer.", Service.SPECVIEW)
+    assert web.client.get("/api/v1/usage").json["specview"]["reserved"] == 0
+    ended = web.client.get(page).text.partition('<form class="actions"')[2].partition("</form>")[0]
+    assert "Try again" in ended
+    where = ended.partition('action="')[2].partition('"')[0]
+    sent = dict(re.findall(r'name="(\w+)" value="([^"]*)"', ended))
+    with web.uow.begin() as tx:
+        tx.run(text("UPDATE subscription_plans SET spec_units_per_period = 2 WHERE tier = 'pro'"))
+    assert web.client.post(where, data=sent).status_code == 402
+    with web.uow.begin() as tx:
+        tx.run(text("UPDATE subscription_plans SET spec_units_per_period = 3 WHERE tier = 'pro'"))
+    again = web.client.post(where, data=sent)
+    assert again.status_code == 303
+    assert again.location != page
+    job = web.client.get(f"/api/v1{again.location}").json
+    assert (job["status"], job["language"], job["mode"]) == ("queued", "ko", "regenerate_fresh")
+    assert web.client.get("/api/v1/usage").json["specview"]["reserved"] == 3
+    assert web.client.post(where, data=sent).location == again.location  # pressed twice: the job under way
 
 
 def test_only_the_owner_and_an_operator_see_the_pages(web: Web, ann: Account) -> None:
@@ -141,60 +182,40 @@ def test_only_the_owner_and_an_operator_see_the_pages(web: Web, ann: Account) ->
     assert web.post(f"{page}/share").status_code == 403
 
 
+def test_an_operator_is_told_whose_specifications_they_read(web: Web, ann: Account) -> None:
+    analysis = analysed(web, ann)
+    page, waiting = written(web, analysis, language="en"), asked(web, analysis, language="ko")
+    paths = (page, f"{page}/history", f"{page}/compare/{page.rpartition('/')[2]}", waiting)
+    owner = f"of {ann.email}"
+    for path in paths:
+        assert owner not in web.client.get(path).text, path
+    assert "Yours, newest first" in web.client.get(f"{page}/history").text
+    web.sign_in(web.user(is_operator=True))
+    for path in paths:
+        seen = web.client.get(path).text
+        assert owner in seen, path
+        assert "Yours" not in seen, path
+
+
+def test_documents_of_two_repositories_are_compared_as_such(web: Web, ann: Account) -> None:
+    one = written(web, analysed(web, ann), language="en")
+    fork = written(web, analysed(web, ann, name="fork"), language="en")
+    seen = web.client.get(f"{one}/compare/{fork.rpartition('/')[2]}").text
+    assert "What changed between two specifications" in seen
+    assert "from acme/shop" in " ".join(seen.split())
+    assert "to acme/fork" in " ".join(seen.split())
+    assert "These are two repositories" in seen
+    assert "<strong>3</strong> unchanged" in seen
+    same = web.client.get(f"{one}/compare/{one.rpartition('/')[2]}").text
+    assert "What changed in the specification of acme/shop" in same
+    assert "two repositories" not in same
+
+
 def test_writes_need_the_token_of_a_form(web: Web, ann: Account) -> None:
     page = written(web, analysed(web, ann), language="en")
     for path in ("/share", "/withdraw", "/cancel"):
         assert web.client.post(page + path).status_code == 400, path
     assert web.client.get(page).text.count("Make a link") == 1
-
-
-def share(web: Web, page: str) -> str:
-    """The path of a new link."""
-    shared = web.post(f"{page}/share", page)
-    assert shared.status_code == 200
-    link = shared.text.partition('<input id="link" value="')[2].partition('"')[0]
-    assert link.startswith("http://localhost/shared/fs_")
-    return link.removeprefix("http://localhost")
-
-
-def test_a_link_is_shown_once_and_read_by_anybody(web: Web, ann: Account) -> None:
-    page = written(web, analysed(web, ann), language="en")
-    link = share(web, page)
-    assert "It was shown once, when it was made." in web.client.get(page).text
-    assert (ann.email or "") not in web.client.get(link).text
-    web.client.delete_cookie("fairlane")
-    seen = web.client.get(link)
-    assert seen.headers["Referrer-Policy"] == "no-referrer"
-    assert seen.headers["X-Robots-Tag"] == "noindex"
-    assert seen.headers["Cache-Control"] == "no-store"
-    assert '<meta name="robots" content="noindex">' in seen.text
-    assert "Says test_adds." in seen.text
-    for told in (ann.email or "", "csrf_token", "billed", page, "/analyses/"):
-        assert told not in seen.text.partition("<main")[2], told
-    assert web.client.get(f"{link}?q=rounds").text.count("<li data-status") == 1
-    assert web.client.get(page).status_code == 401
-
-
-def test_a_link_gives_the_files_too(web: Web, ann: Account) -> None:
-    link = share(web, written(web, analysed(web, ann), language="en"))
-    web.client.delete_cookie("fairlane")
-    seen = web.client.get(link).text
-    for suffix in ("md", "html", "json", "zip"):
-        assert f'href="{link}/{suffix}"' in seen
-        answer = web.client.get(f"{link}/{suffix}", buffered=True)
-        assert (answer.status_code, answer.headers["Referrer-Policy"]) == (200, "no-referrer")
-    assert len(zipfile.ZipFile(io.BytesIO(answer.data)).namelist()) == 2
-    assert web.client.get(f"{link}/exe").status_code == 404
-
-
-def test_a_link_leads_nowhere_once_withdrawn_or_replaced(web: Web, ann: Account) -> None:
-    page = written(web, analysed(web, ann), language="en")
-    first, second = share(web, page), share(web, page)
-    assert [web.client.get(link).status_code for link in (first, second)] == [404, 200]
-    assert web.post(f"{page}/withdraw", page).status_code == 303
-    for path in (second, f"{second}/md", "/shared/fs_none", "/shared/%00"):
-        assert web.client.get(path).status_code == 404, path
-    assert "Make a link" in web.client.get(page).text
 
 
 def test_versions_languages_and_commits_lead_to_each_other(web: Web, ann: Account) -> None:
@@ -221,6 +242,23 @@ def test_versions_languages_and_commits_lead_to_each_other(web: Web, ann: Accoun
     assert (two.status_code, "every sentence differs" in two.text) == (409, True)
     waiting = asked(web, first, language="en", mode="regenerate_fresh")
     assert web.client.get(f"{old}/compare/{waiting.rpartition('/')[2]}").status_code == 409
+
+
+def test_the_history_says_where_it_counts_no_changes_and_tells_them_once_compared(web: Web, ann: Account) -> None:
+    def pair(*names: str) -> list[FileRow]:
+        tests = [a_test(f"test_{n}", line=n) for n in range(1, 2_600)] + [a_test(name) for name in names]
+        return [file("tests/test_large.py", *tests)]
+
+    old = written(web, analysed(web, ann, files=pair("test_goes")), language="en")
+    new = written(web, analysed(web, ann, files=pair("test_comes"), commit="a" * 40), language="en")
+    listed = web.client.get(f"{new}/history").text
+    assert '<span class="hint">not counted</span>' in listed
+    assert "Changes of large documents are not counted here" in listed
+    assert web.client.get(f"{old}/compare/{new.rpartition('/')[2]}").status_code == 200
+    listed = web.client.get(f"{new}/history").text
+    assert "1 added" in listed
+    assert "1 removed" in listed
+    assert "not counted" not in listed
 
 
 def test_the_lists_have_specifications_beside_analyses(web: Web, ann: Account) -> None:

@@ -3,6 +3,7 @@ import pytest
 from app.domain.contents import contents
 from app.domain.specification import Domain, Feature, Specification
 from app.domain.specification_changes import compare
+from app.services.specifications import Line
 from app.web.schemas import SpecificationChangesQuery, SpecificationQuery
 from app.web.specifications import changes, sheets
 from app.web.specifications.sheets import Sheet
@@ -35,6 +36,29 @@ def test_the_sheets_together_are_the_document_and_none_is_too_large(of: Specific
     assert max(one.shown for one in every) <= sheets.SIZE
     assert min(one.shown for one in every) > 0
     assert [sentence for one in every for sentence in sentences(one)] == whole(of)
+
+
+@pytest.mark.parametrize("of", [shop(), specification(), large(), large(1, 1, 28_000), large(3, 3, 777)])
+def test_a_leaf_is_the_sheet_and_reads_no_feature_of_another(of: Specification) -> None:
+    features = [feature for domain in of.domains for feature in domain.features]
+    names = [domain.name for domain in of.domains for _ in domain.features]
+    outline = [
+        Line(position, domain, feature.name, len(feature.behaviours))
+        for position, (domain, feature) in enumerate(zip(names, features, strict=True))
+    ]
+    statuses = contents(of).counts.statuses
+    read: list[tuple[int, int]] = []
+
+    def between(first: int, last: int) -> list[Feature]:
+        read.append((first, last))
+        return features[first : last + 1]
+
+    for number in range(1, sheet(of).of + 2):  # one beyond the last
+        read.clear()
+        found = sheets.leaf(outline, number, statuses, between)
+        assert found == sheet(of, page=number)
+        shown = sum(len(domain.features) for domain in found.domains)
+        assert sum(1 + last - first for first, last in read) == shown
 
 
 def test_a_domain_that_fits_on_a_sheet_is_not_torn() -> None:

@@ -17,7 +17,7 @@ from app.web.api import Answer, api
 from app.web.api.analyses import accepted_headers
 from app.web.api.specification_files import own_download
 from app.web.context import utc_now, wired
-from app.web.reads import behaviours, heavy
+from app.web.reads import behaviours, priced
 from app.web.schemas import SpecificationsQuery, SubmitSpecification
 from app.web.specifications.exports import EXPORTS
 from app.web.submission import idempotency_key
@@ -51,7 +51,7 @@ def submit_specification_job(asked: SubmitSpecification) -> Answer | Response:
     account, services = auth.person("write"), wired()
     wanted = WantedSpecification(asked.analysis_id, asked.language, asked.mode)
     key = idempotency_key(asked.model_dump(mode="json"))
-    with only_one(account.user_id, key), heavy(wanted.analysis_id):
+    with only_one(account.user_id, key), priced(wanted.analysis_id):
         if asked.dry_run:
             return jsonify(submit_specification.dry_run(services.uow, account, wanted, services.policy))
         answer = submit_specification.submit(services.uow, account, wanted, services.policy, key=key)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flask import Response, make_response, render_template, request, url_for
+from flask import Response, render_template, request, url_for
 
 from app.services import specifications
 from app.web.context import wired
@@ -13,23 +13,17 @@ from app.web.specifications.exports import EXPORTS
 from app.web.specifications.reading import document_page
 
 _FORMS = {export.suffix: form for form, export in EXPORTS.items()}
-#: The address is the secret: no site learns it by a link that is followed, and no search engine lists it.
-SECRETIVE = {"Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex"}
 
 
 @pages.get("/shared/<secret>")
-def show_shared(secret: str) -> Response:
+def show_shared(secret: str) -> str:
     """The document that a link shares; the same for everybody, signed in or not."""
     asked, path = read(SpecificationQuery, request.args), url_for("pages.show_shared", secret=secret)
     page = document_page(specifications.by_share(wired().uow, secret), asked, path, f"{path}/")
-    response = make_response(render_template("specification.html", page=page, account=None))
-    response.headers |= SECRETIVE
-    return response
+    return render_template("specification.html", page=page, account=None)
 
 
 @pages.get("/shared/<secret>/<any(md, html, json, zip):suffix>")
 def download_shared(secret: str, suffix: str) -> Response:
     """The same document as a file."""
-    response = download(_FORMS[suffix], lambda: specifications.by_share(wired().uow, secret))
-    response.headers |= SECRETIVE
-    return response
+    return download(_FORMS[suffix], lambda: specifications.by_share(wired().uow, secret))

@@ -47,15 +47,16 @@ def compare_specifications(job_id: UUID, other_id: UUID) -> str:
     """What changed from one document to the other."""
     asked, viewer, uow = read(SpecificationChangesQuery, request.args), auth.person(), wired().uow
     before, after = (specifications.head(uow, one, viewer) for one in (job_id, other_id))
-    return render_template("specification_comparison.html", page=comparison_page(before, after, asked))
+    return render_template("specification_comparison.html", page=comparison_page(before, after, asked, viewer))
 
 
 @pages.get("/specs/<uuid:job_id>/history")
 def specification_history(job_id: UUID) -> str:
     """The documents of its repository, by commit."""
     asked, services = read(HistoryQuery, request.args), wired()
-    head = specifications.head(services.uow, job_id, auth.person())
-    page = history_page(head, asked.language, services.policy.languages)
+    viewer = auth.person()
+    head = specifications.head(services.uow, job_id, viewer)
+    page = history_page(head, asked.language, services.policy.languages, viewer)
     return render_template("specification_history.html", page=page)
 
 
@@ -77,7 +78,8 @@ def withdraw_specification(job_id: UUID) -> Response:
 def _document(job_id: UUID, viewer: Account, link: str | None = None) -> str:
     head = specifications.head(wired().uow, job_id, viewer)
     files = url_for("api.show_specification", job_id=job_id) + "."
-    page = document_page(head, read(SpecificationQuery, request.args), page_of(head), files, _tools(head, viewer, link))
+    asked, whose = read(SpecificationQuery, request.args), specifications.whose(wired().uow, job_id, viewer)
+    page = document_page(head, asked, page_of(head), files, owner=_tools(head, viewer, link), whose=whose)
     return render_template("specification.html", page=page)
 
 
@@ -98,6 +100,7 @@ def _under_way(job: dict[str, Any], viewer: Account) -> str:
         job=job,
         source=source_of_job(job),
         language=wired().policy.languages.get(job["language"], job["language"]),
+        whose=specifications.whose(wired().uow, job_id, viewer),
         final=final,
         may_cancel=not final and results.asked_for(wired().uow, job_id, viewer),
         cancel_url=url_for("pages.cancel_specification", job_id=job_id),

@@ -10,17 +10,13 @@ from werkzeug.wrappers import Response
 
 from app.errors import QuotaExceeded
 from app.services import browse, submit_specification
-from app.services.offer_specification import offer
+from app.services.offer_specification import glance, offer
 from app.services.submit_specification import WantedSpecification
 from app.web import auth
 from app.web.context import utc_now, wired
 from app.web.pages import pages, read
-from app.web.reads import heavy
+from app.web.reads import priced
 from app.web.specification_schemas import OfferQuery, SpecifyForm
-
-#: Tests of an analysis whose own page says what a specification would cost; of a larger one that is asked for apart,
-#: as all its tests are read for it: 1,000 in 40 ms (2026-11).
-TOLD_AT_ONCE = 1_000
 
 
 @pages.get("/analyses/<uuid:job_id>/specify")
@@ -35,7 +31,7 @@ def specify_form(job_id: UUID) -> Response | tuple[str, int]:
     account, asked, services = auth.person("write"), read(SpecifyForm, request.form), wired()
     wanted = WantedSpecification(job_id, asked.language, asked.mode)
     try:
-        with heavy(job_id):
+        with priced(job_id):
             answer = submit_specification.submit(services.uow, account, wanted, services.policy)
     except QuotaExceeded as problem:
         return _page(job_id, asked.language, problem), problem.status
@@ -43,18 +39,22 @@ def specify_form(job_id: UUID) -> Response | tuple[str, int]:
 
 
 def box(job: dict[str, Any]) -> dict[str, Any]:
-    """What the page of a completed analysis says about specifications.  offer: None where it is asked for apart."""
+    """What the page of a completed analysis says about specifications, without counting what one would cost.
+
+    offer: None for a visitor, and where there is no test.
+    """
     account, services = auth.viewer(), wired()
     found: dict[str, Any] = {"languages": services.policy.languages, "offer": None}
-    if account and 0 < job["summary"]["tests"] <= TOLD_AT_ONCE:
+    if account and job["summary"]["tests"]:
         language = "en" if "en" in services.policy.languages else next(iter(services.policy.languages))
-        found["offer"] = offer(services.uow, account, UUID(job["id"]), language, services.policy)
+        tests = job["summary"]["tests"]
+        found["offer"] = glance(services.uow, account, UUID(job["id"]), language, tests=tests)
     return found
 
 
 def _page(job_id: UUID, language: str, problem: QuotaExceeded | None = None) -> str:
     account, services = auth.person(), wired()
     job = browse.job(services.uow, job_id, account, services.policy, now=utc_now())
-    with heavy(job_id):
+    with priced(job_id):
         found = offer(services.uow, account, job_id, language, services.policy)
     return render_template("specify.html", job=job, offer=found, languages=services.policy.languages, problem=problem)

@@ -9,14 +9,15 @@ from flask import url_for
 from app.domain.specification_changes import compare
 from app.services import specifications
 from app.services.specifications import Head
+from app.store.users import Account
 from app.web.context import wired
-from app.web.reads import LIGHT
+from app.web.reads import LIGHT, reads
 from app.web.specifications.heads import source_of
 from app.web.specifications.owners import compare_url, page_of
 from app.web.specifications.view import Choice, HistoryPage, HistoryRow
 
 
-def history_page(of: Head, language: str | None, languages: Mapping[str, str]) -> HistoryPage:
+def history_page(of: Head, language: str | None, languages: Mapping[str, str], viewer: Account) -> HistoryPage:
     """The page of a repository.  language: to narrow by, None: all; languages: names by code."""
     found = specifications.history(wired().uow, of)
     address = url_for("pages.specification_history", job_id=of.id)
@@ -25,11 +26,15 @@ def history_page(of: Head, language: str | None, languages: Mapping[str, str]) -
         for code in sorted({one.language for one in found})
     ]
     rows = _rows([one for one in found if language in (None, one.language)])
-    return HistoryPage(source_of(of), rows, choices if len(choices) > 2 else [])
+    whose = specifications.whose(wired().uow, of.id, viewer)
+    return HistoryPage(source_of(of), rows, choices if len(choices) > 2 else [], whose)
 
 
 def _rows(newest_first: Sequence[Head]) -> list[HistoryRow]:
-    """A row for each commit and language.  Changes are counted while little has to be read for it."""
+    """A row for each commit and language.
+
+    Changes are told that are known, and counted while little has to be read for it; the comparison counts any.
+    """
     groups: dict[tuple[str, str], list[Head]] = {}
     for one in newest_first:
         groups.setdefault((one.commit, one.language), []).append(one)
@@ -38,12 +43,15 @@ def _rows(newest_first: Sequence[Head]) -> list[HistoryRow]:
     for place, versions in enumerate(commits):
         newest = versions[0]
         older = next((group[0] for group in commits[place + 1 :] if group[0].language == newest.language), None)
-        left -= _size(newest) + _size(older) if older else 0
-        rows.append(_row(versions, older, is_counted=left >= 0))
+        changes = reads().changes(older.id, newest.id) if older else None
+        if older and changes is None and (size := _size(newest) + _size(older)) <= left:
+            left -= size
+            changes = _changes(older, newest)
+        rows.append(_row(versions, older, changes))
     return rows
 
 
-def _row(versions: Sequence[Head], older: Head | None, *, is_counted: bool) -> HistoryRow:
+def _row(versions: Sequence[Head], older: Head | None, changes: Mapping[str, int] | None) -> HistoryRow:
     newest = versions[0]
     return HistoryRow(
         source_of(newest),
@@ -51,14 +59,16 @@ def _row(versions: Sequence[Head], older: Head | None, *, is_counted: bool) -> H
         _size(newest),
         newest.completed_at,
         [Choice(str(one.version), page_of(one)) for one in versions],
-        _changes(older, newest) if older and is_counted else None,
+        changes,
         compare_url(older, newest) if older else None,
     )
 
 
-def _changes(before: Head, after: Head) -> dict[str, int]:
+def _changes(before: Head, after: Head) -> Mapping[str, int]:
     uow = wired().uow
-    return compare(*(specifications.specification(uow, one) for one in (before, after))).totals
+    totals = compare(*(specifications.specification(uow, one) for one in (before, after))).totals
+    reads().remember_changes(before.id, after.id, totals)
+    return totals
 
 
 def _size(head: Head) -> int:

@@ -43,6 +43,7 @@ def owners_view(head: Head, beside: Shelf) -> OwnersView:
             url_for("pages.withdraw_specification", job_id=head.id),
             beside.link,
             beside.shared_at,
+            head.is_private,
         ),
         analysis_url=url_for("pages.show_job", job_id=head.analysis_id),
         history_url=url_for("pages.specification_history", job_id=head.id),

@@ -4,35 +4,60 @@ from __future__ import annotations
 
 from flask import url_for
 
-from app.domain.contents import contents
+from app.domain.contents import Counts
+from app.domain.specification import Feature, Specification
 from app.domain.specification_changes import compare
 from app.errors import Conflict
 from app.services import specifications
 from app.services.specifications import Head
+from app.store.users import Account
 from app.web.context import wired
-from app.web.reads import behaviours
+from app.web.reads import behaviours, reads
 from app.web.schemas import SpecificationChangesQuery, SpecificationQuery
 from app.web.specifications.changes import changes_sheet
 from app.web.specifications.document import Document
 from app.web.specifications.exports import EXPORTS
 from app.web.specifications.heads import document_of
 from app.web.specifications.owners import page_of
-from app.web.specifications.sheets import sheet
+from app.web.specifications.sheets import Sheet, leaf, sheet
 from app.web.specifications.view import Choice, ComparisonPage, DocumentPage, OwnersView, Side
 
 
 def document_page(
-    head: Head, asked: SpecificationQuery, path: str, files: str, owner: OwnersView | None = None
+    head: Head,
+    asked: SpecificationQuery,
+    path: str,
+    files: str,
+    *,
+    owner: OwnersView | None = None,
+    whose: str | None = None,
 ) -> DocumentPage:
     """A sheet of a document.  path: of the page; files: of its exports, but for the suffix.  Raises: as `large`."""
-    with behaviours(head.summary["behaviours"]):
-        whole = specifications.specification(wired().uow, head)
-        counts, shown = contents(whole).counts, sheet(whole, asked)
+    counts = Counts(*(head.summary[name] for name in ("behaviours", "by_status", "fell_back")))
+    shown = _searched(head, asked) if asked.q or asked.status else _leaf(head, asked.page)
     exports = [Choice(export.label, f"{files}{export.suffix}") for export in EXPORTS.values()]
-    return DocumentPage(document_of(head, whole), counts, shown, asked, path, exports, owner)
+    bare = document_of(head, Specification(head.language, head.summary["text"], []))
+    return DocumentPage(bare, counts, shown, asked, path, exports, owner, whose)
 
 
-def comparison_page(before: Head, after: Head, asked: SpecificationChangesQuery) -> ComparisonPage:
+def _searched(head: Head, asked: SpecificationQuery) -> Sheet:
+    """Of the whole document, which is read for it."""
+    with behaviours(head.summary["behaviours"]):
+        return sheet(specifications.specification(wired().uow, head), asked)
+
+
+def _leaf(head: Head, number: int) -> Sheet:
+    """Of the outline and the features of that sheet: as quick for a large document as for a small one."""
+    uow = wired().uow
+
+    def read(first: int, last: int) -> list[Feature]:
+        found = specifications.features(uow, head.id, after=first - 1, most=last - first + 1)
+        return [feature for _, feature in found]
+
+    return leaf(specifications.outline(uow, head.id), number, head.summary["by_status"], read)
+
+
+def comparison_page(before: Head, after: Head, asked: SpecificationChangesQuery, viewer: Account) -> ComparisonPage:
     """What changed from one document to the other.  Raises: Conflict for two languages; as `large`."""
     if before.language != after.language:
         raise Conflict(f"One is written in {before.language}, the other in {after.language}: every sentence differs")
@@ -40,7 +65,8 @@ def comparison_page(before: Head, after: Head, asked: SpecificationChangesQuery)
     with behaviours(sum(head.summary["behaviours"] for head in heads)):
         documents = [document_of(head, specifications.specification(wired().uow, head)) for head in heads]
         found = compare(*(document.specification for document in documents))
-    sides = [_side(*one) for one in zip(heads, documents, strict=True)]
+    reads().remember_changes(before.id, after.id, found.totals)  # the history tells it then
+    sides = [_side(*one, viewer) for one in zip(heads, documents, strict=True)]
     return ComparisonPage(
         before=sides[0],
         after=sides[1],
@@ -53,5 +79,6 @@ def comparison_page(before: Head, after: Head, asked: SpecificationChangesQuery)
     )
 
 
-def _side(head: Head, document: Document) -> Side:
-    return Side(document, head.summary["behaviours"], page_of(head))
+def _side(head: Head, document: Document, viewer: Account) -> Side:
+    whose = specifications.whose(wired().uow, head.id, viewer)
+    return Side(document, head.summary["behaviours"], page_of(head), whose)

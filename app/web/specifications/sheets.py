@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
 from app.domain.contents import domain_anchor, feature_anchor
 from app.domain.specification import Behaviour, Feature, Specification
+from app.services.specifications import Line
 from app.web.schemas import SpecificationQuery
 from app.web.specifications.words import Words, words
 
@@ -78,6 +80,10 @@ class _Piece:
 
 #: Matching behaviours of each feature of each domain; what has none is left out.
 _Found = list[tuple[str, list[tuple[str, Sequence[Behaviour]]]]]
+#: The same as numbers.
+_Sizes = Sequence[tuple[str, Sequence[tuple[str, int]]]]
+#: The behaviours of features; given: places (of the domain, of the feature in it).
+_Read = Callable[[Sequence[tuple[int, int]]], Mapping[tuple[int, int], Sequence[Behaviour]]]
 
 
 def sheet(specification: Specification, asked: SpecificationQuery) -> Sheet:
@@ -85,12 +91,43 @@ def sheet(specification: Specification, asked: SpecificationQuery) -> Sheet:
     searched = list(_searched(specification, asked.q.casefold()))
     statuses = Counter(b.subject.status for _, features in searched for _, found in features for b in found)
     matching = list(_with_status(searched, asked.status)) if asked.status else searched
-    pages = list(_paged(matching)) or [[]]
-    number = min(asked.page, len(pages))
-    domains = _domains(matching, pages[number - 1])
-    shown = sum(len(feature.behaviours) for domain in domains for feature in domain.features)
-    total = sum(len(found) for _, features in matching for _, found in features)
-    return Sheet(domains, _entries(matching, pages, number), number, len(pages), total, shown, statuses)
+    sizes = [(domain, [(feature, len(found)) for feature, found in features]) for domain, features in matching]
+    return _sheet(sizes, asked.page, statuses, lambda places: {(d, f): matching[d][1][f][1] for d, f in places})
+
+
+def leaf(
+    outline: Sequence[Line], number: int, statuses: Mapping[str, int], read: Callable[[int, int], Sequence[Feature]]
+) -> Sheet:
+    """The same of a document that nothing narrows, of which only that sheet is read.
+
+    statuses: of the whole document; read: features by their positions, from one to another.
+    """
+    lines = [list(found) for _, found in groupby(outline, lambda line: line.domain)]
+
+    def between(places: Sequence[tuple[int, int]]) -> dict[tuple[int, int], Sequence[Behaviour]]:
+        positions = [lines[domain][feature].position for domain, feature in places]
+        found = read(positions[0], positions[-1]) if positions else []
+        return {place: feature.behaviours for place, feature in zip(places, found, strict=True)}
+
+    sizes = [(found[0].domain, [(line.feature, line.total) for line in found]) for found in lines]
+    return _sheet(sizes, number, statuses, between)
+
+
+def _sheet(sizes: _Sizes, wanted: int, statuses: Mapping[str, int], read: _Read) -> Sheet:
+    pages = list(_paged(sizes)) or [[]]
+    number = min(wanted, len(pages))
+    page = pages[number - 1]
+    domains = _domains(sizes, page, read([(piece.domain, piece.feature) for piece in page]))
+    total = sum(size for _, features in sizes for _, size in features)
+    return Sheet(
+        domains,
+        _entries(sizes, pages, number),
+        number,
+        len(pages),
+        total,
+        sum(piece.stop - piece.start for piece in page),
+        statuses,
+    )
 
 
 def _searched(specification: Specification, part: str) -> Iterator[tuple[str, list[tuple[str, Sequence[Behaviour]]]]]:
@@ -124,14 +161,14 @@ def _with_status(found: _Found, status: str) -> Iterator[tuple[str, list[tuple[s
             yield domain, kept
 
 
-def _paged(found: _Found) -> Iterator[list[_Piece]]:
+def _paged(sizes: _Sizes) -> Iterator[list[_Piece]]:
     """A domain or feature that fits on one sheet is not torn apart."""
     page: list[_Piece] = []
     room = SIZE
-    for number, (_, features) in enumerate(found):
-        whole = sum(len(behaviours) for _, behaviours in features)
-        for place, (_, behaviours) in enumerate(features):
-            start, size = 0, len(behaviours)
+    for number, (_, features) in enumerate(sizes):
+        whole = sum(size for _, size in features)
+        for place, (_, size) in enumerate(features):
+            start = 0
             if page and any(room < least <= SIZE for least in (size, 0 if place else whole)):
                 yield page
                 page, room = [], SIZE
@@ -147,22 +184,23 @@ def _paged(found: _Found) -> Iterator[list[_Piece]]:
         yield page
 
 
-def _domains(found: _Found, page: Sequence[_Piece]) -> list[DomainPart]:
+def _domains(
+    sizes: _Sizes, page: Sequence[_Piece], read: Mapping[tuple[int, int], Sequence[Behaviour]]
+) -> list[DomainPart]:
     parts: dict[int, DomainPart] = {}
     for piece in page:
-        name, features = found[piece.domain]
+        name, features = sizes[piece.domain]
         if piece.domain not in parts:
-            total = sum(len(behaviours) for _, behaviours in features)
-            parts[piece.domain] = DomainPart(name, domain_anchor(name), total)
-        feature, behaviours = features[piece.feature]
-        part = behaviours[piece.start : piece.stop]
+            parts[piece.domain] = DomainPart(name, domain_anchor(name), sum(size for _, size in features))
+        feature, size = features[piece.feature]
+        shown = read[piece.domain, piece.feature][piece.start : piece.stop]
         parts[piece.domain].features.append(
-            FeaturePart(feature, feature_anchor(name, feature), part, len(behaviours), piece.start)
+            FeaturePart(feature, feature_anchor(name, feature), shown, size, piece.start)
         )
     return list(parts.values())
 
 
-def _entries(found: _Found, pages: Sequence[Sequence[_Piece]], number: int) -> list[Entry]:
+def _entries(sizes: _Sizes, pages: Sequence[Sequence[_Piece]], number: int) -> list[Entry]:
     """Every domain; its features where there are few in all, or where they are on this sheet."""
     first: dict[tuple[int, int], int] = {}
     for page, pieces in enumerate(pages, start=1):
@@ -171,10 +209,10 @@ def _entries(found: _Found, pages: Sequence[Sequence[_Piece]], number: int) -> l
     here = {(piece.domain, piece.feature) for piece in pages[number - 1]}
     is_short = len(first) <= LISTED
     return [
-        Entry(name, domain_anchor(name), sum(len(b) for _, b in features), first[place, 0], [
-            Entry(feature, feature_anchor(name, feature), len(behaviours), first[place, inner])
-            for inner, (feature, behaviours) in enumerate(features)
+        Entry(name, domain_anchor(name), sum(size for _, size in features), first[place, 0], [
+            Entry(feature, feature_anchor(name, feature), size, first[place, inner])
+            for inner, (feature, size) in enumerate(features)
             if is_short or (place, inner) in here
         ])
-        for place, (name, features) in enumerate(found)
+        for place, (name, features) in enumerate(sizes)
     ]  # fmt: skip

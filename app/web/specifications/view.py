@@ -43,13 +43,14 @@ class Share:
     """The link by which others read a document.
 
     url: None while there is none, or where it is no longer known; shared_at: None while there is none;
-    share_url, withdraw_url: where the forms go.
+    share_url, withdraw_url: where the forms go; is_withheld: the repository is private, so no link leads to it.
     """
 
     share_url: str
     withdraw_url: str
     url: str | None = None
     shared_at: datetime | None = None
+    is_withheld: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,11 @@ class OwnersView:
 
 @dataclass(frozen=True, slots=True)
 class DocumentPage:
-    """A document.  path: of the page without a query; counts: of the whole document; owner: None for other readers."""
+    """A document.
+
+    document: without its features, which the sheet has; path: of the page without a query; counts: of the whole
+    document; owner: None for other readers; whose: the owner's address, for an operator.
+    """
 
     document: Document
     counts: Counts
@@ -81,6 +86,7 @@ class DocumentPage:
     path: str
     exports: Sequence[Choice]
     owner: OwnersView | None = None
+    whose: str | None = None
 
     @property
     def words(self) -> Words:
@@ -96,11 +102,18 @@ class DocumentPage:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One document of a comparison.  url: of its page."""
+    """One document of a comparison.  url: of its page; whose: as of a document."""
 
     document: Document
     behaviours: int
     url: str
+    whose: str | None = None
+
+    @property
+    def repository(self) -> tuple[str, str, str]:
+        """Host, owner and name, compared without case."""
+        source = self.document.source
+        return source.host.lower(), source.owner.lower(), source.name.lower()
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +128,11 @@ class ComparisonPage:
     path: str
     reverse_url: str
     history_url: str
+
+    @property
+    def is_of_two(self) -> bool:
+        """Whether the documents are of two repositories."""
+        return self.before.repository != self.after.repository
 
     @property
     def words(self) -> Words:
@@ -146,8 +164,17 @@ class HistoryRow:
 
 @dataclass(frozen=True, slots=True)
 class HistoryPage:
-    """The specifications of a repository, newest commit first.  languages: to narrow by, where there are several."""
+    """The specifications of a repository, newest commit first.
+
+    languages: to narrow by, where there are several; whose: as of a document.
+    """
 
     source: Source
     rows: Sequence[HistoryRow]
     languages: Sequence[Choice]
+    whose: str | None = None
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the changes of every row are told that has an older one."""
+        return all(row.changes is not None or row.compare_url is None for row in self.rows)
