@@ -7,7 +7,7 @@ from tasks.specview.acronyms import ACRONYMS
 from tasks.specview.forms import base_of_third, is_participle, third_person
 from tasks.specview.lexicon import ADJECTIVES, AUXILIARIES, BE, DETERMINERS, MODALS, PREPOSITIONS, SUBORDINATORS
 from tasks.specview.listed import listed
-from tasks.specview.mentions import code, mention
+from tasks.specview.mentions import code, mention, quoted
 from tasks.specview.nouns import is_inverted, row
 from tasks.specview.predicates import Predicate, predicate, spelt_words
 from tasks.specview.scenarios import scenario
@@ -24,8 +24,8 @@ def sentence(title: Title) -> str:
     if title.kind != "test":
         return _of_symbol(title)
     words = spelt_words(title)
-    said = scenario(title) or _predicate(words, title) or _statement(words, title) or _covers(words, title)
-    return finished(said + (f" for “{title.case}”" if title.case else ""))
+    said = scenario(title) or _predicate(words, title) or _statement(words, title)
+    return finished(said + _row(title, " for") if said else _mentioned(words, title))
 
 
 def finished(text: str) -> str:
@@ -34,7 +34,7 @@ def finished(text: str) -> str:
     first = text.split(" ", 1)[0]
     if first in ACRONYMS and first.islower():
         text = ACRONYMS[first] + text[len(first) :]
-    elif first[:1].islower() and not is_code(first.strip(",")):
+    elif first[:1].islower() and not is_code(first.strip(",:")):
         text = text[:1].upper() + text[1:]
     ended = text.endswith(("!", "?", "…")) and text[-2:-1].isalpha() and not is_code(text.rsplit(" ", 1)[-1][:-1])
     return text if ended else f"{text}."
@@ -46,8 +46,12 @@ def _of_symbol(title: Title) -> str:
     if rest and rest[0][:1].isupper():
         symbol, rest = f"{symbol}.{rest[0]}", rest[1:]
     note = f" ({' '.join(rest)})" if rest else ""
-    case = f" for “{title.case}”" if title.case else ""
-    return f"{_KINDS[title.kind]} `{symbol}`{note}{case}."
+    return f"{_KINDS[title.kind]} `{symbol}`{note}{_row(title, ' for')}."
+
+
+def _row(title: Title, joint: str) -> str:
+    """The row of a table or the subtest, in its own words."""
+    return f"{joint} “{title.case}”" if title.case else ""
 
 
 def _predicate(words: list[str], title: Title) -> str | None:
@@ -192,9 +196,17 @@ def _statement(words: list[str], title: Title) -> str | None:
     return said + _about(title.about, said)
 
 
-def _covers(words: list[str], title: Title) -> str:
-    """A name that holds no statement: what the test is about, in its own words."""
-    thing = f" for {code(title.thing)}" if title.thing else ""
+def _mentioned(words: list[str], title: Title) -> str:
+    """A name that holds no statement: its words as a label, else the name itself."""
     notes = [title.about] if title.about else []
-    note = "; ".join([*notes, *(_context(context) for context in title.contexts)])
-    return f"Covers {mention(words, title)}{thing}" + (f" ({note})" if note else "")
+    notes += [_context(context) for context in title.contexts]
+    about = mention(words, title)
+    if about is None:
+        said = f"Covers {quoted(words, title)}" + (f" for {code(title.thing)}" if title.thing else "")
+        said += _row(title, " for")
+    elif title.thing and ": " not in about:
+        said = f"{code(title.thing)}: {about}{_row(title, ',')}"
+    else:
+        said = about + _row(title, "," if ": " in about else ":")
+        notes = [code(title.thing), *notes] if title.thing else notes
+    return said + (f" ({'; '.join(notes)})" if notes else "")

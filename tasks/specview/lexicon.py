@@ -46,6 +46,16 @@ everywhere anyway together instead correctly properly otherwise here there back 
 PARTICLES = listed("up away back over")
 
 ADJECTIVES = listed("""
+lenient auto exact present compact current quiet independent backward exclusive numeric parallel inner legacy soft
+arbitrary pure alive runnable greater pretty supplementary comparable exponential nonzero premature indirect
+classic high unbound live best general applicable friendly feasible unreachable noisy larger multidimensional
+inaccessible atomic exhaustive hot invisible nonstreaming assignable hierarchical existent retryable busy fast
+uncaught cyclic graphic forbidden smart dead suspicious periodic concrete reusable abstract dummy fractional
+intermediate scientific greedy unhashable symbolic alternating adhoc appropriate nonunique contiguous
+deterministic excessive huge lone overlapping continuous experimental acceptable reentrant serializable bigger
+underlying lossy inconsistent nonexisting nonexistent graceful infectious loose singular isomorphic bare lowest
+crazy fake impossible durable incomplete helpful transitive instant accessible automatic meaningful absent
+unnecessary legitimate middle deeper plural alternate actual
 default light dark bright read-only read-write concurrent frequent recent consecutive subsequent adjacent
 persistent transparent redundant equivalent ancient significant relevant dominant constant distant distinct
 strange odd even prime ordinary official chronological alphabetical numerical optimal ideal typical critical
@@ -62,7 +72,7 @@ random raw readable ready real recursive regular relative remote safe same secur
 silent similar simple single slow small special specific stable stale standalone standard static strict strong
 successful synchronous temporary top trailing transient true truthy unchanged unexpected unique unknown unsafe
 unstable untouched unused upper useful valid various verbose virtual visible weak weird whole wide wild wrong
-asynchronous async sync callable iterable pickleable hashable configurable deprecated writable executable
+asynchronous async sync callable iterable pickleable hashable configurable deprecated redundant writable executable
 """)
 #: nouns that are written in -ed or -ing or -s and are none of these forms
 NOT_PARTICIPLES = listed("need seed feed embed speed red id shed bed breed weed indeed fed")
@@ -79,7 +89,7 @@ regex radius redis rails series status stress success synopsis syntax this tls t
 has its as us ms js os always across access news numeric pos ops args kwargs plus sms aws
 """)
 PLURALS = listed("""
-args kwargs ops children people data criteria media indices vertices params opts props deps
+args kwargs ops children people data criteria media nulls indices vertices params opts props deps
 """)
 #: these take no article
 UNCOUNTED = listed("""
@@ -100,7 +110,7 @@ transformation truncation typescript unicode usage utf validation versioning vis
 toml csv jsx tsx sql none null nil true false undefined zero nan infinity failure mobile desktop production
 development runtime startup teardown setup grpc tls ssl dns tcp udp ipv4 ipv6 utf8 ascii base64 gzip brotli zlib
 stdin stdout stderr korean english anonymous everything nothing something latin greek arithmetic sensitivity
-inlining hoisting tree-shaking truth evidence context-copying indexing backtracking monday tuesday wednesday
+localhost health inlining hoisting tree-shaking truth evidence context-copying indexing backtracking monday tuesday wednesday
 thursday friday saturday sunday january february march april may june july august september october november
 december midnight noon
 """)

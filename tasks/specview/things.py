@@ -5,6 +5,18 @@ from __future__ import annotations
 from tasks.specview.listed import listed
 
 NOUNS = listed("""
+removal arrival proposal renewal approval retrieval withdrawal disposal obj desc kilobyte megabyte nanosecond
+gigabyte end self init str err char len iter doc repr help info msg debug dump hex ref cert point system uint environ
+exec peek space cwd ext unix passthrough buf proto cap git dev gid stat dep conn recovery encoding val envvar
+fmt noop reloader carriage uppercase lowercase vcs postfix pathinfo ptr regexp sibling helper leak interop
+localhost rune java vec cmd conf redis timelimit bash specifier multidict jdk shorthand builtin trailer overflow
+errback mongodb hashbang lint kwarg subcommand inet underscore exponent hijack timedelta health coroutine power
+delim watchdog enhancer worktree greenlet cronspec fanout trail eventloop alpha local macro dataclass allocator
+adversary net goroutine surrogate stringer escaper normalizer synopsis diamond gradient img stylesheet media
+polyfill monorepo pragma netmask divider epilogue overlap salt responder invariant roundtrip euro util
+spliterator accumulator forgery realm callsite biscuit hyphen horizon garbage culprit barrier death bench
+stacktrace backquote vue initgroup linker backtracking autorun teardown specifics basename dirname cookiejar opt
+globset charset iterable tokenizer lexer closure completion man
 search display refresh replay run request support load restart rerun avatar popover homepage checkmark plane
 abbreviation account ack acknowledgement action adapter address admin agent alarm album alert algorithm alias
 allocation alphabet amount analysis ancestor anchor animation annotation answer app application argument arity
@@ -92,8 +104,8 @@ def is_noun(word: str) -> bool:
     """Whether a lower-case word is known as a noun, by itself or by its end; a plural as its singular."""
     if word in NOUNS or (len(word) > 5 and word.endswith(_ENDINGS)):
         return True
-    if word.endswith("ies"):
-        return is_noun(word[:-3] + "y")
+    if word.endswith("ies") and is_noun(word[:-3] + "y"):
+        return True
     if word.endswith("es") and (word[:-2] in NOUNS):
         return True
     return word.endswith("s") and not word.endswith("ss") and len(word) > 3 and is_noun(word[:-1])

@@ -5,6 +5,9 @@ from __future__ import annotations
 from tasks.specview.listed import listed
 
 _MAINLY_VERBS = listed("""
+exhaust compose nest favor favour localize dispose recurse intercept postpone dominate rescan revalidate
+advertise equate autocorrect downgrade regenerate redefine differentiate substitute propose limit concat
+transition deal peek dump leak mix trap probe exec help debug
 say span cover spawn vary consult surface narrow widen reside jsonify invert pickle unpickle marshal unmarshal
 deselect evict refute pay raise include declare eval scaffold disambiguate tap hover drag swipe press pinch zoom
 blur type purchase charge earn spend win arrive depart travel rent borrow lend owe refer invite join vote rate
@@ -47,6 +50,7 @@ trust tune unwatch upsert warm
 
 #: those of them that are as often nouns; alone at the start or in -s they decide nothing
 NOUNS_TOO = listed("""
+limit transition deal peek dump leak mix trap probe exec help debug substitute
 panic error tap hover drag press zoom blur type rate rank star pin vote charge purchase travel rent win loop
 pull handle click login logout select import export commit call case set support hold change matches log access
 block break build bump cache cast catch cause check clone close copy crash default display download drop
@@ -82,6 +86,7 @@ search
 
 #: of NOUNS_TOO, those that open a row of nouns as easily: `request body`, `cache key`
 NOUNS_FIRST = listed("""
+limit transition exec help debug
 error duplicate import export retry sort build merge search upgrade update access block cache class default
 display file function group hash highlight input issue key link list log login logout loop mock name order
 output patch process profile query queue request result range reply schedule score screen segment session share

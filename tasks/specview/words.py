@@ -10,7 +10,7 @@ from tasks.specview.acronyms import ACRONYMS
 #: longer names are cut between words; nobody reads on, and the page links to the test
 LONGEST = 400
 _CAMEL = re.compile(
-    r"(?:OAuth|IPv|GraphQL|PostgreSQL|MySQL|SQLite|GitHub|GitLab|JavaScript|TypeScript)[0-9]*(?![a-z])|"
+    r"(?:OAuth|IPv|GraphQL|PostgreS(?:QL|ql)|MyS(?:QL|ql)|SQLite|GitHub|GitLab|JavaScript|TypeScript)[0-9]*(?![a-z])|"
     r"[A-Z]{2,}s(?![a-z])"  # IDs
     r"|[A-Z]+[0-9]*(?=[A-Z][a-z]|$|[^A-Za-z0-9])"  # HTTP in HTTPServer
     r"|[A-Z]?[a-z]+[0-9]*s?(?![a-z])|[A-Z]?[a-z]+"
