@@ -25,7 +25,7 @@ from tasks.specview.verbs import MOSTLY_VERBS, NOUNS_FIRST, NOUNS_TOO, VERBS
 from tasks.specview.words import is_code, is_numbered
 
 #: before a word that they belong to: `non-matching`
-PREFIXES = listed("non multi pre post")
+PREFIXES = listed("non multi")
 #: after a word that they belong to: `class-based`
 SUFFIXES = listed("based sensitive insensitive like aware")
 #: what each letter stands for, the first one that fits
@@ -37,9 +37,10 @@ _CLOSED: dict[str, frozenset[str]] = {
     "N": listed("double"),  # a type rather than an adjective
     "L": listed("up down out off over back away"),
     "A": ADJECTIVES | listed("first last own"),
-    "D": DETERMINERS,
+    "D": DETERMINERS | listed("more less most fewer"),
     "R": PREPOSITIONS,
-    "C": listed("and or"),
+    "C": listed("and or vs"),
+    "S": listed("equals"),
     "M": listed("very"),
     "Z": MODALS | BE | AUXILIARIES | PRONOUNS | SUBORDINATORS | ADVERBS | listed("be but nor been"),
 }
@@ -54,9 +55,12 @@ _SIGNS = re.compile(r"\(.*|.*[.,;!?]|.*[^(]\)|")
 
 @lru_cache(16_384)
 def class_of(word: str) -> str:
-    """A adjective, B noun or verb, C "and", D determiner, E "not", G gerund, H plural that may stand before a noun,
-    I numbered, L particle, M adverb in -ly, N noun, O "no", P participle, Q plural, R preposition, U value such as
-    null, V verb, W noun by its place alone, X code, Y verb or noun, Z any other.
+    """The letter of a word.
+
+    A adjective, B noun or verb, C "and", D determiner, E "not", G gerund, H plural that may stand before a noun,
+    I numbered, K noun or verb that opens a row, L particle, M adverb in -ly, N noun, O "no", P participle, Q plural,
+    R preposition, S verb in -s, T plural or verb in -s, U value such as null, V verb, W noun by its place alone, X code, Y verb or
+    noun, Z any other.
     """
     return _LETTERS.get(word) or next(letter for letter, fits in _OPEN if fits(word))
 
@@ -80,15 +84,17 @@ _OPEN = (
     ("M", is_manner),
     ("Z", lambda word: _SIGNS.fullmatch(word) is not None),
     ("A", _is_qualified),
-    ("N", lambda word: word.lower() in ACRONYMS or word in UNCOUNTED or word in NOUNS_FIRST),
+    ("N", lambda word: word.lower() in ACRONYMS or word in UNCOUNTED),
+    ("K", lambda word: word in NOUNS_FIRST),
     ("V", lambda word: _of_verb(word) == "V"),
     ("B", lambda word: _of_verb(word) == "B"),
     ("Y", lambda word: _of_verb(word) == "Y"),
     ("P", is_participle),
     ("G", lambda word: base_of_gerund(word) is not None),
-    ("Q", lambda word: is_plural(word) and (is_noun(word) or base_of_third(word) in NOUNS_TOO)),
+    ("T", lambda word: base_of_third(word) in NOUNS_TOO),
+    ("Q", lambda word: is_plural(word) and is_noun(word)),
     ("N", is_noun),
-    ("Z", lambda word: base_of_third(word) is not None),
+    ("S", lambda word: base_of_third(word) is not None),
     ("I", lambda word: is_numbered(word) and not _SIZED.fullmatch(word)),
     ("X", lambda word: _CAPITAL.fullmatch(word) is not None),
     ("N", lambda word: _HYPHENATED.fullmatch(word) is not None and class_of(word.rpartition("-")[2]) in "NB"),

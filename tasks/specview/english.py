@@ -118,7 +118,7 @@ def _coordinated(read: Predicate, rest: list[str]) -> list[tuple[str, str, str, 
     while at < len(rest):
         verb = rest[at + 1] if at + 1 < len(rest) else ""
         base = verb if read.conjugated else base_of_third(verb) or ""
-        again = rest[at] in ("and", "or") and base in VERBS and (at == 0 or _acts_again(base, rest[at + 2 :]))
+        again = rest[at] in ("and", "or", "&") and base in VERBS and (at == 0 or _acts_again(base, rest[at + 2 :]))
         if again and (read.conjugated or base not in NOUNS_TOO):
             parts.append((rest[at], base, third_person(base), []))
             at += 2
@@ -173,7 +173,7 @@ def _has_verb(words: list[str]) -> bool:
 
 def _statement(words: list[str], title: Title) -> str | None:
     """A whole clause: `url generation requires server name`, `external modules should not be hoisted`."""
-    if len(words) < 2 or words[0] in PREPOSITIONS or words[0] in SUBORDINATORS:
+    if len(words) < 2 or words[0] in PREPOSITIONS or words[0] in SUBORDINATORS or words[0].startswith("("):
         return None
     if title.identifier and "HTTP" in words and _HTTP_METHODS & set(words):
         return None  # `http_302_changes_head_to_get`: no head, and nothing to get

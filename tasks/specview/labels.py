@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import pairwise
 
 from tasks.specview import phrases
 from tasks.specview.classes import PREFIXES, SUFFIXES, class_of
@@ -17,25 +18,28 @@ from tasks.specview.listed import listed
 from tasks.specview.words import is_numbered, split_identifier
 
 _BEFORE = "D?U?(?:M?[AP]){0,2}"
-_ROW = "[NHWXGBYU]{0,3}"
-_NOUN = f"(?:{_BEFORE}(?:[AP]W|{_ROW}(?:[NHQXBY]|QN)|[NHXBY]{{1,3}}G|W)|U)"
-_ONE = f"(?!Y[APUO]){_BEFORE}[NWXGBY]{{0,2}}[NXBY]"
-_MANY = f"{_BEFORE}[NWXGBY]{{0,2}}[HQ]"
+_ROW = "[NHKXGBYUW]{0,3}"
+_NOUN = f"(?:{_BEFORE}(?:[AP][WG]|[NKX]{{1,2}}P[NKX]{{1,2}}|{_ROW}(?:[NHKQTXBY]|QN)|[NHKXBY]{{1,3}}G|W)|U)"
+_ONE = f"(?!Y[APUO]|K[APUO].){_BEFORE}W?[NKXGBY]{{0,2}}[NKXBY]"
+_MANY = f"{_BEFORE}W?[NKXGBY]{{0,2}}[HQ]"
 _NONE = f"O?{_NOUN}"
 _MORE = f"(?:L?R{_NONE}|RG{_NOUN}?|C{_NOUN}|PR{_NONE}|(?<!^)G{_NOUN})*M?"
-_OBJECT = f"(?:D?U?(?:M?[AP])?(?:{_ROW}(?:[NHQXBY]|QN)|W)|U)"
-_CASE = f"[AP]{_NOUN}{_MORE}|O{_NOUN}{_MORE}|A|U|A?R{_NOUN}"
+_OBJECT = f"(?:D?U?(?:M?[AP])?(?:{_ROW}(?:[NHKQTXBY]|QN)|W)|U)"
+_CASE = f"A{_NOUN}{_MORE}|O{_NOUN}{_MORE}|A|U|A?R{_NOUN}"
 _SHAPES = re.compile(
-    f"{_NONE}E?P?{_MORE}"  # cookie jar; dotted name not allowed; response without body
-    f"|[VY](?:C[VY])?L?{_OBJECT}?{_MORE}"  # get key; open and close file
+    f"(?:{_NONE}E?P?|E[PA]){_MORE}"  # cookie jar; dotted name not allowed; response without body
+    f"|[VYK](?:C[VYK])?L?{_OBJECT}?{_MORE}"  # get key; open and close file
     f"|G{_NOUN}?{_MORE}|R{_NONE}{_MORE}|RG{_NOUN}?{_MORE}"  # parsing headers; without session; before closing
     f"|{_MANY}V{_NOUN}{_MORE}"  # headers preserve order
     f"|(?:{_ONE}|{_MANY}|V{_OBJECT})(?P<case>{_CASE})"  # flag: invalid input; guess filename: valid
-    f"|{_ONE}(?P<act>V{_OBJECT}{_MORE})"  # context: get header
-    f"|[VBY](?P<none>O{_NOUN})"  # abort: no app
+    f"|(?![BYK])(?:{_ONE})(?<![BY])(?P<act>V{_OBJECT}?{_MORE}|VO{_NOUN}{_MORE})"  # context: get header
+    f"|{_ONE}S(?:{_OBJECT}|A)?{_MORE}"  # parent finishes child
+    f"|[VBYK](?P<none>O{_NOUN})"  # abort: no app
 )
+#: of a segment, which needs no shape of its own
+_CASES = re.compile("[A-HJ-WY]{1,5}")
 #: two words that may both be verbs, and a word in no list beside one
-_UNSURE = re.compile("[BY][NQ]?[BY]|^VY$|W[BY]|[BY]W")
+_UNSURE = re.compile("[BYT][NKQ]?[BY]|^VY$|T[AUO]|W[BY]|[BK]W|(?<!^)YW|YW.|^W(?![NHKQXGR])|CW")
 #: adjectives that are said of no case
 _NO_CASE = listed("various final static constant first last")
 #: more words are a sentence without its verb
@@ -48,13 +52,15 @@ def label(words: list[str], *, identifier: bool) -> str | None:
     if identifier:
         words, number = _numbered(words)
         words = _joined(words)
+        if any(re.search("[a-z][A-Z]", word) or word == before for before, word in pairwise(["", *words])):
+            return None  # symbols, or the types of arguments: `property_string_string`
     told = [_part(part, identifier=identifier) for part in _parts(words)]
     if not all(told):
         return None
     said = ": ".join(part for part in told if part) + (f" ({number})" if number else "")
     if len(words) == 1 and class_of(words[0]) == "A" and words[0] not in _NO_CASE:
         return said if "case" in said else f"{said} case"
-    return said[:1].upper() + said[1:] if said.partition("-")[0] in PREFIXES else said
+    return said
 
 
 def segmented(text: str) -> str | None:
@@ -64,10 +70,15 @@ def segmented(text: str) -> str | None:
         return None
     if not any(re.search("[a-z][A-Z]", segment) for segment in segments):
         return None
-    told = [label(split_identifier(segment), identifier=True) for segment in segments]
-    if any(part is None or ": " in part for part in told):
+    method, *cases = (split_identifier(segment) for segment in segments)
+    if not all(_CASES.fullmatch("".join(class_of(word) for word in words)) for words in cases):
         return None
-    return f"{told[0]}: {', '.join(part for part in told[1:] if part)}"
+    if any(word == before for words in cases for before, word in pairwise(words)):
+        return None
+    tested = label(method, identifier=True)
+    if tested is None or ": " in tested:
+        tested = f"`{segments[0]}`"
+    return f"{tested}: {', '.join(' '.join(words) for words in cases)}"
 
 
 def _part(words: list[str], *, identifier: bool) -> str | None:
@@ -85,9 +96,10 @@ def _part(words: list[str], *, identifier: bool) -> str | None:
 def _conditional(words: list[str], letters: str) -> str | None:
     """`stop when disabled`: a label with a condition after it."""
     for at, word in enumerate(words[:-1]):
-        if at and word in SUBORDINATORS:
+        if word in SUBORDINATORS:
             read = phrases.condition(words, at)
-            return f"{' '.join(words[:at])} {read.text}" if read and _shape(letters[:at]) == 0 else None
+            whole = read is not None and read.end == len(words)
+            return " ".join(words) if whole and (at == 0 or _shape(letters[:at]) == 0) else None
     return None
 
 
@@ -96,9 +108,9 @@ def _shape(letters: str) -> int | None:
     """Where a colon belongs, 0 for nowhere; nothing where the letters are those of no label."""
     if letters == "A":
         return 0
-    if len(letters) == 1 and letters not in "NHQBYVG":
+    if len(letters) == 1 and letters not in "NHKQTBYVG":
         return None
-    if letters.count("W") > 1 or set(letters) <= set("XDRWU") or _UNSURE.search(letters):
+    if letters.count("W") > 1 or set(letters) <= set("XDWU") or letters in ("RU", "RW") or _UNSURE.search(letters):
         return None
     found = _SHAPES.fullmatch(letters)
     return found and max(found.start("case"), found.start("act"), found.start("none"), 0)
@@ -108,7 +120,7 @@ def _joined(words: list[str]) -> list[str]:
     """`non matching` as `non-matching`, `class based` as `class-based`."""
     told: list[str] = []
     for word in words:
-        if told and word.isalpha() and (told[-1] in PREFIXES or (word in SUFFIXES and class_of(told[-1]) in "NB")):
+        if told and word.isalpha() and (told[-1] in PREFIXES or (word in SUFFIXES and class_of(told[-1]) in "NKB")):
             told[-1] += f"-{word}"
         else:
             told.append(word)
@@ -120,7 +132,7 @@ def _numbered(words: list[str]) -> tuple[list[str], str]:
     if len(words) > 2 and words[-1].isdigit() and class_of(words[-2]) != "R":
         return words[:-1], words[-1]
     found = re.fullmatch(r"([a-z]{3,})([0-9]{1,3})", words[-1])
-    if found and len(words) > 1 and is_numbered(words[-1]) and class_of(found[1]) in "NQBYAPWV":
+    if found and len(words) > 1 and is_numbered(words[-1]) and class_of(found[1]) in "NKQTBYAPWVU":
         return [*words[:-1], found[1]], found[2]
     return words, ""
 

@@ -46,7 +46,7 @@ everywhere anyway together instead correctly properly otherwise here there back 
 PARTICLES = listed("up away back over")
 
 ADJECTIVES = listed("""
-lenient auto exact present compact current quiet independent backward exclusive numeric parallel inner legacy soft
+longer illegal lenient auto exact present compact current quiet independent backward exclusive numeric parallel inner legacy soft
 arbitrary pure alive runnable greater pretty supplementary comparable exponential nonzero premature indirect
 classic high unbound live best general applicable friendly feasible unreachable noisy larger multidimensional
 inaccessible atomic exhaustive hot invisible nonstreaming assignable hierarchical existent retryable busy fast
@@ -110,9 +110,9 @@ transformation truncation typescript unicode usage utf validation versioning vis
 toml csv jsx tsx sql none null nil true false undefined zero nan infinity failure mobile desktop production
 development runtime startup teardown setup grpc tls ssl dns tcp udp ipv4 ipv6 utf8 ascii base64 gzip brotli zlib
 stdin stdout stderr korean english anonymous everything nothing something latin greek arithmetic sensitivity
-localhost health inlining hoisting tree-shaking truth evidence context-copying indexing backtracking monday tuesday wednesday
-thursday friday saturday sunday january february march april may june july august september october november
-december midnight noon
+localhost health middleware inlining hoisting truth tree-shaking evidence context-copying indexing backtracking
+monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september october
+november december midnight noon
 """)
 #: what follows a noun and says more of it: `a folder containing files`
 TRAILING = listed("""

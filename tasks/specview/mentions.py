@@ -11,7 +11,7 @@ from tasks.specview.listed import listed
 from tasks.specview.titles import Title
 from tasks.specview.words import looks_like_code, noted
 
-_NOT_ALONE = listed("nothing everything something none null nil true false undefined zero default test spec it")
+_NOT_ALONE = listed("nothing everything something none null nil true false undefined zero test spec it")
 #: names of callbacks and conversions are shown as code: `on_close`, `to_json`, `as_dict`, `is_valid`
 _SYMBOL_OPENINGS = listed("before after on to from as is has in by at of for and or")
 _FOREIGN = re.compile(r"[^\x00-\u024f\u2000-\u2bff]")
@@ -30,7 +30,9 @@ def mention(words: list[str], title: Title) -> str | None:
     said = said or label(words, identifier=title.identifier)
     if said is None and words[0] in SUBORDINATORS and not title.identifier:
         said = _condition(words)
-    return said and " ".join([said, *note])
+    if said is None:
+        return None
+    return " ".join([said[:1].upper() + said[1:] if title.identifier else said, *note])
 
 
 def quoted(words: list[str], title: Title) -> str:

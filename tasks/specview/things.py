@@ -5,7 +5,7 @@ from __future__ import annotations
 from tasks.specview.listed import listed
 
 NOUNS = listed("""
-removal arrival proposal renewal approval retrieval withdrawal disposal obj desc kilobyte megabyte nanosecond
+age sep iri src ctx cb seq tz sig basics removal arrival proposal renewal approval retrieval withdrawal disposal obj desc kilobyte megabyte nanosecond
 gigabyte end self init str err char len iter doc repr help info msg debug dump hex ref cert point system uint environ
 exec peek space cwd ext unix passthrough buf proto cap git dev gid stat dep conn recovery encoding val envvar
 fmt noop reloader carriage uppercase lowercase vcs postfix pathinfo ptr regexp sibling helper leak interop

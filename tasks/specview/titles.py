@@ -58,7 +58,7 @@ def title_of(subject: Subject) -> Title:
 
 def _row(name: str, framework: str) -> tuple[str, str]:
     """The row of a table, or the subtest, apart from the name of the test."""
-    if framework == "go-testing" and "/" in name:
+    if framework == "go-testing" and "/" in name[1:] and not name.startswith("/"):
         head, _, case = name.partition("/")
         return head, case.replace("_", " ")
     if name.startswith("`") and name.endswith("`()"):
