@@ -18,5 +18,5 @@ ACRONYMS = {word.lower(): word for word in _WRITTEN}
 #: acronyms that count: "a URL", "the API"
 COUNTED_ACRONYMS = listed("""
 acl api arn ast bom cdn cidr cli cpu db dom dsn dto fqdn guid id ide ip jwt os pdf pid png qr rpc sdk sha ttl
-tty ui uid uri url uuid vm jpeg gif svg eta
+tty ui uid uri url uuid vm jpeg gif svg eta etag
 """)

@@ -34,12 +34,12 @@ _CLOSED: dict[str, frozenset[str]] = {
     "E": listed("not"),
     "U": listed("none null nil undefined true false zero nan infinity"),  # values
     "H": listed("args kwargs opts params options settings headers bytes data media criteria"),  # before a noun as well
-    "N": listed("double"),  # a type rather than an adjective
+    "N": listed("double long short"),  # types rather than adjectives
     "L": listed("up down out off over back away"),
     "A": ADJECTIVES | listed("first last own"),
     "D": DETERMINERS | listed("more less most fewer"),
     "R": PREPOSITIONS,
-    "C": listed("and or vs"),
+    "C": listed("and or vs &"),
     "S": listed("equals"),
     "M": listed("very"),
     "Z": MODALS | BE | AUXILIARIES | PRONOUNS | SUBORDINATORS | ADVERBS | listed("be but nor been"),
@@ -50,7 +50,7 @@ _SIZED = re.compile(r"[iuf](?:8|16|32|64|128)|(?:rfc|arc|v)[0-9]+")
 _CAPITAL = re.compile(r"[A-Z][a-z]+")
 _HYPHENATED = re.compile(r"[a-z]+(?:-[a-z]+)+")
 _ADJECTIVE = re.compile(r"[a-z]{3,}(?:able|ible|ive|ful|less|ous|ical)")
-_SIGNS = re.compile(r"\(.*|.*[.,;!?]|.*[^(]\)|")
+_SIGNS = re.compile(r".*\$\{.*|\(.*|.*[.,;!?]|.*[^(]\)|")
 
 
 @lru_cache(16_384)

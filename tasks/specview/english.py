@@ -8,7 +8,7 @@ from tasks.specview.forms import base_of_third, is_participle, third_person
 from tasks.specview.lexicon import ADJECTIVES, AUXILIARIES, BE, DETERMINERS, MODALS, PREPOSITIONS, SUBORDINATORS
 from tasks.specview.listed import listed
 from tasks.specview.mentions import code, mention, quoted
-from tasks.specview.nouns import is_inverted, row
+from tasks.specview.nouns import is_inverted, is_known, row
 from tasks.specview.predicates import Predicate, predicate, spelt_words
 from tasks.specview.scenarios import scenario
 from tasks.specview.titles import Title
@@ -101,6 +101,10 @@ def _after_verb(base: str, rest: list[str], *, strict: bool, telegram: bool) -> 
     found = phrases.verb_phrase([base or "do", *rest], 0, base)
     if found and not (strict and _piled(rest)):
         return found.text.partition(" ")[2]
+    if base == "be" and is_participle(rest[0]) and rest[1:] and is_known(rest[1]) and rest[1] not in PREPOSITIONS:
+        return None  # `be hoisted title tag`: neither of its two readings is English
+    if rest[0] in VERBS and rest[0] not in NOUNS_TOO and not is_known(rest[0]) and rest[0] not in ADJECTIVES:
+        return None  # `allow disable protection`
     if strict or (telegram and rest[0] in BE | AUXILIARIES) or (telegram and is_inverted(rest[: row(rest, 0)])):
         return None
     return articles.articled(rest, object_first=base != "be", first=first)
@@ -173,7 +177,13 @@ def _has_verb(words: list[str]) -> bool:
 
 def _statement(words: list[str], title: Title) -> str | None:
     """A whole clause: `url generation requires server name`, `external modules should not be hoisted`."""
-    if len(words) < 2 or words[0] in PREPOSITIONS or words[0] in SUBORDINATORS or words[0].startswith("("):
+    if (
+        len(words) < 2
+        or words[0] in PREPOSITIONS
+        or words[0] in SUBORDINATORS
+        or words[0] == "not"
+        or words[0][0] == "("
+    ):
         return None
     if title.identifier and "HTTP" in words and _HTTP_METHODS & set(words):
         return None  # `http_302_changes_head_to_get`: no head, and nothing to get

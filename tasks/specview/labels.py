@@ -39,7 +39,7 @@ _SHAPES = re.compile(
 #: of a segment, which needs no shape of its own
 _CASES = re.compile("[A-HJ-WY]{1,5}")
 #: two words that may both be verbs, and a word in no list beside one
-_UNSURE = re.compile("[BYT][NKQ]?[BY]|^VY$|T[AUO]|W[BY]|[BK]W|(?<!^)YW|YW.|^W(?![NHKQXGR])|CW")
+_UNSURE = re.compile("[BYT][NKQ]?[BY]|^VY$|T[AUOP]|W[BY]|[BK]W|(?<!^)YW|YW.|^W(?![NHKQXGR])|CW")
 #: adjectives that are said of no case
 _NO_CASE = listed("various final static constant first last")
 #: more words are a sentence without its verb
@@ -66,7 +66,11 @@ def label(words: list[str], *, identifier: bool) -> str | None:
 def segmented(text: str) -> str | None:
     """`ExactArgs_WithNoArgs_Twice`: what is tested, and the cases of it; nothing for names in one style."""
     segments = text.split("_")
-    if len(segments) < 2 or not all(re.fullmatch("[A-Za-z]*[a-z][A-Za-z0-9]*", segment) for segment in segments):
+    if (
+        len(segments) < 2
+        or segments[0].islower()
+        or not all(re.fullmatch("[A-Za-z]*[a-z][A-Za-z0-9]*", segment) for segment in segments)
+    ):
         return None
     if not any(re.search("[a-z][A-Z]", segment) for segment in segments):
         return None
@@ -120,7 +124,14 @@ def _joined(words: list[str]) -> list[str]:
     """`non matching` as `non-matching`, `class based` as `class-based`."""
     told: list[str] = []
     for word in words:
-        if told and word.isalpha() and (told[-1] in PREFIXES or (word in SUFFIXES and class_of(told[-1]) in "NKB")):
+        if (
+            told
+            and word.isalpha()
+            and (
+                (told[-1] in PREFIXES and class_of(word) in "NKQTBYAPGW")
+                or (word in SUFFIXES and class_of(told[-1]) in "NKB")
+            )
+        ):
             told[-1] += f"-{word}"
         else:
             told.append(word)
@@ -129,7 +140,7 @@ def _joined(words: list[str]) -> list[str]:
 
 def _numbered(words: list[str]) -> tuple[list[str], str]:
     """`empty value2` as `empty value` and 2, which tells one of many tests apart."""
-    if len(words) > 2 and words[-1].isdigit() and class_of(words[-2]) != "R":
+    if len(words) > 2 and words[-1].isdigit() and words[-2].islower() and class_of(words[-2]) != "R":
         return words[:-1], words[-1]
     found = re.fullmatch(r"([a-z]{3,})([0-9]{1,3})", words[-1])
     if found and len(words) > 1 and is_numbered(words[-1]) and class_of(found[1]) in "NKQTBYAPWVU":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from tasks.specview import articles, phrases
-from tasks.specview.labels import label, segmented
+from tasks.specview.labels import label
 from tasks.specview.lexicon import SUBORDINATORS
 from tasks.specview.listed import listed
 from tasks.specview.titles import Title
@@ -26,8 +26,7 @@ def mention(words: list[str], title: Title) -> str | None:
         words = [*words[:-1], words[-1].rstrip(".") or words[-1]]
     if not words or (len(words) == 1 and words[0] in _NOT_ALONE):
         return None
-    said = segmented(title.text) if title.identifier else None
-    said = said or label(words, identifier=title.identifier)
+    said = label(words, identifier=title.identifier)
     if said is None and words[0] in SUBORDINATORS and not title.identifier:
         said = _condition(words)
     if said is None:

@@ -20,13 +20,13 @@ from tasks.specview.lexicon import (
     TRAILING,
 )
 from tasks.specview.listed import listed
-from tasks.specview.nouns import Read, noun_phrase
+from tasks.specview.nouns import Read, noun_phrase, row
 from tasks.specview.things import is_noun
 from tasks.specview.verbs import INDEFINITE, INTRANSITIVE, MOSTLY_VERBS, NOUNS_TOO, VERBS
 
 _BEFORE_DOING = listed("by when while after before without")
 _PAST = listed("""
-succeeded failed occurred happened exited finished appeared existed crashed returned began ended
+succeeded failed occurred happened exited finished appeared existed crashed began ended
 """)
 _TWO_PREPOSITIONS = listed("""
 from_within inside_of outside_of up_to off_of except_for as_of from_inside from_before from_under from_outside
@@ -236,7 +236,8 @@ def condition(words: list[str], at: int) -> Read | None:
         return read
     if following == "not" or is_participle(following) or following in ADJECTIVES:
         said = be_phrase(words, at + 2) if following == "not" else be_phrase(words, at + 1)
-        if said and said.end == len(words):
+        begun = at + 2 if following == "not" else at + 1
+        if said and said.end == len(words) and row(words, begun) == begun + 1:
             return Read(f"{opening} {'not ' if following == 'not' else ''}{said.text}", said.end)
     return _left_out(words, at)
 
@@ -266,6 +267,8 @@ def _left_out(words: list[str], at: int) -> Read | None:
         rest = complement(words, thing.end + 2)
         said = f"{words[at]} {thing.text} {verb} not {words[thing.end + 1]}"
         return rest and Read(f"{said} {rest.text}".strip(), rest.end)
+    if words[thing.end : thing.end + 1] == ["based"]:
+        return None  # `after proxy based on list`: no act is left out
     if thing.end < len(words) and (is_participle(words[thing.end]) or words[thing.end] in ADJECTIVES):
         rest = complement(words, thing.end + 1)
         if words[thing.end] in _PAST:

@@ -16,7 +16,9 @@ from tasks.specview.lexicon import (
     NEGATIONS,
     PREPOSITIONS,
     SUBORDINATORS,
+    UNCOUNTED,
 )
+from tasks.specview.things import is_noun
 from tasks.specview.titles import Title
 from tasks.specview.verbs import INTRANSITIVE, MOSTLY_VERBS, NOUNS_TOO, PARTS, VERBS
 from tasks.specview.words import is_code
@@ -119,7 +121,15 @@ def _bare(rest: list[str]) -> Predicate | None:
 
 def _could_be_verb(word: str) -> bool:
     """Whether a word in no list, that stands where a verb must, may be one."""
-    known = word in ADJECTIVES or word in PREPOSITIONS or word in DETERMINERS or word in SUBORDINATORS or word in MODALS
+    known = (
+        word in UNCOUNTED
+        or is_noun(word)
+        or word in ADJECTIVES
+        or word in PREPOSITIONS
+        or word in DETERMINERS
+        or word in SUBORDINATORS
+        or word in MODALS
+    )
     return not known and len(word) > 2 and not word.endswith("ed") and _LOWER.fullmatch(word) is not None
 
 
@@ -172,6 +182,8 @@ def acts(base: str, rest: list[str]) -> bool:
         return False
     if base not in NOUNS_TOO:
         return rest[0] != "per"
+    if (base_of_third(rest[0]) or base) not in NOUNS_TOO:
+        return False  # `default allows setting`
     if rest[0] in PREPOSITIONS or rest[0] in CONJUNCTIONS:
         return False
     return rest[0] in DETERMINERS or (base in MOSTLY_VERBS and rest[0] not in PARTS)

@@ -20,6 +20,7 @@ _MIXED = re.compile(r"[A-Z]+[a-z]+[A-Z]|IPv")
 _NUMBERED = re.compile(r"(?!(?:u?int|float|utf|base|sha|md|http|ipv|es)[0-9])[a-z]+[0-9]+")
 _DUNDER = re.compile(r"(__[a-z]+__)(?=_|$)")
 _TITLE_WORDS = re.compile(r"`[^`]*`\S*|\"[^\"]*\"\S*|(?<!\w)'[^']*'\S*|\S+")
+_DASHES = ("-", "\u2013", "\u2014")
 _PLAIN = re.compile(r"[A-Za-z]?[a-z]*(?:['\u2019-][a-z]+)*")
 
 
@@ -107,7 +108,10 @@ def looks_like_code(text: str) -> bool:
 
 
 def noted(words: list[str]) -> tuple[list[str], list[str]]:
-    """Words, and apart from them what stands in parentheses at the end."""
+    """Words, and apart from them what stands in parentheses or after a dash at the end."""
+    at = next((at for at, word in enumerate(words) if at and word in _DASHES), len(words))
+    if words[at + 1 :] and not any("(" in word for word in words):
+        return words[:at], f"({' '.join(words[at + 1 :])})".split(" ")
     if words and words[-1].endswith(")"):
         for at in range(len(words) - 1, -1, -1):
             if words[at].startswith("("):
