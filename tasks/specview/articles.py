@@ -103,10 +103,9 @@ def _row_end(words: list[str], at: int, *, object_first: bool) -> int:
     read = noun_phrase(words, at)
     end = read.end if read else row(words, at)
     if words[at][:1].isupper():  # a label of a page: "Reset all filters button"
-        named = takewhile(
-            lambda part: words[part] not in PREPOSITIONS | SUBORDINATORS, range(at, min(at + 6, len(words)))
-        )
-        end = next((part + 1 for part in named if words[part] in PARTS), end)
+        near = range(at, min(at + 6, len(words)))
+        label = takewhile(lambda part: words[part] not in PREPOSITIONS | SUBORDINATORS, near)
+        end = next((part + 1 for part in label if words[part] in PARTS), end)
     head = words[end - 1] if end > at else ""
     if not object_first and end == at + 1 and head.endswith(("ion", "ment", "ance", "ence")):
         return at  # "available for inclusion": whoever wrote the other articles left this one out

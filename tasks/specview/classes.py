@@ -57,10 +57,10 @@ _SIGNS = re.compile(r".*\$\{.*|\(.*|.*[.,;!?]|.*[^(]\)|")
 def class_of(word: str) -> str:
     """The letter of a word.
 
-    A adjective, B noun or verb, C "and", D determiner, E "not", G gerund, H plural that may stand before a noun,
-    I numbered, K noun or verb that opens a row, L particle, M adverb in -ly, N noun, O "no", P participle, Q plural,
-    R preposition, S verb in -s, T plural or verb in -s, U value such as null, V verb, W noun by its place alone, X code, Y verb or
-    noun, Z any other.
+    A adjective, B noun or verb, C "and", D determiner, E "not", G gerund, H plural that may stand before a
+    noun, I numbered, K noun or verb that opens a row, L particle, M adverb in -ly, N noun, O "no", P
+    participle, Q plural, R preposition, S verb in -s, T plural or verb in -s, U value such as null, V verb, W
+    noun by its place alone, X code, Y verb or noun, Z any other.
     """
     return _LETTERS.get(word) or next(letter for letter, fits in _OPEN if fits(word))
 

@@ -12,7 +12,8 @@ from tasks.specview.verbs import DOUBLED, VERBS
 #: words whose forms are kept; a vocabulary of this size is a large repository's
 _KEPT = 16_384
 _NOT_MANNER = listed("""
-daily weekly monthly yearly hourly assembly family supply reply apply anomaly multiply rely imply comply fly readonly early
+daily weekly monthly yearly hourly assembly family supply reply apply anomaly multiply rely imply comply fly
+readonly early
 """)
 _THIRD = {"be": "is", "have": "has", "do": "does", "go": "goes"} | {
     f"{verb}{particle}": f"{verb}s {particle}"

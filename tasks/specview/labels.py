@@ -36,6 +36,7 @@ _SHAPES = re.compile(
     f"|{_ONE}S(?:{_OBJECT}|A)?{_MORE}"  # parent finishes child
     f"|[VBYK](?P<none>O{_NOUN})"  # abort: no app
 )
+_SEGMENT = re.compile("[A-Za-z]*[a-z][A-Za-z0-9]*")
 #: of a segment, which needs no shape of its own
 _CASES = re.compile("[A-HJ-WY]{1,5}")
 #: two words that may both be verbs, and a word in no list beside one
@@ -66,11 +67,7 @@ def label(words: list[str], *, identifier: bool) -> str | None:
 def segmented(text: str) -> str | None:
     """`ExactArgs_WithNoArgs_Twice`: what is tested, and the cases of it; nothing for names in one style."""
     segments = text.split("_")
-    if (
-        len(segments) < 2
-        or segments[0].islower()
-        or not all(re.fullmatch("[A-Za-z]*[a-z][A-Za-z0-9]*", segment) for segment in segments)
-    ):
+    if len(segments) < 2 or segments[0].islower() or not all(_SEGMENT.fullmatch(segment) for segment in segments):
         return None
     if not any(re.search("[a-z][A-Z]", segment) for segment in segments):
         return None
@@ -124,14 +121,9 @@ def _joined(words: list[str]) -> list[str]:
     """`non matching` as `non-matching`, `class based` as `class-based`."""
     told: list[str] = []
     for word in words:
-        if (
-            told
-            and word.isalpha()
-            and (
-                (told[-1] in PREFIXES and class_of(word) in "NKQTBYAPGW")
-                or (word in SUFFIXES and class_of(told[-1]) in "NKB")
-            )
-        ):
+        prefixed = told and told[-1] in PREFIXES and class_of(word) in "NKQTBYAPGW"
+        suffixed = told and word in SUFFIXES and class_of(told[-1]) in "NKB"
+        if word.isalpha() and (prefixed or suffixed):
             told[-1] += f"-{word}"
         else:
             told.append(word)

@@ -33,7 +33,7 @@ LONGEST_RUN = 5
 
 _FORMATS = listed("unicode gzip brotli zlib base64 json xml html css yaml toml csv utf8 ascii")
 _ONE_OF_MANY = listed("different random single unknown invalid malformed unsupported truthy falsy")
-_SIGNS = listed("- – & | + = => -> / :")
+_SIGNS = listed("- \u2013 & | + = => -> / :")
 _PAST = listed("wrote went ran began came took gave got saw knew threw broke spoke")
 _PREFIXES = listed("multi non sub pre post anti un re de")
 _VALUES = listed("zero none nil null true false undefined")
