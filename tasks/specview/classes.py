@@ -32,9 +32,10 @@ SUFFIXES = listed("based sensitive insensitive like aware")
 _CLOSED: dict[str, frozenset[str]] = {
     "O": listed("no"),
     "E": listed("not"),
-    "U": listed("none null nil undefined true false zero nan infinity"),  # values
+    "U": listed(
+        "none null nil undefined true false zero nan infinity boolean double long short float"
+    ),  # values, and types
     "H": listed("args kwargs opts params options settings headers bytes data media criteria"),  # before a noun as well
-    "N": listed("double long short"),  # types rather than adjectives
     "L": listed("up down out off over back away"),
     "A": ADJECTIVES | listed("first last own"),
     "D": DETERMINERS | listed("more less most fewer"),

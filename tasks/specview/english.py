@@ -8,9 +8,10 @@ from tasks.specview.forms import base_of_third, is_participle, third_person
 from tasks.specview.lexicon import ADJECTIVES, AUXILIARIES, BE, DETERMINERS, MODALS, PREPOSITIONS, SUBORDINATORS
 from tasks.specview.listed import listed
 from tasks.specview.mentions import code, mention, quoted
-from tasks.specview.nouns import is_inverted, is_known, row
+from tasks.specview.nouns import is_inverted, is_known, noun_phrase, row
 from tasks.specview.predicates import Predicate, predicate, spelt_words
 from tasks.specview.scenarios import scenario
+from tasks.specview.things import is_noun
 from tasks.specview.titles import Title
 from tasks.specview.verbs import INDEFINITE, MOSTLY_VERBS, NOUNS_TOO, PARTS, VERBS
 from tasks.specview.words import is_code, noted, split_title
@@ -97,7 +98,7 @@ def _rest(read: Predicate, *, strict: bool) -> str | None:
 def _after_verb(base: str, rest: list[str], *, strict: bool, telegram: bool) -> str | None:
     first = "a" if base in INDEFINITE else "the"
     if not rest or articles.is_full(rest):
-        return articles.articled(rest, object_first=telegram and base != "be", first=first)
+        return articles.articled(rest, object_first=base != "be" and (telegram or _lacks_article(rest)), first=first)
     found = phrases.verb_phrase([base or "do", *rest], 0, base)
     if found and not (strict and _piled(rest)):
         return found.text.partition(" ")[2]
@@ -108,6 +109,17 @@ def _after_verb(base: str, rest: list[str], *, strict: bool, telegram: bool) -> 
     if strict or (telegram and rest[0] in BE | AUXILIARIES) or (telegram and is_inverted(rest[: row(rest, 0)])):
         return None
     return articles.articled(rest, object_first=base != "be", first=first)
+
+
+def _lacks_article(rest: list[str]) -> bool:
+    """Whether the object lacks the article that a later noun has: `parses upload with a name`."""
+    read = noun_phrase(rest, 0, article="a")
+    return (
+        read is not None
+        and read.text.startswith(("a ", "an "))
+        and rest[0] not in ("a", "an")
+        and is_noun(rest[read.end - 1])
+    )
 
 
 def _piled(rest: list[str]) -> bool:

@@ -14,6 +14,7 @@ name key id index type date time size value default length order position line p
 score
 """),
     "for": listed("example instance"),
+    "into": listed("account"),
     "from": listed("scratch memory disk source"),
     "in": listed("""
 order place parallel memory production sync case use time debug sequence isolation practice total

@@ -19,7 +19,7 @@ from tasks.specview.words import is_numbered, split_identifier
 
 _BEFORE = "D?U?(?:M?[AP]){0,2}"
 _ROW = "[NHKXGBYUW]{0,3}"
-_NOUN = f"(?:{_BEFORE}(?:[AP][WG]|[NKX]{{1,2}}P[NKX]{{1,2}}|{_ROW}(?:[NHKQTXBY]|QN)|[NHKXBY]{{1,3}}G|W)|U)"
+_NOUN = f"(?:{_BEFORE}(?:[AP][WGU]|[NKX]{{1,2}}P[NKX]{{1,2}}|{_ROW}(?:[NHKQTXBY]|QN)|[NHKXBY]{{1,3}}G|W)|U)"
 _ONE = f"(?!Y[APUO]|K[APUO].){_BEFORE}W?[NKXGBY]{{0,2}}[NKXBY]"
 _MANY = f"{_BEFORE}W?[NKXGBY]{{0,2}}[HQ]"
 _NONE = f"O?{_NOUN}"
@@ -42,7 +42,9 @@ _CASES = re.compile("[A-HJ-WY]{1,5}")
 #: two words that may both be verbs, and a word in no list beside one
 _UNSURE = re.compile("[BYT][NKQ]?[BY]|^VY$|T[AUOP]|W[BY]|[BK]W|(?<!^)YW|YW.|^W(?![NHKQXGR])|CW")
 #: adjectives that are said of no case
-_NO_CASE = listed("various final static constant first last")
+_NO_CASE = listed("various multiple final static constant first last")
+#: parts of words rather than words: `test_post` is no case
+_BOUND = listed("non multi sub pre post anti")
 #: more words are a sentence without its verb
 _LONGEST = 10
 
@@ -55,6 +57,8 @@ def label(words: list[str], *, identifier: bool) -> str | None:
         words = _joined(words)
         if any(re.search("[a-z][A-Z]", word) or word == before for before, word in pairwise(["", *words])):
             return None  # symbols, or the types of arguments: `property_string_string`
+    if len(words) == 1 and words[0] in _BOUND:
+        return None
     told = [_part(part, identifier=identifier) for part in _parts(words)]
     if not all(told):
         return None
@@ -107,7 +111,7 @@ def _conditional(words: list[str], letters: str) -> str | None:
 @lru_cache(16_384)
 def _shape(letters: str) -> int | None:
     """Where a colon belongs, 0 for nowhere; nothing where the letters are those of no label."""
-    if letters == "A":
+    if letters in ("A", "U"):
         return 0
     if len(letters) == 1 and letters not in "NHKQTBYVG":
         return None

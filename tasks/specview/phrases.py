@@ -31,6 +31,7 @@ succeeded failed occurred happened exited finished appeared existed crashed bega
 _TWO_PREPOSITIONS = listed("""
 from_within inside_of outside_of up_to off_of except_for as_of from_inside from_before from_under from_outside
 """)
+_PERMITTING = listed("allow support prevent avoid permit forbid skip try stop start")
 _PAIRS = {("instead", "of"), ("because", "of"), ("due", "to")}
 
 
@@ -119,6 +120,10 @@ def _object(words: list[str], at: int, base: str) -> Read | None:
         return be_phrase(words, at)
     if words[at] == "that" and (read := clause(words, at + 1)):
         return Read(f"that {read.text}", read.end)
+    if base in _PERMITTING and words[at + 1 :] and (doing := base_of_gerund(words[at])):
+        return verb_phrase(
+            words, at, doing, shown=words[at]
+        )  # to allow renaming a callback, not a callback that renames
     return noun_phrase(words, at, article="a" if base in INDEFINITE else "the")
 
 

@@ -87,6 +87,8 @@ def _verb(first: str, rest: list[str], *, identifier: bool, adverb: bool) -> Pre
         return _bare(rest)
     if first in MODALS:
         return _modal(first, rest)
+    if first == "does" and rest and base_of_third(rest[0]):
+        return None  # a slip that has two readings
     base = None if identifier and first in ("is", "has", "does") else base_of_third(first)  # a function's name
     if (base and _does(base, rest, identifier=identifier)) or _acts_by_form(
         first, rest, identifier=identifier, adverb=adverb
