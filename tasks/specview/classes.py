@@ -32,9 +32,8 @@ SUFFIXES = listed("based sensitive insensitive like aware")
 _CLOSED: dict[str, frozenset[str]] = {
     "O": listed("no"),
     "E": listed("not"),
-    "U": listed(
-        "none null nil undefined true false zero nan infinity boolean double long short float"
-    ),  # values, and types
+    "U": listed("none null nil undefined true false zero nan infinity"),  # values
+    "J": listed("boolean double long short float"),  # types
     "H": listed("args kwargs opts params options settings headers bytes data media criteria"),  # before a noun as well
     "L": listed("up down out off over back away"),
     "A": ADJECTIVES | listed("first last own"),
@@ -59,7 +58,7 @@ def class_of(word: str) -> str:
     """The letter of a word.
 
     A adjective, B noun or verb, C "and", D determiner, E "not", G gerund, H plural that may stand before a
-    noun, I numbered, K noun or verb that opens a row, L particle, M adverb in -ly, N noun, O "no", P
+    noun, I numbered, J type of a value, K noun or verb that opens a row, L particle, M adverb in -ly, N noun, O "no", P
     participle, Q plural, R preposition, S verb in -s, T plural or verb in -s, U value such as null, V verb, W
     noun by its place alone, X code, Y verb or noun, Z any other.
     """

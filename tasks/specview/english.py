@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from tasks.specview import articles, phrases
 from tasks.specview.acronyms import ACRONYMS
+from tasks.specview.doubts import has_verb, is_doubtful, lacks_article
 from tasks.specview.forms import base_of_third, is_participle, third_person
 from tasks.specview.lexicon import ADJECTIVES, AUXILIARIES, BE, DETERMINERS, MODALS, PREPOSITIONS, SUBORDINATORS
 from tasks.specview.listed import listed
 from tasks.specview.mentions import code, mention, quoted
-from tasks.specview.nouns import is_inverted, is_known, noun_phrase, row
+from tasks.specview.nouns import is_inverted, row
 from tasks.specview.predicates import Predicate, predicate, spelt_words
 from tasks.specview.scenarios import scenario
-from tasks.specview.things import is_noun
 from tasks.specview.titles import Title
 from tasks.specview.verbs import INDEFINITE, MOSTLY_VERBS, NOUNS_TOO, PARTS, VERBS
 from tasks.specview.words import is_code, noted, split_title
@@ -98,28 +98,15 @@ def _rest(read: Predicate, *, strict: bool) -> str | None:
 def _after_verb(base: str, rest: list[str], *, strict: bool, telegram: bool) -> str | None:
     first = "a" if base in INDEFINITE else "the"
     if not rest or articles.is_full(rest):
-        return articles.articled(rest, object_first=base != "be" and (telegram or _lacks_article(rest)), first=first)
+        return articles.articled(rest, object_first=base != "be" and (telegram or lacks_article(rest)), first=first)
     found = phrases.verb_phrase([base or "do", *rest], 0, base)
     if found and not (strict and _piled(rest)):
         return found.text.partition(" ")[2]
-    if base == "be" and is_participle(rest[0]) and rest[1:] and is_known(rest[1]) and rest[1] not in PREPOSITIONS:
-        return None  # `be hoisted title tag`: neither of its two readings is English
-    if rest[0] in VERBS and rest[0] not in NOUNS_TOO and not is_known(rest[0]) and rest[0] not in ADJECTIVES:
-        return None  # `allow disable protection`
+    if is_doubtful(base, rest):
+        return None
     if strict or (telegram and rest[0] in BE | AUXILIARIES) or (telegram and is_inverted(rest[: row(rest, 0)])):
         return None
     return articles.articled(rest, object_first=base != "be", first=first)
-
-
-def _lacks_article(rest: list[str]) -> bool:
-    """Whether the object lacks the article that a later noun has: `parses upload with a name`."""
-    read = noun_phrase(rest, 0, article="a")
-    return (
-        read is not None
-        and read.text.startswith(("a ", "an "))
-        and rest[0] not in ("a", "an")
-        and is_noun(rest[read.end - 1])
-    )
 
 
 def _piled(rest: list[str]) -> bool:
@@ -174,17 +161,10 @@ def _context(context: str) -> str:
     if words[0].lower() == "and" and len(words) > 1:
         words = words[1:]
     words[0] = words[0].lower().rstrip(":")
-    if words[0] in SUBORDINATORS and not _has_verb(words):
+    if words[0] in SUBORDINATORS and not has_verb(words):
         read = phrases.complement(words, 0)
         return read.text if read else f"in the case “{' '.join(words)}”"
     return articles.told(words)
-
-
-def _has_verb(words: list[str]) -> bool:
-    return any(
-        word in BE or word in MODALS or word in AUXILIARIES or base_of_third(word) or "n't" in word
-        for word in words[1:]
-    )
 
 
 def _statement(words: list[str], title: Title) -> str | None:
@@ -193,6 +173,7 @@ def _statement(words: list[str], title: Title) -> str | None:
         len(words) < 2
         or words[0] in PREPOSITIONS
         or words[0] in SUBORDINATORS
+        or words[0] in MODALS
         or words[0] == "not"
         or words[0][0] == "("
     ):

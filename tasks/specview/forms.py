@@ -15,9 +15,16 @@ _NOT_MANNER = listed("""
 daily weekly monthly yearly hourly assembly family supply reply apply anomaly multiply rely imply comply fly
 readonly early
 """)
+_PARTED = {"in": "log sign", "out": "log sign", "up": "set sign look", "down": "tear", "back": "fall"}
 _THIRD = {"be": "is", "have": "has", "do": "does", "go": "goes"} | {
     f"{verb}{particle}": f"{verb}s {particle}"
-    for particle, verbs in {"in": "log sign", "out": "log sign", "up": "set sign", "down": "tear"}.items()
+    for particle, verbs in {
+        "in": "log sign",
+        "out": "log sign",
+        "up": "set sign look",
+        "down": "tear",
+        "back": "fall",
+    }.items()
     for verb in verbs.split()
 }
 
@@ -117,6 +124,6 @@ def indefinite(following: str) -> str:
         "unin"
     ):
         return "a"
-    if low.startswith(("hour", "honest", "heir")):
+    if low.startswith(("hour", "honest", "heir", "rfc")):
         return "an"
     return "an" if low[:1] in tuple("aeiou8") and low[:1] else "a"

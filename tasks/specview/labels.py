@@ -17,15 +17,15 @@ from tasks.specview.lexicon import SUBORDINATORS
 from tasks.specview.listed import listed
 from tasks.specview.words import is_numbered, split_identifier
 
-_BEFORE = "D?U?(?:M?[AP]){0,2}"
+_BEFORE = "D?[UJ]?(?:M?[AP]){0,2}"
 _ROW = "[NHKXGBYUW]{0,3}"
-_NOUN = f"(?:{_BEFORE}(?:[AP][WGU]|[NKX]{{1,2}}P[NKX]{{1,2}}|{_ROW}(?:[NHKQTXBY]|QN)|[NHKXBY]{{1,3}}G|W)|U)"
+_NOUN = f"(?:{_BEFORE}(?:[AP][WGUJ]|[NKX]{{1,2}}P[NKX]{{1,2}}|{_ROW}(?:[NHKQTXBY]|QN)|[NHKXBY]{{1,3}}G|W)|[UJ])"
 _ONE = f"(?!Y[APUO]|K[APUO].){_BEFORE}W?[NKXGBY]{{0,2}}[NKXBY]"
 _MANY = f"{_BEFORE}W?[NKXGBY]{{0,2}}[HQ]"
 _NONE = f"O?{_NOUN}"
 _MORE = f"(?:L?R{_NONE}|RG{_NOUN}?|C{_NOUN}|PR{_NONE}|(?<!^)G{_NOUN})*M?"
-_OBJECT = f"(?:D?U?(?:M?[AP])?(?:{_ROW}(?:[NHKQTXBY]|QN)|W)|U)"
-_CASE = f"A{_NOUN}{_MORE}|O{_NOUN}{_MORE}|A|U|A?R{_NOUN}"
+_OBJECT = f"(?:D?U?(?:M?[AP])?(?:{_ROW}(?:[NHKQTXBY]|QN)|W)|[UJ])"
+_CASE = f"A{_NOUN}{_MORE}|O{_NOUN}{_MORE}|[AUJ]|A?R{_NOUN}"
 _SHAPES = re.compile(
     f"(?:{_NONE}E?P?|E[PA]){_MORE}"  # cookie jar; dotted name not allowed; response without body
     f"|[VYK](?:C[VYK])?L?{_OBJECT}?{_MORE}"  # get key; open and close file
@@ -40,7 +40,7 @@ _SEGMENT = re.compile("[A-Za-z]*[a-z][A-Za-z0-9]*")
 #: of a segment, which needs no shape of its own
 _CASES = re.compile("[A-HJ-WY]{1,5}")
 #: two words that may both be verbs, and a word in no list beside one
-_UNSURE = re.compile("[BYT][NKQ]?[BY]|^VY$|T[AUOP]|W[BY]|[BK]W|(?<!^)YW|YW.|^W(?![NHKQXGR])|CW")
+_UNSURE = re.compile("[BYT][NKQ]?[BY]|^VY$|^V[BY][NK]|T[AUOP]|W[BY]|[BK]W|(?<!^)YW|YW.|^W(?![NHKQXGR])|CW")
 #: adjectives that are said of no case
 _NO_CASE = listed("various multiple final static constant first last")
 #: parts of words rather than words: `test_post` is no case
@@ -111,7 +111,7 @@ def _conditional(words: list[str], letters: str) -> str | None:
 @lru_cache(16_384)
 def _shape(letters: str) -> int | None:
     """Where a colon belongs, 0 for nowhere; nothing where the letters are those of no label."""
-    if letters in ("A", "U"):
+    if letters in ("A", "J", "U"):
         return 0
     if len(letters) == 1 and letters not in "NHKQTBYVG":
         return None

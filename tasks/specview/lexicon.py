@@ -79,7 +79,7 @@ NOT_PARTICIPLES = listed("need seed feed embed speed red id shed bed breed weed 
 IRREGULAR_PARTICIPLES = listed("""
 used tied died owed given taken sent found lost written thrown shown hidden broken built made kept left held
 seen known drawn chosen frozen caught bound born begun done gone grown meant met sold told thought understood
-undefined overridden rewritten set unset
+undefined overridden rewritten set unset reset split read put cut hit
 """)
 #: singular in spite of their -s
 NOT_PLURALS = listed("""

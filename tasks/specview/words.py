@@ -16,6 +16,8 @@ _CAMEL = re.compile(
     r"|[A-Z]?[a-z]+[0-9]*s?(?![a-z])|[A-Z]?[a-z]+"
     r"|[A-Z]+[0-9]*|[0-9]+[A-Za-z]*|[^A-Za-z0-9]+"
 )
+#: a number after a preposition: `On404`
+_COUNTED = re.compile(r"(?i:(?<=^on)|(?<=^for)|(?<=^with)|(?<=^after)|(?<=^from))(?=[0-9])")
 _MIXED = re.compile(r"[A-Z]+[a-z]+[A-Z]|IPv")
 _NUMBERED = re.compile(r"(?!(?:u?int|float|utf|base|sha|md|http|ipv|es)[0-9])[a-z]+[0-9]+")
 _DUNDER = re.compile(r"(__[a-z]+__)(?=_|$)")
@@ -63,7 +65,8 @@ def split_identifier(name: str, *, symbols: bool = False) -> list[str]:
         elif part.startswith("__") or (snake and not bare.islower()):
             words.append(_spelt(bare) if bare.isupper() else bare)
         else:
-            words += [_spelt(found) for found in _CAMEL.findall(bare) if found.strip("-.:")]
+            found = [part for whole in _CAMEL.findall(bare) for part in _COUNTED.split(whole) if part.strip("-.:")]
+            words += [_spelt(part) for part in found]
         if part.endswith(":") and words:
             words[-1] += ":"
     return words
