@@ -50,7 +50,7 @@ _SIZED = re.compile(r"[iuf](?:8|16|32|64|128)|(?:rfc|arc|v)[0-9]+")
 _CAPITAL = re.compile(r"[A-Z][a-z]+")
 _HYPHENATED = re.compile(r"[a-z]+(?:-[a-z]+)+")
 _ADJECTIVE = re.compile(r"[a-z]{3,}(?:able|ible|ive|ful|less|ous|ical)")
-_SIGNS = re.compile(r".*\$\{.*|\(.*|.*[.,;!?]|.*[^(]\)|")
+_SIGNS = re.compile(r"[^\w`\"']+|.*\$\{.*|\(.*|.*[.,;!?]|.*[^(]\)|")
 
 
 @lru_cache(16_384)

@@ -31,7 +31,7 @@ def lacks_article(rest: list[str]) -> bool:
     """Whether the object lacks the article that a later noun has: `parses upload with a name`."""
     read = noun_phrase(rest, 0, article="a")
     added = read is not None and read.text.startswith(("a ", "an ")) and rest[0] not in ("a", "an")
-    return read is not None and added and is_noun(rest[read.end - 1])
+    return read is not None and added and (is_noun(rest[read.end - 1]) or rest[read.end - 1] in NOUNS_TOO)
 
 
 def _opens_twice(rest: list[str]) -> bool:

@@ -15,6 +15,7 @@ score
 """),
     "for": listed("example instance"),
     "into": listed("account"),
+    "to": listed("string"),
     "from": listed("scratch memory disk source"),
     "in": listed("""
 order place parallel memory production sync case use time debug sequence isolation practice total

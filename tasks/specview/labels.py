@@ -78,6 +78,8 @@ def segmented(text: str) -> str | None:
     method, *cases = (split_identifier(segment) for segment in segments)
     if not all(_CASES.fullmatch("".join(class_of(word) for word in words)) for words in cases):
         return None
+    if any(len(words) == 1 and class_of(words[0]) in "ST" for words in cases):
+        return None  # `returns_false`: one case of two segments
     if any(word == before for words in cases for before, word in pairwise(words)):
         return None
     tested = label(method, identifier=True)

@@ -78,6 +78,8 @@ def _after(words: list[str], at: int, size: int) -> Read | None:
     if opening == "to" and at + 1 < len(words) and _infinitive(words, at + 1):
         return verb_phrase(words, at + 1, words[at + 1], opening="to ")
     if at + size < len(words) and (base := base_of_gerund(words[at + size])):
+        if opening == "by" and words[at + size + 1 : at + size + 2] and is_noun(words[at + size + 1]):
+            return None  # `by blocking attribute`: an attribute, or to block one
         doing = verb_phrase(words, at + size, base, shown=words[at + size], opening=f"{opening} ")
         if doing or opening in _BEFORE_DOING:
             return doing

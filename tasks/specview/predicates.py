@@ -55,7 +55,7 @@ def spelt_words(title: Title) -> list[str]:
         plain = word.replace("\u2019", "'")
         spelt = _CONTRACTED.get(plain.lower()) or (NEGATIONS.get(plain) if plain.islower() else None)
         words += spelt.split() if spelt else [word]
-    if words and words[0][1:].islower() and _ordinary(words[0].lower()):
+    if words and (words[0][1:].islower() or words[0] == "A") and _ordinary(words[0].lower()):
         words[0] = words[0].lower()
     if words[:1] in (["it"], ["then"], ["that"]) and len(words) > 1:
         words = words[1:]

@@ -198,6 +198,9 @@ def test_words_that_make_no_phrase_stay_quoted(say: Say, name: str, sentence: st
         ("should fail on unknown charset", "Fails on an unknown charset."),
         ("should unicode escape characters", "Covers the case “should unicode escape characters”."),
         ("writes error to LOG_FILE when given invalid form data", "Writes the error to LOG_FILE when given invalid form data."),
+        ("should be blocked by blocking attribute", "Is blocked by blocking attribute."),
+        ("A method should return", "A method should return."),
+        ("Suspense / async", "Covers the case “Suspense / async”."),
         ("not modify the body", "Covers the case “not modify the body”."),
     ],
 )  # fmt: skip
