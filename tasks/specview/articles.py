@@ -20,6 +20,7 @@ from tasks.specview.lexicon import (
 from tasks.specview.listed import listed
 from tasks.specview.nouns import LONGEST_RUN, is_definite, is_known, is_possessive, noun_phrase, row
 from tasks.specview.phrases import complement, condition
+from tasks.specview.things import is_noun
 from tasks.specview.verbs import NOUNS_TOO, PARTS, VERBS
 
 _KINDS = listed("type kind sort form lack number piece")
@@ -86,6 +87,8 @@ def _is_object(words: list[str], at: int, *, object_first: bool) -> bool:
     """After a gerund, or after the verb of `that uses comma operator`."""
     before = words[at - 1]
     if base_of_gerund(before):
+        if at > 1 and words[at - 2] == "by" and is_noun(words[at]):
+            return False  # `by blocking attribute`: an attribute, or to block one
         return object_first if at == 1 else words[at - 2] in PREPOSITIONS | SUBORDINATORS
     return at > 1 and words[at - 2] in ("that", "which") and base_of_third(before) is not None
 
