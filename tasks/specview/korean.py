@@ -6,7 +6,7 @@ import re
 
 from tasks.specview import phrases
 from tasks.specview.acts import is_act
-from tasks.specview.forms import base_of_third
+from tasks.specview.forms import base_of_third, is_participle
 from tasks.specview.korean_words import CONDITIONS, IRREGULAR, MOVES, VERBS
 from tasks.specview.lexicon import ADVERBS, CONJUNCTIONS, MODALS, PREPOSITIONS, PRONOUNS
 from tasks.specview.mentions import code, mention
@@ -57,6 +57,8 @@ def _predicate(words: list[str], title: Title) -> str | None:
         goal = with_particle(_quoted(" ".join(_bare(things[1:]))), "으로")
         return f"{subject}{conditions}{goal} {_conjugated(MOVES[base], form)}"
     things = _bare(things)
+    if base == "get" and things and is_participle(things[0]):
+        return None  # `get called`: nothing is fetched
     if noun is None or not things or things[0] in PRONOUNS | PREPOSITIONS | CONJUNCTIONS or not _whole(things):
         return None
     return f"{subject}{conditions}{with_particle(_quoted(' '.join(things)), '을')} {_conjugated(noun, form)}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from tasks.specview.listed import listed
 
 NOUNS = listed("""
@@ -100,6 +102,7 @@ line point error dir size id url key string
 )
 
 
+@lru_cache(16_384)
 def is_noun(word: str) -> bool:
     """Whether a lower-case word is known as a noun, by itself or by its end; a plural as its singular."""
     if word in NOUNS or (len(word) > 5 and word.endswith(_ENDINGS)):

@@ -17,7 +17,7 @@ _CAMEL = re.compile(
     r"|[A-Z]+[0-9]*|[0-9]+[A-Za-z]*|[^A-Za-z0-9]+"
 )
 #: a number after a preposition: `On404`
-_COUNTED = re.compile(r"(?i:(?<=^on)|(?<=^for)|(?<=^with)|(?<=^after)|(?<=^from))(?=[0-9])")
+_COUNTED = re.compile(r"(?:(?<=[a-z]On)|(?<=[a-z]For)|(?<=[a-z]With)|(?<=[a-z]After)|(?<=[a-z]From))(?=[0-9])")
 _MIXED = re.compile(r"[A-Z]+[a-z]+[A-Z]|IPv")
 _NUMBERED = re.compile(r"(?!(?:u?int|float|utf|base|sha|md|http|ipv|es)[0-9])[a-z]+[0-9]+")
 _DUNDER = re.compile(r"(__[a-z]+__)(?=_|$)")
@@ -65,8 +65,7 @@ def split_identifier(name: str, *, symbols: bool = False) -> list[str]:
         elif part.startswith("__") or (snake and not bare.islower()):
             words.append(_spelt(bare) if bare.isupper() else bare)
         else:
-            found = [part for whole in _CAMEL.findall(bare) for part in _COUNTED.split(whole) if part.strip("-.:")]
-            words += [_spelt(part) for part in found]
+            words += [_spelt(found) for found in _CAMEL.findall(_COUNTED.sub("_", bare)) if found.strip("-.:_")]
         if part.endswith(":") and words:
             words[-1] += ":"
     return words
