@@ -9,6 +9,8 @@ from tasks.specview.acronyms import ACRONYMS
 
 #: longer names are cut between words; nobody reads on, and the page links to the test
 LONGEST = 400
+_IDENTIFIER = re.compile(r"[^\W\d]\w*")
+_CODE = re.compile(r"[_#]|::|^:[a-z]|\(\)$|^\.|[a-z]\.[A-Za-z]|[a-z][A-Z]|[A-Z]{2,}[a-z]")
 _CAMEL = re.compile(
     r"(?:OAuth|IPv|GraphQL|PostgreS(?:QL|ql)|MyS(?:QL|ql)|SQLite|GitHub|GitLab|JavaScript|TypeScript)[0-9]*(?![a-z])|"
     r"[A-Z]{2,}s(?![a-z])"  # IDs
@@ -87,7 +89,7 @@ def split_title(title: str) -> list[str]:
 
 def is_identifier(name: str) -> bool:
     """Whether a name is one identifier, not words of a sentence."""
-    return re.fullmatch(r"[^\W\d]\w*", name) is not None
+    return _IDENTIFIER.fullmatch(name) is not None
 
 
 def is_code(word: str) -> bool:
@@ -104,9 +106,7 @@ def looks_like_code(text: str) -> bool:
     """Whether a title names something of the program: `#run`, `Core::Filter`, `toJSON`, `parse()`, `snake_case`."""
     if " " in text.strip():
         return False
-    if re.search(r"[_#]|::|^:[a-z]|\(\)$|^\.|[a-z]\.[A-Za-z]", text):
-        return True
-    return re.search(r"[a-z][A-Z]|[A-Z]{2,}[a-z]", text) is not None
+    return _CODE.search(text) is not None
 
 
 def noted(words: list[str]) -> tuple[list[str], list[str]]:
