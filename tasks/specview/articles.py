@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 
 from tasks.specview.forms import base_of_gerund, base_of_third, indefinite, takes_article
 from tasks.specview.idioms import article_after
@@ -19,6 +20,7 @@ from tasks.specview.lexicon import (
 from tasks.specview.listed import listed
 from tasks.specview.nouns import LONGEST_RUN, is_definite, is_known, is_possessive, noun_phrase, row
 from tasks.specview.phrases import complement, condition
+from tasks.specview.things import is_noun
 from tasks.specview.verbs import NOUNS_TOO, PARTS, VERBS
 
 _KINDS = listed("type kind sort form lack number piece")
@@ -85,6 +87,8 @@ def _is_object(words: list[str], at: int, *, object_first: bool) -> bool:
     """After a gerund, or after the verb of `that uses comma operator`."""
     before = words[at - 1]
     if base_of_gerund(before):
+        if at > 1 and words[at - 2] == "by" and is_noun(words[at]):
+            return False  # `by blocking attribute`: an attribute, or to block one
         return object_first if at == 1 else words[at - 2] in PREPOSITIONS | SUBORDINATORS
     return at > 1 and words[at - 2] in ("that", "which") and base_of_third(before) is not None
 
@@ -102,7 +106,9 @@ def _row_end(words: list[str], at: int, *, object_first: bool) -> int:
     read = noun_phrase(words, at)
     end = read.end if read else row(words, at)
     if words[at][:1].isupper():  # a label of a page: "Reset all filters button"
-        end = next((part + 1 for part in range(at, min(at + 6, len(words))) if words[part] in PARTS), end)
+        near = range(at, min(at + 6, len(words)))
+        label = takewhile(lambda part: words[part] not in PREPOSITIONS | SUBORDINATORS, near)
+        end = next((part + 1 for part in label if words[part] in PARTS), end)
     head = words[end - 1] if end > at else ""
     if not object_first and end == at + 1 and head.endswith(("ion", "ment", "ance", "ence")):
         return at  # "available for inclusion": whoever wrote the other articles left this one out

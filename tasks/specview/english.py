@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from tasks.specview import articles, phrases
 from tasks.specview.acronyms import ACRONYMS
+from tasks.specview.doubts import has_verb, is_doubtful, lacks_article
 from tasks.specview.forms import base_of_third, is_participle, third_person
 from tasks.specview.lexicon import ADJECTIVES, AUXILIARIES, BE, DETERMINERS, MODALS, PREPOSITIONS, SUBORDINATORS
 from tasks.specview.listed import listed
-from tasks.specview.mentions import code, mention
+from tasks.specview.mentions import code, mention, quoted
 from tasks.specview.nouns import is_inverted, row
 from tasks.specview.predicates import Predicate, predicate, spelt_words
 from tasks.specview.scenarios import scenario
@@ -24,8 +25,8 @@ def sentence(title: Title) -> str:
     if title.kind != "test":
         return _of_symbol(title)
     words = spelt_words(title)
-    said = scenario(title) or _predicate(words, title) or _statement(words, title) or _covers(words, title)
-    return finished(said + (f" for “{title.case}”" if title.case else ""))
+    said = scenario(title) or _predicate(words, title) or _statement(words, title)
+    return finished(said + _row(title, " for") if said else _mentioned(words, title))
 
 
 def finished(text: str) -> str:
@@ -34,7 +35,7 @@ def finished(text: str) -> str:
     first = text.split(" ", 1)[0]
     if first in ACRONYMS and first.islower():
         text = ACRONYMS[first] + text[len(first) :]
-    elif first[:1].islower() and not is_code(first.strip(",")):
+    elif first[:1].islower() and not is_code(first.strip(",:")):
         text = text[:1].upper() + text[1:]
     ended = text.endswith(("!", "?", "…")) and text[-2:-1].isalpha() and not is_code(text.rsplit(" ", 1)[-1][:-1])
     return text if ended else f"{text}."
@@ -46,8 +47,12 @@ def _of_symbol(title: Title) -> str:
     if rest and rest[0][:1].isupper():
         symbol, rest = f"{symbol}.{rest[0]}", rest[1:]
     note = f" ({' '.join(rest)})" if rest else ""
-    case = f" for “{title.case}”" if title.case else ""
-    return f"{_KINDS[title.kind]} `{symbol}`{note}{case}."
+    return f"{_KINDS[title.kind]} `{symbol}`{note}{_row(title, ' for')}."
+
+
+def _row(title: Title, joint: str) -> str:
+    """The row of a table or the subtest, in its own words."""
+    return f"{joint} “{title.case}”" if title.case else ""
 
 
 def _predicate(words: list[str], title: Title) -> str | None:
@@ -93,10 +98,12 @@ def _rest(read: Predicate, *, strict: bool) -> str | None:
 def _after_verb(base: str, rest: list[str], *, strict: bool, telegram: bool) -> str | None:
     first = "a" if base in INDEFINITE else "the"
     if not rest or articles.is_full(rest):
-        return articles.articled(rest, object_first=telegram and base != "be", first=first)
+        return articles.articled(rest, object_first=base != "be" and (telegram or lacks_article(rest)), first=first)
     found = phrases.verb_phrase([base or "do", *rest], 0, base)
     if found and not (strict and _piled(rest)):
         return found.text.partition(" ")[2]
+    if is_doubtful(base, rest):
+        return None
     if strict or (telegram and rest[0] in BE | AUXILIARIES) or (telegram and is_inverted(rest[: row(rest, 0)])):
         return None
     return articles.articled(rest, object_first=base != "be", first=first)
@@ -114,7 +121,7 @@ def _coordinated(read: Predicate, rest: list[str]) -> list[tuple[str, str, str, 
     while at < len(rest):
         verb = rest[at + 1] if at + 1 < len(rest) else ""
         base = verb if read.conjugated else base_of_third(verb) or ""
-        again = rest[at] in ("and", "or") and base in VERBS and (at == 0 or _acts_again(base, rest[at + 2 :]))
+        again = rest[at] in ("and", "or", "&") and base in VERBS and (at == 0 or _acts_again(base, rest[at + 2 :]))
         if again and (read.conjugated or base not in NOUNS_TOO):
             parts.append((rest[at], base, third_person(base), []))
             at += 2
@@ -154,22 +161,22 @@ def _context(context: str) -> str:
     if words[0].lower() == "and" and len(words) > 1:
         words = words[1:]
     words[0] = words[0].lower().rstrip(":")
-    if words[0] in SUBORDINATORS and not _has_verb(words):
+    if words[0] in SUBORDINATORS and not has_verb(words):
         read = phrases.complement(words, 0)
         return read.text if read else f"in the case “{' '.join(words)}”"
     return articles.told(words)
 
 
-def _has_verb(words: list[str]) -> bool:
-    return any(
-        word in BE or word in MODALS or word in AUXILIARIES or base_of_third(word) or "n't" in word
-        for word in words[1:]
-    )
-
-
 def _statement(words: list[str], title: Title) -> str | None:
     """A whole clause: `url generation requires server name`, `external modules should not be hoisted`."""
-    if len(words) < 2 or words[0] in PREPOSITIONS or words[0] in SUBORDINATORS:
+    if (
+        len(words) < 2
+        or words[0] in PREPOSITIONS
+        or words[0] in SUBORDINATORS
+        or words[0] in MODALS
+        or words[0] == "not"
+        or words[0][0] == "("
+    ):
         return None
     if title.identifier and "HTTP" in words and _HTTP_METHODS & set(words):
         return None  # `http_302_changes_head_to_get`: no head, and nothing to get
@@ -192,9 +199,17 @@ def _statement(words: list[str], title: Title) -> str | None:
     return said + _about(title.about, said)
 
 
-def _covers(words: list[str], title: Title) -> str:
-    """A name that holds no statement: what the test is about, in its own words."""
-    thing = f" for {code(title.thing)}" if title.thing else ""
+def _mentioned(words: list[str], title: Title) -> str:
+    """A name that holds no statement: its words as a label, else the name itself."""
     notes = [title.about] if title.about else []
-    note = "; ".join([*notes, *(_context(context) for context in title.contexts)])
-    return f"Covers {mention(words, title)}{thing}" + (f" ({note})" if note else "")
+    notes += [_context(context) for context in title.contexts]
+    about = mention(words, title)
+    if about is None:
+        said = f"Covers {quoted(words, title)}" + (f" for {code(title.thing)}" if title.thing else "")
+        said += _row(title, " for")
+    elif title.thing and ": " not in about:
+        said = f"{code(title.thing)}: {about}{_row(title, ',')}"
+    else:
+        said = about + _row(title, "," if ": " in about else ":")
+        notes = [code(title.thing), *notes] if title.thing else notes
+    return said + (f" ({'; '.join(notes)})" if notes else "")

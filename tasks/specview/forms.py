@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from tasks.specview.acronyms import COUNTED_ACRONYMS
+from tasks.specview.acronyms import ACRONYMS, COUNTED_ACRONYMS
 from tasks.specview.lexicon import ADJECTIVES, IRREGULAR_PARTICIPLES, NOT_PARTICIPLES, NOT_PLURALS, PLURALS, UNCOUNTED
 from tasks.specview.listed import listed
 from tasks.specview.verbs import DOUBLED, VERBS
@@ -12,11 +12,19 @@ from tasks.specview.verbs import DOUBLED, VERBS
 #: words whose forms are kept; a vocabulary of this size is a large repository's
 _KEPT = 16_384
 _NOT_MANNER = listed("""
-assembly family supply reply apply anomaly multiply rely imply comply fly readonly early
+daily weekly monthly yearly hourly assembly family supply reply apply anomaly multiply rely imply comply fly
+readonly early
 """)
+_PARTED = {"in": "log sign", "out": "log sign", "up": "set sign look", "down": "tear", "back": "fall"}
 _THIRD = {"be": "is", "have": "has", "do": "does", "go": "goes"} | {
     f"{verb}{particle}": f"{verb}s {particle}"
-    for particle, verbs in {"in": "log sign", "out": "log sign", "up": "set sign", "down": "tear"}.items()
+    for particle, verbs in {
+        "in": "log sign",
+        "out": "log sign",
+        "up": "set sign look",
+        "down": "tear",
+        "back": "fall",
+    }.items()
     for verb in verbs.split()
 }
 
@@ -89,11 +97,13 @@ def is_plural(word: str) -> bool:
 @lru_cache(_KEPT)
 def takes_article(head: str) -> bool:
     """Whether a singular noun is counted, so that it cannot stand alone."""
-    if "-" in head and head.replace("-", "").isalpha() and head[0] != "-":
+    if "-" in head and head.replace("-", "").isalpha() and head[0] != "-" and not head.lower().startswith("x-"):
         return takes_article(head.rpartition("-")[2])
     low = head.lower()
     if low in COUNTED_ACRONYMS:
         return True
+    if low in ACRONYMS or low.startswith("x-"):
+        return False
     if low.endswith("ness") and low not in ("harness", "witness"):
         return False
     if head != low or not head.isalpha() or low in UNCOUNTED or is_plural(head):
@@ -114,6 +124,6 @@ def indefinite(following: str) -> str:
         "unin"
     ):
         return "a"
-    if low.startswith(("hour", "honest", "heir")):
+    if low.startswith(("hour", "honest", "heir", "rfc")):
         return "an"
     return "an" if low[:1] in tuple("aeiou8") and low[:1] else "a"

@@ -14,6 +14,8 @@ name key id index type date time size value default length order position line p
 score
 """),
     "for": listed("example instance"),
+    "into": listed("account"),
+    "to": listed("string"),
     "from": listed("scratch memory disk source"),
     "in": listed("""
 order place parallel memory production sync case use time debug sequence isolation practice total

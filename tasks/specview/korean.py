@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 
 from tasks.specview import phrases
-from tasks.specview.forms import base_of_third
+from tasks.specview.acts import is_act
+from tasks.specview.forms import base_of_third, is_participle
 from tasks.specview.korean_words import CONDITIONS, IRREGULAR, MOVES, VERBS
 from tasks.specview.lexicon import ADVERBS, CONJUNCTIONS, MODALS, PREPOSITIONS, PRONOUNS
-from tasks.specview.mentions import code, doing
+from tasks.specview.mentions import code, mention
 from tasks.specview.particles import with_particle
 from tasks.specview.predicates import predicate, spelt_words
 from tasks.specview.titles import Title
@@ -28,7 +29,7 @@ def sentence(title: Title) -> str:
     if _HANGUL.search(title.text):
         return _native(" ".join(words))
     before = "".join(f"{_condition(context.split())} " for context in title.contexts)
-    said = _predicate(words, title) or _doing(words, title) or _covers(words, title)
+    said = _predicate(words, title) or _doing(words, title) or _mentioned(words, title)
     return f"{before}{said}{_case(title)}."
 
 
@@ -56,6 +57,8 @@ def _predicate(words: list[str], title: Title) -> str | None:
         goal = with_particle(_quoted(" ".join(_bare(things[1:]))), "으로")
         return f"{subject}{conditions}{goal} {_conjugated(MOVES[base], form)}"
     things = _bare(things)
+    if base == "get" and things and is_participle(things[0]):
+        return None  # `get called`: nothing is fetched
     if noun is None or not things or things[0] in PRONOUNS | PREPOSITIONS | CONJUNCTIONS or not _whole(things):
         return None
     return f"{subject}{conditions}{with_particle(_quoted(' '.join(things)), '을')} {_conjugated(noun, form)}"
@@ -119,12 +122,15 @@ def _doing(words: list[str], title: Title) -> str | None:
     noun = VERBS.get(words[0]) if words else None
     if noun is None or len(words) < 2 or words[1] in PREPOSITIONS | CONJUNCTIONS:
         return None
-    if not _whole(words[1:]) or not doing(words):
+    if not _whole(words[1:]) or not is_act(words):
         return None
     return f"{_of(title)}{_quoted(' '.join(words[1:]))} {with_particle(noun, '을')} 다룹니다"
 
 
-def _covers(words: list[str], title: Title) -> str:
+def _mentioned(words: list[str], title: Title) -> str:
+    """`“cookie jar” 항목`: a label; a name that is none is what the test checks."""
+    if about := mention(words, title):
+        return f"{_of(title)}“{about}” 항목"
     text = title.text if not title.identifier or len(words) < 2 else " ".join(words)
     if not text:
         return "이름이 없는 테스트입니다"

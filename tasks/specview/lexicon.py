@@ -46,30 +46,40 @@ everywhere anyway together instead correctly properly otherwise here there back 
 PARTICLES = listed("up away back over")
 
 ADJECTIVES = listed("""
-default light dark bright read-only read-write concurrent frequent recent consecutive subsequent adjacent
-persistent transparent redundant equivalent ancient significant relevant dominant constant distant distinct
-strange odd even prime ordinary official chronological alphabetical numerical optimal ideal typical critical
-vital essential unavailable unauthorized unauthenticated authenticated verified unverified anonymous monthly
-yearly weekly daily hourly quarterly annual aware naive duplicate multi non sub pre post anti linear
-simultaneous harmless useless absolute active additional available bad basic big binary blank bogus broken
-case-sensitive caseless circular compatible complete complex conditional consistent correct corrupt custom deep
-different direct dirty double due dynamic eager early empty equal existing expensive explicit external extra
-falsy fatal few final flat foreign fresh full generic global good hard idempotent identical immutable implicit
-incorrect infinite initial insecure insensitive internal invalid large late lazy legal local long low lower
-malformed many manual max maximum min minimal minimum missing mixed multiple mutable native negative new nested
-normal old optional original other partial permanent plain positive possible previous private proper public
-random raw readable ready real recursive regular relative remote safe same secure sensitive separate short
-silent similar simple single slow small special specific stable stale standalone standard static strict strong
-successful synchronous temporary top trailing transient true truthy unchanged unexpected unique unknown unsafe
-unstable untouched unused upper useful valid various verbose virtual visible weak weird whole wide wild wrong
-asynchronous async sync callable iterable pickleable hashable configurable deprecated writable executable
+longer illegal lenient auto exact present compact current quiet independent backward exclusive numeric parallel
+inner legacy soft arbitrary pure alive runnable greater pretty supplementary comparable exponential nonzero
+premature indirect classic high unbound live best general applicable friendly feasible unreachable noisy larger
+multidimensional inaccessible atomic exhaustive hot invisible nonstreaming assignable hierarchical existent
+retryable busy fast uncaught cyclic graphic forbidden smart dead suspicious periodic concrete reusable abstract
+dummy fractional intermediate scientific greedy unhashable symbolic alternating adhoc appropriate nonunique
+contiguous deterministic excessive huge lone overlapping continuous experimental acceptable reentrant
+serializable bigger underlying lossy inconsistent nonexisting nonexistent graceful infectious loose singular
+isomorphic bare lowest crazy fake impossible durable incomplete helpful transitive instant accessible automatic
+meaningful absent unnecessary legitimate middle deeper plural alternate actual default light dark bright
+read-only read-write concurrent frequent recent consecutive subsequent adjacent persistent transparent redundant
+equivalent ancient significant relevant dominant constant distant distinct strange odd even prime ordinary
+official chronological alphabetical numerical optimal ideal typical critical vital essential unavailable
+unauthorized unauthenticated authenticated verified unverified anonymous monthly yearly weekly daily hourly
+quarterly annual aware naive duplicate multi non sub pre post anti linear simultaneous harmless useless absolute
+active additional available bad basic big binary blank bogus broken case-sensitive caseless circular compatible
+complete complex conditional consistent correct corrupt custom deep different direct dirty double due dynamic
+eager early empty equal existing expensive explicit external extra falsy fatal few final flat foreign fresh full
+generic global good hard idempotent identical immutable implicit incorrect infinite initial insecure insensitive
+internal invalid large late lazy legal local long low lower malformed many manual max maximum min minimal
+minimum missing mixed multiple mutable native negative new nested normal old optional original other partial
+permanent plain positive possible previous private proper public random raw readable ready real recursive
+regular relative remote safe same secure sensitive separate short silent similar simple single slow small
+special specific stable stale standalone standard static strict strong successful synchronous temporary top
+trailing transient true truthy unchanged unexpected unique unknown unsafe unstable untouched unused upper useful
+valid various verbose virtual visible weak weird whole wide wild wrong asynchronous async sync callable iterable
+pickleable hashable configurable deprecated writable executable
 """)
 #: nouns that are written in -ed or -ing or -s and are none of these forms
 NOT_PARTICIPLES = listed("need seed feed embed speed red id shed bed breed weed indeed fed")
 IRREGULAR_PARTICIPLES = listed("""
 used tied died owed given taken sent found lost written thrown shown hidden broken built made kept left held
 seen known drawn chosen frozen caught bound born begun done gone grown meant met sold told thought understood
-undefined overridden rewritten set unset
+undefined overridden rewritten set unset reset split read put cut hit
 """)
 #: singular in spite of their -s
 NOT_PLURALS = listed("""
@@ -79,7 +89,7 @@ regex radius redis rails series status stress success synopsis syntax this tls t
 has its as us ms js os always across access news numeric pos ops args kwargs plus sms aws
 """)
 PLURALS = listed("""
-args kwargs ops children people data criteria media indices vertices params opts props deps
+args kwargs ops children people data criteria media nulls indices vertices params opts props deps
 """)
 #: these take no article
 UNCOUNTED = listed("""
@@ -100,9 +110,9 @@ transformation truncation typescript unicode usage utf validation versioning vis
 toml csv jsx tsx sql none null nil true false undefined zero nan infinity failure mobile desktop production
 development runtime startup teardown setup grpc tls ssl dns tcp udp ipv4 ipv6 utf8 ascii base64 gzip brotli zlib
 stdin stdout stderr korean english anonymous everything nothing something latin greek arithmetic sensitivity
-inlining hoisting tree-shaking truth evidence context-copying indexing backtracking monday tuesday wednesday
-thursday friday saturday sunday january february march april may june july august september october november
-december midnight noon
+localhost health middleware inlining hoisting truth tree-shaking evidence context-copying indexing backtracking
+monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
+september october november december midnight noon
 """)
 #: what follows a noun and says more of it: `a folder containing files`
 TRAILING = listed("""

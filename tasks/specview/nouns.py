@@ -32,7 +32,9 @@ LONGEST_RUN = 5
 
 
 _FORMATS = listed("unicode gzip brotli zlib base64 json xml html css yaml toml csv utf8 ascii")
-_ONE_OF_MANY = listed("different random single")
+_ONE_OF_MANY = listed("different random single unknown invalid malformed unsupported truthy falsy")
+_SIGNS = listed("- \u2013 & | + = => -> / :")
+_PAST = listed("wrote went ran began came took gave got saw knew threw broke spoke")
 _PREFIXES = listed("multi non sub pre post anti un re de")
 _VALUES = listed("zero none nil null true false undefined")
 _OF_MANY = listed("all both many several multiple two three four five six seven eight nine ten")
@@ -83,7 +85,7 @@ def _article(body: list[str], article: str) -> list[str]:
     if not article or not takes_article(body[-1]) or _named(body):
         return []
     if body[0] in _ONE_OF_MANY:
-        return ["a"]
+        return [indefinite(body[0])]
     return ["the"] if article == "the" or is_definite(body) else [indefinite(body[0])]
 
 
@@ -133,7 +135,14 @@ def row(words: list[str], at: int, *, finite: bool = False) -> int:
 
 def _ends_run(words: list[str], at: int, begun: int, *, finite: bool) -> bool:
     word = words[at]
-    if word in PREPOSITIONS or word in CONJUNCTIONS or word in SUBORDINATORS or word in DETERMINERS or word in PRONOUNS:
+    if (
+        word in _SIGNS
+        or word in PREPOSITIONS
+        or word in CONJUNCTIONS
+        or word in SUBORDINATORS
+        or word in DETERMINERS
+        or word in PRONOUNS
+    ):
         return True
     if word in MODALS or word in BE or word in AUXILIARIES or word in ADVERBS or is_manner(word) or word == "not":
         return True
@@ -210,7 +219,7 @@ def _modifies(word: str, *, first: bool) -> bool:
         return True
     if is_participle(word):
         return first
-    if word in VERBS and word not in NOUNS_TOO:
+    if (word in VERBS and word not in NOUNS_TOO) or word in _PAST:
         return False
     return not is_plural(word)
 

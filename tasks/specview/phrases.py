@@ -20,17 +20,18 @@ from tasks.specview.lexicon import (
     TRAILING,
 )
 from tasks.specview.listed import listed
-from tasks.specview.nouns import Read, noun_phrase
+from tasks.specview.nouns import Read, noun_phrase, row
 from tasks.specview.things import is_noun
 from tasks.specview.verbs import INDEFINITE, INTRANSITIVE, MOSTLY_VERBS, NOUNS_TOO, VERBS
 
 _BEFORE_DOING = listed("by when while after before without")
 _PAST = listed("""
-succeeded failed occurred happened exited finished appeared existed crashed returned began ended
+succeeded failed occurred happened exited finished appeared existed crashed began ended
 """)
 _TWO_PREPOSITIONS = listed("""
 from_within inside_of outside_of up_to off_of except_for as_of from_inside from_before from_under from_outside
 """)
+_PERMITTING = listed("allow support prevent avoid permit forbid skip try stop start")
 _PAIRS = {("instead", "of"), ("because", "of"), ("due", "to")}
 
 
@@ -77,6 +78,8 @@ def _after(words: list[str], at: int, size: int) -> Read | None:
     if opening == "to" and at + 1 < len(words) and _infinitive(words, at + 1):
         return verb_phrase(words, at + 1, words[at + 1], opening="to ")
     if at + size < len(words) and (base := base_of_gerund(words[at + size])):
+        if opening == "by" and words[at + size + 1 : at + size + 2] and is_noun(words[at + size + 1]):
+            return None  # `by blocking attribute`: an attribute, or to block one
         doing = verb_phrase(words, at + size, base, shown=words[at + size], opening=f"{opening} ")
         if doing or opening in _BEFORE_DOING:
             return doing
@@ -119,6 +122,10 @@ def _object(words: list[str], at: int, base: str) -> Read | None:
         return be_phrase(words, at)
     if words[at] == "that" and (read := clause(words, at + 1)):
         return Read(f"that {read.text}", read.end)
+    if base in _PERMITTING and words[at + 1 :] and (doing := base_of_gerund(words[at])):
+        return verb_phrase(
+            words, at, doing, shown=words[at]
+        )  # to allow renaming a callback, not a callback that renames
     return noun_phrase(words, at, article="a" if base in INDEFINITE else "the")
 
 
@@ -236,7 +243,8 @@ def condition(words: list[str], at: int) -> Read | None:
         return read
     if following == "not" or is_participle(following) or following in ADJECTIVES:
         said = be_phrase(words, at + 2) if following == "not" else be_phrase(words, at + 1)
-        if said and said.end == len(words):
+        begun = at + 2 if following == "not" else at + 1
+        if said and said.end == len(words) and row(words, begun) == begun + 1:
             return Read(f"{opening} {'not ' if following == 'not' else ''}{said.text}", said.end)
     return _left_out(words, at)
 
@@ -266,6 +274,8 @@ def _left_out(words: list[str], at: int) -> Read | None:
         rest = complement(words, thing.end + 2)
         said = f"{words[at]} {thing.text} {verb} not {words[thing.end + 1]}"
         return rest and Read(f"{said} {rest.text}".strip(), rest.end)
+    if words[thing.end : thing.end + 1] == ["based"]:
+        return None  # `after proxy based on list`: no act is left out
     if thing.end < len(words) and (is_participle(words[thing.end]) or words[thing.end] in ADJECTIVES):
         rest = complement(words, thing.end + 1)
         if words[thing.end] in _PAST:

@@ -16,7 +16,9 @@ from tasks.specview.lexicon import (
     NEGATIONS,
     PREPOSITIONS,
     SUBORDINATORS,
+    UNCOUNTED,
 )
+from tasks.specview.things import is_noun
 from tasks.specview.titles import Title
 from tasks.specview.verbs import INTRANSITIVE, MOSTLY_VERBS, NOUNS_TOO, PARTS, VERBS
 from tasks.specview.words import is_code
@@ -53,7 +55,7 @@ def spelt_words(title: Title) -> list[str]:
         plain = word.replace("\u2019", "'")
         spelt = _CONTRACTED.get(plain.lower()) or (NEGATIONS.get(plain) if plain.islower() else None)
         words += spelt.split() if spelt else [word]
-    if words and words[0][1:].islower() and _ordinary(words[0].lower()):
+    if words and (words[0][1:].islower() or words[0] == "A") and _ordinary(words[0].lower()):
         words[0] = words[0].lower()
     if words[:1] in (["it"], ["then"], ["that"]) and len(words) > 1:
         words = words[1:]
@@ -85,6 +87,8 @@ def _verb(first: str, rest: list[str], *, identifier: bool, adverb: bool) -> Pre
         return _bare(rest)
     if first in MODALS:
         return _modal(first, rest)
+    if first == "does" and rest and base_of_third(rest[0]):
+        return None  # a slip that has two readings
     base = None if identifier and first in ("is", "has", "does") else base_of_third(first)  # a function's name
     if (base and _does(base, rest, identifier=identifier)) or _acts_by_form(
         first, rest, identifier=identifier, adverb=adverb
@@ -119,7 +123,15 @@ def _bare(rest: list[str]) -> Predicate | None:
 
 def _could_be_verb(word: str) -> bool:
     """Whether a word in no list, that stands where a verb must, may be one."""
-    known = word in ADJECTIVES or word in PREPOSITIONS or word in DETERMINERS or word in SUBORDINATORS or word in MODALS
+    known = (
+        word in UNCOUNTED
+        or is_noun(word)
+        or word in ADJECTIVES
+        or word in PREPOSITIONS
+        or word in DETERMINERS
+        or word in SUBORDINATORS
+        or word in MODALS
+    )
     return not known and len(word) > 2 and not word.endswith("ed") and _LOWER.fullmatch(word) is not None
 
 
@@ -172,6 +184,8 @@ def acts(base: str, rest: list[str]) -> bool:
         return False
     if base not in NOUNS_TOO:
         return rest[0] != "per"
+    if (base_of_third(rest[0]) or base) not in NOUNS_TOO:
+        return False  # `default allows setting`
     if rest[0] in PREPOSITIONS or rest[0] in CONJUNCTIONS:
         return False
     return rest[0] in DETERMINERS or (base in MOSTLY_VERBS and rest[0] not in PARTS)

@@ -1,10 +1,11 @@
-"""Names in parts: `given … when … then …`, and Method_State_Result."""
+"""Names in parts: `given … when … then …`, Method_State_Result, and Method_Case_Case."""
 
 from __future__ import annotations
 
 import re
 
 from tasks.specview import phrases
+from tasks.specview.labels import segmented
 from tasks.specview.predicates import predicate
 from tasks.specview.titles import Title
 from tasks.specview.words import split_identifier
@@ -16,7 +17,7 @@ def scenario(title: Title) -> str | None:
     """The parts as one sentence; nothing where the name has none, or where one of them cannot be read."""
     if not title.identifier:
         return None
-    return _steps(list(title.words)) or _method(title.text)
+    return _steps(list(title.words)) or _method(title.text) or segmented(title.text)
 
 
 def _steps(words: list[str]) -> str | None:

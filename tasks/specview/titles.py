@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from app.domain.specification import Subject
 from tasks.specview.listed import listed
@@ -14,6 +15,8 @@ _OPENINGS = (
     "under|from"
 )
 _CONTEXT = re.compile(rf"(?:and )?(?:{_OPENINGS})[\s:]+\S", re.IGNORECASE)
+_CASE = re.compile(r"(\w+)\[(.+)\]")
+_CALL = re.compile(r"\w+\(\)")
 _NUMBERED = re.compile(r"test_\d{4}_(?=.)")
 _MARKS = (
     re.compile(r"(?:test|spec)_+(?=.)", re.IGNORECASE),
@@ -52,21 +55,20 @@ def title_of(subject: Subject) -> Title:
     identifier = is_identifier(name) and not (titled and name.isalpha() and name.islower())
     symbols = subject.name.lower().startswith("test_") and not titled
     words = tuple(split_identifier(name, symbols=symbols)) if identifier else tuple(split_title(name))
-    thing, contexts, about = _surroundings(subject)
+    thing, contexts, about = _surroundings(subject.suites, subject.framework)
     return Title(kind, name, words, identifier, case, thing, contexts, about, titled)
 
 
 def _row(name: str, framework: str) -> tuple[str, str]:
     """The row of a table, or the subtest, apart from the name of the test."""
-    if framework == "go-testing" and "/" in name:
+    if framework == "go-testing" and "/" in name[1:] and not name.startswith("/"):
         head, _, case = name.partition("/")
         return head, case.replace("_", " ")
     if name.startswith("`") and name.endswith("`()"):
         return name[:-2], ""
-    found = re.fullmatch(r"(\w+)\[(.+)\]", name)
-    if found:
+    if found := _CASE.fullmatch(name):
         return found[1], found[2]
-    return (name[:-2], "") if re.fullmatch(r"\w+\(\)", name) else (name, "")
+    return (name[:-2], "") if _CALL.fullmatch(name) else (name, "")
 
 
 def _unmarked(name: str, framework: str) -> tuple[str, str]:
@@ -92,14 +94,15 @@ def _dunder(name: str) -> str:
     return found[1] if found else ""
 
 
-def _surroundings(subject: Subject) -> tuple[str, tuple[str, ...], str]:
+@lru_cache(4096)
+def _surroundings(suites: tuple[str, ...], framework: str) -> tuple[str, tuple[str, ...], str]:
     thing, contexts, about = "", [], ""
-    for place, suite in enumerate(clean(suite) for suite in subject.suites):
+    for place, suite in enumerate(clean(suite) for suite in suites):
         if not suite or suite.lower() in _NOISE:
             continue
         if _CONTEXT.match(suite) and " " in suite and not suite.startswith("and "):
             contexts.append(suite.strip())
-        elif _runner_class(suite, subject.framework):
+        elif _runner_class(suite, framework):
             thing, contexts = "", []
         elif looks_like_code(suite) and len(suite) <= 60:
             thing, contexts, about = suite.strip("`"), [], ""

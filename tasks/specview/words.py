@@ -9,17 +9,22 @@ from tasks.specview.acronyms import ACRONYMS
 
 #: longer names are cut between words; nobody reads on, and the page links to the test
 LONGEST = 400
+_IDENTIFIER = re.compile(r"[^\W\d]\w*")
+_CODE = re.compile(r"[_#]|::|^:[a-z]|\(\)$|^\.|[a-z]\.[A-Za-z]|[a-z][A-Z]|[A-Z]{2,}[a-z]")
 _CAMEL = re.compile(
-    r"(?:OAuth|IPv|GraphQL|PostgreSQL|MySQL|SQLite|GitHub|GitLab|JavaScript|TypeScript)[0-9]*(?![a-z])|"
+    r"(?:OAuth|IPv|GraphQL|PostgreS(?:QL|ql)|MyS(?:QL|ql)|SQLite|GitHub|GitLab|JavaScript|TypeScript)[0-9]*(?![a-z])|"
     r"[A-Z]{2,}s(?![a-z])"  # IDs
     r"|[A-Z]+[0-9]*(?=[A-Z][a-z]|$|[^A-Za-z0-9])"  # HTTP in HTTPServer
     r"|[A-Z]?[a-z]+[0-9]*s?(?![a-z])|[A-Z]?[a-z]+"
     r"|[A-Z]+[0-9]*|[0-9]+[A-Za-z]*|[^A-Za-z0-9]+"
 )
+#: a number after a preposition: `On404`
+_COUNTED = re.compile(r"(?:(?<=[a-z]On)|(?<=[a-z]For)|(?<=[a-z]With)|(?<=[a-z]After)|(?<=[a-z]From))(?=[0-9])")
 _MIXED = re.compile(r"[A-Z]+[a-z]+[A-Z]|IPv")
 _NUMBERED = re.compile(r"(?!(?:u?int|float|utf|base|sha|md|http|ipv|es)[0-9])[a-z]+[0-9]+")
 _DUNDER = re.compile(r"(__[a-z]+__)(?=_|$)")
 _TITLE_WORDS = re.compile(r"`[^`]*`\S*|\"[^\"]*\"\S*|(?<!\w)'[^']*'\S*|\S+")
+_DASHES = ("-", "\u2013", "\u2014")
 _PLAIN = re.compile(r"[A-Za-z]?[a-z]*(?:['\u2019-][a-z]+)*")
 
 
@@ -62,7 +67,7 @@ def split_identifier(name: str, *, symbols: bool = False) -> list[str]:
         elif part.startswith("__") or (snake and not bare.islower()):
             words.append(_spelt(bare) if bare.isupper() else bare)
         else:
-            words += [_spelt(found) for found in _CAMEL.findall(bare) if found.strip("-.:")]
+            words += [_spelt(found) for found in _CAMEL.findall(_COUNTED.sub("_", bare)) if found.strip("-.:_")]
         if part.endswith(":") and words:
             words[-1] += ":"
     return words
@@ -84,7 +89,7 @@ def split_title(title: str) -> list[str]:
 
 def is_identifier(name: str) -> bool:
     """Whether a name is one identifier, not words of a sentence."""
-    return re.fullmatch(r"[^\W\d]\w*", name) is not None
+    return _IDENTIFIER.fullmatch(name) is not None
 
 
 def is_code(word: str) -> bool:
@@ -101,13 +106,14 @@ def looks_like_code(text: str) -> bool:
     """Whether a title names something of the program: `#run`, `Core::Filter`, `toJSON`, `parse()`, `snake_case`."""
     if " " in text.strip():
         return False
-    if re.search(r"[_#]|::|^:[a-z]|\(\)$|^\.|[a-z]\.[A-Za-z]", text):
-        return True
-    return re.search(r"[a-z][A-Z]|[A-Z]{2,}[a-z]", text) is not None
+    return _CODE.search(text) is not None
 
 
 def noted(words: list[str]) -> tuple[list[str], list[str]]:
-    """Words, and apart from them what stands in parentheses at the end."""
+    """Words, and apart from them what stands in parentheses or after a dash at the end."""
+    at = next((at for at, word in enumerate(words) if at and word in _DASHES), len(words))
+    if words[at + 1 :] and not any("(" in word for word in words):
+        return words[:at], f"({' '.join(words[at + 1 :])})".split(" ")
     if words and words[-1].endswith(")"):
         for at in range(len(words) - 1, -1, -1):
             if words[at].startswith("("):

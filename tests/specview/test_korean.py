@@ -19,7 +19,9 @@ from tests.specview.conftest import Say
         ),
         ((), "로그인 시 토큰을 반환한다", "로그인 시 토큰을 반환한다."),
         ((), "로그인 실패", "“로그인 실패”를 확인합니다."),
-        ((), "cookie jar", "“cookie jar” 항목을 확인합니다."),
+        ((), "cookie jar", "“cookie jar” 항목."),
+        ((), "should get called", "“should get called” 항목을 확인합니다."),
+        ((), "enter exit", "“enter exit” 항목을 확인합니다."),
     ],
 )
 def test_sentences(say: Say, suites: tuple[str, ...], name: str, sentence: str) -> None:
