@@ -1,6 +1,6 @@
 """Run the package's tests with every version of Python, Celery and PostgreSQL that is here: `make prove-versions`.
 
-    python packages/celery-durable/tools/versions.py [--celery 5.4 …] [--python 3.11 …] [--postgresql 15 …] [-- PYTEST…]
+    python packages/celery-durable/tools/versions.py [--celery 5.7 …] [--python 3.11 …] [--postgresql 15 …] [-- PYTEST…]
 
 A Python is a `python3.X` of the PATH or of pyenv.  A PostgreSQL is one of Debian's, or the newest, which comes with the
 tests.  Prints a line for each combination, and ends with 1 when one of them failed.
@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
-CELERY = ("5.4", "5.5", "5.6", "5.7")
+CELERY = ("5.7",)
 PYTHON = ("3.11", "3.12", "3.13", "3.14")
 POSTGRESQL = ("15", "16", "17", "newest")
 
