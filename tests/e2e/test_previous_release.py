@@ -16,16 +16,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
-from sqlalchemy.engine import make_url
 
-from app import embedded
 from app.services.audit import audit
 from app.services.readiness import serves
 from app.store import schema
-from tests.conftest import World, _run_sql
+from tests.conftest import World
 from tests.e2e.webs import Web
 from tests.nodes import ROOT, LocalProcess, Nodes, wait_for
 
@@ -46,14 +43,10 @@ def previous(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def database_url(server: embedded.Server, previous: Path, tmp_path: Path) -> Iterator[str]:
+def database_url(empty_url: str, previous: Path, tmp_path: Path) -> str:
     """A database as the previous release migrated it."""
-    url = make_url(server.url).set(database=f"test_{uuid4().hex}")
-    _run_sql(server.admin_url, f"CREATE DATABASE {url.database} OWNER {url.username}")
-    shown = url.render_as_string(hide_password=False)
-    fairlane(previous, shown, tmp_path, "migrate")
-    yield shown
-    _run_sql(server.admin_url, f"DROP DATABASE {url.database} WITH (FORCE)")
+    fairlane(previous, empty_url, tmp_path, "migrate")
+    return empty_url
 
 
 def fairlane(code: Path, url: str, folder: Path, *command: str) -> str:

@@ -25,7 +25,8 @@ from app.services.policy import Policy
 from app.store.connections import make_engine
 from app.store.unit_of_work import UnitOfWork
 from tasks.inventory import PARSER_VERSION
-from tests.conftest import World, _run_sql, publishing, raw_connection
+from tests.conftest import World, publishing, raw_connection
+from tests.databases import Databases, run_sql
 from tests.e2e.conftest import System
 from tests.nodes import Nodes, wait_for
 
@@ -46,15 +47,13 @@ HARM_OF_A_TABLE = (
 
 
 @pytest.fixture
-def owner_url(server: embedded.Server) -> Iterator[str]:
+def owner_url(server: embedded.Server, databases: Databases) -> Iterator[str]:
     """An empty database of the owner's, as a home has one."""
-    name = f"test_{uuid4().hex}"
-    url = make_url(server.owner_url).set(database=name)
-    _run_sql(server.admin_url, f"CREATE DATABASE {name} OWNER {url.username}")
-    _run_sql(server.admin_url, f"REVOKE ALL ON DATABASE {name} FROM PUBLIC")
-    _run_sql(server.admin_url, f"GRANT CONNECT ON DATABASE {name} TO {make_url(server.url).username}")
-    yield url.render_as_string(hide_password=False)
-    _run_sql(server.admin_url, f"DROP DATABASE {name} WITH (FORCE)")
+    with databases.new(as_owner=True) as url:
+        name = make_url(url).database
+        run_sql(server.admin_url, f"REVOKE ALL ON DATABASE {name} FROM PUBLIC")
+        run_sql(server.admin_url, f"GRANT CONNECT ON DATABASE {name} TO {make_url(server.url).username}")
+        yield url
 
 
 @pytest.fixture
@@ -166,7 +165,7 @@ def cluster(server: embedded.Server, tmp_path: Path) -> Iterator[dict[str, str]]
     """What the script for the roles finds in its container, for a database with tables of the superuser's."""
     name, owner, app = f"test_{uuid4().hex}", f"owner_{uuid4().hex[:8]}", f"app_{uuid4().hex[:8]}"
     admin = make_url(server.admin_url)
-    _run_sql(server.admin_url, f"CREATE DATABASE {name}")
+    run_sql(server.admin_url, f"CREATE DATABASE {name}")
     for file, role in (("database_owner_url", owner), ("database_url", app)):
         url = f"postgresql://{role}:{uuid4().hex}@127.0.0.1:{admin.port}/{name}"
         (tmp_path / file).write_text(f"{url}\n")
@@ -177,9 +176,9 @@ def cluster(server: embedded.Server, tmp_path: Path) -> Iterator[dict[str, str]]
         "PATH": f"{folder}:{os.environ['PATH']}", "SECRETS": str(tmp_path), "POSTGRES_USER": str(admin.username),
         "POSTGRES_DB": name, "PGHOST": "127.0.0.1", "PGPORT": str(admin.port),
     }  # fmt: skip
-    _run_sql(server.admin_url, f"DROP DATABASE {name} WITH (FORCE)")
+    run_sql(server.admin_url, f"DROP DATABASE {name} WITH (FORCE)")
     for role in (owner, app):
-        _run_sql(server.admin_url, f"DROP ROLE IF EXISTS {role}")
+        run_sql(server.admin_url, f"DROP ROLE IF EXISTS {role}")
 
 
 @pytest.mark.parametrize("older", [False, True], ids=["new", "of the release with one role"])

@@ -77,10 +77,10 @@ def long_result(web: Web) -> str:
 
 
 @pytest.fixture
-def port(web: Web, emptied_url: str, tmp_path: Path) -> Iterator[int]:
+def port(web: Web, database_url: str, tmp_path: Path) -> Iterator[int]:
     del web
     config = os.environ.get("SOCKETS_SERVER", "").split()
-    with serving(emptied_url, tmp_path, **({"config": config} if config else {})) as found:  # type: ignore[arg-type]
+    with serving(database_url, tmp_path, **({"config": config} if config else {})) as found:  # type: ignore[arg-type]
         yield found
 
 
