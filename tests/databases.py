@@ -86,6 +86,7 @@ class Emptied:
             if _schema(cursor) != self._schema:
                 return False
             cursor.execute(EMPTY, {"kept": list(KEPT)})
+            cursor.execute("SELECT pg_stat_reset()")  # counts deadlocks, for one
             for table, rows in self._kept.items():
                 if _rows(cursor, table) != rows:
                     cursor.execute("SET session_replication_role = replica")
