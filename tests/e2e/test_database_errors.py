@@ -37,6 +37,7 @@ def test_a_refusal_of_the_database_spends_no_attempt(system: System, code: str, 
     assert (job["status"], job["attempt"], job["billed"]) == ("completed", 1, True)
 
 
+@pytest.mark.proof
 def test_leases_that_could_not_be_renewed_are_no_lost_attempts(system: System) -> None:
     # longer than the outage, and fewer tests than MAX_TESTS
     job_id = system.submit(system.user(), "slow", slow_files(3 * SLOW_FILES))

@@ -104,6 +104,7 @@ class Traffic:
 
 
 @pytest.mark.timeout(300)
+@pytest.mark.proof
 def test_the_previous_release_serves_the_new_schema_and_beside_the_new_release(
     world: World, nodes: Nodes, previous: Path, repository: Callable[..., Path], tmp_path: Path, database_url: str
 ) -> None:
@@ -163,6 +164,7 @@ def test_a_release_serves_its_own_schema_and_newer_ones_that_say_so(
     assert (serves(needed, revision, oldest) == "ok") is is_served
 
 
+@pytest.mark.proof
 def test_a_schema_that_was_migrated_on_is_ready_and_one_that_contracted_is_not(world: World, nodes: Nodes) -> None:
     fairlane(ROOT, nodes.database_url, nodes.folder, "migrate")
     web = Web(nodes, nodes.folder, "")

@@ -18,6 +18,8 @@ from app.domain.queues import ALL_QUEUES
 from tests.databases import Databases
 from tests.nodes import ROOT, wait_for
 
+pytestmark = pytest.mark.proof
+
 SETTINGS = """\
 WEB_HOST=127.0.0.1
 LOCAL_REPOS_ROOT={repositories}

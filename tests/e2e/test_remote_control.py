@@ -8,6 +8,7 @@ import pytest
 
 from tests.e2e.conftest import SLOW_FILES, System, slow_files
 from tests.nodes import wait_for
+from tests.tiers import proofs
 
 ROOT = Path(__file__).parents[2]
 LEFT = "SELECT 1 FROM quota_reservations UNION ALL SELECT 1 FROM execution_slots UNION ALL SELECT 1 FROM kombu_message"
@@ -26,7 +27,7 @@ AUDITED = "SELECT count(*) AS acts, count(DISTINCT subject) AS jobs FROM audit_l
 COMMANDS = {"revoke": ("revoke",), "terminate": ("terminate", "SIGTERM"), "kill": ("terminate", "SIGKILL")}
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", proofs(COMMANDS, but=["revoke"]))
 def test_revoking_a_job_cancels_it_whether_it_runs_or_waits(system: System, command: str) -> None:
     user = system.user()
     running = system.submit(user, "slow", slow_files(6 * SLOW_FILES))  # a command takes some seconds to start

@@ -78,6 +78,7 @@ def worker(system: System) -> LocalWorker:
     return system.nodes.worker(processes=1, **OWN)
 
 
+@pytest.mark.proof
 def test_remote_control_shows_no_secret_and_leaves_none_in_the_broadcast_rows(
     system: System, worker: LocalWorker
 ) -> None:
@@ -91,6 +92,7 @@ def test_remote_control_shows_no_secret_and_leaves_none_in_the_broadcast_rows(
     assert told["conf"].keys() <= {*SETTING_KEYS, "deprecated_settings"}
 
 
+@pytest.mark.proof
 def test_events_of_a_job_show_no_secret(system: System, worker: LocalWorker) -> None:
     celery(system, "control", "enable_events")
     dump = [sys.executable, "-m", "celery", "-A", "tasks", "events", "--dump"]
@@ -124,6 +126,7 @@ def test_a_dump_of_the_database_holds_no_secret(system: System, worker: LocalWor
     assert shown(system, dump) == set()
 
 
+@pytest.mark.proof
 def test_reports_and_settings_show_no_secret(system: System) -> None:
     told = celery(system, "report")
     assert "transport:durable" in told

@@ -14,6 +14,7 @@ from app.errors import BadSetting
 from app.settings import load
 from tests.e2e.conftest import SLOW_FILES, System, slow_files
 from tests.nodes import wait_for
+from tests.tiers import proofs
 
 ROOT = Path(__file__).parents[2]
 #: A job that no grace outlasts.
@@ -22,7 +23,7 @@ LONG = 6 * SLOW_FILES
 STOP_SECONDS = 8.0
 
 
-@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("stop", proofs([signal.SIGTERM, signal.SIGINT], but=[signal.SIGTERM]))
 def test_a_worker_that_is_asked_to_stop_hands_its_running_job_back_at_once_and_uncharged(
     system: System, stop: signal.Signals
 ) -> None:
@@ -38,6 +39,7 @@ def test_a_worker_that_is_asked_to_stop_hands_its_running_job_back_at_once_and_u
     assert_uncharged(system, job_id)
 
 
+@pytest.mark.proof
 def test_a_child_that_stands_still_keeps_no_stop_waiting(system: System) -> None:
     job_id = system.submit(system.user(), "slow", slow_files(LONG))
     worker = system.nodes.worker(SHUTDOWN_GRACE="0")
@@ -49,6 +51,7 @@ def test_a_child_that_stands_still_keeps_no_stop_waiting(system: System) -> None
     assert_uncharged(system, job_id)
 
 
+@pytest.mark.proof
 def test_a_signal_to_the_whole_group_charges_nobody_either(system: System) -> None:
     job_id = system.submit(system.user(), "slow", slow_files(LONG))
     worker = system.nodes.worker()

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import psutil
+import pytest
 from sqlalchemy import text
 
 from app.domain.plans import Tier
@@ -42,6 +43,7 @@ def test_a_submitted_repository_is_analysed_and_its_tests_are_listed(system: Sys
     assert job["billed"] is True
 
 
+@pytest.mark.proof
 def test_a_repository_with_more_tests_than_allowed_fails_and_says_so(system: System) -> None:
     files = {f"tests/test_{n}.py": "def test_a(): pass\ndef test_b(): pass\n" for n in range(2)}
     job_id = system.submit(system.user(), "large", files)
@@ -96,6 +98,7 @@ def test_a_worker_killed_in_the_middle_of_a_job_costs_nothing_and_the_job_runs_e
     assert system.world.value("SELECT count(*) FROM usage_events") == 1
 
 
+@pytest.mark.proof
 def test_a_killed_pool_process_gives_its_job_back_at_once(system: System) -> None:
     job_id = system.submit(system.user(), "slow", slow_files())
     worker = system.nodes.worker()
@@ -129,6 +132,7 @@ def test_a_repository_that_is_gone_fails_with_a_stable_code_and_is_not_billed(sy
     assert (job["billed"], job["attempt"]) == (False, 1)
 
 
+@pytest.mark.proof
 def test_beat_sends_each_slot_once_however_many_run(system: System) -> None:
     for _ in range(3):
         system.nodes.beat()
@@ -139,6 +143,7 @@ def test_beat_sends_each_slot_once_however_many_run(system: System) -> None:
     assert system.world.value("SELECT count(*) FROM kombu_dead_letter") == 0
 
 
+@pytest.mark.proof
 def test_a_worker_that_gets_no_connection_tries_again_with_a_pause_and_then_does_its_work(system: System) -> None:
     user = system.user()
     with system.world.uow.begin() as tx:
@@ -158,6 +163,7 @@ def test_a_worker_that_gets_no_connection_tries_again_with_a_pause_and_then_does
     assert (job["status"], job["attempt"]) == ("completed", 1)
 
 
+@pytest.mark.proof
 def test_a_child_that_cannot_be_stopped_is_killed_at_the_hard_limit_and_its_job_runs_again(system: System) -> None:
     user = system.user()
     system.nodes.worker(ANALYSIS_TIME_LIMIT="12s")
@@ -196,6 +202,7 @@ def _is_launcher(process: psutil.Process) -> bool:
     return BEGIN in process.cmdline() and (parent is None or BEGIN not in parent.cmdline())
 
 
+@pytest.mark.proof
 def test_sigquit_waits_a_moment_then_hands_running_work_back_without_a_charge(system: System) -> None:
     job_id = system.submit(system.user(), "slow", slow_files(4 * SLOW_FILES))  # more than the five seconds it waits
     worker = system.nodes.worker()
@@ -206,6 +213,7 @@ def test_sigquit_waits_a_moment_then_hands_running_work_back_without_a_charge(sy
     assert (job["status"], job["attempt"]) == ("queued", 1)
 
 
+@pytest.mark.proof
 def test_listen_and_locks_may_go_over_a_direct_url_of_their_own(system: System) -> None:
     direct = system.nodes.database_url.replace("postgresql+psycopg2://", "postgresql://")
     job_id = system.submit(system.user())
@@ -218,6 +226,7 @@ def test_listen_and_locks_may_go_over_a_direct_url_of_their_own(system: System) 
     assert system.wait(lost, "completed", "failed")["status"] == "completed"
 
 
+@pytest.mark.proof
 def test_a_maintenance_round_that_raises_is_no_dead_letter(system: System) -> None:
     system.world.rows("ALTER TABLE quota_reservations RENAME TO away; SELECT 1")
     worker = system.nodes.worker("analysis_scheduled")

@@ -32,6 +32,7 @@ WIDE = {
 EXPLORED = WIDE if "MODEL_WIDE" in os.environ else BOUNDED
 
 
+@pytest.mark.proof
 def test_no_state_breaks_an_invariant_and_there_are_a_million_of_them() -> None:
     most = 0
     for name, rules in EXPLORED.items():
@@ -53,10 +54,11 @@ def test_a_seeded_mistake_is_found_with_the_steps_that_lead_there(mistake: Mista
     assert result.trace[0].strip().startswith("1. job 1")
 
 
-def test_every_step_is_made_and_every_message_and_record_is_met() -> None:
+def test_every_step_is_made_and_every_message_and_record_is_met_and_none_of_them_breaks_an_invariant() -> None:
     rules = replace(SMALL, carrying=True)
     explorer = Explorer(rules)
-    explorer.run(100_000)
+    result = explorer.run(100_000)
+    assert result.broken is None, result
     met = list(explorer.met())
     made = {name for name, step in STEPS.items() if any(any(step(job, others, rules)) for job, others in met)}
     assert made == set(STEPS)
