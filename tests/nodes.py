@@ -146,10 +146,12 @@ class Nodes:
             **more,
         }
 
-    def worker(self, *queues: str, processes: int = 1, ready: bool = True, **env: str) -> LocalWorker:
-        """Start a worker on these queues (default: analysis_default)."""
+    def worker(
+        self, *queues: str, processes: int = 1, ready: bool = True, app: str = "tasks", **env: str
+    ) -> LocalWorker:
+        """Start a worker on these queues (default: analysis_default).  app: the module with the Celery app."""
         name = f"node{len(self.made)}"
-        argv = [sys.executable, "-m", "celery", "-A", "tasks", "worker", "-Q", ",".join(queues or ["analysis_default"])]
+        argv = [sys.executable, "-m", "celery", "-A", app, "worker", "-Q", ",".join(queues or ["analysis_default"])]
         argv += ["-c", str(processes), "-n", f"{name}@%h", "--without-gossip", "--without-mingle"]
         process = LocalProcess(name, argv, self.environment(**env), self.folder / f"{name}.log")
         process.start()
