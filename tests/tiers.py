@@ -11,7 +11,20 @@ from typing import TypeVar
 
 import pytest
 
+#: Folders whose tests wait for processes more than they compute, the longest first.
+WAITING = ("e2e", "broker", "embedded", "race")
+
 Case = TypeVar("Case")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what waits: xdist gives each worker a half, so that one waits while the other computes."""
+    items.sort(key=lambda item: _turn(item.path.parent.name))
+
+
+def _turn(folder: str) -> int:
+    return WAITING.index(folder) if folder in WAITING else len(WAITING)
 
 
 def proofs(cases: Iterable[Case], *, but: Collection[Case]) -> list[object]:

@@ -20,9 +20,9 @@ CHARGES = "SELECT retry_count + lost_count FROM kombu_message"
 @pytest.mark.parametrize(
     ("code", "table"),
     [
-        pytest.param(FULL, "execution_slots", id="when it starts"),
+        pytest.param(FULL, "execution_slots", id="when it starts", marks=pytest.mark.proof),
         pytest.param(FULL, "blob_facts", id="while it runs"),
-        pytest.param("25006", "usage_events", id="when it ends"),
+        pytest.param("25006", "usage_events", id="when it ends", marks=pytest.mark.proof),
     ],
 )
 def test_a_refusal_of_the_database_spends_no_attempt(system: System, code: str, table: str) -> None:
