@@ -15,7 +15,7 @@ from app.services.cancel import cancel
 from app.store import users
 from app.store.results import TestFilter
 from tasks.inventory.guard import BEGIN
-from tests.e2e.conftest import SLOW_FILES, System, slow_files
+from tests.e2e.conftest import System, slow_files
 from tests.nodes import wait_for
 
 
@@ -169,14 +169,13 @@ def test_a_worker_that_gets_no_connection_tries_again_with_a_pause_and_then_does
 @pytest.mark.proof
 def test_a_child_that_cannot_be_stopped_is_killed_at_the_hard_limit_and_its_job_runs_again(system: System) -> None:
     user = system.user()
-    system.nodes.worker(ANALYSIS_TIME_LIMIT="12s")
-    job_id = system.submit(
-        user, "slow", slow_files(SLOW_FILES // 3)
-    )  # whose second run must fit, however busy the machine
+    system.stalling_worker(ANALYSIS_TIME_LIMIT="12s")
+    job_id = system.submit(user, "slow")
     system.wait(job_id, "running")
     (child,) = system.nodes.made[0].container.children()
     child.suspend()  # deaf to the soft limit
     wait_for(lambda: not child.is_running(), "the child to be killed")
+    system.go_on()
     job = system.wait(job_id, "completed", "failed")
     assert (job["status"], job["attempt"]) == ("completed", 2)
     assert system.world.rows("SELECT 1 FROM execution_slots UNION ALL SELECT 1 FROM kombu_message") == []
