@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from tasks.broker.bulk import send_many
 from tasks.broker.options import Options
 from tasks.broker.statements import statements
@@ -20,6 +22,7 @@ def buffers(connection: Any, statement: str, given: dict[str, Any]) -> int:
     return int(plan["Shared Hit Blocks"] + plan["Shared Read Blocks"])
 
 
+@pytest.mark.proof
 def test_the_dead_entries_of_an_old_transaction_are_read_once_in_a_while_only(broker: Broker) -> None:
     old = broker.connect()
     with old.cursor() as cursor:

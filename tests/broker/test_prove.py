@@ -21,6 +21,8 @@ from tests.broker.load import GONE, TABLES, Nodes, Publisher, children
 from tests.broker.postgres import PostgresServer
 from tests.broker.standing import Standing, standing
 
+pytestmark = pytest.mark.proof
+
 KILLS, RESTARTS = int(os.environ.get("BROKER_KILLS", "30")), int(os.environ.get("BROKER_RESTARTS", "2"))
 SEED = int(os.environ.get("BROKER_SEED", random.randrange(2**32)))
 KINDS = ("child", "node", "session")
