@@ -33,6 +33,7 @@ EXPLORED = WIDE if "MODEL_WIDE" in os.environ else BOUNDED
 
 
 @pytest.mark.proof
+@pytest.mark.timeout(900)  # 20 s of a processor, which a busy machine may not give in 120
 def test_no_state_breaks_an_invariant_and_there_are_a_million_of_them() -> None:
     most = 0
     for name, rules in EXPLORED.items():
