@@ -23,10 +23,10 @@ setup: $(VENV)/.installed ## install everything for running and testing into .ve
 run: setup ## run the whole service: make run PORT=8000 REPOS=folder-of-repositories
 	$(BIN)/fairlane up --port $(PORT) $(REPOS)
 
-test: setup ## run everything but long proofs, in 4 minutes, on an embedded PostgreSQL
+test: setup ## run everything but long proofs, on an embedded PostgreSQL
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not proof"
 
-test-all: setup ## run the bounded proofs as well, in 12 minutes, as CI does
+test-all: setup ## run the bounded proofs as well, as CI does
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 check: setup ## lint, types, layers, spelling
