@@ -9,7 +9,7 @@ JOBS ?= 2
 FIRE_SECONDS ?= 1200
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup test check format prove-kill prove-rolling prove-broker prove-versions prove-model prove-quota prove-fairness prove-bills prove-simulation prove-lifecycle prove-inventory prove-bombs prove-agreement prove-reads prove-sockets bench-broker bench-accept bench-start bench-inventory bench-sandbox prove-retention dist clean
+.PHONY: help run setup test test-all check format prove-kill prove-rolling prove-broker prove-versions prove-model prove-quota prove-fairness prove-bills prove-simulation prove-lifecycle prove-inventory prove-bombs prove-agreement prove-reads prove-sockets bench-broker bench-accept bench-start bench-inventory bench-sandbox prove-retention dist clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
@@ -23,7 +23,10 @@ setup: $(VENV)/.installed ## install everything for running and testing into .ve
 run: setup ## run the whole service: make run PORT=8000 REPOS=folder-of-repositories
 	$(BIN)/fairlane up --port $(PORT) $(REPOS)
 
-test: setup ## run the test suite on an embedded PostgreSQL
+test: setup ## run everything but long proofs, on an embedded PostgreSQL
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not proof"
+
+test-all: setup ## run the bounded proofs as well, as CI does
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 check: setup ## lint, types, layers, spelling

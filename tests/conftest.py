@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import subprocess
@@ -14,17 +13,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import UUID, uuid4
 
-import psycopg2
 import pytest
 from sqlalchemy import Connection, create_engine, pool, text
-from sqlalchemy.engine import make_url
 
 from app import embedded
 from app.domain.lifecycle import Delivery, Failure, Outcome
 from app.domain.plans import Tier
 from app.domain.queues import Service
 from app.domain.repositories import Repository
-from app.migrate import migrate
 from app.services import browse
 from app.services.fail import fail
 from app.services.finish import finish, save
@@ -37,11 +33,13 @@ from app.store.file_lists import Listing
 from app.store.inventories import FileRow
 from app.store.session import Session
 from app.store.unit_of_work import JobMessage, Tx, UnitOfWork
+from tests.databases import Databases, template
 from tests.nodes import Nodes
+from tests.skips import pytest_make_collect_report, pytest_runtest_makereport  # noqa: F401  hooks
+from tests.tiers import pytest_collection_modifyitems  # noqa: F401  a hook
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 A_FILE = FileRow("tests/test_a.py", "a" * 40, "pytest", [{"name": "test_a", "line": 1, "suites": []}], None)
-TEMPLATE = "fairlane_template"
 
 
 #: Names the folder of the run's PostgreSQL.  Not below pytest's own: another run as root closes that to the server's user.
@@ -71,27 +69,24 @@ def server() -> Iterator[embedded.Server]:
 
 
 @pytest.fixture(scope="session")
-def template(server: embedded.Server) -> str:
-    """The name of a migrated database to copy; made once per run."""
-    with (server.data.parent / "template.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not _run_sql(server.admin_url, f"SELECT 1 FROM pg_database WHERE datname = '{TEMPLATE}'"):
-            owner = make_url(server.url).username
-            _run_sql(server.admin_url, f"CREATE DATABASE making OWNER {owner}")
-            engine = create_engine(make_url(server.url).set(database="making"), poolclass=pool.NullPool)
-            migrate(engine)
-            _run_sql(server.admin_url, f"ALTER DATABASE making RENAME TO {TEMPLATE}")
-    return TEMPLATE
+def databases(server: embedded.Server) -> Iterator[Databases]:
+    """Makes migrated and empty databases on the run's PostgreSQL."""
+    made = Databases(server, template(server))
+    yield made
+    made.close()
 
 
 @pytest.fixture
-def database_url(server: embedded.Server, template: str) -> Iterator[str]:
-    """A fresh, migrated database of this test's own."""
-    name = f"test_{uuid4().hex}"
-    owner = make_url(server.url).username
-    _run_sql(server.admin_url, f"CREATE DATABASE {name} OWNER {owner} TEMPLATE {template} STRATEGY file_copy")
-    yield make_url(server.url).set(database=name).render_as_string(hide_password=False)
-    _run_sql(server.admin_url, f"DROP DATABASE {name} WITH (FORCE)")
+def database_url(databases: Databases) -> str:
+    """A database as the migrations leave it, for this test alone while it runs."""
+    return databases.emptied()
+
+
+@pytest.fixture
+def empty_url(databases: Databases) -> Iterator[str]:
+    """A database that was never migrated."""
+    with databases.new() as url:
+        yield url
 
 
 @pytest.fixture
@@ -291,14 +286,3 @@ def publishing() -> Callable[[Session, JobMessage], None]:
 def _git(path: Path, *arguments: str) -> None:
     identity = ["-c", "user.name=Test", "-c", "user.email=test@example.org", "-c", "commit.gpgsign=false"]
     subprocess.run(["git", *identity, *arguments], cwd=path, check=True, capture_output=True)
-
-
-def _run_sql(url: str, statement: str) -> list[tuple[object, ...]]:
-    connection = psycopg2.connect(make_url(url).set(drivername="postgresql").render_as_string(hide_password=False))
-    connection.autocommit = True
-    try:
-        with connection.cursor() as cursor:
-            cursor.execute(statement)
-            return cursor.fetchall() if cursor.description else []
-    finally:
-        connection.close()

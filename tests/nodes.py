@@ -16,6 +16,8 @@ from typing import IO, Any
 import psutil
 from pytest_celery import CeleryTestWorker, CeleryWorkerCluster
 
+from tests.warm import Forked, Node, can_be_forked, warm
+
 ROOT = Path(__file__).parent.parent
 PATIENCE_SECONDS = 60.0
 
@@ -37,7 +39,7 @@ class LocalProcess:
         """folder: with the code, as Python looks there first."""
         self.name = self.id = name
         self._argv, self._env, self._log, self._folder = argv, env, log, folder
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: subprocess.Popen[bytes] | Forked | None = None
         self._output: IO[bytes] | None = None
 
     @property
@@ -50,6 +52,11 @@ class LocalProcess:
         return "running" if self._process is not None and self._process.poll() is None else "exited"
 
     def start(self) -> None:
+        self._log.touch()  # it is looked into at once
+        if self._folder == ROOT and can_be_forked(self._argv, self._env):
+            node = Node(tuple(self._argv[3:]), self._env, self._folder, self._log)
+            self._process = warm(ROOT).start(node)
+            return
         self._output = self._log.open("ab")
         self._process = subprocess.Popen(
             self._argv,
@@ -146,10 +153,12 @@ class Nodes:
             **more,
         }
 
-    def worker(self, *queues: str, processes: int = 1, ready: bool = True, **env: str) -> LocalWorker:
-        """Start a worker on these queues (default: analysis_default)."""
+    def worker(
+        self, *queues: str, processes: int = 1, ready: bool = True, app: str = "tasks", **env: str
+    ) -> LocalWorker:
+        """Start a worker on these queues (default: analysis_default).  app: the module with the Celery app."""
         name = f"node{len(self.made)}"
-        argv = [sys.executable, "-m", "celery", "-A", "tasks", "worker", "-Q", ",".join(queues or ["analysis_default"])]
+        argv = [sys.executable, "-m", "celery", "-A", app, "worker", "-Q", ",".join(queues or ["analysis_default"])]
         argv += ["-c", str(processes), "-n", f"{name}@%h", "--without-gossip", "--without-mingle"]
         process = LocalProcess(name, argv, self.environment(**env), self.folder / f"{name}.log")
         process.start()

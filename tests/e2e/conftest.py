@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -18,7 +19,7 @@ from app.services.policy import Policy
 from app.services.submit import Wanted, submit
 from tasks.inventory import PARSER_VERSION, Source, resolve
 from tests.conftest import World
-from tests.nodes import Nodes, wait_for
+from tests.nodes import LocalWorker, Nodes, wait_for
 from tests.race.scenes import account
 
 #: A repository that keeps a worker busy for some seconds: each file is parsed by rules that walk it whole.
@@ -54,6 +55,18 @@ class System:
         what = f"job {job_id} to be {' or '.join(statuses)}"
         wait_for(lambda: self.job(job_id)["status"] in statuses, what)
         return self.job(job_id)
+
+    def stalling_worker(self, **options: Any) -> LocalWorker:
+        """A worker in which an analysis of the repository `slow` goes on until `go_on`."""
+        return self.nodes.worker(app="tests.e2e.stalling_worker", GO_ON=str(self._go_on), **options)
+
+    def go_on(self) -> None:
+        """Let them end."""
+        self._go_on.touch()
+
+    @property
+    def _go_on(self) -> Path:
+        return self.nodes.folder / "go-on"
 
     def user(self, tier: Tier = Tier.FREE) -> UUID:
         return self.world.user(tier)

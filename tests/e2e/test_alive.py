@@ -44,6 +44,7 @@ def test_a_node_is_alive_until_its_loop_hangs_and_again_when_it_goes_on(
     wait_for(lambda: asked("node0").returncode == 0, "a sign of the node that goes on")
 
 
+@pytest.mark.proof
 def test_a_node_that_was_killed_is_not_alive_although_its_last_sign_is_fresh(
     nodes: Nodes, asked: Callable[..., object]
 ) -> None:
@@ -55,6 +56,7 @@ def test_a_node_that_was_killed_is_not_alive_although_its_last_sign_is_fresh(
     assert "does not run here" in done.stderr
 
 
+@pytest.mark.proof
 def test_beat_is_alive_whether_it_leads_or_not_until_it_hangs(nodes: Nodes, asked: Callable[..., object]) -> None:
     beat = nodes.beat()
     wait_for(lambda: asked("beat").returncode == 0, "the first sign of beat")

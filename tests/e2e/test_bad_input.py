@@ -24,6 +24,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.proof
 def test_every_hostile_repository_ends_completed_and_leaves_nothing_on_disk(system: System, tmp_path: Path) -> None:
     user = system.user()
     worker = system.nodes.worker(FAIRNESS_ENABLED="false")

@@ -46,6 +46,7 @@ def instants(value: Any) -> list[datetime]:
         return []
 
 
+@pytest.mark.proof
 def test_a_web_ahead_and_a_worker_behind_store_the_databases_time_alone(
     world: World, nodes: Nodes, repository: Callable[..., Path], tmp_path: Path
 ) -> None:

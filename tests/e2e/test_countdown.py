@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+import pytest
 from sqlalchemy import text
 
 from app.domain.plans import Tier
@@ -12,6 +13,8 @@ from app.services.audit import HOLDS, audit
 from tests.e2e.conftest import System
 from tests.e2e.fire import start
 from tests.nodes import wait_for
+
+pytestmark = pytest.mark.proof
 
 NO_WAKE = """
     CREATE OR REPLACE FUNCTION wake_user(who text, service text, most integer, step integer) RETURNS SETOF uuid

@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import text
 
-from tests.e2e.conftest import SLOW_FILES, System, slow_files
+from tests.e2e.conftest import System
 from tests.nodes import wait_for
 
 FULL = "53100"
@@ -20,9 +20,9 @@ CHARGES = "SELECT retry_count + lost_count FROM kombu_message"
 @pytest.mark.parametrize(
     ("code", "table"),
     [
-        pytest.param(FULL, "execution_slots", id="when it starts"),
+        pytest.param(FULL, "execution_slots", id="when it starts", marks=pytest.mark.proof),
         pytest.param(FULL, "blob_facts", id="while it runs"),
-        pytest.param("25006", "usage_events", id="when it ends"),
+        pytest.param("25006", "usage_events", id="when it ends", marks=pytest.mark.proof),
     ],
 )
 def test_a_refusal_of_the_database_spends_no_attempt(system: System, code: str, table: str) -> None:
@@ -37,16 +37,17 @@ def test_a_refusal_of_the_database_spends_no_attempt(system: System, code: str, 
     assert (job["status"], job["attempt"], job["billed"]) == ("completed", 1, True)
 
 
+@pytest.mark.proof
 def test_leases_that_could_not_be_renewed_are_no_lost_attempts(system: System) -> None:
-    # longer than the outage, and fewer tests than MAX_TESTS
-    job_id = system.submit(system.user(), "slow", slow_files(3 * SLOW_FILES))
+    job_id = system.submit(system.user(), "slow")
     for _ in range(2):
-        system.nodes.worker(LEASE_SECONDS="2", HEARTBEAT_SECONDS="0.6")
+        system.stalling_worker(LEASE_SECONDS="2", HEARTBEAT_SECONDS="0.6")
     system.wait(job_id, "running")
     refuse(system, FULL, "kombu_message", "UPDATE")
     overdue = "SELECT visible_at < clock_timestamp() - interval '2 s' FROM kombu_message"
     wait_for(lambda: system.world.value(overdue), "the lease to be over for long")
     relent(system, "kombu_message")
+    system.go_on()
     job = system.wait(job_id, "completed", "failed")
     assert (job["status"], job["attempt"]) == ("completed", 1)
 

@@ -13,6 +13,8 @@ import pytest
 from tests.e2e.test_up import COMMAND, SMALL, Up, started
 from tests.nodes import ROOT
 
+pytestmark = pytest.mark.proof
+
 Start = Callable[..., Up]
 
 

@@ -19,6 +19,8 @@ from tests.e2e.conftest import System
 from tests.nodes import LocalWorker, wait_for
 from tests.services.writing import Writing
 
+pytestmark = pytest.mark.proof
+
 KILLS = int(os.environ.get("FAIRLANE_KILLS", "6"))
 NODES, PROCESSES, USERS = 2, 2, 6
 FILES, PER_FILE = 20, 40

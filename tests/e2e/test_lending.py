@@ -27,7 +27,7 @@ def submitted(system: System, tier: Tier, milliseconds: int, count: int) -> list
     return [world.submit(world.user(tier), world.wanted(f"ms{milliseconds}")) for _ in range(count)]
 
 
-@pytest.mark.parametrize(("floor", "lent"), [("1", 2), ("2", 1)])
+@pytest.mark.parametrize(("floor", "lent"), [("1", 2), pytest.param("2", 1, marks=pytest.mark.proof)])
 def test_a_priority_node_lends_what_its_floor_leaves_and_a_paid_job_need_not_wait(
     system: System, floor: str, lent: int
 ) -> None:
@@ -43,6 +43,7 @@ def test_a_priority_node_lends_what_its_floor_leaves_and_a_paid_job_need_not_wai
     assert '"lending"' in node.logs()
 
 
+@pytest.mark.proof
 def test_nothing_is_lent_unless_the_operator_says_so(system: System) -> None:
     free = submitted(system, Tier.FREE, 1, 2)
     start(system.nodes, "paid", 2, {}, "analysis_priority").ready()
@@ -51,6 +52,7 @@ def test_nothing_is_lent_unless_the_operator_says_so(system: System) -> None:
     assert system.world.value(STARTED, jobs=free) == 0
 
 
+@pytest.mark.proof
 def test_a_default_node_reads_its_own_queue_whole_and_takes_no_paid_work(system: System) -> None:
     free, paid = submitted(system, Tier.FREE, 300, 4), submitted(system, Tier.PRO, 1, 1)
     start(system.nodes, "free", 2, {"QUEUE_LENDING": "true", "QUEUE_LENDING_FLOOR": "1"}, "analysis_default").ready()

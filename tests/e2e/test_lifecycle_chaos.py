@@ -37,6 +37,8 @@ from tests.e2e.clients import Client, Shared
 from tests.nodes import LocalWorker, Nodes, wait_for
 from tests.race.invariants import broken
 
+pytestmark = pytest.mark.proof
+
 ACTS = int(os.environ.get("CHAOS_ACTS", "160"))
 SEED = int(os.environ.get("CHAOS_SEED", random.randrange(2**32)))
 CLIENTS, NODES, PROCESSES, USERS, REPOSITORIES = 4, 2, 2, 6, 4

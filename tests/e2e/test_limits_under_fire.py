@@ -27,6 +27,8 @@ from tests.e2e.fire_load import Load
 from tests.nodes import wait_for
 from tests.race.invariants import broken
 
+pytestmark = pytest.mark.proof
+
 JOBS, NODES = int(os.environ.get("FIRE_JOBS", "600")), int(os.environ.get("FIRE_NODES", "3"))
 SECONDS, STOP = float(os.environ.get("FIRE_SECONDS", "12")), float(os.environ.get("FIRE_STOP", "6"))
 PAUSE = float(os.environ.get("FIRE_PAUSE", "0.5"))

@@ -59,6 +59,7 @@ def test_without_a_pooler_the_session_has_them_and_no_transaction_sends_them(wor
 
 
 @pytest.mark.parametrize("given", ["with the same login", "without a login"])
+@pytest.mark.proof
 def test_web_workers_and_beat_work_behind_it(system: System, pooled: Pooled, given: str) -> None:
     direct = make_url(system.nodes.database_url)
     if given == "without a login":

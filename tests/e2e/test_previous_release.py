@@ -16,16 +16,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
-from sqlalchemy.engine import make_url
 
-from app import embedded
 from app.services.audit import audit
 from app.services.readiness import serves
 from app.store import schema
-from tests.conftest import World, _run_sql
+from tests.conftest import World
 from tests.e2e.webs import Web
 from tests.nodes import ROOT, LocalProcess, Nodes, wait_for
 
@@ -46,14 +43,10 @@ def previous(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def database_url(server: embedded.Server, previous: Path, tmp_path: Path) -> Iterator[str]:
+def database_url(empty_url: str, previous: Path, tmp_path: Path) -> str:
     """A database as the previous release migrated it."""
-    url = make_url(server.url).set(database=f"test_{uuid4().hex}")
-    _run_sql(server.admin_url, f"CREATE DATABASE {url.database} OWNER {url.username}")
-    shown = url.render_as_string(hide_password=False)
-    fairlane(previous, shown, tmp_path, "migrate")
-    yield shown
-    _run_sql(server.admin_url, f"DROP DATABASE {url.database} WITH (FORCE)")
+    fairlane(previous, empty_url, tmp_path, "migrate")
+    return empty_url
 
 
 def fairlane(code: Path, url: str, folder: Path, *command: str) -> str:
@@ -111,6 +104,7 @@ class Traffic:
 
 
 @pytest.mark.timeout(300)
+@pytest.mark.proof
 def test_the_previous_release_serves_the_new_schema_and_beside_the_new_release(
     world: World, nodes: Nodes, previous: Path, repository: Callable[..., Path], tmp_path: Path, database_url: str
 ) -> None:
@@ -170,6 +164,7 @@ def test_a_release_serves_its_own_schema_and_newer_ones_that_say_so(
     assert (serves(needed, revision, oldest) == "ok") is is_served
 
 
+@pytest.mark.proof
 def test_a_schema_that_was_migrated_on_is_ready_and_one_that_contracted_is_not(world: World, nodes: Nodes) -> None:
     fairlane(ROOT, nodes.database_url, nodes.folder, "migrate")
     web = Web(nodes, nodes.folder, "")

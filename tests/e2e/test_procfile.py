@@ -10,16 +10,15 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from uuid import uuid4
 
 import psutil
 import pytest
-from sqlalchemy.engine import make_url
 
-from app import embedded
 from app.domain.queues import ALL_QUEUES
-from tests.conftest import _run_sql
+from tests.databases import Databases
 from tests.nodes import ROOT, wait_for
+
+pytestmark = pytest.mark.proof
 
 SETTINGS = """\
 WEB_HOST=127.0.0.1
@@ -58,11 +57,10 @@ class Honcho:
 
 
 @pytest.fixture
-def empty_database(server: embedded.Server) -> Iterator[str]:
-    name = f"test_{uuid4().hex}"
-    _run_sql(server.admin_url, f"CREATE DATABASE {name} OWNER {make_url(server.owner_url).username}")
-    yield make_url(server.owner_url).set(database=name).render_as_string(hide_password=False)
-    _run_sql(server.admin_url, f"DROP DATABASE {name} WITH (FORCE)")
+def empty_database(databases: Databases) -> Iterator[str]:
+    """Its owner's, who migrates it."""
+    with databases.new(as_owner=True) as url:
+        yield url
 
 
 @pytest.fixture

@@ -18,6 +18,8 @@ from tests.e2e.conftest import System
 from tests.e2e.test_kill import BROKEN
 from tests.nodes import LocalWorker, wait_for
 
+pytestmark = pytest.mark.proof
+
 RESTARTS = int(os.environ.get("ROLLING_RESTARTS", "4"))
 NODES, PROCESSES, BACKLOG = 2, 2, 8
 #: What the proof asks of a machine of its own; the suite may run on one that is busy.

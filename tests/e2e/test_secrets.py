@@ -21,6 +21,7 @@ from app.embedded import binaries
 from app.services.leaks import leaks
 from tests.e2e.conftest import System
 from tests.nodes import LocalWorker, wait_for
+from tests.tiers import proofs
 
 ROOT = Path(__file__).parents[2]
 OWN = {"SECRET_KEY": "key-of-this-test-0123456789", "FAIRLANE_TOKEN": "fl_token-of-this-test-0123456789-0123456789"}
@@ -78,6 +79,7 @@ def worker(system: System) -> LocalWorker:
     return system.nodes.worker(processes=1, **OWN)
 
 
+@pytest.mark.proof
 def test_remote_control_shows_no_secret_and_leaves_none_in_the_broadcast_rows(
     system: System, worker: LocalWorker
 ) -> None:
@@ -91,6 +93,7 @@ def test_remote_control_shows_no_secret_and_leaves_none_in_the_broadcast_rows(
     assert told["conf"].keys() <= {*SETTING_KEYS, "deprecated_settings"}
 
 
+@pytest.mark.proof
 def test_events_of_a_job_show_no_secret(system: System, worker: LocalWorker) -> None:
     celery(system, "control", "enable_events")
     dump = [sys.executable, "-m", "celery", "-A", "tasks", "events", "--dump"]
@@ -124,6 +127,7 @@ def test_a_dump_of_the_database_holds_no_secret(system: System, worker: LocalWor
     assert shown(system, dump) == set()
 
 
+@pytest.mark.proof
 def test_reports_and_settings_show_no_secret(system: System) -> None:
     told = celery(system, "report")
     assert "transport:durable" in told
@@ -136,7 +140,7 @@ def test_reports_and_settings_show_no_secret(system: System) -> None:
     assert shown(system, listed) == set()
 
 
-@pytest.mark.parametrize("log_format", ["text", "json"])
+@pytest.mark.parametrize("log_format", proofs(["text", "json"], but=["json"]))
 def test_a_worker_that_is_refused_says_so_without_the_password(system: System, log_format: str) -> None:
     wrong = make_url(system.nodes.database_url).set(password=OWN["SECRET_KEY"]).render_as_string(hide_password=False)
     refused = system.nodes.worker(ready=False, DATABASE_URL=wrong, LOG_FORMAT=log_format)

@@ -33,10 +33,13 @@ TOLERANCE = 0.15
 SEED = int(os.environ.get("SIMULATION_SEED", "5"))
 
 # The order of starts, on which it rests, is held in virtual time by tests/services/test_replay.py.
-pytestmark = pytest.mark.skipif(
-    "SIMULATION_SEED" not in os.environ,
-    reason="holds times against times, and a slow second must fail no suite: make prove-simulation",
-)
+pytestmark = [
+    pytest.mark.proof,
+    pytest.mark.skipif(
+        "SIMULATION_SEED" not in os.environ,
+        reason="holds times against times, and a slow second must fail no suite: make prove-simulation",
+    ),
+]
 
 
 def submit_over_time(service: Service, users: Mapping[Tier, list[UUID]]) -> None:

@@ -129,6 +129,7 @@ def test_a_specification_by_the_built_in_generator_is_asked_for_read_and_paid_ov
     holds(system)
 
 
+@pytest.mark.proof
 def test_a_worker_killed_in_the_middle_asks_for_nothing_twice_and_is_paid_once(
     system: System, with_model: WithModel
 ) -> None:
@@ -160,6 +161,7 @@ def test_a_worker_killed_in_the_middle_asks_for_nothing_twice_and_is_paid_once(
     holds(system)
 
 
+@pytest.mark.proof
 def test_a_run_that_is_cancelled_while_the_model_is_silent_ends_and_the_next_one_pays_for_what_it_left(
     system: System, with_model: WithModel
 ) -> None:
@@ -189,6 +191,7 @@ def test_a_run_that_is_cancelled_while_the_model_is_silent_ends_and_the_next_one
 
 
 @pytest.mark.parametrize("behaviour", [status(401), status(404)], ids=["a key that is not valid", "no model there"])
+@pytest.mark.proof
 def test_a_model_that_is_of_no_use_from_the_beginning_costs_nothing_and_the_document_is_there(
     system: System, with_model: WithModel, behaviour: Behaviour
 ) -> None:

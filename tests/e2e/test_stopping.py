@@ -12,22 +12,21 @@ import yaml
 from app.cli.up import GRACE_SECONDS
 from app.errors import BadSetting
 from app.settings import load
-from tests.e2e.conftest import SLOW_FILES, System, slow_files
+from tests.e2e.conftest import System
 from tests.nodes import wait_for
+from tests.tiers import proofs
 
 ROOT = Path(__file__).parents[2]
-#: A job that no grace outlasts.
-LONG = 6 * SLOW_FILES
 #: What a stop takes besides its grace, on a busy machine.
 STOP_SECONDS = 8.0
 
 
-@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("stop", proofs([signal.SIGTERM, signal.SIGINT], but=[signal.SIGTERM]))
 def test_a_worker_that_is_asked_to_stop_hands_its_running_job_back_at_once_and_uncharged(
     system: System, stop: signal.Signals
 ) -> None:
-    job_id = system.submit(system.user(), "slow", slow_files(LONG))
-    worker = system.nodes.worker(processes=2)
+    job_id = system.submit(system.user(), "slow")
+    worker = system.stalling_worker(processes=2)
     system.wait(job_id, "running")
     children = worker.container.children()
     worker.kill(signal=stop)
@@ -38,9 +37,10 @@ def test_a_worker_that_is_asked_to_stop_hands_its_running_job_back_at_once_and_u
     assert_uncharged(system, job_id)
 
 
+@pytest.mark.proof
 def test_a_child_that_stands_still_keeps_no_stop_waiting(system: System) -> None:
-    job_id = system.submit(system.user(), "slow", slow_files(LONG))
-    worker = system.nodes.worker(SHUTDOWN_GRACE="0")
+    job_id = system.submit(system.user(), "slow")
+    worker = system.stalling_worker(SHUTDOWN_GRACE="0")
     system.wait(job_id, "running")
     (child,) = worker.container.children()
     child.suspend()
@@ -49,9 +49,10 @@ def test_a_child_that_stands_still_keeps_no_stop_waiting(system: System) -> None
     assert_uncharged(system, job_id)
 
 
+@pytest.mark.proof
 def test_a_signal_to_the_whole_group_charges_nobody_either(system: System) -> None:
-    job_id = system.submit(system.user(), "slow", slow_files(LONG))
-    worker = system.nodes.worker()
+    job_id = system.submit(system.user(), "slow")
+    worker = system.stalling_worker()
     system.wait(job_id, "running")
     os.killpg(worker.container.pid, signal.SIGTERM)  # the worker and its pool, as systemd does unless it is told not to
     worker.container.wait()

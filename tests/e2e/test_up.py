@@ -93,6 +93,7 @@ def test_up_analyses_a_repository_refuses_a_second_start_and_stops_without_a_tra
     assert [process for process in family if _lives(process)] == []
 
 
+@pytest.mark.proof
 def test_a_killed_up_takes_its_tree_along_and_the_next_one_goes_on_with_its_data(up: Up, tmp_path: Path) -> None:
     job = up.ask("/api/v1/analyses", {"repository": "local:shop"})
     ours = [process for process in up.family() if process.name() != "postgres"]

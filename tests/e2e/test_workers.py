@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import psutil
+import pytest
 from sqlalchemy import text
 
 from app.domain.plans import Tier
@@ -14,7 +15,7 @@ from app.services.cancel import cancel
 from app.store import users
 from app.store.results import TestFilter
 from tasks.inventory.guard import BEGIN
-from tests.e2e.conftest import SLOW_FILES, System, slow_files
+from tests.e2e.conftest import System, slow_files
 from tests.nodes import wait_for
 
 
@@ -42,6 +43,7 @@ def test_a_submitted_repository_is_analysed_and_its_tests_are_listed(system: Sys
     assert job["billed"] is True
 
 
+@pytest.mark.proof
 def test_a_repository_with_more_tests_than_allowed_fails_and_says_so(system: System) -> None:
     files = {f"tests/test_{n}.py": "def test_a(): pass\ndef test_b(): pass\n" for n in range(2)}
     job_id = system.submit(system.user(), "large", files)
@@ -54,13 +56,14 @@ def test_a_repository_with_more_tests_than_allowed_fails_and_says_so(system: Sys
 
 def test_over_the_limit_a_job_is_snoozed_in_the_database_and_woken_when_the_slot_is_free(system: System) -> None:
     user = system.user(Tier.FREE)
-    first = system.submit(user, "slow", slow_files())
-    system.nodes.worker(processes=2, FAIRNESS_SNOOZE_DURATION="600s")
-    system.wait(first, "running", "completed")
+    first = system.submit(user, "slow")
+    system.stalling_worker(processes=2, FAIRNESS_SNOOZE_DURATION="600s")
+    system.wait(first, "running")
     second = system.submit(user, "quick")
     job = system.wait(second, "waiting", "completed")
-    assert job["status"] == "waiting", "the slow job ended before the quick one was seen"
+    assert job["status"] == "waiting"
     assert job["wait"]["reason"] == "user_at_limit"  # type: ignore[index]
+    system.go_on()
     system.wait(first, "completed")
     done = system.wait(second, "completed")  # ten minutes of snooze are not waited for
     timeline = [row["event"] for row in browse.timeline(system.world.uow, second, None)]
@@ -86,8 +89,8 @@ def test_a_running_job_stops_within_seconds_when_it_is_cancelled_and_leaves_noth
 
 
 def test_a_worker_killed_in_the_middle_of_a_job_costs_nothing_and_the_job_runs_elsewhere(system: System) -> None:
-    job_id = system.submit(system.user(), "slow", slow_files())
-    victim = system.nodes.worker()
+    job_id = system.submit(system.user(), "slow")
+    victim = system.stalling_worker()
     system.wait(job_id, "running")
     system.nodes.worker()
     victim.kill()
@@ -96,21 +99,24 @@ def test_a_worker_killed_in_the_middle_of_a_job_costs_nothing_and_the_job_runs_e
     assert system.world.value("SELECT count(*) FROM usage_events") == 1
 
 
+@pytest.mark.proof
 def test_a_killed_pool_process_gives_its_job_back_at_once(system: System) -> None:
-    job_id = system.submit(system.user(), "slow", slow_files())
-    worker = system.nodes.worker()
+    job_id = system.submit(system.user(), "slow")
+    worker = system.stalling_worker()
     system.wait(job_id, "running")
     for child in worker.container.children():
         child.kill()
+    system.go_on()
     job = system.wait(job_id, "completed", "failed")
     assert (job["status"], job["attempt"]) == ("completed", 2)
 
 
 def test_a_warm_shutdown_lets_the_running_job_finish_and_charges_nothing(system: System) -> None:
-    job_id = system.submit(system.user(), "slow", slow_files(SLOW_FILES // 3))
-    worker = system.nodes.worker(SHUTDOWN_GRACE="20s")
+    job_id = system.submit(system.user(), "slow")
+    worker = system.stalling_worker(SHUTDOWN_GRACE="20s")
     system.wait(job_id, "running")
     worker.kill(signal="SIGTERM")
+    system.go_on()
     assert worker.container.wait() == 0
     job = system.job(job_id)
     assert (job["status"], job["attempt"]) == ("completed", 1)
@@ -129,6 +135,7 @@ def test_a_repository_that_is_gone_fails_with_a_stable_code_and_is_not_billed(sy
     assert (job["billed"], job["attempt"]) == (False, 1)
 
 
+@pytest.mark.proof
 def test_beat_sends_each_slot_once_however_many_run(system: System) -> None:
     for _ in range(3):
         system.nodes.beat()
@@ -139,6 +146,7 @@ def test_beat_sends_each_slot_once_however_many_run(system: System) -> None:
     assert system.world.value("SELECT count(*) FROM kombu_dead_letter") == 0
 
 
+@pytest.mark.proof
 def test_a_worker_that_gets_no_connection_tries_again_with_a_pause_and_then_does_its_work(system: System) -> None:
     user = system.user()
     with system.world.uow.begin() as tx:
@@ -158,16 +166,16 @@ def test_a_worker_that_gets_no_connection_tries_again_with_a_pause_and_then_does
     assert (job["status"], job["attempt"]) == ("completed", 1)
 
 
+@pytest.mark.proof
 def test_a_child_that_cannot_be_stopped_is_killed_at_the_hard_limit_and_its_job_runs_again(system: System) -> None:
     user = system.user()
-    system.nodes.worker(ANALYSIS_TIME_LIMIT="12s")
-    job_id = system.submit(
-        user, "slow", slow_files(SLOW_FILES // 3)
-    )  # whose second run must fit, however busy the machine
+    system.stalling_worker(ANALYSIS_TIME_LIMIT="12s")
+    job_id = system.submit(user, "slow")
     system.wait(job_id, "running")
     (child,) = system.nodes.made[0].container.children()
     child.suspend()  # deaf to the soft limit
     wait_for(lambda: not child.is_running(), "the child to be killed")
+    system.go_on()
     job = system.wait(job_id, "completed", "failed")
     assert (job["status"], job["attempt"]) == ("completed", 2)
     assert system.world.rows("SELECT 1 FROM execution_slots UNION ALL SELECT 1 FROM kombu_message") == []
@@ -196,9 +204,10 @@ def _is_launcher(process: psutil.Process) -> bool:
     return BEGIN in process.cmdline() and (parent is None or BEGIN not in parent.cmdline())
 
 
+@pytest.mark.proof
 def test_sigquit_waits_a_moment_then_hands_running_work_back_without_a_charge(system: System) -> None:
-    job_id = system.submit(system.user(), "slow", slow_files(4 * SLOW_FILES))  # more than the five seconds it waits
-    worker = system.nodes.worker()
+    job_id = system.submit(system.user(), "slow")  # and it does not go on in the five seconds that are waited
+    worker = system.stalling_worker()
     system.wait(job_id, "running")
     worker.kill(signal=signal.SIGQUIT)
     worker.container.wait()
@@ -206,6 +215,7 @@ def test_sigquit_waits_a_moment_then_hands_running_work_back_without_a_charge(sy
     assert (job["status"], job["attempt"]) == ("queued", 1)
 
 
+@pytest.mark.proof
 def test_listen_and_locks_may_go_over_a_direct_url_of_their_own(system: System) -> None:
     direct = system.nodes.database_url.replace("postgresql+psycopg2://", "postgresql://")
     job_id = system.submit(system.user())
@@ -218,6 +228,7 @@ def test_listen_and_locks_may_go_over_a_direct_url_of_their_own(system: System) 
     assert system.wait(lost, "completed", "failed")["status"] == "completed"
 
 
+@pytest.mark.proof
 def test_a_maintenance_round_that_raises_is_no_dead_letter(system: System) -> None:
     system.world.rows("ALTER TABLE quota_reservations RENAME TO away; SELECT 1")
     worker = system.nodes.worker("analysis_scheduled")

@@ -5,7 +5,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
@@ -16,6 +15,7 @@ import pytest
 from app import embedded
 from app.embedded import data as cluster_data
 from app.embedded import postmaster
+from tests.nodes import wait_for
 
 ROOT = Path(__file__).parents[2]
 DEADLINE_SECONDS = 20.0
@@ -24,16 +24,10 @@ Ask = Callable[..., list[tuple[object, ...]]]
 
 
 @pytest.fixture(scope="session")
-def until() -> Callable[[Callable[[], object]], None]:
+def until() -> Callable[[Callable[[], object]], object]:
     """Wait for a condition; fail after a deadline."""
 
-    def wait(condition: Callable[[], object]) -> None:
-        deadline = time.monotonic() + DEADLINE_SECONDS
-        while not condition():
-            assert time.monotonic() < deadline, "the condition did not come true"
-            time.sleep(0.005)
-
-    return wait
+    return lambda condition: wait_for(condition, "the condition", seconds=DEADLINE_SECONDS)
 
 
 @pytest.fixture(scope="session")

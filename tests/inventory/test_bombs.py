@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,7 @@ from tests.inventory.conftest import MakeRepository
 from tests.inventory.fetched_bombs import FETCHED
 from tests.inventory.packhost import answering
 from tests.inventory.processes import no_children_left
+from tests.tiers import proofs
 
 #: of any process, and of all of them together
 MEGABYTES, SECONDS = 300, 10
@@ -58,7 +60,14 @@ def bounded(name: str, found: dict[str, object], expected: str) -> None:
     no_children_left()
 
 
-@pytest.mark.parametrize("name", [name for name, (_, always, _) in BOMBS.items() if always or ALL])
+def chosen(bombs: dict[str, tuple[Any, bool, str]]) -> list[str]:
+    """The bounded few, unless all are asked for."""
+    return [name for name, (_, always, _) in bombs.items() if always or ALL]
+
+
+@pytest.mark.parametrize(
+    "name", proofs(chosen(BOMBS), but=["a commit", "a file", "deltas in a circle", "a HEAD of 4 GB"])
+)
 def test_a_bomb_on_this_machine_is_bounded_and_named(name: str, make_repository: MakeRepository) -> None:
     light, _, expected = BOMBS[name]
     repository = make_repository({"test_honest.py": "def test_honest(): pass\n"})
@@ -66,7 +75,7 @@ def test_a_bomb_on_this_machine_is_bounded_and_named(name: str, make_repository:
     bounded(name, take(str(repository)), expected)
 
 
-@pytest.mark.parametrize("name", [name for name, (_, always, _) in FETCHED.items() if always or ALL])
+@pytest.mark.parametrize("name", proofs(chosen(FETCHED), but=["an honest host", "a fetched commit"]))
 def test_a_bomb_of_a_host_is_bounded_and_named(name: str) -> None:
     answers, _, expected = FETCHED[name]
     with answering(answers()) as place:

@@ -13,6 +13,7 @@ from tasks.inventory.php import bodies as php
 from tasks.inventory.python import bodies as python
 from tasks.inventory.ruby import blank as ruby
 from tasks.inventory.rust import bodies as rust
+from tests.tiers import proofs
 
 
 @pytest.mark.parametrize(
@@ -34,7 +35,9 @@ UNITS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("tail", [b"", b"{}" * 50_000, b"x" * 100_000], ids=["", "braces", "letters"])
+@pytest.mark.parametrize(
+    "tail", proofs([b"", b"{}" * 50_000, b"x" * 100_000], but=[b"{}" * 50_000]), ids=["", "braces", "letters"]
+)
 @pytest.mark.parametrize("unit", UNITS)
 def test_hostile_text_takes_no_longer_than_its_length(unit: bytes, tail: bytes) -> None:
     before = time.process_time()
@@ -49,7 +52,9 @@ def test_hostile_text_takes_no_longer_than_its_length(unit: bytes, tail: bytes) 
     assert time.process_time() - before < 2
 
 
-@pytest.mark.parametrize("tail", [b"", b"{}" * 50_000, b"x" * 100_000], ids=["", "braces", "letters"])
+@pytest.mark.parametrize(
+    "tail", proofs([b"", b"{}" * 50_000, b"x" * 100_000], but=[b"{}" * 50_000]), ids=["", "braces", "letters"]
+)
 @pytest.mark.parametrize("unit", UNITS)
 def test_hostile_kotlin_takes_no_longer_than_its_length(unit: bytes, tail: bytes) -> None:
     before = time.process_time()
@@ -61,7 +66,11 @@ def test_hostile_kotlin_takes_no_longer_than_its_length(unit: bytes, tail: bytes
     assert time.process_time() - before < 2
 
 
-@pytest.mark.parametrize("tail", [b"", b"()" * 50_000, b"x" * 100_000, b"\n" * 100_000], ids=["", "()", "x", "lines"])
+@pytest.mark.parametrize(
+    "tail",
+    proofs([b"", b"()" * 50_000, b"x" * 100_000, b"\n" * 100_000], but=[b"()" * 50_000]),
+    ids=["", "()", "x", "lines"],
+)
 @pytest.mark.parametrize(
     "unit",
     [b"def a(", b"def a():\n", b"def a():\n ", b"(", b"()", b"def a(" + b"(" * 10 + b")" * 10, b'"', b'""', b'"""',
@@ -77,7 +86,11 @@ def test_hostile_python_takes_no_longer_than_its_length(unit: bytes, tail: bytes
     assert time.process_time() - before < 2
 
 
-@pytest.mark.parametrize("tail", [b"", b"})" * 50_000, b"x" * 100_000, b"\n" * 100_000], ids=["", "})", "x", "lines"])
+@pytest.mark.parametrize(
+    "tail",
+    proofs([b"", b"})" * 50_000, b"x" * 100_000, b"\n" * 100_000], but=[b"})" * 50_000]),
+    ids=["", "})", "x", "lines"],
+)
 @pytest.mark.parametrize(
     "unit",
     [b"\nit('a', () => {\n", b"\nit('a', () => {\n x\n", b"\nit(", b"\nit('", b"\nit(`${", b"\nit.each(", b"\nit.each(()", b"`",

@@ -15,6 +15,8 @@ from tests.inventory.mutate import mutated
 from tests.inventory.processes import no_children_left
 from tests.inventory.test_corpus import files_of, label, projects
 
+pytestmark = pytest.mark.proof
+
 #: `make prove-inventory` takes 100,000.
 FILES = int(os.environ.get("MUTATED_FILES", "1500"))
 SEED = int(os.environ.get("MUTATION_SEED", "1"))

@@ -18,6 +18,8 @@ from tests.conftest import World
 from tests.race.invariants import broken
 from tests.race.posts import Seen, Share, post_all
 
+pytestmark = pytest.mark.proof
+
 KEYS = int(os.environ.get("RACE_KEYS", "60"))
 PROCESSES, TWINS, USERS = 2, 10, 4
 IN_FLIGHT, MISMATCH = "/problems/idempotency-in-flight", "/problems/idempotency-mismatch"

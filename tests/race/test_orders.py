@@ -15,15 +15,24 @@ from tests.conftest import World
 from tests.race import scenes_of_accepts, scenes_of_ends, scenes_of_joins, scenes_of_lines, scenes_of_specifications
 from tests.race.conftest import Theatre
 from tests.race.scenes import Make
+from tests.tiers import proofs
 
 GIVEN = os.environ.get("RACE_SWITCHES", "1")
 KINDS = (scenes_of_accepts, scenes_of_ends, scenes_of_joins, scenes_of_lines, scenes_of_specifications)
 SCENES = tuple(scene for scenes in KINDS for scene in scenes.SCENES)
+#: One of each kind; the second tier has all.
+FEW = (
+    scenes_of_accepts.two_accepts_of_the_last_unit,
+    scenes_of_ends.two_starts_for_one_slot,
+    scenes_of_joins.an_accept_beside_the_finish_of_its_commit,
+    scenes_of_lines.a_join_beside_the_start_of_the_job,
+    scenes_of_specifications.two_shares_of_one_document,
+)
 SWITCHES = None if GIVEN == "all" else int(GIVEN)
 
 
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize("make_scene", SCENES, ids=lambda scene: scene.__name__)
+@pytest.mark.parametrize("make_scene", proofs(SCENES, but=FEW), ids=lambda scene: scene.__name__)
 def test_in_every_order_the_invariants_hold_and_each_caller_was_told_the_truth(
     theatre: Theatre, world: World, make_scene: Make
 ) -> None:

@@ -139,6 +139,7 @@ def test_a_cancel_that_is_asked_for_again_ends_the_job_once(world: World, line: 
 
 
 @pytest.mark.timeout(1800)
+@pytest.mark.proof
 def test_a_finish_in_a_real_worker_is_billed_once_whatever_became_of_its_commit(
     world: World, far_url: str, proxy: Proxy, tmp_path: Path, repository: Callable[..., Path]
 ) -> None:

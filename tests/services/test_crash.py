@@ -65,6 +65,7 @@ def unwritten(world: World) -> bool:
     return bool(world.value("SELECT pg_current_wal_flush_lsn() < pg_current_wal_insert_lsn()"))
 
 
+@pytest.mark.proof
 def test_a_start_that_was_not_on_disk_is_taken_again_and_its_worker_writes_nothing(home: Path, fragile: World) -> None:
     user = fragile.user()
     job_id = fragile.submit(user)

@@ -20,6 +20,8 @@ from app.services.prune import prune
 from app.store.unit_of_work import Tx, UnitOfWork
 from tests.conftest import NOW, World
 
+pytestmark = pytest.mark.proof
+
 USERS = int(os.environ.get("PRUNE_USERS", "70"))
 DAYS = int(os.environ.get("PRUNE_DAYS", "90"))
 EVERY = int(os.environ.get("PRUNE_EVERY", "1"))

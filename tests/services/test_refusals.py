@@ -6,9 +6,7 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from uuid import uuid4
 
 import psycopg2
 import pytest
@@ -21,8 +19,10 @@ from app import embedded
 from app.cli import main
 from app.cli.refusals import sentence
 from app.migrate import migrate
-from tests.conftest import _run_sql, raw_connection
+from tests.conftest import raw_connection
 from tests.contract.conftest import ROOT
+from tests.databases import run_sql
+from tests.tiers import proofs
 
 COMMANDS = (
     ["queues"], ["queues", "--json"], ["pause", "analysis_default"], ["resume", "analysis_default"], ["dead"],
@@ -31,15 +31,6 @@ COMMANDS = (
     ["user", "limit", "ann@example.org", "3"], ["tier", "list"], ["tier", "limit", "free", "2"],
     ["token", "add", "ann@example.org"], ["fairness"], ["simulate", "--from", "database"],
 )  # fmt: skip
-
-
-@pytest.fixture
-def empty_url(server: embedded.Server) -> Iterator[str]:
-    name = f"test_{uuid4().hex}"
-    url = make_url(server.url)
-    _run_sql(server.admin_url, f"CREATE DATABASE {name} OWNER {url.username}")
-    yield url.set(database=name).render_as_string(hide_password=False)
-    _run_sql(server.admin_url, f"DROP DATABASE {name} WITH (FORCE)")
 
 
 @pytest.fixture
@@ -112,7 +103,7 @@ def test_a_database_that_takes_no_writes_says_so(
     monkeypatch: pytest.MonkeyPatch, server: embedded.Server, database_url: str
 ) -> None:
     name = make_url(database_url).database
-    _run_sql(server.admin_url, f"ALTER DATABASE {name} SET default_transaction_read_only = on")
+    run_sql(server.admin_url, f"ALTER DATABASE {name} SET default_transaction_read_only = on")
     assert "takes no writes" in told(monkeypatch, database_url, ["user", "add", "ann@example.org"])
 
 
@@ -147,7 +138,7 @@ def test_an_error_of_our_own_is_no_refusal() -> None:
     assert sentence(IntegrityError("x", {}, psycopg2.errors.UniqueViolation("x"))) is None
 
 
-@pytest.mark.parametrize("driver", ["postgresql", "postgres", "postgresql+psycopg2"])
+@pytest.mark.parametrize("driver", proofs(["postgresql", "postgres", "postgresql+psycopg2"], but=["postgres"]))
 def test_alembic_works_without_the_source_tree_and_with_any_spelling(
     empty_url: str, tmp_path: Path, driver: str
 ) -> None:

@@ -120,6 +120,7 @@ def test_words_of_a_job_that_was_cancelled_are_paid_by_the_next_one_that_uses_th
 LIVES = int(os.environ.get("BILL_LIVES", "100"))
 
 
+@pytest.mark.proof
 def test_a_dry_run_is_the_bill_to_the_unit_in_random_lives(writing: Writing) -> None:
     """Of files that come and go, modes, users, parts that are cut off and jobs that are cancelled."""
     world, dice = writing.world, random.Random(15)

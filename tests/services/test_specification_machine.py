@@ -279,6 +279,7 @@ def test_every_history_of_specifications_goes_as_counted(world: World) -> None:
     explore(world)
 
 
+@pytest.mark.proof
 def test_a_finish_that_marks_no_word_as_paid_is_found(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spec_words, "pay", lambda _tx, keys, **_: len(keys))
     with pytest.raises(AssertionError):

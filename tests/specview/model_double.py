@@ -158,7 +158,7 @@ class ModelDouble:
     @contextmanager
     def serving(cls, behaviour: Behaviour = good, script: Sequence[Behaviour] = ()) -> Iterator[ModelDouble]:
         double = cls(behaviour, script)
-        thread = Thread(target=double._server.serve_forever, kwargs={"poll_interval": 0.05})
+        thread = Thread(target=double._server.serve_forever, kwargs={"poll_interval": 0.005})
         thread.start()
         try:
             yield double

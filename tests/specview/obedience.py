@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 CORPUS = json.loads((Path(__file__).parent / "canaries.json").read_text(encoding="utf-8"))
 
 
+@cache  # of the corpus they are asked for with every sentence
 def letters(text: str) -> str:
     return "".join(char for char in text.casefold() if char.isalnum())
 

@@ -1,6 +1,7 @@
 """Names that talk to the model, against a double that obeys every one of them."""
 
 import re
+from functools import cache
 
 import pytest
 
@@ -29,9 +30,21 @@ def held(told: str, *, language: str) -> None:
             assert letters(canary["text"]) not in letters(told)
 
 
-def check_sentences(hostile: Subject, language: str) -> None:
+@cache
+def sentences_alone(language: str) -> dict[Subject, tuple[str, bool]]:
+    """What the neighbours get without a canary among them."""
     with ModelDouble.serving(good) as double:
-        as_it_was = phrased(generator(double).phrase([part(*NEIGHBOURS)], language))
+        return phrased(generator(double).phrase([part(*NEIGHBOURS)], language))
+
+
+@cache
+def places_alone() -> dict[Subject, tuple[Place, bool]]:
+    with ModelDouble.serving(good) as double:
+        return placed(generator(double).place(NEIGHBOURS, [], "en"))
+
+
+def check_sentences(hostile: Subject, language: str) -> None:
+    as_it_was = sentences_alone(language)
     with ModelDouble.serving(obeying) as double:
         run = generator(double)
         found = phrased(run.phrase([part(*NEIGHBOURS[:12], hostile, *NEIGHBOURS[12:])], language))
@@ -63,8 +76,7 @@ def test_no_name_changes_another_tests_sentence_in_korean(canary: dict[str, str]
 @pytest.mark.parametrize("canary", CORPUS, ids=lambda canary: canary["name"][:40])
 def test_no_name_moves_another_test(canary: dict[str, str]) -> None:
     hostile = subject(canary["name"])
-    with ModelDouble.serving(good) as double:
-        as_it_was = placed(generator(double).place(NEIGHBOURS, [], "en"))
+    as_it_was = places_alone()
     with ModelDouble.serving(obeying) as double:
         found = placed(generator(double).place([*NEIGHBOURS, hostile], [], "en"))
     assert set(found) == {*NEIGHBOURS, hostile}

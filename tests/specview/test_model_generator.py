@@ -10,6 +10,7 @@ from app.domain.specification import UNGROUPED, Place
 from app.services.generator import Part
 from tasks.specview.model.faults import FAULTS, Fault
 from tasks.specview.model.gate import OpenGate
+from tests.nodes import wait_for
 from tests.specview import model_double as answers
 from tests.specview.model_double import ModelDouble, good
 from tests.specview.model_runs import Time, generator, last, part, phrased, placed, specification, subject, subjects
@@ -125,6 +126,7 @@ def test_closing_leaves_the_calls_and_the_gate_at_once() -> None:
         run = generator(double, gate=gate, seconds=60, parallel=2)
         going = run.phrase([part(*subjects(300))], "en")
         next(going)
+        wait_for(lambda: len(double.calls) > 1, "a call that hangs")  # there is somebody to leave
         going.close()
         assert double.left.wait(5)
     assert gate.under_way == 0
@@ -232,7 +234,7 @@ def test_a_refused_key_ends_the_asking_for_the_whole_run() -> None:
 @pytest.mark.parametrize(("behaviour", "tries"), [(answers.garbage, 3), (answers.status(400), 2)])
 def test_a_model_of_no_use_is_not_asked_for_the_whole_run(behaviour, tries: int) -> None:
     with ModelDouble.serving(behaviour) as double:
-        run = generator(double, parallel=1)
+        run = generator(double, parallel=1, seconds=60)  # a time-out would be one more call
         found = phrased(run.phrase([part(*subjects(1500))], "en"))
     assert {fell for _, fell in found.values()} == {True}
     assert run.meter.given_up in {Fault.BAD_ANSWER, Fault.BAD_REQUEST}

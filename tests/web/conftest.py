@@ -12,13 +12,10 @@ from uuid import UUID, uuid4
 
 import pytest
 from apiflask import APIFlask
-from celery import Celery
 from flask.testing import FlaskClient
-from sqlalchemy import NullPool, create_engine, text
-from sqlalchemy.engine import make_url
+from sqlalchemy import text
 from werkzeug.test import TestResponse
 
-from app import embedded
 from app.domain.lifecycle import Delivery, Failure, Outcome
 from app.domain.plans import Tier
 from app.domain.queues import Service
@@ -28,20 +25,12 @@ from app.services import accounts, fail, finish, specify, start
 from app.services.generator import Generator
 from app.services.policy import Policy
 from app.settings import Settings
-from app.store.connections import make_engine
 from app.store.inventories import FileRow
 from app.store.unit_of_work import UnitOfWork
 from app.web import create_app
 from app.web.wiring import Wired
-from tasks.publish import publisher
 from tests.services.writing import Scribe
 
-EMPTY = """
-    TRUNCATE users, codebases, spec_requests, kombu_group, kombu_message, kombu_dead_letter, job_events, usage_events, analyses,
-             analysis_requests, file_inventories, file_lists, blob_facts, rate_buckets, reconciliations, audit_log CASCADE;
-    UPDATE subscription_plans SET analyses_per_period = 50 WHERE tier = 'free';
-    UPDATE subscription_plans SET spec_units_per_period = 50000 WHERE tier = 'pro';
-    UPDATE kombu_queue SET paused_at = NULL"""
 POLICY = Policy("1.0.0+test")
 SETTINGS = Settings()
 
@@ -215,29 +204,6 @@ def _snooze(tx: Any, delay: Any, _: bool = False) -> None:
 
 def _now() -> datetime:
     return datetime.now(UTC)
-
-
-@pytest.fixture(scope="session")
-def emptied_url(server: embedded.Server, template: str) -> Iterator[str]:
-    """One database for all tests of this folder in this process: emptying it is ten times faster than a copy."""
-    name = f"web_{uuid4().hex}"
-    admin = create_engine(server.admin_url, poolclass=NullPool, isolation_level="AUTOCOMMIT")
-    owner = make_url(server.url).username
-    with admin.connect() as connection:
-        connection.execute(text(f"CREATE DATABASE {name} OWNER {owner} TEMPLATE {template} STRATEGY file_copy"))
-    yield make_url(server.url).set(database=name).render_as_string(hide_password=False)
-    with admin.connect() as connection:
-        connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
-
-
-@pytest.fixture
-def uow(emptied_url: str) -> Iterator[UnitOfWork]:
-    """Transactions on an empty database that publish as the product does."""
-    engine = make_engine(emptied_url, pool_size=20)
-    yield UnitOfWork(engine, publisher(Celery("tests", set_as_current=False, broker="memory://")))
-    with engine.begin() as connection:
-        connection.execute(text(EMPTY))
-    engine.dispose()
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Page
 
 from app.web.api.events import LIVE
+from tests.tiers import proofs
 from tests.web.browser import chromium, layout, served, violations
 from tests.web.conftest import Web
 from tests.web.scenes import SCENES, running
@@ -24,6 +25,8 @@ WIDTHS = (897, 641, 320)
 #: A folder for pictures of every page, for somebody to look at, who also sees a usual phone.
 PICTURES = os.environ.get("PICTURES")
 SHOWN = (DESKTOP, *WIDTHS[:2], 390, 320)
+#: Looked at before each commit; the second tier looks at all.
+FEW = ("home", "job completed", "history", "specification", "operator")
 ALL_SCENES = SCENES | SPECIFICATION_SCENES | SPECIFICATION_VISITS
 #: Addresses of the pages that only lead on, or give a file.
 LEADING_ON = {"pages.show_problem", "pages.download_shared"}
@@ -53,7 +56,7 @@ def opened(tab: Page, web: Web, path: str) -> Iterator[Page]:
         tab.goto("about:blank")
 
 
-@pytest.mark.parametrize("name", ALL_SCENES)
+@pytest.mark.parametrize("name", proofs(ALL_SCENES, but=FEW))
 def test_a_page_has_no_violation_and_fits_every_screen(name: str, tab: Page, make_web: Callable[..., Web]) -> None:
     scene = ALL_SCENES[name]
     web = make_web(**scene.settings)

@@ -17,10 +17,13 @@ from pathlib import Path
 from threading import Event
 
 import psutil
+import pytest
 
 from app.store.inventories import FileRow
 from tests.web.conftest import Web, a_test, file
 from tests.web.test_platform import ask, gunicorn
+
+pytestmark = pytest.mark.proof
 
 TESTS, CLIENTS = int(os.environ.get("READS_TESTS", "8000")), int(os.environ.get("READS_CLIENTS", "24"))
 SECONDS = float(os.environ.get("READS_SECONDS", "3"))

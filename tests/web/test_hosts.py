@@ -83,13 +83,13 @@ FORGED = (
 @pytest.mark.parametrize("trusts", ["false", "true"])
 def test_no_header_of_a_client_moves_the_path_the_host_or_the_scheme(
     web: Web,
-    emptied_url: str,
+    database_url: str,
     tmp_path,
     trusts: str,  # type: ignore[no-untyped-def]
 ) -> None:
     del web
     of_proxy = ("X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-For", "X-Forwarded-Prefix")
-    with serving(emptied_url, tmp_path, TRUST_PROXY=trusts) as port:
+    with serving(database_url, tmp_path, TRUST_PROXY=trusts) as port:
         for header in FORGED:
             if trusts == "true" and header.startswith(of_proxy[:3]):
                 continue  # what the proxy says

@@ -142,9 +142,9 @@ def test_the_exports_of_what_is_not_there_hold_no_place(web: Web) -> None:
 
 
 @pytest.fixture
-def hasty(emptied_url: str, uow: UnitOfWork) -> Iterator[Web]:
+def hasty(database_url: str, uow: UnitOfWork) -> Iterator[Web]:
     """The application on connections that end a statement after a fifth of a second."""
-    engine = make_engine(emptied_url, pool_size=2, statement_seconds=0.2)
+    engine = make_engine(database_url, pool_size=2, statement_seconds=0.2)
     uow = UnitOfWork(engine, publisher(Celery("tests", set_as_current=False, broker="memory://")))
     yield Web(create_app(Wired(SETTINGS, uow, POLICY, resolve, "a secret of this test")), uow)
     engine.dispose()

@@ -14,6 +14,7 @@ from typing import Self
 
 import pytest
 
+from tests.tiers import proofs
 from tests.web.conftest import Web, a_test, file
 from tests.web.serving import ask, serving
 
@@ -77,10 +78,10 @@ def long_result(web: Web) -> str:
 
 
 @pytest.fixture
-def port(web: Web, emptied_url: str, tmp_path: Path) -> Iterator[int]:
+def port(web: Web, database_url: str, tmp_path: Path) -> Iterator[int]:
     del web
     config = os.environ.get("SOCKETS_SERVER", "").split()
-    with serving(emptied_url, tmp_path, **({"config": config} if config else {})) as found:  # type: ignore[arg-type]
+    with serving(database_url, tmp_path, **({"config": config} if config else {})) as found:  # type: ignore[arg-type]
         yield found
 
 
@@ -121,7 +122,7 @@ def many_files() -> Iterator[None]:
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", proofs(KINDS, but=["a slow head"]))
 def test_health_answers_under_many_slow_connections(kind: str, port: int, web: Web, long_result: str) -> None:
     watched = web.submit("watched").json["id"]
     alone = slowest(port)
@@ -131,6 +132,7 @@ def test_health_answers_under_many_slow_connections(kind: str, port: int, web: W
         assert took < SECONDS
 
 
+@pytest.mark.proof
 def test_health_answers_under_all_kinds_at_once(port: int, web: Web, long_result: str) -> None:
     watched = web.submit("watched").json["id"]
     with many_files(), ExitStack() as held:

@@ -291,6 +291,7 @@ def test_names_between_backticks_are_code_and_what_is_in_them_stays_text(web: We
     assert told("`\u202eevil`") == "<code>[U+202E]evil</code>"
 
 
+@pytest.mark.proof
 def test_sheets_of_10_000_behaviours_come_quickly(web: Web, ann: Account) -> None:
     files = [
         file(f"tests/part{part}/test_{one}.py", *(a_test(f"test_keeps_rule_{n}", line=n) for n in range(1, 21)))

@@ -112,6 +112,7 @@ class TestAClaimThatWasNotOnDisk:
         assert one.got == []
 
 
+@pytest.mark.proof
 def test_a_crash_under_load_loses_no_message(broker: Broker) -> None:
     broker.query(TOLD)
     worker = broker.worker("-c", "2", "-I", TASKS)

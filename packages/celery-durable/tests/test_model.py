@@ -9,6 +9,7 @@ from math import inf
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
 from celery_durable.envelope import Letter
 from celery_durable.ledger import ACK, REJECTED, REQUEUE
 from celery_durable.node import Node
@@ -298,6 +299,7 @@ class History(RuleBasedStateMachine):
         self.connection.close()
 
 
+@pytest.mark.proof
 def test_every_history_ends_as_the_model_says(broker: Broker) -> None:
     machine = type("OfThisBroker", (History,), {"broker": broker})
     run_state_machine_as_test(

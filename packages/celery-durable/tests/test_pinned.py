@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from celery_durable.bulk import send_many
 from celery_durable.options import Options
 from celery_durable.statements import statements
@@ -20,6 +21,7 @@ def buffers(connection: Any, statement: str, given: dict[str, Any]) -> int:
     return int(plan["Shared Hit Blocks"] + plan["Shared Read Blocks"])
 
 
+@pytest.mark.proof
 def test_the_dead_entries_of_an_old_transaction_are_read_once_in_a_while_only(broker: Broker) -> None:
     old = broker.connect()
     with old.cursor() as cursor:

@@ -31,6 +31,7 @@ def test_a_task_whose_process_ends_each_time_is_delivered_so_often_and_buried(br
     assert [lost for _, lost in ran(broker, "neighbour")] == [0]
 
 
+@pytest.mark.proof
 def test_a_task_that_takes_its_whole_node_along_is_buried_and_who_waited_with_it_is_not_charged(broker: Broker) -> None:
     send(broker, "takes_its_node_along", task_id="poison")
     send(broker, "runs", task_id="neighbour")

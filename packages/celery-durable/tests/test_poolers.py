@@ -93,6 +93,7 @@ def test_a_worker_that_polls_leaves_nothing_in_the_session_it_shares(
     assert left_behind(pooled) == [(0, 0, "on")]
 
 
+@pytest.mark.proof
 def test_a_killed_worker_that_polled_is_noticed_by_the_end_of_its_leases(
     broker: Standing, worker: Any, app: Celery
 ) -> None:

@@ -20,6 +20,8 @@ from durable_harness.load import GONE, TABLES, Nodes, Publisher, children
 from durable_harness.postgres import PostgresServer
 from durable_harness.standing import Standing, standing
 
+pytestmark = pytest.mark.proof
+
 KILLS, RESTARTS = int(os.environ.get("BROKER_KILLS", "30")), int(os.environ.get("BROKER_RESTARTS", "2"))
 SEED = int(os.environ.get("BROKER_SEED", random.randrange(2**32)))
 KINDS = ("child", "node", "session")

@@ -114,6 +114,7 @@ def test_a_claim_whose_answer_is_lost_does_not_wait_for_the_end_of_its_lease(
     assert broker.query("SELECT 1 FROM kombu_message WHERE task_id = 'acknowledged'") == []
 
 
+@pytest.mark.proof
 def test_a_hand_back_that_fails_in_a_warm_stop_is_noticed_and_what_runs_keeps_its_lock(
     broker: Broker, proxy: Proxy, far_url: str
 ) -> None:

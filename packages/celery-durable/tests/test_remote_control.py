@@ -144,6 +144,7 @@ def test_a_revoked_task_does_not_run_and_a_terminated_one_stops(broker: Broker) 
     assert worker.stop() == 0
 
 
+@pytest.mark.proof
 def test_events_reach_a_receiver_and_leave_nothing_when_there_is_none(broker: Broker) -> None:
     watcher = Watcher(broker)
     worker = broker.worker("-c", "1", BROKER_TEST_REMOTE="1")
@@ -179,6 +180,7 @@ def test_pools_without_a_loop_answer_too(broker: Broker, pool: str) -> None:
     assert worker.process.wait(10) == 0
 
 
+@pytest.mark.proof
 def test_mingle_and_gossip_do_no_harm_when_they_are_forced(broker: Broker, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(harness, "QUIET", ())
     forced = {"BROKER_TEST_REMOTE": "1", "BROKER_TEST_NEIGHBOURS": "1"}

@@ -40,11 +40,13 @@ def worker(broker: Broker, proxy: Proxy) -> Worker:
     return worker
 
 
+@pytest.mark.proof
 def test_a_worker_stops_that_waits_for_a_silent_pooler(worker: Worker) -> None:
     worker.process.terminate()
     assert worker.process.wait(PATIENCE_SECONDS) == 0
 
 
+@pytest.mark.proof
 def test_a_dead_child_is_replaced_while_the_pooler_is_silent_and_work_goes_on_when_it_speaks(
     broker: Broker, proxy: Proxy, worker: Worker
 ) -> None:

@@ -92,7 +92,7 @@ class Shop:
         return (self.folder / f"done-{order}").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_the_readmes_lines_work_in_an_environment_of_their_own(shop: Shop) -> None:
     listed = shop.run("-m", "pip", "list", "--format=freeze")
     assert "celery-durable==" in listed

@@ -25,6 +25,7 @@ def test_a_killed_tree_loses_nothing_and_its_running_tasks_run_again_in_seconds(
     assert heir.stop() == 0
 
 
+@pytest.mark.proof
 def test_without_the_lock_a_killed_tree_is_noticed_by_the_end_of_its_leases(broker: Broker) -> None:
     settings = {"BROKER_TEST_LISTEN": "0", "BROKER_TEST_LEASE": "2", "BROKER_TEST_HEARTBEAT": "0.5"}
     doomed = broker.worker("-c", "1", **settings)
@@ -113,6 +114,7 @@ def test_the_end_of_all_sessions_repeats_and_loses_nothing(broker: Broker) -> No
     assert worker.text.count("broker_connection_restored") == 2
 
 
+@pytest.mark.proof
 def test_a_restart_of_postgresql_loses_nothing_and_needs_no_hand(broker: Broker) -> None:
     workers = [broker.worker("-c", "1"), broker.worker("-c", "1")]
     broker.send("nap", 2.5)
@@ -142,6 +144,7 @@ def test_a_table_that_is_away_for_a_moment_stops_no_node(broker: Broker) -> None
     assert "broker_connection_lost" not in worker.text  # nor the lock that tells that the node lives
 
 
+@pytest.mark.proof
 def test_four_nodes_on_one_queue_get_each_message_once(broker: Broker) -> None:
     for _ in range(200):
         broker.send("work")
