@@ -13,7 +13,7 @@ from app import embedded
 from app.domain.plans import SOLD_PLANS
 from tests.conftest import _run_sql, raw_connection
 
-KEPT = {"alembic_version", "kombu_queue", "subscription_plans", "schema_support"}
+KEPT = {"alembic_version", "kombu_queue", "kombu_schema", "subscription_plans", "schema_support"}
 #: what refers to others first
 EMPTIED = (
     "spec_shares", "spec_words", "spec_features", "spec_documents", "spec_requests",
