@@ -1,4 +1,4 @@
-"""The service knows the broker's tables by the views and functions of its interface only (docs/adr/0049)."""
+"""The service knows the broker's tables by the views and functions of its interface only (docs/adr/0050)."""
 
 import ast
 from collections.abc import Iterator
