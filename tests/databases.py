@@ -18,7 +18,7 @@ from app.migrate import migrate
 
 TEMPLATE = "fairlane_template"
 #: Filled by migrations, and put back as they left them.
-KEPT = ("alembic_version", "kombu_queue", "schema_support", "subscription_plans")
+KEPT = ("alembic_version", "kombu_queue", "kombu_schema", "schema_support", "subscription_plans")
 
 # Nobody else may be connected: a worker that was killed a moment ago still has a session.
 END_SESSIONS = """

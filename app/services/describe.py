@@ -169,7 +169,7 @@ def _instants(
         "submitted_at": _iso(accepted.requested_at),
         "started_at": _iso(record.started_at) if record else None,
         "finished_at": _iso(ended_at) if status.value in FINISHED else None,
-        "next_attempt_at": _iso(message.visible_at) if message and waiting else None,
+        "next_attempt_at": _iso(message.ready_at) if message and waiting else None,
     }
 
 

@@ -22,7 +22,7 @@ from app.store.users import Account
 def wait(tx: Tx, status: Status, message: Row[Any], policy: Policy, *, now: datetime) -> dict[str, Any] | None:
     """The `wait` of an unfinished job; None when it runs."""
     if status is Status.RETRYING:
-        return waiting.paused() if message.paused_at else waiting.backing_off(message.visible_at)
+        return waiting.paused() if message.paused_at else waiting.backing_off(message.ready_at)
     if status not in (Status.WAITING, Status.QUEUED):
         return None
     stands = line(tx, UUID(message.task_id), now=now)

@@ -9,7 +9,6 @@ from uuid import UUID
 from sqlalchemy import text
 
 from app.domain.carriers import Right
-from app.store.messages import CHANNEL
 from app.store.unit_of_work import Tx
 from app.store.users import ACCOUNT, WITH_PLAN, Account, account_of
 
@@ -19,16 +18,16 @@ MOST = 100
 PROBE_SECONDS = 30.0
 
 _SEEN = text("""
-    SELECT m.user_id,
-           m.lease_token IS NULL AND ((m.visible AND m.rank IS NOT NULL) OR m.delay_reason IS NOT NULL) AS free
-      FROM kombu_message m WHERE m.task_id = :task_id""")
-_KEEP = text("SELECT 1 FROM kombu_message WHERE task_id = :task_id FOR NO KEY UPDATE")
+    SELECT m.group_name,
+           m.lease_token IS NULL AND ((m.is_ready AND m.rank IS NOT NULL) OR m.delay_reason IS NOT NULL) AS free
+      FROM broker_message m WHERE m.task_id = :task_id""")
+_KEEP = text("SELECT 1 FROM broker_message WHERE task_id = :task_id FOR NO KEY UPDATE")
 # Both functions are in migration 0022.
 _TURNS = text("""
     SELECT job_turns(:task_id, r.who, r.queue, r.slots, r.step, :most) AS turns
       FROM unnest(CAST(:who AS text[]), CAST(:queue AS text[]), CAST(:slots AS integer[]), CAST(:step AS integer[]))
            WITH ORDINALITY AS r (who, queue, slots, step, place) ORDER BY r.place""")
-_CARRY = text("SELECT carry_job(:task_id, :who, :queue, :most_ready, :step, :probe, :channel) AS was")
+_CARRY = text("SELECT carry_job(:task_id, :who, :queue, :most_ready, :step, :probe, broker_channel()) AS was")
 _CARRIED = text("""
     UPDATE analysis_requests SET carried_at = clock_timestamp()
      WHERE job_id = :job_id AND user_id IS NOT DISTINCT FROM CAST(:user_id AS uuid)""")
@@ -43,20 +42,20 @@ _STRAY = text("""
     SELECT NOT EXISTS (SELECT FROM analysis_requests r WHERE r.job_id = :job_id AND r.user_id = :user_id
                           AND r.role IN ('payer', 'joined') AND r.cancelled_at IS NULL)""")
 _ELSEWHERE = text("""
-    SELECT r.job_id FROM analysis_requests r JOIN kombu_message m ON m.task_id = CAST(r.job_id AS text)
+    SELECT r.job_id FROM analysis_requests r JOIN broker_message m ON m.task_id = CAST(r.job_id AS text)
      WHERE r.user_id = :user_id AND r.role = 'joined' AND m.lease_token IS NULL
-       AND m.user_id IS DISTINCT FROM CAST(r.user_id AS text)
+       AND m.group_name IS DISTINCT FROM CAST(r.user_id AS text)
      ORDER BY r.id DESC LIMIT :most""")
 # Of those that wait, in the order of messages.
 _SHARED = text("""
     WITH next AS (
-        SELECT id, task_id, user_id FROM kombu_message
+        SELECT id, task_id, group_name FROM broker_message
          WHERE id > :after AND lease_token IS NULL AND unique_key IS NOT NULL
          ORDER BY id LIMIT :most)
     SELECT n.id, n.task_id, EXISTS (
                SELECT FROM analysis_requests r
                 WHERE r.job_id = CAST(n.task_id AS uuid)
-                  AND (r.role = 'joined' OR (n.user_id IS NULL AND r.user_id IS NOT NULL))) AS shared
+                  AND (r.role = 'joined' OR (n.group_name IS NULL AND r.user_id IS NOT NULL))) AS shared
       FROM next n ORDER BY n.id""")
 
 
@@ -71,7 +70,7 @@ class Seen:
 def seen(tx: Tx, job_id: UUID) -> Seen | None:
     """In whose line a job is; None when its message is gone."""
     row = tx.run(_SEEN, task_id=str(job_id)).one_or_none()
-    return row and Seen(UUID(row.user_id) if row.user_id else None, row.free)
+    return row and Seen(UUID(row.group_name) if row.group_name else None, row.free)
 
 
 def keep(tx: Tx, job_id: UUID) -> None:
@@ -100,9 +99,7 @@ def carry(tx: Tx, job_id: UUID, right: Right) -> str | None:
     """
     who = right.user_id
     given = {"queue": right.queue, "most_ready": right.most_ready, "step": right.step}
-    moved = tx.run(
-        _CARRY, task_id=str(job_id), who=who and str(who), probe=PROBE_SECONDS, channel=CHANNEL, **given
-    ).one()
+    moved = tx.run(_CARRY, task_id=str(job_id), who=who and str(who), probe=PROBE_SECONDS, **given).one()
     if moved.was is not None:
         tx.write(_CARRIED, job_id=job_id, user_id=who)
     return None if moved.was is None else str(moved.was)

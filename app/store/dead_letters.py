@@ -19,31 +19,31 @@ _WANTED = """EXISTS (SELECT FROM analysis_requests o
                      WHERE o.job_id = r.job_id AND o.cancelled_at IS NULL AND o.role <> 'left')"""
 # What an operator is redriving just now is locked, and left to them.
 _UNFINISHED = text(f"""
-    SELECT r.job_id, r.service, {_WANTED} AS wanted FROM kombu_dead_letter d
+    SELECT r.job_id, r.service, {_WANTED} AS wanted FROM broker_dead_letter d
       JOIN analysis_requests r ON r.job_id = {_JOB} AND r.role = 'payer'
       LEFT JOIN job_records a ON a.id = r.job_id
-     WHERE NOT EXISTS (SELECT FROM kombu_message m WHERE m.task_id = d.task_id)
+     WHERE NOT EXISTS (SELECT FROM broker_message m WHERE m.task_id = d.task_id)
        AND coalesce(a.status = 'running', {_WANTED})
      ORDER BY r.job_id LIMIT 1000 FOR UPDATE OF d SKIP LOCKED""")
 _CHOSEN = """(CAST(:ids AS bigint[]) IS NULL OR d.id = ANY (CAST(:ids AS bigint[])))
        AND (CAST(:queue AS text) IS NULL OR d.queue = :queue)
        AND (CAST(:reason AS text) IS NULL OR d.reason = :reason)"""
 _LIST = text(f"""
-    SELECT d.id, d.queue, d.task_id, d.user_id, d.reason, d.delivery_count, d.lost_count, d.enqueued_at, d.died_at,
-           octet_length(d.payload) AS payload_size,
+    SELECT d.id, d.queue, d.task_id, d.group_name AS user_id, d.reason, d.delivery_count, d.lost_count, d.enqueued_at,
+           d.died_at, octet_length(d.payload) AS payload_size,
            CASE WHEN :whole THEN d.payload ELSE left(d.payload, 200) END AS payload
-      FROM kombu_dead_letter d WHERE {_CHOSEN} AND (CAST(:before AS bigint) IS NULL OR d.id < :before)
+      FROM broker_dead_letter d WHERE {_CHOSEN} AND (CAST(:before AS bigint) IS NULL OR d.id < :before)
      ORDER BY d.id DESC LIMIT :most""")
-_COUNT = text(f"SELECT count(*) FROM kombu_dead_letter d WHERE {_CHOSEN}")
+_COUNT = text(f"SELECT count(*) FROM broker_dead_letter d WHERE {_CHOSEN}")
 _LOCK = text(f"""
-    SELECT d.id, {_JOB} AS job_id FROM kombu_dead_letter d WHERE {_CHOSEN} AND d.id > :after
+    SELECT d.id, {_JOB} AS job_id FROM broker_dead_letter d WHERE {_CHOSEN} AND d.id > :after
      ORDER BY d.id LIMIT :most FOR UPDATE SKIP LOCKED""")
 _STANDING = text(f"""
     SELECT r.job_id, coalesce(a.status <> 'running', NOT {_WANTED}) AS ended
       FROM analysis_requests r LEFT JOIN job_records a ON a.id = r.job_id
      WHERE r.job_id = ANY (:job_ids) AND r.role = 'payer'""")
-_REDRIVE = text("SELECT letter, outcome FROM kombu_message_redrive(:ids)")
-_DROP = text("DELETE FROM kombu_dead_letter WHERE id = ANY (:ids)")
+_REDRIVE = text("SELECT letter, outcome FROM broker_redrive(:ids)")
+_DROP = text("DELETE FROM broker_dead_letter WHERE id = ANY (:ids)")
 
 
 def unfinished_jobs(tx: Tx) -> list[Row[Any]]:

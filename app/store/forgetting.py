@@ -22,8 +22,8 @@ _CLOSE = (
 # Accept records that the user has left already are nobody's; those of the schedule always were.
 _MESSAGES = text("""
     SELECT m.task_id::uuid AS job_id, a.id IS NOT NULL AS started
-      FROM kombu_message m LEFT JOIN job_records a ON a.id = m.task_id::uuid
-     WHERE (m.user_id = CAST(:user_id AS text) OR m.task_id = ANY (CAST(:jobs AS text[])) OR m.task_id IN (
+      FROM broker_message m LEFT JOIN job_records a ON a.id = m.task_id::uuid
+     WHERE (m.group_name = CAST(:user_id AS text) OR m.task_id = ANY (CAST(:jobs AS text[])) OR m.task_id IN (
                SELECT job_id::text FROM quota_reservations WHERE user_id = :user_id))
        AND NOT EXISTS (SELECT FROM analysis_requests r
                         WHERE r.job_id = m.task_id::uuid AND r.role = 'payer'
@@ -31,13 +31,14 @@ _MESSAGES = text("""
      ORDER BY m.task_id FOR UPDATE OF m""")
 # What the user only carried for others goes on without a slot, until the next look at places gives it to one of them.
 _CARRIED = (
-    text("UPDATE kombu_message SET user_id = NULL WHERE user_id = CAST(:user_id AS text) AND lease_token IS NOT NULL"),
     text("""
-        SELECT carry_job(m.task_id, NULL, q.name, NULL, m.rank_step, 0, 'kombu_message')
-          FROM kombu_message m JOIN kombu_queue q ON q.id = m.queue_id WHERE m.user_id = CAST(:user_id AS text)"""),
+        SELECT carry_job(m.task_id, NULL, q.name, NULL, m.step, 0, broker_channel())
+          FROM broker_message m JOIN broker_queue q ON q.id = m.queue_id
+         WHERE m.group_name = CAST(:user_id AS text) AND m.lease_token IS NULL"""),
+    text("SELECT broker_forget(CAST(:user_id AS text))"),
 )
 _LETTERS = text("""
-    DELETE FROM kombu_dead_letter WHERE user_id = CAST(:user_id AS text) RETURNING task_id::uuid AS job_id""")
+    DELETE FROM broker_dead_letter WHERE group_name = CAST(:user_id AS text) RETURNING task_id::uuid AS job_id""")
 # What was asked for at the very end comes with the last call, under the lock on the user.
 _HISTORY = text("""
     WITH mine AS (SELECT id, role, job_id, codebase_id FROM analysis_requests
@@ -57,8 +58,6 @@ _BILLS = text("""
 _NUMBERS = text("UPDATE job_events SET facts = facts - 'quota' WHERE job_id = ANY (:job_ids) AND facts ? 'quota'")
 _REST = (
     text("DELETE FROM rate_buckets WHERE strpos(key, CAST(:user_id AS text)) > 0"),
-    text("DELETE FROM kombu_group WHERE name = CAST(:user_id AS text)"),
-    text("DELETE FROM kombu_broadcast WHERE strpos(CAST(kombu_broadcast AS text), CAST(:user_id AS text)) > 0"),
     text("""
         UPDATE audit_log SET actor = CASE WHEN actor IN (CAST(:user_id AS text), :email) THEN :nobody ELSE actor END,
                subject = CASE WHEN subject IN (CAST(:user_id AS text), :email) THEN :nobody ELSE subject END,

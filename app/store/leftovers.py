@@ -35,13 +35,13 @@ _HOLD_VISITORS = text(f"""
 _DROP_VISITORS = text(f"DELETE FROM users t WHERE id = ANY (:ids) AND {_GONE}")
 _DROP_LETTERS = text("""
     WITH old AS MATERIALIZED (
-        SELECT d.id FROM kombu_dead_letter d
+        SELECT d.id FROM broker_dead_letter d
          WHERE d.id > :after AND d.died_at < :before
            AND NOT EXISTS (SELECT FROM job_records a
                             WHERE a.id = CASE WHEN d.task_id ~ :uuid THEN CAST(d.task_id AS uuid) END
                               AND a.status = 'running')
          ORDER BY d.id LIMIT :most FOR UPDATE SKIP LOCKED),
-    gone AS (DELETE FROM kombu_dead_letter d USING old WHERE d.id = old.id)
+    gone AS (DELETE FROM broker_dead_letter d USING old WHERE d.id = old.id)
     SELECT count(*) AS rows, max(id) AS last FROM old""")
 _DROP_RECONCILIATIONS = text("DELETE FROM reconciliations WHERE ran_at < :before")
 _DROP_CLOCKS = text("DELETE FROM host_clocks WHERE measured_at < clock_timestamp() - interval '1 day'")

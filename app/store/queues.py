@@ -7,22 +7,18 @@ from typing import Any
 
 from sqlalchemy import Row, text
 
-from app.store.messages import CHANNEL
 from app.store.unit_of_work import Tx
 
-# the broker's own: exact up to 10,000 a number, an estimate beyond that, cheap at any size
-_FACTS = text("SELECT * FROM kombu_message_facts()")
-# Waking the queue's nodes: they sleep until somebody tells them that there is something to claim.
-_SET_PAUSED = text("""
-    UPDATE kombu_queue SET paused_at = CASE WHEN :paused_at IS NULL THEN NULL ELSE coalesce(paused_at, :paused_at) END
-     WHERE name = :queue""")
+# exact up to 10,000 a number, an estimate beyond that, cheap at any size
+_FACTS = text("SELECT * FROM broker_facts")
+_PAUSE = text("SELECT broker_pause(:queue, :paused_at)")
+_RESUME = text("SELECT broker_resume(:queue)")
 _TOTALS = text("""
     SELECT (SELECT count(*) FROM execution_slots) AS slots,
-           (SELECT coalesce(sum(snoozed), 0) FROM kombu_message_facts()) AS snoozed,
+           (SELECT coalesce(sum(snoozed), 0) FROM broker_facts) AS snoozed,
            (SELECT coalesce(sum(reserved_amount), 0) FROM quota_reservations) AS reserved,
-           (SELECT count(*) FROM (SELECT FROM kombu_dead_letter LIMIT 100000) AS dead) AS dead""")
-_NAMES = text("SELECT name FROM kombu_queue")
-_NOTIFY = text("SELECT pg_notify(:channel, :queue)")
+           (SELECT count(*) FROM (SELECT FROM broker_dead_letter LIMIT 100000) AS dead) AS dead""")
+_NAMES = text("SELECT name FROM broker_queue")
 
 
 def facts(tx: Tx) -> list[dict[str, Any]]:
@@ -46,6 +42,7 @@ def totals(tx: Tx) -> Row[Any]:
 
 def set_paused(tx: Tx, queue: str, paused_at: datetime | None) -> None:
     """Pause a queue since then, or open it (None) and wake its workers."""
-    tx.run(_SET_PAUSED, queue=queue, paused_at=paused_at)
     if paused_at is None:
-        tx.run(_NOTIFY, channel=CHANNEL, queue=queue)
+        tx.write(_RESUME, queue=queue)
+    else:
+        tx.write(_PAUSE, queue=queue, paused_at=paused_at)

@@ -47,7 +47,7 @@ _EXTEND_LIVING = text("""
     WITH living AS (
         SELECT id FROM quota_reservations r
          WHERE r.id > :after AND r.id <= :upto AND r.expires_at < :soon
-           AND EXISTS (SELECT FROM kombu_message m WHERE m.task_id = r.job_id::text)
+           AND EXISTS (SELECT FROM broker_message m WHERE m.task_id = r.job_id::text)
          FOR NO KEY UPDATE SKIP LOCKED)
     UPDATE quota_reservations r SET expires_at = :until FROM living WHERE r.id = living.id""")
 # A dead letter's job is unfinished until the sweep has ended it or an operator redrives it.
@@ -55,8 +55,8 @@ _SWEEP = text("""
     WITH orphans AS (
         SELECT r.id FROM quota_reservations r LEFT JOIN job_records a ON a.id = r.job_id
          WHERE r.expires_at < :now
-           AND NOT EXISTS (SELECT FROM kombu_message m WHERE m.task_id = r.job_id::text)
-           AND NOT EXISTS (SELECT FROM kombu_dead_letter d
+           AND NOT EXISTS (SELECT FROM broker_message m WHERE m.task_id = r.job_id::text)
+           AND NOT EXISTS (SELECT FROM broker_dead_letter d
                             WHERE d.task_id = r.job_id::text AND coalesce(a.status, 'running') = 'running')
          ORDER BY r.expires_at LIMIT :most FOR UPDATE OF r SKIP LOCKED)
     DELETE FROM quota_reservations r USING orphans WHERE r.id = orphans.id

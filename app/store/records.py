@@ -56,7 +56,7 @@ _PROGRESS = _of_each(
         f"""
     UPDATE {table} SET progress = CAST(:progress AS jsonb)
      WHERE id = :id AND status = 'running'
-       AND EXISTS (SELECT FROM kombu_message WHERE task_id = :task_id AND lease_token = :lease_token)"""
+       AND EXISTS (SELECT FROM broker_message WHERE task_id = :task_id AND lease_token = :lease_token)"""
     )
 )
 _END = _of_each(

@@ -16,7 +16,7 @@ from sqlalchemy import Row, TextClause, text
 from app.store.batch import Batch
 from app.store.unit_of_work import Tx
 
-_IN_FLIGHT = "EXISTS (SELECT FROM kombu_message m WHERE m.task_id = r.job_id::text)"
+_IN_FLIGHT = "EXISTS (SELECT FROM broker_message m WHERE m.task_id = r.job_id::text)"
 # The payer's row is the accept record, which the job needs as long as anybody has it: it becomes nobody's.
 _EXPIRE = text(f"""
     WITH expired AS (

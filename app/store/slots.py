@@ -18,7 +18,7 @@ _DROP_DEAD = text("""
     DELETE FROM execution_slots s
      WHERE s.job_id = :job_id
         OR (s.user_id = :user_id AND s.service = :service
-            AND NOT EXISTS (SELECT FROM kombu_message m
+            AND NOT EXISTS (SELECT FROM broker_message m
                              WHERE m.task_id = s.job_id::text AND m.lease_token = s.lease_token))""")
 _ACQUIRE = text("""
     INSERT INTO execution_slots (user_id, service, slot_no, slot_limit, job_id, lease_token, taken_at, lease_expires_at)
@@ -40,7 +40,7 @@ _SWEEP = text("""
     WITH dead AS (
         SELECT s.job_id FROM execution_slots s
          WHERE s.lease_expires_at < clock_timestamp()
-           AND NOT EXISTS (SELECT FROM kombu_message m
+           AND NOT EXISTS (SELECT FROM broker_message m
                             WHERE m.task_id = s.job_id::text AND m.lease_token = s.lease_token)
          FOR UPDATE SKIP LOCKED)
     DELETE FROM execution_slots s USING dead WHERE s.job_id = dead.job_id

@@ -23,7 +23,7 @@ _ASK = text("""
 _ASKED = text("""
     SELECT s.job_id, s.user_id, s.analysis_id, s.language, s.mode, d.version, d.units
       FROM spec_requests s LEFT JOIN spec_documents d ON d.id = s.job_id WHERE s.job_id = :job_id""")
-_RUNNING = text("SELECT CAST(task_id AS uuid) AS job_id FROM kombu_message WHERE unique_key = :key")
+_RUNNING = text("SELECT CAST(task_id AS uuid) AS job_id FROM broker_message WHERE unique_key = :key")
 _NEWEST = text("""
     SELECT id FROM spec_documents
      WHERE user_id = :user_id AND analysis_id = :analysis_id AND language = :language AND status = 'completed'
@@ -46,7 +46,7 @@ _STORE = text("""
       FROM unnest(CAST(:positions AS integer[]), CAST(:domains AS text[]), CAST(:features AS text[]),
                   CAST(:totals AS integer[]), CAST(:behaviours AS jsonb[]))
            AS f(position, domain, feature, total, behaviours)
-     WHERE EXISTS (SELECT FROM kombu_message WHERE task_id = :task_id AND lease_token = :draft FOR KEY SHARE)
+     WHERE EXISTS (SELECT FROM broker_message WHERE task_id = :task_id AND lease_token = :draft FOR KEY SHARE)
     ON CONFLICT DO NOTHING""")
 # The caller holds the users row: no two of a user's jobs count at once.
 _COMPLETE = text("""

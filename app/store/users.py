@@ -84,13 +84,14 @@ _OWN_LIMITS = text("SELECT id, slot_limit FROM users WHERE slot_limit IS NOT NUL
 _WAITING = text("""
     SELECT u.id FROM users u LEFT JOIN user_subscriptions s ON s.user_id = u.id AND s.status = 'active'
      WHERE coalesce(s.tier, 'free') = CAST(:tier AS plan_tier)
-       AND u.id::text IN (SELECT name FROM kombu_group
-                          UNION SELECT user_id FROM kombu_message WHERE delay_reason = 'snooze')
+       AND u.id::text IN (SELECT name FROM broker_group
+                          UNION SELECT group_name FROM broker_message WHERE delay_reason = 'snooze')
      ORDER BY u.id""")
 _ALL_WAITING = text("""
     SELECT DISTINCT u.id FROM users u
-      JOIN (SELECT name FROM kombu_group UNION SELECT user_id FROM kombu_message WHERE delay_reason = 'snooze') held
-        ON held.name = u.id::text ORDER BY u.id""")
+      JOIN (SELECT name FROM broker_group
+            UNION SELECT group_name FROM broker_message WHERE delay_reason = 'snooze') held ON held.name = u.id::text
+     ORDER BY u.id""")
 #: Where the moving mean of a service is kept, and that of its error.
 _RUNS = {
     Service.ANALYSIS: ("run_seconds", "run_deviation"),

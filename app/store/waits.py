@@ -45,7 +45,7 @@ _TENANTS = text("""
     WITH waiting AS (
         SELECT g.name, split_part(q.name, '_', 1) AS service, sum(g.ready) AS ready, sum(g.delayed + g.parked) AS held,
                max(g.oldest_seconds) AS oldest_seconds
-          FROM kombu_queue q CROSS JOIN LATERAL kombu_message_groups(q.name, CAST(:who AS text), :most) g
+          FROM broker_queue q CROSS JOIN LATERAL broker_group_facts(q.name, CAST(:who AS text), :most) g
          WHERE g.name <> '' GROUP BY 1, 2 HAVING sum(g.ready + g.delayed + g.parked) > 0),
     running AS (SELECT user_id::text AS name, service, count(*) AS running FROM execution_slots
                  WHERE CAST(:who AS text) IS NULL OR user_id = CAST(:who AS uuid) GROUP BY 1, 2)

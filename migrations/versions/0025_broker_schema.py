@@ -1,4 +1,4 @@
-"""The broker's tables and functions have a version now, and celery-durable brings them up to date.
+"""The broker's tables, functions and views have a version now, and celery-durable brings them up to date.
 
 A change of them in the package is a version there and a migration here.  On a new database the first of these
 migrations brings the newest version at once, and the others find nothing to do.
@@ -18,4 +18,8 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    op.execute("DROP TABLE kombu_schema")
+    op.execute("""
+        DROP VIEW broker_queue, broker_message, broker_group, broker_dead_letter, broker_facts;
+        DROP FUNCTION broker_group_facts, broker_park, broker_wake, broker_move, broker_forget, broker_request_cancel,
+                      broker_pause, broker_resume, broker_redrive, broker_channel;
+        DROP TABLE kombu_schema""")

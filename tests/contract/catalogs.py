@@ -29,7 +29,9 @@ _ENUMS = """
 _FUNCTIONS = """
     SELECT format('function %s', proname), pg_get_functiondef(oid)
       FROM pg_proc WHERE pronamespace = 'public'::regnamespace"""
-_ALL = (_COLUMNS, _TABLES, _INDEXES, _CONSTRAINTS, _SEQUENCES, _ENUMS, _FUNCTIONS)
+_VIEWS = """
+    SELECT format('view %s', viewname), definition FROM pg_views WHERE schemaname = 'public'"""
+_ALL = (_COLUMNS, _TABLES, _VIEWS, _INDEXES, _CONSTRAINTS, _SEQUENCES, _ENUMS, _FUNCTIONS)
 
 
 def schema_of(connection: Connection, *, prefixes: tuple[str, ...] = ("",)) -> dict[str, str]:

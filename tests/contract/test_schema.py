@@ -2,17 +2,15 @@
 
 import pytest
 from celery_durable import schema
-from celery_durable.options import Options
 from sqlalchemy import text
 
 from app.domain.lifecycle import RecordStatus
 from app.domain.plans import SOLD_PLANS, EventType, Plan, Tier
 from app.domain.queues import ALL_QUEUES, Service
-from app.store import messages
 from tests.conftest import raw_connection
 from tests.contract.catalogs import columns_of, enum_values, schema_of
 
-BROKER = ("kombu_", "queue_id_sequence", "message_id_sequence")
+BROKER = ("kombu_", "broker_", "queue_id_sequence", "message_id_sequence")
 
 
 def test_the_six_queues_are_rows_in_the_order_of_the_domain(migrated_url: str) -> None:
@@ -59,10 +57,6 @@ def test_the_migrations_broker_tables_are_the_ones_the_broker_asks_for(migrated_
         "kombu_queue", "kombu_message", "kombu_group", "kombu_node", "kombu_dead_letter", "kombu_broadcast",
         "kombu_schema",
     }  # fmt: skip
-
-
-def test_the_store_wakes_the_channel_the_nodes_listen_on() -> None:
-    assert Options().channel == messages.CHANNEL
 
 
 @pytest.mark.parametrize(

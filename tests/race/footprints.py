@@ -17,6 +17,13 @@ _OPAQUE = re.compile(r"\b(TRUNCATE|EXECUTE|LOCK TABLE|MERGE)\b", re.IGNORECASE)
 _PLAIN_INSERT = re.compile(r"INSERT INTO (\w+)[^;]*?\bVALUES\b", re.IGNORECASE)
 _WORDS = re.compile(r"[a-z_]+")
 ADVISORY = "pg_advisory"
+_VIEWS = """
+    SELECT c.relname, pg_get_viewdef(c.oid), ARRAY(
+               SELECT DISTINCT t.relname::text FROM pg_rewrite r
+                 JOIN pg_depend d ON d.objid = r.oid AND d.classid = 'pg_rewrite'::regclass
+                                 AND d.refclassid = 'pg_class'::regclass AND d.refobjid <> c.oid
+                 JOIN pg_class t ON t.oid = d.refobjid WHERE r.ev_class = c.oid)
+      FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'v'"""
 ENDS = frozenset({"COMMIT", "ROLLBACK"})
 
 
@@ -54,7 +61,7 @@ def independent(one: Footprint, other: Footprint) -> bool:
 
 
 class Catalogue:
-    """What the database knows: tables, functions with their bodies, triggers, foreign keys."""
+    """What the database knows: tables, views, functions with their bodies, triggers, foreign keys."""
 
     def __init__(self, watcher: Any, stepped: set[str]) -> None:
         """stepped: functions whose statements are stepped one by one, so that the call itself touches nothing."""
@@ -62,6 +69,7 @@ class Catalogue:
         schema = "(SELECT oid FROM pg_namespace WHERE nspname = 'public')"
         tables = self._ask(f"SELECT relname FROM pg_class WHERE relnamespace = {schema} AND relkind = 'r'")
         self._tables = {name for (name,) in tables}
+        self._views = {name: (definition, tables) for name, definition, tables in self._ask(_VIEWS)}
         self._bodies = dict(self._ask(f"SELECT proname, prosrc FROM pg_proc WHERE pronamespace = {schema}"))
         self._triggers = self._ask("""
             SELECT c.relname, p.prosrc FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
@@ -86,7 +94,15 @@ class Catalogue:
         return Footprint(*map(frozenset, (tables, locks, shares, writes)), inserts=inserts)
 
     def _unfold(self, text: str) -> str:
-        """The text with the bodies of all functions it calls, directly or not, and of the triggers it may fire."""
+        """The text over tables, with the bodies of all functions it calls, directly or not, and of the triggers it may
+        fire.
+        """
+        for view in set(_WORDS.findall(text)) & self._views.keys():
+            definition, tables = self._views[view]
+            if len(tables) == 1:  # a lock or a write is the table's
+                text = re.sub(rf"\b{view}\b", tables[0], text)
+            else:
+                text += definition
         seen = self._stepped.copy()
         while found := (set(_WORDS.findall(text)) & self._bodies.keys()) - seen:
             seen |= found

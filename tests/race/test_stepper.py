@@ -125,6 +125,29 @@ def test_the_reduced_search_meets_every_outcome_that_all_orders_together_meet(ta
         assert fewer < every
 
 
+FENCE = "SELECT FROM {} m JOIN users u ON u.id::text = m.task_id WHERE m.task_id = '1' FOR UPDATE OF m"
+
+
+@pytest.mark.parametrize(
+    "statement", ["DELETE FROM {} WHERE id = 1", FENCE, "SELECT FROM users WHERE NOT EXISTS (SELECT FROM {} m)"]
+)
+def test_a_statement_over_a_view_touches_what_it_touches_over_its_table(theatre: Theatre, statement: str) -> None:
+    view, table = (
+        theatre.catalogue.footprint(statement.format(name), {}, frozenset())
+        for name in ("broker_message", "kombu_message")
+    )
+    assert view == table
+    assert "kombu_message" in view.reads
+
+
+def test_a_view_of_more_than_a_table_reads_all_that_is_below_it(theatre: Theatre) -> None:
+    def read(view: str) -> frozenset[str]:
+        return theatre.catalogue.footprint(f"SELECT FROM {view}", {}, frozenset()).reads
+
+    assert {"analyses", "spec_documents"} <= read("job_records")
+    assert {"kombu_message", "kombu_dead_letter"} <= read("broker_facts")
+
+
 def checked_apart(world: World, user_id: Any) -> Any:
     """An accept whose check is another transaction than its reservation."""
     who = account(world, user_id)

@@ -197,7 +197,7 @@ BREAKS: dict[str, tuple[str, str, list[dict[str, Any]]]] = {
     ),
     "a message of another user": (
         "I11", "UPDATE kombu_message SET user_id = :other WHERE task_id = :queued",
-        [{"place": "kombu_message", "job_id": "queued", "user_id": "other", "payer": "user"}],
+        [{"place": "broker_message", "job_id": "queued", "user_id": "other", "payer": "user"}],
     ),
     "a token as it is": (
         "I12", "UPDATE api_tokens SET token_hash = 'fl_0123456789abcdefghij0123456789abcdefghij'",

@@ -57,7 +57,7 @@ def rewritten(module: Any, statement: str, pattern: str, by: str) -> Patch:
 
 
 def _payers_slot(monkeypatch: pytest.MonkeyPatch) -> None:
-    wrong = str(messages._FENCE).replace("coalesce(CAST(m.user_id AS uuid), CAST(:user_id AS uuid))", ":user_id")
+    wrong = str(messages._FENCE).replace("coalesce(CAST(m.group_name AS uuid), CAST(:user_id AS uuid))", ":user_id")
     monkeypatch.setattr(messages, "_FENCE", text(wrong))
 
 

@@ -9,13 +9,12 @@ from sqlalchemy import text
 
 from app.domain.lifecycle import Failure, Outcome
 from app.services import browse
-from app.store.messages import CHANNEL
 from tests.conftest import World
 
 PAUSE = "UPDATE kombu_queue SET paused_at = now() WHERE name = 'analysis_default' RETURNING id"
 #: What a node holds for as long as it has nothing to do for a queue.
 SLEEP = text("""
-    SELECT pg_advisory_lock_shared(hashtext(:channel || ' asleep'), id) FROM kombu_queue WHERE name = :queue""")
+    SELECT pg_advisory_lock_shared(hashtext(broker_channel() || ' asleep'), id) FROM kombu_queue WHERE name = :queue""")
 
 
 def reason(world: World, job_id: UUID) -> str:
@@ -62,9 +61,9 @@ def test_a_job_that_a_free_worker_takes_is_starting_though_others_run(world: Wor
     job_id = world.submit(world.user())
     assert reason(world, job_id) == "workers_busy"
     with world.uow.engine.connect() as node:
-        node.execute(SLEEP, {"channel": CHANNEL, "queue": "analysis_priority"})
+        node.execute(SLEEP, {"queue": "analysis_priority"})
         assert reason(world, job_id) == "workers_busy"  # another queue's worker
-        node.execute(SLEEP, {"channel": CHANNEL, "queue": "analysis_default"})
+        node.execute(SLEEP, {"queue": "analysis_default"})
         assert reason(world, job_id) == "starting"
         node.execute(text("SELECT pg_advisory_unlock_all()"))
     assert reason(world, job_id) == "workers_busy"

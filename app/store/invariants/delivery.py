@@ -13,7 +13,7 @@ SLOTS = Invariant(
     """
     SELECT s.user_id, s.service, s.slot_no, s.slot_limit, s.job_id, s.taken_at
       FROM execution_slots s
-      JOIN kombu_message m ON m.task_id = s.job_id::text AND m.lease_token = s.lease_token
+      JOIN broker_message m ON m.task_id = s.job_id::text AND m.lease_token = s.lease_token
      WHERE s.slot_no > s.slot_limit AND (CAST(:since AS timestamptz) IS NULL OR s.taken_at >= :since)""",
 )
 
@@ -43,14 +43,14 @@ WAIT = Invariant(
     "what is due becomes ready",
     "In a queue that a living node serves, no delay and no lease is over for more than a minute.",
     """
-    SELECT q.name AS queue, m.id, m.task_id, m.delay_reason, m.visible_at,
+    SELECT q.name AS queue, m.id, m.task_id, m.delay_reason, m.ready_at,
            CASE WHEN m.lease_token IS NULL THEN 'due' ELSE 'lease over' END AS why
-      FROM kombu_message m JOIN kombu_queue q ON q.id = m.queue_id
-     WHERE NOT m.visible AND m.visible_at < clock_timestamp() - interval '1 minute' AND q.paused_at IS NULL
+      FROM broker_message m JOIN broker_queue q ON q.id = m.queue_id
+     WHERE NOT m.is_ready AND m.ready_at < clock_timestamp() - interval '1 minute' AND q.paused_at IS NULL
        AND (CAST(:since AS timestamptz) IS NULL OR m.enqueued_at >= :since)
-       AND EXISTS (SELECT FROM kombu_message held
-                    WHERE held.queue_id = m.queue_id AND NOT held.visible AND held.lease_token IS NOT NULL
-                      AND held.visible_at > clock_timestamp())""",
+       AND EXISTS (SELECT FROM broker_message held
+                    WHERE held.queue_id = m.queue_id AND NOT held.is_ready AND held.lease_token IS NOT NULL
+                      AND held.ready_at > clock_timestamp())""",
 )
 
 # The clocks of beat's host and of the server may differ a little.

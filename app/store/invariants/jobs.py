@@ -18,8 +18,8 @@ END = Invariant(
                     WHERE o.job_id = r.job_id AND o.cancelled_at IS NULL AND o.role <> 'left') = 0) AS ended
           FROM analysis_requests r
           LEFT JOIN job_records a ON a.id = r.job_id
-          LEFT JOIN kombu_message m ON {job_of("m")} = r.job_id
-          LEFT JOIN (SELECT {job_of("l")} AS job_id, max(l.id) AS id FROM kombu_dead_letter l GROUP BY 1) d
+          LEFT JOIN broker_message m ON {job_of("m")} = r.job_id
+          LEFT JOIN (SELECT {job_of("l")} AS job_id, max(l.id) AS id FROM broker_dead_letter l GROUP BY 1) d
             ON d.job_id = r.job_id
          WHERE r.role = 'payer' AND (CAST(:since AS timestamptz) IS NULL OR r.requested_at >= :since)
     ), told AS (

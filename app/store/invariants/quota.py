@@ -77,7 +77,7 @@ RESERVATION = Invariant(
     "A job that somebody pays for holds its units until it ends, and no longer.",
     f"""
     WITH jobs AS MATERIALIZED (
-        SELECT {job_of("m")} AS job_id FROM kombu_message m UNION SELECT {job_of("d")} FROM kombu_dead_letter d
+        SELECT {job_of("m")} AS job_id FROM broker_message m UNION SELECT {job_of("d")} FROM broker_dead_letter d
     ), units AS (
         SELECT j.job_id, (SELECT CAST(e.facts->'quota'->>'units' AS integer) FROM job_events e
                            WHERE e.job_id = j.job_id AND e.event IN ('accepted', 'payer_came_back')

@@ -34,12 +34,12 @@ TENANTS = Invariant(
         UNION ALL SELECT 'usage_events', job_id, user_id FROM usage_events
                    WHERE CAST(:since AS timestamptz) IS NULL OR accepted_at >= :since
         UNION ALL SELECT 'execution_slots', job_id, user_id FROM execution_slots
-        UNION ALL SELECT 'kombu_message', r.job_id, CAST(m.user_id AS uuid)
-                    FROM kombu_message m JOIN analysis_requests r ON r.role = 'payer' AND r.job_id = {job_of("m")})
+        UNION ALL SELECT 'broker_message', r.job_id, CAST(m.group_name AS uuid)
+                    FROM broker_message m JOIN analysis_requests r ON r.role = 'payer' AND r.job_id = {job_of("m")})
     SELECT o.place, o.job_id, o.user_id, r.user_id AS payer
       FROM owned o JOIN analysis_requests r ON r.job_id = o.job_id AND r.role = 'payer'
      WHERE (o.user_id <> r.user_id OR (o.user_id IS NOT NULL AND r.trigger = 'scheduled'))
-       AND (o.place NOT IN ('execution_slots', 'kombu_message')
+       AND (o.place NOT IN ('execution_slots', 'broker_message')
             OR NOT EXISTS (SELECT FROM analysis_requests a WHERE a.job_id = o.job_id AND a.user_id = o.user_id))""",
 )
 

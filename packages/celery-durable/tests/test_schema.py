@@ -12,11 +12,12 @@ from sqlalchemy import create_engine, make_url, pool
 from sqlalchemy.orm import Session
 
 #: version -> what its tables and functions are.  A change of them is a new version: existing databases must hear of it.
-DIGESTS = {1: "51699f1ceb032b3f091769f10101dda57aae70fc9ebd574810bd5fa23abec808"}
+DIGESTS = {1: "be54abdc5dc8eaa3e5bbbff26fd7c9f5d44c8b1e7556b180470f73d5ace6656f"}
 CATALOG = """
     SELECT 'function ' || proname, md5(pg_get_functiondef(oid)) FROM pg_proc WHERE pronamespace = 'public'::regnamespace
     UNION ALL SELECT 'column ' || table_name || '.' || column_name, data_type || coalesce(column_default, '')
       FROM information_schema.columns WHERE table_schema = 'public'
+    UNION ALL SELECT 'view ' || viewname, definition FROM pg_views WHERE schemaname = 'public'
     UNION ALL SELECT 'index ' || indexname, indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1"""
 
 

@@ -23,7 +23,8 @@ its share.  Inside a group first come, first served.  A group at its limit is pa
 header `most_ready` already by its publishers, so that it costs nobody anything however much of it waits.
 
 Delivery.  The request carries `lease_token`, `delivery_count`, `retry_count`, `snooze_count`, `lost_count` and
-`requested_eta` (`self.request.lease_token`).  Fence your writes by locking the row with (task_id, lease_token).
+`requested_eta` (`self.request.lease_token`).  Fence your writes: `messages.fence` holds the
+message under its token in your transaction.
 Started deliveries whose process or node died are counted in `lost_count`, those of any task; what is handed back,
 snoozes, is rejected with requeue by its task, or only waited on a node, is not.  After `max_deliveries` losses the
 message becomes a dead letter, as do a rejected one and one that cannot be read (`kombu_dead_letter.reason`: `lost`,
@@ -50,7 +51,8 @@ the transport takes it out of the URL and of `direct_url` and keeps it to itself
 without asking any transport, `hide(url)` gives such a URL, good in this process and in those it forks.
 
 Operators.  `dead_letters.list_dead`, `redrive` and `drop`; `facts.queue_facts` and `group_facts`, exact up to 10,000
-and estimates beyond, in milliseconds whatever waits.  As SQL: `SELECT * FROM kombu_message_facts()`.
+and estimates beyond, in milliseconds whatever waits.  As SQL: `SELECT * FROM broker_facts`.
+Statements of your own use the views and functions of `sql/interface.sql`, and no table.
 """
 
 from kombu.transport import TRANSPORT_ALIASES

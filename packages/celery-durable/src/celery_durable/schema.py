@@ -29,11 +29,12 @@ VERSION = 1
 TABLES = "tables.sql"
 FUNCTIONS = (
     "publish.sql", "claim.sql", "settle.sql", "upkeep.sql", "groups.sql", "dead_letters.sql", "counting.sql",
-    "group_counting.sql",
+    "group_counting.sql", "interface.sql",
 )  # fmt: skip
 
-#: version -> what makes a database of the version before to one of it.  All functions are replaced after that, so these
-#: change tables, and drop functions whose signature changes.  Version 0 is from before there were versions.
+#: version -> what makes a database of the version before to one of it.  All functions and views are replaced after
+#: that, so these change tables, and drop functions whose signature changes.  Version 0 is from before there were
+#: versions.
 STEPS: Mapping[int, str] = {
     1: "CREATE TABLE kombu_schema (version integer NOT NULL); INSERT INTO kombu_schema VALUES (0)",
 }

@@ -161,6 +161,13 @@ BEGIN = """
     UPDATE {schema}kombu_message SET started_at = clock_timestamp()
      WHERE task_id = %(task_id)s AND lease_token = %(token)s::uuid AND started_at IS NULL"""
 
+#: Of the application, for the message of its running task: see messages.py.
+FENCE = """
+    SELECT 1 FROM {schema}kombu_message
+     WHERE task_id = %(task_id)s AND lease_token = %(lease_token)s::uuid FOR UPDATE"""
+START = "UPDATE {schema}kombu_message SET started_at = clock_timestamp() WHERE task_id = %(task_id)s"
+DELETE = "DELETE FROM {schema}kombu_message WHERE task_id = %(task_id)s"
+
 #: Name a node; its death is told by the lock, this is only where to look.  Its name of before stays until somebody has
 #: seen that lock free: the server may not have noticed yet that the old session is dead, and it may still be claiming.
 #: The session's time-outs: it waits for nobody's row, and for no server that stands still (flight.py).
@@ -234,6 +241,9 @@ class Statements:
     adopt: str = ADOPT
     hand_back: str = HAND_BACK
     begin: str = BEGIN
+    fence: str = FENCE
+    start: str = START
+    delete: str = DELETE
     join: str = JOIN
     leave: str = LEAVE
     poll: str = POLL

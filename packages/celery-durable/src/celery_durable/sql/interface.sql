@@ -1,0 +1,137 @@
+-- What an application may use in statements of its own: these views and functions, and no table.  README, "SQL
+-- interface", says what each is for.  Their names, columns and arguments stay; columns may be added at the end.
+--
+-- Each view is one table without a condition, so a statement that joins, locks or changes it is planned as one over the
+-- table.  A queue's name is therefore no column of a message: to join it would lock the queue's row with the message.
+
+CREATE OR REPLACE VIEW broker_queue AS
+SELECT id, name, paused_at FROM kombu_queue;
+
+CREATE OR REPLACE VIEW broker_message AS
+SELECT id, queue_id, task_id,
+       user_id AS group_name,               -- NULL: of no group
+       unique_key,
+       visible AS is_ready,
+       visible_at AS ready_at,              -- ready since then; or then, when the delay or the lease ends; NULL: parked
+       delay_reason,                        -- 'eta', 'retry', 'snooze' or 'parked'; NULL: ready or leased
+       rank,                                -- its place among the ready ones; NULL: a stock producer's, not taken in yet
+       rank_step AS step,                   -- how far it puts its group's next one behind itself
+       lease_token, started_at, delivery_count, retry_count, snooze_count, lost_count, cancel_requested_at, enqueued_at
+  FROM kombu_message;
+
+CREATE OR REPLACE VIEW broker_group AS      -- the parked ones
+SELECT queue_id, name, probe_at FROM kombu_group;
+
+CREATE OR REPLACE VIEW broker_dead_letter AS
+SELECT id, queue, task_id, user_id AS group_name, unique_key, reason, delivery_count, lost_count, enqueued_at, died_at,
+       payload
+  FROM kombu_dead_letter;
+
+CREATE OR REPLACE VIEW broker_facts AS SELECT * FROM kombu_message_facts();
+
+-- Of the groups with the most waiting, or of the one that is named; '' are the messages of no group.
+CREATE OR REPLACE FUNCTION broker_group_facts(queue_name text, group_name text, most integer) RETURNS TABLE (
+    name text, ready bigint, oldest_seconds double precision, leased bigint, delayed bigint, parked bigint,
+    estimated text[])
+LANGUAGE sql STABLE AS $$
+    SELECT * FROM {schema}kombu_message_groups(queue_name, group_name, most);
+$$;
+
+-- Park a group.  `seconds`: as often one of its messages is woken in any case; `task`: of its messages one that was
+-- claimed and did not run.  -> how many were parked.
+CREATE OR REPLACE FUNCTION broker_park(
+    queue_name text, group_name text, seconds double precision, task text DEFAULT NULL
+) RETURNS integer
+LANGUAGE sql AS $$ SELECT {schema}kombu_message_park(queue_name, group_name, seconds, task) $$;
+
+-- Make the oldest waiting messages of a group ready.  `step`: theirs from now on; NULL: as they were published.
+-- -> their task ids.
+CREATE OR REPLACE FUNCTION broker_wake(queue_name text, group_name text, most integer, step integer DEFAULT NULL)
+RETURNS SETOF text
+LANGUAGE sql AS $$
+    SELECT {schema}kombu_message_wake(id, group_name, most, step) FROM {schema}kombu_queue WHERE name = queue_name;
+$$;
+
+-- Put what waits of a group on another queue, its parked state with it.  What is ready stands behind what of the group
+-- is there already; what is leased goes on where it is.  An error: there is no such queue.  Locks: those messages,
+-- skipping locked ones.
+CREATE OR REPLACE FUNCTION broker_move(group_name text, old_queue text, new_queue text) RETURNS void
+LANGUAGE plpgsql {settings} AS $$
+DECLARE
+    old integer := (SELECT id FROM kombu_queue WHERE name = old_queue);
+    new integer := (SELECT id FROM kombu_queue WHERE name = new_queue);
+BEGIN
+    IF new IS NULL THEN
+        RAISE EXCEPTION 'there is no queue %', new_queue USING errcode = 'foreign_key_violation';
+    END IF;
+    WITH gone AS (DELETE FROM kombu_group WHERE queue_id = old AND name = group_name RETURNING probe_at, probe_seconds)
+    INSERT INTO kombu_group (queue_id, name, probe_at, probe_seconds)
+    SELECT new, group_name, probe_at, probe_seconds FROM gone ON CONFLICT DO NOTHING;
+    WITH ready AS MATERIALIZED (
+        SELECT id, rank, rank_step FROM kombu_message
+         WHERE queue_id = old AND coalesce(user_id, '') = group_name AND visible AND rank IS NOT NULL
+           FOR NO KEY UPDATE SKIP LOCKED),
+    waiting AS MATERIALIZED (
+        SELECT id, rank, rank_step FROM kombu_message
+         WHERE queue_id = old AND coalesce(user_id, '') = group_name
+           AND delay_reason = ANY ('{eta,retry,snooze,parked}')
+           FOR NO KEY UPDATE SKIP LOCKED),
+    mine AS (SELECT * FROM ready UNION ALL SELECT * FROM waiting),
+    placed AS (SELECT id, sum(rank_step) OVER (ORDER BY rank, id) - rank_step AS ahead FROM mine),
+    target AS MATERIALIZED (SELECT kombu_message_rank(new, group_name, 100) AS rank)
+    UPDATE kombu_message m
+       SET queue_id = new, rank = CASE WHEN m.visible THEN target.rank + placed.ahead END
+      FROM placed, target WHERE m.id = placed.id;
+    PERFORM pg_notify('{channel}', new_queue);
+END $$;
+
+-- Take a group's name out of the tables: what a worker holds of it goes on in no group.  What waits of it should have
+-- been deleted or moved before; its dead letters are the caller's to delete.  Reads all messages.  Locks: those.
+CREATE OR REPLACE FUNCTION broker_forget(group_name text) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE {schema}kombu_message SET user_id = NULL WHERE user_id = group_name AND lease_token IS NOT NULL;
+    DELETE FROM {schema}kombu_group WHERE name = group_name;
+    DELETE FROM {schema}kombu_broadcast AS b WHERE strpos(b::text, group_name) > 0;
+END $$;
+
+-- Ask whoever runs a task to end it: `cancel_requested_at` is set, and the unique key is free for the next one.  One
+-- that waits is ready now, so that a worker ends it.  Locks: the message.
+CREATE OR REPLACE FUNCTION broker_request_cancel(task text) RETURNS void
+LANGUAGE plpgsql {settings} AS $$
+DECLARE
+    which integer;
+BEGIN
+    UPDATE kombu_message
+       SET cancel_requested_at = clock_timestamp(), unique_key = NULL,
+           visible = visible OR lease_token IS NULL,
+           visible_at = CASE WHEN lease_token IS NULL THEN clock_timestamp() ELSE visible_at END,
+           rank = CASE WHEN lease_token IS NULL AND NOT visible THEN kombu_message_rank(queue_id, user_id, rank_step)
+                       ELSE rank END,
+           delay_reason = NULL
+     WHERE task_id = task RETURNING queue_id INTO which;
+    IF FOUND THEN
+        PERFORM pg_notify('{channel}', (SELECT name FROM kombu_queue WHERE id = which));
+    END IF;
+END $$;
+
+-- Give out nothing of a queue from now on; one that is paused stays so since then.
+CREATE OR REPLACE FUNCTION broker_pause(queue_name text, since timestamptz DEFAULT clock_timestamp()) RETURNS void
+LANGUAGE sql AS $$
+    UPDATE {schema}kombu_queue SET paused_at = coalesce(paused_at, since) WHERE name = queue_name;
+$$;
+
+-- Go on with it.
+CREATE OR REPLACE FUNCTION broker_resume(queue_name text) RETURNS void
+LANGUAGE sql AS $$
+    UPDATE {schema}kombu_queue SET paused_at = NULL WHERE name = queue_name;
+    SELECT pg_notify('{channel}', queue_name);
+$$;
+
+-- Put dead letters back on their queues.  -> what became of each: 'redriven', 'in the way' or 'no queue'; a letter that
+-- somebody else holds is in no row.
+CREATE OR REPLACE FUNCTION broker_redrive(letters bigint[]) RETURNS TABLE (letter bigint, outcome text)
+LANGUAGE sql AS $$ SELECT letter, outcome FROM {schema}kombu_message_redrive(letters) $$;
+
+-- Where nodes listen: pg_notify(broker_channel(), queue) tells them that something of the queue became ready.
+CREATE OR REPLACE FUNCTION broker_channel() RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT '{channel}' $$;

@@ -1,0 +1,155 @@
+"""The views and functions that applications use in statements of their own."""
+
+import re
+
+import psycopg2
+import pytest
+from celery_durable import schema
+from durable_harness.broker import Broker
+from durable_harness.taker import Take
+
+MESSAGES = """
+    SELECT m.task_id, q.name, m.group_name, m.is_ready, m.delay_reason FROM broker_message m
+      JOIN broker_queue q ON q.id = m.queue_id ORDER BY m.id"""
+#: Statements of applications, with what stands for the message: the view, or the table below it.
+STATEMENTS = {
+    "fence": "SELECT m.cancel_requested_at FROM {} m JOIN {} q ON q.id = m.queue_id"
+    " WHERE m.task_id = 'one' AND m.lease_token = gen_random_uuid() FOR UPDATE OF m",
+    "hold": "SELECT FROM {} WHERE task_id = 'one' FOR KEY SHARE SKIP LOCKED",
+    "start": "UPDATE {} SET started_at = clock_timestamp() WHERE task_id = 'one'",
+    "delete": "DELETE FROM {} WHERE task_id = 'one'",
+    "anti-join": "SELECT FROM runs r WHERE NOT EXISTS (SELECT FROM {} m WHERE m.task_id = r.task_id) FOR UPDATE OF r",
+}
+
+
+@pytest.fixture
+def ann(broker: Broker, taker: Take) -> list[str]:
+    """Of ann a leased message, two parked and one due in a minute; of bob one that is ready."""
+    broker.send("nothing", headers={"tenant": "ann"}, task_id="leased")
+    taker(prefetch=1).take(1)
+    ids = [broker.send("nothing", headers={"tenant": "ann"}, task_id=f"parked{n}") for n in range(2)]
+    broker.query("SELECT broker_park('main', 'ann', 30)")
+    broker.send("nothing", headers={"tenant": "ann"}, task_id="due", countdown=60)
+    return [*ids, broker.send("nothing", headers={"tenant": "bob"}, task_id="bob")]
+
+
+def plan(broker: Broker, statement: str, *names: str) -> list[str]:
+    """Its lines, without the names that it gives to tables."""
+    lines = broker.query("SET enable_seqscan = off; EXPLAIN (COSTS off) " + statement.format(*names))
+    return [re.sub(r"\b(m|kombu_message)\.|(?<=kombu_message) m\b|(?<=kombu_queue) q\b", "", line) for (line,) in lines]
+
+
+def test_the_views_tell_the_state_of_each_message(broker: Broker, ann: list[str]) -> None:
+    assert broker.query(MESSAGES) == [
+        ("leased", "main", "ann", False, None),
+        ("parked0", "main", "ann", False, "parked"),
+        ("parked1", "main", "ann", False, "parked"),
+        ("due", "main", "ann", False, "eta"),
+        ("bob", "main", "bob", True, None),
+    ]
+    assert broker.query("SELECT g.name FROM broker_group g JOIN broker_queue q ON q.id = g.queue_id") == [("ann",)]
+    assert broker.query("SELECT queue, ready, leased, delayed, parked FROM broker_facts") == [("main", 1, 1, 1, 2)]
+    assert broker.query("SELECT name, ready, parked FROM broker_group_facts('main', 'ann', 1)") == [("ann", 0, 2)]
+
+
+@pytest.mark.parametrize("statement", STATEMENTS.values(), ids=STATEMENTS)
+def test_a_statement_over_a_view_has_the_plan_of_one_over_the_table(broker: Broker, statement: str) -> None:
+    assert plan(broker, statement, "broker_message", "broker_queue") == plan(
+        broker, statement, "kombu_message", "kombu_queue"
+    )
+
+
+def test_to_lock_a_message_beside_its_queue_locks_no_queue(broker: Broker, ann: list[str]) -> None:
+    with broker.connect() as connection, connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT FROM broker_message m JOIN broker_queue q ON q.id = m.queue_id WHERE task_id = 'bob' FOR UPDATE OF m"
+        )
+        assert broker.query("SELECT task_id FROM kombu_message FOR UPDATE SKIP LOCKED") == [
+            ("leased",), ("parked0",), ("parked1",), ("due",),
+        ]  # fmt: skip
+        assert broker.query("SELECT name FROM kombu_queue FOR UPDATE SKIP LOCKED") == [("main",)]
+    connection.close()
+
+
+def test_the_oldest_of_a_parked_group_is_woken(broker: Broker, ann: list[str]) -> None:
+    assert broker.query("SELECT broker_wake('main', 'ann', 1)") == [("parked0",)]
+    assert broker.query("SELECT task_id FROM broker_message WHERE is_ready ORDER BY id") == [("parked0",), ("bob",)]
+
+
+def test_what_waits_of_a_group_moves_and_what_is_leased_stays(broker: Broker, ann: list[str]) -> None:
+    broker.query("INSERT INTO kombu_queue (name) VALUES ('fast')")
+    broker.send("nothing", headers={"tenant": "ann", "weight": 2}, task_id="there", queue="fast")
+    broker.query("SELECT broker_wake('main', 'ann', 1)")
+    broker.query("SELECT broker_move('ann', 'main', 'fast')")
+    assert broker.query("SELECT task_id, name FROM broker_message m JOIN broker_queue q ON q.id = queue_id"
+                        " WHERE group_name = 'ann' ORDER BY rank, m.id") == [
+        ("leased", "main"), ("there", "fast"), ("parked0", "fast"), ("parked1", "fast"), ("due", "fast"),
+    ]  # fmt: skip
+    assert broker.query("SELECT q.name FROM broker_group JOIN broker_queue q ON q.id = queue_id") == [("fast",)]
+
+
+def test_a_group_does_not_move_to_a_queue_that_is_not_there(broker: Broker, ann: list[str]) -> None:
+    before = broker.query(MESSAGES)
+    with pytest.raises(psycopg2.errors.ForeignKeyViolation, match="there is no queue nowhere"):
+        broker.query("SELECT broker_move('ann', 'main', 'nowhere')")
+    assert broker.query(MESSAGES) == before
+    assert broker.query("SELECT name FROM broker_group") == [("ann",)]
+
+
+def test_a_forgotten_group_is_named_nowhere(broker: Broker, ann: list[str]) -> None:
+    broker.query("DELETE FROM broker_message WHERE group_name = 'ann' AND lease_token IS NULL")
+    broker.query(
+        "INSERT INTO kombu_broadcast (exchange, routing_key, payload, expires_at) VALUES ('e', '', '\"ann\"', now())"
+    )
+    broker.query("SELECT broker_forget('ann')")
+    assert [row[:3] for row in broker.query(MESSAGES)] == [("leased", "main", None), ("bob", "main", "bob")]
+    assert broker.query("SELECT name FROM broker_group") == broker.query("SELECT FROM kombu_broadcast") == []
+
+
+@pytest.mark.parametrize("task", ["leased", "due"])
+def test_a_cancellation_frees_the_key_and_reaches_a_worker(broker: Broker, ann: list[str], task: str) -> None:
+    broker.query("UPDATE kombu_message SET unique_key = 'key' WHERE task_id = %s", task)
+    broker.query("SELECT broker_request_cancel(%s)", task)
+    [found] = broker.query("SELECT cancel_requested_at IS NOT NULL, unique_key, is_ready, delay_reason, rank IS NULL"
+                           " FROM broker_message WHERE task_id = %s", task)  # fmt: skip
+    assert found == (True, None, task == "due", None, False)
+    assert broker.query("SELECT task_id FROM broker_message WHERE cancel_requested_at IS NOT NULL") == [(task,)]
+
+
+def test_a_queue_is_paused_since_the_first_time_until_it_is_resumed(broker: Broker, taker: Take) -> None:
+    broker.send("nothing", task_id="one")
+    broker.query("SELECT broker_pause('main', '2026-01-01Z')")
+    broker.query("SELECT broker_pause('main')")
+    assert broker.value("SELECT paused_at = '2026-01-01Z' FROM broker_queue")
+    waiting = taker()
+    waiting.look(0.2)
+    assert waiting.got == []
+    broker.query("SELECT broker_resume('main')")
+    assert [message.headers["id"] for message in waiting.take(1)] == ["one"]
+
+
+def test_dead_letters_are_read_put_back_and_dropped(broker: Broker) -> None:
+    broker.query("INSERT INTO kombu_queue (name) VALUES ('main')")
+    broker.query("INSERT INTO kombu_dead_letter (queue, task_id, user_id, payload, reason) VALUES"
+                 " ('main', 'one', 'ann', '{}', 'lost'), ('gone', 'two', 'bob', '{}', 'rejected')")  # fmt: skip
+    ids = [row[0] for row in broker.query("SELECT id FROM broker_dead_letter ORDER BY id")]
+    assert broker.query("SELECT * FROM broker_redrive(%s)", ids) == [(ids[0], "redriven"), (ids[1], "no queue")]
+    assert broker.query("DELETE FROM broker_dead_letter RETURNING task_id, group_name") == [("two", "bob")]
+    assert broker.query("SELECT task_id, group_name FROM broker_message") == [("one", "ann")]
+
+
+def test_they_work_in_a_schema_that_is_named(broker: Broker) -> None:
+    with broker.connect() as connection, connection.cursor() as cursor:
+        cursor.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public; CREATE SCHEMA post")
+        schema.upgrade(connection, {"schema": "post"})
+        cursor.execute("INSERT INTO post.kombu_queue (name) VALUES ('main'), ('fast')")
+        cursor.execute("SELECT post.kombu_message_publish('main', '{}', 'one', 'ann', NULL, NULL, 100, 'main')")
+        cursor.execute("SELECT post.broker_park('main', 'ann', 30); SELECT post.broker_move('ann', 'main', 'fast')")
+        cursor.execute("SELECT post.broker_wake('fast', 'ann', 1); SELECT post.broker_forget('ann')")
+        cursor.execute("SELECT post.broker_request_cancel('one'); SELECT post.broker_pause('fast')")
+        cursor.execute("SELECT post.broker_resume('fast'); SELECT post.broker_channel()")
+        assert cursor.fetchone()[0] == "post_kombu_message"
+        cursor.execute("SELECT m.is_ready, f.ready, g.name FROM post.broker_message m, post.broker_facts f,"
+                       " post.broker_group_facts('fast', 'ann', 1) g WHERE f.queue = 'fast'")  # fmt: skip
+        assert cursor.fetchall() == [(True, 1, "ann")]
+    connection.close()

@@ -1,0 +1,61 @@
+"""The message of a running task, in a transaction of the application."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg2
+import pytest
+from celery_durable.messages import delete, fence, start
+from durable_harness.broker import Broker
+from durable_harness.taker import Take
+
+FREE = "SELECT count(*) FROM (SELECT FROM kombu_message FOR UPDATE SKIP LOCKED) AS free"
+
+
+@pytest.fixture
+def held(broker: Broker, taker: Take) -> str:
+    """The token of a lease on a message with the task id `one`."""
+    broker.send("nothing", task_id="one")
+    [message] = taker().take(1)
+    return str(message.headers["lease_token"])
+
+
+@pytest.fixture
+def connection(broker: Broker) -> Iterator[Any]:
+    with broker.connect() as connection:
+        yield connection
+    connection.close()
+
+
+def test_the_fence_holds_the_message_under_its_lease(broker: Broker, held: str, connection: Any) -> None:
+    assert fence(connection, "one", held)
+    assert broker.value(FREE) == 0
+    connection.rollback()
+    assert broker.value(FREE) == 1
+
+
+def test_there_is_no_fence_for_a_lease_that_is_lost(broker: Broker, held: str, connection: Any) -> None:
+    broker.query("UPDATE kombu_message SET lease_token = gen_random_uuid()")
+    assert not fence(connection, "one", held)
+    assert not fence(connection, "two", held)
+
+
+def test_a_start_is_marked_by_the_callers_commit(broker: Broker, held: str, connection: Any) -> None:
+    start(connection, "one")
+    assert broker.value("SELECT started_at FROM kombu_message") is None
+    connection.commit()
+    assert broker.value("SELECT started_at FROM kombu_message") is not None
+
+
+def test_a_message_ends_with_the_callers_commit(broker: Broker, held: str, connection: Any) -> None:
+    delete(connection, "one")
+    connection.rollback()
+    assert broker.left() == 1
+    delete(connection, "one")
+    connection.commit()
+    assert broker.left() == 0
+
+
+def test_a_token_that_is_none_is_an_error_and_no_lost_lease(broker: Broker, connection: Any) -> None:
+    with pytest.raises(psycopg2.errors.InvalidTextRepresentation):
+        fence(connection, "one", "no token")
