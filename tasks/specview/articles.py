@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from itertools import takewhile
 
+from tasks.specview.doubts import has_doubtful_article
 from tasks.specview.forms import base_of_gerund, base_of_third, indefinite, takes_article
 from tasks.specview.idioms import article_after
 from tasks.specview.lexicon import (
     AUXILIARIES,
     BE,
-    CONJUNCTIONS,
     DETERMINERS,
     MODALS,
     PREPOSITIONS,
@@ -35,6 +35,8 @@ def is_full(words: list[str]) -> bool:
 
 def told(words: list[str]) -> str:
     """A condition, or a phrase after a preposition, with what it leaves out."""
+    if has_doubtful_article(words):
+        return " ".join(words)
     if is_full(words):
         return articled(words, object_first=False)
     read = complement(words, 0)
@@ -44,23 +46,19 @@ def told(words: list[str]) -> str:
 def articled(words: list[str], *, object_first: bool = True, first: str = "the") -> str:
     """Words that cannot be read as a whole, with articles after prepositions.
 
-    object_first: also at the start, where the article is `first`, and before what `and` joins to a noun with one.
+    object_first: also at the start, where the article is `first`.
     """
+    if has_doubtful_article(words):
+        return " ".join(words)
     shown: list[str] = []
     at = 0
-    joined = False
     while at < len(words):
         if words[at] in SUBORDINATORS and (read := condition(words, at)):
             return " ".join([*shown, read.text])
-        end = (
-            _row_end(words, at, object_first=object_first)
-            if _opens(words, at, object_first=object_first, joined=joined)
-            else at
-        )
+        opens = _opens(words, at, object_first=object_first)
+        end = _row_end(words, at, object_first=object_first) if opens else at
         if end > at:
-            article = _article(words, at, end, first=first)
-            joined = bool(article) or joined
-            shown += [*article, *words[at:end]]
+            shown += [*_article(words, at, end, first=first), *words[at:end]]
             at = end
         else:
             shown.append(words[at])
@@ -68,7 +66,7 @@ def articled(words: list[str], *, object_first: bool = True, first: str = "the")
     return " ".join(shown)
 
 
-def _opens(words: list[str], at: int, *, object_first: bool, joined: bool) -> bool:
+def _opens(words: list[str], at: int, *, object_first: bool) -> bool:
     """Whether a noun is due here: at the start, after a preposition, or as the subject of a condition."""
     before = words[at - 1] if at else ""
     if words[at].endswith("ing") and (base_of_gerund(words[at]) or before in SUBORDINATORS):
@@ -80,7 +78,7 @@ def _opens(words: list[str], at: int, *, object_first: bool, joined: bool) -> bo
     if before in PREPOSITIONS:
         verb = before == "to" and (words[at] in VERBS or words[at] in ("be", "have"))
         return not verb and not (before == "of" and at > 1 and words[at - 2] in _KINDS and not object_first)
-    return _is_object(words, at, object_first=object_first) or (object_first and joined and before in CONJUNCTIONS)
+    return _is_object(words, at, object_first=object_first)
 
 
 def _is_object(words: list[str], at: int, *, object_first: bool) -> bool:

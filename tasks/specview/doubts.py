@@ -1,16 +1,26 @@
-"""Telegrams after a verb that have no sure reading, where a sentence would be wrong or would say something else."""
+"""Telegrams that have no sure reading, or no sure articles, where a sentence would be wrong or say something else."""
 
 from __future__ import annotations
 
-from tasks.specview.forms import base_of_third, is_participle
-from tasks.specview.lexicon import ADJECTIVES, AUXILIARIES, BE, MODALS, PREPOSITIONS
-from tasks.specview.nouns import is_known, noun_phrase
-from tasks.specview.things import is_noun
+from tasks.specview.acronyms import ACRONYMS
+from tasks.specview.forms import base_of_third, is_participle, takes_article
+from tasks.specview.lexicon import ADJECTIVES, AUXILIARIES, BE, DETERMINERS, MODALS, PREPOSITIONS
+from tasks.specview.listed import listed
+from tasks.specview.nouns import is_known, noun_phrase, row
+from tasks.specview.things import NOUNS, is_noun
 from tasks.specview.verbs import NOUNS_TOO, VERBS
+
+#: verbs that act on nothing: in `work "view engine" setting` a word is missing
+_WITHOUT_OBJECT = listed("work arrive happen occur exist depend rely consist belong")
+#: after them a single word may as well be the only one of its kind: `into head`, `as root`
+_ONE_OR_ANY = listed("into as for")
+_JOINTS = listed("and or & nor")
 
 
 def is_doubtful(base: str, rest: list[str]) -> bool:
     """Whether what follows a verb is no English even with articles.  rest: not empty."""
+    if base in _WITHOUT_OBJECT and (rest[0][0] in "\"'`" or is_noun(rest[0])):
+        return True
     if base == "be" and (_opens_twice(rest) or "be" in rest[:2]):
         return True
     if rest[0] in VERBS and rest[0] not in NOUNS_TOO and not is_known(rest[0]) and rest[0] not in ADJECTIVES:
@@ -32,6 +42,35 @@ def lacks_article(rest: list[str]) -> bool:
     read = noun_phrase(rest, 0, article="a")
     added = read is not None and read.text.startswith(("a ", "an ")) and rest[0] not in ("a", "an")
     return read is not None and added and (is_noun(rest[read.end - 1]) or rest[read.end - 1] in NOUNS_TOO)
+
+
+def has_doubtful_article(words: list[str]) -> bool:
+    """Whether a noun without an article is one that none can be chosen for, so that the words stay as they are.
+
+    A telegram gets all its articles or none: `handler and middleware response` is a handler's response or a handler.
+    """
+    at = 0
+    while at < len(words):
+        end = row(words, at)
+        before = words[at - 1] if at else ""
+        if end > at and before not in DETERMINERS and _is_unsure(before, words[at:end], words[end : end + 1]):
+            return True
+        at = max(end, at + 1)
+    return False
+
+
+def _is_unsure(before: str, body: list[str], after: list[str]) -> bool:
+    """before, after: the words around a row without a determiner."""
+    head = body[-1]
+    if not takes_article(head) or is_participle(head) or not (is_known(head) or head in NOUNS_TOO):
+        return False
+    if before in _JOINTS or (after and after[0] in _JOINTS):
+        return True
+    if any(word[0] in "\"'`" or (word[:1].isupper() and word[1:].islower()) for word in body):
+        return True
+    if len(body) > 1:
+        return False
+    return before in _ONE_OR_ANY or not (head in NOUNS or head in NOUNS_TOO or head.lower() in ACRONYMS)
 
 
 def _opens_twice(rest: list[str]) -> bool:

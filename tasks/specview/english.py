@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from tasks.specview import articles, phrases
 from tasks.specview.acronyms import ACRONYMS
-from tasks.specview.doubts import has_verb, is_doubtful, lacks_article
+from tasks.specview.doubts import has_doubtful_article, has_verb, is_doubtful, lacks_article
 from tasks.specview.forms import base_of_third, is_participle, third_person
 from tasks.specview.lexicon import ADJECTIVES, AUXILIARIES, BE, DETERMINERS, MODALS, PREPOSITIONS, SUBORDINATORS
 from tasks.specview.listed import listed
 from tasks.specview.mentions import code, mention, quoted
+from tasks.specview.methods import about_method, is_method
 from tasks.specview.nouns import is_inverted, row
 from tasks.specview.predicates import Predicate, predicate, spelt_words
 from tasks.specview.scenarios import scenario
@@ -57,6 +58,8 @@ def _row(title: Title, joint: str) -> str:
 
 def _predicate(words: list[str], title: Title) -> str | None:
     """What the name says that something does, of the thing that the suites name, under their conditions."""
+    if title.identifier and is_method(words):
+        return None
     about = title.about
     if words and words[0].lower() not in MODALS and (colon := _after_colon(words)):
         about, words = " ".join(words[:colon]).rstrip(":"), words[colon:]
@@ -101,7 +104,7 @@ def _after_verb(base: str, rest: list[str], *, strict: bool, telegram: bool) -> 
         return articles.articled(rest, object_first=base != "be" and (telegram or lacks_article(rest)), first=first)
     found = phrases.verb_phrase([base or "do", *rest], 0, base)
     if found and not (strict and _piled(rest)):
-        return found.text.partition(" ")[2]
+        return " ".join(rest) if has_doubtful_article(rest) else found.text.partition(" ")[2]
     if is_doubtful(base, rest):
         return None
     if strict or (telegram and rest[0] in BE | AUXILIARIES) or (telegram and is_inverted(rest[: row(rest, 0)])):
@@ -169,6 +172,8 @@ def _context(context: str) -> str:
 
 def _statement(words: list[str], title: Title) -> str | None:
     """A whole clause: `url generation requires server name`, `external modules should not be hoisted`."""
+    if title.identifier and (said := about_method(words, title.text)):
+        return said
     if (
         len(words) < 2
         or words[0] in PREPOSITIONS
@@ -183,7 +188,7 @@ def _statement(words: list[str], title: Title) -> str | None:
     words, note = noted(words)
     read = phrases.clause(words, 0) if words else None
     if read is not None and read.end == len(words):
-        said = read.text
+        said = " ".join(words) if has_doubtful_article(words) else read.text
     elif (
         title.identifier
         or not articles.is_full(words)

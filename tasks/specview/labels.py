@@ -1,4 +1,4 @@
-"""A name that states nothing as a label: its own words in their order, parted by a colon where a case follows.
+"""A name that states nothing as a label: its own words in their order, parted by a colon after what the file names.
 
 A label is written as headings are: without articles, and it claims no outcome.  So it fits a name of two readings:
 `Move transform.` is the words of `test_move_transform`, whether that is an act or a thing.  Each word gets a letter of
@@ -41,6 +41,8 @@ _SEGMENT = re.compile("[A-Za-z]*[a-z][A-Za-z0-9]*")
 _CASES = re.compile("[A-HJ-WY]{1,5}")
 #: two words that may both be verbs, and a word in no list beside one
 _UNSURE = re.compile("[BYT][NKQ]?[BY]|^VY$|^V[BY][NK]|T[AUOP]|W[BY]|[BK]W|(?<!^)YW|YW.|^W(?![NHKQXGR])|CW")
+#: a case that may stand after its noun without a colon: `global arg available in subcommand`
+_SAID_OF = re.compile("A?R.*")
 #: adjectives that are said of no case
 _NO_CASE = listed("various multiple final static constant first last")
 #: parts of words rather than words: `test_post` is no case
@@ -49,17 +51,22 @@ _BOUND = listed("non multi sub pre post anti")
 _LONGEST = 10
 
 
-def label(words: list[str], *, identifier: bool) -> str | None:
-    """The words as a label; nothing where they have the shape of none.  identifier: of a function, not a title."""
+def label(words: list[str], *, identifier: bool, things: frozenset[tuple[str, ...]] = frozenset()) -> str | None:
+    """The words as a label; nothing where they have the shape of none.
+
+    identifier: of a function, not a title; things: what a case may follow, in lower case.
+    """
     number = ""
     if identifier:
         words, number = _numbered(words)
         words = _joined(words)
-        if any(re.search("[a-z][A-Z]", word) or word == before for before, word in pairwise(["", *words])):
-            return None  # symbols, or the types of arguments: `property_string_string`
+        if any(re.search("[a-z][A-Z]", word) for word in words):
+            return None  # symbols
+    if any(word in (before, f"{before}s") for before, word in pairwise(words)):
+        return None  # the types of arguments, or a slip: `property_string_string`, `error errors`
     if len(words) == 1 and words[0] in _BOUND:
         return None
-    told = [_part(part, identifier=identifier) for part in _parts(words)]
+    told = [_part(part, things, identifier=identifier) for part in _parts(words)]
     if not all(told):
         return None
     said = ": ".join(part for part in told if part) + (f" ({number})" if number else "")
@@ -88,14 +95,18 @@ def segmented(text: str) -> str | None:
     return f"{tested}: {', '.join(' '.join(words) for words in cases)}"
 
 
-def _part(words: list[str], *, identifier: bool) -> str | None:
+def _part(words: list[str], things: frozenset[tuple[str, ...]], *, identifier: bool) -> str | None:
     if not words or len(words) > _LONGEST:
         return None
     letters = "".join(class_of(word) for word in words)
     if (at := _shape(letters)) is not None:
-        return " ".join(words) if not at else f"{' '.join(words[:at])}: {' '.join(words[at:])}"
+        if not at:
+            return " ".join(words)
+        if tuple(word.lower() for word in words[:at]) in things:
+            return f"{' '.join(words[:at])}: {' '.join(words[at:])}"
+        return " ".join(words) if _SAID_OF.fullmatch(letters[at:]) and letters[0] not in "VY" else None
     if identifier and is_numbered(words[0]) and len(words) > 1:  # the number of an issue, and what it was about
-        rest = _part(words[1:], identifier=True)
+        rest = _part(words[1:], things, identifier=True)
         return rest and f"`{words[0]}`: {rest}"
     return _conditional(words, letters)
 

@@ -8,6 +8,8 @@ from tasks.specview import articles, phrases
 from tasks.specview.labels import label
 from tasks.specview.lexicon import SUBORDINATORS
 from tasks.specview.listed import listed
+from tasks.specview.methods import verb_at
+from tasks.specview.predicates import is_http_method
 from tasks.specview.titles import Title
 from tasks.specview.words import looks_like_code, noted
 
@@ -21,12 +23,16 @@ def mention(words: list[str], title: Title) -> str | None:
     """The name as a label, or a condition as it is told; nothing where its words have the shape of neither."""
     if _FOREIGN.search(title.text) or (title.titled and looks_like_code(title.text)):
         return None
+    if title.identifier and verb_at(words):
+        return None
     words, note = noted(words)
     if words and not title.identifier:
         words = [*words[:-1], words[-1].rstrip(".") or words[-1]]
     if not words or (len(words) == 1 and words[0] in _NOT_ALONE):
         return None
-    said = label(words, identifier=title.identifier)
+    said = label(words, identifier=title.identifier, things=title.things)
+    if said is None and len(words) == 2 and is_http_method(words, 0):
+        said = " ".join(words)
     if said is None and words[0] in SUBORDINATORS and not title.identifier:
         said = _condition(words)
     if said is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tasks.specview.forms import base_of_gerund, base_of_third, is_manner, is_participle, is_plural, third_person
@@ -18,6 +19,7 @@ from tasks.specview.lexicon import (
     SUBORDINATORS,
     UNCOUNTED,
 )
+from tasks.specview.listed import listed
 from tasks.specview.things import is_noun
 from tasks.specview.titles import Title
 from tasks.specview.verbs import INTRANSITIVE, MOSTLY_VERBS, NOUNS_TOO, PARTS, VERBS
@@ -32,6 +34,8 @@ _CONTRACTED = {
     "mustn't": "must not",
 }
 _OFTEN = ("never", "always", "also", "only", "still")
+#: before a path they are no verbs: `get /users`
+_HTTP_METHODS = listed("get head post put patch delete options")
 _LOWER = re.compile(r"[a-z]+(?:-[a-z]+)*")
 
 
@@ -59,7 +63,12 @@ def spelt_words(title: Title) -> list[str]:
         words[0] = words[0].lower()
     if words[:1] in (["it"], ["then"], ["that"]) and len(words) > 1:
         words = words[1:]
-    return words
+    return [word.upper() if is_http_method(words, at) else word for at, word in enumerate(words)]
+
+
+def is_http_method(words: Sequence[str], at: int) -> bool:
+    """Whether a word is the method of an HTTP request, by the path after it."""
+    return at + 1 < len(words) and words[at].lower() in _HTTP_METHODS and words[at + 1].startswith("/")
 
 
 def _ordinary(word: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from pathlib import PurePosixPath
 
 from app.domain.specification import Subject
 from tasks.specview.listed import listed
@@ -31,7 +32,8 @@ class Title:
     """kind: test, example, benchmark or fuzz; text: the name without marks; case: of a table's row or a subtest.
 
     thing: what of the program the suites name, as code; contexts: suites such as "when …", outermost first; about:
-    the innermost suite that is neither; titled: whether the framework has titles rather than functions.
+    the innermost suite that is neither; titled: whether the framework has titles rather than functions; things: words
+    of what the file, the suites and a part before an underscore name, without those that say "test".
     """
 
     kind: str
@@ -43,6 +45,7 @@ class Title:
     contexts: tuple[str, ...]
     about: str
     titled: bool
+    things: frozenset[tuple[str, ...]] = frozenset()
 
 
 def title_of(subject: Subject) -> Title:
@@ -56,7 +59,23 @@ def title_of(subject: Subject) -> Title:
     symbols = subject.name.lower().startswith("test_") and not titled
     words = tuple(split_identifier(name, symbols=symbols)) if identifier else tuple(split_title(name))
     thing, contexts, about = _surroundings(subject.suites, subject.framework)
-    return Title(kind, name, words, identifier, case, thing, contexts, about, titled)
+    things = _things(subject)
+    if identifier and not name.islower() and "_" in name:
+        things |= {_named(name.partition("_")[0])}
+    return Title(kind, name, words, identifier, case, thing, contexts, about, titled, things)
+
+
+def _things(subject: Subject) -> frozenset[tuple[str, ...]]:
+    names = (PurePosixPath(subject.file).name.partition(".")[0], *map(clean, subject.suites))
+    return frozenset(filter(None, map(_named, names)))
+
+
+@lru_cache(4096)
+def _named(name: str) -> tuple[str, ...]:
+    """`arg_group` of `test_arg_group.py`, `HttpClient` of `HttpClientTest`, in lower case."""
+    if not is_identifier(name.replace("-", "_")):
+        return ()
+    return tuple(word.lower() for word in split_identifier(name.replace("-", "_")) if word.lower() not in _NOISE)
 
 
 def _row(name: str, framework: str) -> tuple[str, str]:

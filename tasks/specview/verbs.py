@@ -77,7 +77,7 @@ VERBS = _MAINLY_VERBS | NOUNS_TOO | INTRANSITIVE
 #: of NOUNS_TOO, those that open a name as verbs when something follows that they can act on
 MOSTLY_VERBS = listed("""
 fall raise handle select need call change build catch close copy display download edit exit fetch fix flush get
-insert install join kill load mark merge move open override pass pop print push reach read release reload reset
+insert install join kill load mark merge move notice open override pass pop print push reach read release reload reset
 restart resume return reuse rewrite run scan send set show skip sort split start stop store submit support swap
 switch throw toggle transfer transform trim turn update upgrade upload use wait walk work wrap write yield
 search

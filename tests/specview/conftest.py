@@ -22,8 +22,10 @@ def make_subject() -> MakeSubject:
 
 @pytest.fixture
 def say(make_subject: MakeSubject) -> Say:
-    def sentence(name: str, *suites: str, framework: str = "pytest", language: str = "en") -> str:
-        subject = make_subject(name, *suites, framework=framework)
+    def sentence(
+        name: str, *suites: str, framework: str = "pytest", language: str = "en", file: str = "tests/test_cart.py"
+    ) -> str:
+        subject = make_subject(name, *suites, framework=framework, file=file)
         [phrased] = built_in().phrase([Part(Place(UNGROUPED, UNGROUPED), [subject])], language)
         [(found, text)] = phrased.sentences
         assert found is subject
