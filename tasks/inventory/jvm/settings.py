@@ -6,7 +6,7 @@ from typing import Final
 
 #: comments, strings, braces and runs of anything else; what is not closed ends with the text or its line
 PIECES: Final = re.compile(
-    r"""//[^\n]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*+(?:\*/)?|"(?:[^"\\\n]|\\.)*+"?|'(?:[^'\\\n]|\\.)*+'?|[{}]|[^"'/{}]++|/"""
+    r"""//[^\n]*+|/\*(?s:.*?)(?:\*/|\Z)|"(?:[^"\\\n]|\\.)*+"?|'(?:[^'\\\n]|\\.)*+'?|[{}]|[^"'/{}]++|/"""
 )
 #: words that begin a statement of settings which only name projects
 PLAIN: Final = frozenset(
