@@ -43,8 +43,8 @@ _CASES = re.compile("[A-HJ-WY]{1,5}")
 _UNSURE = re.compile("[BYT][NKQ]?[BY]|^VY$|^V[BY][NK]|T[AUOP]|W[BY]|[BK]W|(?<!^)YW|YW.|^W(?![NHKQXGR])|CW")
 #: a case that may stand after its noun without a colon: `global arg available in subcommand`
 _SAID_OF = re.compile("A?R.*")
-#: adjectives that are said of no case
-_NO_CASE = listed("various multiple final static constant first last")
+#: adjectives that are said of no case, or that are nouns as well
+_NO_CASE = listed("various multiple final static constant first last default standard maximum minimum original")
 #: parts of words rather than words: `test_post` is no case
 _BOUND = listed("non multi sub pre post anti")
 #: more words are a sentence without its verb

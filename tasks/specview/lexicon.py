@@ -99,7 +99,7 @@ compatibility compilation compression concurrency configuration consistency cont
 debugging decoding decompression deletion deprecation deserialization discovery documentation efficiency
 encoding encryption equality escaping evaluation execution existence expiration expiry feedback filtering
 formatting functionality generation growth handling hardware hashing html html5 http https hydration idempotency
-indentation information inheritance initialization input inspection instrumentation integration interpolation
+indentation info information inheritance initialization input inspection instrumentation integration interpolation
 invalidation isolation iteration javascript json latency logging markdown matching memory metadata minification
 mutability mutation navigation nesting normalization notation ordering output overflow ownership padding parity
 parsing performance persistence polling precedence precision privacy processing progress propagation punctuation

@@ -32,6 +32,9 @@ _TWO_PREPOSITIONS = listed("""
 from_within inside_of outside_of up_to off_of except_for as_of from_inside from_before from_under from_outside
 """)
 _PERMITTING = listed("allow support prevent avoid permit forbid skip try stop start")
+_BEFORE_TO_DO = listed("""
+fail failed try tried attempt attempted want wanted need needed able unable about ready going likely
+""")
 _PAIRS = {("instead", "of"), ("because", "of"), ("due", "to")}
 
 
@@ -90,7 +93,11 @@ def _after(words: list[str], at: int, size: int) -> Read | None:
 
 
 def _infinitive(words: list[str], at: int) -> bool:
+    """Whether a verb follows `to`, which stands before `at`."""
     word = words[at]
+    before = words[at - 2] if at > 1 else ""
+    if word in VERBS and (before in _BEFORE_TO_DO or base_of_third(before) in _BEFORE_TO_DO):
+        return True
     if word not in VERBS or word not in NOUNS_TOO:
         return word in VERBS or word in ("be", "have")
     return word in MOSTLY_VERBS and at + 1 < len(words) and words[at + 1] not in PREPOSITIONS

@@ -8,6 +8,8 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 
 from app.domain.specification import Subject
+from tasks.specview import phrases
+from tasks.specview.forms import base_of_gerund
 from tasks.specview.listed import listed
 from tasks.specview.words import clean, is_identifier, looks_like_code, split_identifier, split_title
 
@@ -16,6 +18,13 @@ _OPENINGS = (
     "under|from"
 )
 _CONTEXT = re.compile(rf"(?:and )?(?:{_OPENINGS})[\s:]+\S", re.IGNORECASE)
+_TIME = listed("after before")
+_ARTICLES = listed("a an the this that its")
+#: what leads from a suite to the names in it
+_LEADING = re.compile(r"(?:^|\s+)(?:should|that|which|and|when)$", re.IGNORECASE)
+_TEST_CLASS = re.compile(r"\w+[a-z0-9](?:Tests?|TestCase|Spec|IT)")
+#: `#call`, `Pool#call`, `.route`, `parse()`
+_METHOD = re.compile(r"(?:\S*#|\.)[A-Za-z_]\w*[?!=]?(?:\(.*\))?|\S*\w\(.*\)")
 _CASE = re.compile(r"(\w+)\[(.+)\]")
 _CALL = re.compile(r"\w+\(\)")
 _NUMBERED = re.compile(r"test_\d{4}_(?=.)")
@@ -115,16 +124,21 @@ def _dunder(name: str) -> str:
 
 @lru_cache(4096)
 def _surroundings(suites: tuple[str, ...], framework: str) -> tuple[str, tuple[str, ...], str]:
-    thing, contexts, about = "", [], ""
-    for place, suite in enumerate(clean(suite) for suite in suites):
+    thing, contexts, about, method = "", [], "", ""
+    for place, suite in enumerate(_LEADING.sub("", clean(suite)) for suite in suites):
         if not suite or suite.lower() in _NOISE:
             continue
-        if _CONTEXT.match(suite) and " " in suite and not suite.startswith("and "):
+        if _is_context(suite):
             contexts.append(suite.strip())
         elif _runner_class(suite, framework):
-            thing, contexts = "", []
+            thing, contexts, method = "", [], ""
         elif looks_like_code(suite) and len(suite) <= 60:
-            thing, contexts, about = suite.strip("`"), [], ""
+            named = suite.strip("`")
+            if method and named[:1].isupper() and not _METHOD.fullmatch(named):  # a case of the method
+                thing, contexts, about = method, [], named
+            else:
+                method = named if _METHOD.fullmatch(named) else ""
+                thing, contexts, about = named, [], ""
         elif contexts and suite.lower().startswith("and "):
             contexts[-1] += f" {suite}"
         else:
@@ -132,9 +146,19 @@ def _surroundings(suites: tuple[str, ...], framework: str) -> tuple[str, tuple[s
     return thing, tuple(contexts[-2:]), about
 
 
+def _is_context(suite: str) -> bool:
+    """Whether a suite tells when or where: `after closing it`, and not `after hooks`, which names hooks."""
+    if not _CONTEXT.match(suite) or " " not in suite or suite.startswith("and "):
+        return False
+    opening, *words = split_title(suite.lower())
+    if opening not in _TIME or not words:
+        return True
+    return words[0] in _ARTICLES or base_of_gerund(words[0]) is not None or phrases.clause(words, 0) is not None
+
+
 def _runner_class(suite: str, framework: str) -> bool:
     """A class that only holds tests, where its name is of the tests and not of the program."""
-    return framework in _CLASSES and is_identifier(suite)
+    return is_identifier(suite) and (framework in _CLASSES or _TEST_CLASS.fullmatch(suite) is not None)
 
 
 _CLASSES = listed("""

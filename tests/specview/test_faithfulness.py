@@ -98,3 +98,56 @@ def test_a_bare_verb_after_its_subject_is_conjugated_or_quoted(say: Say) -> None
     assert say("notice header errors", "Rack::Lint", framework="rspec") == "`Rack::Lint` notices header errors."
     said = say("notice error errors", "Rack::Lint", framework="rspec")
     assert said == "Covers the case “notice error errors” for `Rack::Lint`."
+
+
+@pytest.mark.parametrize("suite", ["EqualToComparingFieldsTest", "FieldTests", "FieldTestCase", "FieldSpec", "FieldIT"])
+def test_a_class_of_tests_is_no_subject(say: Say, suite: str) -> None:
+    said = say("should fail on different list elements", suite, framework="kotest")
+    assert said == "Fails on different list elements."
+
+
+def test_a_class_of_the_program_stays_the_subject(say: Say) -> None:
+    assert say("should parse input", "InputParser", framework="kotest") == "`InputParser` parses input."
+
+
+@pytest.mark.parametrize(
+    ("name", "suites", "sentence"),
+    [
+        ("returns an error when the given value is nil", ("Coercer", "#call", "the strict mode", "BigDecimal"),
+         "`#call` returns an error when the given value is nil (BigDecimal)."),
+        ("coerces an empty string to nil", ("Coercer", "#call", "DateTime"),
+         "`#call` coerces an empty string to nil (DateTime)."),
+        ("returns an error", ("Coercer", "#call", "#parse"), "`#parse` returns an error."),
+        ("returns an error", ("Coercer", "StrictCoercer"), "`StrictCoercer` returns an error."),
+        ("returns an error", ("parser.js", "StrictParser"), "`StrictParser` returns an error."),
+        ("runs the before filter if set", ("Endpoint", "filters", "before filters"),
+         "Runs the before filter if set (before filters)."),
+        ("runs the filter", ("Endpoint", "after hooks"), "Runs the filter (after hooks)."),
+        ("runs the filter", ("after closing the page",), "After closing the page, it runs the filter."),
+        ("runs the filter", ("before the request",), "Before the request, it runs the filter."),
+        ("returns a 204", (".route", "adds an OPTIONS route that"), "Returns a 204 (adds an OPTIONS route)."),
+        ("not include empty edge cases as first sample", ("CollectionsTest", "The list should"),
+         "Covers the case “not include empty edge cases as first sample” (The list)."),
+        ("be data", ("ClassMatchersTest", "should"), "Covers the case “be data”."),
+    ],
+)  # fmt: skip
+def test_a_suite_is_made_neither_the_actor_nor_a_time(
+    say: Say, name: str, suites: tuple[str, ...], sentence: str
+) -> None:
+    assert say(name, *suites, framework="rspec") == sentence
+
+
+@pytest.mark.parametrize("name", ["ignores the version if it fails to match", "skips the row if it tries to filter"])
+def test_no_article_parts_to_from_its_verb(say: Say, name: str) -> None:
+    assert say(name, framework="rspec") == f"{name.capitalize()}."
+
+
+@pytest.mark.parametrize("thing", ["info", "data", "metadata", "content", "output", "input", "support", "access"])
+def test_what_is_not_counted_takes_no_article(say: Say, thing: str) -> None:
+    said = say(f"shouldDescribeWithExtraType{thing.capitalize()}", framework="junit5")
+    assert said == f"Describes with extra type {thing}."
+
+
+def test_a_noun_is_made_no_case(say: Say) -> None:
+    assert say("TestDefault", framework="go-testing", file="viper_test.go") == "Default."
+    assert say("TestBasic", framework="go-testing", file="viper_test.go") == "Basic case."
