@@ -118,7 +118,7 @@ def specification(uow: UnitOfWork, of: Head) -> Specification:
 
 
 def whose(uow: UnitOfWork, job_id: UUID, viewer: Account) -> str | None:
-    """The e-mail address of its owner, for an operator who reads what is somebody else's; None for one's own."""
+    """The owner's e-mail address, for an operator who reads another user's document; None for the viewer's own."""
     with uow.begin() as tx:
         accepted = browse.check_visible(tx, job_id, viewer, Service.SPECVIEW)
         owner = None if accepted.user_id == viewer.user_id else users.find(tx, accepted.user_id)

@@ -9,7 +9,7 @@ SETTINGS = "SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off"
 
 UPGRADE = """
 -- users first, as in every step: whoever holds another table then waits for nobody here.
--- How long a user's jobs take of late decides their share of a queue, and the two services are not alike.
+-- The mean time of a user's recent jobs decides the user's share of a queue; the two services differ in it.
 ALTER TABLE users ADD COLUMN spec_run_seconds double precision, ADD COLUMN spec_run_deviation double precision;
 
 -- The default is stable: rows that are there, and those of a release that knows one service, are analyses.

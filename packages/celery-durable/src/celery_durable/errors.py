@@ -25,7 +25,7 @@ class BadOption(ValueError):  # noqa: N818
     """An unknown option of the transport, or a value it cannot take."""
 
 
-class NewerSchema(Exception):  # noqa: N818
+class NewerSchema(Exception):  # noqa: N818  it says what the database is
     """The database has a later version of the broker's tables than this package knows: use a newer package."""
 
     def __init__(self, found: int, known: int) -> None:

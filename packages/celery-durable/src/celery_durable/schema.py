@@ -112,7 +112,7 @@ def main(arguments: list[str]) -> str | None:
     url, *schema = arguments
     try:
         with closing(psycopg2.connect(**connect_arguments(url.removeprefix("durable+")))) as connection, connection:
-            print(f"version {upgrade(connection, {'schema': schema[0]} if schema else None)}")  # noqa: T201
+            print(f"version {upgrade(connection, {'schema': schema[0]} if schema else None)}")  # noqa: T201  the command's output
     except (psycopg2.Error, BadOption, NewerSchema, ValueError) as error:
         return f"celery_durable.schema: {str(error).strip()}"
     return None
