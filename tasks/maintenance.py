@@ -5,10 +5,10 @@ from dataclasses import asdict
 import structlog
 
 from app.services import carry
-from app.services import prune as pruning
-from app.services import reconcile as reconciling
 from app.services import reschedule as rescheduling
-from app.services import sweep as sweeping
+from app.services.operations import prune as pruning
+from app.services.operations import reconcile as reconciling
+from app.services.operations import sweep as sweeping
 from tasks.celery import app
 from tasks.sources import resolve_commit
 from tasks.wiring import wired

@@ -9,7 +9,7 @@ from uuid import UUID
 from app.domain.queues import Service
 from app.errors import NotFound
 from app.services import end
-from app.services.paced import each, in_batches
+from app.services.operations.run_in_batches import each, in_batches
 from app.store import audit_log, events, forgetting, leftovers, messages, quota, records, requests, retention, users
 from app.store.batch import Batch
 from app.store.unit_of_work import Tx, UnitOfWork, retried

@@ -12,7 +12,8 @@ from prometheus_client.core import CounterMetricFamily, GaugeHistogramMetricFami
 from prometheus_client.registry import Collector
 
 from app.errors import Unavailable
-from app.services import clocks, queues, readiness, recent, reconcile, sweep
+from app.services import recent
+from app.services.operations import clock_skew, queues, readiness, reconcile, sweep
 from app.services.recent import Histogram
 from app.store.unit_of_work import UnitOfWork
 from app.web.context import utc_now, wired
@@ -38,7 +39,7 @@ def ready() -> dict[str, Any]:
     if any(word != "ok" for word in checks.values()):
         faults = "; ".join(f"{name}: {word}" for name, word in checks.items() if word != "ok")
         raise Unavailable(faults, retry_after=2, checks=checks)
-    return {"status": "ready", "checks": checks, "clock_ahead_seconds": clocks.ahead(wired().uow)}
+    return {"status": "ready", "checks": checks, "clock_ahead_seconds": clock_skew.ahead(wired().uow)}
 
 
 @health.get("/metrics")
@@ -83,7 +84,7 @@ class _Facts(Collector):
 def _skews(uow: UnitOfWork) -> Metric:
     text = "Clock of a host compared with the database's"
     gauge = GaugeMetricFamily("fairlane_clock_ahead_seconds", text, labels=["host", "program"])
-    for labels, seconds in clocks.skews(uow).items():
+    for labels, seconds in clock_skew.skews(uow).items():
         gauge.add_metric(labels, seconds)
     return gauge
 

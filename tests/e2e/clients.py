@@ -20,9 +20,9 @@ from app.domain.specification import Mode
 from app.errors import IdempotencyInFlight, Problem
 from app.services import accounts, submit_specification
 from app.services.cancel import cancel
+from app.services.operations.sweep import sweep
 from app.services.submit import Answer, Wanted, submit
 from app.services.submit_specification import WantedSpecification
-from app.services.sweep import sweep
 from app.store.faults import is_databases
 from tests.conftest import World
 from tests.race.scenes import account

@@ -9,7 +9,7 @@ from sqlalchemy import text
 
 from app.domain.plans import Tier
 from app.services import browse
-from app.services.audit import HOLDS, audit
+from app.services.operations.audit import HOLDS, audit
 from tests.e2e.conftest import System
 from tests.e2e.fire import start
 from tests.nodes import wait_for

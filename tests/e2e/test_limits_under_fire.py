@@ -18,7 +18,7 @@ from sqlalchemy import text
 
 from app.domain.plans import Tier
 from app.services import accounts
-from app.services.audit import HOLDS, audit
+from app.services.operations.audit import HOLDS, audit
 from tests.conftest import World
 from tests.e2e import fire_checks
 from tests.e2e.conftest import System

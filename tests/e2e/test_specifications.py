@@ -15,8 +15,8 @@ import pytest
 from app.domain.plans import Tier
 from app.domain.specification import Mode
 from app.services import accounts
-from app.services.audit import HOLDS, audit
 from app.services.cancel import cancel
+from app.services.operations.audit import HOLDS, audit
 from app.settings import load
 from tasks.generators import languages_of, name_of
 from tests.e2e.conftest import System

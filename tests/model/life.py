@@ -19,8 +19,8 @@ from app.errors import Conflict, Forbidden, IdempotencyMismatch, Problem, QuotaE
 from app.services import accounts, heartbeat
 from app.services.cancel import cancel
 from app.services.fail import stop
+from app.services.operations.sweep import sweep
 from app.services.submit import Answer, submit
-from app.services.sweep import sweep
 from tests.model.job import HELD, Hold, Holder, Message, Payer, Record, Slot
 from tests.model.observe import pictures, woken
 from tests.model.places import runs_before

@@ -10,8 +10,8 @@ from uuid import UUID
 
 from app.domain.lifecycle import Delivery
 from app.services.cancel import cancel
+from app.services.operations.sweep import sweep
 from app.services.submit import Wanted, submit
-from app.services.sweep import sweep
 from app.store import users
 from app.store.users import Account
 from tests.conftest import World

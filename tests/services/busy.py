@@ -11,12 +11,12 @@ from app.domain.plans import Tier
 from app.domain.queues import Service
 from app.services import accounts
 from app.services.cancel import cancel
-from app.services.dead_letters import Chosen, redrive
 from app.services.fail import stop
+from app.services.operations.dead_letters import Chosen, redrive
+from app.services.operations.send_schedule import Entry, send_newest_slot
+from app.services.operations.sweep import sweep
 from app.services.reschedule import reschedule
 from app.services.submit import submit
-from app.services.sweep import sweep
-from app.services.tick import Entry, tick
 from app.store import users
 from app.store.users import Account
 from tests.conftest import A_FILE, NOW, World
@@ -159,4 +159,6 @@ def _limited(world: World) -> dict[str, UUID]:
 def _accounts(world: World, user: UUID) -> None:
     accounts.add_token(world.uow, user, scopes=("read",), name="ci", now=world.now)
     accounts.sign_in_link(world.uow, user, now=world.now)
-    tick(world.uow, Entry("sweep", "tasks.maintenance.sweep", timedelta(minutes=5), "analysis_scheduled"), now=NOW)
+    send_newest_slot(
+        world.uow, Entry("sweep", "tasks.maintenance.sweep", timedelta(minutes=5), "analysis_scheduled"), now=NOW
+    )

@@ -10,8 +10,8 @@ from app.domain.queues import Service
 from app.domain.specification import Mode
 from app.services import specifications
 from app.services.fail import fail, stop
+from app.services.operations.sweep import sweep
 from app.services.submit_specification import WantedSpecification, submit
-from app.services.sweep import sweep
 from tests.conftest import World, rescheduler
 from tests.services.busy import BROKEN, GONE, Busy, bury, leave
 from tests.services.writing import Scribe, Writing, file_of

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from app.services import browse
-from app.services.audit import BROKEN, HOLDS, UNKNOWN, audit
+from app.services.operations.audit import BROKEN, HOLDS, UNKNOWN, audit
 from app.store.invariants import ALL
 from app.store.invariants.invariant import Invariant
 from tests.conftest import NOW, World

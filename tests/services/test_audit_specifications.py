@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from app.services.audit import HOLDS, audit
-from app.services.reconcile import reconcile
+from app.services.operations.audit import HOLDS, audit
+from app.services.operations.reconcile import reconcile
 from app.store.invariants import ALL
 from tests.conftest import NOW, World
 from tests.race.invariants import BROKEN as RULES

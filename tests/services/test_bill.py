@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 
 from app.domain.lifecycle import Outcome
-from app.services import audit, browse
-from app.services.reconcile import reconcile
+from app.services import browse
+from app.services.operations import audit
+from app.services.operations.reconcile import reconcile
 from tests.conftest import A_FILE, World
 from tests.services.busy import account
 

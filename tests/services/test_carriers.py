@@ -10,9 +10,9 @@ from sqlalchemy import text
 from app.domain.lifecycle import Failure, Outcome
 from app.domain.plans import Tier
 from app.services import accounts, carry
-from app.services.audit import audit
 from app.services.forget import forget
-from app.services.queues import pause
+from app.services.operations.audit import audit
+from app.services.operations.queues import pause
 from app.services.reschedule import reschedule
 from app.services.submit import Wanted, submit
 from app.store import waits

@@ -17,7 +17,7 @@ from sqlalchemy.engine import make_url
 from app import embedded
 from app.domain.lifecycle import Outcome
 from app.migrate import migrate
-from app.services.audit import HOLDS, audit
+from app.services.operations.audit import HOLDS, audit
 from app.store.connections import make_engine
 from app.store.unit_of_work import UnitOfWork
 from tests.conftest import World, publishing

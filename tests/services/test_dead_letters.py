@@ -7,8 +7,8 @@ from uuid import UUID, uuid4
 import pytest
 
 from app.services.cancel import cancel
-from app.services.dead_letters import Chosen, drop, find, redrive
-from app.services.sweep import sweep
+from app.services.operations.dead_letters import Chosen, drop, find, redrive
+from app.services.operations.sweep import sweep
 from app.store import dead_letters, users
 from tests.conftest import NOW, World
 

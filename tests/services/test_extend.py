@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from app.services.paced import MOST
-from app.services.sweep import sweep
+from app.services.operations.run_in_batches import MOST
+from app.services.operations.sweep import sweep
 from app.store import quota
 from app.store.batch import Batch
 from app.store.unit_of_work import Tx, UnitOfWork

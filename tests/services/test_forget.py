@@ -14,11 +14,12 @@ from app.domain.lifecycle import Outcome
 from app.domain.plans import Tier
 from app.domain.queues import Service
 from app.errors import NotFound
-from app.services import accounts, reconcile
-from app.services.audit import audit
+from app.services import accounts
 from app.services.fail import stop
 from app.services.forget import forget
-from app.services.prune import prune
+from app.services.operations import reconcile
+from app.services.operations.audit import audit
+from app.services.operations.prune import prune
 from app.services.submit import submit
 from app.store import reconciliations
 from tests.conftest import A_FILE, NOW, World

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from app.domain.canaries import Canaries, tokens
 from app.domain.plans import Tier
 from app.services import accounts
-from app.services.audit import BROKEN, HOLDS, UNKNOWN, audit
-from app.services.leaks import leaks
+from app.services.operations.audit import BROKEN, HOLDS, UNKNOWN, audit
+from app.services.operations.find_leaks import find_leaks
 from tests.conftest import World
 
 SECRET = "hush@:/%#?&=+ 'ü€\"\\"
@@ -25,7 +25,7 @@ MINUTE = timedelta(minutes=1)
 
 
 def found(world: World, place: str) -> set[str]:
-    told = leaks(world.uow, CANARIES, within=MINUTE)
+    told = find_leaks(world.uow, CANARIES, within=MINUTE)
     assert SECRET not in repr(told)
     return {one["secret"] for one in told if place in one["place"]}
 
@@ -70,7 +70,7 @@ def test_a_secret_is_found_in_any_column_of_any_table(world: World, table: str, 
     user = world.user(Tier.FREE)
     accounts.add_token(world.uow, user, scopes=["read"], name="x", now=world.now)
     world.submit(user)
-    assert leaks(world.uow, CANARIES, within=MINUTE) == []
+    assert find_leaks(world.uow, CANARIES, within=MINUTE) == []
     world.rows(leak, s=CANARIES["SECRET_KEY"])
     assert found(world, table) == {"SECRET_KEY"}
 
@@ -90,11 +90,11 @@ def test_a_token_is_found_and_what_only_looks_like_one_is_not(world: World) -> N
     made = accounts.add_token(world.uow, world.user(), scopes=["read"], name="x", now=world.now)
     world.submit(world.user())
     world.rows("UPDATE kombu_message SET payload = payload || :t RETURNING id", t=f"fl_{'x' * 43}")
-    assert leaks(world.uow, {}, within=MINUTE) == []
+    assert find_leaks(world.uow, {}, within=MINUTE) == []
     body = b64encode(json.dumps({"kwargs": {"token": made.secret}}).encode()).decode()
     assert tokens(f'{{"body": "{body}"}}') == {made.secret}
     world.rows("UPDATE kombu_message SET payload = :p RETURNING id", p=json.dumps({"body": body}))
-    assert [(leak["secret"], leak["place"]) for leak in leaks(world.uow, {}, within=MINUTE)] == [
+    assert [(leak["secret"], leak["place"]) for leak in find_leaks(world.uow, {}, within=MINUTE)] == [
         ("API token", "public.kombu_message")
     ]
 

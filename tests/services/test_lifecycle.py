@@ -14,8 +14,8 @@ from app.services import browse, heartbeat, outline, results, usage
 from app.services.cancel import cancel
 from app.services.fail import stop
 from app.services.finish import finish, save
+from app.services.operations.sweep import sweep
 from app.services.submit import submit
-from app.services.sweep import sweep
 from app.store import users
 from app.store.inventories import FileRow
 from app.store.results import TestFilter

@@ -11,11 +11,11 @@ import pytest
 
 from app.domain.plans import Tier
 from app.services import browse
-from app.services.audit import audit
 from app.services.cancel import cancel
-from app.services.prune import Pruned, prune
-from app.services.reconcile import reconcile
-from app.services.sweep import sweep
+from app.services.operations.audit import audit
+from app.services.operations.prune import Pruned, prune
+from app.services.operations.reconcile import reconcile
+from app.services.operations.sweep import sweep
 from app.store.inventories import FileRow
 from tests.conftest import NOW, World
 from tests.services.busy import account, bury, fill

@@ -15,8 +15,8 @@ import pytest
 from sqlalchemy import text
 
 from app.domain.plans import Tier
-from app.services.audit import audit
-from app.services.prune import prune
+from app.services.operations.audit import audit
+from app.services.operations.prune import prune
 from app.store.unit_of_work import Tx, UnitOfWork
 from tests.conftest import NOW, World
 

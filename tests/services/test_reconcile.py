@@ -12,8 +12,8 @@ from sqlalchemy import text
 
 from app.domain.periods import period_at
 from app.domain.plans import Tier
-from app.services.audit import audit
-from app.services.reconcile import Reconciled, gauges, reconcile
+from app.services.operations.audit import audit
+from app.services.operations.reconcile import Reconciled, gauges, reconcile
 from app.store.reconciliations import _PERIOD
 from tests.conftest import NOW, World
 from tests.services.busy import fill

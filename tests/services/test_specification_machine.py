@@ -20,10 +20,10 @@ from app.domain.plans import Tier
 from app.domain.queues import Service
 from app.domain.specification import Mode
 from app.errors import Problem, QuotaExceeded
-from app.services.audit import HOLDS, audit
 from app.services.cancel import cancel
 from app.services.fail import fail
-from app.services.sweep import sweep
+from app.services.operations.audit import HOLDS, audit
+from app.services.operations.sweep import sweep
 from app.store import spec_words
 from tests.conftest import World, rescheduler
 from tests.race.invariants import broken

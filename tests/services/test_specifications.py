@@ -13,9 +13,9 @@ from app.domain.plans import Tier
 from app.domain.specification import Mode
 from app.errors import Conflict, Forbidden, InvalidInput, NotFound, QuotaExceeded
 from app.services import accounts, browse, specifications
-from app.services.audit import HOLDS, audit
 from app.services.forget import forget
-from app.services.prune import prune
+from app.services.operations.audit import HOLDS, audit
+from app.services.operations.prune import prune
 from app.store import spec_documents
 from tests.conftest import NOW, World
 from tests.services.writing import SHOP, Scribe, Struck, Writing, file_of, holds, left

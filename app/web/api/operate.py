@@ -8,7 +8,8 @@ from uuid import UUID
 
 from app.domain.plans import Tier
 from app.errors import NotFound
-from app.services import accounts, limits, queues
+from app.services import accounts, limits
+from app.services.operations import queues
 from app.store.users import Account
 from app.web import auth, operator_answers
 from app.web.api import api

@@ -7,8 +7,9 @@ from datetime import timedelta
 from typing import Any
 
 from app.domain.queues import ALL_QUEUES
-from app.services import fairness_report, limits, queues
-from app.services.audit import BROKEN, UNKNOWN, audit
+from app.services import fairness_report, limits
+from app.services.operations import queues
+from app.services.operations.audit import BROKEN, UNKNOWN, audit
 from app.web import answers, auth, operator_answers
 from app.web.api import api
 from app.web.context import utc_now, wired

@@ -11,7 +11,8 @@ from werkzeug.wrappers import Response
 from app.domain.plans import Tier
 from app.domain.queues import ALL_QUEUES
 from app.errors import NotFound
-from app.services import accounts, fairness_report, limits, queues
+from app.services import accounts, fairness_report, limits
+from app.services.operations import queues
 from app.web import auth
 from app.web.context import utc_now, wired
 from app.web.pages import pages, read

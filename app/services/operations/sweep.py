@@ -10,9 +10,9 @@ from uuid import UUID
 from app.domain.lifecycle import Failure
 from app.domain.queues import Service
 from app.services import end
-from app.services.paced import in_batches
+from app.services.operations.dry_run import step
+from app.services.operations.run_in_batches import in_batches
 from app.services.policy import Policy
-from app.services.rehearsal import step
 from app.store import (
     accounts,
     dead_letters,

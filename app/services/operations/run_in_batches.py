@@ -7,7 +7,7 @@ from time import monotonic
 from typing import Any
 from uuid import UUID
 
-from app.services.rehearsal import step
+from app.services.operations.dry_run import step
 from app.store.batch import Batch
 from app.store.unit_of_work import Tx, UnitOfWork
 

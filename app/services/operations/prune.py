@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 
-from app.services.paced import Step, in_batches
-from app.services.rehearsal import step
+from app.services.operations.dry_run import step
+from app.services.operations.run_in_batches import Step, in_batches
 from app.store import leftovers, retention, spec_words
 from app.store.unit_of_work import UnitOfWork
 

@@ -23,7 +23,7 @@ class Entry:
     offset: timedelta = timedelta(0)
 
 
-def tick(uow: UnitOfWork, entry: Entry, *, now: datetime) -> bool:
+def send_newest_slot(uow: UnitOfWork, entry: Entry, *, now: datetime) -> bool:
     """Send the entry if its newest slot was not sent yet; missed slots before that one collapse into it.
 
     One message of an entry is on its queue at most: a slot that comes while no worker has taken the one before is

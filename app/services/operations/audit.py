@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from time import monotonic
 from typing import Any
 
-from app.services.leaks import leaks
+from app.services.operations.find_leaks import find_leaks
 from app.store.audit import TookTooLongError, broken
 from app.store.invariants import ALL, Invariant
 from app.store.invariants.tenants import SECRETS
@@ -64,7 +64,7 @@ def _ask(uow: UnitOfWork, invariant: Invariant, bounds: _Bounds, canaries: Mappi
         with uow.begin() as tx:
             total, rows = broken(tx, invariant, since=bounds.since, most=bounds.most, within=bounds.within)
         if canaries is not None:
-            leaking = leaks(uow, canaries, within=bounds.within)
+            leaking = find_leaks(uow, canaries, within=bounds.within)
             total, rows = total + len(leaking), [*rows, *leaking][: bounds.most]
         status = BROKEN if total else HOLDS
     except TookTooLongError:

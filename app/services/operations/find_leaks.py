@@ -16,7 +16,7 @@ from app.store.unit_of_work import Tx, UnitOfWork
 _Text = tuple[str, str, str]
 
 
-def leaks(uow: UnitOfWork, secrets: Mapping[str, str], *, within: timedelta) -> list[dict[str, Any]]:
+def find_leaks(uow: UnitOfWork, secrets: Mapping[str, str], *, within: timedelta) -> list[dict[str, Any]]:
     """Rows that hold a secret or the text of an API token: {"secret": its name, "place", "row"}, never the secret.
 
     secrets: by name; within: of all.  Each table is read in a transaction of its own, so that vacuum is held back no
