@@ -11,7 +11,8 @@ import click
 from app.cli.place import service_url
 from app.cli.wiring import now, open_database, policy, show
 from app.domain.plans import Tier
-from app.services import accounts, forget, limits
+from app.services import accounts, forget
+from app.services.fairness import change_limits
 from app.settings import load
 
 TIERS = click.Choice([tier.value for tier in Tier])
@@ -24,9 +25,9 @@ class _SlotsOrTier(click.ParamType[int | None]):
         if value == "tier":
             return None
         try:
-            return click.IntRange(1, limits.MOST_SLOTS).convert(value, param, ctx)
+            return click.IntRange(1, change_limits.MOST_SLOTS).convert(value, param, ctx)
         except click.BadParameter:
-            self.fail(f"{value!r}: allowed are 1 to {limits.MOST_SLOTS} and `tier`", param, ctx)
+            self.fail(f"{value!r}: allowed are 1 to {change_limits.MOST_SLOTS} and `tier`", param, ctx)
 
 
 @click.group()
@@ -79,7 +80,7 @@ def change_user_limit(email: str, slots: int | None, *, as_json: bool) -> None:
     """Let one account run N jobs of each service at once, or as many as its tier."""
     uow = open_database()
     account = accounts.find_person(uow, email)
-    after = limits.change_user_limit(uow, account.user_id, slots, policy(), actor="cli")
+    after = change_limits.change_user_limit(uow, account.user_id, slots, policy(), actor="cli")
     in_force = policy().fairness.slots(after.plan, after.slot_limit)
     show({"user_id": str(after.user_id), "email": after.email, "limit": in_force}, as_json=as_json)
 
@@ -104,7 +105,7 @@ def tier() -> None:
 @click.option("--json", "as_json", is_flag=True)
 def list_tiers(*, as_json: bool) -> None:
     """Print the limit of each tier, and where it comes from."""
-    told = [asdict(limit) for limit in limits.tier_limits(open_database(), policy())]
+    told = [asdict(limit) for limit in change_limits.tier_limits(open_database(), policy())]
     if as_json:
         click.echo(json.dumps(told))
         return
@@ -115,11 +116,14 @@ def list_tiers(*, as_json: bool) -> None:
 
 @tier.command("limit")
 @click.argument("name", type=TIERS, metavar="TIER")
-@click.argument("slots", type=click.IntRange(1, limits.MOST_SLOTS), metavar="N")
+@click.argument("slots", type=click.IntRange(1, change_limits.MOST_SLOTS), metavar="N")
 @click.option("--json", "as_json", is_flag=True)
 def change_tier_limit(name: str, slots: int, *, as_json: bool) -> None:
     """Let users of a tier run N jobs of each service at once; who waits feels it at once."""
-    show(asdict(limits.change_tier_limit(open_database(), Tier(name), slots, policy(), actor="cli")), as_json=as_json)
+    show(
+        asdict(change_limits.change_tier_limit(open_database(), Tier(name), slots, policy(), actor="cli")),
+        as_json=as_json,
+    )
 
 
 @click.group()

@@ -15,7 +15,7 @@ from uuid import UUID, uuid4
 from app.domain.plans import Tier
 from app.domain.queues import Service, select_queue
 from app.errors import Conflict, Forbidden, InvalidInput, NotFound, TooManyTokens, Unauthenticated
-from app.services import carry, end
+from app.services.fairness import choose_carrier, wake_jobs
 from app.services.policy import Policy
 from app.services.throttle import refuse_early
 from app.store import accounts, audit_log, messages, users
@@ -94,8 +94,8 @@ def change_tier(uow: UnitOfWork, user_id: UUID, tier: Tier, policy: Policy, *, a
             old, new = select_queue(service, before.tier), select_queue(service, after.tier)
             if old != new:
                 messages.move(tx, user_id, old, new)
-        end.fill(tx, after, policy.fairness)
-        carry.settle_joined(tx, user_id, policy)
+        wake_jobs.fill(tx, after, policy.fairness)
+        choose_carrier.settle_joined(tx, user_id, policy)
         return after
 
 

@@ -11,8 +11,9 @@ from sqlalchemy import Row
 from app.domain.lifecycle import FINAL, Status
 from app.domain.queues import Service
 from app.errors import Conflict, Forbidden
-from app.services import carry, describe, end
+from app.services import describe
 from app.services.browse import check_visible
+from app.services.fairness import choose_carrier, wake_jobs
 from app.services.policy import Policy
 from app.store import audit_log, carriers, events, messages, quota, records, requests, users
 from app.store.unit_of_work import OvertakenError, Tx, UnitOfWork, retried
@@ -43,7 +44,7 @@ def cancel(uow: UnitOfWork, job_id: UUID, account: Account, policy: Policy, *, n
             raise Conflict(f"The job is {status} already")
         if not account.is_operator and _leaves(tx, accepted, account, now=now):
             if message.user_id == str(account.user_id):  # what somebody gave up is nobody's right any more
-                carry.settle(tx, job_id, policy)
+                choose_carrier.settle(tx, job_id, policy)
             return
         _end(tx, job_id, message, accepted, now=now)
 
@@ -100,4 +101,4 @@ def _end(tx: Tx, job_id: UUID, message: Row[Any], accepted: Row[Any], *, now: da
     events.add(tx, job_id, "cancelled", attempt=0)
     if message.user_id and (account := users.find(tx, UUID(message.user_id))):
         # a ready one may be the one that a free slot had woken: the slot is the next one's
-        end.wake(tx, account, service, most=int(message.delay_reason is None))
+        wake_jobs.wake(tx, account, service, most=int(message.delay_reason is None))

@@ -14,7 +14,7 @@ from app.domain.queues import Service
 from app.domain.repositories import Repository
 from app.domain.waiting import Line
 from app.errors import NotFound
-from app.services import explain
+from app.services.fairness import explain_wait
 from app.services.policy import Policy
 from app.store import events, messages, quota, records, requests, spec_documents
 from app.store.requests import Request
@@ -46,7 +46,7 @@ def job(tx: Tx, job_id: UUID, policy: Policy, *, asker: UUID | None, now: dateti
         "attempt": _attempt(message, record),
         "snoozes": message.snooze_count if message else events.count(tx, job_id, "snoozed"),
         **_instants(status, accepted, message, record),
-        "wait": explain.wait(tx, status, message, policy, now=now) if message else None,
+        "wait": explain_wait.wait(tx, status, message, policy, now=now) if message else None,
         "progress": record.progress if record and status is Status.RUNNING else None,
         "error": _error(record) if status is Status.FAILED else None,
         "billed": completed and quota.is_billed(tx, job_id, asker),

@@ -5,16 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID
 
-from app.domain.fairness import FairnessPolicy
 from app.domain.lifecycle import Delivery, Failure, Outcome
 from app.domain.queues import Service
+from app.services.fairness import wake_jobs
 from app.store import events, messages, quota, records, requests, slots, spec_documents, users
 from app.store.messages import Held
 from app.store.unit_of_work import Tx
-from app.store.users import Account
-
-#: Messages of one user that one transaction makes ready, so that it holds the user's row for milliseconds only.
-RELEASED_AT_ONCE = 1_000
 
 
 def hold(tx: Tx, delivery: Delivery, user_id: UUID | None, *, now: datetime | None) -> Held | None:
@@ -32,23 +28,7 @@ def leave(tx: Tx, delivery: Delivery, service: Service, held: Held, *, now: date
     if account := held.account:
         if held.taken_at:
             account = users.ran(tx, account, service, max(0.0, (now - held.taken_at).total_seconds()))
-        wake(tx, account, service)
-
-
-def wake(tx: Tx, account: Account, service: Service, *, most: int = 1) -> None:
-    """Make the user's oldest waiting jobs ready; with none left, nothing more is held back.  Locks: those messages."""
-    messages.wake(tx, account.user_id, service, most=most, step=account.step(service))
-
-
-def release(tx: Tx, account: Account, service: Service) -> int:
-    """Make ready what waits for a slot of the user, where no limit is enforced; how many.  Locks: those messages."""
-    return messages.wake_many(tx, account.user_id, service, most=RELEASED_AT_ONCE, step=account.step(service))
-
-
-def fill(tx: Tx, account: Account, policy: FairnessPolicy) -> None:
-    """Wake as many as may run at once: each asks for its slot again, and one too many only snoozes again."""
-    for service in Service:
-        wake(tx, account, service, most=policy.slots(account.plan, account.slot_limit))
+        wake_jobs.wake(tx, account, service)
 
 
 def fail(tx: Tx, delivery: Delivery, service: Service, held: Held, failure: Failure, *, now: datetime) -> Outcome:

@@ -9,7 +9,8 @@ from uuid import UUID
 from app.domain.fairness import FairnessPolicy, Mode
 from app.domain.lifecycle import RETRIES, WORKER_LOST, Delivery, Outcome
 from app.domain.queues import Service
-from app.services import carry, end
+from app.services import end
+from app.services.fairness import choose_carrier, wake_jobs
 from app.services.policy import Policy
 from app.store import carriers, events, messages, records, slots
 from app.store.messages import Held
@@ -53,7 +54,7 @@ def start(
         if account and not _admitted(tx, delivery, service, account, policy, now=now):
             outcome = _snooze(tx, delivery, account, policy, snooze, roll)
             if carriers.is_stray(tx, delivery.job_id, account.user_id):  # nobody waits in a line whose user left
-                carry.settle(tx, delivery.job_id, policy)
+                choose_carrier.settle(tx, delivery.job_id, policy)
             return outcome
         return _begin(tx, delivery, service, account, policy, now=now)
 
@@ -134,7 +135,7 @@ def _fill(tx: Tx, account: Account, service: Service, policy: Policy) -> None:
     Where limits hold nothing back, whatever an earlier setting parked is released.
     """
     if not policy.fairness.holds_back:
-        end.release(tx, account, service)
+        wake_jobs.release(tx, account, service)
         return
     limit = policy.fairness.slots(account.plan, account.slot_limit)
     if limit > 1:

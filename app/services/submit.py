@@ -11,7 +11,8 @@ from app.domain.queues import Service, select_queue
 from app.domain.repositories import Repository
 from app.domain.waiting import Line
 from app.errors import IdempotencyInFlight, IdempotencyMismatch, NotFound
-from app.services import admit, carry, describe, explain
+from app.services import admit, describe
+from app.services.fairness import choose_carrier, explain_wait
 from app.services.policy import Policy
 from app.store import analyses, codebases, events, idempotency, messages, requests
 from app.store.codebases import Codebase
@@ -112,7 +113,7 @@ def accept(tx: Tx, account: Account, found: Standing, wanted: Wanted, policy: Po
     admitted = admit.reserve(tx, account, ANALYSIS, request.job_id, seen, policy, units=1, now=now)
     requests.add(tx, request)
     stands = place(tx, request.job_id, codebase.codebase_id, request.commit_sha, policy.parser_version, now=now)
-    wait = explain.standing(tx, stands, request.queue, account, policy, now=now) if stands else None
+    wait = explain_wait.standing(tx, stands, request.queue, account, policy, now=now) if stands else None
     promised = _promised(tx, request, stands, wait, account, policy, now=now)
     events.add(tx, request.job_id, "accepted", queue=request.queue, tier=account.tier, quota=admitted, **promised)
     return Answer(ACCEPTED, describe.fresh(tx, request, stands, wait))
@@ -131,7 +132,7 @@ def _promised(
     """When the job was said to start, in seconds: by it estimates are judged, and learnt, when it has started."""
     if not stands or not wait or wait["eta_high"] is None:
         return {"eta": None}
-    guessed = explain.guess(tx, stands, request.queue, account, policy, now=now)
+    guessed = explain_wait.guess(tx, stands, request.queue, account, policy, now=now)
     return {"eta": [wait["eta_low"], wait["eta_high"]], "held": stands.held, "guess": guessed and round(guessed, 2)}
 
 
@@ -202,11 +203,11 @@ def _join(
             admitted = admit.reserve(tx, account, ANALYSIS, job_id, seen, policy, units=1, now=now)
             requests.take_back(tx, job_id, account.user_id)
             events.add(tx, job_id, "payer_came_back", quota=admitted)
-            carry.joined(tx, job_id, account, policy)
+            choose_carrier.joined(tx, job_id, account, policy)
     elif not requests.asked(tx, job_id, account.user_id):
         requests.add(tx, _request(job_id, "joined", account, codebase, wanted, now=now))
         events.add(tx, job_id, "joined")
-        carry.joined(tx, job_id, account, policy)
+        choose_carrier.joined(tx, job_id, account, policy)
 
 
 def _request(

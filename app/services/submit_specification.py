@@ -14,8 +14,9 @@ from app.domain.lifecycle import JobFailedError
 from app.domain.queues import Service, select_queue
 from app.domain.specification import Mode
 from app.errors import Conflict, Forbidden, InvalidInput, NotFound
-from app.services import admit, describe, explain
+from app.services import admit, describe
 from app.services.browse import check_visible
+from app.services.fairness import explain_wait
 from app.services.policy import Policy
 from app.services.price import Priced, priced
 from app.services.submit import ACCEPTED, KNOWN, Answer, claimed_answer
@@ -164,7 +165,7 @@ def _enqueue(
         mode=wanted.mode,
     )
     stands = line(tx, request.job_id, now=now)
-    wait = explain.standing(tx, stands, request.queue, account, policy, now=now) if stands else None
+    wait = explain_wait.standing(tx, stands, request.queue, account, policy, now=now) if stands else None
     events.add(tx, request.job_id, "accepted", queue=request.queue, tier=account.tier, quota=admitted, eta=None)
     return Answer(ACCEPTED, describe.fresh(tx, request, stands, wait))
 

@@ -12,9 +12,9 @@ from prometheus_client.core import CounterMetricFamily, GaugeHistogramMetricFami
 from prometheus_client.registry import Collector
 
 from app.errors import Unavailable
-from app.services import recent
+from app.services.fairness import count_events
+from app.services.fairness.count_events import Histogram
 from app.services.operations import clock_skew, queues, readiness, reconcile, sweep
-from app.services.recent import Histogram
 from app.store.unit_of_work import UnitOfWork
 from app.web.context import utc_now, wired
 
@@ -78,7 +78,7 @@ class _Facts(Collector):
         for name, text, value in (*queues.holdings(self._uow), *reconcile.gauges(self._uow, now=utc_now())):
             yield GaugeMetricFamily(f"fairlane_{name}", text, value=value)
         yield _skews(self._uow)
-        yield from _fairness(recent.count(self._uow, now=utc_now()))
+        yield from _fairness(count_events.count(self._uow, now=utc_now()))
 
 
 def _skews(uow: UnitOfWork) -> Metric:
@@ -89,7 +89,7 @@ def _skews(uow: UnitOfWork) -> Metric:
     return gauge
 
 
-def _fairness(found: recent.Recent) -> Iterator[Metric]:
+def _fairness(found: count_events.Recent) -> Iterator[Metric]:
     yield GaugeMetricFamily("fairlane_recent_seconds", "What the figures named recent are of", value=found.seconds)
     taken = GaugeMetricFamily("fairlane_slots_in_use", "Execution slots in use", labels=["service", "tier"])
     for labels, slots in found.slots.items():
@@ -113,5 +113,5 @@ def _fairness(found: recent.Recent) -> Iterator[Metric]:
 
 
 def _buckets(histogram: Histogram) -> list[tuple[str, float]]:
-    bounds = [*(f"{bound:g}" for bound in recent.BOUNDS), "+Inf"]
+    bounds = [*(f"{bound:g}" for bound in count_events.BOUNDS), "+Inf"]
     return list(zip(bounds, histogram.counts, strict=True))

@@ -14,8 +14,8 @@ from uuid import UUID
 import pytest
 
 from app.domain.plans import Tier
+from app.services.fairness.simulate import lines, read, recorded, simulate
 from app.services.policy import Policy
-from app.services.simulate import lines, read, recorded, simulate
 from app.store.unit_of_work import UnitOfWork
 from bench.fairness.service import Service, wait_for
 from tasks.inventory import PARSER_VERSION

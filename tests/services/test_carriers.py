@@ -9,7 +9,8 @@ from sqlalchemy import text
 
 from app.domain.lifecycle import Failure, Outcome
 from app.domain.plans import Tier
-from app.services import accounts, carry
+from app.services import accounts
+from app.services.fairness import choose_carrier
 from app.services.forget import forget
 from app.services.operations.audit import audit
 from app.services.operations.queues import pause
@@ -250,7 +251,7 @@ def test_the_sweep_moves_a_job_whose_joiner_has_a_shorter_line_by_now(world: Wor
     world.submit(joiner, wanted)
     assert where(world, job_id)[1] == str(payer)
     world.rows("DELETE FROM kombu_message WHERE user_id = :id RETURNING id", id=str(joiner))
-    carry.settle_waiting(world.uow, world.policy)
+    choose_carrier.settle_waiting(world.uow, world.policy)
     assert where(world, job_id) == ("analysis_priority", str(joiner), "ready")
 
 
@@ -272,7 +273,7 @@ def test_a_deleted_carrier_ends_no_job_that_another_one_pays_for(world: World) -
     world.submit(joiner, wanted)
     forget(world.uow, joiner, actor="test", now=world.now)
     assert where(world, job_id) == ("analysis_priority", None, "ready")
-    carry.settle_waiting(world.uow, world.policy)
+    choose_carrier.settle_waiting(world.uow, world.policy)
     assert where(world, job_id)[:2] == ("analysis_default", str(payer))
     assert world.value(RESERVED, job_id=job_id) == payer
 

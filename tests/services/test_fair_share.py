@@ -11,8 +11,9 @@ import pytest
 from app.domain.fairness import FairnessPolicy, Mode
 from app.domain.lifecycle import Failure, Outcome
 from app.domain.plans import Tier
-from app.services import accounts, browse, limits
+from app.services import accounts, browse
 from app.services.cancel import cancel
+from app.services.fairness import change_limits
 from app.services.submit import submit
 from app.store import users
 from tests.conftest import World
@@ -233,10 +234,10 @@ def test_jobs_that_an_earlier_setting_parked_are_released_when_a_worker_begins(w
         jobs = [world.submit(user) for _ in range(6)]
         assert world.start(world.lease(jobs[0]), user) is Outcome.SNOOZED
     assert ready(world) == []
-    assert limits.release_held(world.uow, world.policy) == 0
+    assert change_limits.release_held(world.uow, world.policy) == 0
     assert ready(world) == []
     free = world.with_policy(fairness=FairnessPolicy(mode))
-    assert limits.release_held(free.uow, free.policy) == 12
+    assert change_limits.release_held(free.uow, free.policy) == 12
     assert len(ready(world)) == 12
     assert world.value(GROUPS) == 0
 

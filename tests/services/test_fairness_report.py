@@ -13,8 +13,9 @@ import pytest
 from app.domain.fairness import FairnessPolicy, Mode
 from app.domain.plans import Tier
 from app.domain.queues import ALL_QUEUES
-from app.services import fairness_report
-from app.services.fairness_report import By, report, tenants
+from app.services.fairness import report_waits
+from app.services.fairness.report_waits import By, report
+from app.services.fairness.tenants import tenants
 from app.store import waits
 from tests.conftest import World
 from tests.services.courses import at, lived, ran, tell
@@ -137,7 +138,7 @@ def test_of_too_many_jobs_the_newest_are_read_and_since_says_so(world: World) ->
 
 
 def test_of_too_many_users_those_are_listed_who_waited_longest(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fairness_report, "MOST_USERS", 2)
+    monkeypatch.setattr(report_waits, "MOST_USERS", 2)
     users = [world.user() for _ in range(4)]
     for number, user in enumerate(users):
         ran(world, user, 0, number, number)

@@ -14,7 +14,8 @@ from sqlalchemy import text
 
 from app.domain import carriers
 from app.domain.quota import Usage
-from app.services import carry, end
+from app.services import end
+from app.services.fairness import choose_carrier
 from app.store import idempotency, messages, quota, requests, slots
 from app.store.batch import Batch
 from tests.conftest import World
@@ -126,10 +127,10 @@ def _worst(right: Callable[..., Any], rights: Any, turns: Any) -> Any:
 
 
 PLACES: dict[str, Patch] = {
-    "a job that somebody joins stays where it is": wrapped(carry, "joined", lambda *_: None),
+    "a job that somebody joins stays where it is": wrapped(choose_carrier, "joined", lambda *_: None),
     "the longest line is chosen": wrapped(carriers, "best", _worst),
     "the slot is the payer's": _payers_slot,
-    "a job waits on in the line of somebody who left it": wrapped(carry, "settle", lambda *_: None),
+    "a job waits on in the line of somebody who left it": wrapped(choose_carrier, "settle", lambda *_: None),
 }
 REQUESTS: dict[str, Patch] = {
     "a payer who leaves ends the job of others": wrapped(requests, "others", lambda *_: 0),

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from app.domain.plans import Tier
-from app.services.recent import BOUNDS, SPAN, count
+from app.services.fairness.count_events import BOUNDS, SPAN, count
 from tests.conftest import World
 from tests.services.courses import at, lived, ran
 

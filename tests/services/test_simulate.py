@@ -13,7 +13,7 @@ from app.domain.plans import Tier
 from app.domain.queues import ALL_QUEUES
 from app.domain.simulation import Arrival, Run
 from app.errors import InvalidInput
-from app.services.simulate import Load, lines, read, recorded, simulate
+from app.services.fairness.simulate import Load, lines, read, recorded, simulate
 from tests.conftest import World
 from tests.services.courses import at, lived, ran
 

@@ -10,6 +10,7 @@ from uuid import UUID
 from app.domain.lifecycle import Failure
 from app.domain.queues import Service
 from app.services import end
+from app.services.fairness import wake_jobs
 from app.services.operations.dry_run import step
 from app.services.operations.run_in_batches import in_batches
 from app.services.policy import Policy
@@ -71,7 +72,7 @@ def sweep(uow: UnitOfWork, policy: Policy, *, now: datetime, dry_run: bool = Fal
         freed = slots.sweep(tx)
         for slot in freed:
             if account := users.find(tx, slot["user_id"]):
-                end.wake(tx, account, Service(slot["service"]))
+                wake_jobs.wake(tx, account, Service(slot["service"]))
     with step(uow, dry_run=dry_run) as tx:
         pruned = idempotency.prune(tx, before=now - KEYS_LIVE) + accounts.prune(tx, now=now) + rates.prune(tx)
         pruned += schedule.prune(tx, before=now - SLOTS_LIVE)

@@ -17,7 +17,7 @@ SPAN = timedelta(minutes=15)
 MOST_EVENTS, LEAST_STARTS = 1_500, 20
 
 
-class Experience:
+class ObservedWaits:
     """Of one process; several threads may ask, and two may look at once, which harms nobody."""
 
     def __init__(self) -> None:

@@ -59,6 +59,6 @@ def _limit(account: Account, policy: Policy) -> int:
 
 def _learnt(tx: Tx, stands: Line, queue: str, policy: Policy, *, now: datetime) -> tuple[Pace | None, float]:
     """Of such jobs; and what each job of the user's own will wait for a worker, beside its run."""
-    paces = policy.experience.paces(tx, now=now) if policy.experience else {}
+    paces = policy.observed_waits.paces(tx, now=now) if policy.observed_waits else {}
     ready = paces.get((queue, False))
     return paces.get((queue, stands.held)), ready.waited if ready else 0.0

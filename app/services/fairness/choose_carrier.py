@@ -9,7 +9,7 @@ from app.domain import carriers as rules
 from app.domain.carriers import Right
 from app.domain.fairness import STEP_OF_A_SECOND
 from app.domain.queues import Service, select_queue
-from app.services import end
+from app.services.fairness import wake_jobs
 from app.services.policy import Policy
 from app.store import carriers, events, requests, users
 from app.store.unit_of_work import BehindError, Tx, UnitOfWork, retried
@@ -122,4 +122,4 @@ def _carry(tx: Tx, job_id: UUID, carrier: UUID | None, right: Right) -> None:
     events.add(tx, job_id, "carried", queue=right.queue)
     if carrier and (before := users.find(tx, carrier)):
         # a ready one may be the one that a free slot had woken: the slot is the next one's
-        end.wake(tx, before, SERVICE, most=int(was == "ready"))
+        wake_jobs.wake(tx, before, SERVICE, most=int(was == "ready"))

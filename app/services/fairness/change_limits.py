@@ -8,7 +8,7 @@ from uuid import UUID
 from app.domain.plans import Plan, Tier
 from app.domain.queues import Service
 from app.errors import Conflict, InvalidInput, NotFound
-from app.services import end
+from app.services.fairness import wake_jobs
 from app.services.policy import Policy
 from app.store import audit_log, plans, users
 from app.store.unit_of_work import UnitOfWork
@@ -53,7 +53,7 @@ def change_tier_limit(uow: UnitOfWork, tier: Tier, slots: int, policy: Policy, *
     for user_id in waiting:  # each in its own transaction: a start of theirs must not stand still for all of them
         with uow.begin() as tx:
             if account := users.lock(tx, user_id):
-                end.fill(tx, account, policy.fairness)
+                wake_jobs.fill(tx, account, policy.fairness)
     return _told(replace(before, concurrent_jobs=slots), policy)
 
 
@@ -71,7 +71,7 @@ def change_user_limit(uow: UnitOfWork, user_id: UUID, slots: int | None, policy:
         users.set_limit(tx, user_id, slots)
         audit_log.add(tx, actor, "user.limit", str(user_id), before=before.slot_limit, after=slots)
         after = users.find(tx, user_id) or before
-        end.fill(tx, after, policy.fairness)
+        wake_jobs.fill(tx, after, policy.fairness)
         return after
 
 
@@ -92,9 +92,9 @@ def _released(uow: UnitOfWork, user_id: UUID, service: Service) -> int:
     while True:
         with uow.begin() as tx:
             account = users.lock(tx, user_id)
-            woken = end.release(tx, account, service) if account else 0
+            woken = wake_jobs.release(tx, account, service) if account else 0
         released += woken
-        if woken < end.RELEASED_AT_ONCE:
+        if woken < wake_jobs.RELEASED_AT_ONCE:
             return released
 
 

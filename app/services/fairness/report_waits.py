@@ -7,14 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Literal
-from uuid import UUID
-
-from sqlalchemy import RowMapping
 
 from app.domain import simulation
 from app.domain.attribution import Cause, Course, Wait, attribute
 from app.domain.fairness import Mode
-from app.domain.plans import Plan, Tier
+from app.domain.plans import Tier
 from app.domain.queues import Service, select_queue
 from app.domain.simulation import Run
 from app.domain.summaries import sharing, summarise
@@ -73,30 +70,7 @@ def report(
     }
 
 
-def tenants(uow: UnitOfWork, policy: Policy, *, most: int = MOST_USERS) -> list[dict[str, Any]]:
-    """Users with work at this moment, those with the most waiting first; limit: of their tier, or their own."""
-    with uow.begin() as tx:
-        rows = waits.tenants(tx, most=most)
-    return _tenants(rows, policy)
-
-
-def tenants_of(uow: UnitOfWork, policy: Policy, user_id: UUID) -> list[dict[str, Any]]:
-    """As tenants, of one user: a row for each service of which they have work."""
-    with uow.begin() as tx:
-        rows = waits.tenants(tx, most=len(Service), user_id=user_id)
-    return _tenants(rows, policy)
-
-
-def _tenants(rows: Sequence[tuple[Plan, RowMapping]], policy: Policy) -> list[dict[str, Any]]:
-    left_out = ("concurrent_jobs", "analyses_per_period", "spec_units_per_period", "retention_days", "slot_limit")
-    return [
-        {name: value for name, value in row.items() if name not in left_out}
-        | {"limit": policy.fairness.slots(plan, row["slot_limit"])}
-        for plan, row in rows
-    ]
-
-
-def limits(uow: UnitOfWork, policy: Policy) -> dict[Tier, int]:
+def slots_by_tier(uow: UnitOfWork, policy: Policy) -> dict[Tier, int]:
     """Slots by tier as they are now; beyond all reach where limits are not held."""
     with uow.begin() as tx:
         return _limits(tx, policy)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from app.domain.waiting import Pace
-from app.services.experience import LEAST_STARTS, SPAN, Experience
+from app.services.fairness.observed_waits import LEAST_STARTS, SPAN, ObservedWaits
 from tests.conftest import World
 
 SEEN = """
@@ -28,10 +28,10 @@ def seen(world: World, *, guess: float, waited: float, held: bool = False, count
     world.rows(SEEN, guess=guess, waited=waited, held=held, count=count, now=world.now)
 
 
-def learnt(world: World, experience: Experience | None = None, after: float = 1.0) -> dict[tuple[str, bool], Pace]:
+def learnt(world: World, observed: ObservedWaits | None = None, after: float = 1.0) -> dict[tuple[str, bool], Pace]:
     with world.uow.begin() as tx:
         now = world.now + timedelta(seconds=after)
-        return dict((experience or Experience()).paces(tx, now=now))
+        return dict((observed or ObservedWaits()).paces(tx, now=now))
 
 
 def test_quotients_of_waits_and_guesses_are_learnt_for_each_queue_and_kind(world: World) -> None:
@@ -53,11 +53,11 @@ def test_of_few_starts_and_of_old_ones_nothing_is_learnt(world: World) -> None:
 
 
 def test_a_process_looks_again_after_five_seconds(world: World) -> None:
-    experience = Experience()
-    assert learnt(world, experience) == {}
+    observed = ObservedWaits()
+    assert learnt(world, observed) == {}
     seen(world, guess=9.0, waited=1.0)
-    assert learnt(world, experience, after=5.9) == {}
-    assert len(learnt(world, experience, after=6.1)) == 1
+    assert learnt(world, observed, after=5.9) == {}
+    assert len(learnt(world, observed, after=6.1)) == 1
 
 
 def accepted(world: World) -> dict[str, Any]:
@@ -78,7 +78,7 @@ def test_an_accept_tells_what_was_learnt_and_keeps_its_guess_to_learn_from(world
     before = accepted(world)
     for held in (True, False):
         seen(world, guess=1.0, waited=1.0, held=held)
-    wise = accepted(replace(world, policy=replace(world.policy, experience=Experience())))
+    wise = accepted(replace(world, policy=replace(world.policy, observed_waits=ObservedWaits())))
     assert (before["held"], before["guess"], wise["held"]) == (True, 12.0, True)
     assert wise["guess"] == pytest.approx(3 * (4.0 + 10.5), rel=0.05)  # each of three waits for a worker, too
     assert wise["eta"][1] > 2 * before["eta"][1]
