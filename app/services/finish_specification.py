@@ -12,7 +12,7 @@ from uuid import UUID
 from app.domain.lifecycle import Delivery, Outcome
 from app.domain.queues import Service
 from app.domain.specification import Shelf, Specification
-from app.services import end
+from app.services.jobs import end_job
 from app.store import events, messages, quota, spec_documents, spec_words
 from app.store.unit_of_work import UnitOfWork, retried
 
@@ -41,12 +41,12 @@ def finish(
     Locks: the users row, then the message.  Returns: COMPLETED, CANCELLED or STALE.
     """
     with uow.begin() as tx:
-        held = end.hold(tx, delivery, user_id, now=now)
+        held = end_job.hold(tx, delivery, user_id, now=now)
         if held is None:
             return Outcome.STALE
         now = held.now
         if held.cancelled or held.gone:
-            return end.cancel(tx, delivery, Service.SPECVIEW, held, now=now)
+            return end_job.cancel(tx, delivery, Service.SPECVIEW, held, now=now)
         if written.fresh is None:
             cost = spec_words.pay(tx, written.keys, now=now)
             spec_words.use(tx, written.keys, now=now)
@@ -61,7 +61,7 @@ def finish(
             raise RuntimeError("the record ended under our lease")
         spec_documents.drop_drafts(tx, delivery.job_id, but=draft)
         messages.delete(tx, delivery.job_id)
-        end.leave(tx, delivery, Service.SPECVIEW, held, now=now)
+        end_job.leave(tx, delivery, Service.SPECVIEW, held, now=now)
         behaviours = summary["behaviours"]
         events.completed(tx, delivery.job_id, behaviours=behaviours, version=version, attempt=delivery.attempt)
         return Outcome.COMPLETED

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from app.domain.queues import Service
 from app.errors import NotFound
-from app.services import end
+from app.services.jobs import end_job
 from app.services.operations.run_in_batches import each, in_batches
 from app.store import audit_log, events, forgetting, leftovers, messages, quota, records, requests, retention, users
 from app.store.batch import Batch
@@ -72,7 +72,7 @@ def _end(
         for job_id in forgetting.drop_letters(tx, user_id):
             if accepted := requests.accepted(tx, job_id):  # nobody will take it any more, as the sweep does
                 records.cancel(tx, Service(accepted.service), job_id, now=now)
-                end.clear(tx, job_id, Service(accepted.service))
+                end_job.clear(tx, job_id, Service(accepted.service))
             requests.cancelled(tx, job_id, now=now)
         while forgetting.leave_history(tx, user_id, 1000):  # asked for since
             pass

@@ -17,7 +17,7 @@ from app.domain.queues import Service
 from app.domain.repositories import Repository
 from app.domain.specification import Behaviour, Domain, Feature, Specification, Subject
 from app.errors import Conflict, Forbidden, NotFound
-from app.services import browse, describe
+from app.services.jobs import describe, read_jobs, visibility
 from app.services.policy import Policy
 from app.store import requests, spec_documents, spec_shares, users
 from app.store.unit_of_work import Tx, UnitOfWork
@@ -63,7 +63,7 @@ class Line:
 
 def job(uow: UnitOfWork, job_id: UUID, viewer: Account, policy: Policy, *, now: datetime) -> dict[str, Any]:
     """The Job of a specification, with all that an analysis' has.  Raises: NotFound."""
-    return browse.job(uow, job_id, viewer, policy, service=Service.SPECVIEW, now=now)
+    return read_jobs.job(uow, job_id, viewer, policy, service=Service.SPECVIEW, now=now)
 
 
 def jobs(
@@ -78,7 +78,7 @@ def jobs(
 def head(uow: UnitOfWork, document_id: UUID, viewer: Account) -> Head:
     """A completed document of the user's.  Raises: NotFound; Conflict while it is not completed."""
     with uow.begin() as tx:
-        browse.check_visible(tx, document_id, viewer, Service.SPECVIEW)
+        visibility.check_visible(tx, document_id, viewer, Service.SPECVIEW)
         return _head(tx, document_id)
 
 
@@ -120,7 +120,7 @@ def specification(uow: UnitOfWork, of: Head) -> Specification:
 def whose(uow: UnitOfWork, job_id: UUID, viewer: Account) -> str | None:
     """The owner's e-mail address, for an operator who reads another user's document; None for the viewer's own."""
     with uow.begin() as tx:
-        accepted = browse.check_visible(tx, job_id, viewer, Service.SPECVIEW)
+        accepted = visibility.check_visible(tx, job_id, viewer, Service.SPECVIEW)
         owner = None if accepted.user_id == viewer.user_id else users.find(tx, accepted.user_id)
     return owner.email if owner else None
 
@@ -133,7 +133,7 @@ def share(uow: UnitOfWork, document_id: UUID, viewer: Account, *, now: datetime)
     """
     secret = SHARE_PREFIX + secrets.token_urlsafe(32)
     with uow.begin() as tx:
-        browse.check_visible(tx, document_id, viewer, Service.SPECVIEW)
+        visibility.check_visible(tx, document_id, viewer, Service.SPECVIEW)
         found = _head(tx, document_id)
         if found.owner_id != viewer.user_id:
             raise Forbidden("Only its owner may share a specification")
@@ -146,14 +146,14 @@ def share(uow: UnitOfWork, document_id: UUID, viewer: Account, *, now: datetime)
 def withdraw(uow: UnitOfWork, document_id: UUID, viewer: Account) -> None:
     """Let nobody read the document by a link any more; idempotent.  Raises: NotFound."""
     with uow.begin() as tx:
-        browse.check_visible(tx, document_id, viewer, Service.SPECVIEW)
+        visibility.check_visible(tx, document_id, viewer, Service.SPECVIEW)
         spec_shares.drop(tx, document_id)
 
 
 def shared_at(uow: UnitOfWork, document_id: UUID, viewer: Account) -> datetime | None:
     """Since when a link shares the document; None: it is the owner's alone.  Raises: NotFound."""
     with uow.begin() as tx:
-        browse.check_visible(tx, document_id, viewer, Service.SPECVIEW)
+        visibility.check_visible(tx, document_id, viewer, Service.SPECVIEW)
         return spec_shares.since(tx, document_id)
 
 

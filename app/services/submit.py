@@ -10,9 +10,10 @@ from uuid import UUID, uuid4
 from app.domain.queues import Service, select_queue
 from app.domain.repositories import Repository
 from app.domain.waiting import Line
-from app.errors import IdempotencyInFlight, IdempotencyMismatch, NotFound
-from app.services import admit, describe
+from app.errors import IdempotencyInFlight, NotFound
 from app.services.fairness import choose_carrier, explain_wait
+from app.services.jobs import admit, describe
+from app.services.jobs.find_answer import same_request
 from app.services.policy import Policy
 from app.store import analyses, codebases, events, idempotency, messages, requests
 from app.store.codebases import Codebase
@@ -76,7 +77,7 @@ def submit(
         now = found.now
         if not found.claimed:
             raise IdempotencyInFlight(retry_after=1)
-        if key and (stored := _same(found.stored, key[1])):
+        if key and (stored := same_request(found.stored, key[1])):
             return Answer(stored.status, stored.body, replayed=True)
         if found.account is None:
             raise NotFound("The account is gone")
@@ -144,25 +145,6 @@ def _join_or_look_again(
         return accept(tx, account, found.standing, wanted, policy, now=now)
     _join(tx, running, account, codebase, wanted, policy, now=now)
     return Answer(ACCEPTED, describe.job(tx, running, policy, asker=account.user_id, now=now))
-
-
-def stored_answer(tx: Tx, user_id: UUID, key: str, fingerprint: bytes) -> Stored | None:
-    """The answer given under a key before; None when there is none.  Raises: IdempotencyMismatch."""
-    return _same(idempotency.find(tx, user_id, key), fingerprint)
-
-
-def claimed_answer(tx: Tx, user_id: UUID, key: str, fingerprint: bytes) -> Stored | None:
-    """As stored_answer, and be the only request with this key.  Raises: IdempotencyInFlight, IdempotencyMismatch."""
-    claimed, stored = idempotency.claim(tx, user_id, key)
-    if not claimed:
-        raise IdempotencyInFlight(retry_after=1)
-    return _same(stored, fingerprint)
-
-
-def _same(stored: Stored | None, fingerprint: bytes) -> Stored | None:
-    if stored is not None and stored.fingerprint != fingerprint:
-        raise IdempotencyMismatch("This Idempotency-Key came with another request before; use a new key per request.")
-    return stored
 
 
 def message_for(job_id: UUID, codebase: Codebase, wanted: Wanted, *, queue: str, user_id: UUID | None) -> JobMessage:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from app.services.compared import Sides
+from app.services.results.read_differences import Sides
 from app.web.schemas import ChangesQuery
 from tasks.inventory.compare import GROUPS, Comparison, compare
 from tasks.inventory.shelf import Listed

@@ -17,7 +17,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app.domain.lifecycle import FINAL
 from app.errors import Problem
-from app.services import watch
+from app.services.jobs import follow
 from app.services.policy import Policy
 from app.store.unit_of_work import UnitOfWork
 from app.web.lanes import Lane
@@ -57,7 +57,7 @@ class Seen:
 @dataclass(slots=True)
 class _Watched:
     watchers: int = 0
-    pulse: watch.Pulse | None = None
+    stamp: follow.Stamp | None = None
     newest: Seen | None = None
 
 
@@ -107,11 +107,11 @@ class Live:
 
     def ended(self, job_id: UUID, asker: UUID | None) -> dict[str, Any]:
         """The job at its end, with the asker's bill, which the watchers do not share."""
-        return watch.snapshot(self.uow, job_id, self.policy, asker=asker, now=self.uow.now())[1]
+        return follow.snapshot(self.uow, job_id, self.policy, asker=asker, now=self.uow.now())[1]
 
     def _look(self, job_id: UUID) -> Seen:
         read_at = time.monotonic()
-        event_id, job = watch.snapshot(self.uow, job_id, self.policy, now=self.uow.now())
+        event_id, job = follow.snapshot(self.uow, job_id, self.policy, now=self.uow.now())
         return Seen(event_id, job, read_at)
 
     def _run(self) -> None:
@@ -120,7 +120,7 @@ class Live:
                 if not self._jobs:
                     self._thread = None
                     return
-                known = {job_id: job.pulse for job_id, job in self._jobs.items()}
+                known = {job_id: job.stamp for job_id, job in self._jobs.items()}
             try:
                 self._read(known, every=turn % REREAD_EVERY == 0)
             except (SQLAlchemyError, Problem) as error:  # streams go on; the database comes back
@@ -128,14 +128,14 @@ class Live:
             with self._changed:
                 self._changed.wait_for(lambda: not self._jobs, POLL_SECONDS)
 
-    def _read(self, known: dict[UUID, watch.Pulse | None], *, every: bool) -> None:
-        for job_id, pulse in watch.pulses(self.uow, known).items():
-            if not every and pulse == known[job_id]:
+    def _read(self, known: dict[UUID, follow.Stamp | None], *, every: bool) -> None:
+        for job_id, stamp in follow.stamps(self.uow, known).items():
+            if not every and stamp == known[job_id]:
                 continue
             seen = self._look(job_id)
             with self._changed:
                 if (job := self._jobs.get(job_id)) is not None:
-                    job.pulse, job.newest = pulse, seen
+                    job.stamp, job.newest = stamp, seen
                     self._changed.notify_all()
 
 

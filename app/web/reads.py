@@ -11,8 +11,8 @@ from uuid import UUID
 
 from flask import current_app
 
-from app.services import outline, results
-from app.services.outline import Outline
+from app.services.results import outline, read_tests
+from app.services.results.outline import Outline
 from app.store.results import TestFilter
 from app.store.users import Account
 from app.web import auth
@@ -98,7 +98,7 @@ def large(tests: int) -> AbstractContextManager[None]:
 @contextmanager
 def priced(job_id: UUID) -> Iterator[None]:
     """Count what a specification of an analysis would cost: as much as reading one of its size.  Raises: as `heavy`."""
-    with behaviours(results.size(wired().uow, job_id, auth.viewer())):
+    with behaviours(read_tests.size(wired().uow, job_id, auth.viewer())):
         yield
 
 
@@ -108,7 +108,7 @@ def heavy(*job_ids: UUID) -> Iterator[None]:
 
     Raises: NotFound for what the caller may not see; as `large`.
     """
-    with large(sum(results.size(wired().uow, job_id, auth.viewer()) for job_id in job_ids)):
+    with large(sum(read_tests.size(wired().uow, job_id, auth.viewer()) for job_id in job_ids)):
         yield
 
 

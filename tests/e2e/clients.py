@@ -19,7 +19,7 @@ from app.domain.plans import Tier
 from app.domain.specification import Mode
 from app.errors import IdempotencyInFlight, Problem
 from app.services import accounts, submit_specification
-from app.services.cancel import cancel
+from app.services.jobs.cancel import cancel
 from app.services.operations.sweep import sweep
 from app.services.submit import Answer, Wanted, submit
 from app.services.submit_specification import WantedSpecification

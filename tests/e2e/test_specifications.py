@@ -15,7 +15,7 @@ import pytest
 from app.domain.plans import Tier
 from app.domain.specification import Mode
 from app.services import accounts
-from app.services.cancel import cancel
+from app.services.jobs.cancel import cancel
 from app.services.operations.audit import HOLDS, audit
 from app.settings import load
 from tasks.generators import languages_of, name_of

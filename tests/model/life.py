@@ -16,9 +16,10 @@ from app.domain.lifecycle import Delivery, Failure, Outcome
 from app.domain.plans import Tier
 from app.domain.queues import Service
 from app.errors import Conflict, Forbidden, IdempotencyMismatch, Problem, QuotaExceeded
-from app.services import accounts, heartbeat
-from app.services.cancel import cancel
-from app.services.fail import stop
+from app.services import accounts
+from app.services.jobs import heartbeat
+from app.services.jobs.cancel import cancel
+from app.services.jobs.fail import stop
 from app.services.operations.sweep import sweep
 from app.services.submit import Answer, submit
 from tests.model.job import HELD, Hold, Holder, Message, Payer, Record, Slot

@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from app.domain.lifecycle import Delivery
-from app.services.cancel import cancel
+from app.services.jobs.cancel import cancel
 from app.services.operations.sweep import sweep
 from app.services.submit import Wanted, submit
 from app.store import users

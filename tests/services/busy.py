@@ -10,8 +10,8 @@ from app.domain.lifecycle import Delivery, Failure, Outcome
 from app.domain.plans import Tier
 from app.domain.queues import Service
 from app.services import accounts
-from app.services.cancel import cancel
-from app.services.fail import stop
+from app.services.jobs.cancel import cancel
+from app.services.jobs.fail import stop
 from app.services.operations.dead_letters import Chosen, redrive
 from app.services.operations.send_schedule import Entry, send_newest_slot
 from app.services.operations.sweep import sweep

@@ -9,7 +9,7 @@ from app.domain.plans import Tier
 from app.domain.queues import Service
 from app.domain.specification import Mode
 from app.services import specifications
-from app.services.fail import fail, stop
+from app.services.jobs.fail import fail, stop
 from app.services.operations.sweep import sweep
 from app.services.submit_specification import WantedSpecification, submit
 from tests.conftest import World, rescheduler

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from app.domain.lifecycle import Outcome
-from app.services import browse
+from app.services.jobs import read_jobs
 from app.services.operations import audit
 from app.services.operations.reconcile import reconcile
 from tests.conftest import A_FILE, World
@@ -22,12 +22,12 @@ def test_only_the_payer_is_told_that_a_job_was_billed(world: World) -> None:
     world.start(delivery, payer)
     assert world.finish(delivery, payer, [A_FILE]) is Outcome.COMPLETED
     told = {
-        who: browse.job(world.uow, delivery.job_id, viewer, world.policy, now=world.now)["billed"]
+        who: read_jobs.job(world.uow, delivery.job_id, viewer, world.policy, now=world.now)["billed"]
         for who, viewer in (("payer", account(world, payer)), ("joiner", account(world, joiner)), ("stranger", None))
     }
     assert told == {"payer": True, "joiner": False, "stranger": False}
-    own = browse.timeline(world.uow, delivery.job_id, account(world, payer))
-    others = browse.timeline(world.uow, delivery.job_id, account(world, joiner))
+    own = read_jobs.timeline(world.uow, delivery.job_id, account(world, payer))
+    others = read_jobs.timeline(world.uow, delivery.job_id, account(world, joiner))
     assert own[-1]["facts"]["billed"] == 1
     assert [event["event"] for event in others] == [event["event"] for event in own]
     assert not any("billed" in event["facts"] for event in others)

@@ -7,8 +7,8 @@ from datetime import timedelta
 from itertools import count
 from uuid import UUID
 
-from app.services import browse, neighbours
 from app.services.finish import finish, save
+from app.services.results import other_commits, read_repository
 from app.services.submit import submit
 from tests.conftest import A_FILE, NOW, World
 
@@ -33,17 +33,21 @@ def analysed(
 
 def newest(world: World) -> str:
     return str(
-        browse.repository(world.uow, world.wanted().repository, world.policy, now=world.now)["newest"]["commit"]
+        read_repository.read_repository(world.uow, world.wanted().repository, world.policy, now=world.now)["newest"][
+            "commit"
+        ]
     )[0]
 
 
 def history(world: World) -> str:
-    found = browse.repository(world.uow, world.wanted().repository, world.policy, now=world.now)["history"]
+    found = read_repository.read_repository(world.uow, world.wanted().repository, world.policy, now=world.now)[
+        "history"
+    ]
     return "".join(job["commit"][0] for job in found)
 
 
 def previous(world: World, job_id: UUID) -> str | None:
-    found = neighbours.previous(world.uow, job_id, None, now=world.now)
+    found = other_commits.previous(world.uow, job_id, None, now=world.now)
     return found.commit[0] if found else None
 
 
@@ -86,9 +90,9 @@ def test_the_previous_inventory_is_that_of_the_commit_before(world: World) -> No
 def test_a_comparison_has_the_older_commit_before_the_newer_one_whichever_was_analysed_first(world: World) -> None:
     newer = analysed(world, "b", committed=1, head="main")
     older = analysed(world, "a", committed=9)
-    [found] = neighbours.neighbours(world.uow, newer, None, now=world.now)
+    [found] = other_commits.newest(world.uow, newer, None, now=world.now)
     assert (found.job_id, found.is_older) == (older, True)
-    [found] = neighbours.neighbours(world.uow, older, None, now=world.now)
+    [found] = other_commits.newest(world.uow, older, None, now=world.now)
     assert (found.job_id, found.is_older) == (newer, False)
 
 

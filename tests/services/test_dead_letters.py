@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from app.services.cancel import cancel
+from app.services.jobs.cancel import cancel
 from app.services.operations.dead_letters import Chosen, drop, find, redrive
 from app.services.operations.sweep import sweep
 from app.store import dead_letters, users

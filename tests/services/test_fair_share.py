@@ -11,9 +11,10 @@ import pytest
 from app.domain.fairness import FairnessPolicy, Mode
 from app.domain.lifecycle import Failure, Outcome
 from app.domain.plans import Tier
-from app.services import accounts, browse
-from app.services.cancel import cancel
+from app.services import accounts
 from app.services.fairness import change_limits
+from app.services.jobs import read_jobs
+from app.services.jobs.cancel import cancel
 from app.services.submit import submit
 from app.store import users
 from tests.conftest import World
@@ -55,7 +56,7 @@ def test_the_answer_to_an_accept_says_that_it_waits_behind_the_user_s_own(world:
     told = submit(world.uow, user, world.wanted(), world.policy, now=world.now).job
     assert (told["status"], told["wait"]["reason"]) == ("waiting", "user_at_limit")
     assert (told["wait"]["position"], told["wait"]["yours_ahead"], told["wait"]["limit"]) == (3, 2, 1)
-    again = browse.job(world.uow, UUID(told["id"]), None, world.policy, now=world.now)
+    again = read_jobs.job(world.uow, UUID(told["id"]), None, world.policy, now=world.now)
     assert again["wait"] == told["wait"]
 
 

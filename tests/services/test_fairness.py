@@ -10,8 +10,9 @@ import pytest
 from app.domain.fairness import FairnessPolicy, Mode
 from app.domain.lifecycle import Failure, Outcome
 from app.domain.plans import Tier
-from app.services import accounts, browse
-from app.services.cancel import cancel
+from app.services import accounts
+from app.services.jobs import read_jobs
+from app.services.jobs.cancel import cancel
 from app.services.reschedule import reschedule
 from app.store import users
 from tests.conftest import World
@@ -105,7 +106,7 @@ def test_snoozes_are_still_told_when_the_job_has_ended(world: World) -> None:
     delivery = world.lease(second)
     world.start(delivery, user)
     world.finish(delivery, user)
-    assert browse.job(world.uow, second, None, world.policy, now=world.now)["snoozes"] == 2
+    assert read_jobs.job(world.uow, second, None, world.policy, now=world.now)["snoozes"] == 2
 
 
 def test_starting_a_delivery_again_takes_no_second_slot(world: World) -> None:

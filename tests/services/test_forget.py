@@ -15,8 +15,8 @@ from app.domain.plans import Tier
 from app.domain.queues import Service
 from app.errors import NotFound
 from app.services import accounts
-from app.services.fail import stop
 from app.services.forget import forget
+from app.services.jobs.fail import stop
 from app.services.operations import reconcile
 from app.services.operations.audit import audit
 from app.services.operations.prune import prune

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from app.domain.queues import Service
-from app.services import heartbeat
+from app.services.jobs import heartbeat
 from app.store.unit_of_work import Tx, UnitOfWork
 from tests.conftest import World
 

@@ -12,7 +12,7 @@ from celery import Celery
 from celery.exceptions import Reject
 
 from app.domain.queues import Service
-from app.services.heartbeat import Pulse
+from app.services.jobs.heartbeat import Pulse
 from app.store.unit_of_work import UnitOfWork
 from tasks import base, heartbeat
 from tasks.heartbeat import Heartbeat, HeartbeatSilent, JobStopped

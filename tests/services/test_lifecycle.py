@@ -10,11 +10,13 @@ from app.domain.lifecycle import Failure, Outcome
 from app.domain.plans import Tier
 from app.domain.queues import Service
 from app.errors import Conflict, Forbidden, NotFound, QuotaExceeded
-from app.services import browse, heartbeat, outline, results, usage
-from app.services.cancel import cancel
-from app.services.fail import stop
+from app.services import usage
 from app.services.finish import finish, save
+from app.services.jobs import heartbeat, read_jobs
+from app.services.jobs.cancel import cancel
+from app.services.jobs.fail import stop
 from app.services.operations.sweep import sweep
+from app.services.results import outline, read_files, read_tests
 from app.services.submit import submit
 from app.store import users
 from app.store.inventories import FileRow
@@ -46,7 +48,7 @@ def test_a_completed_job_is_billed_once_and_leaves_nothing_in_flight(world: Worl
     assert counts(world) == {
         "kombu_message": 0, "quota_reservations": 0, "execution_slots": 0, "usage_events": 1, "analyses": 1,
     }  # fmt: skip
-    job = browse.job(world.uow, delivery.job_id, account(world, user), world.policy, now=NOW)
+    job = read_jobs.job(world.uow, delivery.job_id, account(world, user), world.policy, now=NOW)
     assert (job["status"], job["billed"], job["attempt"]) == ("completed", True, 1)
 
 
@@ -60,7 +62,7 @@ def test_a_retried_attempt_keeps_its_reservation_and_a_failed_job_gives_it_back(
         assert world.fail(delivery, user, BROKEN) is expected
         held = world.value("SELECT count(*) FROM quota_reservations")
         assert held == (0 if expected is Outcome.FAILED else 1)
-    job = browse.job(world.uow, job_id, None, world.policy, now=NOW)
+    job = read_jobs.job(world.uow, job_id, None, world.policy, now=NOW)
     assert (job["status"], job["billed"], job["error"]["code"]) == ("failed", False, "internal_error")
     assert counts(world)["usage_events"] == 0
 
@@ -78,7 +80,7 @@ def test_a_job_whose_worker_died_on_every_attempt_fails_and_says_so(world: World
         assert world.start(world.lease(job_id), user) is Outcome.STARTED
         world.lose(job_id)
     assert world.start(world.lease(job_id), user) is Outcome.FAILED
-    job = browse.job(world.uow, job_id, None, world.policy, now=NOW)
+    job = read_jobs.job(world.uow, job_id, None, world.policy, now=NOW)
     assert job["error"]["code"] == "worker_lost"
     assert counts(world) | {"analyses": 0} == dict.fromkeys(counts(world), 0)
 
@@ -89,7 +91,7 @@ def test_a_job_whose_process_died_each_time_before_its_start_was_written_fails_t
     # as the node counts them, which knows which of its processes ended
     assert world.rows("UPDATE kombu_message SET lost_count = 3 RETURNING id")
     assert world.start(world.lease(job_id), user) is Outcome.FAILED
-    job = browse.job(world.uow, job_id, None, world.policy, now=NOW)
+    job = read_jobs.job(world.uow, job_id, None, world.policy, now=NOW)
     assert (job["status"], job["billed"], job["error"]["code"]) == ("failed", False, "worker_lost")
     assert counts(world) | {"analyses": 0} == dict.fromkeys(counts(world), 0)
     assert broken(world) == []
@@ -161,7 +163,7 @@ def test_the_same_commit_in_another_spelling_of_the_owner_joins_the_job(world: W
     one, other, wanted = world.user(), world.user(), world.wanted("Shop")
     job_id = world.submit(one, wanted)
     assert world.submit(other, world.wanted("SHOP", wanted.commit)) == job_id
-    assert [job["id"] for job in browse.history(world.uow, other, world.policy, now=NOW)[0]] == [str(job_id)]
+    assert [job["id"] for job in read_jobs.history(world.uow, other, world.policy, now=NOW)[0]] == [str(job_id)]
 
 
 def test_one_unit_over_the_limit_is_refused_with_the_figures(world: World) -> None:
@@ -278,7 +280,7 @@ def test_a_joiner_that_cancels_only_leaves(world: World) -> None:
     for _ in range(2):  # a repeated cancel changes nothing
         cancel(world.uow, job_id, account(world, joiner), world.policy, now=NOW)
     assert world.status(job_id) == "queued"
-    assert browse.history(world.uow, joiner, world.policy, now=NOW) == ([], None)
+    assert read_jobs.history(world.uow, joiner, world.policy, now=NOW) == ([], None)
     assert world.value("SELECT count(*) FROM job_events WHERE event = 'left'") == 1
 
 
@@ -288,7 +290,7 @@ def test_a_joiner_who_left_and_asks_again_has_joined_again(world: World) -> None
     world.submit(joiner, wanted)
     cancel(world.uow, job_id, account(world, joiner), world.policy, now=NOW)
     assert world.submit(joiner, wanted) == job_id
-    assert [job["id"] for job in browse.history(world.uow, joiner, world.policy, now=NOW)[0]] == [str(job_id)]
+    assert [job["id"] for job in read_jobs.history(world.uow, joiner, world.policy, now=NOW)[0]] == [str(job_id)]
     cancel(world.uow, job_id, account(world, payer), world.policy, now=NOW)
     assert world.status(job_id) == "queued"
 
@@ -322,7 +324,7 @@ def test_a_job_that_was_given_up_before_it_ever_started_fails_too(world: World) 
         WITH dead AS (DELETE FROM kombu_message RETURNING task_id)
         INSERT INTO kombu_dead_letter (task_id, reason) SELECT task_id, 'undecodable' FROM dead RETURNING id""")
     assert sweep(world.uow, world.policy, now=NOW).buried == 1
-    job = browse.job(world.uow, job_id, None, world.policy, now=NOW)
+    job = read_jobs.job(world.uow, job_id, None, world.policy, now=NOW)
     assert (job["status"], job["error"]["code"]) == ("failed", "undeliverable")
 
 
@@ -338,12 +340,12 @@ def test_tests_are_listed_in_pages_of_stable_order_and_filtered(world: World) ->
     assert outline.outline(world.uow, delivery.job_id, None, wanted, now=NOW).total == 12
     seen, cursor = [], None
     while True:
-        page = results.page(world.uow, delivery.job_id, None, wanted, cursor=cursor, limit=7, now=NOW)
+        page = read_tests.page(world.uow, delivery.job_id, None, wanted, cursor=cursor, limit=7, now=NOW)
         seen += [(test["file"], test["line"]) for test in page.rows]
         if (cursor := page.next) is None:
             break
     assert seen == [(f"tests/test_{n}.py", i) for n in range(4) for i in range(1, 6) if i % 2]
-    listed = results.files(world.uow, delivery.job_id, None, path="big", now=world.now)
+    listed = read_files.files(world.uow, delivery.job_id, None, path="big", now=world.now)
     assert [(row["file"], row["skipped"]) for row in listed.items] == [("tests/test_big.py", "too_large")]
 
 
@@ -352,7 +354,7 @@ def test_hostile_bytes_in_paths_and_names_are_stored_readable(world: World) -> N
     delivery = world.running(user)
     name = "nul \x00 and lone \ud800 surrogate"
     world.finish(delivery, user, [FileRow("a\x00b\udcff.py", "0" * 40, "pytest", [_test(name, 1)], None)])
-    (found,) = results.page(world.uow, delivery.job_id, None, TestFilter(), now=NOW).rows
+    (found,) = read_tests.page(world.uow, delivery.job_id, None, TestFilter(), now=NOW).rows
     assert found["name"] == "nul \ufffd and lone ? surrogate"
 
 

@@ -11,9 +11,10 @@ from app.domain.fairness import FairnessPolicy
 from app.domain.lifecycle import Outcome
 from app.domain.plans import Tier
 from app.errors import Conflict, InvalidInput, NotFound
-from app.services import accounts, browse
+from app.services import accounts
 from app.services.fairness import change_limits, tenants
 from app.services.fairness.change_limits import TierLimit
+from app.services.jobs import read_jobs
 from app.store import users
 from tests.conftest import World
 from tests.services.test_fair_share import ready
@@ -57,7 +58,7 @@ def test_a_users_own_limit_wins_over_settings_and_plan_and_is_what_the_job_tells
     jobs = [narrow.submit(user) for _ in range(4)]
     with narrow.uow.begin() as tx:
         account = users.find(tx, user)
-    shown = browse.job(narrow.uow, jobs[-1], account, narrow.policy, now=narrow.now)
+    shown = read_jobs.job(narrow.uow, jobs[-1], account, narrow.policy, now=narrow.now)
     assert (shown["wait"]["reason"], shown["wait"]["running"], shown["wait"]["limit"]) == ("user_at_limit", 2, 2)
     [tenant] = tenants.tenants(narrow.uow, narrow.policy)
     assert (tenant["limit"], tenant["running"]) == (2, 2)

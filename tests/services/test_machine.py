@@ -14,8 +14,8 @@ from sqlalchemy import text
 
 from app.domain import carriers
 from app.domain.quota import Usage
-from app.services import end
 from app.services.fairness import choose_carrier
+from app.services.jobs import end_job
 from app.store import idempotency, messages, quota, requests, slots
 from app.store.batch import Batch
 from tests.conftest import World
@@ -95,7 +95,7 @@ QUOTA: dict[str, Patch] = {
         r"SELECT \1 FROM quota_reservations WHERE job_id = :job_id)",
     ),
     "reserved units are not counted": wrapped(quota, "usage", _without_reserved),
-    "each attempt gives its reservation back": wrapped(end, "leave", _released_too),
+    "each attempt gives its reservation back": wrapped(end_job, "leave", _released_too),
     "a cancelled job keeps its reservation": wrapped(quota, "release", lambda *_: 0),
     "a job is billed to the period of its end": rewritten(
         quota, "_SETTLE", ":resource_id, accepted_at,", ":resource_id, :now,"

@@ -10,8 +10,8 @@ from uuid import UUID
 import pytest
 
 from app.domain.plans import Tier
-from app.services import browse
-from app.services.cancel import cancel
+from app.services.jobs import read_jobs
+from app.services.jobs.cancel import cancel
 from app.services.operations.audit import audit
 from app.services.operations.prune import Pruned, prune
 from app.services.operations.reconcile import reconcile
@@ -45,7 +45,7 @@ def count(world: World, table: str) -> object:
 
 
 def history(world: World, user: UUID) -> list[str]:
-    found, _ = browse.history(world.uow, user, world.policy, limit=100, now=NOW)
+    found, _ = read_jobs.history(world.uow, user, world.policy, limit=100, now=NOW)
     return [job["id"] for job in found]
 
 

@@ -11,7 +11,7 @@ import pytest
 from app.domain.lifecycle import JobFailedError, Outcome
 from app.domain.plans import Tier
 from app.domain.specification import Mode
-from app.services import browse, cancel
+from app.services.jobs import cancel, read_jobs
 from tests.conftest import NOW, World
 from tests.services.writing import SHOP, Scribe, Struck, Writing, file_of, holds, left
 
@@ -75,7 +75,7 @@ def test_equal_tests_are_one_unit_and_all_of_them_are_shown(writing: Writing) ->
     analysis = writing.analysed(user, file_of("tests/test_shop.py", "test_buys", "test_buys", "test_sells"))
     assert writing.cost(user, analysis) == 2
     job_id = writing.written(user, analysis)
-    job = browse.job(writing.world.uow, job_id, writing.account(user), writing.world.policy, service=None, now=NOW)
+    job = read_jobs.job(writing.world.uow, job_id, writing.account(user), writing.world.policy, service=None, now=NOW)
     assert (job["summary"]["behaviours"], writing.billed(user)) == (3, 2)
     holds(writing.world)
 

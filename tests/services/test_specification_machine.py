@@ -20,8 +20,8 @@ from app.domain.plans import Tier
 from app.domain.queues import Service
 from app.domain.specification import Mode
 from app.errors import Problem, QuotaExceeded
-from app.services.cancel import cancel
-from app.services.fail import fail
+from app.services.jobs.cancel import cancel
+from app.services.jobs.fail import fail
 from app.services.operations.audit import HOLDS, audit
 from app.services.operations.sweep import sweep
 from app.store import spec_words

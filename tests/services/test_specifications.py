@@ -12,8 +12,9 @@ from app.domain.lifecycle import JobFailedError, Outcome
 from app.domain.plans import Tier
 from app.domain.specification import Mode
 from app.errors import Conflict, Forbidden, InvalidInput, NotFound, QuotaExceeded
-from app.services import accounts, browse, specifications
+from app.services import accounts, specifications
 from app.services.forget import forget
+from app.services.jobs import read_jobs
 from app.services.operations.audit import HOLDS, audit
 from app.services.operations.prune import prune
 from app.store import spec_documents
@@ -36,7 +37,7 @@ def test_a_specification_is_written_billed_by_its_tests_and_shown(writing: Writi
     assert world.value("SELECT reserved_amount FROM quota_reservations WHERE event_type = 'specview'") == 3
     job_id = UUID(answer.job["id"])
     assert writing.write(writing.started(user, job_id), user) is Outcome.COMPLETED
-    job = browse.job(world.uow, job_id, writing.account(user), world.policy, service=None, now=NOW)
+    job = read_jobs.job(world.uow, job_id, writing.account(user), world.policy, service=None, now=NOW)
     assert (job["status"], job["version"], job["units"], job["billed"]) == ("completed", 1, 3, True)
     assert (job["analysis_id"], job["language"], job["mode"]) == (str(analysis), "en", "initial")
     assert job["summary"] == {
@@ -127,7 +128,7 @@ def test_an_analysis_without_tests_makes_an_empty_document_for_nothing(writing: 
     user = writing.world.user()
     analysis = writing.analysed(user)
     job_id = writing.written(user, analysis)
-    job = browse.job(writing.world.uow, job_id, writing.account(user), writing.world.policy, service=None, now=NOW)
+    job = read_jobs.job(writing.world.uow, job_id, writing.account(user), writing.world.policy, service=None, now=NOW)
     assert (job["status"], job["summary"]["behaviours"], job["billed"]) == ("completed", 0, False)
     holds(writing.world)
 
@@ -148,9 +149,9 @@ def test_who_may_not_ask_is_told_why(writing: Writing) -> None:
     with pytest.raises(NotFound):
         writing.ask(user, document)
     with pytest.raises(NotFound):
-        browse.job(world.uow, document, writing.account(world.user()), world.policy, service=None, now=NOW)
+        read_jobs.job(world.uow, document, writing.account(world.user()), world.policy, service=None, now=NOW)
     with pytest.raises(NotFound):
-        browse.job(world.uow, document, writing.account(user), world.policy, now=NOW)
+        read_jobs.job(world.uow, document, writing.account(user), world.policy, now=NOW)
 
 
 def test_the_quota_holds_to_the_unit_and_one_over_it_changes_nothing(writing: Writing) -> None:

@@ -11,7 +11,7 @@ from sqlalchemy import text
 
 from app.domain.lifecycle import Outcome
 from app.domain.plans import Tier
-from app.services import browse
+from app.services.jobs import read_jobs
 from app.services.operations.dead_letters import Chosen, redrive
 from app.services.operations.sweep import Swept, sweep
 from app.services.submit import submit
@@ -104,7 +104,7 @@ def test_a_dead_job_whose_payer_left_ends_as_failed_for_those_who_joined(world: 
     job_id, _, joiner = shared(world)
     bury(world, job_id)
     assert swept(world).rows["buried"] == [{"job_id": job_id, "ended": "failed"}]
-    [job] = browse.history(world.uow, joiner, world.policy, now=NOW)[0]
+    [job] = read_jobs.history(world.uow, joiner, world.policy, now=NOW)[0]
     assert (job["status"], job["error"]["code"], job["billed"]) == ("failed", "undeliverable", False)
     assert swept(world).buried == 0
 

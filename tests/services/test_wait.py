@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import text
 
 from app.domain.lifecycle import Failure, Outcome
-from app.services import browse
+from app.services.jobs import read_jobs
 from tests.conftest import World
 
 PAUSE = "UPDATE kombu_queue SET paused_at = now() WHERE name = 'analysis_default' RETURNING id"
@@ -18,7 +18,7 @@ SLEEP = text("""
 
 
 def reason(world: World, job_id: UUID) -> str:
-    return str(browse.job(world.uow, job_id, None, world.policy, now=world.now)["wait"]["reason"])
+    return str(read_jobs.job(world.uow, job_id, None, world.policy, now=world.now)["wait"]["reason"])
 
 
 def snoozed(world: World) -> UUID:

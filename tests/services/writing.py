@@ -11,9 +11,9 @@ from app.domain.queues import Service
 from app.domain.specification import Mode, Place, Specification, Subject
 from app.services import submit_specification
 from app.services.generator import Part, Phrased, Placed
+from app.services.jobs.start import start
 from app.services.operations.audit import HOLDS, audit
 from app.services.specify import specify
-from app.services.start import start
 from app.services.submit import Answer, Wanted
 from app.services.submit_specification import WantedSpecification
 from app.store import users

@@ -7,7 +7,8 @@ import pytest
 from app.domain.periods import period_at
 from app.domain.plans import EventType, Tier
 from app.domain.quota import Usage
-from app.services import accounts, admit
+from app.services import accounts
+from app.services.jobs import admit
 from app.store import idempotency, quota, users
 from app.store.looks import look
 from app.store.quota import Sums

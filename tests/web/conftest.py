@@ -21,8 +21,9 @@ from app.domain.plans import Tier
 from app.domain.queues import Service
 from app.domain.repositories import Repository
 from app.errors import CommitNotFound, GitHostUnreachable, RepositoryNotFound
-from app.services import accounts, fail, finish, specify, start
+from app.services import accounts, finish, specify
 from app.services.generator import Generator
+from app.services.jobs import fail, start
 from app.services.policy import Policy
 from app.settings import Settings
 from app.store.inventories import FileRow

@@ -155,7 +155,7 @@ def test_a_statement_that_takes_too_long_is_a_problem(hasty: Web, monkeypatch: p
         with uow.begin() as tx:
             tx.run(text("SELECT pg_sleep(60)"))
 
-    monkeypatch.setattr("app.services.browse.job", slow)
+    monkeypatch.setattr("app.services.jobs.read_jobs.job", slow)
     refused = hasty.client.get(f"/api/v1/analyses/{SOMEBODY}")
     assert (refused.status_code, refused.json["type"]) == (503, "/problems/timed-out")
     assert int(refused.headers["Retry-After"]) > 0

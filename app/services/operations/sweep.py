@@ -9,8 +9,8 @@ from uuid import UUID
 
 from app.domain.lifecycle import Failure
 from app.domain.queues import Service
-from app.services import end
 from app.services.fairness import wake_jobs
+from app.services.jobs import end_job
 from app.services.operations.dry_run import step
 from app.services.operations.run_in_batches import in_batches
 from app.services.policy import Policy
@@ -99,7 +99,7 @@ def _bury(tx: Tx, policy: Policy, *, now: datetime) -> list[dict[str, Any]]:
             events.add(tx, job_id, "cancelled", attempt=0)
         else:  # a sweep that ran beside this one has ended it
             continue
-        end.clear(tx, job_id, service)
+        end_job.clear(tx, job_id, service)
         quota.release(tx, job_id)
         buried.append({"job_id": job_id, "ended": "failed" if job.wanted else "cancelled"})
     return buried

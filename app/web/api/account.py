@@ -8,7 +8,8 @@ from uuid import UUID
 from flask import g
 
 from app.errors import Forbidden
-from app.services import accounts, browse, usage
+from app.services import accounts, usage
+from app.services.jobs import read_jobs
 from app.web import answers, auth
 from app.web.api import api
 from app.web.context import utc_now, wired
@@ -61,7 +62,7 @@ def show_me() -> dict[str, Any]:
 @api.doc(operation_id="listHistory", tags=["Account"])
 def list_history(page: PageQuery) -> dict[str, Any]:
     """The analyses you asked for, newest first."""
-    jobs, following = browse.history(
+    jobs, following = read_jobs.history(
         wired().uow, auth.person().user_id, wired().policy, before=page.cursor, limit=page.limit, now=utc_now()
     )
     return {"items": jobs, "next": following}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app.errors import Problem
-from app.services import replay
+from app.services.jobs.find_answer import find_answer
 from app.services.submit import ACCEPTED, KNOWN, Answer
 from app.services.submit_batch import Outcomes, submit_batch
 from app.web import answers, auth, problems
@@ -31,7 +31,7 @@ def submit_many(asked: SubmitBatch) -> package.Answer:
     key = idempotency_key(asked.model_dump())
     with only_one(account.user_id, key):
         # a replay is answered without asking the Git hosts again
-        if key and (stored := replay.replay(services.uow, account.user_id, *key)):
+        if key and (stored := find_answer(services.uow, account.user_id, *key)):
             return stored.body, stored.status, REPLAYED
         auth.count_writes(account, len(asked.items) - 1)  # one was counted with the request
         answer = submit_batch(

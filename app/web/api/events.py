@@ -9,7 +9,8 @@ from uuid import UUID
 
 from flask import Response, current_app, request
 
-from app.services import browse, specifications
+from app.services import specifications
+from app.services.jobs import read_jobs
 from app.web import auth
 from app.web.api import api
 from app.web.context import utc_now, wired
@@ -39,7 +40,7 @@ def follow_analysis(job_id: UUID) -> Response:
     A stream lasts 25 seconds at most; the client comes back with `Last-Event-ID` and misses nothing.
     """
     viewer = auth.viewer()
-    return _follow(job_id, lambda: browse.job(wired().uow, job_id, viewer, wired().policy, now=utc_now()))
+    return _follow(job_id, lambda: read_jobs.job(wired().uow, job_id, viewer, wired().policy, now=utc_now()))
 
 
 @api.get("/specs/<uuid:job_id>/events")

@@ -8,8 +8,9 @@ from uuid import UUID
 from flask import Response, jsonify, request
 from werkzeug.exceptions import NotAcceptable
 
-from app.services import browse, specifications, submit_specification
-from app.services.cancel import cancel
+from app.services import specifications, submit_specification
+from app.services.jobs import read_jobs
+from app.services.jobs.cancel import cancel
 from app.services.submit import ACCEPTED
 from app.services.submit_specification import WantedSpecification
 from app.web import answers, auth, specification_answers
@@ -110,7 +111,7 @@ def show_specification_timeline(job_id: UUID) -> dict[str, Any]:
     """Every transition, attempt, snooze and lease of a specification, with its time."""
     services, viewer = wired(), auth.person()
     specifications.job(services.uow, job_id, viewer, services.policy, now=utc_now())
-    return {"items": browse.timeline(services.uow, job_id, viewer)}
+    return {"items": read_jobs.timeline(services.uow, job_id, viewer)}
 
 
 @api.post("/specs/<uuid:job_id>/share")

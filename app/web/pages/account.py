@@ -7,7 +7,8 @@ from uuid import UUID
 from flask import redirect, render_template, request, url_for
 from werkzeug.wrappers import Response
 
-from app.services import accounts, browse, usage
+from app.services import accounts, usage
+from app.services.jobs import read_jobs
 from app.web import auth
 from app.web.context import utc_now, wired
 from app.web.pages import pages, read
@@ -31,7 +32,7 @@ def show_usage() -> str:
 def show_history() -> str:
     """What the account asked for, newest first."""
     account, page = auth.person(), read(PageQuery, request.args)
-    jobs, following = browse.history(
+    jobs, following = read_jobs.history(
         wired().uow, account.user_id, wired().policy, before=page.cursor, limit=page.limit, now=utc_now()
     )
     return render_template("history.html", jobs=jobs, next=following, first=page.cursor is None)

@@ -9,8 +9,9 @@ from flask import redirect, render_template, request, url_for
 from werkzeug.wrappers import Response
 
 from app.domain.lifecycle import FINAL
-from app.services import results, specifications
-from app.services.cancel import cancel
+from app.services import specifications
+from app.services.jobs import visibility
+from app.services.jobs.cancel import cancel
 from app.services.specifications import Head
 from app.store.users import Account
 from app.web import auth
@@ -102,7 +103,7 @@ def _under_way(job: dict[str, Any], viewer: Account) -> str:
         language=wired().policy.languages.get(job["language"], job["language"]),
         whose=specifications.whose(wired().uow, job_id, viewer),
         final=final,
-        may_cancel=not final and results.asked_for(wired().uow, job_id, viewer),
+        may_cancel=not final and visibility.asked_for(wired().uow, job_id, viewer),
         cancel_url=url_for("pages.cancel_specification", job_id=job_id),
         retry_url=url_for("pages.specify_form", job_id=job["analysis_id"]),
         analysis_url=url_for("pages.show_job", job_id=job["analysis_id"]),

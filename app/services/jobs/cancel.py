@@ -11,9 +11,9 @@ from sqlalchemy import Row
 from app.domain.lifecycle import FINAL, Status
 from app.domain.queues import Service
 from app.errors import Conflict, Forbidden
-from app.services import describe
-from app.services.browse import check_visible
 from app.services.fairness import choose_carrier, wake_jobs
+from app.services.jobs import describe
+from app.services.jobs.visibility import check_visible
 from app.services.policy import Policy
 from app.store import audit_log, carriers, events, messages, quota, records, requests, users
 from app.store.unit_of_work import OvertakenError, Tx, UnitOfWork, retried

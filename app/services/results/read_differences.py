@@ -10,7 +10,7 @@ from uuid import UUID
 
 from sqlalchemy import Row
 
-from app.services.results import check_completed
+from app.services.jobs.visibility import check_completed
 from app.store import results
 from app.store.unit_of_work import UnitOfWork
 from app.store.users import Account

@@ -11,7 +11,7 @@ from itertools import accumulate
 from typing import NamedTuple
 from uuid import UUID
 
-from app.services.results import check_completed
+from app.services.jobs.visibility import check_completed
 from app.store import results
 from app.store.results import TestFilter
 from app.store.unit_of_work import UnitOfWork

@@ -9,8 +9,8 @@ from uuid import UUID
 from app.domain.fairness import FairnessPolicy, Mode
 from app.domain.lifecycle import RETRIES, WORKER_LOST, Delivery, Outcome
 from app.domain.queues import Service
-from app.services import end
 from app.services.fairness import choose_carrier, wake_jobs
+from app.services.jobs import end_job
 from app.services.policy import Policy
 from app.store import carriers, events, messages, records, slots
 from app.store.messages import Held
@@ -43,12 +43,12 @@ def start(
     """
     with uow.begin() as tx:
         # a finish of this user must not free a slot between our count and our snooze: it would wake nobody
-        held = end.hold(tx, delivery, user_id, now=now)
+        held = end_job.hold(tx, delivery, user_id, now=now)
         if held is None:
             return Outcome.STALE
         account, now = held.account, held.now
         if held.cancelled or held.gone:
-            return end.cancel(tx, delivery, service, held, now=now)
+            return end_job.cancel(tx, delivery, service, held, now=now)
         if delivery.attempt > RETRIES[service].max_attempts:
             return _give_up(tx, delivery, service, held, policy, now=now)
         if account and not _admitted(tx, delivery, service, account, policy, now=now):
@@ -117,7 +117,7 @@ def _give_up(tx: Tx, delivery: Delivery, service: Service, held: Held, policy: P
     # every attempt may have died before its start was committed: then nobody has made the record yet
     if not _take_record(tx, delivery, service, policy, now=now):
         return Outcome.STALE
-    return end.fail(tx, delivery, service, held, WORKER_LOST, now=now)
+    return end_job.fail(tx, delivery, service, held, WORKER_LOST, now=now)
 
 
 def _take_record(tx: Tx, delivery: Delivery, service: Service, policy: Policy, *, now: datetime) -> bool:

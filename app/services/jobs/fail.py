@@ -7,8 +7,8 @@ from uuid import UUID
 
 from app.domain.lifecycle import RETRIES, Delivery, Failure, Outcome
 from app.domain.queues import Service
-from app.services import end
-from app.services.start import Reschedule
+from app.services.jobs import end_job
+from app.services.jobs.start import Reschedule
 from app.store import events
 from app.store.unit_of_work import UnitOfWork, retried
 
@@ -31,17 +31,17 @@ def fail(
     """
     policy = RETRIES[service]
     with uow.begin() as tx:
-        held = end.hold(tx, delivery, user_id, now=now)
+        held = end_job.hold(tx, delivery, user_id, now=now)
         if held is None:
             return Outcome.STALE
         now = held.now
         if held.cancelled:
-            return end.cancel(tx, delivery, service, held, now=now)
+            return end_job.cancel(tx, delivery, service, held, now=now)
         if not failure.retryable or delivery.attempt >= policy.max_attempts:
-            return end.fail(tx, delivery, service, held, failure, now=now)
+            return end_job.fail(tx, delivery, service, held, failure, now=now)
         delay = policy.backoff(delivery.attempt, roll)
         retry(tx, delay)
-        end.leave(tx, delivery, service, held, now=now)
+        end_job.leave(tx, delivery, service, held, now=now)
         seconds = round(delay.total_seconds(), 2)
         events.add(tx, delivery.job_id, "retrying", code=failure.code, attempt=delivery.attempt, seconds=seconds)
         return Outcome.RETRY
@@ -53,7 +53,7 @@ def stop(
 ) -> Outcome:
     """End a running job whose cancellation somebody asked for.  Returns: CANCELLED or STALE."""
     with uow.begin() as tx:
-        held = end.hold(tx, delivery, user_id, now=now)
+        held = end_job.hold(tx, delivery, user_id, now=now)
         if held is None:
             return Outcome.STALE
-        return end.cancel(tx, delivery, service, held, now=held.now)
+        return end_job.cancel(tx, delivery, service, held, now=held.now)

@@ -7,19 +7,19 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from app.services import describe
+from app.services.jobs import describe
 from app.services.policy import Policy
-from app.store import pulses as stored_pulses
+from app.store import change_stamps
 from app.store.unit_of_work import UnitOfWork
 
 #: What a job's row looked like: changes whenever its description may have changed.
-Pulse = tuple[object, ...]
+Stamp = tuple[object, ...]
 
 
-def pulses(uow: UnitOfWork, job_ids: Collection[UUID]) -> dict[UUID, Pulse]:
+def stamps(uow: UnitOfWork, job_ids: Collection[UUID]) -> dict[UUID, Stamp]:
     """One statement for all of them."""
     with uow.begin() as tx:
-        return {row.job_id: (row.event_id, row.status, row.progress) for row in stored_pulses.of(tx, job_ids)}
+        return {row.job_id: (row.event_id, row.status, row.progress) for row in change_stamps.of(tx, job_ids)}
 
 
 def snapshot(
@@ -30,5 +30,5 @@ def snapshot(
     asker: whose bill it tells, None where many read the same answer.  Raises: NotFound.
     """
     with uow.begin() as tx:
-        newest = stored_pulses.of(tx, [job_id])[0].event_id
+        newest = change_stamps.of(tx, [job_id])[0].event_id
         return int(newest or 0), describe.job(tx, job_id, policy, asker=asker, now=now)

@@ -9,8 +9,8 @@ from itertools import groupby
 from typing import Any
 from uuid import UUID
 
-from app.services.outline import Outline, Tally
-from app.services.results import check_completed
+from app.services.jobs.visibility import check_completed
+from app.services.results.outline import Outline, Tally
 from app.store import results
 from app.store.results import TestFilter
 from app.store.unit_of_work import UnitOfWork
@@ -51,7 +51,7 @@ class Sheet:
         return sum(len(file.tests) for file in self.files)
 
 
-def sheet(
+def read_sheet(
     uow: UnitOfWork,
     job_id: UUID,
     viewer: Account | None,

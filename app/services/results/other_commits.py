@@ -9,7 +9,7 @@ from uuid import UUID
 
 from sqlalchemy import Row
 
-from app.services.results import check_completed
+from app.services.jobs.visibility import check_completed
 from app.store import analyses
 from app.store.unit_of_work import Tx, UnitOfWork
 from app.store.users import Account
@@ -18,7 +18,7 @@ MOST = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbour:
+class OtherCommit:
     """A completed analysis of another commit.  is_older: made before the commit whose neighbour it is."""
 
     job_id: UUID
@@ -29,22 +29,22 @@ class Neighbour:
     is_older: bool
 
 
-def previous(uow: UnitOfWork, job_id: UUID, viewer: Account | None, *, now: datetime) -> Neighbour | None:
+def previous(uow: UnitOfWork, job_id: UUID, viewer: Account | None, *, now: datetime) -> OtherCommit | None:
     """That of the last commit before.  Raises: NotFound, Conflict while the analysis is not completed."""
     with uow.begin() as tx:
         record = check_completed(tx, job_id, viewer, now=now)
         rows = _others(tx, record, viewer, before=record.ordered_at, most=1)
-    return _neighbour(rows[0], record) if rows else None
+    return _of_row(rows[0], record) if rows else None
 
 
-def neighbours(
+def newest(
     uow: UnitOfWork, job_id: UUID, viewer: Account | None, *, prefix: str = "", now: datetime
-) -> list[Neighbour]:
+) -> list[OtherCommit]:
     """The newest of them.  prefix: how the commit id begins.  Raises: as `previous`."""
     with uow.begin() as tx:
         record = check_completed(tx, job_id, viewer, now=now)
         rows = _others(tx, record, viewer, prefix=prefix.lower(), most=MOST)
-    return [_neighbour(row, record) for row in rows]
+    return [_of_row(row, record) for row in rows]
 
 
 def _others(tx: Tx, record: Row[Any], viewer: Account | None, **narrowed: Any) -> list[Row[Any]]:
@@ -52,6 +52,6 @@ def _others(tx: Tx, record: Row[Any], viewer: Account | None, **narrowed: Any) -
     return analyses.others(tx, record, user_id=viewer.user_id if viewer else None, sees_all=sees_all, **narrowed)
 
 
-def _neighbour(row: Row[Any], record: Row[Any]) -> Neighbour:
+def _of_row(row: Row[Any], record: Row[Any]) -> OtherCommit:
     is_older = (row.ordered_at, row.completed_at) < (record.ordered_at, record.completed_at)
-    return Neighbour(row.id, row.commit_sha, row.ref, row.completed_at, row.total_tests, is_older)
+    return OtherCommit(row.id, row.commit_sha, row.ref, row.completed_at, row.total_tests, is_older)
