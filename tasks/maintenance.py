@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 import structlog
 
-from app.services import reschedule as rescheduling
+from app.services.analyses import reschedule as rescheduling
 from app.services.fairness import choose_carrier
 from app.services.operations import prune as pruning
 from app.services.operations import reconcile as reconciling

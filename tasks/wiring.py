@@ -12,8 +12,8 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app.database import database_url, session_url
 from app.services.fairness import change_limits
-from app.services.generator import Generator
 from app.services.policy import Policy
+from app.services.specifications.generator import Generator
 from app.settings import Settings, load
 from app.store.connections import make_engine
 from app.store.unit_of_work import UnitOfWork

@@ -21,12 +21,12 @@ from app.domain.lifecycle import Delivery, Failure, Outcome
 from app.domain.plans import Tier
 from app.domain.queues import Service
 from app.domain.repositories import Repository
-from app.services.finish import finish, save
+from app.services.analyses.finish import finish, save
+from app.services.analyses.submit import Wanted, submit
 from app.services.jobs import read_jobs
 from app.services.jobs.fail import fail
 from app.services.jobs.start import start
 from app.services.policy import Policy
-from app.services.submit import Wanted, submit
 from app.store import users
 from app.store.connections import make_engine
 from app.store.file_lists import Listing

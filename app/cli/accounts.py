@@ -11,7 +11,7 @@ import click
 from app.cli.place import service_url
 from app.cli.wiring import now, open_database, policy, show
 from app.domain.plans import Tier
-from app.services import accounts, forget
+from app.services.accounts import accounts, forget, sessions, tiers, tokens
 from app.services.fairness import change_limits
 from app.settings import load
 
@@ -55,7 +55,7 @@ def change_tier(email: str, tier: str, *, as_json: bool) -> None:
     """Put an account on another tier; jobs that wait for a slot feel it within a second."""
     uow = open_database()
     account = accounts.find_person(uow, email)
-    after = accounts.change_tier(uow, account.user_id, Tier(tier), policy(), actor="cli", now=now())
+    after = tiers.change_tier(uow, account.user_id, Tier(tier), policy(), actor="cli", now=now())
     show({"user_id": str(after.user_id), "email": after.email, "tier": after.tier.value}, as_json=as_json)
 
 
@@ -90,7 +90,7 @@ def change_user_limit(email: str, slots: int | None, *, as_json: bool) -> None:
 def sign_in_link(email: str) -> None:
     """Print a link that signs the account in once, within a day."""
     uow = open_database()
-    secret = accounts.sign_in_link(uow, accounts.find_person(uow, email).user_id, now=now())
+    secret = sessions.sign_in_link(uow, accounts.find_person(uow, email).user_id, now=now())
     settings = load()
     where = settings.public_url or service_url(settings)
     click.echo(f"{where}/sign-in?token={secret}")
@@ -133,12 +133,12 @@ def token() -> None:
 
 @token.command("add")
 @click.argument("email")
-@click.option("--scope", "scopes", multiple=True, help=f"Of {', '.join(accounts.SCOPES)}; default: read write.")
+@click.option("--scope", "scopes", multiple=True, help=f"Of {', '.join(tokens.SCOPES)}; default: read write.")
 @click.option("--json", "as_json", is_flag=True)
 def add_token(email: str, scopes: tuple[str, ...], *, as_json: bool) -> None:
     """Make a token; it is shown this once, only its hash is kept."""
     uow = open_database()
     account = accounts.find_person(uow, email)
     default = ("read", "write", "operator") if account.is_operator else ("read", "write")
-    made = accounts.add_token(uow, account.user_id, scopes=scopes or default, name="cli", now=now())
+    made = tokens.add_token(uow, account.user_id, scopes=scopes or default, name="cli", now=now())
     show({"token": made.secret, "prefix": made.prefix, "scopes": list(made.scopes)}, as_json=as_json)

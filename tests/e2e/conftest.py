@@ -14,9 +14,9 @@ import pytest
 
 from app.domain.plans import Tier
 from app.domain.repositories import Repository
+from app.services.analyses.submit import Wanted, submit
 from app.services.jobs import read_jobs
 from app.services.policy import Policy
-from app.services.submit import Wanted, submit
 from tasks.inventory import PARSER_VERSION, Source, resolve
 from tests.conftest import World
 from tests.nodes import LocalWorker, Nodes, wait_for

@@ -14,7 +14,7 @@ import pytest
 
 from app.domain.plans import Tier
 from app.domain.specification import Mode
-from app.services import accounts
+from app.services.accounts import tokens
 from app.services.jobs.cancel import cancel
 from app.services.operations.audit import HOLDS, audit
 from app.settings import load
@@ -111,7 +111,7 @@ def test_a_specification_by_the_built_in_generator_is_asked_for_read_and_paid_ov
     system: System, tmp_path: Path
 ) -> None:
     user = system.user()
-    made = accounts.add_token(system.world.uow, user, scopes=("read", "write"), name="ci", now=datetime.now(UTC))
+    made = tokens.add_token(system.world.uow, user, scopes=("read", "write"), name="ci", now=datetime.now(UTC))
     web = Web(system.nodes, tmp_path, made.secret)
     system.nodes.worker(*QUEUES)
     tests = "def test_adds_an_item():\n    pass\n\n\ndef test_refuses_a_negative_price():\n    pass\n"

@@ -8,10 +8,10 @@ from app.domain.lifecycle import Outcome
 from app.domain.plans import Tier
 from app.domain.queues import Service
 from app.domain.specification import Mode
-from app.services import specifications
 from app.services.jobs.fail import fail, stop
 from app.services.operations.sweep import sweep
-from app.services.submit_specification import WantedSpecification, submit
+from app.services.specifications import share_links
+from app.services.specifications.submit_specification import WantedSpecification, submit
 from tests.conftest import World, rescheduler
 from tests.services.busy import BROKEN, GONE, Busy, bury, leave
 from tests.services.writing import Scribe, Writing, file_of
@@ -51,7 +51,7 @@ def _ended(writing: Writing, user: UUID) -> dict[str, UUID]:
     [asked] = world.rows("SELECT job_id FROM spec_requests")
     completed = UUID(str(asked["job_id"]))
     assert writing.write(writing.started(user, completed), user) is Outcome.COMPLETED
-    specifications.share(world.uow, completed, writing.account(user), now=world.now)
+    share_links.make(world.uow, completed, writing.account(user), now=world.now)
     again = writing.written(user, analysis, Mode.REGENERATE_CACHED)  # all of it was paid
     half = writing.written(
         user,

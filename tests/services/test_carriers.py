@@ -9,13 +9,13 @@ from sqlalchemy import text
 
 from app.domain.lifecycle import Failure, Outcome
 from app.domain.plans import Tier
-from app.services import accounts
+from app.services.accounts import tiers
+from app.services.accounts.forget import forget
+from app.services.analyses.reschedule import reschedule
+from app.services.analyses.submit import Wanted, submit
 from app.services.fairness import choose_carrier
-from app.services.forget import forget
 from app.services.operations.audit import audit
 from app.services.operations.queues import pause
-from app.services.reschedule import reschedule
-from app.services.submit import Wanted, submit
 from app.store import waits
 from tests.conftest import A_FILE, World
 from tests.services.busy import leave
@@ -236,7 +236,7 @@ def test_a_joiner_who_is_upgraded_takes_the_job_along(world: World) -> None:
     job_id = world.submit(payer, wanted)
     world.submit(joiner, wanted)
     assert where(world, job_id)[1] == str(payer)
-    accounts.change_tier(world.uow, joiner, Tier.ENTERPRISE, world.policy, actor="test", now=world.now)
+    tiers.change_tier(world.uow, joiner, Tier.ENTERPRISE, world.policy, actor="test", now=world.now)
     assert where(world, job_id)[:2] == ("analysis_priority", str(joiner))
 
 

@@ -7,9 +7,9 @@ from datetime import timedelta
 from itertools import count
 from uuid import UUID
 
-from app.services.finish import finish, save
+from app.services.analyses.finish import finish, save
+from app.services.analyses.submit import submit
 from app.services.results import other_commits, read_repository
-from app.services.submit import submit
 from tests.conftest import A_FILE, NOW, World
 
 MINUTES = count()

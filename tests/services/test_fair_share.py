@@ -11,11 +11,11 @@ import pytest
 from app.domain.fairness import FairnessPolicy, Mode
 from app.domain.lifecycle import Failure, Outcome
 from app.domain.plans import Tier
-from app.services import accounts
+from app.services.accounts import tiers
+from app.services.analyses.submit import submit
 from app.services.fairness import change_limits
 from app.services.jobs import read_jobs
 from app.services.jobs.cancel import cancel
-from app.services.submit import submit
 from app.store import users
 from tests.conftest import World
 
@@ -137,7 +137,7 @@ def test_an_upgrade_makes_ready_what_the_new_tier_may_run(world: World) -> None:
     world.start(world.lease(jobs[0]), user)
     world.start(world.lease(jobs[1]), user)
     assert ready(world) == []
-    accounts.change_tier(world.uow, user, Tier.PRO, world.policy, actor="test", now=world.now)
+    tiers.change_tier(world.uow, user, Tier.PRO, world.policy, actor="test", now=world.now)
     assert ready(world) == jobs[1:4]
     woken = world.rows("SELECT job_id FROM job_events WHERE event = 'woken' ORDER BY id")
     assert [row["job_id"] for row in woken] == jobs[1:4]
@@ -149,7 +149,7 @@ def test_a_change_of_tier_moves_what_waits_to_the_queue_of_the_new_tier_in_its_o
     jobs = [world.submit(user) for _ in range(8)]
     queues = """SELECT q.name, count(*) FILTER (WHERE m.delay_reason IS NULL) AS free, count(*) AS all
                   FROM kombu_message m JOIN kombu_queue q ON q.id = m.queue_id GROUP BY 1 ORDER BY 1"""
-    accounts.change_tier(world.uow, user, Tier.PRO, world.policy, actor="test", now=world.now)
+    tiers.change_tier(world.uow, user, Tier.PRO, world.policy, actor="test", now=world.now)
     assert [tuple(row.values()) for row in world.rows(queues)] == [
         ("analysis_default", 1, 1),  # it runs on where it is
         ("analysis_priority", 5, 8),
@@ -159,7 +159,7 @@ def test_a_change_of_tier_moves_what_waits_to_the_queue_of_the_new_tier_in_its_o
     ]
     assert ready(world) == jobs[:5]
     assert world.finish(running, user) is Outcome.COMPLETED
-    accounts.change_tier(world.uow, user, Tier.FREE, world.policy, actor="test", now=world.now)
+    tiers.change_tier(world.uow, user, Tier.FREE, world.policy, actor="test", now=world.now)
     assert [tuple(row.values()) for row in world.rows(queues)] == [("analysis_default", 7, 8)]
     for job_id in jobs:
         assert ready(world)[0] == job_id

@@ -10,10 +10,10 @@ import pytest
 from app.domain.fairness import FairnessPolicy, Mode
 from app.domain.lifecycle import Failure, Outcome
 from app.domain.plans import Tier
-from app.services import accounts
+from app.services.accounts import tiers
+from app.services.analyses.reschedule import reschedule
 from app.services.jobs import read_jobs
 from app.services.jobs.cancel import cancel
-from app.services.reschedule import reschedule
 from app.store import users
 from tests.conftest import World
 
@@ -42,14 +42,14 @@ def test_the_tier_is_read_when_the_job_starts_not_when_it_was_accepted(world: Wo
     user = world.user(Tier.FREE)
     world.running(user)
     second = world.submit(user)
-    accounts.change_tier(world.uow, user, Tier.PRO, world.policy, actor="test", now=world.now)
+    tiers.change_tier(world.uow, user, Tier.PRO, world.policy, actor="test", now=world.now)
     assert world.start(world.lease(second), user) is Outcome.STARTED
 
 
 def test_a_downgrade_lets_running_jobs_finish_and_starts_nothing_new_until_below(world: World) -> None:
     user = world.user(Tier.PRO)
     running = [world.running(user) for _ in range(3)]
-    accounts.change_tier(world.uow, user, Tier.FREE, world.policy, actor="test", now=world.now)
+    tiers.change_tier(world.uow, user, Tier.FREE, world.policy, actor="test", now=world.now)
     for delivery in running:
         assert world.start(world.lease(world.submit(user)), user) is Outcome.SNOOZED
         assert world.finish(delivery, user) is Outcome.COMPLETED
@@ -62,7 +62,7 @@ def test_an_upgrade_wakes_the_jobs_that_waited_for_a_slot(world: World) -> None:
     waiting = [world.submit(user) for _ in range(2)]
     for job_id in waiting:
         world.start(world.lease(job_id), user)
-    accounts.change_tier(world.uow, user, Tier.PRO, world.policy, actor="test", now=world.now)
+    tiers.change_tier(world.uow, user, Tier.PRO, world.policy, actor="test", now=world.now)
     assert [world.status(job_id) for job_id in waiting] == ["queued", "queued"]
 
 

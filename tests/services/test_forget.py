@@ -14,13 +14,13 @@ from app.domain.lifecycle import Outcome
 from app.domain.plans import Tier
 from app.domain.queues import Service
 from app.errors import NotFound
-from app.services import accounts
-from app.services.forget import forget
+from app.services.accounts import sessions, tiers, tokens
+from app.services.accounts.forget import forget
+from app.services.analyses.submit import submit
 from app.services.jobs.fail import stop
 from app.services.operations import reconcile
 from app.services.operations.audit import audit
 from app.services.operations.prune import prune
-from app.services.submit import submit
 from app.store import reconciliations
 from tests.conftest import A_FILE, NOW, World
 from tests.services.busy import BROKEN, account, bury, fill
@@ -48,10 +48,10 @@ def broken(world: World) -> list[Any]:
 
 def known(world: World, user: UUID) -> set[str]:
     """All that identifies a user: give them one of everything an account can have."""
-    token = accounts.add_token(world.uow, user, name="laptop of the leaver", now=NOW)
-    link = accounts.sign_in_link(world.uow, user, now=NOW)
-    session = accounts.sign_in(world.uow, accounts.sign_in_link(world.uow, user, now=NOW), now=NOW)
-    accounts.change_tier(world.uow, user, Tier.ENTERPRISE, world.policy, actor=str(user), now=NOW)
+    token = tokens.add_token(world.uow, user, name="laptop of the leaver", now=NOW)
+    link = sessions.sign_in_link(world.uow, user, now=NOW)
+    session = sessions.sign_in(world.uow, sessions.sign_in_link(world.uow, user, now=NOW), now=NOW)
+    tiers.change_tier(world.uow, user, Tier.ENTERPRISE, world.policy, actor=str(user), now=NOW)
     with world.uow.begin() as tx:
         reconciliations.add(tx, since=NOW, jobs=1, events=0, differences=[{"user_id": str(user)}], now=NOW)
     submit(world.uow, user, world.wanted("secret-project"), world.policy, key=("my-key-7", b"f" * 32), now=NOW)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from app.domain.canaries import Canaries, tokens
 from app.domain.plans import Tier
-from app.services import accounts
+from app.services.accounts.tokens import add_token
 from app.services.operations.audit import BROKEN, HOLDS, UNKNOWN, audit
 from app.services.operations.find_leaks import find_leaks
 from tests.conftest import World
@@ -68,7 +68,7 @@ def test_a_secret_in_a_row_of_broadcast_is_found_however_it_is_spelt(world: Worl
 )  # fmt: skip
 def test_a_secret_is_found_in_any_column_of_any_table(world: World, table: str, leak: str) -> None:
     user = world.user(Tier.FREE)
-    accounts.add_token(world.uow, user, scopes=["read"], name="x", now=world.now)
+    add_token(world.uow, user, scopes=["read"], name="x", now=world.now)
     world.submit(user)
     assert find_leaks(world.uow, CANARIES, within=MINUTE) == []
     world.rows(leak, s=CANARIES["SECRET_KEY"])
@@ -87,7 +87,7 @@ def test_a_secret_in_the_source_of_a_function_or_a_comment_is_found(world: World
 
 
 def test_a_token_is_found_and_what_only_looks_like_one_is_not(world: World) -> None:
-    made = accounts.add_token(world.uow, world.user(), scopes=["read"], name="x", now=world.now)
+    made = add_token(world.uow, world.user(), scopes=["read"], name="x", now=world.now)
     world.submit(world.user())
     world.rows("UPDATE kombu_message SET payload = payload || :t RETURNING id", t=f"fl_{'x' * 43}")
     assert find_leaks(world.uow, {}, within=MINUTE) == []

@@ -10,14 +10,14 @@ from app.domain.lifecycle import Failure, Outcome
 from app.domain.plans import Tier
 from app.domain.queues import Service
 from app.errors import Conflict, Forbidden, NotFound, QuotaExceeded
-from app.services import usage
-from app.services.finish import finish, save
+from app.services.accounts import usage
+from app.services.analyses.finish import finish, save
+from app.services.analyses.submit import submit
 from app.services.jobs import heartbeat, read_jobs
 from app.services.jobs.cancel import cancel
 from app.services.jobs.fail import stop
 from app.services.operations.sweep import sweep
 from app.services.results import outline, read_files, read_tests
-from app.services.submit import submit
 from app.store import users
 from app.store.inventories import FileRow
 from app.store.results import TestFilter

@@ -11,7 +11,7 @@ from app.domain.fairness import FairnessPolicy
 from app.domain.lifecycle import Outcome
 from app.domain.plans import Tier
 from app.errors import Conflict, InvalidInput, NotFound
-from app.services import accounts
+from app.services.accounts import tiers
 from app.services.fairness import change_limits, tenants
 from app.services.fairness.change_limits import TierLimit
 from app.services.jobs import read_jobs
@@ -67,7 +67,7 @@ def test_a_users_own_limit_wins_over_settings_and_plan_and_is_what_the_job_tells
 def test_a_higher_limit_of_a_tier_reaches_its_waiting_users_and_nobody_else(world: World) -> None:
     free = [world.user() for _ in range(2)]
     paid = world.user()
-    accounts.change_tier(world.uow, paid, Tier.PRO, world.policy, actor="test", now=world.now)
+    tiers.change_tier(world.uow, paid, Tier.PRO, world.policy, actor="test", now=world.now)
     for user in [*free, *[paid] * 3]:
         world.running(user)
     jobs = {user: [world.submit(user) for _ in range(5)] for user in (*free, paid)}

@@ -12,11 +12,12 @@ from app.domain.lifecycle import JobFailedError, Outcome
 from app.domain.plans import Tier
 from app.domain.specification import Mode
 from app.errors import Conflict, Forbidden, InvalidInput, NotFound, QuotaExceeded
-from app.services import accounts, specifications
-from app.services.forget import forget
+from app.services.accounts import accounts
+from app.services.accounts.forget import forget
 from app.services.jobs import read_jobs
 from app.services.operations.audit import HOLDS, audit
 from app.services.operations.prune import prune
+from app.services.specifications import share_links
 from app.store import spec_documents
 from tests.conftest import NOW, World
 from tests.services.writing import SHOP, Scribe, Struck, Writing, file_of, holds, left
@@ -241,16 +242,16 @@ def test_a_link_shares_a_document_until_it_is_withdrawn(writing: Writing) -> Non
     world, user = writing.world, writing.world.user()
     job_id = writing.submit(user, writing.analysed(user, SHOP))
     with pytest.raises(Conflict, match="queued"):
-        specifications.share(world.uow, job_id, writing.account(user), now=NOW)
+        share_links.make(world.uow, job_id, writing.account(user), now=NOW)
     writing.write(writing.started(user, job_id), user)
-    first = specifications.share(world.uow, job_id, writing.account(user), now=NOW)
-    second = specifications.share(world.uow, job_id, writing.account(user), now=NOW)
-    assert specifications.by_share(world.uow, second).id == job_id
+    first = share_links.make(world.uow, job_id, writing.account(user), now=NOW)
+    second = share_links.make(world.uow, job_id, writing.account(user), now=NOW)
+    assert share_links.document_of(world.uow, second).id == job_id
     with pytest.raises(NotFound):
-        specifications.by_share(world.uow, first)
+        share_links.document_of(world.uow, first)
     with pytest.raises(NotFound):
-        specifications.share(world.uow, job_id, writing.account(world.user()), now=NOW)
-    specifications.withdraw(world.uow, job_id, writing.account(user))
+        share_links.make(world.uow, job_id, writing.account(world.user()), now=NOW)
+    share_links.withdraw(world.uow, job_id, writing.account(user))
     with pytest.raises(NotFound):
-        specifications.by_share(world.uow, second)
+        share_links.document_of(world.uow, second)
     holds(world)

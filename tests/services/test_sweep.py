@@ -11,10 +11,10 @@ from sqlalchemy import text
 
 from app.domain.lifecycle import Outcome
 from app.domain.plans import Tier
+from app.services.analyses.submit import submit
 from app.services.jobs import read_jobs
 from app.services.operations.dead_letters import Chosen, redrive
 from app.services.operations.sweep import Swept, sweep
-from app.services.submit import submit
 from app.store import dead_letters
 from tests.conftest import NOW, World
 from tests.services.busy import bury, leave

@@ -9,13 +9,13 @@ from uuid import UUID
 from app.domain.lifecycle import Delivery, Outcome
 from app.domain.queues import Service
 from app.domain.specification import Mode, Place, Specification, Subject
-from app.services import submit_specification
-from app.services.generator import Part, Phrased, Placed
+from app.services.analyses.submit import Answer, Wanted
 from app.services.jobs.start import start
 from app.services.operations.audit import HOLDS, audit
-from app.services.specify import specify
-from app.services.submit import Answer, Wanted
-from app.services.submit_specification import WantedSpecification
+from app.services.specifications import submit_specification
+from app.services.specifications.generator import Part, Phrased, Placed
+from app.services.specifications.specify import specify
+from app.services.specifications.submit_specification import WantedSpecification
 from app.store import users
 from app.store.inventories import FileRow
 from app.store.users import Account

@@ -7,7 +7,7 @@ import pytest
 from app.domain.periods import period_at
 from app.domain.plans import EventType, Tier
 from app.domain.quota import Usage
-from app.services import accounts
+from app.services.accounts import tokens
 from app.services.jobs import admit
 from app.store import idempotency, quota, users
 from app.store.looks import look
@@ -46,8 +46,8 @@ def test_who_sent_a_token_is_the_account_that_a_look_up_finds(world: World, tier
     user = world.user(tier or Tier.FREE)
     if tier is None:
         world.rows("DELETE FROM user_subscriptions WHERE user_id = :user RETURNING id", user=user)
-    token = accounts.add_token(world.uow, user, now=NOW)
-    found = accounts.by_token(world.uow, token.secret, writes_per_minute=60, now=NOW)
+    token = tokens.add_token(world.uow, user, now=NOW)
+    found = tokens.by_token(world.uow, token.secret, writes_per_minute=60, now=NOW)
     with world.uow.begin() as tx:
         assert found == (users.find(tx, user), {"read", "write"})
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from app.services import submit
+from app.services.analyses import submit
+from app.services.analyses.submit import ACCEPTED
 from app.services.jobs import read_jobs
 from app.services.jobs.cancel import cancel
 from app.services.jobs.find_answer import find_answer
-from app.services.submit import ACCEPTED
 from app.web import answers, auth
 from app.web.api import Answer, api
 from app.web.context import utc_now, wired

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from app.errors import Problem
+from app.services.analyses.submit import ACCEPTED, KNOWN, Answer
+from app.services.analyses.submit_batch import Outcomes, submit_batch
 from app.services.jobs.find_answer import find_answer
-from app.services.submit import ACCEPTED, KNOWN, Answer
-from app.services.submit_batch import Outcomes, submit_batch
 from app.web import answers, auth, problems
 from app.web import api as package
 from app.web.api import api

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from app.domain.plans import Tier
 from app.errors import NotFound
-from app.services import accounts
+from app.services.accounts import tiers
 from app.services.fairness import change_limits
 from app.services.operations import queues
 from app.store.users import Account
@@ -25,7 +25,7 @@ from app.web.schemas import NewLimit, NewTier, NewUserLimit, PauseQueue
 def change_tier(asked: NewTier, user_id: UUID) -> dict[str, Any]:
     """Put a user on another tier; what waits moves with them at once.  Needs an operator's token."""
     actor = str(auth.operator().user_id)
-    account = accounts.change_tier(wired().uow, user_id, Tier(asked.tier), wired().policy, actor=actor, now=utc_now())
+    account = tiers.change_tier(wired().uow, user_id, Tier(asked.tier), wired().policy, actor=actor, now=utc_now())
     return _told(account)
 
 

@@ -11,7 +11,7 @@ from werkzeug.wrappers import Response
 from app.domain.plans import Tier
 from app.domain.queues import ALL_QUEUES
 from app.errors import NotFound
-from app.services import accounts
+from app.services.accounts import accounts, tiers
 from app.services.fairness import change_limits, report_waits, tenants
 from app.services.operations import queues
 from app.web import auth
@@ -67,7 +67,7 @@ def show_user(user_id: UUID) -> str:
 def change_tier(user_id: UUID) -> Response:
     """Put the user on another tier."""
     actor, asked = str(auth.operating_person().user_id), read(TierForm, request.form)
-    accounts.change_tier(wired().uow, user_id, Tier(asked.tier), wired().policy, actor=actor, now=utc_now())
+    tiers.change_tier(wired().uow, user_id, Tier(asked.tier), wired().policy, actor=actor, now=utc_now())
     return redirect(url_for("pages.show_user", user_id=user_id), 303)
 
 

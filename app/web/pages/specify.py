@@ -9,10 +9,10 @@ from flask import redirect, render_template, request
 from werkzeug.wrappers import Response
 
 from app.errors import QuotaExceeded
-from app.services import submit_specification
 from app.services.jobs import read_jobs
-from app.services.offer_specification import glance, offer
-from app.services.submit_specification import WantedSpecification
+from app.services.specifications import submit_specification
+from app.services.specifications.offer import glance, offer
+from app.services.specifications.submit_specification import WantedSpecification
 from app.web import auth
 from app.web.context import utc_now, wired
 from app.web.pages import pages, read

@@ -9,7 +9,8 @@ from flask import redirect, render_template, request, session, url_for
 from werkzeug.wrappers import Response
 
 from app.errors import Busy, GitHostUnreachable, InvalidInput, NotFound, Problem, QuotaExceeded, TooManyRequests
-from app.services import submit, usage
+from app.services.accounts import usage
+from app.services.analyses import submit
 from app.services.jobs import read_jobs
 from app.services.jobs.cancel import cancel
 from app.web import auth

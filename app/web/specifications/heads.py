@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.domain.specification import Specification
-from app.services.specifications import Head
+from app.services.specifications.documents import Head
 from app.web.specifications.document import Document, Source
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from flask import url_for
 
-from app.services.specifications import Head
+from app.services.specifications.documents import Head
 from app.web.specifications.view import Choice, Cost, OwnersView, Share
 
 

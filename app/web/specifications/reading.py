@@ -8,8 +8,8 @@ from app.domain.contents import Counts
 from app.domain.specification import Feature, Specification
 from app.domain.specification_changes import compare
 from app.errors import Conflict
-from app.services import specifications
-from app.services.specifications import Head
+from app.services.specifications import documents
+from app.services.specifications.documents import Head
 from app.store.users import Account
 from app.web.context import wired
 from app.web.reads import behaviours, reads
@@ -43,7 +43,7 @@ def document_page(
 def _searched(head: Head, asked: SpecificationQuery) -> Sheet:
     """Of the whole document, which is read for it."""
     with behaviours(head.summary["behaviours"]):
-        return sheet(specifications.specification(wired().uow, head), asked)
+        return sheet(documents.specification(wired().uow, head), asked)
 
 
 def _leaf(head: Head, number: int) -> Sheet:
@@ -51,10 +51,10 @@ def _leaf(head: Head, number: int) -> Sheet:
     uow = wired().uow
 
     def read(first: int, last: int) -> list[Feature]:
-        found = specifications.features(uow, head.id, after=first - 1, most=last - first + 1)
+        found = documents.features(uow, head.id, after=first - 1, most=last - first + 1)
         return [feature for _, feature in found]
 
-    return leaf(specifications.outline(uow, head.id), number, head.summary["by_status"], read)
+    return leaf(documents.outline(uow, head.id), number, head.summary["by_status"], read)
 
 
 def comparison_page(before: Head, after: Head, asked: SpecificationChangesQuery, viewer: Account) -> ComparisonPage:
@@ -63,10 +63,10 @@ def comparison_page(before: Head, after: Head, asked: SpecificationChangesQuery,
         raise Conflict(f"One is written in {before.language}, the other in {after.language}: every sentence differs")
     heads = (before, after)
     with behaviours(sum(head.summary["behaviours"] for head in heads)):
-        documents = [document_of(head, specifications.specification(wired().uow, head)) for head in heads]
-        found = compare(*(document.specification for document in documents))
+        both = [document_of(head, documents.specification(wired().uow, head)) for head in heads]
+        found = compare(*(document.specification for document in both))
     reads().remember_changes(before.id, after.id, found.totals)  # the history tells it then
-    sides = [_side(*one, viewer) for one in zip(heads, documents, strict=True)]
+    sides = [_side(*one, viewer) for one in zip(heads, both, strict=True)]
     return ComparisonPage(
         before=sides[0],
         after=sides[1],
@@ -80,5 +80,5 @@ def comparison_page(before: Head, after: Head, asked: SpecificationChangesQuery,
 
 
 def _side(head: Head, document: Document, viewer: Account) -> Side:
-    whose = specifications.whose(wired().uow, head.id, viewer)
+    whose = documents.whose(wired().uow, head.id, viewer)
     return Side(document, head.summary["behaviours"], page_of(head), whose)

@@ -25,11 +25,10 @@ from app.domain.specification import (
     Specification,
     Subject,
 )
-from app.services import subjects
-from app.services.finish_specification import Written, finish
-from app.services.generator import Generator, Part
 from app.services.policy import Policy
-from app.services.subjects import GONE
+from app.services.specifications.finish import Written, finish
+from app.services.specifications.generator import Generator, Part
+from app.services.specifications.load_tests import GONE, load_tests
 from app.store import quota, spec_documents, spec_words
 from app.store.spec_documents import FeatureRow
 from app.store.unit_of_work import UnitOfWork, retried
@@ -98,7 +97,7 @@ def _write(
     policy: Policy,
     checkpoint: Checkpoint,
 ) -> Written:
-    tests = subjects.read(uow, asked.analysis_id)
+    tests = load_tests(uow, asked.analysis_id)
     shelf = tests.shelf(user_id, asked.language, policy)
     fresh = asked.mode == Mode.REGENERATE_FRESH
     keys = {one.identity: shelf.key("sentence", one) for one in tests.subjects}

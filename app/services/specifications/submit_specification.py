@@ -14,14 +14,14 @@ from app.domain.lifecycle import JobFailedError
 from app.domain.queues import Service, select_queue
 from app.domain.specification import Mode
 from app.errors import Conflict, Forbidden, InvalidInput, NotFound
+from app.services.accounts.usage import check as would_fit
+from app.services.analyses.submit import ACCEPTED, KNOWN, Answer
 from app.services.fairness import explain_wait
 from app.services.jobs import admit, describe
 from app.services.jobs.find_answer import claimed_answer
 from app.services.jobs.visibility import check_visible
 from app.services.policy import Policy
-from app.services.price import Priced, priced
-from app.services.submit import ACCEPTED, KNOWN, Answer
-from app.services.usage import check as would_fit
+from app.services.specifications.price import Priced, priced
 from app.store import analyses, codebases, events, idempotency, requests, spec_documents, users
 from app.store.idempotency import Stored
 from app.store.line import line

@@ -34,7 +34,7 @@ class Tests:
         return Shelf(self.codebase_id, user_id if self.is_private else None, policy.generator, language)
 
 
-def read(uow: UnitOfWork, analysis_id: UUID) -> Tests:
+def load_tests(uow: UnitOfWork, analysis_id: UUID) -> Tests:
     """All tests of a completed analysis, a page at a time.  Raises: JobFailedError analysis_gone."""
     with uow.begin() as tx:
         record = analyses.find(tx, analysis_id)

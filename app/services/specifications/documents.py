@@ -1,9 +1,7 @@
-"""Read specifications: one document, its features, a user's documents; and links that share one."""
+"""Read specifications: one document, its features, a user's documents."""
 
 from __future__ import annotations
 
-import hashlib
-import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,16 +14,15 @@ from sqlalchemy import Row
 from app.domain.queues import Service
 from app.domain.repositories import Repository
 from app.domain.specification import Behaviour, Domain, Feature, Specification, Subject
-from app.errors import Conflict, Forbidden, NotFound
+from app.errors import Conflict
 from app.services.jobs import describe, read_jobs, visibility
 from app.services.policy import Policy
-from app.store import requests, spec_documents, spec_shares, users
+from app.store import requests, spec_documents, users
 from app.store.unit_of_work import Tx, UnitOfWork
 from app.store.users import Account
 
 #: Documents of one list.
 MOST_LISTED = 100
-SHARE_PREFIX = "fs_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +76,7 @@ def head(uow: UnitOfWork, document_id: UUID, viewer: Account) -> Head:
     """A completed document of the user's.  Raises: NotFound; Conflict while it is not completed."""
     with uow.begin() as tx:
         visibility.check_visible(tx, document_id, viewer, Service.SPECVIEW)
-        return _head(tx, document_id)
+        return completed(tx, document_id)
 
 
 def history(uow: UnitOfWork, of: Head) -> list[Head]:
@@ -125,52 +122,8 @@ def whose(uow: UnitOfWork, job_id: UUID, viewer: Account) -> str | None:
     return owner.email if owner else None
 
 
-def share(uow: UnitOfWork, document_id: UUID, viewer: Account, *, now: datetime) -> str:
-    """A secret by which anybody may read the document, in place of one that was made before.
-
-    It is shown once, only its hash is kept.  Raises: NotFound; Forbidden for an operator who is not the owner, and for
-    a private repository; Conflict while it is not completed.
-    """
-    secret = SHARE_PREFIX + secrets.token_urlsafe(32)
-    with uow.begin() as tx:
-        visibility.check_visible(tx, document_id, viewer, Service.SPECVIEW)
-        found = _head(tx, document_id)
-        if found.owner_id != viewer.user_id:
-            raise Forbidden("Only its owner may share a specification")
-        if found.is_private:
-            raise Forbidden("The repository is private: its specifications are shared with nobody")
-        spec_shares.put(tx, document_id, _hash(secret), now=now)
-    return secret
-
-
-def withdraw(uow: UnitOfWork, document_id: UUID, viewer: Account) -> None:
-    """Let nobody read the document by a link any more; idempotent.  Raises: NotFound."""
-    with uow.begin() as tx:
-        visibility.check_visible(tx, document_id, viewer, Service.SPECVIEW)
-        spec_shares.drop(tx, document_id)
-
-
-def shared_at(uow: UnitOfWork, document_id: UUID, viewer: Account) -> datetime | None:
-    """Since when a link shares the document; None: it is the owner's alone.  Raises: NotFound."""
-    with uow.begin() as tx:
-        visibility.check_visible(tx, document_id, viewer, Service.SPECVIEW)
-        return spec_shares.since(tx, document_id)
-
-
-def by_share(uow: UnitOfWork, secret: str) -> Head:
-    """The document that a link shares.
-
-    Raises: NotFound, also for a link that was withdrawn, and while the repository is private.
-    """
-    with uow.begin() as tx:
-        document_id = spec_shares.find(tx, _hash(secret))
-        found = _head(tx, document_id) if document_id else None
-    if found is None or found.is_private:
-        raise NotFound("No such link; it may have been withdrawn")
-    return found
-
-
-def _head(tx: Tx, document_id: UUID) -> Head:
+def completed(tx: Tx, document_id: UUID) -> Head:
+    """A document inside the caller's transaction, who has checked who may see it.  Raises: Conflict."""
     row = spec_documents.document(tx, document_id)
     if row is None or row.status != "completed":
         status = row.status if row else "queued"
@@ -204,7 +157,3 @@ def _feature(row: Row[Any]) -> tuple[Line, Feature]:
         for one in row.behaviours
     ]
     return Line(row.position, row.domain, row.feature, len(behaviours)), Feature(row.feature, behaviours)
-
-
-def _hash(secret: str) -> bytes:
-    return hashlib.sha256(secret.encode(errors="surrogatepass")).digest()

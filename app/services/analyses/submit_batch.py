@@ -9,9 +9,9 @@ from typing import Any
 from uuid import UUID
 
 from app.errors import InvalidInput, NotFound, Problem
+from app.services.analyses.submit import Answer, Wanted, accept
 from app.services.jobs.find_answer import claimed_answer
 from app.services.policy import Policy
-from app.services.submit import Answer, Wanted, accept
 from app.store import idempotency
 from app.store.clock import instant
 from app.store.idempotency import Stored

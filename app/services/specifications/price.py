@@ -10,8 +10,8 @@ from uuid import UUID
 
 from app.domain.lifecycle import JobFailedError
 from app.domain.specification import Mode, Shelf
-from app.services import subjects
 from app.services.policy import Policy
+from app.services.specifications.load_tests import GONE, load_tests
 from app.store import analyses, codebases, spec_words
 from app.store.unit_of_work import UnitOfWork
 
@@ -80,10 +80,10 @@ def priced(uow: UnitOfWork, analysis_id: UUID) -> Priced:
         record = analyses.find(tx, analysis_id)
         codebase = record and codebases.get(tx, record.codebase_id)
     if record is None or codebase is None:
-        raise JobFailedError(subjects.GONE)
+        raise JobFailedError(GONE)
     found = _remembered.get(analysis_id)
     if found is None:
-        tests = subjects.read(uow, analysis_id).subjects
+        tests = load_tests(uow, analysis_id).subjects
         found = (len(tests), b"".join(sorted({one.identity for one in tests})))
         _remembered.put(analysis_id, found)
     return Priced(codebase.codebase_id, codebase.is_private, *found)

@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from app.domain.lifecycle import Delivery, Outcome
-from app.services.finish import finish, save
+from app.services.analyses.finish import finish, save
 from app.services.policy import Policy
 from app.store import inventories
 from app.store.inventories import FileRow

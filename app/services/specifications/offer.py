@@ -8,9 +8,9 @@ from typing import Any
 from uuid import UUID
 
 from app.domain.specification import Mode
-from app.services import usage
+from app.services.accounts import usage
 from app.services.policy import Policy
-from app.services.submit_specification import SPECVIEW, WantedSpecification, read_tests
+from app.services.specifications.submit_specification import SPECVIEW, WantedSpecification, read_tests
 from app.store import spec_documents
 from app.store.unit_of_work import UnitOfWork
 from app.store.users import Account
