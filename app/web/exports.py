@@ -20,12 +20,12 @@ from app.services.results import read_tests
 from app.store.unit_of_work import UnitOfWork
 from app.store.users import Account
 from app.web import auth
+from app.web.concurrency import Lane
 from app.web.context import wired
-from app.web.lanes import Lane
 from app.web.markdown import quoted
-from app.web.reads import EXPORT_PATIENCE, LIGHT, PER_UNIT, reads
+from app.web.read_costs import EXPORT_PATIENCE, LIGHT, PER_UNIT, reads
 from app.web.schemas import TestsQuery
-from app.web.text import visible
+from app.web.visible_text import visible
 
 Row = dict[str, Any]
 Rows = Iterator[Row]

@@ -17,8 +17,8 @@ from app.errors import InvalidInput, Problem, QuotaExceeded
 from app.services.analyses.submit import ANALYSIS, Wanted
 from app.services.jobs import admit
 from app.store.users import Account
+from app.web.commit_lookups import OF_CLIENT, Lookups
 from app.web.context import lookups, utc_now, wired
-from app.web.lookups import OF_CLIENT, Lookups
 from app.web.schemas import SubmitAnalysis
 from app.web.wiring import Wired
 

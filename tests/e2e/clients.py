@@ -24,7 +24,7 @@ from app.services.jobs.cancel import cancel
 from app.services.operations.sweep import sweep
 from app.services.specifications import submit_specification
 from app.services.specifications.submit_specification import WantedSpecification
-from app.store.faults import is_databases
+from app.store.database_errors import is_databases
 from tests.conftest import World
 from tests.race.scenes import account
 

@@ -18,7 +18,7 @@ from app.services.accounts import tiers
 from app.services.analyses.submit import Answer, Wanted, submit
 from app.services.specifications import submit_specification
 from app.services.specifications.submit_specification import WantedSpecification
-from app.store.faults import is_databases
+from app.store.database_errors import is_databases
 from tests.conftest import World
 from tests.e2e.fire_checks import LEAKED
 from tests.race.scenes import account

@@ -32,7 +32,7 @@ SECONDS = 5.0
 TOLERANCE = 0.15
 SEED = int(os.environ.get("SIMULATION_SEED", "5"))
 
-# The order of starts, on which it rests, is held in virtual time by tests/services/test_replay.py.
+# The order of starts, on which it rests, is held in virtual time by tests/services/fairness/test_replay.py.
 pytestmark = [
     pytest.mark.proof,
     pytest.mark.skipif(

@@ -23,7 +23,7 @@ from tests.e2e.conftest import System
 from tests.e2e.webs import Web
 from tests.nodes import wait_for
 from tests.race.invariants import broken
-from tests.services.writing import Writing
+from tests.services.specifications.writing import Writing
 from tests.specview.model_double import Behaviour, Call, ModelDouble, Raw, good, status
 
 QUEUES = ("analysis_default", "analysis_priority", "specview_default", "specview_priority")

@@ -18,7 +18,7 @@ from app.store import spec_documents, spec_words
 from app.store.batch import Batch
 from tests.conftest import World
 from tests.race.scenes import Action, Make, Scene, account, cancelling
-from tests.services.writing import Scribe, Writing, file_of
+from tests.services.specifications.writing import Scribe, Writing, file_of
 
 SHOP = file_of("tests/test_shop.py", "test_buys", "test_sells")
 BILLED = "SELECT coalesce(sum(quota_amount), 0) FROM usage_events WHERE job_id = :id"

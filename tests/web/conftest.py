@@ -32,7 +32,7 @@ from app.store.inventories import FileRow
 from app.store.unit_of_work import UnitOfWork
 from app.web import create_app
 from app.web.wiring import Wired
-from tests.services.writing import Scribe
+from tests.services.specifications.writing import Scribe
 
 POLICY = Policy("1.0.0+test")
 SETTINGS = Settings()

@@ -16,10 +16,10 @@ from app.services.jobs import admit, describe
 from app.services.jobs.find_answer import same_request
 from app.services.policy import Policy
 from app.store import analyses, codebases, events, idempotency, messages, requests
+from app.store.accept_lookup import Standing, look
 from app.store.codebases import Codebase
 from app.store.idempotency import Stored
-from app.store.line import place
-from app.store.looks import Standing, look
+from app.store.queue_position import place
 from app.store.requests import Request
 from app.store.unit_of_work import AlreadyQueuedError, JobMessage, OvertakenError, Tx, UnitOfWork, retried
 from app.store.users import Account

@@ -13,9 +13,9 @@ from app.services.analyses.submit import Answer, Wanted, accept
 from app.services.jobs.find_answer import claimed_answer
 from app.services.policy import Policy
 from app.store import idempotency
+from app.store.accept_lookup import look
 from app.store.clock import instant
 from app.store.idempotency import Stored
-from app.store.looks import look
 from app.store.unit_of_work import Tx, UnitOfWork, retried
 
 #: One per item, in the order asked: accepted, or why not.

@@ -9,7 +9,7 @@ from itertools import accumulate
 
 from app.domain.plans import Tier
 from app.domain.queues import Service
-from app.store import recent
+from app.store import recent_events
 from app.store.unit_of_work import UnitOfWork
 
 SPAN = timedelta(minutes=15)
@@ -41,11 +41,11 @@ class Recent:
     slots: dict[tuple[str, str], int]
 
 
-def count(uow: UnitOfWork, *, now: datetime, most: int = recent.MOST_EVENTS) -> Recent:
+def count(uow: UnitOfWork, *, now: datetime, most: int = recent_events.MOST_EVENTS) -> Recent:
     """Snoozes, wakes, starts and how long they took.  most: events to read, the newest."""
     with uow.begin() as tx:
-        rows = recent.events(tx, since=now - SPAN, bounds=BOUNDS, most=most)
-        taken = {(row.service, row.tier): int(row.slots) for row in recent.slots(tx)}
+        rows = recent_events.events(tx, since=now - SPAN, bounds=BOUNDS, most=most)
+        taken = {(row.service, row.tier): int(row.slots) for row in recent_events.slots(tx)}
     seconds = SPAN.total_seconds()
     events = {what: {tier.value: 0 for tier in Tier} for what in ("snoozed", "woken", "started")}
     estimates = {"kept": 0, "missed": 0}

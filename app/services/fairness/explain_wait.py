@@ -14,7 +14,7 @@ from app.domain.queues import service_of
 from app.domain.waiting import Line, Pace
 from app.services.policy import Policy
 from app.store import users
-from app.store.line import line
+from app.store.queue_position import line
 from app.store.unit_of_work import Tx
 from app.store.users import Account
 

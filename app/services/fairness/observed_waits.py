@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from app.domain.waiting import Pace
-from app.store import recent
+from app.store import recent_events
 from app.store.unit_of_work import Tx
 
 #: A process looks again after so long.
@@ -28,5 +28,5 @@ class ObservedWaits:
         """By queue and whether the job is held back by its user's limit; looked up at most every five seconds."""
         if self._looked_at is None or not self._looked_at <= now < self._looked_at + FRESH:
             self._looked_at = now
-            self._paces = recent.paces(tx, since=now - SPAN, most=MOST_EVENTS, least=LEAST_STARTS)
+            self._paces = recent_events.paces(tx, since=now - SPAN, most=MOST_EVENTS, least=LEAST_STARTS)
         return self._paces

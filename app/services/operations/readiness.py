@@ -11,7 +11,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app.domain.queues import ALL_QUEUES
 from app.store import queues, schema
-from app.store.faults import code_of
+from app.store.database_errors import code_of
 from app.store.unit_of_work import UnitOfWork
 
 #: How long an answer about writes holds, so that frequent questions cost no frequent writes.

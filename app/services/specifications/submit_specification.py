@@ -24,7 +24,7 @@ from app.services.policy import Policy
 from app.services.specifications.price import Priced, priced
 from app.store import analyses, codebases, events, idempotency, requests, spec_documents, users
 from app.store.idempotency import Stored
-from app.store.line import line
+from app.store.queue_position import line
 from app.store.requests import Request
 from app.store.unit_of_work import AlreadyQueuedError, JobMessage, OvertakenError, Tx, UnitOfWork, retried
 from app.store.users import Account

@@ -13,9 +13,9 @@ from app.services.jobs.find_answer import find_answer
 from app.web import answers, auth
 from app.web.api import Answer, api
 from app.web.context import utc_now, wired
+from app.web.duplicate_requests import only_one
 from app.web.schemas import SubmitAnalysis
 from app.web.submission import REPLAYED, asks_host, idempotency_key, wanted
-from app.web.twins import only_one
 
 POLL_SECONDS = 1
 

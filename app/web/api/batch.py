@@ -12,9 +12,9 @@ from app.web import answers, auth, problems
 from app.web import api as package
 from app.web.api import api
 from app.web.context import wired
+from app.web.duplicate_requests import only_one
 from app.web.schemas import SubmitBatch
 from app.web.submission import REPLAYED, idempotency_key, wanted_each
-from app.web.twins import only_one
 
 
 @api.post("/analyses/batch")

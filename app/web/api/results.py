@@ -12,9 +12,9 @@ from app.services.jobs import read_jobs
 from app.services.results import read_differences, read_files, read_tests
 from app.web import answers, auth, exports, result_answers
 from app.web.api import api
-from app.web.changes import comparison
+from app.web.comparison_sheet import comparison
 from app.web.context import utc_now, wired
-from app.web.reads import heavy, outlined
+from app.web.read_costs import heavy, outlined
 from app.web.schemas import CompareQuery, FilesQuery, TestsQuery
 
 _EXPORTS: dict[str | int, Any] = {

@@ -18,11 +18,11 @@ from app.web.api import Answer, api
 from app.web.api.analyses import accepted_headers
 from app.web.api.specification_files import own_download
 from app.web.context import utc_now, wired
-from app.web.reads import behaviours, priced
+from app.web.duplicate_requests import only_one
+from app.web.read_costs import behaviours, priced
 from app.web.schemas import SpecificationsQuery, SubmitSpecification
 from app.web.specifications.exports import EXPORTS
 from app.web.submission import idempotency_key
-from app.web.twins import only_one
 
 #: What `Accept` may ask for instead of the job.
 _OFFERED = {"application/json": ""} | {

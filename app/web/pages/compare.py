@@ -10,10 +10,10 @@ from werkzeug.wrappers import Response
 from app.services.jobs import read_jobs
 from app.services.results import other_commits, read_differences
 from app.web import auth
-from app.web.changes import changes, comparison
+from app.web.comparison_sheet import changes, comparison
 from app.web.context import utc_now, wired
 from app.web.pages import pages, read
-from app.web.reads import heavy
+from app.web.read_costs import heavy
 from app.web.schemas import ChangesQuery, OtherQuery
 
 

@@ -13,11 +13,11 @@ from app.services.results import other_commits
 from app.services.results.read_sheet import read_sheet
 from app.web import auth
 from app.web.context import utc_now, wired
-from app.web.facets import Facets
 from app.web.pages import pages, read
 from app.web.pages.specify import box
 from app.web.pages.submit import MINE
-from app.web.reads import outlined
+from app.web.read_costs import outlined
+from app.web.result_counts import ResultCounts
 from app.web.schemas import SheetQuery
 
 
@@ -37,7 +37,7 @@ def _result(job_id: UUID) -> dict[str, Any]:
     sheet = read_sheet(uow, job_id, viewer, wanted, outline, number=asked.page, now=now)
     return {
         "sheet": sheet,
-        "facets": Facets.of(sheet.tallies),
+        "facets": ResultCounts.of(sheet.tallies),
         "narrowed": asked.narrowed(),
         "previous": other_commits.previous(uow, job_id, viewer, now=now),
     }

@@ -8,9 +8,9 @@ from app.services.specifications import share_links
 from app.web.context import wired
 from app.web.pages import pages, read
 from app.web.schemas import SpecificationQuery
+from app.web.specifications.document_pages import document_page
 from app.web.specifications.downloads import download
 from app.web.specifications.exports import EXPORTS
-from app.web.specifications.reading import document_page
 
 _FORMS = {export.suffix: form for form, export in EXPORTS.items()}
 

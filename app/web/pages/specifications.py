@@ -19,10 +19,10 @@ from app.web.context import utc_now, wired
 from app.web.pages import pages, read
 from app.web.schemas import SpecificationChangesQuery, SpecificationQuery
 from app.web.specification_schemas import HistoryQuery
-from app.web.specifications.heads import source_of_job
+from app.web.specifications.document_heads import source_of_job
+from app.web.specifications.document_pages import comparison_page, document_page
 from app.web.specifications.histories import history_page
-from app.web.specifications.owners import Shelf, owners_view, page_of
-from app.web.specifications.reading import comparison_page, document_page
+from app.web.specifications.owner_view import Shelf, owners_view, page_of
 from app.web.specifications.view import OwnersView
 
 

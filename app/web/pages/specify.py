@@ -16,7 +16,7 @@ from app.services.specifications.submit_specification import WantedSpecification
 from app.web import auth
 from app.web.context import utc_now, wired
 from app.web.pages import pages, read
-from app.web.reads import priced
+from app.web.read_costs import priced
 from app.web.specification_schemas import OfferQuery, SpecifyForm
 
 

@@ -10,9 +10,9 @@ from app.services.specifications import documents
 from app.services.specifications.documents import Head
 from app.web import auth
 from app.web.context import wired
-from app.web.reads import behaviours, reads
+from app.web.read_costs import behaviours, reads
+from app.web.specifications.document_heads import document_of
 from app.web.specifications.exports import EXPORTS, file_name
-from app.web.specifications.heads import document_of
 
 
 def download(form: str, find: Callable[[], Head]) -> Response:

@@ -11,9 +11,9 @@ from app.services.specifications import documents
 from app.services.specifications.documents import Head
 from app.store.users import Account
 from app.web.context import wired
-from app.web.reads import LIGHT, reads
-from app.web.specifications.heads import source_of
-from app.web.specifications.owners import compare_url, page_of
+from app.web.read_costs import LIGHT, reads
+from app.web.specifications.document_heads import source_of
+from app.web.specifications.owner_view import compare_url, page_of
 from app.web.specifications.view import Choice, HistoryPage, HistoryRow
 
 

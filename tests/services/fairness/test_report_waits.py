@@ -18,7 +18,7 @@ from app.services.fairness.report_waits import By, report
 from app.services.fairness.tenants import tenants
 from app.store import waits
 from tests.conftest import World
-from tests.services.courses import at, lived, ran, tell
+from tests.services.fairness.courses import at, lived, ran, tell
 
 WORKERS = dict.fromkeys(ALL_QUEUES, 2)
 CAUSES = ("own_limit", "paused", "others", "no_worker")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from app.domain.repositories import Repository
 from app.errors import Busy, GitHostUnreachable, TooManyRequests
-from app.web.lanes import Lane
+from app.web.concurrency import Lane
 from app.web.wiring import Resolve
 
 #: Look-ups of this process at once: in all, at one host, of one client.

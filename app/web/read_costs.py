@@ -16,9 +16,9 @@ from app.services.results.outline import Outline
 from app.store.results import TestFilter
 from app.store.users import Account
 from app.web import auth
-from app.web.buckets import Buckets
+from app.web.concurrency import Lane
 from app.web.context import utc_now, wired
-from app.web.lanes import Lane
+from app.web.read_buckets import Buckets
 
 READS = "fairlane reads"
 LIGHT = 5_000  # tests; a result up to this size is read within some ten milliseconds

@@ -18,7 +18,7 @@ from app.domain.plans import Tier
 from app.domain.repositories import Repository
 from app.store.unit_of_work import UnitOfWork
 from app.web import create_app
-from app.web.lookups import OF_CLIENT, OF_HOST
+from app.web.commit_lookups import OF_CLIENT, OF_HOST
 from app.web.wiring import Wired
 from tests.web.conftest import POLICY, SETTINGS, Web, commit_of
 

@@ -20,7 +20,7 @@ from app.errors import Problem
 from app.services.jobs import follow
 from app.services.policy import Policy
 from app.store.unit_of_work import UnitOfWork
-from app.web.lanes import Lane
+from app.web.concurrency import Lane
 
 #: Of a process, each with a thread that waits; and of one client, who needs one for each page that is open.
 MOST_STREAMS = 64

@@ -11,7 +11,7 @@ SUBTEST = "subtest"
 
 
 @dataclass(frozen=True, slots=True)
-class Facets:
+class ResultCounts:
     """Numbers of all tests, subtests only where they are named.
 
     frameworks: framework -> status -> tests; conditional: those that run under a condition; subtests: matching ones.

@@ -13,7 +13,7 @@ from app.domain.plans import Tier
 from app.domain.specification import Mode
 from app.services.jobs import cancel, read_jobs
 from tests.conftest import NOW, World
-from tests.services.writing import SHOP, Scribe, Struck, Writing, file_of, holds, left
+from tests.services.specifications.writing import SHOP, Scribe, Struck, Writing, file_of, holds, left
 
 
 @pytest.fixture

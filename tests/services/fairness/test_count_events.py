@@ -9,7 +9,7 @@ import pytest
 from app.domain.plans import Tier
 from app.services.fairness.count_events import BOUNDS, SPAN, count
 from tests.conftest import World
-from tests.services.courses import at, lived, ran
+from tests.services.fairness.courses import at, lived, ran
 
 AGO = SPAN.total_seconds()
 

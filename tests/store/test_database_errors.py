@@ -7,7 +7,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from app.store.connections import make_engine
-from app.store.faults import code_of, is_databases
+from app.store.database_errors import code_of, is_databases
 from app.store.unit_of_work import UnitOfWork
 from tests.conftest import World
 

@@ -15,7 +15,7 @@ from markupsafe import Markup
 from app.web import charts
 from app.web.context import utc_now
 from app.web.line_links import line_link
-from app.web.text import visible
+from app.web.visible_text import visible
 
 #: What a person reads for each state, and what each running phase is doing.
 STATES = {

@@ -14,7 +14,7 @@ from app.services.specifications import share_links
 from app.services.specifications.submit_specification import WantedSpecification, submit
 from tests.conftest import World, rescheduler
 from tests.services.busy import BROKEN, GONE, Busy, bury, leave
-from tests.services.writing import Scribe, Writing, file_of
+from tests.services.specifications.writing import Scribe, Writing, file_of
 
 SHOP = file_of("tests/test_shop.py", "test_buys", "test_sells")
 

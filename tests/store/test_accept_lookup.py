@@ -10,7 +10,7 @@ from app.domain.quota import Usage
 from app.services.accounts import tokens
 from app.services.jobs import admit
 from app.store import idempotency, quota, users
-from app.store.looks import look
+from app.store.accept_lookup import look
 from app.store.quota import Sums
 from tests.conftest import NOW, World
 

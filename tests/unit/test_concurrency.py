@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from app.errors import Busy, TooManyRequests
-from app.web import buckets
-from app.web.buckets import Buckets
-from app.web.lanes import Lane
+from app.web import read_buckets
+from app.web.concurrency import Lane
+from app.web.read_buckets import Buckets
 
 
 def test_a_lane_has_so_many_places_in_all_of_a_client_and_of_a_further_key() -> None:
@@ -94,7 +94,7 @@ def test_a_cost_beyond_the_bucket_is_given_once_and_paid_off() -> None:
 
 
 def test_no_more_keys_are_kept_than_fit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(buckets, "MOST_KEYS", 3)
+    monkeypatch.setattr(read_buckets, "MOST_KEYS", 3)
     bucket = Buckets(1)
     for key in "abcd":
         bucket.take(key)

@@ -12,13 +12,13 @@ from app.services.specifications import documents
 from app.services.specifications.documents import Head
 from app.store.users import Account
 from app.web.context import wired
-from app.web.reads import behaviours, reads
+from app.web.read_costs import behaviours, reads
 from app.web.schemas import SpecificationChangesQuery, SpecificationQuery
 from app.web.specifications.changes import changes_sheet
 from app.web.specifications.document import Document
+from app.web.specifications.document_heads import document_of
 from app.web.specifications.exports import EXPORTS
-from app.web.specifications.heads import document_of
-from app.web.specifications.owners import page_of
+from app.web.specifications.owner_view import page_of
 from app.web.specifications.sheets import Sheet, leaf, sheet
 from app.web.specifications.view import Choice, ComparisonPage, DocumentPage, OwnersView, Side
 

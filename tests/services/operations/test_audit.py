@@ -12,8 +12,8 @@ from app.services.operations.audit import BROKEN, HOLDS, UNKNOWN, audit
 from app.store.invariants import ALL
 from app.store.invariants.invariant import Invariant
 from tests.conftest import NOW, World
-from tests.services.breaking import NOBODY, misjudged
 from tests.services.busy import Busy, fill
+from tests.services.operations.breaking import NOBODY, misjudged
 
 #: (invariant, what breaks it, (column, value) that tell the rows it finds)
 BREAKS: dict[str, tuple[str, str, list[dict[str, Any]]]] = {

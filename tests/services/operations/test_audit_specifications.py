@@ -11,9 +11,9 @@ from app.services.operations.reconcile import reconcile
 from app.store.invariants import ALL
 from tests.conftest import NOW, World
 from tests.race.invariants import BROKEN as RULES
-from tests.services.breaking import NOBODY, misjudged, rules_broken_by
 from tests.services.busy import Busy
-from tests.services.busy_writing import fill
+from tests.services.operations.breaking import NOBODY, misjudged, rules_broken_by
+from tests.services.specifications.busy_writing import fill
 
 #: As BREAKS of test_audit.
 BREAKS: dict[str, tuple[str, str, list[dict[str, Any]]]] = {

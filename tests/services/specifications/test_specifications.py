@@ -20,7 +20,7 @@ from app.services.operations.prune import prune
 from app.services.specifications import share_links
 from app.store import spec_documents
 from tests.conftest import NOW, World
-from tests.services.writing import SHOP, Scribe, Struck, Writing, file_of, holds, left
+from tests.services.specifications.writing import SHOP, Scribe, Struck, Writing, file_of, holds, left
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from app.services.fairness.change_limits import TierLimit
 from app.services.jobs import read_jobs
 from app.store import users
 from tests.conftest import World
-from tests.services.test_fair_share import ready
+from tests.services.fairness.test_fair_share import ready
 
 
 def test_a_higher_limit_of_a_user_wakes_as_many_as_may_run_in_its_commit(world: World) -> None:

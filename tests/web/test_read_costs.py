@@ -13,7 +13,7 @@ from sqlalchemy import text
 from app.store.connections import make_engine
 from app.store.unit_of_work import UnitOfWork
 from app.web import create_app
-from app.web.reads import EXPORTS_OF_CLIENT, READS, Reads
+from app.web.read_costs import EXPORTS_OF_CLIENT, READS, Reads
 from app.web.wiring import Wired
 from tasks.publish import publisher
 from tests.web.conftest import POLICY, SETTINGS, Web, a_test, file, resolve
@@ -36,9 +36,9 @@ def done(web: Web, ref: str = "main", files: int = TESTS // 2) -> str:
 @pytest.fixture
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Results of this file count as large ones."""
-    monkeypatch.setattr("app.web.reads.LIGHT", TESTS - 1)
+    monkeypatch.setattr("app.web.read_costs.LIGHT", TESTS - 1)
     monkeypatch.setattr("app.web.exports.LIGHT", TESTS - 1)
-    monkeypatch.setattr("app.web.reads.PATIENCE", 0.0)
+    monkeypatch.setattr("app.web.read_costs.PATIENCE", 0.0)
 
 
 def lanes(web: Web) -> Reads:
@@ -66,7 +66,7 @@ def test_who_reads_too_often_is_told_when_to_come_back(make_web: Callable[..., W
 
 @pytest.mark.usefixtures("large")
 def test_a_large_read_counts_for_its_size(make_web: Callable[..., Web], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.web.reads.PER_UNIT", 1)
+    monkeypatch.setattr("app.web.read_costs.PER_UNIT", 1)
     web = make_web(read_limit_per_minute=2 * TESTS + 10)
     lanes(web).buckets.clock = lambda: 0.0
     one, other = done(web, "one"), done(web, "two")

@@ -13,7 +13,7 @@ from app.domain.plans import Tier
 from app.domain.specification import Mode
 from app.errors import NotFound
 from tests.conftest import World
-from tests.services.writing import SHOP, Writing
+from tests.services.specifications.writing import SHOP, Writing
 
 WAITS = """
     SELECT count(*) FROM pg_locks WHERE relation = CAST('spec_words' AS regclass) AND NOT granted"""

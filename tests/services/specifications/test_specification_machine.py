@@ -27,7 +27,7 @@ from app.services.operations.sweep import sweep
 from app.store import spec_words
 from tests.conftest import World, rescheduler
 from tests.race.invariants import broken
-from tests.services.writing import Scribe, Struck, Writing, file_of
+from tests.services.specifications.writing import Scribe, Struck, Writing, file_of
 
 EXAMPLES, STEPS = int(os.environ.get("LIFECYCLE_EXAMPLES", "8")), int(os.environ.get("LIFECYCLE_STEPS", "25"))
 #: Units of specifications and slots of a tier.

@@ -15,7 +15,7 @@ from app.domain.simulation import Arrival, Run
 from app.errors import InvalidInput
 from app.services.fairness.simulate import Load, lines, read, recorded, simulate
 from tests.conftest import World
-from tests.services.courses import at, lived, ran
+from tests.services.fairness.courses import at, lived, ran
 
 LIMITS = {Tier.FREE: 1, Tier.PRO: 3, Tier.PRO_PLUS: 3, Tier.ENTERPRISE: 5}
 WORKERS = dict.fromkeys(ALL_QUEUES, 2)
