@@ -22,6 +22,8 @@ class Stored:
     body: dict[str, Any]
 
 
+#: (status, body) of an answer, as it is kept.
+Rendered = tuple[int, dict[str, Any]]
 # A twin that is being answered holds this lock until its commit; we tell our client 409 rather than wait with it.
 # Two statements, as the answer must be looked for in a snapshot taken after the lock.  accept_look (migration 0012)
 # takes the same lock for a single submission; a test holds the two together.

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from app.domain.jobs import Job
 from app.domain.queues import Service
 from app.services.jobs import describe
 from app.services.jobs.visibility import check_visible
@@ -24,8 +25,8 @@ def job(
     asker: UUID | None = None,
     service: Service | None = Service.ANALYSIS,
     now: datetime,
-) -> dict[str, Any]:
-    """The contract's Job.  asker: whose bill it tells, where the viewer has no account of a person.
+) -> Job:
+    """A job.  asker: whose bill it tells, where the viewer has no account of a person.
 
     service: whose job it must be, None for any.
 
@@ -53,7 +54,7 @@ def timeline(
 
 def history(
     uow: UnitOfWork, user_id: UUID, policy: Policy, *, before: int | None = None, limit: int = 50, now: datetime
-) -> tuple[list[dict[str, Any]], int | None]:
+) -> tuple[list[Job], int | None]:
     """The user's jobs, newest first, and where the next page starts."""
     with uow.begin() as tx:
         rows = requests.history(tx, user_id, before=before, most=limit + 1)

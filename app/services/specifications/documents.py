@@ -11,6 +11,7 @@ from uuid import UUID
 
 from sqlalchemy import Row
 
+from app.domain.jobs import Job, Summary
 from app.domain.queues import Service
 from app.domain.repositories import Repository
 from app.domain.specification import Behaviour, Domain, Feature, Specification, Subject
@@ -42,7 +43,7 @@ class Head:
     generator: str
     version: int
     completed_at: datetime
-    summary: dict[str, Any]
+    summary: Summary
     units: int
     codebase_id: UUID
     is_private: bool
@@ -58,14 +59,12 @@ class Line:
     total: int
 
 
-def job(uow: UnitOfWork, job_id: UUID, viewer: Account, policy: Policy, *, now: datetime) -> dict[str, Any]:
-    """The Job of a specification, with all that an analysis' has.  Raises: NotFound."""
+def job(uow: UnitOfWork, job_id: UUID, viewer: Account, policy: Policy, *, now: datetime) -> Job:
+    """The job of a specification.  Raises: NotFound."""
     return read_jobs.job(uow, job_id, viewer, policy, service=Service.SPECVIEW, now=now)
 
 
-def jobs(
-    uow: UnitOfWork, viewer: Account, policy: Policy, *, analysis_id: UUID | None, now: datetime
-) -> list[dict[str, Any]]:
+def jobs(uow: UnitOfWork, viewer: Account, policy: Policy, *, analysis_id: UUID | None, now: datetime) -> list[Job]:
     """The user's completed specifications of an analysis, or of all, newest first."""
     with uow.begin() as tx:
         found = spec_documents.documents(tx, viewer.user_id, analysis_id=analysis_id, most=MOST_LISTED)

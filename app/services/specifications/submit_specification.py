@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, overload
 from uuid import UUID, uuid4
 
 from app.domain.lifecycle import JobFailedError
@@ -15,14 +15,13 @@ from app.domain.queues import Service, select_queue
 from app.domain.specification import Mode
 from app.errors import Conflict, Forbidden, InvalidInput, NotFound
 from app.services.accounts.usage import check as would_fit
-from app.services.analyses.submit import ACCEPTED, KNOWN, Answer
 from app.services.fairness import explain_wait
 from app.services.jobs import admit, describe
-from app.services.jobs.find_answer import claimed_answer
+from app.services.jobs.answers import Answer, Key, claimed_answer, keep_answer
 from app.services.jobs.visibility import check_visible
 from app.services.policy import Policy
 from app.services.specifications.price import Priced, priced
-from app.store import analyses, codebases, events, idempotency, requests, spec_documents, users
+from app.store import analyses, codebases, events, requests, spec_documents, users
 from app.store.idempotency import Stored
 from app.store.queue_position import line
 from app.store.requests import Request
@@ -42,15 +41,29 @@ class WantedSpecification:
     mode: Mode = Mode.INITIAL
 
 
+@overload
+def submit(
+    uow: UnitOfWork, account: Account, wanted: WantedSpecification, policy: Policy, *, now: datetime | None = ...
+) -> Answer: ...
+@overload
 def submit(
     uow: UnitOfWork,
     account: Account,
     wanted: WantedSpecification,
     policy: Policy,
     *,
-    key: tuple[str, bytes] | None = None,
+    key: Key[Answer] | None,
+    now: datetime | None = ...,
+) -> Answer | Stored: ...
+def submit(
+    uow: UnitOfWork,
+    account: Account,
+    wanted: WantedSpecification,
+    policy: Policy,
+    *,
+    key: Key[Answer] | None = None,
     now: datetime | None = None,
-) -> Answer:
+) -> Answer | Stored:
     """Reserve what is not kept and enqueue; or point at the job under way, or, at first, at the document that is there.
 
     key: as of submit.submit; now: None = by the database.
@@ -102,19 +115,18 @@ def _accept(
     units: int,
     policy: Policy,
     *,
-    key: tuple[str, bytes] | None,
+    key: Key[Answer] | None,
     now: datetime | None,
-) -> Answer:
+) -> Answer | Stored:
     with uow.begin() as tx:
-        if key and (stored := claimed_answer(tx, user_id, *key)):
-            return Answer(stored.status, stored.body, replayed=True)
+        if key and (stored := claimed_answer(tx, user_id, key)):
+            return stored
         account = users.lock(tx, user_id)  # two submissions of one user queue up here
         if account is None:
             raise NotFound("The account is gone")
         at = now or uow.now()
         answer = _decide(tx, account, wanted, units, policy, now=at)
-        if key:
-            idempotency.add(tx, user_id, key[0], Stored(key[1], answer.status, answer.job), now=at)
+        keep_answer(tx, user_id, key, answer, now=at)
         return answer
 
 
@@ -123,11 +135,11 @@ def _decide(
 ) -> Answer:
     unique = spec_documents.unique_key(account.user_id, wanted.analysis_id, wanted.language)
     if running := spec_documents.running(tx, unique):
-        return Answer(ACCEPTED, describe.job(tx, running, policy, asker=account.user_id, now=now))
+        return Answer(describe.job(tx, running, policy, asker=account.user_id, now=now))
     if wanted.mode is Mode.INITIAL and (
         there := spec_documents.newest(tx, account.user_id, wanted.analysis_id, wanted.language)
     ):
-        return Answer(KNOWN, describe.job(tx, there, policy, asker=account.user_id, now=now))
+        return Answer(describe.job(tx, there, policy, asker=account.user_id, now=now), is_known=True)
     return _enqueue(tx, account, wanted, units, unique, policy, now=now)
 
 
@@ -168,7 +180,7 @@ def _enqueue(
     stands = line(tx, request.job_id, now=now)
     wait = explain_wait.standing(tx, stands, request.queue, account, policy, now=now) if stands else None
     events.add(tx, request.job_id, "accepted", queue=request.queue, tier=account.tier, quota=admitted, eta=None)
-    return Answer(ACCEPTED, describe.fresh(tx, request, stands, wait))
+    return Answer(describe.fresh(tx, request, stands, wait))
 
 
 def _message(request: Request, account: Account, unique_key: str, policy: Policy) -> JobMessage:

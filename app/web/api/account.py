@@ -13,6 +13,7 @@ from app.services.jobs import read_jobs
 from app.web import answers, auth
 from app.web.api import api
 from app.web.context import utc_now, wired
+from app.web.job_json import job_json
 from app.web.schemas import NewToken, PageQuery, QuotaQuestion
 
 
@@ -65,7 +66,7 @@ def list_history(page: PageQuery) -> dict[str, Any]:
     jobs, following = read_jobs.history(
         wired().uow, auth.person().user_id, wired().policy, before=page.cursor, limit=page.limit, now=utc_now()
     )
-    return {"items": jobs, "next": following}
+    return {"items": [job_json(job) for job in jobs], "next": following}
 
 
 @api.get("/me/tokens")

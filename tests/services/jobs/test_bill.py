@@ -22,7 +22,7 @@ def test_only_the_payer_is_told_that_a_job_was_billed(world: World) -> None:
     world.start(delivery, payer)
     assert world.finish(delivery, payer, [A_FILE]) is Outcome.COMPLETED
     told = {
-        who: read_jobs.job(world.uow, delivery.job_id, viewer, world.policy, now=world.now)["billed"]
+        who: read_jobs.job(world.uow, delivery.job_id, viewer, world.policy, now=world.now).billed
         for who, viewer in (("payer", account(world, payer)), ("joiner", account(world, joiner)), ("stranger", None))
     }
     assert told == {"payer": True, "joiner": False, "stranger": False}

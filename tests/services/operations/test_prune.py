@@ -46,7 +46,7 @@ def count(world: World, table: str) -> object:
 
 def history(world: World, user: UUID) -> list[str]:
     found, _ = read_jobs.history(world.uow, user, world.policy, limit=100, now=NOW)
-    return [job["id"] for job in found]
+    return [job.id for job in found]
 
 
 def broken(world: World) -> list[Any]:
