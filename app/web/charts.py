@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from app.domain.quota import Usage
+
 MOST_ROWS = 12
 
 
@@ -81,11 +83,11 @@ def directories(by_directory: Mapping[str, int]) -> dict[str, int]:
     return dict(largest[: MOST_ROWS - 1]) | {"(others)": rest}
 
 
-def meter(usage: Mapping[str, Any]) -> dict[str, float]:
+def meter(usage: Usage) -> dict[str, float]:
     """Percent of a limit that is used and reserved; what is over it does not show."""
-    limit = usage["limit"] or 1
-    used = min(100.0, 100 * usage["used"] / limit)
-    return {"used": round(used, 2), "reserved": round(min(100 - used, 100 * usage["reserved"] / limit), 2)}
+    limit = usage.limit or 1
+    used = min(100.0, 100 * usage.used / limit)
+    return {"used": round(used, 2), "reserved": round(min(100 - used, 100 * usage.reserved / limit), 2)}
 
 
 def near(number: int, of: int) -> list[int | None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 import structlog
@@ -46,7 +47,7 @@ def document(problem: Problem) -> dict[str, Any]:
         "status": problem.status,
         "detail": problem.detail,
         "request_id": request_id(),
-    } | dict(problem.facts)
+    } | {name: fact.isoformat() if isinstance(fact, datetime) else fact for name, fact in problem.facts.items()}
 
 
 def render(problem: Problem) -> Response:

@@ -51,7 +51,7 @@ def check(
             used=usage.used,
             reserved=usage.reserved,
             limit=limit,
-            resets_at=period.end.isoformat(),
+            resets_at=period.end,
         )
     return usage
 

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, overload
+from typing import overload
 from uuid import UUID, uuid4
 
 from app.domain.lifecycle import JobFailedError
 from app.domain.queues import Service, select_queue
 from app.domain.specification import Mode
 from app.errors import Conflict, Forbidden, InvalidInput, NotFound
-from app.services.accounts.usage import check as would_fit
+from app.services.accounts.usage import AskedUnits, check
 from app.services.fairness import explain_wait
 from app.services.jobs import admit, describe
 from app.services.jobs.answers import Answer, Key, claimed_answer, keep_answer
@@ -39,6 +39,14 @@ class WantedSpecification:
     analysis_id: UUID
     language: str = "en"
     mode: Mode = Mode.INITIAL
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """What a specification would cost now, at most.  tests: of its analysis."""
+
+    tests: int
+    units: AskedUnits
 
 
 @overload
@@ -76,12 +84,11 @@ def submit(
     return _accept(uow, account.user_id, wanted, units, policy, key=key, now=now)
 
 
-def dry_run(uow: UnitOfWork, account: Account, wanted: WantedSpecification, policy: Policy) -> dict[str, Any]:
+def dry_run(uow: UnitOfWork, account: Account, wanted: WantedSpecification, policy: Policy) -> Price:
     """What it would cost now, and whether that fits; reserves nothing.  Raises: as submit, without QuotaExceeded."""
     tests = read_tests(uow, account, wanted, policy)
     units = tests.units(uow, account.user_id, wanted.language, wanted.mode, policy)
-    fits = would_fit(uow, account, SPECVIEW, units, now=uow.now())
-    return {"dry_run": True, "tests": tests.total, "units": units, **fits}
+    return Price(tests.total, check(uow, account, SPECVIEW, units, now=uow.now()))
 
 
 def read_tests(uow: UnitOfWork, account: Account, wanted: WantedSpecification, policy: Policy) -> Priced:

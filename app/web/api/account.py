@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
@@ -15,6 +16,7 @@ from app.web.api import api
 from app.web.context import utc_now, wired
 from app.web.job_json import job_json
 from app.web.schemas import NewToken, PageQuery, QuotaQuestion
+from app.web.usage_json import asked_units_json, usage_json
 
 
 @api.get("/usage")
@@ -22,7 +24,7 @@ from app.web.schemas import NewToken, PageQuery, QuotaQuestion
 @api.doc(operation_id="getUsage", tags=["Quota"])
 def show_usage() -> dict[str, Any]:
     """What is used, reserved and left in this period."""
-    return usage.usage(wired().uow, auth.somebody(), now=utc_now())
+    return usage_json(usage.usage(wired().uow, auth.somebody(), now=utc_now()))
 
 
 @api.get("/usage/reservations")
@@ -30,7 +32,7 @@ def show_usage() -> dict[str, Any]:
 @api.doc(operation_id="listReservations", tags=["Quota"])
 def list_reservations() -> dict[str, Any]:
     """Units held by unfinished jobs, oldest first."""
-    return {"items": usage.reservations(wired().uow, auth.somebody())}
+    return {"items": [asdict(held) for held in usage.reservations(wired().uow, auth.somebody())]}
 
 
 @api.post("/quota/check")
@@ -39,7 +41,7 @@ def list_reservations() -> dict[str, Any]:
 @api.doc(operation_id="checkQuota", tags=["Quota"])
 def check_quota(asked: QuotaQuestion) -> dict[str, Any]:
     """Whether so much would be accepted now; reserves nothing."""
-    return usage.check(wired().uow, auth.somebody(), asked.event, asked.amount, now=utc_now())
+    return asked_units_json(usage.check(wired().uow, auth.somebody(), asked.event, asked.amount, now=utc_now()))
 
 
 @api.get("/me")

@@ -23,6 +23,7 @@ from app.web.job_json import ACCEPTED, job_json, rendered
 from app.web.read_costs import behaviours, priced
 from app.web.schemas import SpecificationsQuery, SubmitSpecification
 from app.web.specifications.exports import EXPORTS
+from app.web.usage_json import price_json
 
 #: What `Accept` may ask for instead of the job.
 _OFFERED = {"application/json": ""} | {
@@ -54,7 +55,7 @@ def submit_specification_job(asked: SubmitSpecification) -> Answer | Response:
     key = idempotency_key(asked.model_dump(mode="json"), rendered)
     with only_one(account.user_id, key), priced(wanted.analysis_id):
         if asked.dry_run:
-            return jsonify(submit_specification.dry_run(services.uow, account, wanted, services.policy))
+            return jsonify(price_json(submit_specification.dry_run(services.uow, account, wanted, services.policy)))
         return answered(submit_specification.submit(services.uow, account, wanted, services.policy, key=key))
 
 

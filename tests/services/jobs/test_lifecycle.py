@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from app.domain.lifecycle import Failure, Outcome
-from app.domain.plans import Tier
+from app.domain.plans import EventType, Tier
 from app.domain.queues import Service
 from app.errors import Conflict, Forbidden, NotFound, QuotaExceeded
 from app.services.accounts import usage
@@ -138,7 +138,7 @@ def test_a_completed_commit_is_given_as_it_is_and_costs_nothing(world: World) ->
     answer = submit(world.uow, reader, wanted, world.policy, now=NOW)
     assert (answer.is_known, answer.job.status) == (True, "completed")
     assert counts(world)["kombu_message"] == counts(world)["quota_reservations"] == 0
-    assert usage.usage(world.uow, account(world, reader), now=NOW)["analysis"]["used"] == 0
+    assert usage.usage(world.uow, account(world, reader), now=NOW).units[EventType.ANALYSIS].used == 0
 
 
 def test_a_newer_parser_analyses_a_completed_commit_again(world: World) -> None:
@@ -179,8 +179,8 @@ def test_a_job_is_billed_to_the_period_in_which_it_was_accepted(world: World) ->
     delivery = world.running(user)
     later = NOW + timedelta(days=40)
     finish(world.uow, delivery, user, (), {"tests": 1}, now=later)
-    assert usage.usage(world.uow, account(world, user), now=NOW)["analysis"]["used"] == 1
-    assert usage.usage(world.uow, account(world, user), now=later)["analysis"]["used"] == 0
+    assert usage.usage(world.uow, account(world, user), now=NOW).units[EventType.ANALYSIS].used == 1
+    assert usage.usage(world.uow, account(world, user), now=later).units[EventType.ANALYSIS].used == 0
 
 
 def test_quota_mode_shadow_accepts_over_the_limit_and_off_reserves_nothing(world: World) -> None:

@@ -104,7 +104,7 @@ class Writing:
         """Of a dry run."""
         wanted = WantedSpecification(analysis_id, "en", mode)
         return int(
-            submit_specification.dry_run(self.world.uow, self.account(user_id), wanted, self.world.policy)["units"]
+            submit_specification.dry_run(self.world.uow, self.account(user_id), wanted, self.world.policy).units.amount
         )
 
     def started(self, user_id: UUID, job_id: UUID) -> Delivery:
