@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from app.domain.quota import Usage
 
@@ -61,7 +60,7 @@ def _parts(counts: Mapping[str, int], total: int, longest: int) -> Iterator[Bar]
         before += count
 
 
-def shares(row: Mapping[str, Any], names: Sequence[str]) -> list[Bar]:
+def shares(row: Mapping[str, float], names: Sequence[str]) -> list[Bar]:
     """The parts of one whole, in this order; all are 0 when the whole is."""
     total, parts, before = sum(row[name] for name in names) or 1, [], 0.0
     for name in names:

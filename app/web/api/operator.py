@@ -47,7 +47,7 @@ def show_audit(asked: AuditQuery) -> dict[str, Any]:
 def show_tenants(asked: TenantsQuery) -> dict[str, Any]:
     """List users with work in the queues or at work.  Needs an operator's token."""
     auth.operator()
-    return {"items": tenants.tenants(wired().uow, wired().policy, most=asked.limit)}
+    return {"items": [asdict(one) for one in tenants.tenants(wired().uow, wired().policy, most=asked.limit)]}
 
 
 @api.get("/operator/fairness")
@@ -58,7 +58,7 @@ def show_fairness(asked: FairnessQuery) -> dict[str, Any]:
     """Tell who waited how long and for what.  Needs an operator's token."""
     auth.operator()
     now = utc_now()
-    return report_waits.report(
+    found = report_waits.report(
         wired().uow,
         wired().policy,
         by=asked.by,
@@ -67,6 +67,7 @@ def show_fairness(asked: FairnessQuery) -> dict[str, Any]:
         workers={queue: wired().settings.workers(queue) for queue in ALL_QUEUES},
         most=MOST_EVENTS,
     )
+    return asdict(found)
 
 
 @api.get("/operator/queues")
