@@ -39,6 +39,16 @@ class Writing:
     units: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class JobEvent:
+    """One step of a job in its timeline.  facts: what the step told of itself, by name."""
+
+    id: int
+    at: datetime
+    event: str
+    facts: Mapping[str, Any]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     """One accepted request, at one moment.

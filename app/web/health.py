@@ -71,7 +71,7 @@ class _Facts(Collector):
         for name, text, member in self._GAUGES:
             gauge = GaugeMetricFamily(f"fairlane_queue_{name}", text, labels=["queue"])
             for row in rows:
-                gauge.add_metric([row["queue"]], float(row[member]))
+                gauge.add_metric([row.queue], float(getattr(row, member)))
             yield gauge
         orphans = sweep.orphans(self._uow)
         yield CounterMetricFamily("fairlane_orphans", "Reservations found without their job", value=float(orphans))

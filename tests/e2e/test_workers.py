@@ -67,7 +67,7 @@ def test_over_the_limit_a_job_is_snoozed_in_the_database_and_woken_when_the_slot
     system.go_on()
     system.wait(first, "completed")
     done = system.wait(second, "completed")  # ten minutes of snooze are not waited for
-    timeline = [row["event"] for row in read_jobs.timeline(system.world.uow, second, None)]
+    timeline = [row.event for row in read_jobs.timeline(system.world.uow, second, None)]
     assert timeline == ["accepted", "snoozed", "woken", "started", "completed"]
     assert done["attempt"] == 1
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
-from app.domain.jobs import Job
+from app.domain.jobs import Job, JobEvent
 from app.domain.queues import Service
 from app.services.jobs import describe
 from app.services.jobs.visibility import check_visible
@@ -38,10 +37,8 @@ def job(
         return describe.job(tx, job_id, policy, asker=asker, now=now)
 
 
-def timeline(
-    uow: UnitOfWork, job_id: UUID, viewer: Account | None, *, asker: UUID | None = None
-) -> list[dict[str, Any]]:
-    """Every event of a job: id, at, event, facts; without the bill of somebody else.  asker: as of `job`.
+def timeline(uow: UnitOfWork, job_id: UUID, viewer: Account | None, *, asker: UUID | None = None) -> list[JobEvent]:
+    """Every event of a job, without the bill of somebody else.  asker: as of `job`.
 
     Raises: NotFound.
     """
@@ -49,7 +46,7 @@ def timeline(
     with uow.begin() as tx:
         accepted = check_visible(tx, job_id, viewer)
         is_payer = asker is not None and accepted.user_id == asker
-        return [dict(row) for row in events.timeline(tx, job_id, with_bill=is_payer)]
+        return [JobEvent(**row) for row in events.timeline(tx, job_id, with_bill=is_payer)]
 
 
 def history(

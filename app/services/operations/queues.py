@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from app.domain.queues import ALL_QUEUES
 from app.errors import InvalidInput
@@ -11,13 +12,26 @@ from app.store import audit_log, queues
 from app.store.unit_of_work import UnitOfWork
 
 
-def facts(uow: UnitOfWork) -> list[dict[str, Any]]:
-    """rows: queue, paused, ready, oldest_seconds, leased, delayed, snoozed, parked, dead, estimated.
+@dataclass(frozen=True, slots=True)
+class QueueFacts:
+    """Messages of a queue by state.  snoozed: of the delayed; estimated: names of the numbers that are estimates."""
 
-    estimated: names of the numbers above 10,000, which are estimates.
-    """
+    queue: str
+    paused: bool
+    ready: int
+    oldest_seconds: float
+    leased: int
+    delayed: int
+    snoozed: int
+    parked: int
+    dead: int
+    estimated: Sequence[str]
+
+
+def facts(uow: UnitOfWork) -> list[QueueFacts]:
+    """Of all six."""
     with uow.begin() as tx:
-        return queues.facts(tx)
+        return [QueueFacts(**row) for row in queues.facts(tx)]
 
 
 def holdings(uow: UnitOfWork) -> list[tuple[str, str, float]]:

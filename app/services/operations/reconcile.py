@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
+from app.services.operations.shown_rows import ShownRow
 from app.store import reconciliations
 from app.store.unit_of_work import UnitOfWork
 
@@ -19,7 +19,7 @@ class Reconciled:
 
     jobs: int
     events: int
-    differences: list[dict[str, Any]]
+    differences: list[ShownRow]
 
 
 def reconcile(uow: UnitOfWork, *, now: datetime, since: datetime | None = None) -> Reconciled:

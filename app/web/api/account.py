@@ -76,7 +76,7 @@ def list_history(page: PageQuery) -> dict[str, Any]:
 @api.doc(operation_id="listTokens", tags=["Account"])
 def list_tokens() -> dict[str, Any]:
     """Your living tokens, newest first, without their secrets."""
-    return {"items": tokens.tokens_of(wired().uow, auth.person().user_id)}
+    return {"items": [asdict(token) for token in tokens.tokens_of(wired().uow, auth.person().user_id)]}
 
 
 @api.post("/me/tokens")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
@@ -73,7 +74,8 @@ def compare_analyses(job_id: UUID, other_id: UUID, asked: CompareQuery) -> dict[
 @api.doc(operation_id="getTimeline", tags=["Analyses"])
 def show_timeline(job_id: UUID) -> dict[str, Any]:
     """Every transition, attempt, snooze and lease of an analysis, with its time."""
-    return {"items": read_jobs.timeline(wired().uow, job_id, auth.viewer(), asker=auth.asker())}
+    events = read_jobs.timeline(wired().uow, job_id, auth.viewer(), asker=auth.asker())
+    return {"items": [asdict(event) for event in events]}
 
 
 def _format(asked: TestsQuery) -> str:

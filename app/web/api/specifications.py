@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
@@ -111,7 +112,7 @@ def show_specification_timeline(job_id: UUID) -> dict[str, Any]:
     """Every transition, attempt, snooze and lease of a specification, with its time."""
     services, viewer = wired(), auth.person()
     documents.job(services.uow, job_id, viewer, services.policy, now=utc_now())
-    return {"items": read_jobs.timeline(services.uow, job_id, viewer)}
+    return {"items": [asdict(event) for event in read_jobs.timeline(services.uow, job_id, viewer)]}
 
 
 @api.post("/specs/<uuid:job_id>/share")
