@@ -17,6 +17,8 @@ from app.domain.waiting import Wait
 
 #: Totals of a result by name, as the engine or the generator told them; they are handed on as they are.
 Summary = Mapping[str, Any]
+#: What a step tells of itself in the timeline, by name.
+EventFacts = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +43,12 @@ class Writing:
 
 @dataclass(frozen=True, slots=True)
 class JobEvent:
-    """One step of a job in its timeline.  facts: what the step told of itself, by name."""
+    """One step of a job in its timeline."""
 
     id: int
     at: datetime
     event: str
-    facts: Mapping[str, Any]
+    facts: EventFacts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import overload
 from uuid import UUID, uuid4
 
+from app.domain.jobs import EventFacts
 from app.domain.queues import Service, select_queue
 from app.domain.repositories import Repository
 from app.domain.waiting import Line, Wait
@@ -131,7 +131,7 @@ def _promised(
     policy: Policy,
     *,
     now: datetime,
-) -> Mapping[str, object]:
+) -> EventFacts:
     """When the job was said to start, in seconds: by it estimates are judged, and learnt, when it has started."""
     if not stands or not wait or wait.eta_high is None:
         return {"eta": None}

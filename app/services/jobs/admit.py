@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID
 
+from app.domain.jobs import EventFacts
 from app.domain.plans import EventType
 from app.domain.quota import Usage
 from app.errors import QuotaExceeded
@@ -74,7 +75,7 @@ def reserve(
     *,
     units: int,
     now: datetime,
-) -> dict[str, object]:
+) -> EventFacts:
     """Hold units for a job, unless quota is off.  seen: what `check` found.
 
     Returns what was seen and held, by which the audit judges this accept for ever after.

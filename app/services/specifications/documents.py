@@ -14,11 +14,12 @@ from sqlalchemy import Row
 from app.domain.jobs import Job, Summary
 from app.domain.queues import Service
 from app.domain.repositories import Repository
-from app.domain.specification import Behaviour, Domain, Feature, Specification, Subject
+from app.domain.specification import Domain, Feature, Specification
 from app.errors import Conflict
 from app.services.jobs import describe, read_jobs, visibility
 from app.services.policy import Policy
 from app.store import requests, spec_documents, users
+from app.store.behaviours import of_json
 from app.store.unit_of_work import Tx, UnitOfWork
 from app.store.users import Account
 
@@ -147,12 +148,5 @@ def _every(uow: UnitOfWork, document_id: UUID) -> Iterator[tuple[Line, Feature]]
 
 
 def _feature(row: Row[Any]) -> tuple[Line, Feature]:
-    behaviours = [
-        Behaviour(
-            Subject(one["file"], one["framework"], tuple(one["suites"]), one["name"], one["line"], one["status"]),
-            one["sentence"],
-            one.get("fell_back", False),
-        )
-        for one in row.behaviours
-    ]
+    behaviours = [of_json(one) for one in row.behaviours]
     return Line(row.position, row.domain, row.feature, len(behaviours)), Feature(row.feature, behaviours)

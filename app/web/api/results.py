@@ -16,6 +16,7 @@ from app.web.api import api
 from app.web.comparison_sheet import comparison
 from app.web.context import utc_now, wired
 from app.web.read_costs import heavy, outlined
+from app.web.result_json import test_json
 from app.web.schemas import CompareQuery, FilesQuery, TestsQuery
 
 _EXPORTS: dict[str | int, Any] = {
@@ -43,7 +44,7 @@ def list_tests(job_id: UUID, asked: TestsQuery) -> dict[str, Any] | Response:
     page = read_tests.page(
         services.uow, job_id, viewer, wanted, cursor=asked.cursor, limit=limit, within=outline, now=utc_now()
     )
-    return {"items": page.rows, "next": page.next, "total": outline.total}
+    return {"items": [test_json(test) for test in page.tests], "next": page.next, "total": outline.total}
 
 
 @api.get("/analyses/<uuid:job_id>/files")
@@ -54,7 +55,7 @@ def list_files(job_id: UUID, asked: FilesQuery) -> dict[str, Any]:
     """The files with tests of a completed analysis, with what they import and call, and those nobody could read."""
     with heavy(job_id):
         page = read_files.files(wired().uow, job_id, auth.viewer(), **asked.model_dump(), now=utc_now())
-    return {"items": page.items, "next": page.next, "total": page.total}
+    return {"items": [asdict(file) for file in page.items], "next": page.next, "total": page.total}
 
 
 @api.get("/analyses/<uuid:job_id>/compare/<uuid:other_id>")

@@ -341,12 +341,12 @@ def test_tests_are_listed_in_pages_of_stable_order_and_filtered(world: World) ->
     seen, cursor = [], None
     while True:
         page = read_tests.page(world.uow, delivery.job_id, None, wanted, cursor=cursor, limit=7, now=NOW)
-        seen += [(test["file"], test["line"]) for test in page.rows]
+        seen += [(file, test["line"]) for file, test in page.tests]
         if (cursor := page.next) is None:
             break
     assert seen == [(f"tests/test_{n}.py", i) for n in range(4) for i in range(1, 6) if i % 2]
     listed = read_files.files(world.uow, delivery.job_id, None, path="big", now=world.now)
-    assert [(row["file"], row["skipped"]) for row in listed.items] == [("tests/test_big.py", "too_large")]
+    assert [(file.file, file.skipped) for file in listed.items] == [("tests/test_big.py", "too_large")]
 
 
 def test_hostile_bytes_in_paths_and_names_are_stored_readable(world: World) -> None:
@@ -354,8 +354,8 @@ def test_hostile_bytes_in_paths_and_names_are_stored_readable(world: World) -> N
     delivery = world.running(user)
     name = "nul \x00 and lone \ud800 surrogate"
     world.finish(delivery, user, [FileRow("a\x00b\udcff.py", "0" * 40, "pytest", [_test(name, 1)], None)])
-    (found,) = read_tests.page(world.uow, delivery.job_id, None, TestFilter(), now=NOW).rows
-    assert found["name"] == "nul \ufffd and lone ? surrogate"
+    (found,) = read_tests.page(world.uow, delivery.job_id, None, TestFilter(), now=NOW).tests
+    assert found.test["name"] == "nul \ufffd and lone ? surrogate"
 
 
 def test_an_equal_file_is_stored_once_for_all_analyses(world: World) -> None:
