@@ -34,16 +34,25 @@ def facts(uow: UnitOfWork) -> list[QueueFacts]:
         return [QueueFacts(**row) for row in queues.facts(tx)]
 
 
-def holdings(uow: UnitOfWork) -> list[tuple[str, str, float]]:
-    """(name, what it counts, value) of what is held now, over all users."""
+@dataclass(frozen=True, slots=True)
+class Holdings:
+    """What is held now, over all users and queues.
+
+    slots: taken; snoozed: messages over their user's limit; reserved: units of unfinished jobs; dead: messages given
+    up, counted to 100,000.
+    """
+
+    slots: int
+    snoozed: int
+    reserved: int
+    dead: int
+
+
+def holdings(uow: UnitOfWork) -> Holdings:
+    """Counted now."""
     with uow.begin() as tx:
         row = queues.totals(tx)
-    return [
-        ("slots_taken", "Execution slots in use", float(row.slots)),
-        ("snoozed_messages", "Messages over their user's limit", float(row.snoozed)),
-        ("reserved_units", "Quota units reserved by unfinished jobs", float(row.reserved)),
-        ("dead_letters", "Messages given up", float(row.dead)),
-    ]
+    return Holdings(row.slots, row.snoozed, row.reserved, row.dead)
 
 
 def pause(uow: UnitOfWork, queue: str, *, actor: str, now: datetime) -> None:

@@ -32,13 +32,16 @@ def reconcile(uow: UnitOfWork, *, now: datetime, since: datetime | None = None) 
     return done
 
 
-def gauges(uow: UnitOfWork, *, now: datetime) -> list[tuple[str, str, float]]:
-    """(name, what it tells, value) of the last run; nothing before the first."""
+@dataclass(frozen=True, slots=True)
+class LastReconciled:
+    """differences: how many users and periods were billed otherwise than completed."""
+
+    ran_at: datetime
+    differences: int
+
+
+def last_reconciled(uow: UnitOfWork) -> LastReconciled | None:
+    """Of the last run; None before the first."""
     with uow.begin() as tx:
         last = reconciliations.newest(tx)
-    if last is None:
-        return []
-    return [
-        ("reconciliation_differences", "Users and periods billed otherwise than completed", float(last.differences)),
-        ("reconciliation_age_seconds", "Since the last reconciliation", (now - last.ran_at).total_seconds()),
-    ]
+    return LastReconciled(last.ran_at, last.differences) if last else None
