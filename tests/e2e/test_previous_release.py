@@ -27,7 +27,7 @@ from tests.e2e.webs import Web
 from tests.nodes import ROOT, LocalProcess, Nodes, wait_for
 
 #: The last release whose schema is the one before those that are migrated to here.
-PREVIOUS = "f5e0cd9d996a1f94d0bee2a084cc0419b1724c86"
+PREVIOUS = "1bfb42f515c91c575db95312081a9bad5fcd5c89"
 JOBS = int(os.environ.get("PREVIOUS_JOBS", "8"))  # in each of the three parts
 
 
