@@ -372,3 +372,7 @@ BEGIN
     UPDATE api_tokens t SET revoked_at = NEW.revoked_at FROM below b WHERE t.id = b.id AND t.revoked_at IS NULL;
     RETURN NULL;
 END $$;
+
+CREATE OR REPLACE TRIGGER api_tokens_revoke_below AFTER UPDATE OF revoked_at ON api_tokens FOR EACH ROW
+WHEN (pg_trigger_depth() = 0 AND OLD.revoked_at IS NULL AND NEW.revoked_at IS NOT NULL)
+EXECUTE FUNCTION api_tokens_revoke_below();
