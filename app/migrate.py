@@ -82,5 +82,5 @@ def refuse_folded(connection: Connection) -> None:
     if current in FOLDED:
         raise BadSetting(
             f"The database is at revision {current}, and this release migrates from 0025 on: first run "
-            f"`fairlane migrate` of commit {LAST_UNFOLDED}, as docs/operating.md says under *A new release*"
+            f"`fairlane migrate` of commit {LAST_UNFOLDED} (docs/operating.md, *A database from before revision 0025*)"
         )
