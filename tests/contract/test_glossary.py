@@ -31,7 +31,7 @@ def never() -> dict[str, str]:
     for line in (ROOT / GLOSSARY).read_text(encoding="utf-8").splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if line.startswith("| ") and len(cells) == 3:
-            found |= {term: cells[0] for term in re.findall(r"`([^`]+)`", cells[2])}
+            found |= dict.fromkeys(re.findall(r"`([^`]+)`", cells[2]), cells[0])
     return found
 
 
@@ -48,17 +48,22 @@ def words(text: str) -> str:
     return f" {' '.join(word.lower() for word in WORDS.findall(text))} "
 
 
+def is_prose(token: tokenize.TokenInfo, documented: set[int]) -> bool:
+    """Whether a token is a name, a comment, a docstring, or a string with a mark of punctuation; others are data."""
+    if token.type in STRINGS:
+        return token.start[0] in documented or SENTENCE.search(token.string) is not None
+    return token.type in (tokenize.NAME, tokenize.COMMENT)
+
+
 def of_python(source: str) -> Iterator[tuple[int, str]]:
-    """Names, comments, docstrings, and strings with a mark of punctuation: other strings are data, not prose."""
+    """(line, text) of names and prose."""
     documented = {
         node.body[0].lineno
         for node in ast.walk(ast.parse(source))
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and node.body
     }
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type in (tokenize.NAME, tokenize.COMMENT):
-            yield token.start[0], token.string
-        elif token.type in STRINGS and (token.start[0] in documented or SENTENCE.search(token.string)):
+        if is_prose(token, documented):
             yield token.start[0], token.string
 
 
