@@ -27,7 +27,7 @@ WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 def never() -> dict[str, str]:
     """Forbidden term -> the term to say instead."""
-    found = {}
+    found = dict[str, str]()
     for line in (ROOT / GLOSSARY).read_text(encoding="utf-8").splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if line.startswith("| ") and len(cells) == 3:
@@ -79,7 +79,7 @@ def texts(path: Path) -> Iterator[tuple[int, str]]:
 @pytest.fixture(scope="module")
 def searched(sources: list[Path]) -> dict[str, str]:
     """`file:line` -> its words, of everything that is searched."""
-    found = {}
+    found = dict[str, str]()
     for path in sources:
         name = path.as_posix()
         ours = path.parts[0] in SEARCHED or len(path.parts) == 1
