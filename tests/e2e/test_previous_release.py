@@ -20,8 +20,8 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, text
 
-from app.services.audit import audit
-from app.services.readiness import serves
+from app.services.operations.audit import audit
+from app.services.operations.readiness import serves
 from app.store import schema
 from tests.conftest import World, raw_connection
 from tests.contract.catalogs import schema_of
