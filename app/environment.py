@@ -57,7 +57,7 @@ def strangers(environ: Mapping[str, str] | None = None) -> list[str]:
         ours = bool(PREFIXES.match(name))
         near = get_close_matches(name.removesuffix("_FILE"), known, 1, NEAR_WITH_PREFIX if ours else NEAR)
         if ours or near:
-            found.append(f"{name} is no setting{f'; did you mean {near[0]}?' if near else ''}")
+            found.append(f"{name} is not a setting{f'; did you mean {near[0]}?' if near else ''}")
     return found
 
 

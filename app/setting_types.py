@@ -28,8 +28,8 @@ def _duration(raw: object) -> object:
             try:
                 return timedelta(seconds=float(short[1]) * _UNITS[short[2] or "s"])
             except OverflowError as error:
-                raise ValueError("is longer than any clock counts") from error
-        raise ValueError("allowed are durations as 30s, 5m, 1h or a number of seconds")
+                raise ValueError("is too long") from error
+        raise ValueError("allowed are durations such as 30s, 5m, 1h or a number of seconds")
     return raw
 
 
@@ -40,7 +40,8 @@ def _words(raw: object) -> object:
 def _hosts(given: tuple[str, ...]) -> tuple[str, ...]:
     wrong = [name for name in given if not _HOST.fullmatch(name) or len(name) > 253]
     if wrong or not given:
-        raise ValueError(f"{', '.join(map(repr, wrong)) or 'nothing'} is no host; allowed are names as git.example.org")
+        named = ", ".join(map(repr, wrong)) or "nothing"
+        raise ValueError(f"{named} is not a host; allowed are names such as git.example.org")
     return given
 
 
@@ -52,7 +53,7 @@ def _names(given: tuple[str, ...]) -> tuple[str, ...]:
 
 def _web_address(given: str) -> str:
     """Without the slash at its end, so that paths can follow."""
-    allowed = "allowed is an address as https://fairlane.example.org, without user, query and fragment"
+    allowed = "allowed is an address such as https://fairlane.example.org, without user, query and fragment"
     try:
         parts = urlsplit(given)
         port, host = parts.port, parts.hostname
@@ -109,7 +110,7 @@ def _bearer(given: SecretStr) -> SecretStr:
 
 def _key(given: SecretStr) -> SecretStr:
     if len(given.get_secret_value()) < SHORTEST_KEY:
-        raise ValueError(f"allowed are at least {SHORTEST_KEY} characters, as `openssl rand -base64 48` prints")
+        raise ValueError(f"allowed are at least {SHORTEST_KEY} characters, for instance from `openssl rand -base64 48`")
     return given
 
 

@@ -55,10 +55,10 @@ class _Numbers(click.ParamType[dict[str, int]]):
 @click.command()
 @click.option("--since", "ago", type=_Ago(), default="24h", show_default=True, help="How far back to look.")
 @click.option("--by", type=click.Choice(["user", "tier"]), default="tier", show_default=True)
-@click.option("--export", is_flag=True, help="Print the jobs instead, as JSON lines for `fairlane simulate`.")
+@click.option("--export", is_flag=True, help="Print the jobs as JSON lines for `fairlane simulate`.")
 @click.option("--json", "as_json", is_flag=True)
 def fairness(ago: timedelta, *, by: fairness_report.By, export: bool, as_json: bool) -> None:
-    """Print who waited how long and for what: the own limit, other users, a worker, a paused queue."""
+    """Print who waited how long and why: their own limit, other users, no worker, or a paused queue."""
     uow, until = open_database(), now()
     if export:
         for line in simulating.lines(simulating.recorded(uow, since=until - ago, until=until)):
@@ -71,20 +71,20 @@ def fairness(ago: timedelta, *, by: fairness_report.By, export: bool, as_json: b
     click.echo(f"since {told['since']:%Y-%m-%d %H:%M:%S} UTC; waits in seconds")
     _print(told["items"], left_out=("user_id",))
     if told["more"]:
-        click.echo(f"and {told['more']} users who waited less")
+        click.echo(f"and {told['more']} users with shorter waits")
     _print(told["sharing"])
 
 
 @click.command()
 @click.option("--from", "source", default=DATABASE, show_default=True, metavar="LOG|database", help="Recorded jobs.")
 @click.option("--since", "ago", type=_Ago(), default="24h", show_default=True, help="How far back, in the database.")
-@click.option("--limits", type=_Numbers([tier.value for tier in Tier]), default=None, help="Slots by tier.")
+@click.option("--limits", type=_Numbers([tier.value for tier in Tier]), default=None, help="Slot limits by tier.")
 @click.option("--workers", type=_Numbers([*SUFFIXES, *ALL_QUEUES]), default=None, help="Processes by queue.")
 @click.option("--json", "as_json", is_flag=True)
 def simulate(
     source: str, ago: timedelta, *, limits: dict[str, int] | None, workers: dict[str, int] | None, as_json: bool
 ) -> None:
-    """Replay recorded jobs under other limits and numbers of workers; what is not given is as it is now."""
+    """Simulate recorded jobs with other limits and numbers of processes; defaults are those now in force."""
     if source == DATABASE:
         uow, until = open_database(), now()
         given = simulating.recorded(uow, since=until - ago, until=until)
@@ -96,7 +96,7 @@ def simulate(
     if as_json:
         click.echo(json.dumps(told))
         return
-    click.echo(f"{told['jobs']} jobs, {told['turnaround']} s between two of them; waits in seconds")
+    click.echo(f"{told['jobs']} jobs, {told['turnaround']} s from the end of one to the next start; waits in seconds")
     _print(told["tiers"])
     _print(told["queues"])
 

@@ -177,7 +177,7 @@ def add_token(
 def _parent(tx: Tx, user_id: UUID, secret: str, *, now: datetime) -> accounts.Parent:
     parent = accounts.hold_parent(tx, user_id, secret, now=now)
     if parent is None:  # revoked since the request was let in
-        raise Unauthenticated("This token is unknown, revoked or too old")
+        raise Unauthenticated("This token is unknown, revoked or expired")
     return parent
 
 

@@ -119,4 +119,4 @@ def _database(error: exc.SQLAlchemyError) -> Response:
 
 def _unexpected(error: Exception) -> Response:
     log.error("web.failed", error=type(error).__name__, request_id=request_id(), exc_info=error)
-    return render(Problem("Tell the operator the request id; nothing you sent is wrong for certain."))
+    return render(Problem("Report the request id to the operator. The request itself may have been correct."))

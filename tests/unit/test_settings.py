@@ -283,13 +283,13 @@ def test_an_address_with_a_password_is_refused_without_showing_it(name: str) -> 
 
 def test_a_secret_key_that_can_be_guessed_is_refused() -> None:
     assert refusal(SECRET_KEY="hunter2") == (
-        "SECRET_KEY=(not shown): allowed are at least 16 characters, as `openssl rand -base64 48` prints"
+        "SECRET_KEY=(not shown): allowed are at least 16 characters, for instance from `openssl rand -base64 48`"
     )
 
 
 def test_an_owner_without_an_application_is_refused() -> None:
     assert refusal(DATABASE_OWNER_URL="postgresql://h/d") == (
-        "DATABASE_OWNER_URL: allowed only with DATABASE_URL, of the application's role"
+        "DATABASE_OWNER_URL: allowed only with DATABASE_URL, which is for the application's role"
     )
 
 
@@ -306,7 +306,7 @@ def test_an_owner_without_an_application_is_refused() -> None:
 )  # fmt: skip
 def test_a_variable_that_looks_like_a_setting_and_is_none_is_told_with_the_nearest(name: str, near: str | None) -> None:
     [told] = strangers({name: "1", "PATH": "/bin"})
-    assert told.startswith(f"{name} is no setting")
+    assert told.startswith(f"{name} is not a setting")
     assert near is None or told.endswith(f"did you mean {near}?")
     assert load({name: "1"}) == load({})
 

@@ -27,7 +27,7 @@ def show_usage() -> dict[str, Any]:
 @api.output(answers.Reservations)
 @api.doc(operation_id="listReservations", tags=["Quota"])
 def list_reservations() -> dict[str, Any]:
-    """Units held by unfinished jobs, oldest first."""
+    """Units reserved for unfinished jobs, oldest first."""
     return {"items": usage.reservations(wired().uow, auth.somebody())}
 
 

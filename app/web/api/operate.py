@@ -45,7 +45,7 @@ def change_tier_limit(asked: NewLimit, tier: str) -> dict[str, Any]:
     """Let users of a tier run so many jobs of each service at once.  Needs an operator's token."""
     actor = str(auth.operator().user_id)
     if tier not in set(Tier):
-        raise NotFound(f"There is no tier {tier!r}; there are {', '.join(Tier)}")
+        raise NotFound(f"There is no tier {tier!r}; the tiers are {', '.join(Tier)}")
     return asdict(limits.change_tier_limit(wired().uow, Tier(tier), asked.limit, wired().policy, actor=actor))
 
 

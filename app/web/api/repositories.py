@@ -15,7 +15,7 @@ from app.web.context import utc_now, wired
 
 BADGE_SECONDS = 300
 _IMAGE: dict[str | int, Any] = {
-    200: {"description": "An image", "content": {"image/svg+xml": {"schema": {"type": "string"}}}}
+    200: {"description": "An SVG image", "content": {"image/svg+xml": {"schema": {"type": "string"}}}}
 }
 WHERE = "/repositories/<host>/<owner>/<name>"
 

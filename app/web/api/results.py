@@ -19,7 +19,7 @@ from app.web.schemas import CompareQuery, FilesQuery, TestsQuery
 _EXPORTS: dict[str | int, Any] = {
     200: {"content": {form.media_type: {"schema": {"type": "string"}} for form in exports.FORMS.values()}},
     406: "None of the offered media types is acceptable",
-    409: "Not completed",
+    409: "The job has not completed",
 }
 
 
@@ -47,7 +47,7 @@ def list_tests(job_id: UUID, asked: TestsQuery) -> dict[str, Any] | Response:
 @api.get("/analyses/<uuid:job_id>/files")
 @api.input(FilesQuery, location="query", arg_name="asked")
 @api.output(result_answers.FilePage)
-@api.doc(operation_id="listFiles", tags=["Results"], responses={409: "Not completed"})
+@api.doc(operation_id="listFiles", tags=["Results"], responses={409: "The job has not completed"})
 def list_files(job_id: UUID, asked: FilesQuery) -> dict[str, Any]:
     """The files with tests of a completed analysis, with what they import and call, and those nobody could read."""
     with heavy(job_id):

@@ -36,7 +36,7 @@ _FILES: dict[str | int, Any] = {
 
 @api.post("/specs")
 @api.input(SubmitSpecification, arg_name="asked")
-@api.output(specification_answers.SpecificationJob, ACCEPTED, description="Accepted, or under way already")
+@api.output(specification_answers.SpecificationJob, ACCEPTED, description="Accepted, or already under way")
 @api.doc(
     operation_id="submitSpecification",
     tags=["Specifications"],
