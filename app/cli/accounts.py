@@ -27,7 +27,7 @@ class _SlotsOrTier(click.ParamType[int | None]):
         try:
             return click.IntRange(1, change_limits.MOST_SLOTS).convert(value, param, ctx)
         except click.BadParameter:
-            self.fail(f"{value!r}: allowed are 1 to {change_limits.MOST_SLOTS} and `tier`", param, ctx)
+            self.fail(f"{value!r}: expected 1 to {change_limits.MOST_SLOTS}, or `tier`", param, ctx)
 
 
 @click.group()

@@ -31,7 +31,7 @@ class _Ago(click.ParamType[timedelta]):
         try:
             return TypeAdapter[timedelta](Duration).validate_python(value)
         except ValidationError:
-            self.fail(f"{value!r}: allowed are 30s, 5m, 24h, 7d", param, ctx)
+            self.fail(f"{value!r}: expected a duration such as 30s, 5m, 24h or 7d", param, ctx)
 
 
 class _Numbers(click.ParamType[dict[str, int]]):
@@ -47,7 +47,7 @@ class _Numbers(click.ParamType[dict[str, int]]):
         for part in str(value).split(","):
             name, _, number = part.strip().partition("=")
             if name not in self._allowed or not number.isdecimal() or not int(number):
-                self.fail(f"{part!r}: allowed are NAME=1 or more, of {', '.join(self._allowed)}", param, ctx)
+                self.fail(f"{part!r}: expected NAME=NUMBER, with a name of {', '.join(self._allowed)}", param, ctx)
             found[name] = int(number)
         return found
 

@@ -97,7 +97,7 @@ class JobFailedError(Exception):
 
 
 WORKER_LOST = Failure(
-    "worker_lost", "The job's worker died on every attempt; the job may need more memory than there is."
+    "worker_lost", "The job's worker died on every attempt; the job may need more memory than is available."
 )
 
 

@@ -155,7 +155,7 @@ def _place(line: Line) -> str:
     if line.more:
         return f"More than {line.position - 1:,} jobs are ahead."
     if line.position == 1:
-        return "You are next: all workers are busy, and the first one that is free takes your job."
+        return "Your job is next: all workers are busy, and the first free one takes it."
     return f"Number {line.position} in the queue."
 
 
@@ -169,7 +169,7 @@ def at_limit(
     ahead = f"more than {line.own:,}" if line.more else f"{line.own:,}"
     text = (
         f"Waiting for your slot: {line.taken} of {limit} running on tier {tier}, "
-        f"{ahead} of yours before this one. Starts as soon as one ends."
+        f"{ahead} of your jobs are ahead of this one. It starts as soon as one ends."
     )
     times = eta(line, runs or line.runs, limit, pace, step)
     return _wait(Reason.USER_AT_LIMIT, text, line=line, times=times, running=line.taken, limit=limit)

@@ -20,7 +20,7 @@ _PLAIN = r"^[^\x00-\x1f\x7f]*$"  # PostgreSQL takes no NUL, and no name needs a 
 def _utc(instant: datetime) -> datetime:
     """PostgreSQL knows fewer years and zones than Python."""
     if not 2000 <= instant.year < 3000:
-        raise ValueError("allowed are the years 2000 to 2999")
+        raise ValueError("expected a year from 2000 to 2999")
     return instant.astimezone(UTC)
 
 
@@ -77,8 +77,8 @@ class SubmitSpecification(Body):
         Mode,
         Field(
             strict=False,
-            description="initial: the newest document if there is one; regenerate_cached: a new version from words that"
-            " are kept; regenerate_fresh: from new ones",
+            description="initial: the newest document if there is one; regenerate_cached: a new version from stored"
+            " sentences; regenerate_fresh: from new ones",
         ),
     ] = Mode.INITIAL
     dry_run: Annotated[bool, Field(description="Only calculate the cost")] = False

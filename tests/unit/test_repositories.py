@@ -123,7 +123,7 @@ def test_a_password_in_an_address_is_not_repeated_in_the_refusal() -> None:
 
 def test_only_hosts_the_operator_allows_are_read() -> None:
     assert parse_address("https://git.example.org/a/b", ["git.example.org"]).repository.host == "git.example.org"
-    with pytest.raises(InvalidInput, match=r"allowed are git\.example\.org"):
+    with pytest.raises(InvalidInput, match=r"the allowed hosts are git\.example\.org"):
         parse_address("acme/shop", ["git.example.org"])
 
 
@@ -189,7 +189,7 @@ def test_a_ref_git_would_accept_is_accepted(ref: str) -> None:
 def test_a_ref_git_would_refuse_or_read_as_an_option_is_refused(ref: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         check_ref(ref)
-    assert refused.value.facts["errors"] == [{"pointer": "/ref", "detail": "allowed is the name of a branch or tag"}]
+    assert refused.value.facts["errors"] == [{"pointer": "/ref", "detail": "expected the name of a branch or tag"}]
 
 
 def test_a_commit_is_forty_hexadecimal_digits_in_any_case() -> None:

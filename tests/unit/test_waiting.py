@@ -64,7 +64,7 @@ def test_a_busy_queue_tells_the_place_in_numbers_and_in_words() -> None:
 def test_the_first_in_line_is_told_that_it_starts_where_a_worker_is_free_and_that_it_is_next_where_none_is() -> None:
     starts, waits = waiting.ready(line(1, worker_free=True)), waiting.ready(line(1))
     assert starts["text"] == "Starting."
-    assert waits["text"] == "You are next: all workers are busy, and the first one that is free takes your job."
+    assert waits["text"] == "Your job is next: all workers are busy, and the first free one takes it."
     assert starts["ahead_of_you"] == waits["ahead_of_you"] == 0
 
 

@@ -24,7 +24,7 @@ def add_user(
     """Make a person's account.  Raises: InvalidInput, Conflict when the address is taken."""
     if not _EMAIL.fullmatch(email):
         raise InvalidInput(
-            f"{email!r} is no e-mail address", errors=[{"pointer": "/email", "detail": "allowed is a@b"}]
+            f"{email!r} is not an e-mail address", errors=[{"pointer": "/email", "detail": "expected NAME@HOST"}]
         )
     with uow.begin() as tx:
         user_id = uuid4()

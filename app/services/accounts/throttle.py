@@ -32,5 +32,5 @@ def refuse_early(wait: float, *, per_minute: int) -> None:
     if wait:
         seconds = math.ceil(wait)
         raise TooManyRequests(
-            f"More than {per_minute} requests a minute; try again in {seconds} s.", retry_after=seconds
+            f"More than {per_minute} requests per minute; try again in {seconds} s.", retry_after=seconds
         )

@@ -48,7 +48,7 @@ def add_token(
     Locks: users row, then the row of made_by.
     """
     if unknown := set(scopes) - set(SCOPES):
-        detail = f"allowed are {', '.join(SCOPES)}"
+        detail = f"expected one of {', '.join(SCOPES)}"
         raise InvalidInput(f"unknown scope {min(unknown)!r}", errors=[{"pointer": "/scopes", "detail": detail}])
     secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
     with uow.begin() as tx:

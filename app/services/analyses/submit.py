@@ -80,7 +80,7 @@ def submit(
         if key and (stored := same_request(found.stored, key[1])):
             return Answer(stored.status, stored.body, replayed=True)
         if found.account is None:
-            raise NotFound("The account is gone")
+            raise NotFound("The account no longer exists")
         answer = accept(tx, found.account, found.standing, wanted, policy, now=now)
         if key:
             idempotency.add(tx, user_id, key[0], Stored(key[1], answer.status, answer.job), now=now)

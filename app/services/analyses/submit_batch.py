@@ -80,7 +80,7 @@ def _accept_each(
 def _accept(tx: Tx, user_id: UUID, wanted: Wanted, policy: Policy, *, now: datetime) -> Answer | Problem:
     found = look(tx, user_id, None, wanted.repository, wanted.commit, policy.parser_version, now=now)
     if found.account is None:
-        raise NotFound("The account is gone")
+        raise NotFound("The account no longer exists")
     try:
         with tx.savepoint():
             return accept(tx, found.account, found.standing, wanted, policy, now=now)

@@ -42,8 +42,8 @@ def change_tier_limit(uow: UnitOfWork, tier: Tier, slots: int, policy: Policy, *
     _check(slots)
     if tier in policy.fairness.overrides:
         raise Conflict(
-            f"FAIRNESS_{tier.upper()}_LIMIT={policy.fairness.overrides[tier]} decides for this tier: change it there, "
-            "or take it away and restart"
+            f"FAIRNESS_{tier.upper()}_LIMIT={policy.fairness.overrides[tier]} determines the limit of "
+            "this tier: change the setting, or remove it and restart"
         )
     with uow.begin() as tx:
         before = plans.lock(tx, tier)
@@ -105,5 +105,5 @@ def _told(plan: Plan, policy: Policy) -> TierLimit:
 
 def _check(slots: int) -> None:
     if not 1 <= slots <= MOST_SLOTS:
-        allowed = f"allowed are 1 to {MOST_SLOTS:,} jobs at once"
+        allowed = f"expected 1 to {MOST_SLOTS:,} jobs at once"
         raise InvalidInput(f"{slots} jobs at once: {allowed}", errors=[{"pointer": "/limit", "detail": allowed}])

@@ -62,7 +62,7 @@ def read(log: Iterable[str]) -> Load:
         try:
             arrival, wait = _parsed(json.loads(line))
         except (ValueError, KeyError, TypeError) as error:
-            raise InvalidInput(f"line {number} is no recorded job: {error!r}") from error
+            raise InvalidInput(f"line {number} is not a recorded job: {error!r}") from error
         arrivals.append(arrival)
         if wait is not None:
             runs.append(Run(arrival, arrival.at + wait))
@@ -75,7 +75,7 @@ def simulate(load: Load, limits: Mapping[Tier, int], workers: Mapping[str, int])
     limits: slots by tier; workers: processes by queue.  Raises: InvalidInput without jobs.
     """
     if not load.arrivals:
-        raise InvalidInput("There is no job to replay")
+        raise InvalidInput("There is no job to simulate")
     pause = simulation.turnaround(load.runs)
     runs = simulation.simulate(load.arrivals, limits, workers, turnaround=pause)
     span = max(run.ended for run in runs) - runs[0].arrival.at

@@ -60,8 +60,8 @@ def _refusal(usage: Usage, units: int) -> str:
     """What is spent or held, and what the user can do about it."""
     sums = f"{usage.used} used and {usage.reserved} reserved of {usage.limit} units in this period."
     if usage.limit is None or usage.used + units > usage.limit:
-        return f"{sums} Used units come back with the next period."
-    return f"{sums} Jobs under way hold what is left: wait until one ends, or cancel one. Unused units come back."
+        return f"{sums} The next period has new units."
+    return f"{sums} Jobs under way hold the remaining units. Wait until one ends, or cancel one to get its units back."
 
 
 def reserve(

@@ -41,7 +41,7 @@ def cancel(uow: UnitOfWork, job_id: UUID, account: Account, policy: Policy, *, n
         if role is None and not account.is_operator:
             raise Forbidden("Only somebody who asked for this job may cancel it")
         if status in FINAL or message is None:
-            raise Conflict(f"The job is {status} already")
+            raise Conflict(f"The job has already ended: it is {status}")
         if not account.is_operator and _leaves(tx, accepted, account, now=now):
             if message.user_id == str(account.user_id):  # what somebody gave up is nobody's right any more
                 choose_carrier.settle(tx, job_id, policy)

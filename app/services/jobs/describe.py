@@ -64,7 +64,7 @@ def _of_analysis(_: Tx, __: UUID, record: Row[Any] | None) -> dict[str, Any]:
 def _of_specification(tx: Tx, job_id: UUID, record: Row[Any] | None) -> dict[str, Any]:
     asked = spec_documents.asked(tx, job_id)
     if asked is None:
-        raise NotFound("The account is gone")
+        raise NotFound("The account no longer exists")
     return {
         "analysis_id": str(asked.analysis_id),
         "language": asked.language,

@@ -27,5 +27,5 @@ def claimed_answer(tx: Tx, user_id: UUID, key: str, fingerprint: bytes) -> Store
 def same_request(stored: Stored | None, fingerprint: bytes) -> Stored | None:
     """The answer, if it was given to the same request.  Raises: IdempotencyMismatch."""
     if stored is not None and stored.fingerprint != fingerprint:
-        raise IdempotencyMismatch("This Idempotency-Key came with another request before; use a new key per request.")
+        raise IdempotencyMismatch("This Idempotency-Key was used with another request; use a new key for each request.")
     return stored

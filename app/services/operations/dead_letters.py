@@ -17,8 +17,11 @@ BATCH = 500
 
 ENDED = "its job has ended; submit it again with retry"
 UNFINISHED = "its job has not ended: redrive it, or let the next sweep end the job"
-ABSENT = "no such letter, or somebody else is at it"
-KEPT = {"in the way": "a message with its task id or unique key is there", "no queue": "its queue is gone"}
+ABSENT = "there is no such letter, or another operator is acting on it"
+KEPT = {
+    "in the way": "there is a message with the same task id or unique key",
+    "no queue": "its queue no longer exists",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +34,7 @@ class Chosen:
 
     def __post_init__(self) -> None:
         if self.reason not in (None, *REASONS):
-            allowed = f"allowed are {', '.join(REASONS)}"
+            allowed = f"expected one of {', '.join(REASONS)}"
             error = {"pointer": "/reason", "detail": allowed}
             raise InvalidInput(f"There is no reason {self.reason!r}; {allowed}", errors=[error])
 

@@ -28,7 +28,7 @@ def holdings(uow: UnitOfWork) -> list[tuple[str, str, float]]:
         ("slots_taken", "Execution slots in use", float(row.slots)),
         ("snoozed_messages", "Messages over their user's limit", float(row.snoozed)),
         ("reserved_units", "Quota units reserved by unfinished jobs", float(row.reserved)),
-        ("dead_letters", "Messages given up", float(row.dead)),
+        ("dead_letters", "Dead letters", float(row.dead)),
     ]
 
 
@@ -52,7 +52,7 @@ def resume(uow: UnitOfWork, queue: str, *, actor: str) -> None:
 
 def _set(uow: UnitOfWork, queue: str, paused_at: datetime | None, *, actor: str, action: str) -> None:
     if queue not in ALL_QUEUES:
-        allowed = f"allowed are {', '.join(ALL_QUEUES)}"
+        allowed = f"expected one of {', '.join(ALL_QUEUES)}"
         raise InvalidInput(f"There is no queue {queue!r}; {allowed}", errors=[{"pointer": "/queue", "detail": allowed}])
     with uow.begin() as tx:
         queues.set_paused(tx, queue, paused_at)

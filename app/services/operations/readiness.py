@@ -43,8 +43,9 @@ def serves(needed: str, revision: str | None, oldest: str | None) -> str:
     if revision == needed or (revision and oldest and oldest <= needed < revision):
         return "ok"
     if revision and revision > needed:
-        return f"at {revision}, this release is {needed}, the oldest that works with it {oldest or 'a newer one'}"
-    return f"at {revision}, needed is {needed}"
+        oldest_release = oldest or "a newer one"
+        return f"at revision {revision}; this release has {needed}, the oldest that works is {oldest_release}"
+    return f"at revision {revision}; this release needs {needed}"
 
 
 @cache

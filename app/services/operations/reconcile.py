@@ -39,6 +39,10 @@ def gauges(uow: UnitOfWork, *, now: datetime) -> list[tuple[str, str, float]]:
     if last is None:
         return []
     return [
-        ("reconciliation_differences", "Users and periods billed otherwise than completed", float(last.differences)),
+        (
+            "reconciliation_differences",
+            "Users and periods whose bills differ from their completed jobs",
+            float(last.differences),
+        ),
         ("reconciliation_age_seconds", "Since the last reconciliation", (now - last.ran_at).total_seconds()),
     ]

@@ -31,7 +31,10 @@ from app.store.unit_of_work import Tx, UnitOfWork
 KEYS_LIVE = timedelta(hours=24)
 SLOTS_LIVE = timedelta(days=30)
 
-BURIED = Failure("undeliverable", "The job could not be given to a worker; it has been put aside for the operator.")
+BURIED = Failure(
+    "undeliverable",
+    "The job could not be given to a worker; it was moved to the dead letters, which the operator sees.",
+)
 
 
 @dataclass(frozen=True, slots=True)

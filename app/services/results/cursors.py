@@ -22,5 +22,6 @@ def read(cursor: str | None) -> tuple[int, int]:
         return int(ordinal), int(position)
     except (ValueError, binascii.Error) as error:
         raise InvalidInput(
-            "The cursor is not one of ours", errors=[{"pointer": "/cursor", "detail": "allowed is `next` of a page"}]
+            "The cursor did not come from this service",
+            errors=[{"pointer": "/cursor", "detail": "expected `next` of a page"}],
         ) from error

@@ -127,7 +127,7 @@ def completed(tx: Tx, document_id: UUID) -> Head:
     row = spec_documents.document(tx, document_id)
     if row is None or row.status != "completed":
         status = row.status if row else "queued"
-        raise Conflict(f"The specification is {status}; it is read when it has completed")
+        raise Conflict(f"The specification is {status}; it can be read once it has completed")
     accepted = requests.accepted(tx, document_id)
     return _of_row(row, accepted.ref if accepted else None)
 

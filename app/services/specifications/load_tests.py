@@ -17,7 +17,7 @@ from app.store.unit_of_work import UnitOfWork
 
 #: Of one page of tests: some megabyte.
 AT_ONCE = 2_000
-GONE = Failure("analysis_gone", "The analysis is there no longer; analyse the commit again.")
+GONE = Failure("analysis_gone", "The analysis no longer exists; analyse the commit again.")
 ALL = TestFilter()
 
 

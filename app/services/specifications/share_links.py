@@ -31,7 +31,7 @@ def make(uow: UnitOfWork, document_id: UUID, viewer: Account, *, now: datetime) 
         if found.owner_id != viewer.user_id:
             raise Forbidden("Only its owner may share a specification")
         if found.is_private:
-            raise Forbidden("The repository is private: its specifications are shared with nobody")
+            raise Forbidden("The repository is private, so its specifications cannot be shared")
         spec_shares.put(tx, document_id, _hash(secret), now=now)
     return secret
 

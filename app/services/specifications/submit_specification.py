@@ -74,19 +74,19 @@ def dry_run(uow: UnitOfWork, account: Account, wanted: WantedSpecification, poli
 def read_tests(uow: UnitOfWork, account: Account, wanted: WantedSpecification, policy: Policy) -> Priced:
     """What a specification would be written of.  Raises: as dry_run."""
     if account.is_anonymous:
-        raise Forbidden("A specification belongs to an account: sign in first")
+        raise Forbidden("A specification belongs to an account; sign in first")
     if wanted.language not in policy.languages:
         allowed = ", ".join(f"{code} ({name})" for code, name in policy.languages.items())
         raise InvalidInput(
             f"unknown language {wanted.language!r}",
-            errors=[{"pointer": "/language", "detail": f"allowed are {allowed}"}],
+            errors=[{"pointer": "/language", "detail": f"expected one of {allowed}"}],
         )
     with uow.begin() as tx:
         check_visible(tx, wanted.analysis_id, account, Service.ANALYSIS)
         record = analyses.find(tx, wanted.analysis_id)
     status = record.status if record else "queued"
     if status != "completed":
-        said = "it has no tests to write of" if status in ("failed", "cancelled") else "wait until it has completed"
+        said = "it has no tests to describe" if status in ("failed", "cancelled") else "wait until it has completed"
         raise Conflict(f"The analysis is {status}: {said}")
     try:
         return priced(uow, wanted.analysis_id)
@@ -110,7 +110,7 @@ def _accept(
             return Answer(stored.status, stored.body, replayed=True)
         account = users.lock(tx, user_id)  # two submissions of one user queue up here
         if account is None:
-            raise NotFound("The account is gone")
+            raise NotFound("The account no longer exists")
         at = now or uow.now()
         answer = _decide(tx, account, wanted, units, policy, now=at)
         if key:

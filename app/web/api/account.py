@@ -87,7 +87,7 @@ def add_token(asked: NewToken) -> dict[str, Any]:
     """
     account = auth.person("write")
     if excess := set(asked.scopes) - g.caller.scopes:
-        raise Forbidden(f"This token lacks the scope {min(excess)!r} and cannot give it")
+        raise Forbidden(f"This token lacks the scope {min(excess)!r}, so it cannot grant it")
     token = tokens.add_token(
         wired().uow,
         account.user_id,

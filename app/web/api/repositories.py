@@ -63,4 +63,4 @@ def _repository(host: str, owner: str, name: str) -> Repository:
             return parse_address(f"local:{name}", ()).repository
         return parse_address(f"git@{host}:{owner}/{name}", {host.lower()}).repository
     except InvalidInput as error:
-        raise NotFound("No analysis of such a repository") from error
+        raise NotFound("This repository has no analysis") from error

@@ -102,9 +102,9 @@ def test_a_tier_whose_limit_a_setting_decides_is_not_changed(world: World) -> No
 @pytest.mark.parametrize("slots", [0, -1, 1001])
 def test_a_limit_beyond_reason_is_refused_and_changes_nothing(world: World, slots: int) -> None:
     user = world.user()
-    with pytest.raises(InvalidInput, match="allowed are 1 to 1,000"):
+    with pytest.raises(InvalidInput, match="expected 1 to 1,000"):
         change_limits.change_user_limit(world.uow, user, slots, world.policy, actor="test")
-    with pytest.raises(InvalidInput, match="allowed are 1 to 1,000"):
+    with pytest.raises(InvalidInput, match="expected 1 to 1,000"):
         change_limits.change_tier_limit(world.uow, Tier.FREE, slots, world.policy, actor="test")
     with pytest.raises(NotFound):
         change_limits.change_user_limit(world.uow, uuid4(), 5, world.policy, actor="test")

@@ -130,7 +130,7 @@ def test_a_bad_setting_is_one_line_of_any_program(tmp_path: Path, program: list[
     done = subprocess.run(argv, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 1
     assert [line for line in done.stderr.splitlines() if "Traceback" in line or "hunter2" in line] == []
-    assert "fairlane: SECRET_KEY=(not shown): allowed are at least 16 characters" in done.stderr
+    assert "fairlane: SECRET_KEY=(not shown): expected at least 16 characters" in done.stderr
 
 
 def test_an_error_of_our_own_is_no_refusal() -> None:
