@@ -169,7 +169,7 @@ def at_limit(
     ahead = f"more than {line.own:,}" if line.more else f"{line.own:,}"
     text = (
         f"Waiting for your slot: {line.taken} of {limit} running on tier {tier}, "
-        f"{ahead} of your jobs are ahead of this one. It starts as soon as one ends."
+        f"{ahead} of your jobs {'is' if ahead == '1' else 'are'} ahead of this one. It starts as soon as one ends."
     )
     times = eta(line, runs or line.runs, limit, pace, step)
     return _wait(Reason.USER_AT_LIMIT, text, line=line, times=times, running=line.taken, limit=limit)

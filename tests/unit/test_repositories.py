@@ -198,5 +198,5 @@ def test_a_commit_is_forty_hexadecimal_digits_in_any_case() -> None:
 
 @pytest.mark.parametrize("commit", ["", "main", SHA[:39], SHA + "0", SHA[:39] + "g", SHA + "\n", "-" + SHA[1:], "HEAD"])
 def test_an_abbreviated_or_broken_commit_is_refused(commit: str) -> None:
-    with pytest.raises(InvalidInput, match="is no commit id"):
+    with pytest.raises(InvalidInput, match="is not a commit id"):
         check_commit(commit)

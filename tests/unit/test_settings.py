@@ -88,7 +88,7 @@ def test_every_fault_is_named_at_once_with_its_value_and_what_is_allowed() -> No
     for words in (
         "DEFAULT_TIER='gold'", "'free', 'pro', 'pro_plus' or 'enterprise'", "WEB_CONCURRENCY='0'",
         "greater than or equal to 1", "LOG_FORMAT='xml'", "'text' or 'json'", "RESERVATION_TTL='soon'",
-        "30s, 5m, 1h or a number of seconds", "LEASE_SECONDS='x'",
+        "30s, 5m or 1h, or a number of seconds", "LEASE_SECONDS='x'",
     ):  # fmt: skip
         assert words in told
 

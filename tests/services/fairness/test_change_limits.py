@@ -92,7 +92,7 @@ def test_a_lower_limit_of_a_tier_wakes_nobody(world: World) -> None:
 
 def test_a_tier_whose_limit_a_setting_decides_is_not_changed(world: World) -> None:
     policy = replace(world.policy, fairness=FairnessPolicy(overrides={Tier.PRO: 9}))
-    with pytest.raises(Conflict, match="FAIRNESS_PRO_LIMIT=9 decides"):
+    with pytest.raises(Conflict, match="FAIRNESS_PRO_LIMIT=9 determines"):
         change_limits.change_tier_limit(world.uow, Tier.PRO, 2, policy, actor="test")
     told = {limit.tier: limit for limit in change_limits.tier_limits(world.uow, policy)}
     assert told[Tier.PRO] == TierLimit(Tier.PRO, 9, 3, by_setting=True)

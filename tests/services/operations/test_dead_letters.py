@@ -153,7 +153,7 @@ def test_the_command_asks_before_it_drops_or_takes_all_and_says_what_is_allowed(
     letter = stray(world)
     for arguments in (("drop", str(letter)), ("drop",), ("redrive",)):
         refused = fairlane("dead", *arguments)
-        assert (refused.exit_code, "of 1 dead letters: say --yes" in refused.output) == (2, True)
+        assert (refused.exit_code, "of 1 dead letters needs --yes" in refused.output) == (2, True)
     unknown = fairlane("dead", "list", "--reason", "bored")
     assert (unknown.exit_code, "expected one of lost, rejected, undecodable" in unknown.output) == (1, True)
     assert fairlane("dead", "redrive", "--yes").exit_code == 0
