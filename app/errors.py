@@ -7,17 +7,17 @@ from typing import ClassVar
 
 
 class Problem(Exception):  # noqa: N818 - a Problem is an answer, not a programming error
-    """An answer that refuses.  slug: stable, part of the `type` URL; facts: extra members of the document."""
+    """An answer that refuses.  slug: stable, part of the `type` URL; extensions: its further members."""
 
     slug: ClassVar[str] = "internal"
     title: ClassVar[str] = "The service failed"
     status: ClassVar[int] = 500
 
-    def __init__(self, detail: str = "", *, retry_after: int | None = None, **facts: object) -> None:
+    def __init__(self, detail: str = "", *, retry_after: int | None = None, **extensions: object) -> None:
         super().__init__(detail or self.title)
         self.detail = detail or self.title
         self.retry_after = retry_after  # seconds
-        self.facts = facts
+        self.extensions = extensions
 
 
 class InvalidInput(Problem):
@@ -25,9 +25,9 @@ class InvalidInput(Problem):
 
     slug, title, status = "invalid-input", "The request is not valid", 422
 
-    def __init__(self, detail: str = "", *, errors: Sequence[dict[str, str]] = (), **facts: object) -> None:
+    def __init__(self, detail: str = "", *, errors: Sequence[dict[str, str]] = (), **extensions: object) -> None:
         super().__init__(detail)
-        self.facts = facts | ({"errors": list(errors)} if errors else {})
+        self.extensions = extensions | ({"errors": list(errors)} if errors else {})
 
 
 class UnknownHost(Problem):

@@ -28,14 +28,14 @@ def migrate(*, allow_newer: bool) -> None:
 @click.option("--json", "as_json", is_flag=True)
 def queues(*, as_json: bool) -> None:
     """Show the messages of each queue, and how long the oldest ready one has waited; ~ marks estimates."""
-    facts = queueing.facts(open_database())
+    states = queueing.states(open_database())
     if as_json:
-        click.echo(json.dumps(facts, default=str))
+        click.echo(json.dumps(states, default=str))
         return
     columns = ("queue", "ready", "oldest_seconds", "leased", "delayed", "parked", "dead", "paused")
     # a name that is cut off names no queue
     table = Table(*(Column(column.replace("_seconds", " s"), no_wrap=column == "queue") for column in columns))
-    for row in facts:
+    for row in states:
         table.add_row(*(f"{'~' if column in row['estimated'] else ''}{row[column]}" for column in columns))
     Console().print(table)
 

@@ -21,7 +21,7 @@ _TOTALS = text("""
 _NAMES = text("SELECT name FROM broker_queue")
 
 
-def facts(tx: Tx) -> list[dict[str, Any]]:
+def states(tx: Tx) -> list[dict[str, Any]]:
     """rows: queue, paused, ready, oldest_seconds, leased, delayed, snoozed (of the delayed), parked, dead, estimated.
 
     estimated: names of the numbers above 10,000, which are estimates.

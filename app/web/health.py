@@ -67,7 +67,7 @@ class _Facts(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """One gauge per fact, one sample per queue."""
-        rows = queues.facts(self._uow)
+        rows = queues.states(self._uow)
         for name, text, member in self._GAUGES:
             gauge = GaugeMetricFamily(f"fairlane_queue_{name}", text, labels=["queue"])
             for row in rows:

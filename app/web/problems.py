@@ -39,14 +39,14 @@ def init(app: Flask) -> None:
 
 
 def document(problem: Problem) -> dict[str, Any]:
-    """The members of RFC 9457, then the problem's own facts."""
+    """The members of RFC 9457, then the problem's extension members."""
     return {
         "type": f"/problems/{problem.slug}",
         "title": problem.title,
         "status": problem.status,
         "detail": problem.detail,
         "request_id": request_id(),
-    } | dict(problem.facts)
+    } | dict(problem.extensions)
 
 
 def render(problem: Problem) -> Response:

@@ -42,18 +42,18 @@ def reschedule(uow: UnitOfWork, resolve_head: ResolveHead, policy: Policy, *, no
     """One round over all candidates.  Git is asked outside of any transaction; each enqueue is one of its own."""
     with uow.begin() as tx:
         found = codebases.candidates(tx, viewed_since=now - VIEWED_WITHIN)
-    due = [codebase for codebase, facts in found if _is_due(facts, now)]
+    due = [codebase for codebase, seen in found if _is_due(seen, now)]
     counts = {"enqueued": 0, "unchanged": 0, "under_way": 0, "unreachable": 0}
     for codebase in due:
         counts[_one(uow, codebase, resolve_head, policy, now=now)] += 1
     return Rescheduled(due=len(due), **counts)
 
 
-def _is_due(facts: Row[Any], now: datetime) -> bool:
-    if facts.failures >= MAX_FAILURES:
+def _is_due(seen: Row[Any], now: datetime) -> bool:
+    if seen.failures >= MAX_FAILURES:
         return False
-    ended = [instant for instant in (facts.last_ended_at, facts.checked_at) if instant is not None]
-    return is_due(facts.last_viewed_at, max(ended, default=None), now)
+    ended = [instant for instant in (seen.last_ended_at, seen.checked_at) if instant is not None]
+    return is_due(seen.last_viewed_at, max(ended, default=None), now)
 
 
 def _one(uow: UnitOfWork, codebase: Codebase, resolve_head: ResolveHead, policy: Policy, *, now: datetime) -> str:

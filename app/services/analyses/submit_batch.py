@@ -96,11 +96,11 @@ def _key(indexed: tuple[int, Wanted | Problem]) -> tuple[str, int]:
 def _refuse_first(items: Sequence[object]) -> None:
     for index, item in enumerate(items):
         if isinstance(item, Problem):
-            given = item.facts.get("errors")
+            given = item.extensions.get("errors")
             inner = (
                 given
                 if isinstance(item, InvalidInput) and isinstance(given, list)
                 else [{"pointer": "", "detail": item.detail}]
             )
-            item.facts["errors"] = [{**row, "pointer": f"/items/{index}{row['pointer']}"} for row in inner]
+            item.extensions["errors"] = [{**row, "pointer": f"/items/{index}{row['pointer']}"} for row in inner]
             raise item

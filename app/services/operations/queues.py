@@ -11,13 +11,13 @@ from app.store import audit_log, queues
 from app.store.unit_of_work import UnitOfWork
 
 
-def facts(uow: UnitOfWork) -> list[dict[str, Any]]:
+def states(uow: UnitOfWork) -> list[dict[str, Any]]:
     """rows: queue, paused, ready, oldest_seconds, leased, delayed, snoozed, parked, dead, estimated.
 
     estimated: names of the numbers above 10,000, which are estimates.
     """
     with uow.begin() as tx:
-        return queues.facts(tx)
+        return queues.states(tx)
 
 
 def holdings(uow: UnitOfWork) -> list[tuple[str, str, float]]:

@@ -32,7 +32,7 @@ def show_operator() -> str:
     return render_template(
         "operator.html",
         tenants=tenants.tenants(services.uow, services.policy, most=25),
-        queues=queues.facts(services.uow),
+        queues=queues.states(services.uow),
         tiers=change_limits.tier_limits(services.uow, services.policy),
         report=report_waits.report(
             services.uow,
