@@ -92,7 +92,7 @@ class _Clock:
 
 
 @dataclass(slots=True)
-class _Standing:
+class _UserInQueue:
     """A user in a queue: seconds by cause until `at`, as if a job of theirs waited all the time."""
 
     at: float
@@ -126,7 +126,7 @@ class _Attribution:
         self.changes = sorted([*_changes(courses), *_pauses(pauses)])
         begin = self.changes[0][0] if self.changes else 0.0
         self.clocks: dict[str, _Clock] = defaultdict(lambda: _Clock(begin))
-        self.standings: dict[tuple[str, str | None], dict[str, _Standing]] = defaultdict(dict)
+        self.entries: dict[tuple[str, str | None], dict[str, _UserInQueue]] = defaultdict(dict)
         self.running: dict[tuple[str, str | None], int] = defaultdict(int)
         self.tiers: dict[str | None, Tier] = {}
 
@@ -139,39 +139,39 @@ class _Attribution:
                 self.clocks[queue].paused = kind == _PAUSE
                 continue
             course = self.courses[number]
-            standing = self._reach(course, at)
+            entry = self._reach(course, at)
             if kind == _ACCEPT:
-                before[number] = dict(standing.seconds)
+                before[number] = dict(entry.seconds)
                 self.tiers[course.user] = course.tier
             elif kind == _START and (since := before.pop(number, None)) is not None:
-                found.append(Wait(course, {cause: standing.seconds[cause] - since[cause] for cause in Cause}))
+                found.append(Wait(course, {cause: entry.seconds[cause] - since[cause] for cause in Cause}))
             self._run(course, (kind == _START) - (kind == _END))
         return found
 
-    def _reach(self, course: Course, at: float) -> _Standing:
+    def _reach(self, course: Course, at: float) -> _UserInQueue:
         """Count what has passed for the user in each queue of the service, before something changes there."""
-        mine = self.standings[course.service, course.user]
+        mine = self.entries[course.service, course.user]
         if course.queue not in mine:
-            mine[course.queue] = _Standing(at, self.clocks[course.queue].advance(at))
-        for queue, standing in mine.items():
-            self._count(standing, self.clocks[queue], course, at)
+            mine[course.queue] = _UserInQueue(at, self.clocks[course.queue].advance(at))
+        for queue, entry in mine.items():
+            self._count(entry, self.clocks[queue], course, at)
         return mine[course.queue]
 
-    def _count(self, standing: _Standing, clock: _Clock, course: Course, at: float) -> None:
+    def _count(self, entry: _UserInQueue, clock: _Clock, course: Course, at: float) -> None:
         totals = clock.advance(at)
-        passed, standing.at = at - standing.at, at
-        paused, nobody, one = (now - then for now, then in zip(totals, standing.totals, strict=True))
-        standing.totals = totals
+        passed, entry.at = at - entry.at, at
+        paused, nobody, one = (now - then for now, then in zip(totals, entry.totals, strict=True))
+        entry.totals = totals
         tier = self.tiers.get(course.user, course.tier)
         limit = self.own.get(course.user or "", self.limits[tier])
         if course.user is not None and self.running[course.service, course.user] >= limit:
-            standing.seconds[Cause.OWN_LIMIT] += passed
+            entry.seconds[Cause.OWN_LIMIT] += passed
             return
         # while the user runs something, one user running is this one
         free = one if course.user in clock.running else nobody
-        standing.seconds[Cause.PAUSED] += paused
-        standing.seconds[Cause.NO_WORKER] += free
-        standing.seconds[Cause.OTHERS] += passed - paused - free
+        entry.seconds[Cause.PAUSED] += paused
+        entry.seconds[Cause.NO_WORKER] += free
+        entry.seconds[Cause.OTHERS] += passed - paused - free
 
     def _run(self, course: Course, more: int) -> None:
         if not more:

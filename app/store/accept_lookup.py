@@ -18,11 +18,11 @@ from app.store.users import Account, account_of
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """What is there of a commit.
+class ExistingAnalyses:
+    """The existing analyses of a commit.
 
-    codebase: None when nobody asked for the repository before; running: an unfinished job; completed: by this parser
-    version; failed: the newest one, if that failed; sums: of the user's quota, None where they are of no account.
+    codebase: None if no user has submitted the repository before; running: an unfinished job; completed: by this parser
+    version; failed: the newest one, if it failed; sums: the user's quota, None if the quota does not matter.
     """
 
     codebase: Codebase | None = None
@@ -43,7 +43,7 @@ class Look:
     claimed: bool
     stored: Stored | None
     account: Account | None
-    standing: Standing
+    existing: ExistingAnalyses
     now: datetime
 
 
@@ -88,6 +88,6 @@ def look(
         claimed=key is None or row.claimed,
         stored=stored_of(row.fingerprint, row.answer_status, row.answer_body),
         account=account_of(row) if row.user_id else None,
-        standing=Standing(codebase, row.running, row.completed, row.failed, sums),
+        existing=ExistingAnalyses(codebase, row.running, row.completed, row.failed, sums),
         now=row.now,
     )

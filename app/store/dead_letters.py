@@ -38,7 +38,7 @@ _COUNT = text(f"SELECT count(*) FROM broker_dead_letter d WHERE {_CHOSEN}")
 _LOCK = text(f"""
     SELECT d.id, {_JOB} AS job_id FROM broker_dead_letter d WHERE {_CHOSEN} AND d.id > :after
      ORDER BY d.id LIMIT :most FOR UPDATE SKIP LOCKED""")
-_STANDING = text(f"""
+_HAVE_ENDED = text(f"""
     SELECT r.job_id, coalesce(a.status <> 'running', NOT {_WANTED}) AS ended
       FROM analysis_requests r LEFT JOIN job_records a ON a.id = r.job_id
      WHERE r.job_id = ANY (:job_ids) AND r.role = 'payer'""")
@@ -85,9 +85,9 @@ def lock(
     return list(tx.run(_LOCK, **chosen, uuid=UUID_PATTERN, after=after, most=most).all())
 
 
-def standing(tx: Tx, job_ids: Sequence[UUID]) -> dict[UUID, bool]:
+def have_ended(tx: Tx, job_ids: Sequence[UUID]) -> dict[UUID, bool]:
     """Of those that are jobs: whether they have ended."""
-    return {row.job_id: bool(row.ended) for row in tx.run(_STANDING, job_ids=list(job_ids))}
+    return {row.job_id: bool(row.ended) for row in tx.run(_HAVE_ENDED, job_ids=list(job_ids))}
 
 
 def redrive(tx: Tx, ids: Sequence[int]) -> dict[int, str]:

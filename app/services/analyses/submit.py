@@ -16,7 +16,7 @@ from app.services.jobs import admit, describe
 from app.services.jobs.find_answer import same_request
 from app.services.policy import Policy
 from app.store import analyses, codebases, events, idempotency, messages, requests
-from app.store.accept_lookup import Standing, look
+from app.store.accept_lookup import ExistingAnalyses, look
 from app.store.codebases import Codebase
 from app.store.idempotency import Stored
 from app.store.queue_position import place
@@ -81,13 +81,15 @@ def submit(
             return Answer(stored.status, stored.body, replayed=True)
         if found.account is None:
             raise NotFound("The account no longer exists")
-        answer = accept(tx, found.account, found.standing, wanted, policy, now=now)
+        answer = accept(tx, found.account, found.existing, wanted, policy, now=now)
         if key:
             idempotency.add(tx, user_id, key[0], Stored(key[1], answer.status, answer.job), now=now)
         return answer
 
 
-def accept(tx: Tx, account: Account, found: Standing, wanted: Wanted, policy: Policy, *, now: datetime) -> Answer:
+def accept(
+    tx: Tx, account: Account, found: ExistingAnalyses, wanted: Wanted, policy: Policy, *, now: datetime
+) -> Answer:
     """Decide one submission inside the caller's transaction, who holds the user's row and has looked the commit up.
 
     Locks: the message of the job it joins, after the users row.  Raises: QuotaExceeded; OvertakenError.
@@ -114,7 +116,7 @@ def accept(tx: Tx, account: Account, found: Standing, wanted: Wanted, policy: Po
     admitted = admit.reserve(tx, account, ANALYSIS, request.job_id, seen, policy, units=1, now=now)
     requests.add(tx, request)
     stands = place(tx, request.job_id, codebase.codebase_id, request.commit_sha, policy.parser_version, now=now)
-    wait = explain_wait.standing(tx, stands, request.queue, account, policy, now=now) if stands else None
+    wait = explain_wait.wait_in_line(tx, stands, request.queue, account, policy, now=now) if stands else None
     promised = _promised(tx, request, stands, wait, account, policy, now=now)
     events.add(tx, request.job_id, "accepted", queue=request.queue, tier=account.tier, quota=admitted, **promised)
     return Answer(ACCEPTED, describe.fresh(tx, request, stands, wait))
@@ -142,7 +144,7 @@ def _join_or_look_again(
 ) -> Answer:
     if not messages.hold(tx, running):  # it ended meanwhile: look what became of it
         found = look(tx, account.user_id, None, wanted.repository, wanted.commit, policy.parser_version, now=now)
-        return accept(tx, account, found.standing, wanted, policy, now=now)
+        return accept(tx, account, found.existing, wanted, policy, now=now)
     _join(tx, running, account, codebase, wanted, policy, now=now)
     return Answer(ACCEPTED, describe.job(tx, running, policy, asker=account.user_id, now=now))
 

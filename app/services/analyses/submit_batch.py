@@ -83,7 +83,7 @@ def _accept(tx: Tx, user_id: UUID, wanted: Wanted, policy: Policy, *, now: datet
         raise NotFound("The account no longer exists")
     try:
         with tx.savepoint():
-            return accept(tx, found.account, found.standing, wanted, policy, now=now)
+            return accept(tx, found.account, found.existing, wanted, policy, now=now)
     except Problem as problem:
         return problem
 

@@ -29,10 +29,10 @@ def wait(tx: Tx, status: Status, message: Row[Any], policy: Policy, *, now: date
     if stands is None:
         return None
     account = users.find(tx, UUID(message.user_id)) if stands.held else None
-    return standing(tx, stands, message.queue, account, policy, now=now)
+    return wait_in_line(tx, stands, message.queue, account, policy, now=now)
 
 
-def standing(
+def wait_in_line(
     tx: Tx, stands: Line, queue: str, account: Account | None, policy: Policy, *, now: datetime
 ) -> dict[str, Any]:
     """The `wait` of a job in its queue.  account: of its user, None where that is of no account."""

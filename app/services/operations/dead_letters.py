@@ -90,7 +90,7 @@ def _each(uow: UnitOfWork, chosen: Chosen, act: _Act, *, actor: str, action: str
                 break
             jobs = {row.id: row.job_id for row in rows}
             # read under the letters' locks: the sweep ends no job of theirs meanwhile
-            ended = dead_letters.standing(tx, [job_id for job_id in jobs.values() if job_id])
+            ended = dead_letters.have_ended(tx, [job_id for job_id in jobs.values() if job_id])
             part = act(tx, jobs, ended)
             if part.done:
                 audit_log.add(tx, actor, action, chosen.queue or "all", ids=part.done, reason=chosen.reason)

@@ -166,7 +166,7 @@ def _enqueue(
         mode=wanted.mode,
     )
     stands = line(tx, request.job_id, now=now)
-    wait = explain_wait.standing(tx, stands, request.queue, account, policy, now=now) if stands else None
+    wait = explain_wait.wait_in_line(tx, stands, request.queue, account, policy, now=now) if stands else None
     events.add(tx, request.job_id, "accepted", queue=request.queue, tier=account.tier, quota=admitted, eta=None)
     return Answer(ACCEPTED, describe.fresh(tx, request, stands, wait))
 
