@@ -34,13 +34,13 @@ class ExistingAnalyses:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """claimed: whether ours is the only request with this key; stored: its answer of before; account: None = gone.
+    """key_locked: whether no other request with this key is being processed; stored: the answer to an earlier one.
 
-    now: the instant of the accept.
-    With a twin at work, or with an answer of before, the rest is not looked up and nothing is locked.
+    account: None if it no longer exists; now: the instant of the accept.
+    If the key is not locked, or if there is a stored answer, nothing else is looked up or locked.
     """
 
-    claimed: bool
+    key_locked: bool
     stored: Stored | None
     account: Account | None
     existing: ExistingAnalyses
@@ -85,7 +85,7 @@ def look(
     codebase = codebase_of(row) if row.codebase_id else None
     sums = Sums(Period(row.period_start, row.period_end), row.used, row.reserved) if row.period_start else None
     return Look(
-        claimed=key is None or row.claimed,
+        key_locked=key is None or row.claimed,
         stored=stored_of(row.fingerprint, row.answer_status, row.answer_body),
         account=account_of(row) if row.user_id else None,
         existing=ExistingAnalyses(codebase, row.running, row.completed, row.failed, sums),

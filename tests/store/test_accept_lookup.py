@@ -30,15 +30,15 @@ def test_a_look_and_a_batch_of_one_key_exclude_each_other_and_see_each_others_an
     user, wanted = world.user(), world.wanted()
     answer = idempotency.Stored(b"print", 202, {"id": "x"})
     with world.uow.begin() as batch:
-        assert idempotency.claim(batch, user, "key") == (True, None)
+        assert idempotency.try_lock(batch, user, "key") == (True, None)
         with world.uow.begin() as single:
-            assert not look(single, user, "key", wanted.repository, wanted.commit, "1", now=NOW).claimed
+            assert not look(single, user, "key", wanted.repository, wanted.commit, "1", now=NOW).key_locked
         idempotency.add(batch, user, "key", answer, now=NOW)
     with world.uow.begin() as single:
         found = look(single, user, "key", wanted.repository, wanted.commit, "1", now=NOW)
-        assert (found.claimed, found.stored) == (True, answer)
+        assert (found.key_locked, found.stored) == (True, answer)
         with world.uow.begin() as batch:
-            assert idempotency.claim(batch, user, "key")[0] is False
+            assert idempotency.try_lock(batch, user, "key")[0] is False
 
 
 @pytest.mark.parametrize("tier", [None, *Tier])

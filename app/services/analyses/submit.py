@@ -75,7 +75,7 @@ def submit(
             tx, user_id, key[0] if key else None, wanted.repository, wanted.commit, policy.parser_version, now=now
         )
         now = found.now
-        if not found.claimed:
+        if not found.key_locked:
             raise IdempotencyInFlight(retry_after=1)
         if key and (stored := same_request(found.stored, key[1])):
             return Answer(stored.status, stored.body, replayed=True)

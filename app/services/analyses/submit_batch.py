@@ -10,7 +10,7 @@ from uuid import UUID
 
 from app.errors import InvalidInput, NotFound, Problem
 from app.services.analyses.submit import Answer, Wanted, accept
-from app.services.jobs.find_answer import claimed_answer
+from app.services.jobs.find_answer import locked_answer
 from app.services.policy import Policy
 from app.store import idempotency
 from app.store.accept_lookup import look
@@ -55,7 +55,7 @@ def submit_batch(
     if atomic:
         _refuse_first(items)
     with uow.begin() as tx:
-        if key and (stored := claimed_answer(tx, user_id, *key)):
+        if key and (stored := locked_answer(tx, user_id, *key)):
             return BatchAnswer(stored.status, stored.body, replayed=True)
         now = instant(tx, now)
         outcomes = _accept_each(tx, user_id, items, policy, now=now)

@@ -16,10 +16,10 @@ def find_answer(uow: UnitOfWork, user_id: UUID, key: str, fingerprint: bytes) ->
         return same_request(idempotency.find(tx, user_id, key), fingerprint)
 
 
-def claimed_answer(tx: Tx, user_id: UUID, key: str, fingerprint: bytes) -> Stored | None:
-    """As find_answer, and be the only request with this key.  Raises: IdempotencyInFlight, IdempotencyMismatch."""
-    claimed, stored = idempotency.claim(tx, user_id, key)
-    if not claimed:
+def locked_answer(tx: Tx, user_id: UUID, key: str, fingerprint: bytes) -> Stored | None:
+    """As find_answer, and lock the key for this transaction.  Raises: IdempotencyInFlight, IdempotencyMismatch."""
+    locked, stored = idempotency.try_lock(tx, user_id, key)
+    if not locked:
         raise IdempotencyInFlight(retry_after=1)
     return same_request(stored, fingerprint)
 

@@ -18,7 +18,7 @@ from app.services.accounts.usage import check as would_fit
 from app.services.analyses.submit import ACCEPTED, KNOWN, Answer
 from app.services.fairness import explain_wait
 from app.services.jobs import admit, describe
-from app.services.jobs.find_answer import claimed_answer
+from app.services.jobs.find_answer import locked_answer
 from app.services.jobs.visibility import check_visible
 from app.services.policy import Policy
 from app.services.specifications.price import Priced, priced
@@ -106,7 +106,7 @@ def _accept(
     now: datetime | None,
 ) -> Answer:
     with uow.begin() as tx:
-        if key and (stored := claimed_answer(tx, user_id, *key)):
+        if key and (stored := locked_answer(tx, user_id, *key)):
             return Answer(stored.status, stored.body, replayed=True)
         account = users.lock(tx, user_id)  # two submissions of one user queue up here
         if account is None:
