@@ -60,7 +60,7 @@ _OTHERS = text(f"""
                 AND NOT newest.on_default_branch
                 AND EXISTS (SELECT FROM newest WHERE on_default_branch))
      ORDER BY newest.ordered_at DESC, newest.completed_at DESC LIMIT :most""")
-_HOLD = text("SELECT 1 FROM analyses WHERE id = :id FOR KEY SHARE")
+_LOCK_SHARED = text("SELECT 1 FROM analyses WHERE id = :id FOR KEY SHARE")
 _COMPLETE = text("""
     UPDATE analyses SET status = 'completed', completed_at = :now, total_tests = :total_tests,
            committed_at = :committed_at,
@@ -112,12 +112,12 @@ def others(
     return list(found.all())
 
 
-def hold(tx: Tx, analysis_id: UUID) -> bool:
+def lock_shared(tx: Tx, analysis_id: UUID) -> bool:
     """Keep a record from being pruned before this transaction ends; False when it is gone.
 
     Locks: the record for its key only, so that nothing but pruning waits for it.
     """
-    return tx.run(_HOLD, id=analysis_id).one_or_none() is not None
+    return tx.run(_LOCK_SHARED, id=analysis_id).one_or_none() is not None
 
 
 def complete(

@@ -73,7 +73,7 @@ _STORE_FILES = text("""
     ON CONFLICT DO NOTHING""")
 
 # Pruning drops tests of files that are in no list: held until the list is there, those that were there stay.
-_HOLD_FILES = text("""
+_LOCK_FILES = text("""
     SELECT i.id FROM file_inventories i
       JOIN unnest(CAST(:blob_ids AS text[]), CAST(:digests AS bytea[])) AS f(blob_id, digest)
         ON i.blob_id = f.blob_id AND i.digest = f.digest
@@ -132,7 +132,7 @@ def store_files(tx: Tx, files: Iterable[Written], parser_version: str) -> None:
         parser_version=parser_version,
         **key,
     )
-    if tx.run(_HOLD_FILES, parser_version=parser_version, **key).rowcount < len(read):
+    if tx.run(_LOCK_FILES, parser_version=parser_version, **key).rowcount < len(read):
         raise OvertakenError
 
 

@@ -43,7 +43,7 @@ _MESSAGE = """
       FROM broker_message m JOIN broker_queue q ON q.id = m.queue_id WHERE m.task_id = :task_id"""
 _FIND = text(_MESSAGE)
 _LOCK = text(f"{_MESSAGE} FOR UPDATE OF m")
-_HOLD = text("SELECT 1 FROM broker_message WHERE task_id = :task_id FOR KEY SHARE")
+_LOCK_SHARED = text("SELECT 1 FROM broker_message WHERE task_id = :task_id FOR KEY SHARE")
 _REQUEST_CANCEL = text("SELECT broker_request_cancel(:task_id)")
 # The function is in migration 0011.
 _WAKE = text("""
@@ -71,8 +71,8 @@ _MOVE = text("SELECT broker_move(CAST(:user_id AS text), :old, :new)")
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """A message that we hold.
+class Fenced:
+    """A message that this transaction has fenced.
 
     cancelled: somebody asked for its end; account: its carrier's, None when there is none; gone: there was one, whose
     account is deleted; taken_at: when the job took the slot it has; now: the instant of this step.
@@ -85,7 +85,7 @@ class Held:
     gone: bool = False
 
 
-def hold_users(tx: Tx, delivery: Delivery, user_id: UUID | None) -> None:
+def lock_users(tx: Tx, delivery: Delivery, user_id: UUID | None) -> None:
     """Hold carrier and payer of a job, so that neither account changes, nor a count of theirs.  user_id: who pays.
 
     Locks: their users rows, in the order of their ids, before the message.  The carrier is read before its row is held,
@@ -95,7 +95,7 @@ def hold_users(tx: Tx, delivery: Delivery, user_id: UUID | None) -> None:
     tx.write(_USERS, task_id=str(delivery.job_id), lease_token=delivery.lease_token, user_id=user_id)
 
 
-def fence(tx: Tx, delivery: Delivery, user_id: UUID | None, *, now: datetime | None = None) -> Held | None:
+def fence(tx: Tx, delivery: Delivery, user_id: UUID | None, *, now: datetime | None = None) -> Fenced | None:
     """Hold the message under this very lease, or learn that the lease is lost: None = zombie, write nothing.
 
     user_id: who pays, None for the schedule; now: None = by the database.
@@ -108,7 +108,7 @@ def fence(tx: Tx, delivery: Delivery, user_id: UUID | None, *, now: datetime | N
         return None
     account = account_of(row) if row.user_id else None
     gone = row.carrier is not None and account is None
-    return Held(row.cancelled, account, row.taken_at, row.now, gone)
+    return Fenced(row.cancelled, account, row.taken_at, row.now, gone)
 
 
 def mark_started(tx: Tx, delivery: Delivery) -> None:
@@ -136,12 +136,12 @@ def lock(tx: Tx, job_id: UUID) -> Row[Any] | None:
     return tx.run(_LOCK, task_id=str(job_id)).one_or_none()
 
 
-def hold(tx: Tx, job_id: UUID) -> bool:
+def lock_shared(tx: Tx, job_id: UUID) -> bool:
     """Keep an unfinished job from ending before this transaction does; False when it has ended.
 
     Locks: the message row for its key only, so that claims, wakes and renewals pass.
     """
-    return tx.run(_HOLD, task_id=str(job_id)).one_or_none() is not None
+    return tx.run(_LOCK_SHARED, task_id=str(job_id)).one_or_none() is not None
 
 
 def request_cancel(tx: Tx, job_id: UUID) -> None:

@@ -13,7 +13,7 @@ from app.domain.model_calls import Cap, Circuit, Limits, Tokens
 from app.store.unit_of_work import Tx
 
 # An update and no SELECT FOR UPDATE: what RETURNING tells, the time among it, is from after the wait for the row.
-_HOLD = text("""
+_LOCK = text("""
     INSERT INTO model_circuits AS c (endpoint) VALUES (:endpoint)
     ON CONFLICT (endpoint) DO UPDATE SET asked_at = clock_timestamp()
     RETURNING c.failures, c.opened_at, c.probing_until, c.held_until, c.asked_at""")
@@ -54,9 +54,9 @@ _SETTLE = text("""
 _SPENT = text(f"SELECT input_tokens, output_tokens, cost FROM model_days WHERE day = {_TODAY}")
 
 
-def hold(tx: Tx, endpoint: str) -> tuple[Circuit, datetime]:
+def lock(tx: Tx, endpoint: str) -> tuple[Circuit, datetime]:
     """The circuit of an endpoint and the database's time.  Locks: its row; before that of a day."""
-    row = tx.run(_HOLD, endpoint=endpoint).one()
+    row = tx.run(_LOCK, endpoint=endpoint).one()
     return Circuit(row.failures, row.opened_at, row.probing_until, row.held_until), row.asked_at
 
 

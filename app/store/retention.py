@@ -50,7 +50,7 @@ _JOBS = """
      ORDER BY r.id FOR UPDATE OF r SKIP LOCKED"""
 _JOBS_BY_REQUEST = text(_JOBS.format(chosen="r.id = ANY (:ids)", in_flight=_IN_FLIGHT, had=_HAD))
 _JOBS_BY_ID = text(_JOBS.format(chosen="r.job_id = ANY (CAST(:ids AS uuid[]))", in_flight=_IN_FLIGHT, had=_HAD))
-_HOLD_RECORDS = text("SELECT id FROM analyses WHERE id = ANY (:ids) ORDER BY id FOR UPDATE SKIP LOCKED")
+_LOCK_RECORDS = text("SELECT id FROM analyses WHERE id = ANY (:ids) ORDER BY id FOR UPDATE SKIP LOCKED")
 _STILL_NOBODYS = text(f"""
     SELECT r.job_id FROM analysis_requests r WHERE r.job_id = ANY (:ids) AND r.role = 'payer' AND NOT {_HAD}""")
 # orphans are counted for ever: a counter that shrinks looks like new ones
@@ -64,11 +64,11 @@ _DROP_JOBS = (
 )
 _UNLISTED = "NOT EXISTS (SELECT FROM analysis_file_lists u WHERE u.file_list_id = t.id)"
 _UNUSED = "NOT EXISTS (SELECT FROM file_list_entries u WHERE u.file_inventory_id = t.id)"
-_HOLD_LISTS = text(f"""
+_LOCK_LISTS = text(f"""
     SELECT id FROM file_lists t WHERE id > :after AND id <= :upto AND used_at < :before AND {_UNLISTED}
        FOR UPDATE SKIP LOCKED""")
 _DROP_LISTS = text(f"DELETE FROM file_lists t WHERE id = ANY (:ids) AND {_UNLISTED}")
-_HOLD_INVENTORIES = text(f"""
+_LOCK_INVENTORIES = text(f"""
     SELECT id FROM file_inventories t WHERE id > :after AND id <= :upto AND {_UNUSED} FOR UPDATE SKIP LOCKED""")
 _DROP_INVENTORIES = text(f"DELETE FROM file_inventories t WHERE id = ANY (:ids) AND {_UNUSED}")
 _DROP_FACTS = text("""
@@ -114,15 +114,15 @@ def drop_jobs_of(tx: Tx, job_ids: Sequence[UUID], *, now: datetime) -> int:
     """The same of these jobs alone; how many.
 
     Locks: their accept records and records, for update, before it is looked again who has them: an accept that answers
-    with a record holds it (store.analyses.hold).
+    with a record holds it (store.analyses.lock_shared).
     """
     found = tx.run(_JOBS_BY_ID, ids=[str(job_id) for job_id in job_ids], days=0, now=now).all()
     return _drop_jobs(tx, found, now=now)
 
 
 def _drop_jobs(tx: Tx, found: Sequence[Row[Any]], *, now: datetime) -> int:
-    held = {row.id for row in tx.run(_HOLD_RECORDS, ids=[row.record for row in found if row.record])}
-    free = [row.job_id for row in found if row.record is None or row.record in held]
+    locked = {row.id for row in tx.run(_LOCK_RECORDS, ids=[row.record for row in found if row.record])}
+    free = [row.job_id for row in found if row.record is None or row.record in locked]
     gone = [row.job_id for row in tx.run(_STILL_NOBODYS, ids=free)]
     for statement in _DROP_JOBS:
         tx.write(statement, ids=gone, **({"now": now} if ":now" in statement.text else {}))
@@ -131,12 +131,12 @@ def _drop_jobs(tx: Tx, found: Sequence[Row[Any]], *, now: datetime) -> int:
 
 def drop_lists(tx: Tx, after: int | None, most: int, *, before: datetime) -> Batch:
     """Drop lists of files that no analysis has and no job has stored since `before`.  Locks: those lists."""
-    return _drop(tx, "file_lists", after, most, _HOLD_LISTS, _DROP_LISTS, before=before)
+    return _drop(tx, "file_lists", after, most, _LOCK_LISTS, _DROP_LISTS, before=before)
 
 
 def drop_inventories(tx: Tx, after: int | None, most: int) -> Batch:
     """Drop tests of files that are in no list.  Locks: them; a job that makes a list holds what goes into it."""
-    return _drop(tx, "file_inventories", after, most, _HOLD_INVENTORIES, _DROP_INVENTORIES)
+    return _drop(tx, "file_inventories", after, most, _LOCK_INVENTORIES, _DROP_INVENTORIES)
 
 
 def drop_facts(tx: Tx, after: tuple[str, str, str] | None, most: int, *, before: datetime) -> Batch:
@@ -148,11 +148,11 @@ def drop_facts(tx: Tx, after: tuple[str, str, str] | None, most: int, *, before:
 
 
 def _drop(
-    tx: Tx, table: str, after: int | None, most: int, hold: TextClause, drop: TextClause, **bounds: object
+    tx: Tx, table: str, after: int | None, most: int, lock: TextClause, drop: TextClause, **bounds: object
 ) -> Batch:
     def window(begin: int, end: int) -> int:
-        held = list(tx.run(hold, after=begin, upto=end, **bounds).scalars())
-        return tx.run(drop, ids=held).rowcount if held else 0
+        locked = list(tx.run(lock, after=begin, upto=end, **bounds).scalars())
+        return tx.run(drop, ids=locked).rowcount if locked else 0
 
     return _windowed(tx, table, after, most, window)
 

@@ -22,7 +22,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 #: In the order of their ids, so that no two transactions wait for each other.
-HOLD_USERS = text("SELECT 1 FROM users WHERE id = ANY(CAST(:user_ids AS uuid[])) ORDER BY id FOR UPDATE")
+LOCK_USERS = text("SELECT 1 FROM users WHERE id = ANY(CAST(:user_ids AS uuid[])) ORDER BY id FOR UPDATE")
 _RELAX = text("SET LOCAL synchronous_commit = off")
 VICTIM_CODES = ("40001", "40P01")  # serialization failure, deadlock
 VICTIM_RETRIES = 4
@@ -136,7 +136,7 @@ class UnitOfWork:
             connection.begin()
             tx = Tx(connection, self.publisher)
             if self.first:
-                tx.write(HOLD_USERS, user_ids=sorted(map(str, self.first)))
+                tx.write(LOCK_USERS, user_ids=sorted(map(str, self.first)))
             yield tx
             connection.commit()
 

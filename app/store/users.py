@@ -16,7 +16,7 @@ from app.domain.plans import Plan, Tier
 from app.domain.queues import Service
 from app.domain.waiting import Runs
 from app.store.plans import plan_of
-from app.store.unit_of_work import HOLD_USERS, Tx
+from app.store.unit_of_work import LOCK_USERS, Tx
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,27 +116,27 @@ def find_by_email(tx: Tx, email: str) -> Account | None:
 
 
 def lock(tx: Tx, user_id: UUID) -> Account | None:
-    """Read an account and hold it: two accepts or two starts of one user queue up here.
+    """Lock and read an account: accepts and starts of one user wait for each other here.
 
     Locks: users row, the first in the lock order.  A second statement reads the plan, so that a tier
     change that committed while we waited is seen.
     """
-    hold(tx, user_id)
+    lock_row(tx, user_id)
     return find(tx, user_id)
 
 
-def hold(tx: Tx, user_id: UUID) -> None:
-    """As lock, for one who has no need of the account."""
+def lock_row(tx: Tx, user_id: UUID) -> None:
+    """As lock, for callers that do not need the account."""
     tx.write(_LOCK, user_id=user_id)
 
 
-def hold_all(tx: Tx, user_ids: Iterable[UUID]) -> None:
-    """As hold, of several.  Locks: their rows, in the order of their ids."""
-    tx.write(HOLD_USERS, user_ids=sorted(map(str, user_ids)))
+def lock_rows(tx: Tx, user_ids: Iterable[UUID]) -> None:
+    """As lock_row, for several users.  Locks: their rows, in the order of their ids."""
+    tx.write(LOCK_USERS, user_ids=sorted(map(str, user_ids)))
 
 
-def try_hold(tx: Tx, user_id: UUID) -> bool:
-    """As hold, without waiting: for one who holds another users row already.  False: somebody else has it."""
+def try_lock_row(tx: Tx, user_id: UUID) -> bool:
+    """As lock_row, without waiting, for callers that have locked another users row.  False: the row is locked."""
     return tx.run(_TRY, user_id=user_id).one_or_none() is not None
 
 

@@ -62,7 +62,7 @@ def _end(
     Locks: users row, then the user's messages.
     """
     with uow.begin() as tx:
-        users.hold(tx, user_id)
+        users.lock_row(tx, user_id)
         stopping, ended = 0, set[UUID]()
         for message in forgetting.messages_of(tx, user_id, jobs):
             _cancel(tx, message.job_id, started=message.started, now=now)

@@ -52,7 +52,7 @@ def add_token(
         raise InvalidInput(f"unknown scope {min(unknown)!r}", errors=[{"pointer": "/scopes", "detail": detail}])
     secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
     with uow.begin() as tx:
-        users.hold(tx, user_id)
+        users.lock_row(tx, user_id)
         if accounts.living(tx, user_id, now=now) >= MOST_TOKENS:
             raise TooManyTokens(f"The account has {MOST_TOKENS} tokens; revoke one that is not needed")
         parent = _parent(tx, user_id, made_by, now=now) if made_by else None
@@ -113,6 +113,6 @@ def tokens_of(uow: UnitOfWork, user_id: UUID) -> list[dict[str, Any]]:
 def revoke_token(uow: UnitOfWork, user_id: UUID, token_id: UUID, *, now: datetime) -> None:
     """Raises: NotFound."""
     with uow.begin() as tx:
-        users.hold(tx, user_id)
+        users.lock_row(tx, user_id)
         if not accounts.revoke_token(tx, user_id, token_id, now=now):
             raise NotFound("No such token")

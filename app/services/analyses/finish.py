@@ -57,12 +57,12 @@ def finish(
     Locks: the users rows of carrier and payer, then the message.  Returns: COMPLETED, CANCELLED or STALE.
     """
     with uow.begin() as tx:
-        held = end_job.hold(tx, delivery, user_id, now=now)
-        if held is None:
+        fenced = end_job.lock(tx, delivery, user_id, now=now)
+        if fenced is None:
             return Outcome.STALE
-        now = held.now
-        if held.cancelled or held.gone:  # nobody is billed for an account that is gone
-            return end_job.cancel(tx, delivery, Service.ANALYSIS, held, now=now)
+        now = fenced.now
+        if fenced.cancelled or fenced.gone:  # nobody is billed for an account that is gone
+            return end_job.cancel(tx, delivery, Service.ANALYSIS, fenced, now=now)
         total = int(summary["tests"])
         if not analyses.complete(
             tx, delivery.job_id, total_tests=total, summary=summary, committed_at=committed_at, now=now
@@ -73,6 +73,6 @@ def finish(
         cost = None if total else 0
         quota.settle(tx, delivery.job_id, resource_id=delivery.job_id, cost=cost, now=now)
         messages.delete(tx, delivery.job_id)
-        end_job.leave(tx, delivery, Service.ANALYSIS, held, now=now)
+        end_job.leave(tx, delivery, Service.ANALYSIS, fenced, now=now)
         events.completed(tx, delivery.job_id, tests=total, attempt=delivery.attempt)
         return Outcome.COMPLETED

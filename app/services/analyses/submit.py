@@ -102,7 +102,7 @@ def accept(
         return _join_or_look_again(tx, found.running, account, codebase, wanted, policy, now=now)
     # a failure stays visible until somebody says "retry": polling must not start it again
     if known := found.completed or (None if wanted.retry else found.failed):
-        if not analyses.hold(tx, known):  # pruned since we looked
+        if not analyses.lock_shared(tx, known):  # pruned since we looked
             raise OvertakenError
         requests.add(tx, _request(known, "cached", account, codebase, wanted, now=now))
         return Answer(KNOWN, describe.job(tx, known, policy, asker=account.user_id, now=now))
@@ -142,7 +142,7 @@ def _promised(
 def _join_or_look_again(
     tx: Tx, running: UUID, account: Account, codebase: Codebase, wanted: Wanted, policy: Policy, *, now: datetime
 ) -> Answer:
-    if not messages.hold(tx, running):  # it ended meanwhile: look what became of it
+    if not messages.lock_shared(tx, running):  # it ended meanwhile: look what became of it
         found = look(tx, account.user_id, None, wanted.repository, wanted.commit, policy.parser_version, now=now)
         return accept(tx, account, found.existing, wanted, policy, now=now)
     _join(tx, running, account, codebase, wanted, policy, now=now)

@@ -98,7 +98,7 @@ def _place(tx: Tx, job_id: UUID, policy: Policy, candidates: Candidates) -> None
         if chosen is None or chosen.user_id == seen.carrier:
             return
         lines = {user_id for user_id in (seen.carrier, chosen.user_id) if user_id}
-        if not all(users.try_hold(tx, user_id) for user_id in sorted(lines)):
+        if not all(users.try_lock_row(tx, user_id) for user_id in sorted(lines)):
             raise BehindError(lines)
         carriers.keep(tx, job_id)
         # again, now that nothing changes any more: a wake may have come first, and no place is left for a worse one

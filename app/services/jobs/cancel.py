@@ -30,7 +30,7 @@ def cancel(uow: UnitOfWork, job_id: UUID, account: Account, policy: Policy, *, n
     Raises: NotFound, Forbidden, Conflict when it has ended.
     """
     with uow.begin() as tx:
-        message = _hold(tx, job_id, check_visible(tx, job_id, account))
+        message = _lock(tx, job_id, check_visible(tx, job_id, account))
         accepted = check_visible(tx, job_id, account)  # again: the payer may have left while we waited
         status = Status(describe.job(tx, job_id, policy, asker=None, now=now)["status"])
         if status is Status.CANCELLED:
@@ -49,10 +49,10 @@ def cancel(uow: UnitOfWork, job_id: UUID, account: Account, policy: Policy, *, n
         _end(tx, job_id, message, accepted, now=now)
 
 
-def _hold(tx: Tx, job_id: UUID, accepted: Row[Any] | None) -> Row[Any] | None:
+def _lock(tx: Tx, job_id: UUID, accepted: Row[Any] | None) -> Row[Any] | None:
     """Hold payer and carrier, then the message.  Raises: OvertakenError when the job was moved meanwhile."""
     seen = carriers.seen(tx, job_id)
-    users.hold_all(tx, {who for who in (accepted and accepted.user_id, seen and seen.carrier) if who})
+    users.lock_rows(tx, {who for who in (accepted and accepted.user_id, seen and seen.carrier) if who})
     message = messages.lock(tx, job_id)
     if message and not (seen and message.user_id == (seen.carrier and str(seen.carrier))):
         raise OvertakenError
@@ -67,7 +67,7 @@ def revoke(uow: UnitOfWork, job_id: UUID, *, actor: str, now: datetime) -> bool:
     """
     with uow.begin() as tx:
         accepted = requests.accepted(tx, job_id)
-        message = _hold(tx, job_id, accepted)
+        message = _lock(tx, job_id, accepted)
         if message is None or accepted is None or message.cancel_requested_at is not None:
             return False
         audit_log.add(tx, actor, "job.revoke", str(job_id))

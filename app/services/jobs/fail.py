@@ -31,17 +31,17 @@ def fail(
     """
     policy = RETRIES[service]
     with uow.begin() as tx:
-        held = end_job.hold(tx, delivery, user_id, now=now)
-        if held is None:
+        fenced = end_job.lock(tx, delivery, user_id, now=now)
+        if fenced is None:
             return Outcome.STALE
-        now = held.now
-        if held.cancelled:
-            return end_job.cancel(tx, delivery, service, held, now=now)
+        now = fenced.now
+        if fenced.cancelled:
+            return end_job.cancel(tx, delivery, service, fenced, now=now)
         if not failure.retryable or delivery.attempt >= policy.max_attempts:
-            return end_job.fail(tx, delivery, service, held, failure, now=now)
+            return end_job.fail(tx, delivery, service, fenced, failure, now=now)
         delay = policy.backoff(delivery.attempt, roll)
         retry(tx, delay)
-        end_job.leave(tx, delivery, service, held, now=now)
+        end_job.leave(tx, delivery, service, fenced, now=now)
         seconds = round(delay.total_seconds(), 2)
         events.add(tx, delivery.job_id, "retrying", code=failure.code, attempt=delivery.attempt, seconds=seconds)
         return Outcome.RETRY
@@ -53,7 +53,7 @@ def stop(
 ) -> Outcome:
     """End a running job whose cancellation somebody asked for.  Returns: CANCELLED or STALE."""
     with uow.begin() as tx:
-        held = end_job.hold(tx, delivery, user_id, now=now)
-        if held is None:
+        fenced = end_job.lock(tx, delivery, user_id, now=now)
+        if fenced is None:
             return Outcome.STALE
-        return end_job.cancel(tx, delivery, service, held, now=held.now)
+        return end_job.cancel(tx, delivery, service, fenced, now=fenced.now)

@@ -13,7 +13,7 @@ from app.services.fairness import choose_carrier, wake_jobs
 from app.services.jobs import end_job
 from app.services.policy import Policy
 from app.store import carriers, events, messages, records, slots
-from app.store.messages import Held
+from app.store.messages import Fenced
 from app.store.unit_of_work import Tx, UnitOfWork, retried
 from app.store.users import Account
 
@@ -43,14 +43,14 @@ def start(
     """
     with uow.begin() as tx:
         # a finish of this user must not free a slot between our count and our snooze: it would wake nobody
-        held = end_job.hold(tx, delivery, user_id, now=now)
-        if held is None:
+        fenced = end_job.lock(tx, delivery, user_id, now=now)
+        if fenced is None:
             return Outcome.STALE
-        account, now = held.account, held.now
-        if held.cancelled or held.gone:
-            return end_job.cancel(tx, delivery, service, held, now=now)
+        account, now = fenced.account, fenced.now
+        if fenced.cancelled or fenced.gone:
+            return end_job.cancel(tx, delivery, service, fenced, now=now)
         if delivery.attempt > RETRIES[service].max_attempts:
-            return _give_up(tx, delivery, service, held, policy, now=now)
+            return _give_up(tx, delivery, service, fenced, policy, now=now)
         if account and not _admitted(tx, delivery, service, account, policy, now=now):
             outcome = _snooze(tx, delivery, account, policy, snooze, roll)
             if carriers.is_stray(tx, delivery.job_id, account.user_id):  # nobody waits in a line whose user left
@@ -113,11 +113,11 @@ def _begin(
     return Outcome.STARTED
 
 
-def _give_up(tx: Tx, delivery: Delivery, service: Service, held: Held, policy: Policy, *, now: datetime) -> Outcome:
+def _give_up(tx: Tx, delivery: Delivery, service: Service, fenced: Fenced, policy: Policy, *, now: datetime) -> Outcome:
     # every attempt may have died before its start was committed: then nobody has made the record yet
     if not _take_record(tx, delivery, service, policy, now=now):
         return Outcome.STALE
-    return end_job.fail(tx, delivery, service, held, WORKER_LOST, now=now)
+    return end_job.fail(tx, delivery, service, fenced, WORKER_LOST, now=now)
 
 
 def _take_record(tx: Tx, delivery: Delivery, service: Service, policy: Policy, *, now: datetime) -> bool:

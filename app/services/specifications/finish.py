@@ -41,12 +41,12 @@ def finish(
     Locks: the users row, then the message.  Returns: COMPLETED, CANCELLED or STALE.
     """
     with uow.begin() as tx:
-        held = end_job.hold(tx, delivery, user_id, now=now)
-        if held is None:
+        fenced = end_job.lock(tx, delivery, user_id, now=now)
+        if fenced is None:
             return Outcome.STALE
-        now = held.now
-        if held.cancelled or held.gone:
-            return end_job.cancel(tx, delivery, Service.SPECVIEW, held, now=now)
+        now = fenced.now
+        if fenced.cancelled or fenced.gone:
+            return end_job.cancel(tx, delivery, Service.SPECVIEW, fenced, now=now)
         if written.fresh is None:
             cost = spec_words.pay(tx, written.keys, now=now)
             spec_words.use(tx, written.keys, now=now)
@@ -61,7 +61,7 @@ def finish(
             raise RuntimeError("the record ended under our lease")
         spec_documents.drop_drafts(tx, delivery.job_id, but=draft)
         messages.delete(tx, delivery.job_id)
-        end_job.leave(tx, delivery, Service.SPECVIEW, held, now=now)
+        end_job.leave(tx, delivery, Service.SPECVIEW, fenced, now=now)
         behaviours = summary["behaviours"]
         events.completed(tx, delivery.job_id, behaviours=behaviours, version=version, attempt=delivery.attempt)
         return Outcome.COMPLETED

@@ -70,7 +70,7 @@ class ModelGate:
                 model_calls.leave(tx, self.endpoint, entered.probe)
 
     def _enter(self, tx: Tx, estimate: Tokens) -> Entered:
-        circuit, now = model_calls.hold(tx, self.endpoint)
+        circuit, now = model_calls.lock(tx, self.endpoint)
         way = circuit.way(self.limits, now)
         if isinstance(way, Wait):
             raise _NotNow(way)
