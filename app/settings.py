@@ -109,7 +109,7 @@ class Settings(BaseModel):
         limits = {tier: getattr(self, f"fairness_{tier}_limit") for tier in Tier}
         return FairnessPolicy(
             mode=Mode(self.fairness_mode) if self.fairness_enabled else Mode.OFF,
-            overrides={tier: slots for tier, slots in limits.items() if slots is not None},
+            slot_limits={tier: slots for tier, slots in limits.items() if slots is not None},
             snooze=self.fairness_snooze_duration,
             jitter=self.fairness_snooze_jitter,
         )

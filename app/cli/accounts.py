@@ -25,9 +25,9 @@ class _SlotsOrTier(click.ParamType[int | None]):
         if value == "tier":
             return None
         try:
-            return click.IntRange(1, change_limits.MOST_SLOTS).convert(value, param, ctx)
+            return click.IntRange(1, change_limits.HIGHEST_SLOT_LIMIT).convert(value, param, ctx)
         except click.BadParameter:
-            self.fail(f"{value!r}: expected 1 to {change_limits.MOST_SLOTS}, or `tier`", param, ctx)
+            self.fail(f"{value!r}: expected 1 to {change_limits.HIGHEST_SLOT_LIMIT}, or `tier`", param, ctx)
 
 
 @click.group()
@@ -81,7 +81,7 @@ def change_user_limit(email: str, slots: int | None, *, as_json: bool) -> None:
     uow = open_database()
     account = accounts.find_person(uow, email)
     after = change_limits.change_user_limit(uow, account.user_id, slots, policy(), actor="cli")
-    in_force = policy().fairness.slots(after.plan, after.slot_limit)
+    in_force = policy().fairness.slot_limit(after.plan, after.own_slot_limit)
     show({"user_id": str(after.user_id), "email": after.email, "limit": in_force}, as_json=as_json)
 
 
@@ -116,7 +116,7 @@ def list_tiers(*, as_json: bool) -> None:
 
 @tier.command("limit")
 @click.argument("name", type=TIERS, metavar="TIER")
-@click.argument("slots", type=click.IntRange(1, change_limits.MOST_SLOTS), metavar="N")
+@click.argument("slots", type=click.IntRange(1, change_limits.HIGHEST_SLOT_LIMIT), metavar="N")
 @click.option("--json", "as_json", is_flag=True)
 def change_tier_limit(name: str, slots: int, *, as_json: bool) -> None:
     """Let users of a tier run up to N jobs of each service at once; waiting jobs start immediately."""

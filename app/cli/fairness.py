@@ -90,7 +90,7 @@ def simulate(
         given = simulating.recorded(uow, since=until - ago, until=until)
         in_force = report_waits.slots_by_tier(uow, policy())
     else:
-        given, in_force = _log(source), {plan.tier: load().fairness.slots(plan) for plan in SOLD_PLANS}
+        given, in_force = _log(source), {plan.tier: load().fairness.slot_limit(plan) for plan in SOLD_PLANS}
     slots = in_force | {Tier(name): number for name, number in (limits or {}).items()}
     told = simulating.simulate(given, slots, _workers(workers or {}))
     if as_json:

@@ -24,7 +24,7 @@ class Account:
     """A user with the plan in force.
 
     anchor_at: where the rolling periods start; runs: by service, how long the user's jobs held a slot of late, none
-    before the first; slot_limit: of this user alone, None: the tier's.
+    before the first; own_slot_limit: None if the tier's applies.
     """
 
     user_id: UUID
@@ -34,7 +34,7 @@ class Account:
     plan: Plan
     anchor_at: datetime
     runs: Mapping[Service, Runs] = field(default_factory=dict)
-    slot_limit: int | None = None
+    own_slot_limit: int | None = None
 
     @property
     def tier(self) -> Tier:
@@ -79,8 +79,8 @@ _SUBSCRIBE = text("""
 _SET_TIER = text("""
     UPDATE user_subscriptions SET tier = CAST(:tier AS plan_tier)
      WHERE user_id = :user_id AND status = 'active' RETURNING id""")
-_SET_LIMIT = text("UPDATE users SET slot_limit = :slots WHERE id = :user_id")
-_OWN_LIMITS = text("SELECT id, slot_limit FROM users WHERE slot_limit IS NOT NULL")
+_SET_SLOT_LIMIT = text("UPDATE users SET slot_limit = :slots WHERE id = :user_id")
+_OWN_SLOT_LIMITS = text("SELECT id, slot_limit FROM users WHERE slot_limit IS NOT NULL")
 _WAITING = text("""
     SELECT u.id FROM users u LEFT JOIN user_subscriptions s ON s.user_id = u.id AND s.status = 'active'
      WHERE coalesce(s.tier, 'free') = CAST(:tier AS plan_tier)
@@ -154,14 +154,14 @@ def set_tier(tx: Tx, user_id: UUID, tier: Tier, *, now: datetime) -> None:
         tx.run(_SUBSCRIBE, user_id=user_id, tier=tier.value, anchor_at=now)
 
 
-def set_limit(tx: Tx, user_id: UUID, slots: int | None) -> None:
+def set_slot_limit(tx: Tx, user_id: UUID, slots: int | None) -> None:
     """Give the user a limit of their own, or the tier's again.  The caller holds the users row."""
-    tx.write(_SET_LIMIT, user_id=user_id, slots=slots)
+    tx.write(_SET_SLOT_LIMIT, user_id=user_id, slots=slots)
 
 
-def own_limits(tx: Tx) -> dict[str, int]:
+def own_slot_limits(tx: Tx) -> dict[str, int]:
     """Slots by user id, of those who have a limit of their own."""
-    return {str(row.id): row.slot_limit for row in tx.run(_OWN_LIMITS)}
+    return {str(row.id): row.slot_limit for row in tx.run(_OWN_SLOT_LIMITS)}
 
 
 def waiting_of(tx: Tx, tier: Tier) -> list[UUID]:

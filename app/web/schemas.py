@@ -10,7 +10,7 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from app.domain.plans import EventType
 from app.domain.specification import Mode
-from app.services.fairness.change_limits import MOST_SLOTS
+from app.services.fairness.change_limits import HIGHEST_SLOT_LIMIT
 from app.store.results import TestFilter
 
 MOST_ITEMS = 100
@@ -117,7 +117,7 @@ class NewTier(Body):
     tier: Literal["free", "pro", "pro_plus", "enterprise"]
 
 
-Slots = Annotated[int, Field(ge=1, le=MOST_SLOTS, description="How many jobs of each service may run at once")]
+Slots = Annotated[int, Field(ge=1, le=HIGHEST_SLOT_LIMIT, description="How many jobs of each service may run at once")]
 
 
 class NewLimit(Body):

@@ -156,7 +156,7 @@ def test_fairness_settings_become_one_policy() -> None:
     policy = load(
         {"FAIRNESS_FREE_LIMIT": "2", "FAIRNESS_PRO_PLUS_LIMIT": "9", "FAIRNESS_SNOOZE_DURATION": "1m"}
     ).fairness
-    assert policy.overrides == {Tier.FREE: 2, Tier.PRO_PLUS: 9}
+    assert policy.slot_limits == {Tier.FREE: 2, Tier.PRO_PLUS: 9}
     assert policy.snooze == timedelta(minutes=1)
     assert policy.mode is Mode.ENFORCE
     assert load({"FAIRNESS_MODE": "shadow"}).fairness.mode is Mode.SHADOW

@@ -171,7 +171,7 @@ def message_for(job_id: UUID, codebase: Codebase, wanted: Wanted, *, queue: str,
 def _shared(message: JobMessage, account: Account, policy: Policy) -> JobMessage:
     """With the user's share of the queue, and how many of theirs are handed out at once (docs/adr/0026)."""
     fair = policy.fairness
-    ready = fair.most_ready(account.plan, account.slot_limit)
+    ready = fair.most_ready(account.plan, account.own_slot_limit)
     return replace(message, step=account.step(Service.ANALYSIS), most_ready=ready)
 
 

@@ -74,7 +74,7 @@ def _admitted(tx: Tx, delivery: Delivery, service: Service, account: Account, po
     fairness: FairnessPolicy = policy.fairness
     if fairness.mode is Mode.OFF:
         return True
-    limit = fairness.slots(account.plan, account.slot_limit)
+    limit = fairness.slot_limit(account.plan, account.own_slot_limit)
     if _acquire(tx, delivery, service, account, limit, policy, now=now):
         return True
     if fairness.mode is Mode.ENFORCE:
@@ -137,6 +137,6 @@ def _fill(tx: Tx, account: Account, service: Service, policy: Policy) -> None:
     if not policy.fairness.holds_back:
         wake_jobs.release(tx, account, service)
         return
-    limit = policy.fairness.slots(account.plan, account.slot_limit)
+    limit = policy.fairness.slot_limit(account.plan, account.own_slot_limit)
     if limit > 1:
         messages.wake_idle(tx, account.user_id, service, slots=limit, step=account.step(service))

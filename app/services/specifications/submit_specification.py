@@ -180,5 +180,5 @@ def _message(request: Request, account: Account, unique_key: str, policy: Policy
         user_id=account.user_id,
         unique_key=unique_key,
         step=account.step(Service.SPECVIEW),
-        most_ready=policy.fairness.most_ready(account.plan, account.slot_limit),
+        most_ready=policy.fairness.most_ready(account.plan, account.own_slot_limit),
     )

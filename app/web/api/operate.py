@@ -68,6 +68,6 @@ def _told(account: Account) -> dict[str, Any]:
         "user_id": account.user_id,
         "email": account.email,
         "tier": account.tier.value,
-        "limit": policy.slots(account.plan, account.slot_limit),
-        "own_limit": account.slot_limit,
+        "limit": policy.slot_limit(account.plan, account.own_slot_limit),
+        "own_limit": account.own_slot_limit,
     }
