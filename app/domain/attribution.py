@@ -1,4 +1,4 @@
-"""What the waits of jobs were spent on, from the times of their accepts, starts and ends."""
+"""Attribute the waits of jobs to their causes, from the times of accepts, starts and ends."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from app.domain.simulation import Arrival, Run
 
 
 class Cause(StrEnum):
-    """What an instant of a wait is put down to: the first of these that is so."""
+    """The cause of one instant of a wait: the first of these that applies."""
 
     OWN_LIMIT = "own_limit"  #: all of the user's slots of the service were taken
     PAUSED = "paused"  #: the operator had paused the queue
-    OTHERS = "others"  #: the queue's workers ran a job of somebody else
-    NO_WORKER = "no_worker"  #: nobody else's job ran: no worker, or the user's own jobs had all
+    OTHERS = "others"  #: the queue's workers ran a job of another user
+    NO_WORKER = "no_worker"  #: no other user's job ran: there was no worker, or the user's own jobs had them all
 
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """A job's way through the queue.  accepted: None = before the span; runs: (start, end) of each attempt.
+    """A job's way through the queue.
 
-    Instants are seconds since the epoch; the end of a run that goes on is that of the span.
+    accepted: None if it was before the span; runs: (start, end) of each attempt.  Instants are seconds since the epoch;
+    a run that has not ended ends with the span.
     """
 
     user: str | None
@@ -36,7 +37,7 @@ class Course:
 
     @property
     def service(self) -> str:
-        """Of the queue: limits count by it."""
+        """The service of the queue, by which limits count."""
         return self.queue.partition("_")[0]
 
     @property
@@ -46,12 +47,12 @@ class Course:
 
     @property
     def seconds(self) -> float:
-        """Of service, over all attempts."""
+        """Seconds of service, over all attempts."""
         return sum(end - start for start, end in self.runs)
 
     @property
     def recorded(self) -> Run | None:
-        """To be simulated: as one run; None where accept or start are not in the span."""
+        """The job as one run, for a simulation; None if its accept or start is not in the span."""
         if self.accepted is None or not self.runs:
             return None
         return Run(Arrival(self.accepted, self.user, self.tier, self.queue, self.seconds), self.runs[0][0])
@@ -59,20 +60,20 @@ class Course:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """A job that was accepted and started in the span, and what its wait was spent on, in seconds."""
+    """A job that was accepted and started in the span, with the seconds of its wait by cause."""
 
     course: Course
     seconds: Mapping[Cause, float]
 
     @property
     def total(self) -> float:
-        """Seconds in all."""
+        """The whole wait, in seconds."""
         return sum(self.seconds.values())
 
 
 @dataclass(slots=True)
 class _Clock:
-    """How long a queue was (paused; open with nobody running; open with jobs of one user only) until `at`."""
+    """Seconds for which a queue was (paused; open and idle; open with jobs of one user only) until `at`."""
 
     at: float
     totals: tuple[float, float, float] = (0.0, 0.0, 0.0)
@@ -93,7 +94,7 @@ class _Clock:
 
 @dataclass(slots=True)
 class _UserInQueue:
-    """A user in a queue: seconds by cause until `at`, as if a job of theirs waited all the time."""
+    """A user in a queue: the seconds by cause until `at`, as if one of their jobs waited all the time."""
 
     at: float
     totals: tuple[float, float, float]
@@ -106,10 +107,10 @@ def attribute(
     limits: Mapping[Tier, int],
     own: Mapping[str, int] | None = None,
 ) -> list[Wait]:
-    """Put the wait of each job that was accepted and started in the span down to its causes.
+    """Attribute the wait of each job that was accepted and started in the span to its causes.
 
-    pauses: (queue, from, to); limits: slots by tier, as they are now; own: of users with a limit of their own.
-    It takes time as the runs, not as their square.
+    pauses: (queue, from, to); limits: the current slot limits by tier; own: those of users with a limit of their own.
+    The running time grows with the number of runs, not with its square.
     """
     return _Attribution(courses, pauses, limits, own or {}).waits()
 
@@ -149,7 +150,7 @@ class _Attribution:
         return found
 
     def _reach(self, course: Course, at: float) -> _UserInQueue:
-        """Count what has passed for the user in each queue of the service, before something changes there."""
+        """Count the time that has passed for the user in each queue of the service, before something changes there."""
         mine = self.entries[course.service, course.user]
         if course.queue not in mine:
             mine[course.queue] = _UserInQueue(at, self.clocks[course.queue].advance(at))
@@ -167,7 +168,7 @@ class _Attribution:
         if course.user is not None and self.running[course.service, course.user] >= limit:
             entry.seconds[Cause.OWN_LIMIT] += passed
             return
-        # while the user runs something, one user running is this one
+        # while the user has a running job, "one user running" means this user
         free = one if course.user in clock.running else nobody
         entry.seconds[Cause.PAUSED] += paused
         entry.seconds[Cause.NO_WORKER] += free
@@ -183,7 +184,7 @@ class _Attribution:
             del running[course.user]
 
 
-# what happens at one instant happens in this order
+# changes at one instant are applied in this order
 _OPEN, _PAUSE, _END, _ACCEPT, _START = range(5)
 
 
@@ -193,7 +194,7 @@ def _changes(courses: Sequence[Course]) -> Iterable[tuple[float, int, int, str]]
             yield course.accepted, _ACCEPT, number, course.queue
         for start, end in course.runs:
             yield start, _START, number, course.queue
-            # one that took no time must not end before it starts
+            # a run that took no time must not end before it starts
             yield max(end, start + _INSTANT), _END, number, course.queue
 
 

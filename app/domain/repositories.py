@@ -21,7 +21,7 @@ _SCP = re.compile(r"git@(?P<host>[A-Za-z0-9.-]+):(?P<path>[^\s]+)")
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """Which repository.  host is lower case, owner and name as written; local ones have host `local`, owner `-`."""
+    """A repository. host is in lower case, owner and name as written; local ones have host `local` and owner `-`."""
 
     host: str
     owner: str
@@ -29,16 +29,16 @@ class Repository:
 
     @property
     def is_local(self) -> bool:
-        """Whether it lies below LOCAL_REPOS_ROOT."""
+        """Whether it is below LOCAL_REPOS_ROOT."""
         return self.host == LOCAL_HOST
 
     @property
     def url(self) -> str:
-        """The address as the service shows it and Git fetches it; carries no secret."""
+        """The address as the service shows it and Git fetches it; it contains no secret."""
         return f"local:{self.name}" if self.is_local else f"https://{self.host}/{self.owner}/{self.name}"
 
     def unique_key(self, commit: str) -> str:
-        """One unfinished analysis per repository and commit, compared without case."""
+        """Key of the one unfinished analysis that a repository and commit may have; case does not matter."""
         return f"analysis:{self.host}/{self.owner}/{self.name}@{commit}".lower()
 
 
@@ -52,7 +52,7 @@ class Address:
 
 
 def parse_address(text: str, allowed_hosts: Collection[str]) -> Address:
-    """Read an address in any of the contract's forms.  Raises: InvalidInput with what is allowed."""
+    """Read an address in any of the documented forms.  Raises: InvalidInput with the expected forms."""
     text = text.strip()
     if not text:
         raise _refused("is empty")
@@ -101,7 +101,7 @@ def _from_url(text: str, allowed_hosts: Collection[str]) -> Address:
         raise _refused(f"has the scheme {url.scheme!r}; only https is allowed")
     if url.username is not None or url.password is not None or "@" in url.netloc:
         raise _refused("contains a user or password; private access is given to an account, never in a URL")
-    if not url.netloc.isascii():  # lower case alone would turn some other alphabet's letters into ours
+    if not url.netloc.isascii():  # lower() alone would turn some letters of other alphabets into ASCII letters
         raise _refused("is on a host whose name is not written in ASCII")
     if port not in (None, 443):
         raise _refused("names a port; only 443 is allowed")
@@ -116,7 +116,7 @@ def _address(host: str, parts: list[str], allowed_hosts: Collection[str]) -> Add
         raise _refused("lacks an owner or a name")
     owner, name, *rest = parts
     repository = Repository(host, _segment(owner, "owner"), _segment(name.removesuffix(".git"), "name"))
-    if rest[:1] == ["-"]:  # GitLab's spelling
+    if rest[:1] == ["-"]:  # the form that GitLab uses
         rest = rest[1:]
     match rest:
         case [] | [""]:
