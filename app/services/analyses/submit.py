@@ -32,9 +32,9 @@ ACCEPTED, KNOWN = 202, 200
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What somebody asks for: the commit is resolved already.
+    """A submission whose commit is resolved.
 
-    retry: start again although the last run failed; default_branch: what HEAD is, where it was looked up.
+    retry: start again if the last run failed; default_branch: the branch of HEAD, if it was looked up.
     """
 
     repository: Repository
@@ -46,7 +46,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """status: 202 accepted or joined, 200 there already; job: as in the contract."""
+    """status: 202 accepted or joined, 200 existing; job: as in the contract."""
 
     status: int
     job: dict[str, Any]
@@ -63,14 +63,14 @@ def submit(
     key: tuple[str, bytes] | None = None,
     now: datetime | None = None,
 ) -> Answer:
-    """Reserve one analysis and enqueue it, join the one under way, or point at the one that is there.
+    """Reserve one analysis and enqueue it, join the one under way, or return the existing one.
 
-    key: Idempotency-Key and the fingerprint of the request; the answer is stored in this very transaction.
+    key: Idempotency-Key and the fingerprint of the request; the answer is stored in the same transaction.
     now: None = by the database.
     Locks: users row.  Raises: QuotaExceeded, IdempotencyInFlight, IdempotencyMismatch, NotFound.
     """
     with uow.begin() as tx:
-        # two submissions of one user queue up here
+        # two submissions of one user wait for each other here
         found = look(
             tx, user_id, key[0] if key else None, wanted.repository, wanted.commit, policy.parser_version, now=now
         )
@@ -90,7 +90,7 @@ def submit(
 def accept(
     tx: Tx, account: Account, found: ExistingAnalyses, wanted: Wanted, policy: Policy, *, now: datetime
 ) -> Answer:
-    """Decide one submission inside the caller's transaction, who holds the user's row and has looked the commit up.
+    """Decide one submission in the transaction of the caller, which has locked the user's row and looked up the commit.
 
     Locks: the message of the job it joins, after the users row.  Raises: QuotaExceeded; OvertakenError.
     """
@@ -100,9 +100,9 @@ def accept(
         codebases.has_default_branch(tx, codebase.codebase_id, wanted.default_branch)
     if found.running:
         return _join_or_look_again(tx, found.running, account, codebase, wanted, policy, now=now)
-    # a failure stays visible until somebody says "retry": polling must not start it again
+    # a failure stays visible until a user sends "retry", so that polling does not start the job again
     if known := found.completed or (None if wanted.retry else found.failed):
-        if not analyses.lock_shared(tx, known):  # pruned since we looked
+        if not analyses.lock_shared(tx, known):  # it was pruned since our look-up
             raise OvertakenError
         requests.add(tx, _request(known, "cached", account, codebase, wanted, now=now))
         return Answer(KNOWN, describe.job(tx, known, policy, asker=account.user_id, now=now))
@@ -132,7 +132,10 @@ def _promised(
     *,
     now: datetime,
 ) -> dict[str, Any]:
-    """When the job was said to start, in seconds: by it estimates are judged, and learnt, when it has started."""
+    """The promised start in seconds.
+
+    When the job starts, it is compared with the actual wait, and the estimator learns.
+    """
     if not stands or not wait or wait["eta_high"] is None:
         return {"eta": None}
     guessed = explain_wait.guess(tx, stands, request.queue, account, policy, now=now)
@@ -142,7 +145,7 @@ def _promised(
 def _join_or_look_again(
     tx: Tx, running: UUID, account: Account, codebase: Codebase, wanted: Wanted, policy: Policy, *, now: datetime
 ) -> Answer:
-    if not messages.lock_shared(tx, running):  # it ended meanwhile: look what became of it
+    if not messages.lock_shared(tx, running):  # the job ended meanwhile: look up how
         found = look(tx, account.user_id, None, wanted.repository, wanted.commit, policy.parser_version, now=now)
         return accept(tx, account, found.existing, wanted, policy, now=now)
     _join(tx, running, account, codebase, wanted, policy, now=now)
@@ -150,7 +153,7 @@ def _join_or_look_again(
 
 
 def message_for(job_id: UUID, codebase: Codebase, wanted: Wanted, *, queue: str, user_id: UUID | None) -> JobMessage:
-    """The message of an analysis.  It says nothing of a limit: that is read when the job starts (docs/adr/0003)."""
+    """The message of an analysis.  It contains no limit, because that is read when the job starts (docs/adr/0003)."""
     where = codebase.repository
     return JobMessage(
         job_id=job_id,
@@ -169,7 +172,7 @@ def message_for(job_id: UUID, codebase: Codebase, wanted: Wanted, *, queue: str,
 
 
 def _shared(message: JobMessage, account: Account, policy: Policy) -> JobMessage:
-    """With the user's share of the queue, and how many of theirs are handed out at once (docs/adr/0026)."""
+    """Add the user's share of the queue, and how many of their jobs may be ready at once (docs/adr/0026)."""
     fair = policy.fairness
     ready = fair.most_ready(account.plan, account.own_slot_limit)
     return replace(message, step=account.step(Service.ANALYSIS), most_ready=ready)
@@ -178,10 +181,10 @@ def _shared(message: JobMessage, account: Account, policy: Policy) -> JobMessage
 def _join(
     tx: Tx, job_id: UUID, account: Account, codebase: Codebase, wanted: Wanted, policy: Policy, *, now: datetime
 ) -> None:
-    """Take part in an unfinished job.  The caller holds its message: a cancel cannot end it before it sees us."""
+    """Join an unfinished job.  The caller has locked its message, so no cancel can end it before it sees us."""
     accepted = requests.accepted(tx, job_id)
     if accepted and accepted.user_id == account.user_id:
-        # a payer who had left pays again: leaving and coming back must not make an analysis free
+        # a payer who had left pays again, so that leaving and coming back does not make an analysis free
         if accepted.cancelled_at is not None:
             seen = admit.check(tx, account, ANALYSIS, policy, units=1, now=now)
             admitted = admit.reserve(tx, account, ANALYSIS, job_id, seen, policy, units=1, now=now)

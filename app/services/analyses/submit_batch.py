@@ -18,15 +18,15 @@ from app.store.clock import instant
 from app.store.idempotency import Stored
 from app.store.unit_of_work import Tx, UnitOfWork, retried
 
-#: One per item, in the order asked: accepted, or why not.
+#: One entry per item, in the order of the request: an answer, or the reason for a refusal.
 Outcomes = list[Answer | Problem]
-#: (status, JSON) of all outcomes, as it is answered and kept under an Idempotency-Key.
+#: (status, JSON) of all outcomes, as it is sent and stored under an Idempotency-Key.
 Render = Callable[[Outcomes], tuple[int, dict[str, Any]]]
 
 
 @dataclass(frozen=True, slots=True)
 class BatchAnswer:
-    """status: 202 when at least one item was accepted or joined, else 200; body: JSON."""
+    """status: 202 if at least one item was accepted or joined, else 200; body: JSON."""
 
     status: int
     body: dict[str, Any]
@@ -45,9 +45,9 @@ def submit_batch(
     key: tuple[str, bytes] | None = None,
     now: datetime | None = None,
 ) -> BatchAnswer:
-    """Accept each item, or say why not; atomic: all or none.  An item may be refused already by its address.
+    """Accept each item, or say why not; atomic: all or none.  An item may already be refused because of its address.
 
-    key, now: as of submit; the whole answer is kept.
+    key, now: as of submit; the whole answer is stored.
     Locks: users row, then repositories and messages in the order of their keys, so that two batches with the same
     repositories cannot deadlock.
     Raises: NotFound, IdempotencyInFlight, IdempotencyMismatch, and with `atomic` the first item's Problem.
@@ -60,7 +60,7 @@ def submit_batch(
         now = instant(tx, now)
         outcomes = _accept_each(tx, user_id, items, policy, now=now)
         if atomic:
-            _refuse_first(outcomes)  # leaving the transaction by an exception undoes all of it
+            _refuse_first(outcomes)  # an exception that leaves the transaction undoes all of it
         status, body = render(outcomes)
         if key:
             idempotency.add(tx, user_id, key[0], Stored(key[1], status, body), now=now)

@@ -1,4 +1,4 @@
-"""The last steps every job takes, whatever it ended in: inside the caller's transaction, who holds the fence."""
+"""The last steps of every job, whatever its outcome, in the transaction of the caller, which has fenced the message."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from app.store.unit_of_work import Tx
 
 
 def lock(tx: Tx, delivery: Delivery, user_id: UUID | None, *, now: datetime | None) -> Fenced | None:
-    """Hold the carrier and the payer, then the message, in one round trip; None when the lease is lost.  Locks: them.
+    """Lock the carrier and the payer, then the message, in one round trip; None if the lease is lost.  Locks: them.
 
-    user_id: who pays, None for the schedule; now: the instant of the step, None = by the database.
+    user_id: the payer, None for the schedule; now: the instant of the step, None = by the database.
     """
     messages.lock_users(tx, delivery, user_id)
     return messages.fence(tx, delivery, user_id, now=now)
 
 
 def leave(tx: Tx, delivery: Delivery, service: Service, fenced: Fenced, *, now: datetime) -> None:
-    """Free the slot, and wake the carrier's oldest waiting job to the place that is theirs by what their jobs took."""
+    """Free the slot, and wake the carrier's oldest waiting job at the place that their run times give it."""
     slots.release(tx, delivery)
     if account := fenced.account:
         if fenced.taken_at:
@@ -56,6 +56,6 @@ def cancel(tx: Tx, delivery: Delivery, service: Service, fenced: Fenced, *, now:
 
 
 def clear(tx: Tx, job_id: UUID, service: Service) -> None:
-    """Delete what attempts have stored of a result that nobody will see."""
+    """Delete what earlier attempts stored of a result that no user will see."""
     if service is Service.SPECVIEW:
         spec_documents.drop_drafts(tx, job_id)

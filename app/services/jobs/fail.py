@@ -1,4 +1,4 @@
-"""End one attempt that went wrong: schedule the next one in place, or end the job as failed."""
+"""End a failed attempt: schedule the next one in place, or end the job as failed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def fail(
     roll: float,
     now: datetime | None = None,
 ) -> Outcome:
-    """Spend the attempt: back off while attempts are left and the failure may pass; the reservation stays till the end.
+    """Spend the attempt: back off if attempts are left and the failure is temporary; the reservation stays.
 
     Locks: the users rows of carrier and payer, then the message.  Returns: RETRY, FAILED, CANCELLED or STALE.
     """
@@ -51,7 +51,7 @@ def fail(
 def stop(
     uow: UnitOfWork, delivery: Delivery, service: Service, user_id: UUID | None, *, now: datetime | None = None
 ) -> Outcome:
-    """End a running job whose cancellation somebody asked for.  Returns: CANCELLED or STALE."""
+    """End a running job whose cancellation was requested.  Returns: CANCELLED or STALE."""
     with uow.begin() as tx:
         fenced = end_job.lock(tx, delivery, user_id, now=now)
         if fenced is None:

@@ -1,4 +1,4 @@
-"""Find the answer stored under an Idempotency-Key, before any work is done again."""
+"""Find the answer stored under an Idempotency-Key, before the work is done again."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.store.unit_of_work import Tx, UnitOfWork
 
 
 def find_answer(uow: UnitOfWork, user_id: UUID, key: str, fingerprint: bytes) -> Stored | None:
-    """The stored answer; None when there is none yet.  Raises: IdempotencyMismatch."""
+    """The stored answer; None if there is none yet.  Raises: IdempotencyMismatch."""
     with uow.begin() as tx:
         return same_request(idempotency.find(tx, user_id, key), fingerprint)
 

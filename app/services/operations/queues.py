@@ -1,4 +1,4 @@
-"""Look at the queues, pause and resume them."""
+"""Show, pause and resume queues."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def states(uow: UnitOfWork) -> list[dict[str, Any]]:
 
 
 def holdings(uow: UnitOfWork) -> list[tuple[str, str, float]]:
-    """(name, what it counts, value) of what is held now, over all users."""
+    """(name, what it counts, value) of what is taken or reserved now, for all users together."""
     with uow.begin() as tx:
         row = queues.totals(tx)
     return [
@@ -33,7 +33,7 @@ def holdings(uow: UnitOfWork) -> list[tuple[str, str, float]]:
 
 
 def pause(uow: UnitOfWork, queue: str, *, actor: str, now: datetime) -> None:
-    """Give out nothing of a queue until it is resumed; idempotent.  Raises: InvalidInput."""
+    """Deliver no message of a queue until it is resumed; idempotent.  Raises: InvalidInput."""
     _set(uow, queue, now, actor=actor, action="queue.pause")
 
 
@@ -46,7 +46,7 @@ def set_paused(uow: UnitOfWork, queue: str, *, paused: bool, actor: str, now: da
 
 
 def resume(uow: UnitOfWork, queue: str, *, actor: str) -> None:
-    """Give out a queue's messages again; idempotent.  Raises: InvalidInput."""
+    """Deliver a queue's messages again; idempotent.  Raises: InvalidInput."""
     _set(uow, queue, None, actor=actor, action="queue.resume")
 
 

@@ -1,4 +1,4 @@
-"""Where a page of a result ends, as a client hands it back for the next one."""
+"""The end of a page of results, as a client sends it back to get the next page."""
 
 from __future__ import annotations
 

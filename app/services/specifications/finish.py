@@ -19,10 +19,10 @@ from app.store.unit_of_work import UnitOfWork, retried
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A whole document, not yet stored.
+    """A whole document that is not stored yet.
 
-    keys: of its sentences that are kept, each once; fresh: of one that was written anew, where its words are and where
-    they go once they are paid; shelf: on which.
+    keys: of its stored sentences, each once; fresh: for a sentence that was written anew, where its words are and where
+    they move once they are paid for; shelf: where its words are stored.
     """
 
     specification: Specification
@@ -35,9 +35,9 @@ class Written:
 def finish(
     uow: UnitOfWork, delivery: Delivery, user_id: UUID, written: Written, *, now: datetime | None = None
 ) -> Outcome:
-    """End the job as completed, or change nothing when the lease is lost.
+    """End the job as completed, or change nothing if the lease is lost.
 
-    Billed are sentences that no document has paid, at most what was reserved.  now: None = by the database.
+    Sentences that no document has paid for are billed, at most as many as were reserved.  now: None = by the database.
     Locks: the users row, then the message.  Returns: COMPLETED, CANCELLED or STALE.
     """
     with uow.begin() as tx:

@@ -1,6 +1,7 @@
-"""Accept a specification: words that are kept are counted, the others reserved, in one transaction with the message.
+"""Accept a specification: count its stored sentences, and reserve the others in the transaction of the message.
 
-As an analysis (submit.py), but for nobody else: a document is its owner's alone, so nobody joins it (docs/adr/0047).
+This works as for an analysis (submit.py), except that nobody joins the job: a document belongs to its owner alone
+(docs/adr/0047).
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ SPECVIEW = Service.SPECVIEW.event_type
 
 @dataclass(frozen=True, slots=True)
 class WantedSpecification:
-    """What somebody asks for."""
+    """A submission of a specification."""
 
     analysis_id: UUID
     language: str = "en"
@@ -51,20 +52,20 @@ def submit(
     key: tuple[str, bytes] | None = None,
     now: datetime | None = None,
 ) -> Answer:
-    """Reserve what is not kept and enqueue; or point at the job under way, or, at first, at the document that is there.
+    """Reserve the missing sentences and enqueue; or return the job under way or an existing document.
 
-    key: as of submit.submit; now: None = by the database.
-    Locks: users row.  Raises: QuotaExceeded, IdempotencyInFlight, IdempotencyMismatch, NotFound, Forbidden, Conflict
-    when the analysis has not completed, InvalidInput for a language that the generator does not write.
+    An existing document is returned in the mode `initial` only.  key: as of submit.submit; now: None = by the database.
+    Locks: users row.  Raises: QuotaExceeded, IdempotencyInFlight, IdempotencyMismatch, NotFound, Forbidden, Conflict if
+    the analysis has not completed, InvalidInput for a language that the generator does not write.
     """
     tests = read_tests(uow, account, wanted, policy)
-    # before the user's row is locked: it takes as long as the analysis is large
+    # before the user's row is locked, because this takes time in proportion to the analysis
     units = tests.units(uow, account.user_id, wanted.language, wanted.mode, policy)
     return _accept(uow, account.user_id, wanted, units, policy, key=key, now=now)
 
 
 def dry_run(uow: UnitOfWork, account: Account, wanted: WantedSpecification, policy: Policy) -> dict[str, Any]:
-    """What it would cost now, and whether that fits; reserves nothing.  Raises: as submit, without QuotaExceeded."""
+    """The price now, and whether the quota covers it; reserves nothing.  Raises: as submit, without QuotaExceeded."""
     tests = read_tests(uow, account, wanted, policy)
     units = tests.units(uow, account.user_id, wanted.language, wanted.mode, policy)
     fits = would_fit(uow, account, SPECVIEW, units, now=uow.now())
@@ -72,7 +73,7 @@ def dry_run(uow: UnitOfWork, account: Account, wanted: WantedSpecification, poli
 
 
 def read_tests(uow: UnitOfWork, account: Account, wanted: WantedSpecification, policy: Policy) -> Priced:
-    """What a specification would be written of.  Raises: as dry_run."""
+    """The analysis from which a specification would be written.  Raises: as dry_run."""
     if account.is_anonymous:
         raise Forbidden("A specification belongs to an account; sign in first")
     if wanted.language not in policy.languages:
@@ -108,7 +109,7 @@ def _accept(
     with uow.begin() as tx:
         if key and (stored := locked_answer(tx, user_id, *key)):
             return Answer(stored.status, stored.body, replayed=True)
-        account = users.lock(tx, user_id)  # two submissions of one user queue up here
+        account = users.lock(tx, user_id)  # two submissions of one user wait for each other here
         if account is None:
             raise NotFound("The account no longer exists")
         at = now or uow.now()
@@ -153,7 +154,7 @@ def _enqueue(
     )  # fmt: skip
     try:
         tx.publish(_message(request, account, unique_key, policy))
-    except AlreadyQueuedError as other:  # by somebody who does not hold the user: an operator's redrive
+    except AlreadyQueuedError as other:  # by an operator's redrive, which does not lock the user
         raise OvertakenError from other
     admitted = admit.reserve(tx, account, SPECVIEW, request.job_id, seen, policy, units=units, now=now)
     requests.add(tx, request)
