@@ -1,4 +1,4 @@
-"""All that an accept must know, read in one message under the lock on the user."""
+"""Everything that an accept must know, read in one message under the lock on the user."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def look(
     *,
     now: datetime | None = None,
 ) -> Look:
-    """Claim the key, hold the user, and look up plan and commit.  now: None = by the database.
+    """Lock the key and the user, and look up the plan and the commit.  now: None = by the database.
 
     Locks: the key's advisory lock, if it is free; then the users row.  Each part is read after the lock before it.
     """

@@ -64,7 +64,7 @@ def add(tx: Tx, user_id: UUID, key: str, answer: Stored, *, now: datetime) -> No
 
 
 def prune(tx: Tx, *, before: datetime) -> int:
-    """Forget keys older than that; returns how many."""
+    """Delete older keys.  Returns: how many."""
     return tx.run(_PRUNE, before=before).rowcount
 
 

@@ -14,12 +14,12 @@ _SET_SLOT_LIMIT = text("UPDATE subscription_plans SET concurrent_jobs = :slots W
 
 
 def every(tx: Tx) -> list[Plan]:
-    """As they are sold now, the smallest first."""
+    """The current plans, the smallest first."""
     return [plan_of(row) for row in tx.run(_ALL).mappings()]
 
 
 def lock(tx: Tx, tier: Tier) -> Plan:
-    """Read a plan and hold it.  Locks: its row."""
+    """Lock and read a plan.  Locks: its row."""
     return plan_of(tx.run(_LOCK, tier=tier.value).mappings().one())
 
 

@@ -21,10 +21,10 @@ from app.store.unit_of_work import LOCK_USERS, Tx
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A user with the plan in force.
+    """A user with the current plan.
 
-    anchor_at: where the rolling periods start; runs: by service, how long the user's jobs held a slot of late, none
-    before the first; own_slot_limit: None if the tier's applies.
+    anchor_at: where the rolling periods start; runs: by service, how long the user's recent jobs held a slot, empty
+    before the first run; own_slot_limit: None if the tier's applies.
     """
 
     user_id: UUID
@@ -47,7 +47,7 @@ class Account:
         return self.kind == "anonymous"
 
     def step(self, service: Service) -> int:
-        """What a job takes of the user's share of the service's queues, in ranks (app/domain/fairness.py)."""
+        """How far a job moves the user back in the service's queues, in ranks (app/domain/fairness.py)."""
         runs = self.runs.get(service)
         return step(self.tier, runs.mean if runs else None)
 
@@ -60,7 +60,7 @@ ACCOUNT = """
            u.id AS user_id, u.kind, u.email, u.is_operator, coalesce(s.anchor_at, u.created_at) AS anchor_at,
            u.run_seconds, u.run_deviation, u.spec_run_seconds, u.spec_run_deviation, u.slot_limit,
            p.tier, p.concurrent_jobs, p.analyses_per_period, p.spec_units_per_period, p.retention_days"""
-# No active subscription: the free plan, periods from the account's birth (docs/adr/0003).
+# Without an active subscription: the free plan, with periods from the creation of the account (docs/adr/0003).
 WITH_PLAN = """
       FROM users u
       LEFT JOIN user_subscriptions s ON s.user_id = u.id AND s.status = 'active'
@@ -92,7 +92,7 @@ _ALL_WAITING = text("""
       JOIN (SELECT name FROM broker_group
             UNION SELECT group_name FROM broker_message WHERE delay_reason = 'snooze') held ON held.name = u.id::text
      ORDER BY u.id""")
-#: Where the moving mean of a service is kept, and that of its error.
+#: The columns of a service's moving mean and deviation.
 _RUNS = {
     Service.ANALYSIS: ("run_seconds", "run_deviation"),
     Service.SPECVIEW: ("spec_run_seconds", "spec_run_deviation"),
@@ -104,13 +104,13 @@ _RAN = {
 
 
 def find(tx: Tx, user_id: UUID) -> Account | None:
-    """Read an account; None when there is no such user."""
+    """Read an account; None if there is no such user."""
     row = tx.run(_BY_ID, user_id=user_id).one_or_none()
     return account_of(row) if row else None
 
 
 def find_by_email(tx: Tx, email: str) -> Account | None:
-    """Read an account by its address, compared without case."""
+    """Read an account by its e-mail address, ignoring case."""
     row = tx.run(_BY_EMAIL, email=email).one_or_none()
     return account_of(row) if row else None
 
@@ -149,33 +149,33 @@ def add(
 
 
 def set_tier(tx: Tx, user_id: UUID, tier: Tier, *, now: datetime) -> None:
-    """Put the user on a tier; the anchor of a running subscription stays."""
+    """Change the user's tier; the anchor of an existing subscription stays."""
     if tx.run(_SET_TIER, user_id=user_id, tier=tier.value).one_or_none() is None:
         tx.run(_SUBSCRIBE, user_id=user_id, tier=tier.value, anchor_at=now)
 
 
 def set_slot_limit(tx: Tx, user_id: UUID, slots: int | None) -> None:
-    """Give the user a limit of their own, or the tier's again.  The caller holds the users row."""
+    """Give the user a slot limit of their own, or the tier's again.  The caller has locked the users row."""
     tx.write(_SET_SLOT_LIMIT, user_id=user_id, slots=slots)
 
 
 def own_slot_limits(tx: Tx) -> dict[str, int]:
-    """Slots by user id, of those who have a limit of their own."""
+    """Slot limits by user id, of the users who have their own."""
     return {str(row.id): row.slot_limit for row in tx.run(_OWN_SLOT_LIMITS)}
 
 
 def waiting_of(tx: Tx, tier: Tier) -> list[UUID]:
-    """Users of a tier of whom something waits for a slot."""
+    """Users of a tier who have a job that waits for a slot."""
     return list(tx.run(_WAITING, tier=tier.value).scalars())
 
 
 def all_waiting(tx: Tx) -> list[UUID]:
-    """Users of any tier of whom something waits for a slot."""
+    """Users of any tier who have a job that waits for a slot."""
     return list(tx.run(_ALL_WAITING).scalars())
 
 
 def ran(tx: Tx, account: Account, service: Service, seconds: float) -> Account:
-    """Take a run into the user's moving mean; the account with it.  The caller holds the users row."""
+    """Add a run to the user's moving mean.  Returns: the account with it.  The caller has locked the users row."""
     runs = Runs.following(account.runs.get(service), seconds)
     tx.write(_RAN[service], user_id=account.user_id, mean=runs.mean, deviation=runs.deviation)
     return replace(account, runs={**account.runs, service: runs})
@@ -196,6 +196,6 @@ def account_of(row: Row[Any]) -> Account:
 
 
 def _runs_of(row: RowMapping) -> dict[Service, Runs]:
-    # the look of an analysis' accept has no column of the other service
+    # the look-up of an analysis' accept does not read the columns of the other service
     found = ((service, row.get(mean), row.get(deviation)) for service, (mean, deviation) in _RUNS.items())
     return {service: Runs(mean, deviation or 0) for service, mean, deviation in found if mean is not None}
