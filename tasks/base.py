@@ -35,7 +35,7 @@ class FairTask(Task):
 
     abstract = True
     acks_late = True
-    Request = "tasks.requests:FairRequest"
+    Request = "tasks.celery_requests:FairRequest"
     max_retries = None  # attempts are counted by us; Celery's own count includes snoozes (H21)
     service: ClassVar[Service]
     delivery: Delivery
