@@ -15,7 +15,7 @@ from app.services.fairness.simulate import Load
 
 
 def lines(load: Load) -> Iterator[str]:
-    """A load as JSON lines, one for each job that has started, by the time of its accept."""
+    """Write a load as JSON lines, one for each job that has started, by the time of its accept."""
     for run in sorted(load.runs, key=lambda run: run.arrival.at):
         arrival = run.arrival
         yield json.dumps(
@@ -31,7 +31,7 @@ def lines(load: Load) -> Iterator[str]:
 
 
 def read(log: Iterable[str]) -> Load:
-    """A load from JSON lines; `wait_seconds` may be left out.  Raises: InvalidInput with the number of the line."""
+    """Read a load from JSON lines; `wait_seconds` is optional.  Raises: InvalidInput with the number of the line."""
     arrivals: list[Arrival] = []
     runs: list[Run] = []
     for number, line in enumerate(log, 1):
@@ -40,7 +40,7 @@ def read(log: Iterable[str]) -> Load:
         try:
             arrival, wait = _parsed(json.loads(line))
         except (ValueError, KeyError, TypeError) as error:
-            raise InvalidInput(f"line {number} is no recorded job: {error!r}") from error
+            raise InvalidInput(f"line {number} is not a recorded job: {error!r}") from error
         arrivals.append(arrival)
         if wait is not None:
             runs.append(Run(arrival, arrival.at + wait))

@@ -29,7 +29,7 @@ def idempotency_key(body: dict[str, Any], render: Callable[[T], Rendered]) -> Ke
     if key is None:
         return None
     if not 0 < len(key) <= LONGEST_KEY or not key.isprintable():
-        detail = f"allowed are 1 to {LONGEST_KEY} printable characters"
+        detail = f"expected 1 to {LONGEST_KEY} printable characters"
         raise InvalidInput(
             "The Idempotency-Key is empty or too long.", errors=[{"pointer": "/Idempotency-Key", "detail": detail}]
         )

@@ -123,9 +123,9 @@ def _read(asked: SubmitAnalysis) -> _Asked:
     settings = wired().settings
     address = parse_address(asked.repository, settings.allowed_git_hosts)
     if address.repository.is_local and settings.local_repos_root is None:
-        detail = "allowed are local repositories only where LOCAL_REPOS_ROOT is set"
+        detail = "local repositories need the setting LOCAL_REPOS_ROOT"
         raise InvalidInput(
-            "This service serves no local repositories.", errors=[{"pointer": "/repository", "detail": detail}]
+            "This service has no local repositories.", errors=[{"pointer": "/repository", "detail": detail}]
         )
     ref, commit = _revision(asked, address)
     return _Asked(address, ref, commit, asked.retry)

@@ -1,4 +1,4 @@
-"""What if: replay recorded jobs under other limits and numbers of workers."""
+"""Simulate recorded jobs with other limits and numbers of workers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from app.store.unit_of_work import UnitOfWork
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """Recorded jobs.  runs: those of which it is known when they started; unknown: jobs that have not started yet."""
+    """Recorded jobs.  runs: those whose start is known; unknown: the number of jobs that have not started."""
 
     arrivals: list[Arrival]
     runs: list[Run]
@@ -64,7 +64,7 @@ class Simulation:
 
 
 def recorded(uow: UnitOfWork, *, since: datetime, until: datetime) -> Load:
-    """Jobs that were accepted and started in the span; one that still runs with its seconds so far."""
+    """Jobs that were accepted and started in the span; a running job counts with its seconds so far."""
     with uow.begin() as tx:
         courses = waits.courses(tx, since=since, until=until).courses
     runs = [run for course in courses if (run := course.recorded)]
@@ -72,12 +72,12 @@ def recorded(uow: UnitOfWork, *, since: datetime, until: datetime) -> Load:
 
 
 def simulate(load: Load, limits: Mapping[Tier, int], workers: Mapping[str, int]) -> Simulation:
-    """Waits by tier and use by queue, next to what was recorded; seconds.
+    """Simulated waits by tier and use of queues, next to the recorded ones, in seconds.
 
-    limits: slots by tier; workers: processes by queue.  Raises: InvalidInput without jobs.
+    limits: slot limits by tier; workers: processes by queue.  Raises: InvalidInput without jobs.
     """
     if not load.arrivals:
-        raise InvalidInput("There is no job to replay")
+        raise InvalidInput("There is no job to simulate")
     pause = simulation.turnaround(load.runs)
     runs = simulation.simulate(load.arrivals, limits, workers, turnaround=pause)
     span = max(run.ended for run in runs) - runs[0].arrival.at

@@ -1,4 +1,4 @@
-"""Tell an operator which users have work at this moment, and how much of it waits."""
+"""List for an operator the users who have work now, and how much of it waits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.services.policy import Policy
 from app.store import waits
 from app.store.unit_of_work import UnitOfWork
 
-#: Users of one list.
+#: How many users one list has.
 MOST_USERS = 100
 _READ = ("user_id", "email", "tier", "service", "running", "ready", "held", "oldest_seconds", "run_seconds")
 
@@ -39,19 +39,19 @@ class Tenant:
 
 
 def tenants(uow: UnitOfWork, policy: Policy, *, most: int = MOST_USERS) -> list[Tenant]:
-    """Users with work at this moment, those with the most waiting first."""
+    """Users who have work now, those with the most waiting jobs first."""
     with uow.begin() as tx:
         rows = waits.tenants(tx, most=most)
     return [_tenant(plan, row, policy) for plan, row in rows]
 
 
 def tenants_of(uow: UnitOfWork, policy: Policy, user_id: UUID) -> list[Tenant]:
-    """As tenants, of one user: one for each service of which they have work."""
+    """As tenants, for one user: one for each service in which they have work."""
     with uow.begin() as tx:
         rows = waits.tenants(tx, most=len(Service), user_id=user_id)
     return [_tenant(plan, row, policy) for plan, row in rows]
 
 
 def _tenant(plan: Plan, row: RowMapping, policy: Policy) -> Tenant:
-    limit = policy.fairness.slots(plan, row["slot_limit"])
+    limit = policy.fairness.slot_limit(plan, row["slot_limit"])
     return Tenant(limit=limit, **{name: row[name] for name in _READ})

@@ -35,15 +35,15 @@ class Key(Generic[T]):
 
 
 def find_answer(uow: UnitOfWork, user_id: UUID, key: Key[T]) -> Stored | None:
-    """The stored answer, before any work is done again; None when there is none yet.  Raises: IdempotencyMismatch."""
+    """The stored answer, before the work is done again; None if there is none yet.  Raises: IdempotencyMismatch."""
     with uow.begin() as tx:
         return same_request(idempotency.find(tx, user_id, key.name), key)
 
 
-def claimed_answer(tx: Tx, user_id: UUID, key: Key[T]) -> Stored | None:
-    """As find_answer, and be the only request with this key.  Raises: IdempotencyInFlight, IdempotencyMismatch."""
-    claimed, stored = idempotency.claim(tx, user_id, key.name)
-    if not claimed:
+def locked_answer(tx: Tx, user_id: UUID, key: Key[T]) -> Stored | None:
+    """As find_answer, and lock the key for this transaction.  Raises: IdempotencyInFlight, IdempotencyMismatch."""
+    locked, stored = idempotency.try_lock(tx, user_id, key.name)
+    if not locked:
         raise IdempotencyInFlight(retry_after=1)
     return same_request(stored, key)
 
@@ -51,11 +51,14 @@ def claimed_answer(tx: Tx, user_id: UUID, key: Key[T]) -> Stored | None:
 def same_request(stored: Stored | None, key: Key[T]) -> Stored | None:
     """The answer, if it was given to the same request.  Raises: IdempotencyMismatch."""
     if stored is not None and stored.fingerprint != key.fingerprint:
-        raise IdempotencyMismatch("This Idempotency-Key came with another request before; use a new key per request.")
+        raise IdempotencyMismatch("This Idempotency-Key was used with another request; use a new key for each request.")
     return stored
 
 
 def keep_answer(tx: Tx, user_id: UUID, key: Key[T] | None, found: T, *, now: datetime) -> None:
-    """Keep what is answered, in the transaction that it tells of.  The caller holds the claim; None: without a key."""
+    """Keep what is answered, in the transaction that it tells of.  The caller holds the key's lock.
+
+    key: None for a submission without one.
+    """
     if key:
         idempotency.add(tx, user_id, key.name, Stored(key.fingerprint, *key.render(found)), now=now)

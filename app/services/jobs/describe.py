@@ -1,4 +1,4 @@
-"""A job as it is now: work in flight from the queue, finished work from the record (docs/adr/0006)."""
+"""Describe a job to a client: unfinished jobs from the queue, ended ones from the record (docs/adr/0006)."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from app.store.requests import Request
 from app.store.unit_of_work import Tx
 
 _DUE_LATER = (Status.WAITING, Status.RETRYING)
-#: By what keeps a message from the workers.
+#: State by what keeps the message from the workers.
 _HELD = {"snooze": Status.WAITING, "parked": Status.WAITING, "retry": Status.RETRYING}
 
 
 def job(tx: Tx, job_id: UUID, policy: Policy, *, asker: UUID | None, now: datetime) -> Job:
     """The job as it is now.
 
-    asker: the account that reads it; what others are billed is told to nobody (docs/adr/0033).
+    asker: the account that reads it; other users' bills are not shown (docs/adr/0033).
 
     Raises: NotFound.
     """
     accepted = requests.accepted(tx, job_id)
     if accepted is None:
         raise NotFound("No such job")
-    # message before record: a job that ends between the two reads is then seen as ended
+    # the message before the record: a job that ends between the two reads then appears as ended
     message = messages.find(tx, job_id)
     service = Service(accepted.service)
     record = records.find(tx, service, job_id)
@@ -73,7 +73,7 @@ def fresh(tx: Tx, request: Request, stands: Line | None, wait: Wait | None) -> J
 
 
 def _asked(asked: Row[Any] | Request, status: Status, repository: Repository, *, is_private: bool) -> Job:
-    """What was asked for, by whom; nothing of what became of it."""
+    """What was requested, and by whom; nothing of what became of it."""
     return Job(
         id=asked.job_id,
         service=Service(asked.service),
@@ -92,7 +92,7 @@ def _asked(asked: Row[Any] | Request, status: Status, repository: Repository, *,
 
 
 def status_of(accepted: Row[Any], message: Row[Any] | None, record: Row[Any] | None) -> Status:
-    """One state from the three places that know a part of it."""
+    """Derive the state from the three places that each know a part of it."""
     if record is not None and record.status in FINAL:
         return Status(record.status)
     if message is None:
@@ -126,5 +126,5 @@ def _writing(tx: Tx, job: Job) -> Writing | None:
         return None
     asked = spec_documents.asked(tx, job.id)
     if asked is None:
-        raise NotFound("The account is gone")
+        raise NotFound("The account no longer exists")
     return Writing(asked.analysis_id, asked.language, Mode(asked.mode), asked.version, asked.units)

@@ -25,11 +25,9 @@ def job(
     service: Service | None = Service.ANALYSIS,
     now: datetime,
 ) -> Job:
-    """A job.  asker: whose bill it tells, where the viewer has no account of a person.
+    """A job.  asker: whose bill is shown, None if the viewer has no personal account.
 
-    service: whose job it must be, None for any.
-
-    Raises: NotFound, also for what the viewer may not see.
+    service: which the job must belong to, None for any.  Raises: NotFound, also if the viewer may not see the job.
     """
     asker = viewer.user_id if viewer else asker
     with uow.begin() as tx:
@@ -38,7 +36,7 @@ def job(
 
 
 def timeline(uow: UnitOfWork, job_id: UUID, viewer: Account | None, *, asker: UUID | None = None) -> list[JobEvent]:
-    """Every event of a job, without the bill of somebody else.  asker: as of `job`.
+    """Every event of a job, without other users' bills.  asker: as of `job`.
 
     Raises: NotFound.
     """

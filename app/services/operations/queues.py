@@ -1,4 +1,4 @@
-"""Look at the queues, pause and resume them."""
+"""Show, pause and resume queues."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.store.unit_of_work import UnitOfWork
 
 
 @dataclass(frozen=True, slots=True)
-class QueueFacts:
+class QueueState:
     """Messages of a queue by state.  snoozed: of the delayed; estimated: names of the numbers that are estimates."""
 
     queue: str
@@ -28,18 +28,18 @@ class QueueFacts:
     estimated: Sequence[str]
 
 
-def facts(uow: UnitOfWork) -> list[QueueFacts]:
+def states(uow: UnitOfWork) -> list[QueueState]:
     """Of all six."""
     with uow.begin() as tx:
-        return [QueueFacts(**row) for row in queues.facts(tx)]
+        return [QueueState(**row) for row in queues.states(tx)]
 
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
-    """What is held now, over all users and queues.
+    """What is taken or reserved now, for all users and queues together.
 
-    slots: taken; snoozed: messages over their user's limit; reserved: units of unfinished jobs; dead: messages given
-    up, counted to 100,000.
+    slots: taken; snoozed: messages over their user's limit; reserved: units of unfinished jobs; dead: dead letters,
+    counted to 100,000.
     """
 
     slots: int
@@ -56,7 +56,7 @@ def holdings(uow: UnitOfWork) -> Holdings:
 
 
 def pause(uow: UnitOfWork, queue: str, *, actor: str, now: datetime) -> None:
-    """Give out nothing of a queue until it is resumed; idempotent.  Raises: InvalidInput."""
+    """Deliver no message of a queue until it is resumed; idempotent.  Raises: InvalidInput."""
     _set(uow, queue, now, actor=actor, action="queue.pause")
 
 
@@ -69,13 +69,13 @@ def set_paused(uow: UnitOfWork, queue: str, *, paused: bool, actor: str, now: da
 
 
 def resume(uow: UnitOfWork, queue: str, *, actor: str) -> None:
-    """Give out a queue's messages again; idempotent.  Raises: InvalidInput."""
+    """Deliver a queue's messages again; idempotent.  Raises: InvalidInput."""
     _set(uow, queue, None, actor=actor, action="queue.resume")
 
 
 def _set(uow: UnitOfWork, queue: str, paused_at: datetime | None, *, actor: str, action: str) -> None:
     if queue not in ALL_QUEUES:
-        allowed = f"allowed are {', '.join(ALL_QUEUES)}"
+        allowed = f"expected one of {', '.join(ALL_QUEUES)}"
         raise InvalidInput(f"There is no queue {queue!r}; {allowed}", errors=[{"pointer": "/queue", "detail": allowed}])
     with uow.begin() as tx:
         queues.set_paused(tx, queue, paused_at)

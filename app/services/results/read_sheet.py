@@ -1,4 +1,4 @@
-"""Read a result as a person does: counts of everything, and one sheet of tests, file by file."""
+"""Read a result for a person: counts of everything, and one sheet of tests, file by file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SIZE = 100  # tests on a sheet
 
 @dataclass(frozen=True, slots=True)
 class FileOnSheet:
-    """Tests of one file that are on the sheet, in order; hints: what the file is about."""
+    """The tests of one file that are on the sheet, in order; hints: what the file is about."""
 
     path: str
     hints: list[str]
@@ -40,8 +40,8 @@ class SkippedFile:
 class Sheet:
     """One sheet under a filter.
 
-    number, of: which sheet of how many; before: tests on those before it; total: tests on all of them;
-    tallies: how many there are of each sort;
+    number, of: which sheet of how many; before: tests on earlier sheets; total: tests on all of them; tallies: numbers
+    of tests of each kind; skipped: files that could not be read.
     """
 
     files: list[FileOnSheet]
@@ -68,7 +68,7 @@ def read_sheet(
     number: int = 1,
     now: datetime,
 ) -> Sheet:
-    """The sheet of this number; the last one where there are not so many.  outline: of this result and filter.
+    """The sheet of this number, or the last one if there are fewer.  outline: of this result and filter.
 
     Raises: NotFound, Conflict.
     """

@@ -76,7 +76,7 @@ def show_fairness(asked: FairnessQuery) -> dict[str, Any]:
 def show_queues() -> dict[str, Any]:
     """Tell how full each queue is.  Needs an operator's token."""
     auth.operator()
-    return {"items": [asdict(one) for one in queues.facts(wired().uow)]}
+    return {"items": [asdict(one) for one in queues.states(wired().uow)]}
 
 
 @api.get("/operator/tiers")
