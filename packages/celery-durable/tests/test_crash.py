@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from celery_durable.bulk import send_many
+from celery_durable.template import send_many
 from durable_harness.broker import ROOT, Broker, wait_for
 from durable_harness.standing import TASKS, TOLD
 from durable_harness.taker import Taker

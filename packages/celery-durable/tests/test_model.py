@@ -10,13 +10,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from celery_durable.database import runner
 from celery_durable.envelope import Letter
 from celery_durable.ledger import ACK, REJECTED, REQUEUE
 from celery_durable.node import Node
 from celery_durable.options import Options
 from celery_durable.park import park, wake
-from celery_durable.post import put, put_many
-from celery_durable.publish import runner
+from celery_durable.publish import put, put_many
 from celery_durable.spacing import Spacing
 from celery_durable.statements import statements
 from durable_harness.broker import Broker, wait_for

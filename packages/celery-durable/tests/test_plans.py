@@ -12,7 +12,7 @@ FILL = """
     INSERT INTO kombu_message (queue_id, payload, visible, visible_at, task_id, rank)
     SELECT queue.id, repeat('x', 300), %s, CASE WHEN NOT %s THEN now() + interval '1 h' END, gen_random_uuid(), n
       FROM kombu_queue AS queue, generate_series(1, %s) AS n WHERE name = %s"""
-SQL = statements(Options())
+SQL = statements(Options(listen=False))
 
 
 @pytest.fixture(params=["without statistics", "with statistics", "with statistics of an empty table"])

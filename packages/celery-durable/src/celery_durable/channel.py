@@ -12,14 +12,13 @@ from kombu.exceptions import OperationalError
 from kombu.transport import virtual
 from kombu.transport.base import to_rabbitmq_queue_arguments
 
-from .batch import PublishBatch
 from .celery_worker import is_serving, is_stopping, waiting_tags
 from .database import CONNECTION_ERRORS, SERVER_ERRORS, Row
 from .delivery import Delivery
 from .envelope import Letter, delivery, letter
 from .ledger import ACK, REJECTED, REQUEUE, RETURNED, UNDECODABLE
 from .node import Node
-from .post import put, put_many
+from .publish import PublishBatch, put, put_many
 from .statements import statements
 
 logger = logging.getLogger(__name__)

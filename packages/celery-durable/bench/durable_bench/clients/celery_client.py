@@ -116,7 +116,7 @@ def bulk(count: int) -> float:
 
 def many(count: int) -> float:
     """As `bulk`, built by the batch call."""
-    from celery_durable.bulk import send_many  # noqa: PLC0415  ours alone needs it
+    from celery_durable.template import send_many  # noqa: PLC0415  ours alone needs it
 
     return _batches(lambda connection: send_many(connection, app, nothing.name, list(repeat(((), {}), count))))
 
