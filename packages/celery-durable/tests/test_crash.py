@@ -27,7 +27,7 @@ claiming = False
 
 def run(self, statement, parameters=None, run=flight.FlyingDatabase.run):
     global claiming
-    claiming = "_claim(" in statement
+    claiming = "claim (" in statement
     return run(self, statement, parameters)
 
 def wait(connection, seconds):
