@@ -61,7 +61,7 @@ prove-quota: setup ## every order of statements, 100,000 accepts at a limit, 10,
 		tests/e2e/test_lifecycle_chaos.py -p no:randomly -s
 
 prove-bills: setup ## 1,000 random lives of specifications: each costs what its dry run said
-	BILL_LIVES=1000 $(BIN)/python -m pytest tests/services/test_specification_bills.py -k random_lives --timeout 1800
+	BILL_LIVES=1000 $(BIN)/python -m pytest tests/services/specifications/test_specification_bills.py -k random_lives --timeout 1800
 
 prove-fairness: setup ## 100,000 jobs on 8 nodes that are killed and stopped while tiers change: make prove-fairness FIRE_SECONDS=1200
 	FIRE_JOBS=100000 FIRE_SECONDS=$(FIRE_SECONDS) FIRE_NODES=8 FIRE_STOP=60 FIRE_PAUSE=3 $(BIN)/python -m pytest \
@@ -71,12 +71,12 @@ prove-simulation: setup ## simulated waits beside those of real workers, within 
 	SIMULATION_SEED=5 $(BIN)/python -m pytest tests/e2e/test_simulation.py -p no:randomly -s
 
 prove-lifecycle: setup ## 1000 long random histories of users, workers and accidents through the real services
-	LIFECYCLE_EXAMPLES=1000 LIFECYCLE_STEPS=60 $(BIN)/python -m pytest tests/services/test_machine.py \
-		tests/services/test_specification_machine.py -p no:randomly --timeout 7200 -s
+	LIFECYCLE_EXAMPLES=1000 LIFECYCLE_STEPS=60 $(BIN)/python -m pytest tests/services/jobs/test_machine.py \
+		tests/services/specifications/test_specification_machine.py -p no:randomly --timeout 7200 -s
 
 prove-retention: setup ## a simulated year of 10,000 users, pruned weekly; 60 rounds of jobs that end meanwhile; a million reservations
-	PRUNE_USERS=10000 PRUNE_DAYS=365 PRUNE_EVERY=7 PRUNE_ROUNDS=60 EXTEND_RESERVATIONS=1000000 $(BIN)/python -m pytest tests/services/test_prune_year.py \
-		tests/race/test_prune.py tests/services/test_extend.py -p no:randomly --timeout 7200 -s
+	PRUNE_USERS=10000 PRUNE_DAYS=365 PRUNE_EVERY=7 PRUNE_ROUNDS=60 EXTEND_RESERVATIONS=1000000 $(BIN)/python -m pytest tests/services/operations/test_prune_year.py \
+		tests/race/test_prune.py tests/services/operations/test_extend.py -p no:randomly --timeout 7200 -s
 
 prove-inventory: setup ## 100,000 mutated files over all parsers
 	MUTATED_FILES=100000 $(BIN)/python -m pytest tests/inventory/test_mutations.py -p no:randomly -s

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from app.domain.queues import Service
 from app.domain.repositories import Repository
-from app.services.analyse import Checkpoint, KnownFacts, Taken, analyse
+from app.services.analyses.analyse import Checkpoint, KnownFacts, Taken, analyse
 from app.store.inventories import FileRow
 from tasks.base import FairTask
 from tasks.celery import app

@@ -7,8 +7,8 @@ from decimal import Decimal
 
 from app.domain.model_calls import Limits
 from app.domain.specification import BUILT_IN, LANGUAGES, Place, Specification, Subject
-from app.services.generator import Generator, Part, Phrased, Placed
-from app.services.model_gate import ModelGate
+from app.services.specifications.generator import Generator, Part, Phrased, Placed
+from app.services.specifications.model_gate import ModelGate
 from app.settings import Settings
 from app.store.unit_of_work import UnitOfWork
 from tasks.specview.builtin import built_in

@@ -10,7 +10,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app.domain.lifecycle import Delivery
 from app.domain.queues import Service
-from app.services.heartbeat import Pulse, beat
+from app.services.jobs.heartbeat import Pulse, beat
 from app.services.policy import Policy
 from app.store.unit_of_work import UnitOfWork
 

@@ -4,11 +4,11 @@ from dataclasses import asdict
 
 import structlog
 
-from app.services import carry
-from app.services import prune as pruning
-from app.services import reconcile as reconciling
-from app.services import reschedule as rescheduling
-from app.services import sweep as sweeping
+from app.services.analyses import reschedule as rescheduling
+from app.services.fairness import choose_carrier
+from app.services.operations import prune as pruning
+from app.services.operations import reconcile as reconciling
+from app.services.operations import sweep as sweeping
 from tasks.celery import app
 from tasks.sources import resolve_commit
 from tasks.wiring import wired
@@ -25,7 +25,7 @@ def sweep() -> None:
     """Drop expired holds; orphans are an alarm."""
     kit = wired()
     swept = sweeping.sweep(kit.uow, kit.policy, now=kit.uow.now())
-    carry.settle_waiting(kit.uow, kit.policy)
+    choose_carrier.settle_waiting(kit.uow, kit.policy)
     log.log(30 if swept.orphans or swept.buried else 20, "swept", **swept.counts)
 
 

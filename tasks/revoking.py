@@ -12,7 +12,7 @@ import structlog
 from celery.worker import control
 
 from app.database import database_url
-from app.services.cancel import revoke as cancel_job
+from app.services.jobs.cancel import revoke as cancel_job
 from app.settings import load
 from app.store.connections import make_engine
 from app.store.unit_of_work import UnitOfWork

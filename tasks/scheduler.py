@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
 from app.domain.queues import Service, select_queue
-from app.services.tick import Entry, seconds_to_next, tick
+from app.services.operations.send_schedule import Entry, seconds_to_next, send_newest_slot
 from app.store import schedule
 from tasks.alive import sign_of_beat
 from tasks.wiring import wired
@@ -43,7 +43,7 @@ class PgScheduler(Scheduler):
                 return FOLLOWER_SECONDS
             now = wired().uow.now()
             for entry in self.entries:
-                if tick(wired().uow, entry, now=now):
+                if send_newest_slot(wired().uow, entry, now=now):
                     log.info("sent", entry=entry.name)
             waits = [seconds_to_next(entry, now=now) for entry in self.entries]
             return min([float(self.max_interval), *waits])

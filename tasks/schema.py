@@ -7,7 +7,7 @@ import structlog
 from celery.signals import beat_init, worker_init
 
 from app.database import database_url
-from app.services import readiness
+from app.services.operations import readiness
 from app.settings import load
 from app.store.connections import make_engine
 from app.store.unit_of_work import UnitOfWork

@@ -4,7 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from app.domain.queues import Service
-from app.services.specify import specify as write
+from app.services.specifications.specify import specify as write
 from tasks.base import FairTask
 from tasks.celery import app
 from tasks.wiring import wired

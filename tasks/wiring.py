@@ -11,9 +11,9 @@ from sqlalchemy import Engine, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.database import database_url, session_url
-from app.services import limits
-from app.services.generator import Generator
+from app.services.fairness import change_limits
 from app.services.policy import Policy
+from app.services.specifications.generator import Generator
 from app.settings import Settings, load
 from app.store.connections import make_engine
 from app.store.unit_of_work import UnitOfWork
@@ -51,7 +51,7 @@ def _begin(**_: Any) -> None:
     with suppress(SQLAlchemyError):
         with wired().uow.once() as tx:
             tx.run(text("SELECT 1"))
-        limits.release_held(wired().uow, wired().policy)
+        change_limits.release_held(wired().uow, wired().policy)
 
 
 @lru_cache(maxsize=1)

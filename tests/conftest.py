@@ -21,12 +21,12 @@ from app.domain.lifecycle import Delivery, Failure, Outcome
 from app.domain.plans import Tier
 from app.domain.queues import Service
 from app.domain.repositories import Repository
-from app.services import browse
-from app.services.fail import fail
-from app.services.finish import finish, save
+from app.services.analyses.finish import finish, save
+from app.services.analyses.submit import Wanted, submit
+from app.services.jobs import read_jobs
+from app.services.jobs.fail import fail
+from app.services.jobs.start import start
 from app.services.policy import Policy
-from app.services.start import start
-from app.services.submit import Wanted, submit
 from app.store import users
 from app.store.connections import make_engine
 from app.store.file_lists import Listing
@@ -197,7 +197,7 @@ class World:
 
     def status(self, job_id: UUID) -> str:
         """What a client sees."""
-        job = browse.job(self.uow, job_id, None, self.policy, now=self.now)
+        job = read_jobs.job(self.uow, job_id, None, self.policy, now=self.now)
         return str(job["status"])
 
     def rows(self, query: str, **parameters: object) -> list[dict[str, object]]:

@@ -11,7 +11,8 @@ import click
 from app.cli.place import service_url
 from app.cli.wiring import now, open_database, policy, show
 from app.domain.plans import Tier
-from app.services import accounts, forget, limits
+from app.services.accounts import accounts, forget, sessions, tiers, tokens
+from app.services.fairness import change_limits
 from app.settings import load
 
 TIERS = click.Choice([tier.value for tier in Tier])
@@ -24,9 +25,9 @@ class _SlotsOrTier(click.ParamType[int | None]):
         if value == "tier":
             return None
         try:
-            return click.IntRange(1, limits.MOST_SLOTS).convert(value, param, ctx)
+            return click.IntRange(1, change_limits.MOST_SLOTS).convert(value, param, ctx)
         except click.BadParameter:
-            self.fail(f"{value!r}: allowed are 1 to {limits.MOST_SLOTS} and `tier`", param, ctx)
+            self.fail(f"{value!r}: allowed are 1 to {change_limits.MOST_SLOTS} and `tier`", param, ctx)
 
 
 @click.group()
@@ -54,7 +55,7 @@ def change_tier(email: str, tier: str, *, as_json: bool) -> None:
     """Put an account on another tier; jobs that wait for a slot feel it within a second."""
     uow = open_database()
     account = accounts.find_person(uow, email)
-    after = accounts.change_tier(uow, account.user_id, Tier(tier), policy(), actor="cli", now=now())
+    after = tiers.change_tier(uow, account.user_id, Tier(tier), policy(), actor="cli", now=now())
     show({"user_id": str(after.user_id), "email": after.email, "tier": after.tier.value}, as_json=as_json)
 
 
@@ -79,7 +80,7 @@ def change_user_limit(email: str, slots: int | None, *, as_json: bool) -> None:
     """Let one account run N jobs of each service at once, or as many as its tier."""
     uow = open_database()
     account = accounts.find_person(uow, email)
-    after = limits.change_user_limit(uow, account.user_id, slots, policy(), actor="cli")
+    after = change_limits.change_user_limit(uow, account.user_id, slots, policy(), actor="cli")
     in_force = policy().fairness.slots(after.plan, after.slot_limit)
     show({"user_id": str(after.user_id), "email": after.email, "limit": in_force}, as_json=as_json)
 
@@ -89,7 +90,7 @@ def change_user_limit(email: str, slots: int | None, *, as_json: bool) -> None:
 def sign_in_link(email: str) -> None:
     """Print a link that signs the account in once, within a day."""
     uow = open_database()
-    secret = accounts.sign_in_link(uow, accounts.find_person(uow, email).user_id, now=now())
+    secret = sessions.sign_in_link(uow, accounts.find_person(uow, email).user_id, now=now())
     settings = load()
     where = settings.public_url or service_url(settings)
     click.echo(f"{where}/sign-in?token={secret}")
@@ -104,7 +105,7 @@ def tier() -> None:
 @click.option("--json", "as_json", is_flag=True)
 def list_tiers(*, as_json: bool) -> None:
     """Print the limit of each tier, and where it comes from."""
-    told = [asdict(limit) for limit in limits.tier_limits(open_database(), policy())]
+    told = [asdict(limit) for limit in change_limits.tier_limits(open_database(), policy())]
     if as_json:
         click.echo(json.dumps(told))
         return
@@ -115,11 +116,14 @@ def list_tiers(*, as_json: bool) -> None:
 
 @tier.command("limit")
 @click.argument("name", type=TIERS, metavar="TIER")
-@click.argument("slots", type=click.IntRange(1, limits.MOST_SLOTS), metavar="N")
+@click.argument("slots", type=click.IntRange(1, change_limits.MOST_SLOTS), metavar="N")
 @click.option("--json", "as_json", is_flag=True)
 def change_tier_limit(name: str, slots: int, *, as_json: bool) -> None:
     """Let users of a tier run N jobs of each service at once; who waits feels it at once."""
-    show(asdict(limits.change_tier_limit(open_database(), Tier(name), slots, policy(), actor="cli")), as_json=as_json)
+    show(
+        asdict(change_limits.change_tier_limit(open_database(), Tier(name), slots, policy(), actor="cli")),
+        as_json=as_json,
+    )
 
 
 @click.group()
@@ -129,12 +133,12 @@ def token() -> None:
 
 @token.command("add")
 @click.argument("email")
-@click.option("--scope", "scopes", multiple=True, help=f"Of {', '.join(accounts.SCOPES)}; default: read write.")
+@click.option("--scope", "scopes", multiple=True, help=f"Of {', '.join(tokens.SCOPES)}; default: read write.")
 @click.option("--json", "as_json", is_flag=True)
 def add_token(email: str, scopes: tuple[str, ...], *, as_json: bool) -> None:
     """Make a token; it is shown this once, only its hash is kept."""
     uow = open_database()
     account = accounts.find_person(uow, email)
     default = ("read", "write", "operator") if account.is_operator else ("read", "write")
-    made = accounts.add_token(uow, account.user_id, scopes=scopes or default, name="cli", now=now())
+    made = tokens.add_token(uow, account.user_id, scopes=scopes or default, name="cli", now=now())
     show({"token": made.secret, "prefix": made.prefix, "scopes": list(made.scopes)}, as_json=as_json)

@@ -12,10 +12,10 @@ from rich.console import Console
 from rich.table import Column, Table
 
 from app.cli.wiring import canaries, now, open_database, policy
-from app.services import audit as auditing
-from app.services import prune as pruning
-from app.services import sweep as sweeping
-from app.services.audit import HOLDS, Finding
+from app.services.operations import audit as auditing
+from app.services.operations import prune as pruning
+from app.services.operations import sweep as sweeping
+from app.services.operations.audit import HOLDS, Finding
 
 
 @click.command()

@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.table import Column, Table
 
 from app.cli.wiring import open_database, show
-from app.services import dead_letters
-from app.services.dead_letters import Chosen, Done
+from app.services.operations import dead_letters
+from app.services.operations.dead_letters import Chosen, Done
 
 COLUMNS = ("id", "queue", "task_id", "reason", "delivery_count", "lost_count", "died_at", "payload_size")
 

@@ -16,8 +16,8 @@ from rich.table import Column, Table
 from app.cli.wiring import now, open_database, policy
 from app.domain.plans import SOLD_PLANS, Tier
 from app.domain.queues import ALL_QUEUES, SUFFIXES
-from app.services import fairness_report
-from app.services import simulate as simulating
+from app.services.fairness import report_waits
+from app.services.fairness import simulate as simulating
 from app.setting_types import Duration
 from app.settings import load
 
@@ -57,14 +57,14 @@ class _Numbers(click.ParamType[dict[str, int]]):
 @click.option("--by", type=click.Choice(["user", "tier"]), default="tier", show_default=True)
 @click.option("--export", is_flag=True, help="Print the jobs instead, as JSON lines for `fairlane simulate`.")
 @click.option("--json", "as_json", is_flag=True)
-def fairness(ago: timedelta, *, by: fairness_report.By, export: bool, as_json: bool) -> None:
+def fairness(ago: timedelta, *, by: report_waits.By, export: bool, as_json: bool) -> None:
     """Print who waited how long and for what: the own limit, other users, a worker, a paused queue."""
     uow, until = open_database(), now()
     if export:
         for line in simulating.lines(simulating.recorded(uow, since=until - ago, until=until)):
             click.echo(line)
         return
-    told = fairness_report.report(uow, policy(), by=by, since=until - ago, until=until, workers=_workers({}))
+    told = report_waits.report(uow, policy(), by=by, since=until - ago, until=until, workers=_workers({}))
     if as_json:
         click.echo(json.dumps(told, default=str))
         return
@@ -88,7 +88,7 @@ def simulate(
     if source == DATABASE:
         uow, until = open_database(), now()
         given = simulating.recorded(uow, since=until - ago, until=until)
-        in_force = fairness_report.limits(uow, policy())
+        in_force = report_waits.slots_by_tier(uow, policy())
     else:
         given, in_force = _log(source), {plan.tier: load().fairness.slots(plan) for plan in SOLD_PLANS}
     slots = in_force | {Tier(name): number for name, number in (limits or {}).items()}

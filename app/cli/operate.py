@@ -12,7 +12,7 @@ from rich.table import Column, Table
 
 from app.cli.wiring import application_role, now, open_as_owner, open_database
 from app.migrate import migrate as migrate_database
-from app.services import queues as queueing
+from app.services.operations import queues as queueing
 from app.settings import Settings, load
 
 

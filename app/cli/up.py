@@ -20,7 +20,7 @@ from app.cli.roots import Root, root_of
 from app.domain.queues import ALL_QUEUES, SUFFIXES, Service
 from app.errors import Problem
 from app.migrate import migrate
-from app.services import accounts
+from app.services.accounts import accounts, sessions, tokens
 from app.settings import Settings, load
 from app.store.connections import make_engine
 from app.store.unit_of_work import UnitOfWork
@@ -105,7 +105,7 @@ def _prepare(settings: Settings, addresses: _Addresses, place: Place) -> None:
         click.echo(f"local repositories in {settings.local_repos_root}")
         token = _operator_token(settings, uow)
         operator = accounts.find_person(uow, OPERATOR)
-        link = accounts.sign_in_link(uow, operator.user_id, now=uow.now())
+        link = sessions.sign_in_link(uow, operator.user_id, now=uow.now())
         click.echo(f"sign in as {OPERATOR} (works once): {settings.public_url or place.url}/sign-in?token={link}")
         if token:
             click.echo(f"API token of {OPERATOR} (shown this once): {token}")
@@ -121,7 +121,7 @@ def _operator_token(settings: Settings, uow: UnitOfWork) -> str | None:
         )
     except Problem:  # made at an earlier start
         return None
-    made = accounts.add_token(uow, account.user_id, scopes=accounts.SCOPES, name="first start", now=uow.now())
+    made = tokens.add_token(uow, account.user_id, scopes=tokens.SCOPES, name="first start", now=uow.now())
     return made.secret
 
 

@@ -18,7 +18,7 @@ from app.server.environ import Scope, content_length, environ
 from app.server.refusal import problem_bytes
 
 THREADS = 32
-#: Threads of live streams, which wait most of the time: as many as a process opens (app/web/live.py).
+#: Threads of live streams, which wait most of the time: as many as a process opens (app/web/live_jobs.py).
 STREAM_THREADS = 64
 #: Whoever asks whether the process lives must not stand in line behind what it is busy with.
 HEALTH_PATHS = frozenset({"/healthz", "/readyz"})

@@ -9,7 +9,7 @@ from datetime import timedelta
 from app.domain.fairness import FairnessPolicy
 from app.domain.queues import Service
 from app.domain.specification import BUILT_IN, LANGUAGES
-from app.services.experience import Experience
+from app.services.fairness.observed_waits import ObservedWaits
 from app.settings import Settings
 
 
@@ -19,7 +19,7 @@ class Policy:
 
     lease_seconds: of a slot between two heartbeats; languages: that the generator writes, by code.
 
-    experience: what a serving process learns of waits; None: estimates know nothing of it.
+    observed_waits: what a serving process learns of waits; None: estimates know nothing of it.
     """
 
     parser_version: str
@@ -29,7 +29,7 @@ class Policy:
     lease_seconds: float = 15
     generator: str = BUILT_IN
     languages: Mapping[str, str] = field(default_factory=lambda: LANGUAGES)
-    experience: Experience | None = field(default=None, compare=False)
+    observed_waits: ObservedWaits | None = field(default=None, compare=False)
 
     def maker(self, service: Service) -> str:
         """By which rules a service makes its records now."""
@@ -52,5 +52,5 @@ class Policy:
             settings.lease_seconds,
             generator,
             languages,
-            Experience(),
+            ObservedWaits(),
         )

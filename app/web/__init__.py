@@ -9,14 +9,14 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 
 from app import logs
 from app.processes import keep_private
-from app.web import headers, health, hosts, openapi, pages, problems, sessions
+from app.web import headers, health, openapi, pages, problems, sessions, trusted_hosts
 from app.web.api import api
 from app.web.api.events import LIVE
+from app.web.commit_lookups import Lookups
 from app.web.context import EXTENSION, LOOKUPS
-from app.web.live import Live
-from app.web.lookups import Lookups
-from app.web.reading import StrictJson
-from app.web.reads import READS, Reads
+from app.web.live_jobs import Live
+from app.web.read_costs import READS, Reads
+from app.web.strict_json import StrictJson
 from app.web.wiring import Wired, wire
 from tasks.confinement import require
 
@@ -43,7 +43,7 @@ def create_app(wired: Wired | None = None) -> APIFlask:
     app.config |= {"MAX_CONTENT_LENGTH": LONGEST_BODY, "MAX_FORM_PARTS": 50}
     app.json = StrictJson(app)
     sessions.init(app)
-    hosts.init(app, wired.settings)
+    trusted_hosts.init(app, wired.settings)
     if wired.settings.trust_proxy:
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=1, x_proto=1, x_host=1)  # type: ignore[method-assign]
     openapi.init(app)

@@ -8,8 +8,8 @@ from uuid import UUID
 from flask import g, request, session
 
 from app.errors import Forbidden, Unauthenticated
-from app.services import accounts
-from app.services.throttle import charge, throttle
+from app.services.accounts import accounts, sessions, tokens
+from app.services.accounts.throttle import charge, throttle
 from app.store.users import Account
 from app.web.context import utc_now, wired
 
@@ -154,10 +154,10 @@ def _allowed(scope: str) -> Caller:
 def _by_token(header: str) -> Caller:
     scheme, _, secret = header.partition(" ")
     secret = secret.strip()
-    if scheme.lower() != "bearer" or not secret.startswith(accounts.TOKEN_PREFIX) or not secret.isascii():
+    if scheme.lower() != "bearer" or not secret.startswith(tokens.TOKEN_PREFIX) or not secret.isascii():
         raise Unauthenticated("Send `Authorization: Bearer fl_…`")
     per_minute = wired().settings.rate_limit_per_minute if _writes() else None
-    found = accounts.by_token(wired().uow, secret, writes_per_minute=per_minute, now=utc_now())
+    found = tokens.by_token(wired().uow, secret, writes_per_minute=per_minute, now=utc_now())
     g.counted = per_minute is not None
     if found is None:
         raise Unauthenticated("This token is unknown, revoked or too old")
@@ -168,4 +168,4 @@ def _by_token(header: str) -> Caller:
 
 def _by_session() -> Account | None:
     secret = session.get(SESSION_KEY)
-    return accounts.by_session(wired().uow, secret, now=utc_now()) if isinstance(secret, str) else None
+    return sessions.by_session(wired().uow, secret, now=utc_now()) if isinstance(secret, str) else None

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from flask import current_app, g, request
 
-from app.web.lookups import Lookups
+from app.web.commit_lookups import Lookups
 from app.web.wiring import Wired
 
 EXTENSION = "fairlane"

@@ -16,16 +16,16 @@ from xml.sax.saxutils import escape, quoteattr
 
 from flask import Response
 
-from app.services import results
+from app.services.results import read_tests
 from app.store.unit_of_work import UnitOfWork
 from app.store.users import Account
 from app.web import auth
+from app.web.concurrency import Lane
 from app.web.context import wired
-from app.web.lanes import Lane
 from app.web.markdown import quoted
-from app.web.reads import EXPORT_PATIENCE, LIGHT, PER_UNIT, reads
+from app.web.read_costs import EXPORT_PATIENCE, LIGHT, PER_UNIT, reads
 from app.web.schemas import TestsQuery
-from app.web.text import visible
+from app.web.visible_text import visible
 
 Row = dict[str, Any]
 Rows = Iterator[Row]
@@ -48,7 +48,7 @@ def respond(form: Form, job_id: UUID, viewer: Account | None, asked: TestsQuery)
     """Stream the rows.  The first page is read before the answer begins, so that a Problem is still one."""
     # a generator runs after the request's context has gone: what it needs of it is taken now
     client, own = auth.client(), reads()
-    tests = results.size(wired().uow, job_id, viewer)
+    tests = read_tests.size(wired().uow, job_id, viewer)
     own.buckets.take(client, tests // PER_UNIT)
     lane = own.heavy if tests > LIGHT and asked.narrowed() else None
     rows = _read(wired().uow, job_id, viewer, asked, lambda: _turn(lane, client))
@@ -85,9 +85,9 @@ def _read(
 ) -> Rows:
     cursor, left = asked.cursor, asked.limit
     while True:
-        size = min(results.MOST, left or results.MOST)
+        size = min(read_tests.MOST, left or read_tests.MOST)
         with turn():
-            page = results.page(uow, job_id, viewer, asked.filter(), cursor=cursor, limit=size, now=uow.now())
+            page = read_tests.page(uow, job_id, viewer, asked.filter(), cursor=cursor, limit=size, now=uow.now())
         yield from page.rows
         left, cursor = left and left - len(page.rows), page.next
         if cursor is None or left == 0:

@@ -12,8 +12,9 @@ from prometheus_client.core import CounterMetricFamily, GaugeHistogramMetricFami
 from prometheus_client.registry import Collector
 
 from app.errors import Unavailable
-from app.services import clocks, queues, readiness, recent, reconcile, sweep
-from app.services.recent import Histogram
+from app.services.fairness import count_events
+from app.services.fairness.count_events import Histogram
+from app.services.operations import clock_skew, queues, readiness, reconcile, sweep
 from app.store.unit_of_work import UnitOfWork
 from app.web.context import utc_now, wired
 
@@ -38,7 +39,7 @@ def ready() -> dict[str, Any]:
     if any(word != "ok" for word in checks.values()):
         faults = "; ".join(f"{name}: {word}" for name, word in checks.items() if word != "ok")
         raise Unavailable(faults, retry_after=2, checks=checks)
-    return {"status": "ready", "checks": checks, "clock_ahead_seconds": clocks.ahead(wired().uow)}
+    return {"status": "ready", "checks": checks, "clock_ahead_seconds": clock_skew.ahead(wired().uow)}
 
 
 @health.get("/metrics")
@@ -77,18 +78,18 @@ class _Facts(Collector):
         for name, text, value in (*queues.holdings(self._uow), *reconcile.gauges(self._uow, now=utc_now())):
             yield GaugeMetricFamily(f"fairlane_{name}", text, value=value)
         yield _skews(self._uow)
-        yield from _fairness(recent.count(self._uow, now=utc_now()))
+        yield from _fairness(count_events.count(self._uow, now=utc_now()))
 
 
 def _skews(uow: UnitOfWork) -> Metric:
     text = "Clock of a host compared with the database's"
     gauge = GaugeMetricFamily("fairlane_clock_ahead_seconds", text, labels=["host", "program"])
-    for labels, seconds in clocks.skews(uow).items():
+    for labels, seconds in clock_skew.skews(uow).items():
         gauge.add_metric(labels, seconds)
     return gauge
 
 
-def _fairness(found: recent.Recent) -> Iterator[Metric]:
+def _fairness(found: count_events.Recent) -> Iterator[Metric]:
     yield GaugeMetricFamily("fairlane_recent_seconds", "What the figures named recent are of", value=found.seconds)
     taken = GaugeMetricFamily("fairlane_slots_in_use", "Execution slots in use", labels=["service", "tier"])
     for labels, slots in found.slots.items():
@@ -112,5 +113,5 @@ def _fairness(found: recent.Recent) -> Iterator[Metric]:
 
 
 def _buckets(histogram: Histogram) -> list[tuple[str, float]]:
-    bounds = [*(f"{bound:g}" for bound in recent.BOUNDS), "+Inf"]
+    bounds = [*(f"{bound:g}" for bound in count_events.BOUNDS), "+Inf"]
     return list(zip(bounds, histogram.counts, strict=True))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from app.web.text import visible
+from app.web.visible_text import visible
 
 # besides CommonMark's: what GitHub makes of @names, formulas and bare addresses
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~&@$]|:(?=//))")

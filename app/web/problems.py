@@ -15,7 +15,7 @@ from sqlalchemy import exc
 from werkzeug.exceptions import HTTPException
 
 from app.errors import InvalidInput, Problem, TimedOut, Unavailable
-from app.store.faults import code_of, is_databases
+from app.store.database_errors import code_of, is_databases
 from app.web.context import is_api, request_id
 
 MOST_ERRORS = 20  # rows of `errors`; a body of a megabyte may hold a hundred thousand

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from app.domain.plans import EventType
 from app.domain.specification import Mode
-from app.services.limits import MOST_SLOTS
+from app.services.fairness.change_limits import MOST_SLOTS
 from app.store.results import TestFilter
 
 MOST_ITEMS = 100

@@ -14,11 +14,11 @@ from flask import request
 
 from app.domain.repositories import Address, check_commit, check_ref, parse_address
 from app.errors import InvalidInput, Problem, QuotaExceeded
-from app.services import admit
-from app.services.submit import ANALYSIS, Wanted
+from app.services.analyses.submit import ANALYSIS, Wanted
+from app.services.jobs import admit
 from app.store.users import Account
+from app.web.commit_lookups import OF_CLIENT, Lookups
 from app.web.context import lookups, utc_now, wired
-from app.web.lookups import OF_CLIENT, Lookups
 from app.web.schemas import SubmitAnalysis
 from app.web.wiring import Wired
 

@@ -14,7 +14,7 @@ from sqlalchemy.engine import make_url
 from app import embedded
 from app.domain.plans import Tier
 from app.migrate import migrate
-from app.services import accounts
+from app.services.accounts import accounts, tokens
 from app.store.connections import make_engine
 from app.store.unit_of_work import UnitOfWork
 from tasks.publish import publisher
@@ -45,4 +45,4 @@ def user(uow: UnitOfWork, name: str, tier: Tier = Tier.ENTERPRISE) -> UUID:
 
 def token(uow: UnitOfWork, user_id: UUID) -> str:
     """A token of the user's."""
-    return accounts.add_token(uow, user_id, now=datetime.now(UTC)).secret
+    return tokens.add_token(uow, user_id, now=datetime.now(UTC)).secret

@@ -5,7 +5,7 @@ from typing import Any
 from apiflask import APIBlueprint
 
 from app.server.application import bridged
-from app.services.describe import links
+from app.services.jobs.describe import links
 from app.web import answers, create_app
 from app.web.schemas import SubmitAnalysis
 

@@ -19,9 +19,9 @@ from sqlalchemy import text
 from app.domain.fairness import FairnessPolicy
 from app.domain.plans import Tier
 from app.domain.repositories import Repository
-from app.services.experience import Experience
+from app.services.analyses.submit import Wanted, submit
+from app.services.fairness.observed_waits import ObservedWaits
 from app.services.policy import Policy
-from app.services.submit import Wanted, submit
 from app.store.unit_of_work import UnitOfWork
 from bench.accept.database import database, user
 from tasks.inventory.version import PARSER_VERSION
@@ -136,4 +136,4 @@ def service(limit: int | None = None, *, enabled: bool = True) -> Iterator[Servi
     with database() as (url, uow):
         with uow.begin() as tx:
             tx.run(text("UPDATE subscription_plans SET analyses_per_period = NULL"))
-        yield Service(url, uow, Policy(PARSER_VERSION, fairness, experience=Experience()), environment)
+        yield Service(url, uow, Policy(PARSER_VERSION, fairness, observed_waits=ObservedWaits()), environment)

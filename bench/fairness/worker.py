@@ -8,7 +8,7 @@ from typing import Any
 
 import tasks.analysis
 from app.domain.repositories import Repository
-from app.services.analyse import Taken
+from app.services.analyses.analyse import Taken
 from tasks.celery import app
 
 #: One test, though no file is stored: a result without a test would be billed to nobody, and be less work.

@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterable, Iterator
 
 from app.domain.specification import Behaviour, Domain, Feature, Place, Specification, Subject
-from app.services.generator import Part
+from app.services.specifications.generator import Part
 from tasks.specview.model.endpoint import Access
 from tasks.specview.model.gate import OpenGate
 from tasks.specview.model.generator import ModelGenerator

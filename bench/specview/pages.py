@@ -22,7 +22,7 @@ import psutil
 from sqlalchemy import create_engine, text
 
 from app.domain.plans import Tier
-from app.services.accounts import Account
+from app.services.accounts.accounts import Account
 from app.store.inventories import FileRow
 from app.web import create_app
 from app.web.wiring import Wired

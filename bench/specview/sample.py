@@ -8,7 +8,7 @@ import random
 from pathlib import Path
 
 from app.domain.specification import UNGROUPED, Place, Subject
-from app.services.generator import Part
+from app.services.specifications.generator import Part
 from bench.specview.inventories import subjects
 from tasks.specview.builtin import built_in
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from app.domain.specification import Behaviour, Domain, Feature, Place, Specification, Subject
-from app.services.generator import Part
+from app.services.specifications.generator import Part
 from bench.specview.inventories import subjects
 from tasks.specview.builtin import LANGUAGES, built_in
 

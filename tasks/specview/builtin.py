@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from app.domain.specification import BUILT_IN, LANGUAGES, Place, Specification, Subject
-from app.services.generator import Generator, Part, Phrased, Placed
+from app.services.specifications.generator import Generator, Part, Phrased, Placed
 from tasks.specview import english, korean, places, summaries
 from tasks.specview.titles import title_of
 

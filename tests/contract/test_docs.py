@@ -13,7 +13,7 @@ import pytest
 from app.cli import main
 from app.domain.lifecycle import MOVES, WORKER_LOST, Status
 from app.errors import Problem
-from app.services.sweep import BURIED
+from app.services.operations.sweep import BURIED
 from app.settings import Settings, load
 from app.web.api import api
 from tasks.inventory.errors import CODES

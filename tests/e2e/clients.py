@@ -18,12 +18,13 @@ from sqlalchemy import text
 from app.domain.plans import Tier
 from app.domain.specification import Mode
 from app.errors import IdempotencyInFlight, Problem
-from app.services import accounts, submit_specification
-from app.services.cancel import cancel
-from app.services.submit import Answer, Wanted, submit
-from app.services.submit_specification import WantedSpecification
-from app.services.sweep import sweep
-from app.store.faults import is_databases
+from app.services.accounts import tiers
+from app.services.analyses.submit import Answer, Wanted, submit
+from app.services.jobs.cancel import cancel
+from app.services.operations.sweep import sweep
+from app.services.specifications import submit_specification
+from app.services.specifications.submit_specification import WantedSpecification
+from app.store.database_errors import is_databases
 from tests.conftest import World
 from tests.race.scenes import account
 
@@ -152,7 +153,7 @@ class Client(threading.Thread):
     def edit_tier(self) -> str:
         user, tier, world = self._user(), self._dice.choice([Tier.FREE, Tier.PRO, Tier.ENTERPRISE]), self._world
         self._surely(
-            lambda: accounts.change_tier(world.uow, user, tier, world.policy, actor=self.name, now=datetime.now(UTC))
+            lambda: tiers.change_tier(world.uow, user, tier, world.policy, actor=self.name, now=datetime.now(UTC))
         )
         return "done"
 

@@ -14,9 +14,9 @@ import pytest
 
 from app.domain.plans import Tier
 from app.domain.repositories import Repository
-from app.services import browse
+from app.services.analyses.submit import Wanted, submit
+from app.services.jobs import read_jobs
 from app.services.policy import Policy
-from app.services.submit import Wanted, submit
 from tasks.inventory import PARSER_VERSION, Source, resolve
 from tests.conftest import World
 from tests.nodes import LocalWorker, Nodes, wait_for
@@ -48,7 +48,7 @@ class System:
             "SELECT user_id FROM analysis_requests WHERE job_id = :id AND role = 'payer'", id=job_id
         )
         viewer = account(self.world, payer) if isinstance(payer, UUID) else None
-        return browse.job(self.world.uow, job_id, viewer, self.world.policy, service=None, now=datetime.now(UTC))
+        return read_jobs.job(self.world.uow, job_id, viewer, self.world.policy, service=None, now=datetime.now(UTC))
 
     def wait(self, job_id: UUID, *statuses: str) -> dict[str, object]:
         """Until the job is in one of these states."""

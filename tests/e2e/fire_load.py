@@ -14,10 +14,11 @@ from uuid import UUID, uuid4
 from app.domain.plans import Tier
 from app.domain.repositories import Repository
 from app.domain.specification import Mode
-from app.services import accounts, submit_specification
-from app.services.submit import Answer, Wanted, submit
-from app.services.submit_specification import WantedSpecification
-from app.store.faults import is_databases
+from app.services.accounts import tiers
+from app.services.analyses.submit import Answer, Wanted, submit
+from app.services.specifications import submit_specification
+from app.services.specifications.submit_specification import WantedSpecification
+from app.store.database_errors import is_databases
 from tests.conftest import World
 from tests.e2e.fire_checks import LEAKED
 from tests.race.scenes import account
@@ -126,7 +127,7 @@ class Load:
 
     def _move(self, dice: random.Random) -> float:
         user, tier = dice.choice(self.users), dice.choice(list(Tier))
-        accounts.change_tier(self.world.uow, user, tier, self.world.policy, actor="fire", now=datetime.now(UTC))
+        tiers.change_tier(self.world.uow, user, tier, self.world.policy, actor="fire", now=datetime.now(UTC))
         self.moves[tier] += 1
         return dice.uniform(0, 0.4)
 

@@ -17,8 +17,8 @@ from sqlalchemy import text
 import tasks.analysis
 import tasks.wiring
 from app.domain.lifecycle import Delivery, Outcome
-from app.services.analyse import Taken
-from app.services.generator import Part, Phrased
+from app.services.analyses.analyse import Taken
+from app.services.specifications.generator import Part, Phrased
 from app.store import messages, slots
 from app.store.inventories import FileRow
 from app.store.session import Session

@@ -13,7 +13,7 @@ from typing import Any
 
 import tasks.analysis
 from app.domain.repositories import Repository
-from app.services.analyse import Taken
+from app.services.analyses.analyse import Taken
 from tasks.celery import app
 from tasks.inventory import Inventory
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from app.services import accounts
+from app.services.accounts import tokens
 from tests.conftest import World
 from tests.e2e.webs import Web
 from tests.nodes import Nodes, wait_for
@@ -51,7 +51,7 @@ def test_a_web_ahead_and_a_worker_behind_store_the_databases_time_alone(
     world: World, nodes: Nodes, repository: Callable[..., Path], tmp_path: Path
 ) -> None:
     user = world.user()
-    token = accounts.add_token(world.uow, user, now=datetime.now(UTC)).secret
+    token = tokens.add_token(world.uow, user, now=datetime.now(UTC)).secret
     path = repository("shop")
     web = Web(nodes, tmp_path, token, **fake(tmp_path, AHEAD))
     nodes.worker(**fake(tmp_path, BEHIND))
@@ -74,7 +74,7 @@ def test_a_web_ahead_and_a_worker_behind_store_the_databases_time_alone(
 def test_the_skew_of_each_host_is_in_metrics_readiness_and_log(
     world: World, nodes: Nodes, repository: Callable[..., Path], tmp_path: Path
 ) -> None:
-    token = accounts.add_token(world.uow, world.user(), now=datetime.now(UTC)).secret
+    token = tokens.add_token(world.uow, world.user(), now=datetime.now(UTC)).secret
     repository("shop")
     web = Web(nodes, tmp_path, token, **fake(tmp_path, AHEAD))
     nodes.worker(**fake(tmp_path, BEHIND))

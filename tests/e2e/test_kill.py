@@ -14,10 +14,10 @@ import pytest
 
 from app.domain.plans import Tier
 from app.domain.specification import Mode
-from app.services.audit import HOLDS, audit
+from app.services.operations.audit import HOLDS, audit
 from tests.e2e.conftest import System
 from tests.nodes import LocalWorker, wait_for
-from tests.services.writing import Writing
+from tests.services.specifications.writing import Writing
 
 pytestmark = pytest.mark.proof
 

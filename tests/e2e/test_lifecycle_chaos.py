@@ -25,9 +25,9 @@ from app.domain.plans import Tier
 from app.domain.queues import Service
 from app.domain.repositories import Repository
 from app.migrate import migrate
-from app.services.audit import HOLDS, audit
+from app.services.analyses.submit import Wanted
+from app.services.operations.audit import HOLDS, audit
 from app.services.policy import Policy
-from app.services.submit import Wanted
 from app.store.connections import make_engine
 from app.store.unit_of_work import UnitOfWork
 from tasks.inventory import PARSER_VERSION, Source, resolve

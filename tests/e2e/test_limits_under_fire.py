@@ -17,8 +17,8 @@ import pytest
 from sqlalchemy import text
 
 from app.domain.plans import Tier
-from app.services import accounts
-from app.services.audit import HOLDS, audit
+from app.services.accounts import tiers
+from app.services.operations.audit import HOLDS, audit
 from tests.conftest import World
 from tests.e2e import fire_checks
 from tests.e2e.conftest import System
@@ -194,7 +194,7 @@ def test_a_start_beside_a_change_of_the_tier_is_found_if_it_does_not_hold_the_us
     wait_for(lambda: world.rows("SELECT 1 FROM job_events WHERE event = 'started'"), "the first job to run")
     world.submit(user, world.wanted("ms1"))
     wait_for(lambda: world.rows(STALLED), "the second to have read the tier")
-    accounts.change_tier(world.uow, user, Tier.FREE, world.policy, actor="test", now=datetime.now(UTC))
+    tiers.change_tier(world.uow, user, Tier.FREE, world.policy, actor="test", now=datetime.now(UTC))
     wait_for(lambda: not world.rows(MESSAGES), "both jobs to end")
     found = fire_checks.missed(world).get("above the limit", [])
     assert [(row["live"], row["slot_limit"], row["tier_limit"]) for row in found] == above

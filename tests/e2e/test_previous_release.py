@@ -19,8 +19,8 @@ from typing import Any
 
 import pytest
 
-from app.services.audit import audit
-from app.services.readiness import serves
+from app.services.operations.audit import audit
+from app.services.operations.readiness import serves
 from app.store import schema
 from tests.conftest import World
 from tests.e2e.webs import Web

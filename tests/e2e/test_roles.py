@@ -20,7 +20,7 @@ from app import embedded
 from app.domain.plans import Tier
 from app.embedded import binaries
 from app.migrate import migrate
-from app.services.audit import HOLDS, audit
+from app.services.operations.audit import HOLDS, audit
 from app.services.policy import Policy
 from app.store.connections import make_engine
 from app.store.unit_of_work import UnitOfWork

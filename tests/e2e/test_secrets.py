@@ -18,7 +18,7 @@ from sqlalchemy.engine import make_url
 from app import embedded
 from app.domain.canaries import Canaries
 from app.embedded import binaries
-from app.services.leaks import leaks
+from app.services.operations.find_leaks import find_leaks
 from tests.e2e.conftest import System
 from tests.nodes import LocalWorker, wait_for
 from tests.tiers import proofs
@@ -86,7 +86,7 @@ def test_remote_control_shows_no_secret_and_leaves_none_in_the_broadcast_rows(
     told = inspected(system)
     assert {"stats", "conf", "report", "active", "registered", "query_task"} <= told.keys()
     assert system.world.value("SELECT count(*) FROM kombu_broadcast") > 0
-    assert leaks(system.world.uow, canaries(system), within=timedelta(minutes=1)) == []
+    assert find_leaks(system.world.uow, canaries(system), within=timedelta(minutes=1)) == []
     assert "Connected to durable+postgresql+psycopg2://app:**@" in worker.container.logs()
     assert shown(system, worker.container.logs() + arguments(worker.container.pid)) == set()
     assert told["stats"]["broker"]["hostname"] == "durable+" + re.sub(r":[^:@]+@", "@", system.nodes.database_url)  # type: ignore[index]
@@ -106,7 +106,7 @@ def test_events_of_a_job_show_no_secret(system: System, worker: LocalWorker) -> 
         job_id = system.submit(system.user())
         system.wait(job_id, "completed")
         wait_for(lambda: "succeeded" in log.read_text(), "the job's events")
-        assert leaks(system.world.uow, canaries(system), within=timedelta(minutes=1)) == []
+        assert find_leaks(system.world.uow, canaries(system), within=timedelta(minutes=1)) == []
     finally:
         reader.kill()
         reader.wait()

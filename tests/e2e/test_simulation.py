@@ -14,8 +14,8 @@ from uuid import UUID
 import pytest
 
 from app.domain.plans import Tier
+from app.services.fairness.simulate import lines, read, recorded, simulate
 from app.services.policy import Policy
-from app.services.simulate import lines, read, recorded, simulate
 from app.store.unit_of_work import UnitOfWork
 from bench.fairness.service import Service, wait_for
 from tasks.inventory import PARSER_VERSION
@@ -32,7 +32,7 @@ SECONDS = 5.0
 TOLERANCE = 0.15
 SEED = int(os.environ.get("SIMULATION_SEED", "5"))
 
-# The order of starts, on which it rests, is held in virtual time by tests/services/test_replay.py.
+# The order of starts, on which it rests, is held in virtual time by tests/services/fairness/test_replay.py.
 pytestmark = [
     pytest.mark.proof,
     pytest.mark.skipif(

@@ -14,16 +14,16 @@ import pytest
 
 from app.domain.plans import Tier
 from app.domain.specification import Mode
-from app.services import accounts
-from app.services.audit import HOLDS, audit
-from app.services.cancel import cancel
+from app.services.accounts import tokens
+from app.services.jobs.cancel import cancel
+from app.services.operations.audit import HOLDS, audit
 from app.settings import load
 from tasks.generators import languages_of, name_of
 from tests.e2e.conftest import System
 from tests.e2e.webs import Web
 from tests.nodes import wait_for
 from tests.race.invariants import broken
-from tests.services.writing import Writing
+from tests.services.specifications.writing import Writing
 from tests.specview.model_double import Behaviour, Call, ModelDouble, Raw, good, status
 
 QUEUES = ("analysis_default", "analysis_priority", "specview_default", "specview_priority")
@@ -111,7 +111,7 @@ def test_a_specification_by_the_built_in_generator_is_asked_for_read_and_paid_ov
     system: System, tmp_path: Path
 ) -> None:
     user = system.user()
-    made = accounts.add_token(system.world.uow, user, scopes=("read", "write"), name="ci", now=datetime.now(UTC))
+    made = tokens.add_token(system.world.uow, user, scopes=("read", "write"), name="ci", now=datetime.now(UTC))
     web = Web(system.nodes, tmp_path, made.secret)
     system.nodes.worker(*QUEUES)
     tests = "def test_adds_an_item():\n    pass\n\n\ndef test_refuses_a_negative_price():\n    pass\n"

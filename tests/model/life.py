@@ -16,11 +16,12 @@ from app.domain.lifecycle import Delivery, Failure, Outcome
 from app.domain.plans import Tier
 from app.domain.queues import Service
 from app.errors import Conflict, Forbidden, IdempotencyMismatch, Problem, QuotaExceeded
-from app.services import accounts, heartbeat
-from app.services.cancel import cancel
-from app.services.fail import stop
-from app.services.submit import Answer, submit
-from app.services.sweep import sweep
+from app.services.accounts import tiers
+from app.services.analyses.submit import Answer, submit
+from app.services.jobs import heartbeat
+from app.services.jobs.cancel import cancel
+from app.services.jobs.fail import stop
+from app.services.operations.sweep import sweep
 from tests.model.job import HELD, Hold, Holder, Message, Payer, Record, Slot
 from tests.model.observe import pictures, woken
 from tests.model.places import runs_before
@@ -355,7 +356,7 @@ class Life(Watched):
 
     def change_tier(self, user: UUID, tier: Tier) -> None:
         with self.watched():
-            accounts.change_tier(self.world.uow, user, tier, self.world.policy, actor="test", now=self.world.now)
+            tiers.change_tier(self.world.uow, user, tier, self.world.policy, actor="test", now=self.world.now)
         self.tiers[user] = tier
         told = pictures(self.before)
         for job_id in woken(self.before, user, self.sold[tier][0]):

@@ -14,9 +14,9 @@ from sqlalchemy import text
 
 from app.domain.lifecycle import Delivery
 from app.domain.plans import Tier
-from app.services import usage
-from app.services.audit import HOLDS, audit
-from app.services.submit import Answer
+from app.services.accounts import usage
+from app.services.analyses.submit import Answer
+from app.services.operations.audit import HOLDS, audit
 from app.store import users
 from app.store.users import Account
 from tests.conftest import World

@@ -7,8 +7,8 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from app.errors import IdempotencyInFlight, IdempotencyMismatch, QuotaExceeded
-from app.services.submit import Answer, Wanted
-from app.services.submit_batch import BatchAnswer, Outcomes, submit_batch
+from app.services.analyses.submit import Answer, Wanted
+from app.services.analyses.submit_batch import BatchAnswer, Outcomes, submit_batch
 from tests.conftest import World
 from tests.race.scenes import (
     Action,

@@ -11,8 +11,8 @@ from app.domain.lifecycle import Outcome
 from app.domain.plans import Tier
 from app.domain.queues import Service
 from app.errors import Conflict, QuotaExceeded
-from app.services.heartbeat import Pulse, beat
-from app.services.submit import Answer
+from app.services.analyses.submit import Answer
+from app.services.jobs.heartbeat import Pulse, beat
 from tests.conftest import World
 from tests.race.scenes import (
     Make,

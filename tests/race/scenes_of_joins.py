@@ -7,7 +7,7 @@ from typing import Any
 
 from app.domain.lifecycle import Failure, Outcome
 from app.errors import Conflict
-from app.services.submit import Answer
+from app.services.analyses.submit import Answer
 from tests.conftest import World
 from tests.race.scenes import (
     Make,

@@ -7,7 +7,7 @@ from typing import Any
 
 from app.domain.lifecycle import Outcome
 from app.domain.plans import Tier
-from app.services.submit import Answer
+from app.services.analyses.submit import Answer
 from tests.conftest import World
 from tests.race.scenes import Make, Scene, accepting, account, cancelling, finishing, starting
 

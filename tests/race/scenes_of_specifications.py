@@ -11,14 +11,14 @@ from uuid import UUID, uuid4
 from app.domain.lifecycle import Delivery, Outcome
 from app.domain.specification import Mode
 from app.errors import Conflict, NotFound
-from app.services import specifications, specify, submit_specification
-from app.services.submit import Answer, Wanted
-from app.services.submit_specification import WantedSpecification
+from app.services.analyses.submit import Answer, Wanted
+from app.services.specifications import share_links, specify, submit_specification
+from app.services.specifications.submit_specification import WantedSpecification
 from app.store import spec_documents, spec_words
 from app.store.batch import Batch
 from tests.conftest import World
 from tests.race.scenes import Action, Make, Scene, account, cancelling
-from tests.services.writing import Scribe, Writing, file_of
+from tests.services.specifications.writing import Scribe, Writing, file_of
 
 SHOP = file_of("tests/test_shop.py", "test_buys", "test_sells")
 BILLED = "SELECT coalesce(sum(quota_amount), 0) FROM usage_events WHERE job_id = :id"
@@ -129,7 +129,7 @@ def two_shares_of_one_document(world: World) -> Scene:
     job_id, who = writing.written(user, writing.analysed(user, SHOP, wanted=of_its_own(world))), account(world, user)
 
     def share(w: World) -> str:
-        return specifications.share(w.uow, job_id, who, now=w.now)
+        return share_links.make(w.uow, job_id, who, now=w.now)
 
     def check(*secrets: str) -> None:
         found = [secret for secret in secrets if is_shared(world, secret)]
@@ -141,18 +141,18 @@ def two_shares_of_one_document(world: World) -> Scene:
 def a_share_beside_its_withdrawal(world: World) -> Scene:
     writing, user = Writing(world), world.user()
     job_id, who = writing.written(user, writing.analysed(user, SHOP, wanted=of_its_own(world))), account(world, user)
-    first = specifications.share(world.uow, job_id, who, now=world.now)
+    first = share_links.make(world.uow, job_id, who, now=world.now)
 
     def check(secret: str, withdrawn: None) -> None:
         assert withdrawn is None
         assert not is_shared(world, first)
-        shared_at = specifications.shared_at(world.uow, job_id, who)
+        shared_at = share_links.made_at(world.uow, job_id, who)
         assert is_shared(world, secret) == (shared_at is not None)
 
     return Scene(
         (
-            lambda w: specifications.share(w.uow, job_id, who, now=w.now),
-            lambda w: specifications.withdraw(w.uow, job_id, who),
+            lambda w: share_links.make(w.uow, job_id, who, now=w.now),
+            lambda w: share_links.withdraw(w.uow, job_id, who),
         ),
         check,
     )
@@ -160,7 +160,7 @@ def a_share_beside_its_withdrawal(world: World) -> Scene:
 
 def is_shared(world: World, secret: str) -> bool:
     try:
-        specifications.by_share(world.uow, secret)
+        share_links.document_of(world.uow, secret)
     except NotFound:
         return False
     return True

@@ -9,7 +9,7 @@ import pytest
 
 from app.domain.plans import Tier
 from app.errors import IdempotencyInFlight, IdempotencyMismatch, Problem, QuotaExceeded
-from app.services.submit import Answer, submit
+from app.services.analyses.submit import Answer, submit
 from tests.conftest import World
 
 THREADS = 16

@@ -12,11 +12,11 @@ from uuid import UUID, uuid4
 from app.domain.lifecycle import Delivery, Failure, Outcome
 from app.domain.plans import Tier
 from app.errors import Problem
-from app.services.audit import HOLDS, audit
-from app.services.dead_letters import Chosen, redrive
-from app.services.reconcile import reconcile
-from app.services.submit import submit
-from app.services.sweep import sweep
+from app.services.analyses.submit import submit
+from app.services.operations.audit import HOLDS, audit
+from app.services.operations.dead_letters import Chosen, redrive
+from app.services.operations.reconcile import reconcile
+from app.services.operations.sweep import sweep
 from tests.conftest import A_FILE, World
 from tests.services.busy import bury, leave
 

@@ -8,9 +8,9 @@ from app.domain.fairness import FairnessPolicy, Mode
 from app.domain.lifecycle import Outcome
 from app.domain.plans import Tier
 from app.domain.queues import Service
-from app.services.cancel import cancel
-from app.services.heartbeat import beat
-from app.services.submit import Answer, submit
+from app.services.analyses.submit import Answer, submit
+from app.services.jobs.cancel import cancel
+from app.services.jobs.heartbeat import beat
 from app.store import quota, requests, users
 from tests.conftest import World
 from tests.nodes import wait_for

@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import text
 
 from app.domain.plans import Tier
-from app.services import accounts
+from app.services.accounts import tokens
 from tests.conftest import World
 from tests.race.invariants import broken
 from tests.race.posts import Seen, Share, post_all
@@ -31,7 +31,7 @@ def test_twenty_twins_of_a_key_make_one_job_and_a_stranger_under_it_makes_none(w
         tx.run(text("UPDATE subscription_plans SET analyses_per_period = NULL"))
     headers = []
     for _ in range(USERS):
-        token = accounts.add_token(world.uow, world.user(Tier.PRO), scopes=("read", "write"), now=world.now)
+        token = tokens.add_token(world.uow, world.user(Tier.PRO), scopes=("read", "write"), now=world.now)
         headers.append({"Authorization": f"Bearer {token.secret}"})
     begun = time.monotonic()
     seen = post_all([Share(database_url, headers, KEYS, TWINS, process) for process in range(PROCESSES)])

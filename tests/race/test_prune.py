@@ -15,10 +15,10 @@ from sqlalchemy import text
 
 from app.domain.lifecycle import Outcome
 from app.domain.plans import Tier
-from app.services.audit import audit
-from app.services.finish import save
-from app.services.prune import prune
-from app.services.submit import submit
+from app.services.analyses.finish import save
+from app.services.analyses.submit import submit
+from app.services.operations.audit import audit
+from app.services.operations.prune import prune
 from app.store import retention
 from app.store.inventories import FileRow
 from app.store.unit_of_work import Tx

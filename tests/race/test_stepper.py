@@ -12,7 +12,7 @@ from app.domain.lifecycle import Outcome
 from app.domain.plans import EventType
 from app.domain.queues import Service
 from app.errors import QuotaExceeded
-from app.services.submit import submit
+from app.services.analyses.submit import submit
 from app.store import analyses, messages, quota, users
 from app.store.unit_of_work import retried
 from tests.conftest import World

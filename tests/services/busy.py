@@ -9,14 +9,14 @@ from uuid import UUID, uuid4
 from app.domain.lifecycle import Delivery, Failure, Outcome
 from app.domain.plans import Tier
 from app.domain.queues import Service
-from app.services import accounts
-from app.services.cancel import cancel
-from app.services.dead_letters import Chosen, redrive
-from app.services.fail import stop
-from app.services.reschedule import reschedule
-from app.services.submit import submit
-from app.services.sweep import sweep
-from app.services.tick import Entry, tick
+from app.services.accounts import sessions, tiers, tokens
+from app.services.analyses.reschedule import reschedule
+from app.services.analyses.submit import submit
+from app.services.jobs.cancel import cancel
+from app.services.jobs.fail import stop
+from app.services.operations.dead_letters import Chosen, redrive
+from app.services.operations.send_schedule import Entry, send_newest_slot
+from app.services.operations.sweep import sweep
 from app.store import users
 from app.store.users import Account
 from tests.conftest import A_FILE, NOW, World
@@ -150,13 +150,15 @@ def _limited(world: World) -> dict[str, UUID]:
     for _ in range(2):
         world.running(user)
     world.rows("UPDATE subscription_plans SET analyses_per_period = 1 WHERE tier = 'pro' RETURNING tier")
-    accounts.change_tier(world.uow, user, Tier.FREE, world.policy, actor="test", now=world.now)
+    tiers.change_tier(world.uow, user, Tier.FREE, world.policy, actor="test", now=world.now)
     snoozed = world.lease(world.submit(user))
     assert world.start(snoozed, user) is Outcome.SNOOZED
     return {"first": first.job_id, "second": second.job_id, "snoozed": snoozed.job_id}
 
 
 def _accounts(world: World, user: UUID) -> None:
-    accounts.add_token(world.uow, user, scopes=("read",), name="ci", now=world.now)
-    accounts.sign_in_link(world.uow, user, now=world.now)
-    tick(world.uow, Entry("sweep", "tasks.maintenance.sweep", timedelta(minutes=5), "analysis_scheduled"), now=NOW)
+    tokens.add_token(world.uow, user, scopes=("read",), name="ci", now=world.now)
+    sessions.sign_in_link(world.uow, user, now=world.now)
+    send_newest_slot(
+        world.uow, Entry("sweep", "tasks.maintenance.sweep", timedelta(minutes=5), "analysis_scheduled"), now=NOW
+    )

@@ -3,7 +3,7 @@ from collections.abc import Callable
 import pytest
 
 from app.domain.specification import UNGROUPED, Place, Subject
-from app.services.generator import Part
+from app.services.specifications.generator import Part
 from tasks.specview.builtin import built_in
 
 MakeSubject = Callable[..., Subject]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pydantic import SecretStr
 
 from app.domain.specification import Behaviour, Domain, Feature, Place, Specification, Subject
-from app.services.generator import Part, Phrased, Placed
+from app.services.specifications.generator import Part, Phrased, Placed
 from tasks.specview.model.endpoint import Access
 from tasks.specview.model.gate import Gate, OpenGate
 from tasks.specview.model.generator import ModelGenerator

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.specification import UNGROUPED, Behaviour, Domain, Feature, Place, Specification, Subject
-from app.services.generator import Part
+from app.services.specifications.generator import Part
 from tasks.specview.builtin import LANGUAGES, built_in
 from tasks.specview.words import LONGEST
 from tests.specview.conftest import MakeSubject, Say

@@ -7,7 +7,7 @@ import pytest
 
 from app.domain.model_calls import Cap, Entered, Refused, Tokens, Wait
 from app.domain.specification import UNGROUPED, Place
-from app.services.generator import Part
+from app.services.specifications.generator import Part
 from tasks.specview.model.faults import FAULTS, Fault
 from tasks.specview.model.gate import OpenGate
 from tests.nodes import wait_for

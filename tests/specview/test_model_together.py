@@ -7,7 +7,7 @@ from sqlalchemy import text
 
 from app.domain.model_calls import Limits
 from app.domain.specification import BUILT_IN, LANGUAGES
-from app.services.model_gate import ModelGate
+from app.services.specifications.model_gate import ModelGate
 from app.settings import load
 from app.store import model_calls
 from app.store.unit_of_work import UnitOfWork

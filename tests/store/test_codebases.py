@@ -12,7 +12,7 @@ from sqlalchemy import text
 from app.domain.lifecycle import Failure
 from app.domain.repositories import Repository
 from app.store import codebases
-from app.store.looks import Standing, look
+from app.store.accept_lookup import Standing, look
 from tests.conftest import NOW, World
 
 DAY, MINUTE = timedelta(days=1), timedelta(minutes=1)

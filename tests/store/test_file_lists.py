@@ -13,8 +13,8 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
-from app.services.finish import save
-from app.services.outline import Outline
+from app.services.analyses.finish import save
+from app.services.results.outline import Outline
 from app.store import file_lists, results
 from app.store.file_lists import MOST, lists
 from app.store.inventories import FileRow

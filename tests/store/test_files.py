@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 from sqlalchemy.exc import IntegrityError
 
-from app.services.outline import Tally
+from app.services.results.outline import Tally
 from app.store import results
 from app.store.inventories import FileRow
 from app.store.results import TestFilter

@@ -15,7 +15,7 @@ from app.domain.plans import Tier
 from app.domain.queues import Service
 from app.domain.waiting import Line
 from app.store import messages, queues
-from app.store.line import line as line_of
+from app.store.queue_position import line as line_of
 from app.store.unit_of_work import JobMessage
 from tests.conftest import NOW, World
 

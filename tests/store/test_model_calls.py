@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import text
 
 from app.domain.model_calls import Cap, Entered, Limits, Refused, Tokens, Wait
-from app.services.model_gate import ModelGate
+from app.services.specifications.model_gate import ModelGate
 from app.store import model_calls
 from app.store.connections import make_engine
 from app.store.unit_of_work import UnitOfWork

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import text
 
 from app.errors import TooManyRequests
-from app.services.throttle import throttle
+from app.services.accounts.throttle import throttle
 from app.store import rates
 from app.store.unit_of_work import UnitOfWork
 

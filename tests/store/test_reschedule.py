@@ -10,8 +10,8 @@ import pytest
 from app.domain.lifecycle import Failure, Outcome
 from app.domain.repositories import Repository
 from app.errors import RepositoryNotFound, Unavailable
-from app.services.reschedule import Rescheduled, reschedule
-from app.services.submit import submit
+from app.services.analyses.reschedule import Rescheduled, reschedule
+from app.services.analyses.submit import submit
 from app.store.session import Session
 from app.store.unit_of_work import JobMessage, UnitOfWork
 from tests.conftest import NOW, World

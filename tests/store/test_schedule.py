@@ -6,7 +6,7 @@ from threading import Barrier
 
 import pytest
 
-from app.services.tick import Entry, seconds_to_next, tick
+from app.services.operations.send_schedule import Entry, seconds_to_next, send_newest_slot
 from app.store import schedule
 from app.store.unit_of_work import UnitOfWork
 from tests.conftest import NOW, World, raw_connection
@@ -62,17 +62,17 @@ def test_one_leads_until_its_connection_is_gone(database_url: str) -> None:
 
 
 def test_a_tick_sends_the_entry_once_per_slot(world: World) -> None:
-    sent = [tick(world.uow, HOURLY, now=NOW + timedelta(minutes=m)) for m in (0, 1, 59)]
-    sent += [done(world) and tick(world.uow, HOURLY, now=NOW + timedelta(minutes=m)) for m in (60, 61)]
+    sent = [send_newest_slot(world.uow, HOURLY, now=NOW + timedelta(minutes=m)) for m in (0, 1, 59)]
+    sent += [done(world) and send_newest_slot(world.uow, HOURLY, now=NOW + timedelta(minutes=m)) for m in (60, 61)]
     assert sent == [True, False, False, True, False]
 
 
 def test_missed_slots_collapse_into_the_newest_one(world: World) -> None:
-    assert tick(world.uow, HOURLY, now=NOW)
+    assert send_newest_slot(world.uow, HOURLY, now=NOW)
     assert done(world)
     late = NOW + 10 * HOUR + timedelta(minutes=30)
-    assert tick(world.uow, HOURLY, now=late)
-    assert not tick(world.uow, HOURLY, now=late + timedelta(minutes=29))
+    assert send_newest_slot(world.uow, HOURLY, now=late)
+    assert not send_newest_slot(world.uow, HOURLY, now=late + timedelta(minutes=29))
     slots = world.rows("SELECT slot_at FROM schedule_runs ORDER BY slot_at")
     assert [row["slot_at"] for row in slots] == [NOW, NOW + 10 * HOUR]
     assert done(world)
@@ -80,22 +80,22 @@ def test_missed_slots_collapse_into_the_newest_one(world: World) -> None:
 
 def test_a_day_without_a_worker_leaves_one_message_of_an_entry(world: World) -> None:
     every_five = Entry("sweep", "tasks.maintenance.sweep", timedelta(minutes=5), "analysis_scheduled")
-    sent = [tick(world.uow, every_five, now=NOW + number * every_five.every) for number in range(288)]
+    sent = [send_newest_slot(world.uow, every_five, now=NOW + number * every_five.every) for number in range(288)]
     assert sent == [True] + [False] * 287
-    assert tick(world.uow, HOURLY, now=NOW)
+    assert send_newest_slot(world.uow, HOURLY, now=NOW)
     assert world.value("SELECT count(*) FROM kombu_message") == 2
     assert world.value("SELECT count(*) FROM schedule_runs") == 289
     assert done(world)
-    assert tick(world.uow, every_five, now=NOW + DAY)
+    assert send_newest_slot(world.uow, every_five, now=NOW + DAY)
 
 
 def test_a_daily_entry_runs_at_its_time_of_day(world: World) -> None:
     daily = Entry("retention", "tasks.maintenance.sweep", DAY, "analysis_scheduled", offset=3 * HOUR)
     midnight = NOW.replace(hour=0)
-    assert tick(world.uow, daily, now=midnight)  # yesterday's, late
+    assert send_newest_slot(world.uow, daily, now=midnight)  # yesterday's, late
     assert done(world)
-    assert not tick(world.uow, daily, now=midnight + 2 * HOUR)
-    assert tick(world.uow, daily, now=midnight + 3 * HOUR)
+    assert not send_newest_slot(world.uow, daily, now=midnight + 2 * HOUR)
+    assert send_newest_slot(world.uow, daily, now=midnight + 3 * HOUR)
     assert seconds_to_next(daily, now=midnight + 2 * HOUR) == 3600
     assert seconds_to_next(daily, now=midnight + 3 * HOUR) == 86_400
 
@@ -105,7 +105,7 @@ def test_ticks_of_many_beats_at_once_send_one_message(world: World) -> None:
 
     def beat(_: int) -> bool:
         barrier.wait()
-        return tick(world.uow, HOURLY, now=NOW)
+        return send_newest_slot(world.uow, HOURLY, now=NOW)
 
     with ThreadPoolExecutor(8) as threads:
         assert sum(threads.map(beat, range(8))) == 1
@@ -117,5 +117,5 @@ def test_a_slot_whose_message_could_not_be_published_is_still_to_be_sent(world: 
         raise ConnectionError("the queue is away")
 
     with pytest.raises(ConnectionError):
-        tick(UnitOfWork(world.uow.engine, broken), HOURLY, now=NOW)
-    assert tick(world.uow, HOURLY, now=NOW)
+        send_newest_slot(UnitOfWork(world.uow.engine, broken), HOURLY, now=NOW)
+    assert send_newest_slot(world.uow, HOURLY, now=NOW)

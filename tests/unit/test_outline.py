@@ -7,7 +7,7 @@ from itertools import accumulate
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.services.outline import Outline
+from app.services.results.outline import Outline
 
 FILES = st.dictionaries(st.integers(1, 40), st.integers(1, 5))
 

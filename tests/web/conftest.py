@@ -21,15 +21,18 @@ from app.domain.plans import Tier
 from app.domain.queues import Service
 from app.domain.repositories import Repository
 from app.errors import CommitNotFound, GitHostUnreachable, RepositoryNotFound
-from app.services import accounts, fail, finish, specify, start
-from app.services.generator import Generator
+from app.services.accounts import accounts, sessions, tokens
+from app.services.analyses import finish
+from app.services.jobs import fail, start
 from app.services.policy import Policy
+from app.services.specifications import specify
+from app.services.specifications.generator import Generator
 from app.settings import Settings
 from app.store.inventories import FileRow
 from app.store.unit_of_work import UnitOfWork
 from app.web import create_app
 from app.web.wiring import Wired
-from tests.services.writing import Scribe
+from tests.services.specifications.writing import Scribe
 
 POLICY = Policy("1.0.0+test")
 SETTINGS = Settings()
@@ -69,7 +72,7 @@ class Web:
     def token(self, user_id: UUID | None = None, *scopes: str) -> dict[str, str]:
         """The header of a new token, of a new user unless given."""
         owner = user_id or self.user().user_id
-        made = accounts.add_token(self.uow, owner, scopes=scopes or ("read", "write"), now=_now())
+        made = tokens.add_token(self.uow, owner, scopes=scopes or ("read", "write"), now=_now())
         return {"Authorization": f"Bearer {made.secret}"}
 
     def submit(self, name: str = "shop", headers: dict[str, str] | None = None, **members: Any) -> TestResponse:
@@ -128,7 +131,7 @@ class Web:
 
     def sign_in(self, account: accounts.Account) -> None:
         """Spend a sign-in link through the pages."""
-        secret = accounts.sign_in_link(self.uow, account.user_id, now=_now())
+        secret = sessions.sign_in_link(self.uow, account.user_id, now=_now())
         page = self.client.get(f"/sign-in?token={secret}")
         answer = self.client.post("/sign-in", data={"token": secret, "csrf_token": csrf(page)})
         assert answer.status_code == 303, answer.text

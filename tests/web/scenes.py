@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from app.domain.plans import Tier
 from app.domain.queues import Service
-from app.services import accounts
+from app.services.accounts import accounts
 from app.store import records
 from app.store.inventories import FileRow
 from tests.web.conftest import Web, a_test, commit_of, file

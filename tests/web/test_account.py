@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import text
 from werkzeug.test import TestResponse
 
-from app.services import accounts
+from app.services.accounts import tokens
 from tests.web.conftest import Web
 
 
@@ -25,9 +25,9 @@ def test_a_bad_token_is_401_even_where_none_is_needed(web: Web, header: str) -> 
 def test_a_revoked_or_expired_token_is_401(web: Web) -> None:
     user = web.user()
     now = datetime.now(UTC)
-    old = accounts.add_token(web.uow, user.user_id, expires_at=now - timedelta(seconds=1), now=now)
-    revoked = accounts.add_token(web.uow, user.user_id, now=now)
-    accounts.revoke_token(web.uow, user.user_id, revoked.token_id, now=now)
+    old = tokens.add_token(web.uow, user.user_id, expires_at=now - timedelta(seconds=1), now=now)
+    revoked = tokens.add_token(web.uow, user.user_id, now=now)
+    tokens.revoke_token(web.uow, user.user_id, revoked.token_id, now=now)
     for token in (old, revoked):
         assert web.client.get("/api/v1/me", headers={"Authorization": f"Bearer {token.secret}"}).status_code == 401
 
@@ -231,7 +231,7 @@ def test_a_token_that_is_revoked_while_it_makes_another_leaves_none(web: Web) ->
 
         def revoke(user: UUID = user, parent: TestResponse = parent, start: threading.Barrier = start) -> None:
             start.wait(10)
-            accounts.revoke_token(web.uow, user, UUID(parent.json["id"]), now=datetime.now(UTC))
+            tokens.revoke_token(web.uow, user, UUID(parent.json["id"]), now=datetime.now(UTC))
 
         revoking = threading.Thread(target=revoke)
         revoking.start()
@@ -244,7 +244,7 @@ def test_a_token_that_is_revoked_while_it_makes_another_leaves_none(web: Web) ->
 
 def test_an_account_has_a_bounded_number_of_living_tokens(web: Web) -> None:
     headers = web.token()
-    for _ in range(accounts.MOST_TOKENS - 2):
+    for _ in range(tokens.MOST_TOKENS - 2):
         assert make(web, headers).status_code == 201
     last = make(web, headers)
     refused = make(web, headers)
@@ -259,7 +259,7 @@ def test_an_account_has_a_bounded_number_of_living_tokens(web: Web) -> None:
 
 def test_tokens_that_are_made_at_once_do_not_pass_the_bound(web: Web) -> None:
     headers, clients = web.token(), 6
-    for _ in range(accounts.MOST_TOKENS - 3):
+    for _ in range(tokens.MOST_TOKENS - 3):
         assert make(web, headers).status_code == 201
 
     def one(_: int) -> int:

@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 import pytest
 from sqlalchemy import text
 
-from app.services import compared
+from app.services.results import read_differences
 from app.store.inventories import FileRow
 from tests.web.conftest import Web, a_test, file
 
@@ -71,7 +71,7 @@ def test_files_that_are_alike_are_counted_and_not_read(web: Web) -> None:
     before = done(web, "one", *alike, unread, file("old/moved.py", a_test("test_c")))
     after = done(web, "two", *alike, unread, file("new/moved.py", a_test("test_c")))
     now = datetime.now(UTC)
-    with compared.sides(web.uow, UUID(before), UUID(after), None, now=now) as sides:
+    with read_differences.sides(web.uow, UUID(before), UUID(after), None, now=now) as sides:
         assert [[one.path for one in side] for side in (sides.before, sides.after)] == [
             ["large.py", "old/moved.py"],
             ["large.py", "new/moved.py"],

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from app.services.reconcile import reconcile
-from app.services.sweep import sweep
+from app.services.operations.reconcile import reconcile
+from app.services.operations.sweep import sweep
 from app.store.invariants import ALL
 from tests.web.conftest import POLICY, Web, _now
 

@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from app.domain.plans import Tier
 from app.domain.queues import Service
-from app.services import accounts
+from app.services.accounts import sessions
 from app.store import records
 from tests.web.conftest import Web, a_test, csrf, file
 from tests.web.test_read import HOSTILE_NAMES
@@ -85,7 +85,7 @@ def test_a_session_cookie_alone_cannot_write_through_the_api(make_web: Callable[
 
 def test_a_link_signs_in_once_and_only_by_its_button(web: Web) -> None:
     user = web.user()
-    secret = accounts.sign_in_link(web.uow, user.user_id, now=datetime.now(UTC))
+    secret = sessions.sign_in_link(web.uow, user.user_id, now=datetime.now(UTC))
     path = f"/sign-in?token={secret}"
     for _ in range(2):  # previews of links do not spend them
         page = web.client.get(path)

@@ -95,7 +95,7 @@ def test_a_failure_of_ours_is_a_500_problem_without_its_reason(web: Web, monkeyp
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("password=hunter2")
 
-    monkeypatch.setattr("app.services.browse.job", broken)
+    monkeypatch.setattr("app.services.jobs.read_jobs.job", broken)
     answer = web.client.get(f"/api/v1/analyses/{SOMEBODY}")
     assert (answer.status_code, answer.json["type"]) == (500, "/problems/internal")
     assert "hunter2" not in answer.text

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import text
 
 from app import embedded
-from app.services import readiness
+from app.services.operations import readiness
 from tests.conftest import raw_connection
 from tests.web.conftest import Web
 

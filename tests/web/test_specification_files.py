@@ -11,7 +11,7 @@ import pytest
 
 from app.domain.plans import Tier
 from app.web.api.events import LIVE
-from app.web.reads import reads
+from app.web.read_costs import reads
 from tests.web.conftest import Web, a_test, file
 from tests.web.made_up import HOSTILE
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from sqlalchemy import text
 
 from app.domain.plans import Tier
-from app.services.accounts import Account
+from app.services.accounts.accounts import Account
 from tests.web.conftest import Web
 from tests.web.test_specification_reading import analysed, ann, written
 

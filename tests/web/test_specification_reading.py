@@ -11,8 +11,8 @@ from sqlalchemy import text
 
 from app.domain.plans import Tier
 from app.domain.queues import Service
-from app.services.accounts import Account
-from app.services.generator import Generator
+from app.services.accounts.accounts import Account
+from app.services.specifications.generator import Generator
 from app.store.inventories import FileRow
 from tasks.specview.builtin import built_in
 from tests.web.conftest import Web, a_test, csrf, file, inventory

@@ -9,7 +9,7 @@ from flask import Response, request
 from werkzeug.exceptions import RequestEntityTooLarge, UnsupportedMediaType
 
 from app.errors import InvalidInput
-from app.web import auth, reads
+from app.web import auth, read_costs
 
 api = APIBlueprint("api", __name__, url_prefix="/api/v1")
 Answer = tuple[dict[str, Any], int, dict[str, str]]
@@ -19,7 +19,7 @@ WITHOUT_BODY = frozenset({"api.share_specification"})
 
 api.before_request(auth.identify_program)
 api.before_request(auth.limit_writes)
-api.before_request(reads.count_reads)
+api.before_request(read_costs.count_reads)
 
 
 @api.before_request

@@ -8,7 +8,8 @@ from uuid import UUID
 from flask import g
 
 from app.errors import Forbidden
-from app.services import accounts, browse, usage
+from app.services.accounts import tokens, usage
+from app.services.jobs import read_jobs
 from app.web import answers, auth
 from app.web.api import api
 from app.web.context import utc_now, wired
@@ -61,7 +62,7 @@ def show_me() -> dict[str, Any]:
 @api.doc(operation_id="listHistory", tags=["Account"])
 def list_history(page: PageQuery) -> dict[str, Any]:
     """The analyses you asked for, newest first."""
-    jobs, following = browse.history(
+    jobs, following = read_jobs.history(
         wired().uow, auth.person().user_id, wired().policy, before=page.cursor, limit=page.limit, now=utc_now()
     )
     return {"items": jobs, "next": following}
@@ -72,7 +73,7 @@ def list_history(page: PageQuery) -> dict[str, Any]:
 @api.doc(operation_id="listTokens", tags=["Account"])
 def list_tokens() -> dict[str, Any]:
     """Your living tokens, newest first, without their secrets."""
-    return {"items": accounts.tokens(wired().uow, auth.person().user_id)}
+    return {"items": tokens.tokens_of(wired().uow, auth.person().user_id)}
 
 
 @api.post("/me/tokens")
@@ -87,7 +88,7 @@ def add_token(asked: NewToken) -> dict[str, Any]:
     account = auth.person("write")
     if excess := set(asked.scopes) - g.caller.scopes:
         raise Forbidden(f"This token lacks the scope {min(excess)!r} and cannot give it")
-    token = accounts.add_token(
+    token = tokens.add_token(
         wired().uow,
         account.user_id,
         scopes=tuple(asked.scopes),
@@ -104,5 +105,5 @@ def add_token(asked: NewToken) -> dict[str, Any]:
 @api.doc(operation_id="revokeToken", tags=["Account"], responses={204: "Revoked"})
 def revoke_token(token_id: UUID) -> tuple[str, int]:
     """End a token."""
-    accounts.revoke_token(wired().uow, auth.person("write").user_id, token_id, now=utc_now())
+    tokens.revoke_token(wired().uow, auth.person("write").user_id, token_id, now=utc_now())
     return "", 204

@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from app.services import browse, replay, submit
-from app.services.cancel import cancel
-from app.services.submit import ACCEPTED
+from app.services.analyses import submit
+from app.services.analyses.submit import ACCEPTED
+from app.services.jobs import read_jobs
+from app.services.jobs.cancel import cancel
+from app.services.jobs.find_answer import find_answer
 from app.web import answers, auth
 from app.web.api import Answer, api
 from app.web.context import utc_now, wired
+from app.web.duplicate_requests import only_one
 from app.web.schemas import SubmitAnalysis
 from app.web.submission import REPLAYED, asks_host, idempotency_key, wanted
-from app.web.twins import only_one
 
 POLL_SECONDS = 1
 
@@ -32,7 +34,7 @@ def submit_analysis(asked: SubmitAnalysis) -> Answer:
     key = idempotency_key(asked.model_dump())
     with only_one(account.user_id, key):
         # a replay is answered without asking the Git host again
-        if key and asks_host(asked) and (stored := replay.replay(services.uow, account.user_id, *key)):
+        if key and asks_host(asked) and (stored := find_answer(services.uow, account.user_id, *key)):
             answer = submit.Answer(stored.status, stored.body, replayed=True)
         else:
             item = wanted(asked, account)
@@ -45,7 +47,7 @@ def submit_analysis(asked: SubmitAnalysis) -> Answer:
 @api.doc(operation_id="getAnalysis", tags=["Analyses"])
 def show_analysis(job_id: UUID) -> dict[str, Any]:
     """One analysis: its state, why it waits, how far it is, or what it found."""
-    return browse.job(wired().uow, job_id, auth.viewer(), wired().policy, asker=auth.asker(), now=utc_now())
+    return read_jobs.job(wired().uow, job_id, auth.viewer(), wired().policy, asker=auth.asker(), now=utc_now())
 
 
 @api.delete("/analyses/<uuid:job_id>")

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from app.errors import Problem
-from app.services import replay
-from app.services.submit import ACCEPTED, KNOWN, Answer
-from app.services.submit_batch import Outcomes, submit_batch
+from app.services.analyses.submit import ACCEPTED, KNOWN, Answer
+from app.services.analyses.submit_batch import Outcomes, submit_batch
+from app.services.jobs.find_answer import find_answer
 from app.web import answers, auth, problems
 from app.web import api as package
 from app.web.api import api
 from app.web.context import wired
+from app.web.duplicate_requests import only_one
 from app.web.schemas import SubmitBatch
 from app.web.submission import REPLAYED, idempotency_key, wanted_each
-from app.web.twins import only_one
 
 
 @api.post("/analyses/batch")
@@ -31,7 +31,7 @@ def submit_many(asked: SubmitBatch) -> package.Answer:
     key = idempotency_key(asked.model_dump())
     with only_one(account.user_id, key):
         # a replay is answered without asking the Git hosts again
-        if key and (stored := replay.replay(services.uow, account.user_id, *key)):
+        if key and (stored := find_answer(services.uow, account.user_id, *key)):
             return stored.body, stored.status, REPLAYED
         auth.count_writes(account, len(asked.items) - 1)  # one was counted with the request
         answer = submit_batch(

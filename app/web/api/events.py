@@ -9,11 +9,12 @@ from uuid import UUID
 
 from flask import Response, current_app, request
 
-from app.services import browse, specifications
+from app.services.jobs import read_jobs
+from app.services.specifications import documents
 from app.web import auth
 from app.web.api import api
 from app.web.context import utc_now, wired
-from app.web.live import Live
+from app.web.live_jobs import Live
 
 LIVE = "fairlane-live"
 
@@ -39,7 +40,7 @@ def follow_analysis(job_id: UUID) -> Response:
     A stream lasts 25 seconds at most; the client comes back with `Last-Event-ID` and misses nothing.
     """
     viewer = auth.viewer()
-    return _follow(job_id, lambda: browse.job(wired().uow, job_id, viewer, wired().policy, now=utc_now()))
+    return _follow(job_id, lambda: read_jobs.job(wired().uow, job_id, viewer, wired().policy, now=utc_now()))
 
 
 @api.get("/specs/<uuid:job_id>/events")
@@ -51,7 +52,7 @@ def follow_analysis(job_id: UUID) -> Response:
 def follow_specification(job_id: UUID) -> Response:
     """Follow a specification live, as an analysis; for its owner alone."""
     viewer = auth.person()
-    return _follow(job_id, lambda: specifications.job(wired().uow, job_id, viewer, wired().policy, now=utc_now()))
+    return _follow(job_id, lambda: documents.job(wired().uow, job_id, viewer, wired().policy, now=utc_now()))
 
 
 def _follow(job_id: UUID, check: Callable[[], object]) -> Response:

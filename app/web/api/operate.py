@@ -8,7 +8,9 @@ from uuid import UUID
 
 from app.domain.plans import Tier
 from app.errors import NotFound
-from app.services import accounts, limits, queues
+from app.services.accounts import tiers
+from app.services.fairness import change_limits
+from app.services.operations import queues
 from app.store.users import Account
 from app.web import auth, operator_answers
 from app.web.api import api
@@ -23,7 +25,7 @@ from app.web.schemas import NewLimit, NewTier, NewUserLimit, PauseQueue
 def change_tier(asked: NewTier, user_id: UUID) -> dict[str, Any]:
     """Put a user on another tier; what waits moves with them at once.  Needs an operator's token."""
     actor = str(auth.operator().user_id)
-    account = accounts.change_tier(wired().uow, user_id, Tier(asked.tier), wired().policy, actor=actor, now=utc_now())
+    account = tiers.change_tier(wired().uow, user_id, Tier(asked.tier), wired().policy, actor=actor, now=utc_now())
     return _told(account)
 
 
@@ -34,7 +36,7 @@ def change_tier(asked: NewTier, user_id: UUID) -> dict[str, Any]:
 def change_user_limit(asked: NewUserLimit, user_id: UUID) -> dict[str, Any]:
     """Give a user a limit of their own, or null: that of their tier.  Needs an operator's token."""
     actor = str(auth.operator().user_id)
-    return _told(limits.change_user_limit(wired().uow, user_id, asked.limit, wired().policy, actor=actor))
+    return _told(change_limits.change_user_limit(wired().uow, user_id, asked.limit, wired().policy, actor=actor))
 
 
 @api.put("/operator/tiers/<tier>/limit")
@@ -46,7 +48,7 @@ def change_tier_limit(asked: NewLimit, tier: str) -> dict[str, Any]:
     actor = str(auth.operator().user_id)
     if tier not in set(Tier):
         raise NotFound(f"There is no tier {tier!r}; there are {', '.join(Tier)}")
-    return asdict(limits.change_tier_limit(wired().uow, Tier(tier), asked.limit, wired().policy, actor=actor))
+    return asdict(change_limits.change_tier_limit(wired().uow, Tier(tier), asked.limit, wired().policy, actor=actor))
 
 
 @api.put("/operator/queues/<queue>/pause")

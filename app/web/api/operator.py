@@ -7,8 +7,9 @@ from datetime import timedelta
 from typing import Any
 
 from app.domain.queues import ALL_QUEUES
-from app.services import fairness_report, limits, queues
-from app.services.audit import BROKEN, UNKNOWN, audit
+from app.services.fairness import change_limits, report_waits, tenants
+from app.services.operations import queues
+from app.services.operations.audit import BROKEN, UNKNOWN, audit
 from app.web import answers, auth, operator_answers
 from app.web.api import api
 from app.web.context import utc_now, wired
@@ -46,7 +47,7 @@ def show_audit(asked: AuditQuery) -> dict[str, Any]:
 def show_tenants(asked: TenantsQuery) -> dict[str, Any]:
     """List users with work in the queues or at work.  Needs an operator's token."""
     auth.operator()
-    return {"items": fairness_report.tenants(wired().uow, wired().policy, most=asked.limit)}
+    return {"items": tenants.tenants(wired().uow, wired().policy, most=asked.limit)}
 
 
 @api.get("/operator/fairness")
@@ -57,7 +58,7 @@ def show_fairness(asked: FairnessQuery) -> dict[str, Any]:
     """Tell who waited how long and for what.  Needs an operator's token."""
     auth.operator()
     now = utc_now()
-    return fairness_report.report(
+    return report_waits.report(
         wired().uow,
         wired().policy,
         by=asked.by,
@@ -83,4 +84,4 @@ def show_queues() -> dict[str, Any]:
 def show_tiers() -> dict[str, Any]:
     """Tell how many jobs of a user run at once, by tier.  Needs an operator's token."""
     auth.operator()
-    return {"items": [asdict(limit) for limit in limits.tier_limits(wired().uow, wired().policy)]}
+    return {"items": [asdict(limit) for limit in change_limits.tier_limits(wired().uow, wired().policy)]}

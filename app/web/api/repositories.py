@@ -8,7 +8,7 @@ from flask import Response, render_template
 
 from app.domain.repositories import LOCAL_HOST, Repository, parse_address
 from app.errors import InvalidInput, NotFound
-from app.services import browse
+from app.services.results.read_repository import read_repository
 from app.web import answers
 from app.web.api import api
 from app.web.context import utc_now, wired
@@ -53,7 +53,7 @@ def show_badge(host: str, owner: str, name: str) -> Response:
 
 
 def _find(host: str, owner: str, name: str) -> dict[str, Any]:
-    return browse.repository(wired().uow, _repository(host, owner, name), wired().policy, now=utc_now())
+    return read_repository(wired().uow, _repository(host, owner, name), wired().policy, now=utc_now())
 
 
 def _repository(host: str, owner: str, name: str) -> Repository:

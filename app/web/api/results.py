@@ -8,12 +8,13 @@ from uuid import UUID
 from flask import Response, request
 from werkzeug.exceptions import NotAcceptable
 
-from app.services import browse, compared, results
+from app.services.jobs import read_jobs
+from app.services.results import read_differences, read_files, read_tests
 from app.web import answers, auth, exports, result_answers
 from app.web.api import api
-from app.web.changes import comparison
+from app.web.comparison_sheet import comparison
 from app.web.context import utc_now, wired
-from app.web.reads import heavy, outlined
+from app.web.read_costs import heavy, outlined
 from app.web.schemas import CompareQuery, FilesQuery, TestsQuery
 
 _EXPORTS: dict[str | int, Any] = {
@@ -36,9 +37,9 @@ def list_tests(job_id: UUID, asked: TestsQuery) -> dict[str, Any] | Response:
     chosen = _format(asked)
     if chosen in exports.FORMS:
         return exports.respond(exports.FORMS[chosen], job_id, viewer, asked)
-    wanted, limit = asked.filter(), asked.limit or results.PAGE
+    wanted, limit = asked.filter(), asked.limit or read_tests.PAGE
     outline = outlined(job_id, viewer, wanted)
-    page = results.page(
+    page = read_tests.page(
         services.uow, job_id, viewer, wanted, cursor=asked.cursor, limit=limit, within=outline, now=utc_now()
     )
     return {"items": page.rows, "next": page.next, "total": outline.total}
@@ -51,7 +52,7 @@ def list_tests(job_id: UUID, asked: TestsQuery) -> dict[str, Any] | Response:
 def list_files(job_id: UUID, asked: FilesQuery) -> dict[str, Any]:
     """The files with tests of a completed analysis, with what they import and call, and those nobody could read."""
     with heavy(job_id):
-        page = results.files(wired().uow, job_id, auth.viewer(), **asked.model_dump(), now=utc_now())
+        page = read_files.files(wired().uow, job_id, auth.viewer(), **asked.model_dump(), now=utc_now())
     return {"items": page.items, "next": page.next, "total": page.total}
 
 
@@ -62,7 +63,7 @@ def list_files(job_id: UUID, asked: FilesQuery) -> dict[str, Any]:
 def compare_analyses(job_id: UUID, other_id: UUID, asked: CompareQuery) -> dict[str, Any]:
     """What became of the tests from one completed analysis to the other: moves and renames are followed."""
     with heavy(job_id, other_id):
-        with compared.sides(wired().uow, job_id, other_id, auth.viewer(), now=utc_now()) as sides:
+        with read_differences.sides(wired().uow, job_id, other_id, auth.viewer(), now=utc_now()) as sides:
             found = comparison(sides)
         return found.document(asked.limit)
 
@@ -72,7 +73,7 @@ def compare_analyses(job_id: UUID, other_id: UUID, asked: CompareQuery) -> dict[
 @api.doc(operation_id="getTimeline", tags=["Analyses"])
 def show_timeline(job_id: UUID) -> dict[str, Any]:
     """Every transition, attempt, snooze and lease of an analysis, with its time."""
-    return {"items": browse.timeline(wired().uow, job_id, auth.viewer(), asker=auth.asker())}
+    return {"items": read_jobs.timeline(wired().uow, job_id, auth.viewer(), asker=auth.asker())}
 
 
 def _format(asked: TestsQuery) -> str:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from flask import Response
 
-from app.services import specifications
+from app.services.specifications import documents
 from app.web import auth
 from app.web.api import api
 from app.web.context import wired
@@ -52,4 +52,4 @@ def specification_as_gherkin(job_id: UUID) -> Response:
 def own_download(form: str, job_id: UUID) -> Response:
     """A file of a document that the caller may see.  form: of EXPORTS.  Raises: as `download`."""
     viewer = auth.person()
-    return download(form, lambda: specifications.head(wired().uow, job_id, viewer))
+    return download(form, lambda: documents.head(wired().uow, job_id, viewer))

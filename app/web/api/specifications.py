@@ -8,20 +8,21 @@ from uuid import UUID
 from flask import Response, jsonify, request
 from werkzeug.exceptions import NotAcceptable
 
-from app.services import browse, specifications, submit_specification
-from app.services.cancel import cancel
-from app.services.submit import ACCEPTED
-from app.services.submit_specification import WantedSpecification
+from app.services.analyses.submit import ACCEPTED
+from app.services.jobs import read_jobs
+from app.services.jobs.cancel import cancel
+from app.services.specifications import documents, share_links, submit_specification
+from app.services.specifications.submit_specification import WantedSpecification
 from app.web import answers, auth, specification_answers
 from app.web.api import Answer, api
 from app.web.api.analyses import accepted_headers
 from app.web.api.specification_files import own_download
 from app.web.context import utc_now, wired
-from app.web.reads import behaviours, priced
+from app.web.duplicate_requests import only_one
+from app.web.read_costs import behaviours, priced
 from app.web.schemas import SpecificationsQuery, SubmitSpecification
 from app.web.specifications.exports import EXPORTS
 from app.web.submission import idempotency_key
-from app.web.twins import only_one
 
 #: What `Accept` may ask for instead of the job.
 _OFFERED = {"application/json": ""} | {
@@ -65,7 +66,7 @@ def submit_specification_job(asked: SubmitSpecification) -> Answer | Response:
 def list_specifications(asked: SpecificationsQuery) -> dict[str, Any]:
     """Your completed specifications, newest first; of one analysis, or of all."""
     services, viewer = wired(), auth.person()
-    found = specifications.jobs(services.uow, viewer, services.policy, analysis_id=asked.analysis_id, now=utc_now())
+    found = documents.jobs(services.uow, viewer, services.policy, analysis_id=asked.analysis_id, now=utc_now())
     return {"items": found}
 
 
@@ -80,12 +81,12 @@ def show_specification(job_id: UUID) -> dict[str, Any] | Response:
     services, viewer = wired(), auth.person()
     if form := _file_form():
         return own_download(form, job_id)
-    job = specifications.job(services.uow, job_id, viewer, services.policy, now=utc_now())
+    job = documents.job(services.uow, job_id, viewer, services.policy, now=utc_now())
     if job["status"] != "completed":
         return {**job, "document": None}
     with behaviours(job["summary"]["behaviours"]):
-        head = specifications.head(services.uow, job_id, viewer)
-        whole = specifications.specification(services.uow, head)
+        head = documents.head(services.uow, job_id, viewer)
+        whole = documents.specification(services.uow, head)
         return {**job, "document": specification_answers.document(whole)}
 
 
@@ -98,7 +99,7 @@ def show_specification(job_id: UUID) -> dict[str, Any] | Response:
 def cancel_specification(job_id: UUID) -> tuple[str, int]:
     """Cancel a specification; idempotent, as of an analysis."""
     services, account = wired(), auth.person("write")
-    specifications.job(services.uow, job_id, account, services.policy, now=utc_now())
+    documents.job(services.uow, job_id, account, services.policy, now=utc_now())
     cancel(services.uow, job_id, account, services.policy, now=utc_now())
     return "", 204
 
@@ -109,8 +110,8 @@ def cancel_specification(job_id: UUID) -> tuple[str, int]:
 def show_specification_timeline(job_id: UUID) -> dict[str, Any]:
     """Every transition, attempt, snooze and lease of a specification, with its time."""
     services, viewer = wired(), auth.person()
-    specifications.job(services.uow, job_id, viewer, services.policy, now=utc_now())
-    return {"items": browse.timeline(services.uow, job_id, viewer)}
+    documents.job(services.uow, job_id, viewer, services.policy, now=utc_now())
+    return {"items": read_jobs.timeline(services.uow, job_id, viewer)}
 
 
 @api.post("/specs/<uuid:job_id>/share")
@@ -120,7 +121,7 @@ def show_specification_timeline(job_id: UUID) -> dict[str, Any]:
 )
 def share_specification(job_id: UUID) -> dict[str, Any]:
     """Make a link by which anybody may read the document; it is shown this once, and ends the one before."""
-    secret = specifications.share(wired().uow, job_id, auth.person("write"), now=utc_now())
+    secret = share_links.make(wired().uow, job_id, auth.person("write"), now=utc_now())
     return {"secret": secret, "page": f"/shared/{secret}"}
 
 
@@ -128,7 +129,7 @@ def share_specification(job_id: UUID) -> dict[str, Any]:
 @api.doc(operation_id="unshareSpecification", tags=["Specifications"], responses={204: "Nobody reads it by a link now"})
 def unshare_specification(job_id: UUID) -> tuple[str, int]:
     """Withdraw the link; idempotent."""
-    specifications.withdraw(wired().uow, job_id, auth.person("write"))
+    share_links.withdraw(wired().uow, job_id, auth.person("write"))
     return "", 204
 
 

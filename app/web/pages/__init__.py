@@ -10,7 +10,7 @@ from flask_wtf import CSRFProtect
 from pydantic import BaseModel, ValidationError
 from werkzeug.datastructures import MultiDict
 
-from app.web import auth, problems, reads, show
+from app.web import auth, problems, read_costs, template_filters
 from app.web.api import api
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -21,13 +21,13 @@ def init(app: APIFlask) -> None:
     """Register the pages.  The API takes no cookie for a write, so it needs no CSRF token."""
     app.config |= {"WTF_CSRF_TIME_LIMIT": None}  # as long as the session: a form left open overnight still works
     CSRFProtect(app).exempt(api)
-    show.init(app)
+    template_filters.init(app)
     app.register_blueprint(pages)
 
 
 pages.before_request(auth.identify_person)
 pages.before_request(auth.limit_writes)
-pages.before_request(reads.count_reads)
+pages.before_request(read_costs.count_reads)
 
 
 @pages.app_context_processor

@@ -7,7 +7,8 @@ from uuid import UUID
 from flask import redirect, render_template, request, url_for
 from werkzeug.wrappers import Response
 
-from app.services import accounts, browse, usage
+from app.services.accounts import tokens, usage
+from app.services.jobs import read_jobs
 from app.web import auth
 from app.web.context import utc_now, wired
 from app.web.pages import pages, read
@@ -31,7 +32,7 @@ def show_usage() -> str:
 def show_history() -> str:
     """What the account asked for, newest first."""
     account, page = auth.person(), read(PageQuery, request.args)
-    jobs, following = browse.history(
+    jobs, following = read_jobs.history(
         wired().uow, account.user_id, wired().policy, before=page.cursor, limit=page.limit, now=utc_now()
     )
     return render_template("history.html", jobs=jobs, next=following, first=page.cursor is None)
@@ -48,17 +49,17 @@ def add_token() -> str:
     """Make one and show it, this once: so no redirect."""
     account, asked = auth.person("write"), read(TokenForm, request.form)
     scopes = ("read", "write") if asked.may_write else ("read",)
-    token = accounts.add_token(wired().uow, account.user_id, scopes=scopes, name=asked.name, now=utc_now())
+    token = tokens.add_token(wired().uow, account.user_id, scopes=scopes, name=asked.name, now=utc_now())
     return _tokens(token)
 
 
 @pages.post("/tokens/<uuid:token_id>/revoke")
 def revoke_token(token_id: UUID) -> Response:
     """End one."""
-    accounts.revoke_token(wired().uow, auth.person("write").user_id, token_id, now=utc_now())
+    tokens.revoke_token(wired().uow, auth.person("write").user_id, token_id, now=utc_now())
     return redirect(url_for("pages.show_tokens"), 303)
 
 
-def _tokens(made: accounts.Token | None = None) -> str:
-    living = accounts.tokens(wired().uow, auth.person().user_id)
+def _tokens(made: tokens.Token | None = None) -> str:
+    living = tokens.tokens_of(wired().uow, auth.person().user_id)
     return render_template("tokens.html", tokens=living, made=made)

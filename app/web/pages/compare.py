@@ -7,12 +7,13 @@ from uuid import UUID
 from flask import redirect, render_template, request, url_for
 from werkzeug.wrappers import Response
 
-from app.services import browse, compared, neighbours
+from app.services.jobs import read_jobs
+from app.services.results import other_commits, read_differences
 from app.web import auth
-from app.web.changes import changes, comparison
+from app.web.comparison_sheet import changes, comparison
 from app.web.context import utc_now, wired
 from app.web.pages import pages, read
-from app.web.reads import heavy
+from app.web.read_costs import heavy
 from app.web.schemas import ChangesQuery, OtherQuery
 
 
@@ -21,10 +22,10 @@ def show_comparison(job_id: UUID, other_id: UUID) -> str:
     """What became of the tests from one analysis to the other."""
     asked, viewer, services, now = read(ChangesQuery, request.args), auth.viewer(), wired(), utc_now()
     with heavy(job_id, other_id):
-        with compared.sides(services.uow, job_id, other_id, viewer, now=now) as sides:
+        with read_differences.sides(services.uow, job_id, other_id, viewer, now=now) as sides:
             found = comparison(sides)
         sheet = changes(found, asked)
-    before, after = (browse.job(services.uow, one, viewer, services.policy, now=now) for one in (job_id, other_id))
+    before, after = (read_jobs.job(services.uow, one, viewer, services.policy, now=now) for one in (job_id, other_id))
     return render_template("comparison.html", before=before, after=after, found=found, asked=asked, sheet=sheet)
 
 
@@ -32,9 +33,9 @@ def show_comparison(job_id: UUID, other_id: UUID) -> str:
 def choose_other(job_id: UUID) -> str | Response:
     """The commits that this one can be compared with; straight to the comparison when only one is meant."""
     asked, viewer, services, now = read(OtherQuery, request.args), auth.viewer(), wired(), utc_now()
-    others = neighbours.neighbours(services.uow, job_id, viewer, prefix=asked.commit.strip(), now=now)
+    others = other_commits.newest(services.uow, job_id, viewer, prefix=asked.commit.strip(), now=now)
     if asked.commit.strip() and len(others) == 1:
         pair = (others[0].job_id, job_id) if others[0].is_older else (job_id, others[0].job_id)
         return redirect(url_for("pages.show_comparison", job_id=pair[0], other_id=pair[1]), 303)
-    job = browse.job(services.uow, job_id, viewer, services.policy, now=now)
+    job = read_jobs.job(services.uow, job_id, viewer, services.policy, now=now)
     return render_template("compare.html", job=job, others=others, asked=asked.commit.strip())

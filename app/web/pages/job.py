@@ -8,21 +8,23 @@ from uuid import UUID
 from flask import render_template, request, session
 
 from app.domain.lifecycle import FINAL
-from app.services import browse, neighbours, results, sheets
+from app.services.jobs import read_jobs, visibility
+from app.services.results import other_commits
+from app.services.results.read_sheet import read_sheet
 from app.web import auth
 from app.web.context import utc_now, wired
-from app.web.facets import Facets
 from app.web.pages import pages, read
 from app.web.pages.specify import box
 from app.web.pages.submit import MINE
-from app.web.reads import outlined
+from app.web.read_costs import outlined
+from app.web.result_counts import ResultCounts
 from app.web.schemas import SheetQuery
 
 
 @pages.get("/analyses/<uuid:job_id>")
 def show_job(job_id: UUID) -> str:
     """The job as it is now."""
-    job = browse.job(wired().uow, job_id, auth.viewer(), wired().policy, asker=auth.asker(), now=utc_now())
+    job = read_jobs.job(wired().uow, job_id, auth.viewer(), wired().policy, asker=auth.asker(), now=utc_now())
     more = _result(job_id) | {"box": box(job)} if job["status"] == "completed" else {}
     final = job["status"] in FINAL
     return render_template("job.html", job=job, final=final, may_cancel=not final and _may_cancel(job_id), **more)
@@ -32,14 +34,14 @@ def _result(job_id: UUID) -> dict[str, Any]:
     asked, viewer, uow, now = read(SheetQuery, request.args), auth.viewer(), wired().uow, utc_now()
     wanted = asked.filter()
     outline = outlined(job_id, viewer, wanted)
-    sheet = sheets.sheet(uow, job_id, viewer, wanted, outline, number=asked.page, now=now)
+    sheet = read_sheet(uow, job_id, viewer, wanted, outline, number=asked.page, now=now)
     return {
         "sheet": sheet,
-        "facets": Facets.of(sheet.tallies),
+        "facets": ResultCounts.of(sheet.tallies),
         "narrowed": asked.narrowed(),
-        "previous": neighbours.previous(uow, job_id, viewer, now=now),
+        "previous": other_commits.previous(uow, job_id, viewer, now=now),
     }
 
 
 def _may_cancel(job_id: UUID) -> bool:
-    return str(job_id) in session.get(MINE, []) or results.asked_for(wired().uow, job_id, auth.viewer())
+    return str(job_id) in session.get(MINE, []) or visibility.asked_for(wired().uow, job_id, auth.viewer())

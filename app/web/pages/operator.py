@@ -11,7 +11,9 @@ from werkzeug.wrappers import Response
 from app.domain.plans import Tier
 from app.domain.queues import ALL_QUEUES
 from app.errors import NotFound
-from app.services import accounts, fairness_report, limits, queues
+from app.services.accounts import accounts, tiers
+from app.services.fairness import change_limits, report_waits, tenants
+from app.services.operations import queues
 from app.web import auth
 from app.web.context import utc_now, wired
 from app.web.pages import pages, read
@@ -29,10 +31,10 @@ def show_operator() -> str:
     services, now = wired(), utc_now()
     return render_template(
         "operator.html",
-        tenants=fairness_report.tenants(services.uow, services.policy, most=25),
+        tenants=tenants.tenants(services.uow, services.policy, most=25),
         queues=queues.facts(services.uow),
-        tiers=limits.tier_limits(services.uow, services.policy),
-        report=fairness_report.report(
+        tiers=change_limits.tier_limits(services.uow, services.policy),
+        report=report_waits.report(
             services.uow,
             services.policy,
             by="tier",
@@ -57,7 +59,7 @@ def show_user(user_id: UUID) -> str:
         limit=policy.slots(account.plan, account.slot_limit),
         of_tier=policy.slots(account.plan),
         tiers=list(Tier),
-        work=fairness_report.tenants_of(services.uow, services.policy, user_id),
+        work=tenants.tenants_of(services.uow, services.policy, user_id),
     )
 
 
@@ -65,7 +67,7 @@ def show_user(user_id: UUID) -> str:
 def change_tier(user_id: UUID) -> Response:
     """Put the user on another tier."""
     actor, asked = str(auth.operating_person().user_id), read(TierForm, request.form)
-    accounts.change_tier(wired().uow, user_id, Tier(asked.tier), wired().policy, actor=actor, now=utc_now())
+    tiers.change_tier(wired().uow, user_id, Tier(asked.tier), wired().policy, actor=actor, now=utc_now())
     return redirect(url_for("pages.show_user", user_id=user_id), 303)
 
 
@@ -73,7 +75,7 @@ def change_tier(user_id: UUID) -> Response:
 def change_user_limit(user_id: UUID) -> Response:
     """Give the user a limit of their own; an empty field is that of the tier."""
     actor, asked = str(auth.operating_person().user_id), read(LimitForm, request.form)
-    limits.change_user_limit(wired().uow, user_id, asked.limit, wired().policy, actor=actor)
+    change_limits.change_user_limit(wired().uow, user_id, asked.limit, wired().policy, actor=actor)
     return redirect(url_for("pages.show_user", user_id=user_id), 303)
 
 
@@ -84,7 +86,7 @@ def change_tier_limit(tier: str) -> Response:
     if tier not in set(Tier):
         raise NotFound(f"There is no tier {tier!r}")
     if asked.limit is not None:
-        limits.change_tier_limit(wired().uow, Tier(tier), asked.limit, wired().policy, actor=actor)
+        change_limits.change_tier_limit(wired().uow, Tier(tier), asked.limit, wired().policy, actor=actor)
     return redirect(url_for("pages.show_operator", _anchor="limits"), 303)
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from flask import Response, render_template, request, url_for
 
-from app.services import specifications
+from app.services.specifications import share_links
 from app.web.context import wired
 from app.web.pages import pages, read
 from app.web.schemas import SpecificationQuery
+from app.web.specifications.document_pages import document_page
 from app.web.specifications.downloads import download
 from app.web.specifications.exports import EXPORTS
-from app.web.specifications.reading import document_page
 
 _FORMS = {export.suffix: form for form, export in EXPORTS.items()}
 
@@ -19,11 +19,11 @@ _FORMS = {export.suffix: form for form, export in EXPORTS.items()}
 def show_shared(secret: str) -> str:
     """The document that a link shares; the same for everybody, signed in or not."""
     asked, path = read(SpecificationQuery, request.args), url_for("pages.show_shared", secret=secret)
-    page = document_page(specifications.by_share(wired().uow, secret), asked, path, f"{path}/")
+    page = document_page(share_links.document_of(wired().uow, secret), asked, path, f"{path}/")
     return render_template("specification.html", page=page, account=None)
 
 
 @pages.get("/shared/<secret>/<any(md, html, json, zip):suffix>")
 def download_shared(secret: str, suffix: str) -> Response:
     """The same document as a file."""
-    return download(_FORMS[suffix], lambda: specifications.by_share(wired().uow, secret))
+    return download(_FORMS[suffix], lambda: share_links.document_of(wired().uow, secret))

@@ -6,7 +6,7 @@ from flask import redirect, render_template, request, session, url_for
 from werkzeug.wrappers import Response
 
 from app.errors import InvalidInput
-from app.services import accounts
+from app.services.accounts import sessions
 from app.web import auth
 from app.web.context import utc_now, wired
 from app.web.pages import pages
@@ -21,7 +21,7 @@ def show_sign_in() -> str:
 @pages.post("/sign-in")
 def spend_link() -> Response:
     """Spend the link and begin a session under a new cookie.  Raises: InvalidInput."""
-    secret = accounts.sign_in(wired().uow, request.form.get("token", ""), now=utc_now())
+    secret = sessions.sign_in(wired().uow, request.form.get("token", ""), now=utc_now())
     if secret is None:
         raise InvalidInput("This link is spent or too old; ask the operator for a new one.")
     session.clear()
@@ -33,6 +33,6 @@ def spend_link() -> Response:
 def sign_out() -> Response:
     """End the session here and on the server."""
     if isinstance(secret := session.get(auth.SESSION_KEY), str):
-        accounts.sign_out(wired().uow, secret)
+        sessions.sign_out(wired().uow, secret)
     session.clear()
     return redirect(url_for("pages.home"), 303)

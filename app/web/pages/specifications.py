@@ -9,19 +9,20 @@ from flask import redirect, render_template, request, url_for
 from werkzeug.wrappers import Response
 
 from app.domain.lifecycle import FINAL
-from app.services import results, specifications
-from app.services.cancel import cancel
-from app.services.specifications import Head
+from app.services.jobs import visibility
+from app.services.jobs.cancel import cancel
+from app.services.specifications import documents, share_links
+from app.services.specifications.documents import Head
 from app.store.users import Account
 from app.web import auth
 from app.web.context import utc_now, wired
 from app.web.pages import pages, read
 from app.web.schemas import SpecificationChangesQuery, SpecificationQuery
 from app.web.specification_schemas import HistoryQuery
-from app.web.specifications.heads import source_of_job
+from app.web.specifications.document_heads import source_of_job
+from app.web.specifications.document_pages import comparison_page, document_page
 from app.web.specifications.histories import history_page
-from app.web.specifications.owners import Shelf, owners_view, page_of
-from app.web.specifications.reading import comparison_page, document_page
+from app.web.specifications.owner_view import Shelf, owners_view, page_of
 from app.web.specifications.view import OwnersView
 
 
@@ -29,7 +30,7 @@ from app.web.specifications.view import OwnersView
 def show_specification(job_id: UUID) -> str:
     """The specification as it is now."""
     services, viewer = wired(), auth.person()
-    job = specifications.job(services.uow, job_id, viewer, services.policy, now=utc_now())
+    job = documents.job(services.uow, job_id, viewer, services.policy, now=utc_now())
     return _document(job_id, viewer) if job["status"] == "completed" else _under_way(job, viewer)
 
 
@@ -37,7 +38,7 @@ def show_specification(job_id: UUID) -> str:
 def cancel_specification(job_id: UUID) -> Response:
     """Cancel, then show the job."""
     services, account = wired(), auth.person("write")
-    specifications.job(services.uow, job_id, account, services.policy, now=utc_now())
+    documents.job(services.uow, job_id, account, services.policy, now=utc_now())
     cancel(services.uow, job_id, account, services.policy, now=utc_now())
     return redirect(url_for("pages.show_specification", job_id=job_id), 303)
 
@@ -46,7 +47,7 @@ def cancel_specification(job_id: UUID) -> Response:
 def compare_specifications(job_id: UUID, other_id: UUID) -> str:
     """What changed from one document to the other."""
     asked, viewer, uow = read(SpecificationChangesQuery, request.args), auth.person(), wired().uow
-    before, after = (specifications.head(uow, one, viewer) for one in (job_id, other_id))
+    before, after = (documents.head(uow, one, viewer) for one in (job_id, other_id))
     return render_template("specification_comparison.html", page=comparison_page(before, after, asked, viewer))
 
 
@@ -55,7 +56,7 @@ def specification_history(job_id: UUID) -> str:
     """The documents of its repository, by commit."""
     asked, services = read(HistoryQuery, request.args), wired()
     viewer = auth.person()
-    head = specifications.head(services.uow, job_id, viewer)
+    head = documents.head(services.uow, job_id, viewer)
     page = history_page(head, asked.language, services.policy.languages, viewer)
     return render_template("specification_history.html", page=page)
 
@@ -64,21 +65,21 @@ def specification_history(job_id: UUID) -> str:
 def share_specification(job_id: UUID) -> str:
     """Make a link and show it, this once: so no redirect."""
     viewer = auth.person("write")
-    secret = specifications.share(wired().uow, job_id, viewer, now=utc_now())
+    secret = share_links.make(wired().uow, job_id, viewer, now=utc_now())
     return _document(job_id, viewer, url_for("pages.show_shared", secret=secret, _external=True))
 
 
 @pages.post("/specs/<uuid:job_id>/withdraw")
 def withdraw_specification(job_id: UUID) -> Response:
     """End the link."""
-    specifications.withdraw(wired().uow, job_id, auth.person("write"))
+    share_links.withdraw(wired().uow, job_id, auth.person("write"))
     return redirect(url_for("pages.show_specification", job_id=job_id, _anchor="share"), 303)
 
 
 def _document(job_id: UUID, viewer: Account, link: str | None = None) -> str:
-    head = specifications.head(wired().uow, job_id, viewer)
+    head = documents.head(wired().uow, job_id, viewer)
     files = url_for("api.show_specification", job_id=job_id) + "."
-    asked, whose = read(SpecificationQuery, request.args), specifications.whose(wired().uow, job_id, viewer)
+    asked, whose = read(SpecificationQuery, request.args), documents.whose(wired().uow, job_id, viewer)
     page = document_page(head, asked, page_of(head), files, owner=_tools(head, viewer, link), whose=whose)
     return render_template("specification.html", page=page)
 
@@ -88,8 +89,8 @@ def _tools(head: Head, viewer: Account, link: str | None) -> OwnersView | None:
     if viewer.user_id != head.owner_id:
         return None
     uow, languages = wired().uow, wired().policy.languages
-    versions, history = specifications.versions(uow, head), specifications.history(uow, head)
-    shared_at = specifications.shared_at(uow, head.id, viewer)
+    versions, history = documents.versions(uow, head), documents.history(uow, head)
+    shared_at = share_links.made_at(uow, head.id, viewer)
     return owners_view(head, Shelf(versions, history, languages, shared_at, link))
 
 
@@ -100,9 +101,9 @@ def _under_way(job: dict[str, Any], viewer: Account) -> str:
         job=job,
         source=source_of_job(job),
         language=wired().policy.languages.get(job["language"], job["language"]),
-        whose=specifications.whose(wired().uow, job_id, viewer),
+        whose=documents.whose(wired().uow, job_id, viewer),
         final=final,
-        may_cancel=not final and results.asked_for(wired().uow, job_id, viewer),
+        may_cancel=not final and visibility.asked_for(wired().uow, job_id, viewer),
         cancel_url=url_for("pages.cancel_specification", job_id=job_id),
         retry_url=url_for("pages.specify_form", job_id=job["analysis_id"]),
         analysis_url=url_for("pages.show_job", job_id=job["analysis_id"]),

@@ -9,13 +9,14 @@ from flask import redirect, render_template, request
 from werkzeug.wrappers import Response
 
 from app.errors import QuotaExceeded
-from app.services import browse, submit_specification
-from app.services.offer_specification import glance, offer
-from app.services.submit_specification import WantedSpecification
+from app.services.jobs import read_jobs
+from app.services.specifications import submit_specification
+from app.services.specifications.offer import glance, offer
+from app.services.specifications.submit_specification import WantedSpecification
 from app.web import auth
 from app.web.context import utc_now, wired
 from app.web.pages import pages, read
-from app.web.reads import priced
+from app.web.read_costs import priced
 from app.web.specification_schemas import OfferQuery, SpecifyForm
 
 
@@ -54,7 +55,7 @@ def box(job: dict[str, Any]) -> dict[str, Any]:
 
 def _page(job_id: UUID, language: str, problem: QuotaExceeded | None = None) -> str:
     account, services = auth.person(), wired()
-    job = browse.job(services.uow, job_id, account, services.policy, now=utc_now())
+    job = read_jobs.job(services.uow, job_id, account, services.policy, now=utc_now())
     with priced(job_id):
         found = offer(services.uow, account, job_id, language, services.policy)
     return render_template("specify.html", job=job, offer=found, languages=services.policy.languages, problem=problem)

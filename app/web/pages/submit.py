@@ -9,8 +9,10 @@ from flask import redirect, render_template, request, session, url_for
 from werkzeug.wrappers import Response
 
 from app.errors import Busy, GitHostUnreachable, InvalidInput, NotFound, Problem, QuotaExceeded, TooManyRequests
-from app.services import browse, submit, usage
-from app.services.cancel import cancel
+from app.services.accounts import usage
+from app.services.analyses import submit
+from app.services.jobs import read_jobs
+from app.services.jobs.cancel import cancel
 from app.web import auth
 from app.web.context import utc_now, wired
 from app.web.pages import pages, read
@@ -60,7 +62,9 @@ def _home(typed: str, problem: Problem | None = None) -> str:
     account, services = auth.viewer(), wired()
     more: dict[str, Any] = {}
     if account:
-        more["recent"], _ = browse.history(services.uow, account.user_id, services.policy, limit=RECENT, now=utc_now())
+        more["recent"], _ = read_jobs.history(
+            services.uow, account.user_id, services.policy, limit=RECENT, now=utc_now()
+        )
         more["usage"] = usage.usage(services.uow, account, now=utc_now())
     return render_template(
         "home.html",

@@ -12,7 +12,7 @@ from app.domain.contents import domain_anchor, feature_anchor
 from app.domain.specification import Behaviour, Domain, Feature
 from app.web.specifications.document import Document
 from app.web.specifications.words import words
-from app.web.text import visible
+from app.web.visible_text import visible
 
 #: Keywords of the grammar's dialects: of a feature and of a scenario.
 _KEYWORDS: Final = {"en": ("Feature", "Scenario"), "ko": ("기능", "시나리오")}

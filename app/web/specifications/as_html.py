@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from app.domain.contents import Contents, DomainEntry, FeatureEntry, contents
 from app.domain.specification import Behaviour, Feature
-from app.web import text
+from app.web import visible_text
 from app.web.specifications.document import Document, Source
 from app.web.specifications.words import Words, words
 
@@ -37,7 +37,7 @@ def as_html(document: Document) -> Iterator[str]:
     """Pieces of the text, a feature at a time."""
     specification, source, say = document.specification, document.source, words(document.specification.language)
     found = contents(specification)
-    title = text.visible(say.specification.format(source.title))
+    title = visible_text.visible(say.specification.format(source.title))
     yield _HEAD.format(language=specification.language, policy=_POLICY, title=title, style=Markup(_style()))  # noqa: S704
     yield from _about(document, found, say)
     yield "</header>\n"
@@ -105,7 +105,7 @@ def _where(behaviour: Behaviour, source: Source) -> str:
 
 
 def _escaped(told: str) -> Markup:
-    return Markup.escape(text.visible(told))
+    return Markup.escape(visible_text.visible(told))
 
 
 @cache

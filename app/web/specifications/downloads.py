@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 from flask import Response
 
-from app.services import specifications
-from app.services.specifications import Head
+from app.services.specifications import documents
+from app.services.specifications.documents import Head
 from app.web import auth
 from app.web.context import wired
-from app.web.reads import behaviours, reads
+from app.web.read_costs import behaviours, reads
+from app.web.specifications.document_heads import document_of
 from app.web.specifications.exports import EXPORTS, file_name
-from app.web.specifications.heads import document_of
 
 
 def download(form: str, find: Callable[[], Head]) -> Response:
@@ -27,7 +27,7 @@ def download(form: str, find: Callable[[], Head]) -> Response:
     lane.enter(client)
     try:
         with behaviours(head.summary["behaviours"]):
-            document = document_of(head, specifications.specification(wired().uow, head))
+            document = document_of(head, documents.specification(wired().uow, head))
     except BaseException:
         lane.leave(client)
         raise

@@ -7,26 +7,26 @@ from collections.abc import Mapping, Sequence
 from flask import url_for
 
 from app.domain.specification_changes import compare
-from app.services import specifications
-from app.services.specifications import Head
+from app.services.specifications import documents
+from app.services.specifications.documents import Head
 from app.store.users import Account
 from app.web.context import wired
-from app.web.reads import LIGHT, reads
-from app.web.specifications.heads import source_of
-from app.web.specifications.owners import compare_url, page_of
+from app.web.read_costs import LIGHT, reads
+from app.web.specifications.document_heads import source_of
+from app.web.specifications.owner_view import compare_url, page_of
 from app.web.specifications.view import Choice, HistoryPage, HistoryRow
 
 
 def history_page(of: Head, language: str | None, languages: Mapping[str, str], viewer: Account) -> HistoryPage:
     """The page of a repository.  language: to narrow by, None: all; languages: names by code."""
-    found = specifications.history(wired().uow, of)
+    found = documents.history(wired().uow, of)
     address = url_for("pages.specification_history", job_id=of.id)
     choices = [Choice("All", address, language is None)] + [
         Choice(languages.get(code, code), f"{address}?language={code}", code == language)
         for code in sorted({one.language for one in found})
     ]
     rows = _rows([one for one in found if language in (None, one.language)])
-    whose = specifications.whose(wired().uow, of.id, viewer)
+    whose = documents.whose(wired().uow, of.id, viewer)
     return HistoryPage(source_of(of), rows, choices if len(choices) > 2 else [], whose)
 
 
@@ -66,7 +66,7 @@ def _row(versions: Sequence[Head], older: Head | None, changes: Mapping[str, int
 
 def _changes(before: Head, after: Head) -> Mapping[str, int]:
     uow = wired().uow
-    totals = compare(*(specifications.specification(uow, one) for one in (before, after))).totals
+    totals = compare(*(documents.specification(uow, one) for one in (before, after))).totals
     reads().remember_changes(before.id, after.id, totals)
     return totals
 

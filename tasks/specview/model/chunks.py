@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from app.domain.specification import Place, Subject
-from app.services.generator import Part
+from app.services.specifications.generator import Part
 
 T = TypeVar("T")
 #: Of a whole and of each part of a test's name as the model sees it, in characters.

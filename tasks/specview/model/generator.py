@@ -14,7 +14,7 @@ from itertools import islice
 import structlog
 
 from app.domain.specification import Place, Specification, Subject
-from app.services.generator import Generator, Part, Phrased, Placed
+from app.services.specifications.generator import Generator, Part, Phrased, Placed
 from tasks.specview.model.calls import Calls, Meter
 from tasks.specview.model.chunks import by_file, by_part
 from tasks.specview.model.classify import Places, classify

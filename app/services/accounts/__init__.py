@@ -1,0 +1,1 @@
+"""Accounts: who they are, how they sign in, what they may use, and how they are forgotten."""

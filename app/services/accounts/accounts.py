@@ -1,0 +1,89 @@
+"""Make and find accounts: of people, and of anonymous visitors."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import ipaddress
+import re
+from datetime import datetime
+from uuid import UUID, uuid4
+
+from app.domain.plans import Tier
+from app.errors import Conflict, InvalidInput, NotFound
+from app.store import audit_log, users
+from app.store.unit_of_work import UnitOfWork
+from app.store.users import Account
+
+_EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s]{1,190}")
+
+
+def add_user(
+    uow: UnitOfWork, email: str, *, tier: Tier, is_operator: bool = False, actor: str, now: datetime
+) -> Account:
+    """Make a person's account.  Raises: InvalidInput, Conflict when the address is taken."""
+    if not _EMAIL.fullmatch(email):
+        raise InvalidInput(
+            f"{email!r} is no e-mail address", errors=[{"pointer": "/email", "detail": "allowed is a@b"}]
+        )
+    with uow.begin() as tx:
+        user_id = uuid4()
+        if not users.add(tx, user_id, email=email, is_operator=is_operator, now=now):
+            raise Conflict(f"There is an account for {email} already")
+        users.set_tier(tx, user_id, tier, now=now)
+        audit_log.add(tx, actor, "user.add", str(user_id), tier=tier.value, operator=is_operator)
+        account = users.find(tx, user_id)
+    if account is None:
+        raise RuntimeError("the account vanished in its own transaction")
+    return account
+
+
+def find_person(uow: UnitOfWork, email: str) -> Account:
+    """Raises: NotFound."""
+    with uow.begin() as tx:
+        account = users.find_by_email(tx, email)
+    if account is None:
+        raise NotFound(f"There is no account for {email}")
+    return account
+
+
+def find(uow: UnitOfWork, user_id: UUID) -> Account:
+    """Raises: NotFound."""
+    with uow.begin() as tx:
+        account = users.find(tx, user_id)
+    if account is None:
+        raise NotFound("No such user")
+    return account
+
+
+def anonymous(uow: UnitOfWork, address: str, secret: str, *, now: datetime) -> Account:
+    """The pseudonymous account of a client address: a keyed hash, from which the address cannot be read back.
+
+    An IPv6 client is its /64, which one household holds whole.
+    """
+    user_id = anonymous_id(address, secret)
+    with uow.begin() as tx:
+        account = users.find(tx, user_id)
+        if account is None:
+            users.add(tx, user_id, kind="anonymous", email=None, now=now)
+            account = users.find(tx, user_id)
+    if account is None:
+        raise RuntimeError("the account vanished after its insert")
+    return account
+
+
+def anonymous_id(address: str, secret: str) -> UUID:
+    """The id of that account, whether or not it is there."""
+    digest = hmac.new(secret.encode(), _household(address).encode(), hashlib.sha256).digest()
+    return UUID(bytes=digest[:16], version=4)
+
+
+def _household(address: str) -> str:
+    """Name the client of an address; an IPv6 client is its /64."""
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:  # a server on a Unix socket knows no address: all such clients are one
+        return "unknown"
+    # a server that listens on :: sees IPv4 clients as ::ffff:a.b.c.d, which all share one /64
+    parsed = getattr(parsed, "ipv4_mapped", None) or parsed
+    return str(ipaddress.ip_network(f"{parsed}/64", strict=False)) if parsed.version == 6 else str(parsed)

@@ -1,0 +1,94 @@
+"""Delete an account so that nothing of it is left but bills that are nobody's (docs/adr/0042)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from app.domain.queues import Service
+from app.errors import NotFound
+from app.services.jobs import end_job
+from app.services.operations.run_in_batches import each, in_batches
+from app.store import audit_log, events, forgetting, leftovers, messages, quota, records, requests, retention, users
+from app.store.batch import Batch
+from app.store.unit_of_work import Tx, UnitOfWork, retried
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """cancelled: jobs that were unfinished; stopping: of these, the ones that a worker ends within seconds."""
+
+    requests: int
+    bills: int
+    cancelled: int
+    stopping: int
+
+
+def forget(uow: UnitOfWork, user_id: UUID, *, actor: str, now: datetime) -> Forgotten:
+    """Close the account, take it out of every table, and delete what was only its own.
+
+    Nobody can come in from the first commit on.  A round that is stopped half-way is taken up by calling again.
+    Raises: NotFound.
+    """
+    with uow.begin() as tx:
+        account = users.lock(tx, user_id)
+        if account is None:
+            raise NotFound("No such user")
+        forgetting.close(tx, user_id)
+    jobs, codebases = set[UUID](), set[UUID]()
+
+    def leave(tx: Tx, _: object, most: int) -> Batch:
+        found = forgetting.leave_history(tx, user_id, most)
+        jobs.update(row.job_id for row in found)
+        codebases.update(row.codebase_id for row in found)
+        return Batch(len(found) or None, len(found))
+
+    left = in_batches(uow, leave)
+    bills = in_batches(uow, lambda tx, _, most: forgetting.leave_bills(tx, user_id, most))
+    cancelled, stopping = _end(uow, user_id, account.email, jobs, actor=actor, now=now)
+    jobs |= cancelled
+    each(uow, sorted(jobs), lambda tx, some: retention.drop_jobs_of(tx, some, now=now))
+    each(uow, sorted(codebases), lambda tx, some: leftovers.drop_codebases_of(tx, some, before=now))
+    return Forgotten(left, bills, len(cancelled), stopping)
+
+
+@retried
+def _end(
+    uow: UnitOfWork, user_id: UUID, email: str | None, jobs: set[UUID], *, actor: str, now: datetime
+) -> tuple[set[UUID], int]:
+    """The last step, under the lock on the user: what is unfinished ends, and the row goes.
+
+    Locks: users row, then the user's messages.
+    """
+    with uow.begin() as tx:
+        users.hold(tx, user_id)
+        stopping, ended = 0, set[UUID]()
+        for message in forgetting.messages_of(tx, user_id, jobs):
+            _cancel(tx, message.job_id, started=message.started, now=now)
+            stopping += message.started
+            ended.add(message.job_id)
+        forgetting.put_down(tx, user_id)
+        for job_id in forgetting.drop_letters(tx, user_id):
+            if accepted := requests.accepted(tx, job_id):  # nobody will take it any more, as the sweep does
+                records.cancel(tx, Service(accepted.service), job_id, now=now)
+                end_job.clear(tx, job_id, Service(accepted.service))
+            requests.cancelled(tx, job_id, now=now)
+        while forgetting.leave_history(tx, user_id, 1000):  # asked for since
+            pass
+        while forgetting.leave_bills(tx, user_id, 1000).after:
+            pass
+        audit_log.add(tx, actor, "user.delete", forgetting.NOBODY, cancelled=len(ended))
+        forgetting.drop(tx, user_id, email)
+    return ended, stopping
+
+
+def _cancel(tx: Tx, job_id: UUID, *, started: bool, now: datetime) -> None:
+    quota.release(tx, job_id)
+    requests.cancelled(tx, job_id, now=now)
+    if started:  # only workers end records (docs/adr/0006)
+        messages.request_cancel(tx, job_id)
+        events.add(tx, job_id, "cancel_requested")
+        return
+    messages.delete(tx, job_id)
+    events.add(tx, job_id, "cancelled", attempt=0)

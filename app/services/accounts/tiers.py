@@ -1,0 +1,34 @@
+"""Put a user on another tier."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+from app.domain.plans import Tier
+from app.domain.queues import Service, select_queue
+from app.errors import NotFound
+from app.services.fairness import choose_carrier, wake_jobs
+from app.services.policy import Policy
+from app.store import audit_log, messages, users
+from app.store.unit_of_work import UnitOfWork, retried
+from app.store.users import Account
+
+
+@retried
+def change_tier(uow: UnitOfWork, user_id: UUID, tier: Tier, policy: Policy, *, actor: str, now: datetime) -> Account:
+    """Put a user on another tier; their jobs wait in its queue from now on, and for its slots.  Raises: NotFound."""
+    with uow.begin() as tx:
+        before = users.lock(tx, user_id)
+        if before is None:
+            raise NotFound("No such user")
+        users.set_tier(tx, user_id, tier, now=now)
+        audit_log.add(tx, actor, "user.tier", str(user_id), before=before.tier.value, after=tier.value)
+        after = users.find(tx, user_id) or before
+        for service in Service:
+            old, new = select_queue(service, before.tier), select_queue(service, after.tier)
+            if old != new:
+                messages.move(tx, user_id, old, new)
+        wake_jobs.fill(tx, after, policy.fairness)
+        choose_carrier.settle_joined(tx, user_id, policy)
+        return after

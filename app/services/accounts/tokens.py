@@ -1,0 +1,118 @@
+"""Make, find and revoke API tokens."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+from app.errors import Forbidden, InvalidInput, NotFound, TooManyTokens, Unauthenticated
+from app.services.accounts.throttle import refuse_early
+from app.store import accounts, users
+from app.store.unit_of_work import Tx, UnitOfWork
+from app.store.users import Account
+
+SCOPES = ("read", "write", "operator")
+TOKEN_PREFIX = "fl_"  # noqa: S105 - a prefix, not a password
+#: Living ones, of one account.
+MOST_TOKENS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A new token.  secret: shown once, only its hash is kept."""
+
+    token_id: UUID
+    secret: str
+    prefix: str
+    scopes: tuple[str, ...]
+    expires_at: datetime | None = None
+
+
+def add_token(
+    uow: UnitOfWork,
+    user_id: UUID,
+    *,
+    scopes: tuple[str, ...] = ("read", "write"),
+    name: str = "",
+    expires_at: datetime | None = None,
+    made_by: str | None = None,
+    now: datetime,
+) -> Token:
+    """Make an API token.  made_by: the secret of the token that asks; the new one does not outlive it.
+
+    Raises: InvalidInput for an unknown scope, TooManyTokens, Forbidden for a later end than that of made_by,
+    Unauthenticated when made_by has ended.
+    Locks: users row, then the row of made_by.
+    """
+    if unknown := set(scopes) - set(SCOPES):
+        detail = f"allowed are {', '.join(SCOPES)}"
+        raise InvalidInput(f"unknown scope {min(unknown)!r}", errors=[{"pointer": "/scopes", "detail": detail}])
+    secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
+    with uow.begin() as tx:
+        users.hold(tx, user_id)
+        if accounts.living(tx, user_id, now=now) >= MOST_TOKENS:
+            raise TooManyTokens(f"The account has {MOST_TOKENS} tokens; revoke one that is not needed")
+        parent = _parent(tx, user_id, made_by, now=now) if made_by else None
+        ends_at = _end(expires_at, parent)
+        token = Token(uuid4(), secret, secret[:11], tuple(scopes), ends_at)
+        accounts.add_token(
+            tx,
+            token_id=token.token_id,
+            user_id=user_id,
+            secret=secret,
+            prefix=token.prefix,
+            name=name,
+            scopes=list(scopes),
+            now=now,
+            expires_at=ends_at,
+            parent_id=parent.token_id if parent else None,
+        )
+    return token
+
+
+def _parent(tx: Tx, user_id: UUID, secret: str, *, now: datetime) -> accounts.Parent:
+    parent = accounts.hold_parent(tx, user_id, secret, now=now)
+    if parent is None:  # revoked since the request was let in
+        raise Unauthenticated("This token is unknown, revoked or too old")
+    return parent
+
+
+def _end(asked: datetime | None, parent: accounts.Parent | None) -> datetime | None:
+    bound = parent.expires_at if parent else None
+    if bound is None or asked is None:
+        return asked or bound
+    if asked > bound:
+        raise Forbidden(f"This token ends at {bound.isoformat()} and cannot make one that ends later")
+    return asked
+
+
+def by_token(
+    uow: UnitOfWork, secret: str, *, writes_per_minute: int | None = None, now: datetime
+) -> tuple[Account, frozenset[str]] | None:
+    """Whose token it is, and what it may do.  writes_per_minute: of a request that writes, which counts itself.
+
+    Raises: TooManyRequests.
+    """
+    with uow.once() as tx:
+        found = accounts.use_token(tx, secret, writes_per_minute=writes_per_minute, now=now)
+    if found is None:
+        return None
+    refuse_early(found.wait, per_minute=writes_per_minute or 0)
+    return found.account, found.scopes
+
+
+def tokens_of(uow: UnitOfWork, user_id: UUID) -> list[dict[str, Any]]:
+    """The user's living tokens, newest first, without their secrets."""
+    with uow.begin() as tx:
+        return [dict(row) for row in accounts.tokens_of(tx, user_id)]
+
+
+def revoke_token(uow: UnitOfWork, user_id: UUID, token_id: UUID, *, now: datetime) -> None:
+    """Raises: NotFound."""
+    with uow.begin() as tx:
+        users.hold(tx, user_id)
+        if not accounts.revoke_token(tx, user_id, token_id, now=now):
+            raise NotFound("No such token")

@@ -1,0 +1,1 @@
+"""Analyses: how they are asked for, made, ended, and made again by the schedule."""

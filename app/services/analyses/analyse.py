@@ -1,0 +1,74 @@
+"""Run one analysis: take the inventory of a commit, save it, finish the job."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from app.domain.lifecycle import Delivery, Outcome
+from app.services.analyses.finish import finish, save
+from app.services.policy import Policy
+from app.store import inventories
+from app.store.inventories import FileRow
+from app.store.unit_of_work import UnitOfWork
+
+#: (phase, done, total); raises when the job should stop.
+Checkpoint = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What the engine found.  files: by path, to be read once; summary: totals as in the contract.
+
+    committed_at: when the commit was made, None where Git does not say.
+    """
+
+    files: Iterable[FileRow]
+    summary: dict[str, Any]
+    committed_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFacts:
+    """Parse results by blob, kept in the database and shared by all analyses of one parser version."""
+
+    uow: UnitOfWork
+    parser_version: str
+    clock: Callable[[], datetime]
+
+    def load(self, keys: Sequence[tuple[str, str]]) -> list[tuple[str, str, dict[str, Any]]]:
+        """rows: blob_id, language, facts."""
+        with self.uow.begin() as tx:
+            rows = inventories.load_facts(tx, keys, self.parser_version)
+        return [(row.blob_id, row.language, row.facts) for row in rows]
+
+    def store(self, facts: Mapping[tuple[str, str], Mapping[str, Any]]) -> None:
+        """Keep new facts; what is there stays."""
+        if facts:
+            with self.uow.begin() as tx:
+                inventories.store_facts(tx, facts, self.parser_version, now=self.clock())
+
+
+def analyse(
+    uow: UnitOfWork,
+    delivery: Delivery,
+    user_id: UUID | None,
+    take: Callable[[KnownFacts, Checkpoint], Taken],
+    policy: Policy,
+    *,
+    checkpoint: Checkpoint,
+    clock: Callable[[], datetime] | None = None,
+) -> Outcome:
+    """Take the inventory and finish the job.  take: the engine, bound to one commit.  Raises what the engine raises.
+
+    clock: None = the database's.
+    """
+    taken = take(KnownFacts(uow, policy.parser_version, clock or uow.now), checkpoint)
+    checkpoint("saving", 0, 0)
+    listing = save(uow, taken.files, policy)
+    checkpoint("saving", len(listing), len(listing))
+    now = clock() if clock else None
+    return finish(uow, delivery, user_id, listing, taken.summary, committed_at=taken.committed_at, now=now)

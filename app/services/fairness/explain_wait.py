@@ -1,0 +1,64 @@
+"""Tell why a job waits and until when."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row
+
+from app.domain import waiting
+from app.domain.lifecycle import Status
+from app.domain.queues import service_of
+from app.domain.waiting import Line, Pace
+from app.services.policy import Policy
+from app.store import users
+from app.store.queue_position import line
+from app.store.unit_of_work import Tx
+from app.store.users import Account
+
+
+def wait(tx: Tx, status: Status, message: Row[Any], policy: Policy, *, now: datetime) -> dict[str, Any] | None:
+    """The `wait` of an unfinished job; None when it runs."""
+    if status is Status.RETRYING:
+        return waiting.paused() if message.paused_at else waiting.backing_off(message.ready_at)
+    if status not in (Status.WAITING, Status.QUEUED):
+        return None
+    stands = line(tx, UUID(message.task_id), now=now)
+    if stands is None:
+        return None
+    account = users.find(tx, UUID(message.user_id)) if stands.held else None
+    return standing(tx, stands, message.queue, account, policy, now=now)
+
+
+def standing(
+    tx: Tx, stands: Line, queue: str, account: Account | None, policy: Policy, *, now: datetime
+) -> dict[str, Any]:
+    """The `wait` of a job in its queue.  account: of its user, None where that is of no account."""
+    pace, step = _learnt(tx, stands, queue, policy, now=now)
+    if not (stands.held and account):
+        return waiting.ready(stands, pace)
+    if stands.paused:
+        return waiting.paused(stands)
+    runs = account.runs.get(service_of(queue))
+    return waiting.at_limit(stands, _limit(account, policy), account.tier.value, runs, pace, step)
+
+
+def guess(tx: Tx, stands: Line, queue: str, account: Account, policy: Policy, *, now: datetime) -> float | None:
+    """Seconds that the estimate of a job's start was made from: by it estimates are learnt."""
+    if not stands.held:
+        return waiting.guess(stands, stands.runs, stands.workers)
+    _, step = _learnt(tx, stands, queue, policy, now=now)
+    return waiting.guess(stands, account.runs.get(service_of(queue)) or stands.runs, _limit(account, policy), step)
+
+
+def _limit(account: Account, policy: Policy) -> int:
+    return policy.fairness.slots(account.plan, account.slot_limit)
+
+
+def _learnt(tx: Tx, stands: Line, queue: str, policy: Policy, *, now: datetime) -> tuple[Pace | None, float]:
+    """Of such jobs; and what each job of the user's own will wait for a worker, beside its run."""
+    paces = policy.observed_waits.paces(tx, now=now) if policy.observed_waits else {}
+    ready = paces.get((queue, False))
+    return paces.get((queue, stands.held)), ready.waited if ready else 0.0

@@ -1,0 +1,156 @@
+"""Tell an operator who waited, for how long and for what, and what another tier would have changed."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from app.domain import simulation
+from app.domain.attribution import Cause, Course, Wait, attribute
+from app.domain.fairness import Mode
+from app.domain.plans import Tier
+from app.domain.queues import Service, select_queue
+from app.domain.simulation import Run
+from app.domain.summaries import sharing, summarise
+from app.services.policy import Policy
+from app.store import plans, users, waits
+from app.store.unit_of_work import Tx, UnitOfWork
+
+By = Literal["user", "tier"]
+
+#: Users that a report lists, those who waited longest in all.
+MOST_USERS = 100
+#: Users of the free tier for whom the other tier is simulated, and the jobs that each of these simulations may have.
+MOST_UPGRADES, MOST_SIMULATED = 10, 20_000
+#: As many slots as nobody has, where limits do not hold.
+_NO_LIMIT = 1_000_000
+
+
+def report(
+    uow: UnitOfWork,
+    policy: Policy,
+    *,
+    by: By,
+    since: datetime,
+    until: datetime,
+    workers: Mapping[str, int],
+    most: int = waits.MOST_EVENTS,
+) -> dict[str, Any]:
+    """Waits of the jobs that were accepted and started in [since, until), by user or tier; seconds, but where it says.
+
+    Causes are judged by the limits of now.  workers: processes by queue, for what is simulated; most: events to read,
+    the newest, and `since` says from when.  Of very many users those are listed who waited longest in all.
+    """
+    with uow.begin() as tx:
+        seen = waits.courses(tx, since=since, until=until, most=most)
+        pauses = waits.pauses(tx, until=until)
+        slots, own = _limits(tx, policy), _own_limits(tx, policy)
+    # seconds of counting must not hold a snapshot
+    found = attribute(seen.courses, pauses, slots, own)
+    groups = _grouped(found, seen.courses, by)
+    listed = sorted(groups, key=lambda name: -sum(wait.total for wait in groups[name][0]))[:MOST_USERS]
+    with uow.begin() as tx:
+        emails = waits.emails(tx, listed) if by == "user" else {}
+    earlier = _earlier_on_pro(seen.courses, found, listed, slots, workers) if by == "user" else {}
+    items = []
+    for name in listed:
+        told, waiting, tier = groups[name]
+        of_user = {"user_id": name, "email": emails.get(name), "earlier_on_pro_minutes": earlier.get(name)}
+        items.append({"tier": tier, **(of_user if by == "user" else {}), **_figures(told), "waiting": waiting})
+    return {
+        "since": seen.since,
+        "until": until,
+        "by": by,
+        "items": items,
+        "more": len(groups) - len(listed),
+        "sharing": _sharing(seen.courses, until),
+    }
+
+
+def slots_by_tier(uow: UnitOfWork, policy: Policy) -> dict[Tier, int]:
+    """Slots by tier as they are now; beyond all reach where limits are not held."""
+    with uow.begin() as tx:
+        return _limits(tx, policy)
+
+
+def _limits(tx: Tx, policy: Policy) -> dict[Tier, int]:
+    held = policy.fairness.mode is Mode.ENFORCE
+    return {plan.tier: policy.fairness.slots(plan) if held else _NO_LIMIT for plan in plans.every(tx)}
+
+
+def _own_limits(tx: Tx, policy: Policy) -> dict[str, int]:
+    return users.own_limits(tx) if policy.fairness.mode is Mode.ENFORCE else {}
+
+
+def _grouped(found: Sequence[Wait], courses: Sequence[Course], by: By) -> dict[str, tuple[list[Wait], int, str]]:
+    """(waits, how many jobs wait still, tier) by name of the user or tier; of a user the tier of the newest job."""
+    told: dict[str, list[Wait]] = defaultdict(list)
+    waiting: dict[str, int] = defaultdict(int)
+    newest: dict[str, tuple[float, str]] = {}
+    for course in courses:
+        if course.user is not None and course.accepted is not None:
+            name = course.user if by == "user" else course.tier.value
+            waiting[name] += course.waits
+            newest[name] = max(newest.get(name, (0.0, "")), (course.accepted, course.tier.value))
+    for wait in found:
+        if wait.course.user is not None:
+            told[wait.course.user if by == "user" else wait.course.tier.value].append(wait)
+    return {name: (told[name], waiting[name], tier) for name, (_, tier) in newest.items()}
+
+
+def _sharing(courses: Sequence[Course], until: datetime) -> list[dict[str, Any]]:
+    return [
+        {
+            "queue": hour.queue,
+            "hour": datetime.fromtimestamp(hour.begin, UTC),
+            "users": hour.users,
+            "index": round(hour.index, 3),
+        }
+        for hour in sharing(courses, until.timestamp())
+    ]
+
+
+def _figures(told: Sequence[Wait]) -> dict[str, Any]:
+    summary = summarise(told)
+    causes = {cause.value: round(seconds, 3) for cause, seconds in summary.causes.items()}
+    waited = {"wait_p50": summary.p50, "wait_p95": summary.p95, "wait_mean": summary.mean}
+    return {"jobs": summary.jobs, **{name: round(seconds, 3) for name, seconds in waited.items()}, **causes}
+
+
+def _earlier_on_pro(
+    courses: Sequence[Course],
+    found: Sequence[Wait],
+    listed: Sequence[str],
+    limits: Mapping[Tier, int],
+    workers: Mapping[str, int],
+) -> dict[str, float]:
+    """Minutes by which a job of a free user would have started earlier, in the mean; both sides are simulated."""
+    runs = [run for course in courses if (run := course.recorded)]
+    held = {wait.course.user for wait in found if wait.seconds[Cause.OWN_LIMIT] > 0 and wait.course.tier is Tier.FREE}
+    chosen = [user for user in listed if user in held][:MOST_UPGRADES]
+    if not chosen or len(runs) > MOST_SIMULATED:
+        return {}
+    pause = simulation.turnaround(runs)
+    before = simulation.simulate([run.arrival for run in runs], limits, workers, turnaround=pause)
+    earlier = {}
+    for user in chosen:
+        after = simulation.simulate(_on_pro(runs, user), limits, workers, turnaround=pause)
+        earlier[user] = round((_mean_wait(before, user) - _mean_wait(after, user)) / 60, 2)
+    return earlier
+
+
+def _on_pro(runs: Sequence[Run], user: str) -> list[simulation.Arrival]:
+    return [
+        replace(arrival, tier=Tier.PRO, queue=select_queue(Service(arrival.service), Tier.PRO))
+        if arrival.user == user
+        else arrival
+        for arrival in (run.arrival for run in runs)
+    ]
+
+
+def _mean_wait(runs: Sequence[Run], user: str) -> float:
+    mine = [run.wait for run in runs if run.arrival.user == user]
+    return sum(mine) / len(mine)

@@ -1,0 +1,104 @@
+"""Cancel a job on behalf of somebody who asked for it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row
+
+from app.domain.lifecycle import FINAL, Status
+from app.domain.queues import Service
+from app.errors import Conflict, Forbidden
+from app.services.fairness import choose_carrier, wake_jobs
+from app.services.jobs import describe
+from app.services.jobs.visibility import check_visible
+from app.services.policy import Policy
+from app.store import audit_log, carriers, events, messages, quota, records, requests, users
+from app.store.unit_of_work import OvertakenError, Tx, UnitOfWork, retried
+from app.store.users import Account
+
+
+@retried
+def cancel(uow: UnitOfWork, job_id: UUID, account: Account, policy: Policy, *, now: datetime) -> None:
+    """Take the job away, or ask its worker to stop; idempotent.
+
+    A joiner only leaves.  A payer whose job others joined stops paying, and the job goes on for them, billed to nobody;
+    when the last of all leaves, it ends.
+    Locks: the users rows of payer and carrier, then the message, then the row of who carries it on, if that is free.
+    Raises: NotFound, Forbidden, Conflict when it has ended.
+    """
+    with uow.begin() as tx:
+        message = _hold(tx, job_id, check_visible(tx, job_id, account))
+        accepted = check_visible(tx, job_id, account)  # again: the payer may have left while we waited
+        status = Status(describe.job(tx, job_id, policy, asker=None, now=now)["status"])
+        if status is Status.CANCELLED:
+            return
+        role = requests.role(tx, job_id, account.user_id)
+        if role == "left" and not account.is_operator:
+            return
+        if role is None and not account.is_operator:
+            raise Forbidden("Only somebody who asked for this job may cancel it")
+        if status in FINAL or message is None:
+            raise Conflict(f"The job is {status} already")
+        if not account.is_operator and _leaves(tx, accepted, account, now=now):
+            if message.user_id == str(account.user_id):  # what somebody gave up is nobody's right any more
+                choose_carrier.settle(tx, job_id, policy)
+            return
+        _end(tx, job_id, message, accepted, now=now)
+
+
+def _hold(tx: Tx, job_id: UUID, accepted: Row[Any] | None) -> Row[Any] | None:
+    """Hold payer and carrier, then the message.  Raises: OvertakenError when the job was moved meanwhile."""
+    seen = carriers.seen(tx, job_id)
+    users.hold_all(tx, {who for who in (accepted and accepted.user_id, seen and seen.carrier) if who})
+    message = messages.lock(tx, job_id)
+    if message and not (seen and message.user_id == (seen.carrier and str(seen.carrier))):
+        raise OvertakenError
+    return message
+
+
+@retried
+def revoke(uow: UnitOfWork, job_id: UUID, *, actor: str, now: datetime) -> bool:
+    """End a job for all who asked, on behalf of an operator at a worker's console; False when it has ended.
+
+    Locks: the users rows of payer and carrier, then the message.
+    """
+    with uow.begin() as tx:
+        accepted = requests.accepted(tx, job_id)
+        message = _hold(tx, job_id, accepted)
+        if message is None or accepted is None or message.cancel_requested_at is not None:
+            return False
+        audit_log.add(tx, actor, "job.revoke", str(job_id))
+        _end(tx, job_id, message, accepted, now=now)
+        return True
+
+
+def _leaves(tx: Tx, accepted: Row[Any], account: Account, *, now: datetime) -> bool:
+    """Take the account out of a job that others still want; False when nobody does."""
+    job_id, is_payer = accepted.job_id, account.user_id == accepted.user_id
+    others = requests.others(tx, job_id, account.user_id) + (not is_payer and accepted.cancelled_at is None)
+    if is_payer and others:
+        quota.release(tx, job_id)
+        requests.withdraw(tx, job_id, account.user_id, now=now)
+        events.add(tx, job_id, "payer_left")
+    elif not is_payer:
+        requests.leave(tx, job_id, account.user_id)
+        events.add(tx, job_id, "left")
+    return bool(others)
+
+
+def _end(tx: Tx, job_id: UUID, message: Row[Any], accepted: Row[Any], *, now: datetime) -> None:
+    service = Service(accepted.service)
+    if records.find(tx, service, job_id) is not None:  # only workers end records (docs/adr/0006)
+        messages.request_cancel(tx, job_id)
+        events.add(tx, job_id, "cancel_requested")
+        return
+    messages.delete(tx, job_id)
+    quota.release(tx, job_id)
+    requests.cancelled(tx, job_id, now=now)
+    events.add(tx, job_id, "cancelled", attempt=0)
+    if message.user_id and (account := users.find(tx, UUID(message.user_id))):
+        # a ready one may be the one that a free slot had woken: the slot is the next one's
+        wake_jobs.wake(tx, account, service, most=int(message.delay_reason is None))

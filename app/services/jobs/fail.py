@@ -1,0 +1,59 @@
+"""End one attempt that went wrong: schedule the next one in place, or end the job as failed."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+from app.domain.lifecycle import RETRIES, Delivery, Failure, Outcome
+from app.domain.queues import Service
+from app.services.jobs import end_job
+from app.services.jobs.start import Reschedule
+from app.store import events
+from app.store.unit_of_work import UnitOfWork, retried
+
+
+@retried
+def fail(
+    uow: UnitOfWork,
+    delivery: Delivery,
+    service: Service,
+    user_id: UUID | None,
+    failure: Failure,
+    *,
+    retry: Reschedule,
+    roll: float,
+    now: datetime | None = None,
+) -> Outcome:
+    """Spend the attempt: back off while attempts are left and the failure may pass; the reservation stays till the end.
+
+    Locks: the users rows of carrier and payer, then the message.  Returns: RETRY, FAILED, CANCELLED or STALE.
+    """
+    policy = RETRIES[service]
+    with uow.begin() as tx:
+        held = end_job.hold(tx, delivery, user_id, now=now)
+        if held is None:
+            return Outcome.STALE
+        now = held.now
+        if held.cancelled:
+            return end_job.cancel(tx, delivery, service, held, now=now)
+        if not failure.retryable or delivery.attempt >= policy.max_attempts:
+            return end_job.fail(tx, delivery, service, held, failure, now=now)
+        delay = policy.backoff(delivery.attempt, roll)
+        retry(tx, delay)
+        end_job.leave(tx, delivery, service, held, now=now)
+        seconds = round(delay.total_seconds(), 2)
+        events.add(tx, delivery.job_id, "retrying", code=failure.code, attempt=delivery.attempt, seconds=seconds)
+        return Outcome.RETRY
+
+
+@retried
+def stop(
+    uow: UnitOfWork, delivery: Delivery, service: Service, user_id: UUID | None, *, now: datetime | None = None
+) -> Outcome:
+    """End a running job whose cancellation somebody asked for.  Returns: CANCELLED or STALE."""
+    with uow.begin() as tx:
+        held = end_job.hold(tx, delivery, user_id, now=now)
+        if held is None:
+            return Outcome.STALE
+        return end_job.cancel(tx, delivery, service, held, now=held.now)

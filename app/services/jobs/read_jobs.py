@@ -1,0 +1,61 @@
+"""Read jobs: one job, its timeline, a user's history."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from app.domain.queues import Service
+from app.services.jobs import describe
+from app.services.jobs.visibility import check_visible
+from app.services.policy import Policy
+from app.store import events, requests
+from app.store.unit_of_work import UnitOfWork
+from app.store.users import Account
+
+
+def job(
+    uow: UnitOfWork,
+    job_id: UUID,
+    viewer: Account | None,
+    policy: Policy,
+    *,
+    asker: UUID | None = None,
+    service: Service | None = Service.ANALYSIS,
+    now: datetime,
+) -> dict[str, Any]:
+    """The contract's Job.  asker: whose bill it tells, where the viewer has no account of a person.
+
+    service: whose job it must be, None for any.
+
+    Raises: NotFound, also for what the viewer may not see.
+    """
+    asker = viewer.user_id if viewer else asker
+    with uow.begin() as tx:
+        check_visible(tx, job_id, viewer, service)
+        return describe.job(tx, job_id, policy, asker=asker, now=now)
+
+
+def timeline(
+    uow: UnitOfWork, job_id: UUID, viewer: Account | None, *, asker: UUID | None = None
+) -> list[dict[str, Any]]:
+    """Every event of a job: id, at, event, facts; without the bill of somebody else.  asker: as of `job`.
+
+    Raises: NotFound.
+    """
+    asker = viewer.user_id if viewer else asker
+    with uow.begin() as tx:
+        accepted = check_visible(tx, job_id, viewer)
+        is_payer = asker is not None and accepted.user_id == asker
+        return [dict(row) for row in events.timeline(tx, job_id, with_bill=is_payer)]
+
+
+def history(
+    uow: UnitOfWork, user_id: UUID, policy: Policy, *, before: int | None = None, limit: int = 50, now: datetime
+) -> tuple[list[dict[str, Any]], int | None]:
+    """The user's jobs, newest first, and where the next page starts."""
+    with uow.begin() as tx:
+        rows = requests.history(tx, user_id, before=before, most=limit + 1)
+        jobs = [describe.job(tx, row.job_id, policy, asker=user_id, now=now) for row in rows[:limit]]
+    return jobs, rows[limit - 1].id if len(rows) > limit else None

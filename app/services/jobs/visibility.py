@@ -1,0 +1,53 @@
+"""Who may see a job, see its result, and cancel it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row
+
+from app.domain.queues import Service
+from app.errors import Conflict, NotFound
+from app.store import analyses, codebases, requests
+from app.store.unit_of_work import Tx, UnitOfWork
+from app.store.users import Account
+
+
+def check_visible(tx: Tx, job_id: UUID, viewer: Account | None, service: Service | None = None) -> Row[Any]:
+    """How the job was accepted, for whoever may see it; a specification is its owner's alone.
+
+    service: whose job it must be, None for any.  Raises: NotFound, which does not tell whether there is one.
+    """
+    accepted = requests.accepted(tx, job_id)
+    if accepted is None or (service and accepted.service != service):
+        raise NotFound("No such job")
+    is_private = accepted.is_private or accepted.service == Service.SPECVIEW
+    if not is_private or (viewer and viewer.is_operator):
+        return accepted
+    if viewer is None or not requests.asked(tx, job_id, viewer.user_id):
+        raise NotFound("No such job")
+    return accepted
+
+
+def check_completed(tx: Tx, job_id: UUID, viewer: Account | None, *, now: datetime) -> Row[Any]:
+    """The record, for who may see the result of an analysis; notes the look.  Raises: NotFound, Conflict."""
+    check_visible(tx, job_id, viewer)
+    record = analyses.find(tx, job_id)
+    if record is None or record.status != "completed":
+        raise Conflict(_no_result(record.status if record else "running"))
+    codebases.viewed(tx, record.codebase_id, now=now)
+    return record
+
+
+def asked_for(uow: UnitOfWork, job_id: UUID, account: Account | None) -> bool:
+    """Whether this job is in the account's history, so that it may cancel it."""
+    if account is None:
+        return False
+    with uow.begin() as tx:
+        return account.is_operator or requests.asked(tx, job_id, account.user_id)
+
+
+def _no_result(status: str) -> str:
+    return "The analysis has no result yet" if status == "running" else f"The analysis {status}, so it has no tests"

@@ -1,0 +1,73 @@
+"""Check on the live database what always holds (docs/adr/0024)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from time import monotonic
+from typing import Any
+
+from app.services.operations.find_leaks import find_leaks
+from app.store.audit import TookTooLongError, broken
+from app.store.invariants import ALL, Invariant
+from app.store.invariants.tenants import SECRETS
+from app.store.unit_of_work import UnitOfWork
+
+ROWS = 100
+WITHIN = timedelta(minutes=10)
+
+HOLDS, BROKEN, UNKNOWN = "holds", "broken", "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """status: holds, broken, or unknown when there was no time; broken: how many rows; rows: the first of them."""
+
+    number: str
+    title: str
+    sentence: str
+    status: str
+    seconds: float
+    broken: int = 0
+    rows: list[dict[str, Any]] = field(default_factory=list)
+
+
+def audit(
+    uow: UnitOfWork,
+    *,
+    since: datetime | None = None,
+    most: int = ROWS,
+    within: timedelta = WITHIN,
+    invariants: Sequence[Invariant] = ALL,
+    canaries: Mapping[str, str] | None = None,
+) -> list[Finding]:
+    """Ask each invariant in a short read-only transaction of its own, so that vacuum is held back only briefly.
+
+    since: leaves out what began before; None: everything.  within: of each question.  canaries: secrets by name that
+    are looked for in every row, whatever its age; None: the rows are not read.
+    """
+    bounds = _Bounds(since, most, within)
+    return [_ask(uow, invariant, bounds, canaries if invariant is SECRETS else None) for invariant in invariants]
+
+
+@dataclass(frozen=True, slots=True)
+class _Bounds:
+    since: datetime | None
+    most: int
+    within: timedelta
+
+
+def _ask(uow: UnitOfWork, invariant: Invariant, bounds: _Bounds, canaries: Mapping[str, str] | None) -> Finding:
+    asked, total, rows = monotonic(), 0, list[dict[str, Any]]()
+    try:
+        with uow.begin() as tx:
+            total, rows = broken(tx, invariant, since=bounds.since, most=bounds.most, within=bounds.within)
+        if canaries is not None:
+            leaking = find_leaks(uow, canaries, within=bounds.within)
+            total, rows = total + len(leaking), [*rows, *leaking][: bounds.most]
+        status = BROKEN if total else HOLDS
+    except TookTooLongError:
+        status = UNKNOWN
+    seconds = round(monotonic() - asked, 3)
+    return Finding(invariant.number, invariant.title, invariant.sentence, status, seconds, total, rows)

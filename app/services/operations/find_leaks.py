@@ -1,0 +1,50 @@
+"""Look for secrets in everything that the database keeps: what a dump would hold, and who can read the tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import timedelta
+from time import monotonic
+from typing import Any
+
+from app.domain.canaries import Canaries, tokens
+from app.store import canaries as kept
+from app.store.audit import TookTooLongError
+from app.store.unit_of_work import Tx, UnitOfWork
+
+#: (place, row, what is written there)
+_Text = tuple[str, str, str]
+
+
+def find_leaks(uow: UnitOfWork, secrets: Mapping[str, str], *, within: timedelta) -> list[dict[str, Any]]:
+    """Rows that hold a secret or the text of an API token: {"secret": its name, "place", "row"}, never the secret.
+
+    secrets: by name; within: of all.  Each table is read in a transaction of its own, so that vacuum is held back no
+    longer than that takes.  Raises: TookTooLongError.
+    """
+    ends, canaries = monotonic() + within.total_seconds(), Canaries.of(secrets)
+    with uow.begin() as tx:
+        tables = kept.tables(tx)
+        found = _told(tx, kept.others(tx), canaries)
+    for table in tables:
+        with uow.begin() as tx:
+            found += _told(tx, list(_suspects(tx, table, canaries, ends)), canaries)
+    return found
+
+
+def _suspects(tx: Tx, table: str, canaries: Canaries, ends: float) -> Iterator[_Text]:
+    """Rows worth a second look: nothing else may be asked while a table is read."""
+    for rows in kept.rows(tx, table, within=timedelta(seconds=ends - monotonic())):
+        if monotonic() > ends:
+            raise TookTooLongError
+        together = "\n".join(words for _, words in rows)
+        if canaries.found(together) or tokens(together):
+            yield from ((table, row, words) for row, words in rows if canaries.found(words) or tokens(words))
+
+
+def _told(tx: Tx, texts: Iterable[_Text], canaries: Canaries) -> list[dict[str, Any]]:
+    found = list[dict[str, Any]]()
+    for place, row, words in texts:
+        names = canaries.found(words) | ({"API token"} if kept.tokens(tx, tokens(words)) else set())
+        found += [{"secret": name, "place": place, "row": row} for name in sorted(names)]
+    return found

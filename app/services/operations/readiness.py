@@ -1,0 +1,67 @@
+"""Whether the service can work: whether everything is there that it needs."""
+
+from __future__ import annotations
+
+from functools import cache
+from time import monotonic
+from weakref import WeakKeyDictionary
+
+from sqlalchemy import Engine
+from sqlalchemy.exc import SQLAlchemyError
+
+from app.domain.queues import ALL_QUEUES
+from app.store import queues, schema
+from app.store.database_errors import code_of
+from app.store.unit_of_work import UnitOfWork
+
+#: How long an answer about writes holds, so that frequent questions cost no frequent writes.
+WRITES_SECONDS = 2.0
+_writes: WeakKeyDictionary[Engine, tuple[float, str]] = WeakKeyDictionary()
+
+
+def readiness(uow: UnitOfWork, needed_revision: str | None = None) -> dict[str, str]:
+    """Per need `ok` or what is wrong: database, migrations, queues.  needed_revision: None = this release's."""
+    checks = dict.fromkeys(("database", "migrations", "queues"), "not checked")
+    try:
+        with uow.begin() as tx:
+            revision, oldest = schema.revision(tx.connection), schema.oldest(tx.connection)
+            checks["migrations"] = serves(needed_revision or this_release(), revision, oldest)
+            missing = sorted(set(ALL_QUEUES) - set(queues.names(tx))) if revision else list(ALL_QUEUES)
+            checks["queues"] = f"missing {', '.join(missing)}" if missing else "ok"
+        checks["database"] = _written(uow)
+    except SQLAlchemyError as error:
+        checks["database"] = f"away ({type(error).__name__})"
+    return checks
+
+
+def serves(needed: str, revision: str | None, oldest: str | None) -> str:
+    """`ok`, or why a release cannot serve a schema.
+
+    needed: the release's own revision; oldest: of the releases that the schema says it still works with, which lets it
+    be migrated before the processes are replaced.
+    """
+    if revision == needed or (revision and oldest and oldest <= needed < revision):
+        return "ok"
+    if revision and revision > needed:
+        return f"at {revision}, this release is {needed}, the oldest that works with it {oldest or 'a newer one'}"
+    return f"at {revision}, needed is {needed}"
+
+
+@cache
+def this_release() -> str:
+    """The revision of this release."""
+    return schema.needed()
+
+
+def _written(uow: UnitOfWork) -> str:
+    """`ok` if it can be written to, which a full disk or a standby still answers questions without."""
+    until, word = _writes.get(uow.engine, (0.0, ""))
+    if monotonic() < until:
+        return word
+    try:
+        with uow.begin() as tx:
+            word = "ok" if schema.writable(tx) else "read-only"
+    except SQLAlchemyError as error:
+        word = f"cannot be written to ({type(error).__name__}, {code_of(error)})"
+    _writes[uow.engine] = (monotonic() + WRITES_SECONDS, word)
+    return word

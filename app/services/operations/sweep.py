@@ -1,0 +1,105 @@
+"""Drop what the dead left behind, and count it: an orphan is an alarm, not routine (docs/adr/0005)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from app.domain.lifecycle import Failure
+from app.domain.queues import Service
+from app.services.fairness import wake_jobs
+from app.services.jobs import end_job
+from app.services.operations.dry_run import step
+from app.services.operations.run_in_batches import in_batches
+from app.services.policy import Policy
+from app.store import (
+    accounts,
+    dead_letters,
+    events,
+    idempotency,
+    quota,
+    rates,
+    records,
+    schedule,
+    slots,
+    users,
+)
+from app.store.unit_of_work import Tx, UnitOfWork
+
+KEYS_LIVE = timedelta(hours=24)
+SLOTS_LIVE = timedelta(days=30)
+
+BURIED = Failure("undeliverable", "The job could not be given to a worker; it has been put aside for the operator.")
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """How many of each.  orphans: reservations without a job; buried: jobs that ended in the dead letters.
+
+    rows: of the kinds `orphans`, `slots` and `buried`, what each was.
+    """
+
+    extended: int
+    orphans: int
+    slots: int
+    buried: int
+    pruned: int
+    rows: dict[str, list[dict[str, Any]]]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """By kind, in the order of a round."""
+        return {kind: getattr(self, kind) for kind in ("extended", "buried", "orphans", "slots", "pruned")}
+
+
+def sweep(uow: UnitOfWork, policy: Policy, *, now: datetime, dry_run: bool = False) -> Swept:
+    """One round; every step is a transaction of its own, so a stop between two loses nothing.
+
+    dry_run: each is rolled back, so what is told is what a round would do.  Locks: the rows it drops or pushes on,
+    never waiting for a step that holds one.
+    """
+    ttl = policy.reservation_ttl
+    extended = in_batches(uow, lambda *at: quota.extend_living(*at, now=now, ttl=ttl), dry_run=dry_run)
+    with step(uow, dry_run=dry_run) as tx:
+        buried = _bury(tx, policy, now=now)
+    with step(uow, dry_run=dry_run) as tx:
+        orphans = quota.sweep(tx, now=now)
+        for orphan in orphans:
+            events.add(tx, UUID(str(orphan["job_id"])), "reservation_orphaned", amount=orphan["reserved_amount"])
+    with step(uow, dry_run=dry_run) as tx:
+        freed = slots.sweep(tx)
+        for slot in freed:
+            if account := users.find(tx, slot["user_id"]):
+                wake_jobs.wake(tx, account, Service(slot["service"]))
+    with step(uow, dry_run=dry_run) as tx:
+        pruned = idempotency.prune(tx, before=now - KEYS_LIVE) + accounts.prune(tx, now=now) + rates.prune(tx)
+        pruned += schedule.prune(tx, before=now - SLOTS_LIVE)
+    rows = {"buried": buried, "orphans": orphans, "slots": freed}
+    return Swept(extended, len(orphans), len(freed), len(buried), pruned, rows)
+
+
+def orphans(uow: UnitOfWork) -> int:
+    """How many orphans all rounds have found: it only grows, whichever process counts."""
+    with uow.begin() as tx:
+        return events.orphans(tx)
+
+
+def _bury(tx: Tx, policy: Policy, *, now: datetime) -> list[dict[str, Any]]:
+    """End the jobs whose messages the broker gave up; one that nobody wants any more as cancelled."""
+    buried: list[dict[str, Any]] = []
+    for job in dead_letters.unfinished_jobs(tx):
+        job_id, service = job.job_id, Service(job.service)
+        # one that never started has no record yet; this runs in a worker, who may make it
+        records.start(tx, service, job_id, maker=policy.maker(service), attempt=1, now=now)
+        if job.wanted and records.fail(tx, service, job_id, BURIED, now=now):
+            events.add(tx, job_id, "failed", code=BURIED.code)
+        elif not job.wanted and records.cancel(tx, service, job_id, now=now):
+            events.add(tx, job_id, "cancelled", attempt=0)
+        else:  # a sweep that ran beside this one has ended it
+            continue
+        end_job.clear(tx, job_id, service)
+        quota.release(tx, job_id)
+        buried.append({"job_id": job_id, "ended": "failed" if job.wanted else "cancelled"})
+    return buried

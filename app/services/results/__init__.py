@@ -1,0 +1,1 @@
+"""The results of analyses as they are read: tests, files, sheets, differences."""

@@ -1,0 +1,26 @@
+"""Where a page of a result ends, as a client hands it back for the next one."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+
+from app.errors import InvalidInput
+
+
+def write(ordinal: int, position: int) -> str:
+    """ordinal: of the file; position: of the test in it."""
+    return base64.urlsafe_b64encode(f"{ordinal}.{position}".encode()).decode()
+
+
+def read(cursor: str | None) -> tuple[int, int]:
+    """(ordinal, position); the beginning for None.  Raises: InvalidInput."""
+    if not cursor:
+        return 0, 0
+    try:
+        ordinal, position = base64.urlsafe_b64decode(cursor.encode()).decode().split(".")
+        return int(ordinal), int(position)
+    except (ValueError, binascii.Error) as error:
+        raise InvalidInput(
+            "The cursor is not one of ours", errors=[{"pointer": "/cursor", "detail": "allowed is `next` of a page"}]
+        ) from error

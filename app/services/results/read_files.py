@@ -1,0 +1,47 @@
+"""List the files of an analysis, page by page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from app.services.jobs.visibility import check_completed
+from app.services.results import cursors
+from app.services.results.read_tests import PAGE
+from app.store import results
+from app.store.unit_of_work import UnitOfWork
+from app.store.users import Account
+
+
+@dataclass(frozen=True, slots=True)
+class FilePage:
+    """items: file, framework, tests (how many), skipped, hints; next: as of Page; total: of all pages."""
+
+    items: list[dict[str, Any]]
+    next: str | None
+    total: int
+
+
+def files(
+    uow: UnitOfWork,
+    job_id: UUID,
+    viewer: Account | None,
+    *,
+    path: str | None = None,
+    about: str | None = None,
+    cursor: str | None = None,
+    limit: int = PAGE,
+    now: datetime,
+) -> FilePage:
+    """One page of files: those with tests, and those that could not be read.  Raises: as `page`."""
+    with uow.begin() as tx:
+        check_completed(tx, job_id, viewer, now=now)
+        after, _ = cursors.read(cursor)
+        rows, total = results.listed(tx, job_id, path=path, about=about, after=after, most=limit + 1)
+    items = [
+        {"file": r.path, "framework": r.framework, "tests": r.tests, "skipped": r.skipped, "hints": r.hints}
+        for r in rows[:limit]
+    ]
+    return FilePage(items, cursors.write(rows[limit - 1].ordinal, 0) if len(rows) > limit else None, total)

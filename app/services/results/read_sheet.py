@@ -1,0 +1,80 @@
+"""Read a result as a person does: counts of everything, and one sheet of tests, file by file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+from typing import Any
+from uuid import UUID
+
+from app.services.jobs.visibility import check_completed
+from app.services.results.outline import Outline, Tally
+from app.store import results
+from app.store.results import TestFilter
+from app.store.unit_of_work import UnitOfWork
+from app.store.users import Account
+
+SIZE = 100  # tests on a sheet
+
+
+@dataclass(frozen=True, slots=True)
+class FileOnSheet:
+    """Tests of one file that are on the sheet, in order; hints: what the file is about."""
+
+    path: str
+    hints: list[str]
+    tests: list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """One sheet under a filter.
+
+    number, of: which sheet of how many; before: tests on those before it; total: tests on all of them;
+    tallies: how many there are of each sort;
+    skipped: rows path, reason of files that could not be read.
+    """
+
+    files: list[FileOnSheet]
+    number: int
+    of: int
+    before: int
+    total: int
+    tallies: Sequence[Tally]
+    skipped: list[dict[str, Any]]
+
+    @property
+    def shown(self) -> int:
+        """How many tests are on it."""
+        return sum(len(file.tests) for file in self.files)
+
+
+def read_sheet(
+    uow: UnitOfWork,
+    job_id: UUID,
+    viewer: Account | None,
+    wanted: TestFilter,
+    outline: Outline,
+    *,
+    number: int = 1,
+    now: datetime,
+) -> Sheet:
+    """The sheet of this number; the last one where there are not so many.  outline: of this result and filter.
+
+    Raises: NotFound, Conflict.
+    """
+    of = max(1, -(-outline.total // SIZE))
+    before = (min(number, of) - 1) * SIZE
+    part = outline.part(before, SIZE)
+    with uow.begin() as tx:
+        check_completed(tx, job_id, viewer, now=now)
+        rows = results.part(tx, job_id, wanted, part.files, skip=part.skip, most=SIZE)
+        hints = results.hints(tx, job_id, [row.ordinal for row in rows])
+        skipped = [dict(row) for row in results.skipped(tx, job_id)]
+    files = [
+        FileOnSheet(path, hints[path], [row.test for row in tests])
+        for path, tests in groupby(rows, lambda row: row.path)
+    ]
+    return Sheet(files, before // SIZE + 1, of, before, outline.total, outline.tallies, skipped)

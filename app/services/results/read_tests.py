@@ -1,0 +1,70 @@
+"""Read the tests of an analysis, page by page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+from uuid import UUID
+
+from app.services.jobs.visibility import check_completed, check_visible
+from app.services.results import cursors
+from app.store import analyses, results
+from app.store.results import TestFilter
+from app.store.unit_of_work import UnitOfWork
+from app.store.users import Account
+
+PAGE, MOST = 100, 1000  # rows of a page: by default, at most
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """rows: tests by path and line; next: cursor of the page after."""
+
+    rows: list[dict[str, Any]]
+    next: str | None
+
+
+class Within(Protocol):
+    """What knows where the tests of a filter are (app/services/results/outline.py)."""
+
+    def behind(self, file: int, most: int) -> Sequence[int]:
+        """Ordinals of the files that hold the next `most` tests."""
+
+
+def page(
+    uow: UnitOfWork,
+    job_id: UUID,
+    viewer: Account | None,
+    wanted: TestFilter,
+    *,
+    cursor: str | None = None,
+    limit: int = PAGE,
+    within: Within | None = None,
+    now: datetime,
+) -> Page:
+    """One page of tests.  within: says which files hold it; without, files are read until it is full.
+
+    Raises: NotFound, Conflict while the analysis is not completed, InvalidInput for a broken cursor.
+    """
+    after = cursors.read(cursor)
+    with uow.begin() as tx:
+        check_completed(tx, job_id, viewer, now=now)
+        if within is None:
+            rows = results.page(tx, job_id, wanted, after=after, most=limit + 1)
+        else:
+            rows = results.part(tx, job_id, wanted, within.behind(after[0], limit + 1), after=after, most=limit + 1)
+    last = rows[limit - 1] if len(rows) > limit else None
+    return Page(
+        [{"file": row.path, **row.test} for row in rows[:limit]],
+        cursors.write(last.ordinal, last.position) if last else None,
+    )
+
+
+def size(uow: UnitOfWork, job_id: UUID, viewer: Account | None) -> int:
+    """Tests of a completed analysis; 0 while there are none.  Raises: NotFound for what the viewer may not see."""
+    with uow.begin() as tx:
+        check_visible(tx, job_id, viewer)
+        record = analyses.find(tx, job_id)
+    return record.total_tests or 0 if record else 0

@@ -1,0 +1,1 @@
+"""Specifications: how they are asked for, priced, written, read and shared."""

@@ -1,0 +1,159 @@
+"""Read specifications: one document, its features, a user's documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row
+
+from app.domain.queues import Service
+from app.domain.repositories import Repository
+from app.domain.specification import Behaviour, Domain, Feature, Specification, Subject
+from app.errors import Conflict
+from app.services.jobs import describe, read_jobs, visibility
+from app.services.policy import Policy
+from app.store import requests, spec_documents, users
+from app.store.unit_of_work import Tx, UnitOfWork
+from app.store.users import Account
+
+#: Documents of one list.
+MOST_LISTED = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A completed document without its features.
+
+    summary: totals as in the job; ref: what was asked for, if named; is_private: whether its repository is now.
+    """
+
+    id: UUID
+    owner_id: UUID
+    analysis_id: UUID
+    repository: Repository
+    commit: str
+    ref: str | None
+    language: str
+    generator: str
+    version: int
+    completed_at: datetime
+    summary: dict[str, Any]
+    units: int
+    codebase_id: UUID
+    is_private: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One feature of an outline.  position: by which it is asked for; total: its behaviours."""
+
+    position: int
+    domain: str
+    feature: str
+    total: int
+
+
+def job(uow: UnitOfWork, job_id: UUID, viewer: Account, policy: Policy, *, now: datetime) -> dict[str, Any]:
+    """The Job of a specification, with all that an analysis' has.  Raises: NotFound."""
+    return read_jobs.job(uow, job_id, viewer, policy, service=Service.SPECVIEW, now=now)
+
+
+def jobs(
+    uow: UnitOfWork, viewer: Account, policy: Policy, *, analysis_id: UUID | None, now: datetime
+) -> list[dict[str, Any]]:
+    """The user's completed specifications of an analysis, or of all, newest first."""
+    with uow.begin() as tx:
+        found = spec_documents.documents(tx, viewer.user_id, analysis_id=analysis_id, most=MOST_LISTED)
+        return [describe.job(tx, row.id, policy, asker=viewer.user_id, now=now) for row in found]
+
+
+def head(uow: UnitOfWork, document_id: UUID, viewer: Account) -> Head:
+    """A completed document of the user's.  Raises: NotFound; Conflict while it is not completed."""
+    with uow.begin() as tx:
+        visibility.check_visible(tx, document_id, viewer, Service.SPECVIEW)
+        return completed(tx, document_id)
+
+
+def history(uow: UnitOfWork, of: Head) -> list[Head]:
+    """Its owner's documents of the same repository, of all commits, newest first."""
+    with uow.begin() as tx:
+        found = spec_documents.documents(tx, of.owner_id, codebase_id=of.codebase_id, most=MOST_LISTED)
+        return [_of_row(row, None) for row in found]
+
+
+def versions(uow: UnitOfWork, of: Head) -> list[Head]:
+    """Its owner's documents of the same analysis, in all languages, newest first."""
+    with uow.begin() as tx:
+        found = spec_documents.documents(tx, of.owner_id, analysis_id=of.analysis_id, most=MOST_LISTED)
+        return [_of_row(row, None) for row in found]
+
+
+def outline(uow: UnitOfWork, document_id: UUID) -> list[Line]:
+    """Its features in the order in which they are read.  The caller may see the document."""
+    with uow.begin() as tx:
+        found = spec_documents.outline(tx, document_id)
+    return [Line(row.position, row.domain, row.feature, row.total) for row in found]
+
+
+def features(uow: UnitOfWork, document_id: UUID, *, after: int = 0, most: int) -> list[tuple[Line, Feature]]:
+    """A page of features.  after: the last position of the page before.  The caller may see the document."""
+    with uow.begin() as tx:
+        found = spec_documents.features(tx, document_id, after=after, most=most)
+    return [_feature(row) for row in found]
+
+
+def specification(uow: UnitOfWork, of: Head) -> Specification:
+    """The whole document.  The caller may see it."""
+    lines = groupby(_every(uow, of.id), lambda one: one[0].domain)
+    domains = [Domain(name, [feature for _, feature in found]) for name, found in lines]
+    return Specification(of.language, of.summary["text"], domains)
+
+
+def whose(uow: UnitOfWork, job_id: UUID, viewer: Account) -> str | None:
+    """The owner's e-mail address, for an operator who reads another user's document; None for the viewer's own."""
+    with uow.begin() as tx:
+        accepted = visibility.check_visible(tx, job_id, viewer, Service.SPECVIEW)
+        owner = None if accepted.user_id == viewer.user_id else users.find(tx, accepted.user_id)
+    return owner.email if owner else None
+
+
+def completed(tx: Tx, document_id: UUID) -> Head:
+    """A document inside the caller's transaction, who has checked who may see it.  Raises: Conflict."""
+    row = spec_documents.document(tx, document_id)
+    if row is None or row.status != "completed":
+        status = row.status if row else "queued"
+        raise Conflict(f"The specification is {status}; it is read when it has completed")
+    accepted = requests.accepted(tx, document_id)
+    return _of_row(row, accepted.ref if accepted else None)
+
+
+def _of_row(row: Row[Any], ref: str | None) -> Head:
+    return Head(
+        row.id, row.user_id, row.analysis_id, Repository(row.host, row.owner, row.name), row.commit_sha, ref,
+        row.language, row.generator, row.version, row.completed_at, row.summary, row.units, row.codebase_id,
+        row.is_private,
+    )  # fmt: skip
+
+
+def _every(uow: UnitOfWork, document_id: UUID) -> Iterator[tuple[Line, Feature]]:
+    after = 0
+    while page := features(uow, document_id, after=after, most=spec_documents.AT_ONCE):
+        yield from page
+        after = page[-1][0].position
+
+
+def _feature(row: Row[Any]) -> tuple[Line, Feature]:
+    behaviours = [
+        Behaviour(
+            Subject(one["file"], one["framework"], tuple(one["suites"]), one["name"], one["line"], one["status"]),
+            one["sentence"],
+            one.get("fell_back", False),
+        )
+        for one in row.behaviours
+    ]
+    return Line(row.position, row.domain, row.feature, len(behaviours)), Feature(row.feature, behaviours)

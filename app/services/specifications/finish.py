@@ -1,0 +1,80 @@
+"""Complete a specification: document, bill, slot, wake and message in one commit (docs/adr/0002, docs/adr/0047)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from app.domain.lifecycle import Delivery, Outcome
+from app.domain.queues import Service
+from app.domain.specification import Shelf, Specification
+from app.services.jobs import end_job
+from app.store import events, messages, quota, spec_documents, spec_words
+from app.store.unit_of_work import UnitOfWork, retried
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A whole document, not yet stored.
+
+    keys: of its sentences that are kept, each once; fresh: of one that was written anew, where its words are and where
+    they go once they are paid; shelf: on which.
+    """
+
+    specification: Specification
+    keys: Sequence[bytes]
+    shelf: Shelf
+    fresh: Sequence[tuple[bytes, bytes]] | None = None
+
+
+@retried
+def finish(
+    uow: UnitOfWork, delivery: Delivery, user_id: UUID, written: Written, *, now: datetime | None = None
+) -> Outcome:
+    """End the job as completed, or change nothing when the lease is lost.
+
+    Billed are sentences that no document has paid, at most what was reserved.  now: None = by the database.
+    Locks: the users row, then the message.  Returns: COMPLETED, CANCELLED or STALE.
+    """
+    with uow.begin() as tx:
+        held = end_job.hold(tx, delivery, user_id, now=now)
+        if held is None:
+            return Outcome.STALE
+        now = held.now
+        if held.cancelled or held.gone:
+            return end_job.cancel(tx, delivery, Service.SPECVIEW, held, now=now)
+        if written.fresh is None:
+            cost = spec_words.pay(tx, written.keys, now=now)
+            spec_words.use(tx, written.keys, now=now)
+        else:
+            cost = len(written.keys)
+            spec_words.replace(tx, written.shelf, written.fresh, now=now)
+        units = quota.bill(tx, delivery.job_id, cost=cost, now=now)
+        summary = _summary(written.specification)
+        draft = delivery.lease_token
+        version = spec_documents.complete(tx, delivery.job_id, draft=draft, summary=summary, units=units, now=now)
+        if version is None:
+            raise RuntimeError("the record ended under our lease")
+        spec_documents.drop_drafts(tx, delivery.job_id, but=draft)
+        messages.delete(tx, delivery.job_id)
+        end_job.leave(tx, delivery, Service.SPECVIEW, held, now=now)
+        behaviours = summary["behaviours"]
+        events.completed(tx, delivery.job_id, behaviours=behaviours, version=version, attempt=delivery.attempt)
+        return Outcome.COMPLETED
+
+
+def _summary(specification: Specification) -> dict[str, Any]:
+    features = [feature for domain in specification.domains for feature in domain.features]
+    behaviours = [behaviour for feature in features for behaviour in feature.behaviours]
+    return {
+        "text": specification.summary,
+        "domains": len(specification.domains),
+        "features": len(features),
+        "behaviours": len(behaviours),
+        "by_status": dict(sorted(Counter(one.subject.status for one in behaviours).items())),
+        "fell_back": sum(one.fell_back for one in behaviours),
+    }

@@ -1,0 +1,68 @@
+"""What somebody may have of an analysis as a specification in one language, and what it would cost, before they ask."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from app.domain.specification import Mode
+from app.services.accounts import usage
+from app.services.policy import Policy
+from app.services.specifications.submit_specification import SPECVIEW, WantedSpecification, read_tests
+from app.store import spec_documents
+from app.store.unit_of_work import UnitOfWork
+from app.store.users import Account
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A document that is there."""
+
+    id: UUID
+    version: int
+    completed_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """newest: the last document in this language; under_way: the job that writes one; units: by mode, at most.
+
+    units: None where they were not counted; quota: as of usage.usage, of specifications; with `resets_at`.
+    """
+
+    language: str
+    tests: int
+    newest: Written | None
+    under_way: UUID | None
+    units: dict[Mode, int] | None
+    quota: dict[str, Any]
+
+    def fits(self, mode: Mode) -> bool:
+        """Whether what it would cost is free now; true where it was not counted."""
+        return self.units is None or self.quota["limit"] is None or self.units[mode] <= self.quota["free"]
+
+
+def offer(uow: UnitOfWork, account: Account, analysis_id: UUID, language: str, policy: Policy) -> Offer:
+    """Count for each mode; reserves nothing.  Raises: as submit_specification.dry_run."""
+    tests = read_tests(uow, account, WantedSpecification(analysis_id, language), policy)
+    found = glance(uow, account, analysis_id, language, tests=tests.total)
+    kept, anew = (
+        tests.units(uow, account.user_id, language, mode, policy)
+        for mode in (Mode.REGENERATE_CACHED, Mode.REGENERATE_FRESH)
+    )
+    units = {Mode.INITIAL: 0 if found.newest else kept, Mode.REGENERATE_CACHED: kept, Mode.REGENERATE_FRESH: anew}
+    return replace(found, units=units)
+
+
+def glance(uow: UnitOfWork, account: Account, analysis_id: UUID, language: str, *, tests: int) -> Offer:
+    """The same without counting, which takes as long as there are tests.  tests: of the analysis."""
+    with uow.begin() as tx:
+        newest_id = spec_documents.newest(tx, account.user_id, analysis_id, language)
+        row = newest_id and spec_documents.document(tx, newest_id)
+        newest = Written(row.id, row.version, row.completed_at) if row else None
+        under_way = spec_documents.running(tx, spec_documents.unique_key(account.user_id, analysis_id, language))
+    sums = usage.usage(uow, account, now=uow.now())
+    quota = {**sums[SPECVIEW.value], "resets_at": sums["resets_at"]}
+    return Offer(language, tests, newest, under_way, None, quota)

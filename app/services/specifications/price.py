@@ -1,0 +1,89 @@
+"""What a specification would cost at most: tests whose sentence no document has paid (docs/adr/0047)."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from threading import Lock
+from uuid import UUID
+
+from app.domain.lifecycle import JobFailedError
+from app.domain.specification import Mode, Shelf
+from app.services.policy import Policy
+from app.services.specifications.load_tests import GONE, load_tests
+from app.store import analyses, codebases, spec_words
+from app.store.unit_of_work import UnitOfWork
+
+#: Bytes of one identity.
+SIZE = 32
+MOST_REMEMBERED = 1_000_000  # identities of all analyses together, 32 MB
+
+
+@dataclass(frozen=True, slots=True)
+class Priced:
+    """The tests of a completed analysis as far as a price needs them.
+
+    total: tests; identities: of different ones, one after the other; is_private: whether the repository is.
+    """
+
+    codebase_id: UUID
+    is_private: bool
+    total: int
+    identities: bytes
+
+    def units(self, uow: UnitOfWork, user_id: UUID, language: str, mode: Mode, policy: Policy) -> int:
+        """At most; of equal tests one.  Nothing is locked: what is paid stays paid, so it only becomes less."""
+        if mode is Mode.REGENERATE_FRESH:
+            return len(self.identities) // SIZE
+        shelf = Shelf(self.codebase_id, user_id if self.is_private else None, policy.generator, language)
+        keys = sorted(shelf.key_of("sentence", identity) for identity in self._each())
+        with uow.begin() as tx:
+            return spec_words.unpaid(tx, keys)
+
+    def _each(self) -> Iterator[bytes]:
+        return (self.identities[begin : begin + SIZE] for begin in range(0, len(self.identities), SIZE))
+
+
+@dataclass
+class _Remembered:
+    """Tests and identities by analysis, which never change; those that nobody asked for longest are forgotten."""
+
+    _found: OrderedDict[UUID, tuple[int, bytes]] = field(default_factory=OrderedDict)
+    _size: int = 0
+    _lock: Lock = field(default_factory=Lock)
+
+    def get(self, analysis_id: UUID) -> tuple[int, bytes] | None:
+        """What was read of it before."""
+        with self._lock:
+            if analysis_id in self._found:
+                self._found.move_to_end(analysis_id)
+            return self._found.get(analysis_id)
+
+    def put(self, analysis_id: UUID, found: tuple[int, bytes]) -> None:
+        """Keep it."""
+        with self._lock:
+            if analysis_id not in self._found:
+                self._found[analysis_id] = found
+                self._size += len(found[1])
+            while self._size > MOST_REMEMBERED * SIZE and len(self._found) > 1:
+                self._size -= len(self._found.popitem(last=False)[1][1])
+
+
+#: Of this process: reading 28,000 tests takes a second, and who decides asks several times.
+_remembered = _Remembered()
+
+
+def priced(uow: UnitOfWork, analysis_id: UUID) -> Priced:
+    """Read the tests of a completed analysis, once per process.  Raises: JobFailedError analysis_gone."""
+    with uow.begin() as tx:
+        record = analyses.find(tx, analysis_id)
+        codebase = record and codebases.get(tx, record.codebase_id)
+    if record is None or codebase is None:
+        raise JobFailedError(GONE)
+    found = _remembered.get(analysis_id)
+    if found is None:
+        tests = load_tests(uow, analysis_id).subjects
+        found = (len(tests), b"".join(sorted({one.identity for one in tests})))
+        _remembered.put(analysis_id, found)
+    return Priced(codebase.codebase_id, codebase.is_private, *found)

@@ -1,0 +1,67 @@
+"""Links by which anybody may read a specification, until its owner withdraws them."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from datetime import datetime
+from uuid import UUID
+
+from app.domain.queues import Service
+from app.errors import Forbidden, NotFound
+from app.services.jobs.visibility import check_visible
+from app.services.specifications.documents import Head, completed
+from app.store import spec_shares
+from app.store.unit_of_work import UnitOfWork
+from app.store.users import Account
+
+SHARE_PREFIX = "fs_"
+
+
+def make(uow: UnitOfWork, document_id: UUID, viewer: Account, *, now: datetime) -> str:
+    """A secret by which anybody may read the document, in place of one that was made before.
+
+    It is shown once, only its hash is kept.  Raises: NotFound; Forbidden for an operator who is not the owner, and for
+    a private repository; Conflict while it is not completed.
+    """
+    secret = SHARE_PREFIX + secrets.token_urlsafe(32)
+    with uow.begin() as tx:
+        check_visible(tx, document_id, viewer, Service.SPECVIEW)
+        found = completed(tx, document_id)
+        if found.owner_id != viewer.user_id:
+            raise Forbidden("Only its owner may share a specification")
+        if found.is_private:
+            raise Forbidden("The repository is private: its specifications are shared with nobody")
+        spec_shares.put(tx, document_id, _hash(secret), now=now)
+    return secret
+
+
+def withdraw(uow: UnitOfWork, document_id: UUID, viewer: Account) -> None:
+    """Let nobody read the document by a link any more; idempotent.  Raises: NotFound."""
+    with uow.begin() as tx:
+        check_visible(tx, document_id, viewer, Service.SPECVIEW)
+        spec_shares.drop(tx, document_id)
+
+
+def made_at(uow: UnitOfWork, document_id: UUID, viewer: Account) -> datetime | None:
+    """Since when a link shares the document; None: it is the owner's alone.  Raises: NotFound."""
+    with uow.begin() as tx:
+        check_visible(tx, document_id, viewer, Service.SPECVIEW)
+        return spec_shares.since(tx, document_id)
+
+
+def document_of(uow: UnitOfWork, secret: str) -> Head:
+    """The document that a link shares.
+
+    Raises: NotFound, also for a link that was withdrawn, and while the repository is private.
+    """
+    with uow.begin() as tx:
+        document_id = spec_shares.find(tx, _hash(secret))
+        found = completed(tx, document_id) if document_id else None
+    if found is None or found.is_private:
+        raise NotFound("No such link; it may have been withdrawn")
+    return found
+
+
+def _hash(secret: str) -> bytes:
+    return hashlib.sha256(secret.encode(errors="surrogatepass")).digest()

@@ -1,0 +1,236 @@
+"""Write one specification: group its tests, find a sentence for each, and end the job (docs/adr/0047)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from types import GeneratorType
+from typing import Any, TypeVar
+from uuid import UUID
+
+from sqlalchemy import Row
+
+from app.domain.lifecycle import Delivery, Failure, JobFailedError, Outcome
+from app.domain.specification import (
+    UNGROUPED,
+    Behaviour,
+    Domain,
+    Feature,
+    Mode,
+    Place,
+    Shelf,
+    Specification,
+    Subject,
+)
+from app.services.policy import Policy
+from app.services.specifications.finish import Written, finish
+from app.services.specifications.generator import Generator, Part
+from app.services.specifications.load_tests import GONE, load_tests
+from app.store import quota, spec_documents, spec_words
+from app.store.spec_documents import FeatureRow
+from app.store.unit_of_work import UnitOfWork, retried
+
+T = TypeVar("T")
+#: Of the words that are kept.
+KINDS = ("place", "sentence")
+CHANGED = Failure(
+    "changed_meanwhile",
+    "While the job waited, the generator or the repository's visibility changed, and it would cost more than it has"
+    " reserved; ask again.",
+)
+#: (phase, done, total); raises when the job should stop.
+Checkpoint = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Desk:
+    """What the phases of one job share."""
+
+    uow: UnitOfWork
+    shelf: Shelf
+    checkpoint: Checkpoint
+
+    def known(self, kind: str, subjects: Iterable[Subject]) -> dict[bytes, Any]:
+        """Kept words of these tests by identity."""
+        by_key = {self.shelf.key(kind, subject): subject.identity for subject in subjects}
+        with self.uow.begin() as tx:
+            found = spec_words.known(tx, sorted(by_key))
+        return {by_key[key]: words for key, words in found.items()}
+
+    def keep(self, kind: str, words: Sequence[tuple[Subject, object]], *, is_paid: bool) -> None:
+        """Keep a part at once: an attempt that is cut off finds it again."""
+        found = {self.shelf.key(kind, subject): one for subject, one in words}
+        if found:
+            _keep(self.uow, self.shelf, found, is_paid=is_paid)
+
+
+def specify(
+    uow: UnitOfWork,
+    delivery: Delivery,
+    user_id: UUID,
+    generator: Generator,
+    policy: Policy,
+    *,
+    checkpoint: Checkpoint,
+    now: datetime | None = None,
+) -> Outcome:
+    """Write the document and end the job.  now: None = by the database.  Raises: JobFailedError."""
+    with uow.begin() as tx:
+        asked = spec_documents.asked(tx, delivery.job_id)
+    if asked is None:
+        raise JobFailedError(GONE)
+    written = _write(uow, delivery, user_id, asked, generator, policy, checkpoint)
+    checkpoint("saving", 0, 0)
+    _save(uow, delivery, written.specification)
+    return finish(uow, delivery, user_id, written, now=now)
+
+
+def _write(
+    uow: UnitOfWork,
+    delivery: Delivery,
+    user_id: UUID,
+    asked: Row[Any],
+    generator: Generator,
+    policy: Policy,
+    checkpoint: Checkpoint,
+) -> Written:
+    tests = load_tests(uow, asked.analysis_id)
+    shelf = tests.shelf(user_id, asked.language, policy)
+    fresh = asked.mode == Mode.REGENERATE_FRESH
+    keys = {one.identity: shelf.key("sentence", one) for one in tests.subjects}
+    _check_reserved(uow, delivery.job_id, sorted(keys.values()), policy, fresh=fresh)
+    own = replace(shelf, fresh_for=user_id) if fresh else shelf
+    desk = _Desk(uow, own, checkpoint)
+    places = _place(desk, tests.subjects, generator)
+    sentences, fell_back = _phrase(desk, tests.subjects, places, generator)
+    domains = _arrange(tests.subjects, places, sentences, fell_back)
+    summary = ""
+    for told in generator.summarise(Specification(asked.language, "", domains)) if tests.subjects else ():
+        checkpoint("summarising", 0, 0)
+        summary = told
+    kept = sorted(key for identity, key in keys.items() if identity not in fell_back)
+    moves = sorted({(own.key(kind, one), shelf.key(kind, one)) for one in tests.subjects for kind in KINDS})
+    return Written(Specification(asked.language, summary, domains), kept, shelf, moves if fresh else None)
+
+
+def _check_reserved(uow: UnitOfWork, job_id: UUID, keys: Sequence[bytes], policy: Policy, *, fresh: bool) -> None:
+    """Before anything is written.  Raises: JobFailedError changed_meanwhile."""
+    with uow.begin() as tx:
+        due = len(keys) if fresh else spec_words.unpaid(tx, keys)
+        if policy.quota_mode != "off" and due > quota.held(tx, job_id):
+            raise JobFailedError(CHANGED)
+
+
+def _place(desk: _Desk, subjects: Sequence[Subject], generator: Generator) -> dict[bytes, Place]:
+    """Where each test stands, by identity: the kept places stay, whatever is added beside them."""
+    kept = desk.known("place", subjects)
+    places = {identity: _folded(Place(*words)) for identity, words in kept.items()}
+    missing = list({one.identity: one for one in subjects if one.identity not in places}.values())
+    total, done = len(missing), 0
+    desk.checkpoint("placing", done, total)
+    known = [place for place, _ in Counter(places.values()).most_common()]
+    with _stopped(generator.place(missing, known, desk.shelf.language) if missing else iter(())) as parts:
+        for part in parts:
+            if not part.fell_back:
+                desk.keep("place", [(one, [place.domain, place.feature]) for one, place in part.places], is_paid=True)
+            places |= {one.identity: _folded(place) for one, place in part.places}
+            done += len(part.places)
+            desk.checkpoint("placing", done, total)
+    return places
+
+
+def _folded(place: Place) -> Place:
+    """As headings are told apart: by their words, not by what is between them."""
+    return Place(" ".join(place.domain.split()), " ".join(place.feature.split()))
+
+
+def _phrase(
+    desk: _Desk, subjects: Sequence[Subject], places: dict[bytes, Place], generator: Generator
+) -> tuple[dict[bytes, str], set[bytes]]:
+    """The sentence of each test, by identity; and those that fell back."""
+    sentences: dict[bytes, str] = desk.known("sentence", subjects)
+    fell_back: set[bytes] = set()
+    missing = {one.identity: one for one in subjects if one.identity not in sentences}
+    wanted: dict[Place, list[Subject]] = {}
+    for identity, one in missing.items():
+        wanted.setdefault(places[identity], []).append(one)
+    total, done = len(missing), 0
+    desk.checkpoint("phrasing", done, total)
+    asked = [Part(place, some) for place, some in wanted.items()]
+    with _stopped(generator.phrase(asked, desk.shelf.language) if asked else iter(())) as parts:
+        for part in parts:
+            if part.fell_back:
+                fell_back |= {one.identity for one, _ in part.sentences}
+            else:
+                desk.keep("sentence", part.sentences, is_paid=False)
+            sentences |= {one.identity: sentence for one, sentence in part.sentences}
+            done += len(part.sentences)
+            desk.checkpoint("phrasing", done, total)
+    return sentences, fell_back
+
+
+@contextmanager
+def _stopped(parts: Iterator[T]) -> Iterator[Iterator[T]]:
+    """End what a generator has under way however its reader leaves it."""
+    try:
+        yield parts
+    finally:
+        if isinstance(parts, GeneratorType):
+            parts.close()
+
+
+def _arrange(
+    subjects: Sequence[Subject], places: dict[bytes, Place], sentences: dict[bytes, str], fell_back: set[bytes]
+) -> list[Domain]:
+    """In the order of the files; what is in no group comes last."""
+    domains: dict[str, dict[str, list[Behaviour]]] = {}
+    for one in subjects:
+        place = places[one.identity]
+        behaviour = Behaviour(one, sentences[one.identity], one.identity in fell_back)
+        domains.setdefault(place.domain, {}).setdefault(place.feature, []).append(behaviour)
+
+    def last(named: tuple[str, object]) -> bool:
+        return named[0] == UNGROUPED
+
+    return [
+        Domain(name, [Feature(feature, found) for feature, found in sorted(features.items(), key=last)])
+        for name, features in sorted(domains.items(), key=last)
+    ]
+
+
+@retried
+def _keep(uow: UnitOfWork, shelf: Shelf, words: dict[bytes, object], *, is_paid: bool) -> None:
+    with uow.begin() as tx:
+        spec_words.keep(tx, shelf, words, is_paid=is_paid)
+
+
+def _save(uow: UnitOfWork, delivery: Delivery, specification: Specification) -> None:
+    """Store the features outside the finish commit, so that it holds the user's row only briefly."""
+    first = 1
+    for batch in spec_documents.batches(_rows(specification)):
+        with uow.begin() as tx:
+            spec_documents.store(tx, delivery.job_id, delivery.lease_token, first, batch)
+        first += len(batch)
+
+
+def _rows(specification: Specification) -> Iterator[FeatureRow]:
+    for domain in specification.domains:
+        for feature in domain.features:
+            yield FeatureRow(domain.name, feature.name, [_row(behaviour) for behaviour in feature.behaviours])
+
+
+def _row(behaviour: Behaviour) -> dict[str, Any]:
+    subject = behaviour.subject
+    row: dict[str, Any] = {
+        "sentence": behaviour.sentence,
+        "status": subject.status,
+        "file": subject.file,
+        "line": subject.line,
+        "framework": subject.framework,
+        "suites": list(subject.suites),
+        "name": subject.name,
+    }
+    return {**row, "fell_back": True} if behaviour.fell_back else row

@@ -1,0 +1,184 @@
+"""Accept a specification: words that are kept are counted, the others reserved, in one transaction with the message.
+
+As an analysis (submit.py), but for nobody else: a document is its owner's alone, so nobody joins it (docs/adr/0047).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+from app.domain.lifecycle import JobFailedError
+from app.domain.queues import Service, select_queue
+from app.domain.specification import Mode
+from app.errors import Conflict, Forbidden, InvalidInput, NotFound
+from app.services.accounts.usage import check as would_fit
+from app.services.analyses.submit import ACCEPTED, KNOWN, Answer
+from app.services.fairness import explain_wait
+from app.services.jobs import admit, describe
+from app.services.jobs.find_answer import claimed_answer
+from app.services.jobs.visibility import check_visible
+from app.services.policy import Policy
+from app.services.specifications.price import Priced, priced
+from app.store import analyses, codebases, events, idempotency, requests, spec_documents, users
+from app.store.idempotency import Stored
+from app.store.queue_position import line
+from app.store.requests import Request
+from app.store.unit_of_work import AlreadyQueuedError, JobMessage, OvertakenError, Tx, UnitOfWork, retried
+from app.store.users import Account
+
+SPECIFY = "tasks.specification.specify"
+SPECVIEW = Service.SPECVIEW.event_type
+
+
+@dataclass(frozen=True, slots=True)
+class WantedSpecification:
+    """What somebody asks for."""
+
+    analysis_id: UUID
+    language: str = "en"
+    mode: Mode = Mode.INITIAL
+
+
+def submit(
+    uow: UnitOfWork,
+    account: Account,
+    wanted: WantedSpecification,
+    policy: Policy,
+    *,
+    key: tuple[str, bytes] | None = None,
+    now: datetime | None = None,
+) -> Answer:
+    """Reserve what is not kept and enqueue; or point at the job under way, or, at first, at the document that is there.
+
+    key: as of submit.submit; now: None = by the database.
+    Locks: users row.  Raises: QuotaExceeded, IdempotencyInFlight, IdempotencyMismatch, NotFound, Forbidden, Conflict
+    when the analysis has not completed, InvalidInput for a language that the generator does not write.
+    """
+    tests = read_tests(uow, account, wanted, policy)
+    # before the user's row is locked: it takes as long as the analysis is large
+    units = tests.units(uow, account.user_id, wanted.language, wanted.mode, policy)
+    return _accept(uow, account.user_id, wanted, units, policy, key=key, now=now)
+
+
+def dry_run(uow: UnitOfWork, account: Account, wanted: WantedSpecification, policy: Policy) -> dict[str, Any]:
+    """What it would cost now, and whether that fits; reserves nothing.  Raises: as submit, without QuotaExceeded."""
+    tests = read_tests(uow, account, wanted, policy)
+    units = tests.units(uow, account.user_id, wanted.language, wanted.mode, policy)
+    fits = would_fit(uow, account, SPECVIEW, units, now=uow.now())
+    return {"dry_run": True, "tests": tests.total, "units": units, **fits}
+
+
+def read_tests(uow: UnitOfWork, account: Account, wanted: WantedSpecification, policy: Policy) -> Priced:
+    """What a specification would be written of.  Raises: as dry_run."""
+    if account.is_anonymous:
+        raise Forbidden("A specification belongs to an account: sign in first")
+    if wanted.language not in policy.languages:
+        allowed = ", ".join(f"{code} ({name})" for code, name in policy.languages.items())
+        raise InvalidInput(
+            f"unknown language {wanted.language!r}",
+            errors=[{"pointer": "/language", "detail": f"allowed are {allowed}"}],
+        )
+    with uow.begin() as tx:
+        check_visible(tx, wanted.analysis_id, account, Service.ANALYSIS)
+        record = analyses.find(tx, wanted.analysis_id)
+    status = record.status if record else "queued"
+    if status != "completed":
+        said = "it has no tests to write of" if status in ("failed", "cancelled") else "wait until it has completed"
+        raise Conflict(f"The analysis is {status}: {said}")
+    try:
+        return priced(uow, wanted.analysis_id)
+    except JobFailedError as error:
+        raise NotFound(error.failure.message) from error
+
+
+@retried
+def _accept(
+    uow: UnitOfWork,
+    user_id: UUID,
+    wanted: WantedSpecification,
+    units: int,
+    policy: Policy,
+    *,
+    key: tuple[str, bytes] | None,
+    now: datetime | None,
+) -> Answer:
+    with uow.begin() as tx:
+        if key and (stored := claimed_answer(tx, user_id, *key)):
+            return Answer(stored.status, stored.body, replayed=True)
+        account = users.lock(tx, user_id)  # two submissions of one user queue up here
+        if account is None:
+            raise NotFound("The account is gone")
+        at = now or uow.now()
+        answer = _decide(tx, account, wanted, units, policy, now=at)
+        if key:
+            idempotency.add(tx, user_id, key[0], Stored(key[1], answer.status, answer.job), now=at)
+        return answer
+
+
+def _decide(
+    tx: Tx, account: Account, wanted: WantedSpecification, units: int, policy: Policy, *, now: datetime
+) -> Answer:
+    unique = spec_documents.unique_key(account.user_id, wanted.analysis_id, wanted.language)
+    if running := spec_documents.running(tx, unique):
+        return Answer(ACCEPTED, describe.job(tx, running, policy, asker=account.user_id, now=now))
+    if wanted.mode is Mode.INITIAL and (
+        there := spec_documents.newest(tx, account.user_id, wanted.analysis_id, wanted.language)
+    ):
+        return Answer(KNOWN, describe.job(tx, there, policy, asker=account.user_id, now=now))
+    return _enqueue(tx, account, wanted, units, unique, policy, now=now)
+
+
+def _enqueue(
+    tx: Tx,
+    account: Account,
+    wanted: WantedSpecification,
+    units: int,
+    unique_key: str,
+    policy: Policy,
+    *,
+    now: datetime,
+) -> Answer:
+    accepted = requests.accepted(tx, wanted.analysis_id)
+    codebase = codebases.get(tx, accepted.codebase_id) if accepted else None
+    if accepted is None or codebase is None:
+        raise NotFound("No such job")
+    seen = admit.check(tx, account, SPECVIEW, policy, units=units, now=now)
+    request = Request(
+        uuid4(), account.user_id, "payer", codebase, accepted.commit_sha, accepted.ref, "user",
+        select_queue(Service.SPECVIEW, account.tier), account.tier, now, account.plan.retention_days,
+        service=Service.SPECVIEW,
+    )  # fmt: skip
+    try:
+        tx.publish(_message(request, account, unique_key, policy))
+    except AlreadyQueuedError as other:  # by somebody who does not hold the user: an operator's redrive
+        raise OvertakenError from other
+    admitted = admit.reserve(tx, account, SPECVIEW, request.job_id, seen, policy, units=units, now=now)
+    requests.add(tx, request)
+    spec_documents.ask(
+        tx,
+        request.job_id,
+        user_id=account.user_id,
+        analysis_id=wanted.analysis_id,
+        language=wanted.language,
+        mode=wanted.mode,
+    )
+    stands = line(tx, request.job_id, now=now)
+    wait = explain_wait.standing(tx, stands, request.queue, account, policy, now=now) if stands else None
+    events.add(tx, request.job_id, "accepted", queue=request.queue, tier=account.tier, quota=admitted, eta=None)
+    return Answer(ACCEPTED, describe.fresh(tx, request, stands, wait))
+
+
+def _message(request: Request, account: Account, unique_key: str, policy: Policy) -> JobMessage:
+    return JobMessage(
+        job_id=request.job_id,
+        task=SPECIFY,
+        queue=request.queue,
+        kwargs={"user_id": str(account.user_id)},
+        user_id=account.user_id,
+        unique_key=unique_key,
+        step=account.step(Service.SPECVIEW),
+        most_ready=policy.fairness.most_ready(account.plan, account.slot_limit),
+    )

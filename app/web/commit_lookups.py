@@ -1,0 +1,99 @@
+"""Ask Git hosts for commits: few at once, within a deadline, and never longer than that in a thread of the server."""
+
+from __future__ import annotations
+
+import threading
+import time
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+
+from app.domain.repositories import Repository
+from app.errors import Busy, GitHostUnreachable, TooManyRequests
+from app.web.concurrency import Lane
+from app.web.wiring import Resolve
+
+#: Look-ups of this process at once: in all, at one host, of one client.
+PLACES, OF_HOST, OF_CLIENT = 12, 8, 4
+#: Requests that wait for a place, and how many seconds.  Places, waiting requests and batches together hold two thirds
+#: of the server's threads at most; the rest answers everything else.
+WAITING, PATIENCE = 8, 3.0
+#: Look-ups of repositories on this machine take milliseconds: all of the server's threads may wait for these.
+LOCAL, WAITING_FOR_LOCAL, LOCAL_PATIENCE = 8, 24, 10.0
+BATCHES = 2
+AWAY_SECONDS = 30  # Retry-After of a host that does not answer
+
+#: (commit, name of the ref)
+Found = tuple[str, str | None]
+
+
+@dataclass
+class Lookups:
+    """Of one process.  seconds: until a request is answered, whatever the host does."""
+
+    resolve: Resolve
+    seconds: float
+    lane: Lane = field(
+        default_factory=lambda: Lane(
+            "look-ups of repositories", PLACES, OF_CLIENT, WAITING, PATIENCE, others={"host": OF_HOST}
+        )
+    )
+    local: Lane = field(
+        default_factory=lambda: Lane(
+            "look-ups of local repositories", LOCAL, WAITING_FOR_LOCAL, WAITING_FOR_LOCAL, LOCAL_PATIENCE,
+            others={"host": LOCAL},
+        )
+    )  # fmt: skip
+    batches: Lane = field(default_factory=lambda: Lane("batches that look repositories up", BATCHES, 1))
+
+    def find(
+        self, client: str, repository: Repository, ref: str | None, commit: str | None, *, until: float | None = None
+    ) -> Found:
+        """The commit of one submission.
+
+        until: monotonic, of an item of a batch: when all of that is over; the item waits for its place as long.
+        Raises: TooManyRequests, Busy, GitHostUnreachable, and what `resolve` raises.
+        """
+        began = time.monotonic()
+        deadline = began + self.seconds if until is None else until
+        lane = self.local if repository.is_local else self.lane
+        self._enter(lane, client, repository.host, None if until is None else max(0.0, until - began))
+        answer = self._asked(lane, client, repository, ref, commit)
+        try:
+            return answer.result(max(0.0, deadline - time.monotonic()))
+        except TimeoutError:
+            if answer.done():
+                raise
+            raise GitHostUnreachable(
+                f"{repository.host} did not say within {self.seconds:g} s which commit this is; try again.",
+                retry_after=AWAY_SECONDS,
+            ) from None
+
+    @staticmethod
+    def _enter(lane: Lane, client: str, host: str, patience: float | None) -> None:
+        try:
+            lane.enter(client, patience=patience, host=host)
+        except (TooManyRequests, Busy) as problem:
+            if patience is None:
+                raise
+            raise Busy("The time of the batch was over before this item's turn.", retry_after=1) from problem
+
+    def _asked(
+        self, lane: Lane, client: str, repository: Repository, ref: str | None, commit: str | None
+    ) -> Future[Found]:
+        """Ask in a thread of its own, as neither a look-up of a name nor git can be told to stop."""
+        answer: Future[Found] = Future()
+
+        def ask() -> None:
+            try:
+                answer.set_result(self.resolve(repository, ref, commit))
+            except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
+                answer.set_exception(error)
+            finally:  # only now, as a host that is still being asked is still asked
+                lane.leave(client, host=repository.host)
+
+        try:
+            threading.Thread(target=ask, name="lookup", daemon=True).start()
+        except RuntimeError:  # the system gives no more threads
+            lane.leave(client, host=repository.host)
+            raise
+        return answer

@@ -1,0 +1,181 @@
+"""Live progress: one thread a process reads the watched jobs; streams wait for what it found."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import threading
+import time
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+import structlog
+from sqlalchemy.exc import SQLAlchemyError
+
+from app.domain.lifecycle import FINAL
+from app.errors import Problem
+from app.services.jobs import follow
+from app.services.policy import Policy
+from app.store.unit_of_work import UnitOfWork
+from app.web.concurrency import Lane
+
+#: Of a process, each with a thread that waits; and of one client, who needs one for each page that is open.
+MOST_STREAMS = 64
+MOST_STREAMS_EACH = 8
+STREAM_SECONDS = 25.0  # then the browser comes back by itself: a stopping process never waits for a stream
+HEARTBEAT_SECONDS = 5.0  # finds out about clients that have gone
+POLL_SECONDS = 0.35
+REREAD_EVERY = 4  # polls; a place in the queue moves without an event of the job
+RETRY_MS = 2000
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A job at one moment.  id: of its newest event and of its content, so that a client may resume after either."""
+
+    event_id: int
+    job: dict[str, Any]
+    read_at: float  # monotonic, before the reading
+
+    @property
+    def id(self) -> str:
+        """Another one whenever the client would see something else."""
+        content = json.dumps(self.job, sort_keys=True, default=str)
+        return f"{self.event_id}-{zlib.crc32(content.encode()):08x}"
+
+    @property
+    def is_final(self) -> bool:
+        """Nothing follows."""
+        return self.job["status"] in FINAL
+
+
+@dataclass(slots=True)
+class _Watched:
+    watchers: int = 0
+    stamp: follow.Stamp | None = None
+    newest: Seen | None = None
+
+
+@dataclass
+class Live:
+    """Of one process.  The thread starts with the first watcher and ends with the last, so no fork carries it along."""
+
+    uow: UnitOfWork
+    policy: Policy
+    stream_seconds: float = STREAM_SECONDS
+    places: Lane = field(default_factory=lambda: Lane("live streams", MOST_STREAMS, MOST_STREAMS_EACH))
+    _jobs: dict[UUID, _Watched] = field(default_factory=dict)
+    _changed: threading.Condition = field(default_factory=threading.Condition)
+    _thread: threading.Thread | None = None
+
+    def open(self, job_id: UUID, last_id: str | None, asker: UUID | None = None) -> Stream:
+        """Start to watch a job; the caller holds a place.  asker: whose bill the last event tells.
+
+        Raises: NotFound.
+        """
+        seen = self._look(job_id)
+        with self._changed:
+            self._jobs.setdefault(job_id, _Watched()).watchers += 1
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="live", daemon=True)
+                self._thread.start()
+        return Stream(self, job_id, seen, last_id, asker)
+
+    def close(self, job_id: UUID) -> None:
+        """Stop to watch a job."""
+        with self._changed:
+            self._jobs[job_id].watchers -= 1
+            if not self._jobs[job_id].watchers:
+                del self._jobs[job_id]
+                self._changed.notify_all()
+
+    def next(self, job_id: UUID, after: Seen, seconds: float) -> Seen | None:
+        """Wait for a later and other sight of the job than `after`; None when none came in time."""
+
+        def fresh() -> Seen | None:
+            newest = self._jobs[job_id].newest
+            later = newest is not None and newest.read_at > after.read_at and newest.id != after.id
+            return newest if later else None
+
+        with self._changed:
+            return self._changed.wait_for(fresh, seconds)
+
+    def ended(self, job_id: UUID, asker: UUID | None) -> dict[str, Any]:
+        """The job at its end, with the asker's bill, which the watchers do not share."""
+        return follow.snapshot(self.uow, job_id, self.policy, asker=asker, now=self.uow.now())[1]
+
+    def _look(self, job_id: UUID) -> Seen:
+        read_at = time.monotonic()
+        event_id, job = follow.snapshot(self.uow, job_id, self.policy, now=self.uow.now())
+        return Seen(event_id, job, read_at)
+
+    def _run(self) -> None:
+        for turn in itertools.count():
+            with self._changed:
+                if not self._jobs:
+                    self._thread = None
+                    return
+                known = {job_id: job.stamp for job_id, job in self._jobs.items()}
+            try:
+                self._read(known, every=turn % REREAD_EVERY == 0)
+            except (SQLAlchemyError, Problem) as error:  # streams go on; the database comes back
+                log.warning("live.read_failed", error=type(error).__name__)
+            with self._changed:
+                self._changed.wait_for(lambda: not self._jobs, POLL_SECONDS)
+
+    def _read(self, known: dict[UUID, follow.Stamp | None], *, every: bool) -> None:
+        for job_id, stamp in follow.stamps(self.uow, known).items():
+            if not every and stamp == known[job_id]:
+                continue
+            seen = self._look(job_id)
+            with self._changed:
+                if (job := self._jobs.get(job_id)) is not None:
+                    job.stamp, job.newest = stamp, seen
+                    self._changed.notify_all()
+
+
+@dataclass
+class Stream:
+    """One client's server-sent events: `state`, `progress`, and last `final`, each with the job."""
+
+    live: Live
+    job_id: UUID
+    first: Seen
+    last_id: str | None
+    asker: UUID | None = None
+    _closed: bool = False
+
+    def close(self) -> None:
+        """Give the place back; called by the server however the stream ended."""
+        if not self._closed:
+            self._closed = True
+            self.live.close(self.job_id)
+
+    def __iter__(self) -> Iterator[str]:
+        """Events until the job ends or the stream's time is over."""
+        until = time.monotonic() + self.live.stream_seconds
+        yield f"retry: {RETRY_MS}\n\n"
+        seen, said = self.first, self.last_id
+        if seen.id != said or seen.is_final:
+            yield self._event(seen, None)
+        while not seen.is_final and (left := until - time.monotonic()) > 0:
+            newer = self.live.next(self.job_id, seen, min(HEARTBEAT_SECONDS, left))
+            if newer is None:
+                yield ": still here\n\n"
+            else:
+                yield self._event(newer, seen)
+                seen = newer
+
+    def _event(self, seen: Seen, before: Seen | None) -> str:
+        name = "final" if seen.is_final else "progress" if before and _only_progress(seen, before) else "state"
+        job = self.live.ended(self.job_id, self.asker) if seen.is_final else seen.job
+        return f"event: {name}\nid: {seen.id}\ndata: {json.dumps(job, default=str)}\n\n"
+
+
+def _only_progress(seen: Seen, before: Seen) -> bool:
+    return {**seen.job, "progress": None} == {**before.job, "progress": None}

@@ -1,0 +1,135 @@
+"""What a read may cost: a bucket for each client, and a lane for those that read much at once."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from threading import Lock
+from uuid import UUID
+
+from flask import current_app
+
+from app.services.results import outline, read_tests
+from app.services.results.outline import Outline
+from app.store.results import TestFilter
+from app.store.users import Account
+from app.web import auth
+from app.web.concurrency import Lane
+from app.web.context import utc_now, wired
+from app.web.read_buckets import Buckets
+
+READS = "fairlane reads"
+LIGHT = 5_000  # tests; a result up to this size is read within some ten milliseconds
+PER_UNIT = 1_000  # tests that a large read goes through for one unit of the bucket
+CLIENT, WAITING, PATIENCE = 1, 6, 2.0
+EXPORTS, EXPORTS_OF_CLIENT = 8, 2  # that are written at once; each holds a thread as long as its reader takes
+EXPORT_PATIENCE = 60.0  # of an export for its next rows, once it has begun
+MOST_REMEMBERED = 1_000_000  # files of all outlines together, 8 MB
+MOST_COMPARED = 10_000  # pairs of documents, 10 MB
+
+
+@dataclass
+class Reads:
+    """Of one process."""
+
+    buckets: Buckets
+    heavy: Lane
+    exports: Lane = field(default_factory=lambda: Lane("exports", EXPORTS, EXPORTS_OF_CLIENT))
+    _outlines: OrderedDict[tuple[UUID, TestFilter], Outline] = field(default_factory=OrderedDict)
+    _compared: OrderedDict[tuple[UUID, UUID], Mapping[str, int]] = field(default_factory=OrderedDict)
+    _lock: Lock = field(default_factory=Lock)
+
+    @classmethod
+    def of(cls, *, per_minute: int, heavy: int) -> Reads:
+        """heavy: large reads at once."""
+        return cls(Buckets(per_minute), Lane("large reads", heavy, CLIENT, WAITING, PATIENCE))
+
+    def remembered(self, key: tuple[UUID, TestFilter]) -> Outline | None:
+        """The outline of a result under a filter, which never changes."""
+        with self._lock:
+            if key in self._outlines:
+                self._outlines.move_to_end(key)
+            return self._outlines.get(key)
+
+    def remember(self, key: tuple[UUID, TestFilter], found: Outline) -> None:
+        """Keep it, and forget those that nobody has asked for longest."""
+        with self._lock:
+            self._outlines[key] = found
+            while sum(1 + len(one.files) for one in self._outlines.values()) > MOST_REMEMBERED:
+                self._outlines.popitem(last=False)
+
+    def changes(self, before: UUID, after: UUID) -> Mapping[str, int] | None:
+        """How many behaviours changed between two documents, which never change, by group."""
+        with self._lock:
+            return self._compared.get((before, after))
+
+    def remember_changes(self, before: UUID, after: UUID, totals: Mapping[str, int]) -> None:
+        """Keep it, and forget what was found first."""
+        with self._lock:
+            self._compared[before, after] = totals
+            while len(self._compared) > MOST_COMPARED:
+                self._compared.popitem(last=False)
+
+
+def reads() -> Reads:
+    """Of this process."""
+    found: Reads = current_app.extensions[READS]
+    return found
+
+
+def count_reads() -> None:
+    """Before each request that reads.  Raises: TooManyRequests."""
+    if auth.only_reads():
+        reads().buckets.take(auth.client())
+
+
+def behaviours(count: int) -> AbstractContextManager[None]:
+    """Of specifications, which are read whole: 1,000 behaviours take 20 ms.  Raises: as `large`."""
+    return _charged(count, LIGHT // 10, PER_UNIT // 4)
+
+
+def large(tests: int) -> AbstractContextManager[None]:
+    """Read so many tests.  Raises: TooManyRequests, Busy."""
+    return _charged(tests, LIGHT, PER_UNIT)
+
+
+@contextmanager
+def priced(job_id: UUID) -> Iterator[None]:
+    """Count what a specification of an analysis would cost: as much as reading one of its size.  Raises: as `heavy`."""
+    with behaviours(read_tests.size(wired().uow, job_id, auth.viewer())):
+        yield
+
+
+@contextmanager
+def heavy(*job_ids: UUID) -> Iterator[None]:
+    """Read results of any size: large ones cost more, and few are read at once.
+
+    Raises: NotFound for what the caller may not see; as `large`.
+    """
+    with large(sum(read_tests.size(wired().uow, job_id, auth.viewer()) for job_id in job_ids)):
+        yield
+
+
+@contextmanager
+def _charged(units: int, light: int, per_unit: int) -> Iterator[None]:
+    """light: as many are read as one request; per_unit: beyond that."""
+    if units <= light:
+        yield
+        return
+    client = auth.client()
+    reads().buckets.take(client, units // per_unit)
+    with reads().heavy.place(client):
+        yield
+
+
+def outlined(job_id: UUID, viewer: Account | None, wanted: TestFilter) -> Outline:
+    """The outline, read once per process.  Raises: as `heavy`; Conflict while the analysis is not completed."""
+    key = (job_id, wanted)
+    found = reads().remembered(key)
+    if found is None:
+        with heavy(job_id):
+            found = outline.outline(wired().uow, job_id, viewer, wanted, now=utc_now())
+        reads().remember(key, found)
+    return found

@@ -1,0 +1,27 @@
+"""From what the services know of a document to what its pages and files show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from app.domain.specification import Specification
+from app.services.specifications.documents import Head
+from app.web.specifications.document import Document, Source
+
+
+def source_of(head: Head) -> Source:
+    """Where a document comes from."""
+    where = head.repository
+    return Source(where.host, where.owner, where.name, where.url, head.commit, head.ref)
+
+
+def source_of_job(job: Mapping[str, Any]) -> Source:
+    """Where the document of a job will come from.  job: the contract's Job."""
+    where = job["repository"]
+    return Source(where["host"], where["owner"], where["name"], where["url"], job["commit"], job["ref"])
+
+
+def document_of(head: Head, specification: Specification) -> Document:
+    """The document with all its features."""
+    return Document(specification, source_of(head), head.version, head.generator, head.completed_at)

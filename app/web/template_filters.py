@@ -1,0 +1,128 @@
+"""How templates show things: numbers, times, hostile names, and the states of a job in words."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from apiflask import APIFlask
+from flask import url_for
+from markupsafe import Markup
+
+from app.web import charts
+from app.web.context import utc_now
+from app.web.line_links import line_link
+from app.web.visible_text import visible
+
+#: What a person reads for each state, and what each running phase is doing.
+STATES = {
+    "queued": "Queued",
+    "waiting": "Waiting",
+    "running": "Running",
+    "retrying": "Trying again soon",
+    "completed": "Completed",
+    "failed": "Failed",
+    "cancelled": "Cancelled",
+}
+PHASES = {
+    "fetching": "Fetching the repository", "parsing": "Reading test files", "saving": "Saving the result",
+    "placing": "Grouping the tests", "phrasing": "Writing sentences", "summarising": "Writing the summary",
+}  # fmt: skip
+#: Codes whose cause is the repository or the request; all others are ours.
+THEIRS = frozenset({
+    "repository_not_found", "repository_empty", "repository_too_large", "repository_too_complex", "repository_damaged",
+    "repository_outside_root", "too_many_tests", "commit_not_found", "access_denied", "host_refused",
+})  # fmt: skip
+
+#: Why a file was not read.
+SKIPPED = {
+    "too_large": "too large",
+    "binary": "not text",
+    "unreadable": "not readable",
+    "missing": "missing in our copy of the repository",
+    "parse_failed": "could not be parsed",
+    "parse_timeout": "took too long to parse",
+    "rules_failed": "our rules failed on it",
+}
+#: What the lists of jobs count, by service: members of a summary.
+COUNTED = {"analysis": "tests", "specview": "behaviours"}
+GROUPS = {
+    "added": "Added", "removed": "Removed", "moved": "Moved", "renamed": "Renamed", "status_changed": "Other status",
+}  # fmt: skip
+SPECIFICATION_GROUPS = {
+    "added": "Added", "removed": "Removed", "reworded": "Reworded", "moved": "Moved", "status_changed": "Other status",
+}  # fmt: skip
+
+
+def init(app: APIFlask) -> None:
+    """Give templates their words and filters."""
+    env = app.jinja_env
+    env.finalize = _finalize
+    env.trim_blocks = env.lstrip_blocks = True
+    env.filters |= {"number": number, "instant": instant, "duration": duration, "short": short, "sentence": sentence}
+    env.globals |= {
+        "STATES": STATES, "PHASES": PHASES, "asset": asset, "line_url": line_url, "is_theirs": THEIRS.__contains__,
+        "bars": charts.bars, "directories": charts.directories, "meter": charts.meter, "shares": charts.shares,
+        "SKIPPED": SKIPPED, "GROUPS": GROUPS, "near": charts.near, "chart_rows": charts.rows,
+        "SPECIFICATION_GROUPS": SPECIFICATION_GROUPS, "COUNTED": COUNTED,
+    }  # fmt: skip
+
+
+def number(value: float) -> str:
+    """1,234."""
+    return f"{value:,}"
+
+
+def instant(value: str | datetime | None) -> Markup | str:
+    """A `time` element, in UTC to the minute."""
+    if value is None:
+        return "–"  # noqa: RUF001
+    moment = (datetime.fromisoformat(value) if isinstance(value, str) else value).astimezone(UTC)
+    return Markup('<time datetime="{}">{}</time>').format(moment.isoformat(), f"{moment:%Y-%m-%d %H:%M} UTC")
+
+
+def duration(job: dict[str, Any]) -> str:
+    """How long a job has taken, or takes so far, since it was asked for."""
+    start = datetime.fromisoformat(job["started_at"] or job["submitted_at"])
+    end = datetime.fromisoformat(job["finished_at"]) if job["finished_at"] else utc_now()
+    seconds = max(0.0, (end - start).total_seconds())
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds // 60:.0f} min {seconds % 60:.0f} s"
+
+
+def sentence(told: str) -> Markup:
+    """Names between backticks as code; a backtick without another one is a character."""
+    parts = visible(told, keep="\n\t\r").split("`")
+    if len(parts) % 2 == 0 or not all(parts[1::2]):
+        return Markup.escape("`".join(parts))
+    return Markup().join(Markup("<code>{}</code>").format(p) if n % 2 else p for n, p in enumerate(parts))
+
+
+def short(commit: str) -> str:
+    """The first ten digits."""
+    return commit[:10]
+
+
+def asset(name: str) -> str:
+    """The URL of a static file, new whenever the file is."""
+    return url_for("static", filename=name, v=_digest(name))
+
+
+def line_url(job: dict[str, Any], path: str, line: int) -> str | None:
+    """Where the host shows this line of this commit; None for a host we do not know."""
+    where = job["repository"]
+    return line_link(where["host"], f"{where['owner']}/{where['name']}", job["commit"], path, line)
+
+
+@cache
+def _digest(name: str) -> str:
+    return hashlib.sha256((Path(__file__).parent / "static" / name).read_bytes()).hexdigest()[:12]
+
+
+def _finalize(value: object) -> object:
+    """Every expression of every template passes here: text of strangers is made visible, then escaped as always."""
+    return visible(value, keep="\n\t\r") if isinstance(value, str) and not isinstance(value, Markup) else value

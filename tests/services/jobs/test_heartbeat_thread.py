@@ -1,0 +1,108 @@
+"""The thread of the heartbeat: whatever happens to it, the attempt goes on under a pulse or ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from threading import Event
+from typing import Any
+
+import pytest
+from celery import Celery
+from celery.exceptions import Reject
+
+from app.domain.queues import Service
+from app.services.jobs.heartbeat import Pulse
+from app.store.unit_of_work import UnitOfWork
+from tasks import base, heartbeat
+from tasks.heartbeat import Heartbeat, HeartbeatSilent, JobStopped
+from tests.conftest import World
+from tests.nodes import wait_for
+from tests.services.busy import leave
+
+
+class _EndsTheThread(BaseException):
+    """What no handler catches."""
+
+
+@pytest.fixture
+def made(world: World, monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], Heartbeat]:
+    """A factory of heartbeats of a running job that somebody has cancelled.  before: what happens at each beat."""
+    monkeypatch.setattr(heartbeat, "PROGRESS_SECONDS", 0.01)
+    right = heartbeat.beat
+
+    def make(before: Callable[[int], None], *, lease_seconds: float = 15) -> Heartbeat:
+        user, count = world.user(), iter(range(10**6))
+        delivery = world.running(user)
+        leave(world, delivery.job_id, user)
+
+        def beat(*arguments: Any) -> Pulse:
+            before(next(count))
+            return right(*arguments)
+
+        monkeypatch.setattr(heartbeat, "beat", beat)
+        policy = replace(world.policy, lease_seconds=lease_seconds)
+        return Heartbeat(UnitOfWork(world.uow.engine), Service.ANALYSIS, delivery, policy, seconds=0.01)
+
+    return make
+
+
+def hears(heart: Heartbeat) -> bool:
+    """Whether a body that goes on hears of the cancellation."""
+
+    def stopped() -> bool:
+        try:
+            heart.checkpoint("parsing", 1, 2)
+        except JobStopped:
+            return True
+        return False
+
+    with heart:
+        return bool(wait_for(stopped, "the body to hear of its end"))
+
+
+@pytest.mark.parametrize("error", [RuntimeError, ValueError, MemoryError])
+def test_a_beat_that_raises_is_followed_by_the_next(made: Any, error: type[Exception]) -> None:
+    def first_fails(number: int) -> None:
+        if number == 0:
+            raise error
+
+    assert hears(made(first_fails))
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_thread_that_died_is_followed_by_another(made: Any) -> None:
+    def first_dies(number: int) -> None:
+        if number == 0:
+            raise _EndsTheThread
+
+    assert hears(made(first_dies))
+
+
+def test_a_beat_that_hangs_ends_the_attempt_for_good_reason(made: Any) -> None:
+    never = Event()
+    heart = made(lambda _: never.wait() or None, lease_seconds=0.05)
+
+    def body() -> None:
+        with heart:
+            wait_for(lambda: heart.checkpoint("parsing", 1, 2), "the silence to be noticed")
+
+    with pytest.raises(HeartbeatSilent):
+        body()
+    never.set()
+
+
+def test_the_message_of_an_attempt_without_a_pulse_goes_back(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Task(base.FairTask):
+        name = "tests.silent"
+        ignore_result = True
+
+        def _take(self, *_: Any) -> Any:
+            raise HeartbeatSilent
+
+    monkeypatch.setattr(base, "wired", lambda: None)
+    monkeypatch.setattr(base, "_delivery", lambda _: world.lease(world.submit(world.user())))
+    Task.bind(Celery("tests", set_as_current=False, broker="memory://"))
+    with pytest.raises(Reject) as rejected:
+        Task()()
+    assert rejected.value.requeue

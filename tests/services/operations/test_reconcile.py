@@ -1,0 +1,114 @@
+"""The daily proof that what completed is what was billed (docs/adr/0024)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import text
+
+from app.domain.periods import period_at
+from app.domain.plans import Tier
+from app.services.operations.audit import audit
+from app.services.operations.reconcile import Reconciled, gauges, reconcile
+from app.store.reconciliations import _PERIOD
+from tests.conftest import NOW, World
+from tests.services.busy import fill
+
+DAY = timedelta(days=1)
+
+
+def run(world: World, *, since: datetime | None = None) -> Reconciled:
+    return reconcile(world.uow, now=NOW + DAY, since=since)
+
+
+def complete(world: World, user: object, *, at: datetime = NOW) -> str:
+    then = replace(world, now=at)
+    delivery = then.running(user)
+    then.finish(delivery, user)
+    return str(delivery.job_id)
+
+
+def test_of_a_busy_database_both_sides_are_equal_and_not_empty(world: World) -> None:
+    fill(world)
+    done = run(world)
+    assert (done.jobs, done.events, done.differences) == (6, 6, [])
+    assert world.rows("SELECT jobs, events, differences FROM reconciliations") == [
+        {"jobs": 6, "events": 6, "differences": []}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("breaking", "sides"),
+    [
+        ("DELETE FROM usage_events WHERE job_id = :job RETURNING id", (2, 2, 1, 1)),
+        ("UPDATE usage_events SET quota_amount = 2 WHERE job_id = :job RETURNING id", (2, 2, 2, 3)),
+        ("UPDATE analyses SET status = 'cancelled' WHERE id = :job RETURNING id", (1, 1, 2, 2)),
+        ("UPDATE analysis_requests SET cancelled_at = now() WHERE job_id = :job RETURNING id", (1, 1, 2, 2)),
+    ],
+)
+def test_a_difference_is_told_with_its_user_and_period_and_kept(
+    world: World, breaking: str, sides: tuple[int, int, int, int]
+) -> None:
+    user, other = world.user(Tier.PRO), world.user(Tier.PRO)
+    job, _, _ = complete(world, user), complete(world, user), complete(world, other)
+    world.rows(breaking, job=job)
+    [difference] = run(world).differences
+    assert difference["user_id"] == str(user)
+    assert datetime.fromisoformat(difference["period"]) == NOW
+    assert tuple(difference[side] for side in ("jobs", "units", "events", "amount")) == sides
+    assert gauges(world.uow, now=NOW + 2 * DAY)[0][2] == 1.0
+    [broken] = [finding for finding in audit(world.uow) if finding.number == "R"]
+    assert str(broken.rows[0]["user_id"]) == str(user)
+
+
+def test_each_side_is_put_into_its_own_period(world: World) -> None:
+    user = world.user(Tier.PRO)
+    complete(world, user)
+    job = complete(world, user, at=NOW + 40 * DAY)
+    assert run(world).differences == []
+    world.rows("UPDATE usage_events SET accepted_at = :now WHERE job_id = :job RETURNING id", now=NOW, job=job)
+    told = [(row["jobs"], row["events"]) for row in run(world).differences]
+    assert told == [(1, 2), (1, 0)]
+
+
+def test_what_is_older_than_asked_for_is_left_out_on_both_sides(world: World) -> None:
+    user = world.user(Tier.PRO)
+    complete(world, user, at=NOW - 70 * DAY)
+    complete(world, user)
+    assert (run(world).jobs, run(world).events) == (1, 1)
+    assert run(world, since=NOW - 80 * DAY).jobs == 2
+
+
+def test_a_later_run_without_differences_ends_the_alarm(world: World) -> None:
+    user = world.user(Tier.PRO)
+    assert gauges(world.uow, now=NOW) == []
+    job = complete(world, user)
+    world.rows("UPDATE usage_events SET quota_amount = 2 WHERE job_id = :job RETURNING id", job=job)
+    assert len(run(world).differences) == 1
+    world.rows("UPDATE usage_events SET quota_amount = 1 WHERE job_id = :job RETURNING id", job=job)
+    assert run(world).differences == []
+    assert [value for _, _, value in gauges(world.uow, now=NOW + 2 * DAY)] == [0.0, DAY.total_seconds()]
+    assert world.value("SELECT count(*) FROM reconciliations WHERE differences <> '[]'") == 1
+
+
+INSTANTS = st.datetimes(datetime(2020, 1, 1), datetime(2032, 12, 31), timezones=st.just(UTC))  # noqa: DTZ001
+
+
+def test_periods_are_the_same_in_the_database_and_in_the_rules(world: World) -> None:
+    user = world.user()
+    query = text(f"""
+        SELECT period.start FROM (SELECT CAST(:user AS uuid) AS user_id, CAST(:at AS timestamptz) AS at) x
+          JOIN (SELECT CAST(:user AS uuid) AS id, CAST(:anchor AS timestamptz) AS created_at) u ON true {_PERIOD}""")
+    world.rows("DELETE FROM user_subscriptions RETURNING id")
+
+    @given(anchor=INSTANTS, at=INSTANTS)
+    def agree(anchor: datetime, at: datetime) -> None:
+        with world.uow.begin() as tx:
+            start = tx.run(query, user=user, anchor=anchor, at=at).scalar_one()
+        assert start == period_at(anchor, at).start
+
+    agree()

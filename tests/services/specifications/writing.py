@@ -1,0 +1,166 @@
+"""A world in which specifications are written, by a generator that a test can make fail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from app.domain.lifecycle import Delivery, Outcome
+from app.domain.queues import Service
+from app.domain.specification import Mode, Place, Specification, Subject
+from app.services.analyses.submit import Answer, Wanted
+from app.services.jobs.start import start
+from app.services.operations.audit import HOLDS, audit
+from app.services.specifications import submit_specification
+from app.services.specifications.generator import Part, Phrased, Placed
+from app.services.specifications.specify import specify
+from app.services.specifications.submit_specification import WantedSpecification
+from app.store import users
+from app.store.inventories import FileRow
+from app.store.users import Account
+from tests.conftest import World, rescheduler
+from tests.race.invariants import broken
+
+
+class Struck(Exception):  # noqa: N818 - a test's
+    """What the generator raises where a test says so."""
+
+
+@dataclass
+class Scribe:
+    """One domain a file, one feature a suite.  told: what it was asked for; falls_back: names it cannot write."""
+
+    name: str = "built-in 1"
+    falls_back: frozenset[str] = frozenset()
+    strikes_at: int | None = None
+    placed: list[str] = field(default_factory=list)
+    phrased: list[str] = field(default_factory=list)
+
+    def place(self, subjects: Sequence[Subject], known: Sequence[Place], language: str) -> Iterator[Placed]:
+        for subject in subjects:
+            self.placed.append(subject.name)
+            yield Placed([(subject, Place(subject.file, subject.suites[0] if subject.suites else ""))])
+
+    def phrase(self, parts: Iterable[Part], language: str) -> Iterator[Phrased]:
+        for part in parts:
+            for subject in part.subjects:
+                if self.strikes_at is not None and len(self.phrased) >= self.strikes_at:
+                    raise Struck
+                self.phrased.append(subject.name)
+                yield Phrased([(subject, f"Says {subject.name}.")], subject.name in self.falls_back)
+
+    def summarise(self, specification: Specification) -> Iterator[str]:
+        yield f"{len(specification.domains)} domains."
+
+
+def file_of(path: str, *names: str) -> FileRow:
+    """A file of tests, its blob told by what is in it."""
+    tests = [
+        {"framework": "pytest", "suites": [], "name": name, "line": line, "status": "active", "kind": "test"}
+        for line, name in enumerate(names, 1)
+    ]
+    return FileRow(path, f"{abs(hash((path, names))):040x}"[:40], "pytest", tests, None)
+
+
+@dataclass(frozen=True)
+class Writing:
+    """Short words for what tests of specifications set up."""
+
+    world: World
+
+    def account(self, user_id: UUID) -> Account:
+        with self.world.uow.begin() as tx:
+            found = users.find(tx, user_id)
+        assert found
+        return found
+
+    def analysed(self, user_id: UUID, *files: FileRow, wanted: Wanted | None = None) -> UUID:
+        """A completed analysis."""
+        delivery = self.world.running(user_id, wanted)
+        assert self.world.finish(delivery, user_id, files) is Outcome.COMPLETED
+        return delivery.job_id
+
+    def ask(
+        self,
+        user_id: UUID,
+        analysis_id: UUID,
+        mode: Mode = Mode.INITIAL,
+        *,
+        language: str = "en",
+        key: str | None = None,
+    ) -> Answer:
+        wanted = WantedSpecification(analysis_id, language, mode)
+        fingerprint = (key, repr(wanted).encode().ljust(32)[:32]) if key else None
+        return submit_specification.submit(
+            self.world.uow, self.account(user_id), wanted, self.world.policy, key=fingerprint, now=self.world.now
+        )
+
+    def submit(self, user_id: UUID, analysis_id: UUID, mode: Mode = Mode.INITIAL) -> UUID:
+        return UUID(self.ask(user_id, analysis_id, mode).job["id"])
+
+    def cost(self, user_id: UUID, analysis_id: UUID, mode: Mode = Mode.INITIAL) -> int:
+        """Of a dry run."""
+        wanted = WantedSpecification(analysis_id, "en", mode)
+        return int(
+            submit_specification.dry_run(self.world.uow, self.account(user_id), wanted, self.world.policy)["units"]
+        )
+
+    def started(self, user_id: UUID, job_id: UUID) -> Delivery:
+        delivery = self.world.lease(job_id)
+        assert self.start(delivery, user_id) is Outcome.STARTED
+        return delivery
+
+    def start(self, delivery: Delivery, user_id: UUID) -> Outcome:
+        return start(
+            self.world.uow,
+            delivery,
+            Service.SPECVIEW,
+            user_id,
+            self.world.policy,
+            snooze=rescheduler(delivery, "snooze"),
+            roll=0.5,
+            now=self.world.now,
+        )
+
+    def write(self, delivery: Delivery, user_id: UUID, scribe: Scribe | None = None) -> Outcome:
+        """The body of the job."""
+        return specify(
+            self.world.uow,
+            delivery,
+            user_id,
+            scribe or Scribe(),
+            self.world.policy,
+            checkpoint=lambda *_: None,
+            now=self.world.now,
+        )
+
+    def written(
+        self, user_id: UUID, analysis_id: UUID, mode: Mode = Mode.INITIAL, scribe: Scribe | None = None
+    ) -> UUID:
+        """A completed specification."""
+        job_id = self.submit(user_id, analysis_id, mode)
+        assert self.write(self.started(user_id, job_id), user_id, scribe) is Outcome.COMPLETED
+        return job_id
+
+    def billed(self, user_id: UUID) -> int:
+        return int(
+            self.world.value(
+                "SELECT coalesce(sum(quota_amount), 0) FROM usage_events WHERE user_id = :id AND event_type = 'specview'",
+                id=user_id,
+            )  # type: ignore[call-overload]
+        )
+
+
+SHOP = file_of("tests/test_shop.py", "test_buys", "test_sells")
+
+
+def holds(world: World) -> None:
+    assert [finding for finding in audit(world.uow) if finding.status != HOLDS] == []
+    assert broken(world) == []
+
+
+def left(world: World) -> list[dict[str, object]]:
+    return world.rows("""
+        SELECT 'reservation' AS what FROM quota_reservations UNION ALL SELECT 'slot' FROM execution_slots
+         UNION ALL SELECT 'message' FROM kombu_message""")
