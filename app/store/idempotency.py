@@ -23,7 +23,7 @@ class Stored:
 
 
 # A twin that is being answered holds this lock until its commit; we tell our client 409 rather than wait with it.
-# Two statements, as the answer must be looked for in a snapshot taken after the lock.  accept_look (migration 0012)
+# Two statements, as the answer must be looked for in a snapshot taken after the lock.  accept_look (accept_lookup.sql)
 # takes the same lock for a single submission; a test holds the two together.
 _CLAIM = text("""
     SELECT set_config('fairlane.claimed', pg_try_advisory_xact_lock(hashtextextended(:user_id || ' ' || :key, 0))::text,
