@@ -51,7 +51,7 @@ def test_a_refused_statement_leaves_the_node_its_session_and_what_it_holds(
     broker.query(breaks)
     for _ in range(5):
         one.look(0.1)
-        held.channel.node.alarm.within(0)
+        held.channel.node.timer.within(0)
     broker.query(mends)
     assert (pid(one), broker.query(LOCKS)) == (before, locks)
     assert [message.headers["id"] for message in one.take(1)] == ["next"]

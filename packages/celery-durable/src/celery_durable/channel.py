@@ -175,7 +175,7 @@ class Channel(virtual.Channel):
         self._receivers[queue] = receive
         if queue in self._fanout.queues:
             self._fanout.consume(queue, lambda raw: Delivery(raw, channel=self), callback)
-            self.connection.host().alarm.within(0)
+            self.connection.host().timer.within(0)
         if self._fanout.is_stored(queue):
             self.connection.prepare(self.node)
             self.node.consume(queue)
@@ -212,7 +212,7 @@ class Channel(virtual.Channel):
 
     def basic_qos(self, prefetch_size: int = 0, prefetch_count: int = 0, apply_global: bool = False) -> None:
         self.node.prefetch_count = prefetch_count
-        self.node.alarm.within(0)
+        self.node.timer.within(0)
 
     def basic_recover(self, requeue: bool = False) -> None:
         self.node.hand_back(list(self.node.held))
@@ -250,7 +250,7 @@ class Channel(virtual.Channel):
         What runs stays leased until its acknowledgement.  A plain kombu consumer keeps all: nobody knows what it does.
         """
         node = self.node
-        waiting = waiting_tags(node.alarm.loop, set(node.held), node.inbox.tags())
+        waiting = waiting_tags(node.timer.loop, set(node.held), node.inbox.tags())
         try:
             node.hand_back(list(waiting))
         except SERVER_ERRORS:  # it was logged; what runs needs the lock until it is done, and nobody comes by here

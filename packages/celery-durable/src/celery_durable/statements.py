@@ -151,7 +151,7 @@ DELETE = "DELETE FROM {schema}kombu_message WHERE task_id = %(task_id)s"
 
 #: Name a node; its death is told by the lock, this is only where to look.  Its name of before stays until somebody has
 #: seen that lock free: the server may not have noticed yet that the old session is dead, and it may still be claiming.
-#: The session's time-outs: it waits for nobody's row, and for no server that stands still (flight.py).
+#: The session's time-outs: it waits for nobody's row, and for no server that stands still (async_database.py).
 JOIN = """
     SET lock_timeout = '2s'; SET statement_timeout = '10s';
     SELECT pg_advisory_lock(%(owner)s); LISTEN "{channel}";

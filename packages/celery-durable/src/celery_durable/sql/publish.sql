@@ -20,7 +20,8 @@
 -- -> the rank of a message that becomes ready now.  `lowest`: the queue's floor, which leaves out the dead entries at the
 -- beginning of the index.  A group that has a ready message is behind the head of its queue already.  It has no settings
 -- of its own: they cost 11 µs a call, and every function that calls it has them.
-CREATE OR REPLACE FUNCTION kombu_message_place(which integer, lowest bigint, flow text, step integer) RETURNS bigint
+CREATE OR REPLACE FUNCTION kombu_message_place(which integer, lowest bigint, flow text, step integer)
+RETURNS bigint
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
     place bigint;
@@ -40,6 +41,30 @@ CREATE OR REPLACE FUNCTION kombu_message_rank(which integer, flow text, step int
 LANGUAGE plpgsql STABLE {settings} AS $$
 BEGIN
     RETURN (SELECT kombu_message_place(id, rank_floor, flow, step) FROM kombu_queue WHERE id = which);
+END $$;
+
+-- -> 'parked' when a message of the group has to wait: the group is parked, or is so now, since `most_ready` of it are
+-- ready; NULL when it does not.  Locks: a group that was parked before, against its being forgotten.
+CREATE OR REPLACE FUNCTION kombu_message_parks(
+    which integer, flow text, most_ready integer, step integer, probe double precision
+) RETURNS text
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM FROM kombu_group WHERE queue_id = which AND name = flow FOR KEY SHARE SKIP LOCKED;
+    IF FOUND THEN
+        RETURN 'parked';
+    END IF;
+    IF most_ready <= (
+        SELECT count(*) FROM (
+            SELECT FROM kombu_message WHERE queue_id = which AND coalesce(user_id, '') = flow AND visible
+               AND rank IS NOT NULL LIMIT most_ready) AS ready) THEN
+        INSERT INTO kombu_group (queue_id, name, probe_at, probe_seconds, rank)
+        VALUES (which, flow, clock_timestamp() + make_interval(secs => probe), probe,
+                kombu_message_rank(which, flow, step))
+        ON CONFLICT DO NOTHING;
+        RETURN 'parked';
+    END IF;
+    RETURN NULL;
 END $$;
 
 -- -> whether a publish must tell.  Locks until the end of the transaction: that somebody publishes, shared.  The other
@@ -91,18 +116,7 @@ BEGIN
     IF delay IS NOT NULL THEN
         reason := 'eta';
     ELSIF flow IS NOT NULL THEN
-        PERFORM FROM kombu_group WHERE queue_id = which AND name = flow FOR KEY SHARE SKIP LOCKED;
-        reason := CASE WHEN FOUND THEN 'parked' END;
-        IF reason IS NULL AND most_ready <= (
-            SELECT count(*) FROM (
-                SELECT FROM kombu_message WHERE queue_id = which AND coalesce(user_id, '') = flow AND visible
-                   AND rank IS NOT NULL LIMIT most_ready) AS ready) THEN
-            reason := 'parked';
-            INSERT INTO kombu_group (queue_id, name, probe_at, probe_seconds, rank)
-            VALUES (which, flow, clock_timestamp() + make_interval(secs => {probe}), {probe},
-                    kombu_message_place(which, lowest, flow, step))
-            ON CONFLICT DO NOTHING;
-        END IF;
+        reason := kombu_message_parks(which, flow, most_ready, step, {probe});
     END IF;
     IF reason IS NULL THEN
         place := kombu_message_place(which, lowest, flow, step);
