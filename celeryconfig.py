@@ -56,7 +56,7 @@ task_annotations = {
 }
 
 worker_prefetch_multiplier = 1
-worker_enable_remote_control = True  # `revoke` cancels the job, see tasks/requests.py
+worker_enable_remote_control = True  # `revoke` cancels the job, see tasks/celery_requests.py
 worker_send_task_events = False  # `celery control enable_events`, or Flower, turns them on
 worker_hijack_root_logger = False
 worker_soft_shutdown_timeout = _settings.shutdown_grace.total_seconds()  # of warm stops too (tasks/stopping.py)

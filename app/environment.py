@@ -30,7 +30,7 @@ def given(fields: Collection[str], environ: Mapping[str, str]) -> dict[str, str]
         name = field.upper()
         value, path = environ.get(name, ""), environ.get(f"{name}_FILE", "")
         if value and path:
-            faults.append(f"{name} and {name}_FILE={path!r}: allowed is one of the two")
+            faults.append(f"{name} and {name}_FILE={path!r}: expected only one of the two")
             continue
         try:
             if found := _content(f"{name}_FILE", path) if path else value:
@@ -57,7 +57,7 @@ def strangers(environ: Mapping[str, str] | None = None) -> list[str]:
         ours = bool(PREFIXES.match(name))
         near = get_close_matches(name.removesuffix("_FILE"), known, 1, NEAR_WITH_PREFIX if ours else NEAR)
         if ours or near:
-            found.append(f"{name} is no setting{f'; did you mean {near[0]}?' if near else ''}")
+            found.append(f"{name} is not a setting{f'; did you mean {near[0]}?' if near else ''}")
     return found
 
 
@@ -67,9 +67,9 @@ def _content(name: str, path: str) -> str:
     except OSError as error:
         raise BadSetting(f"{name}={path!r}: {error.strerror}") from error
     except UnicodeDecodeError:  # its traceback would show the bytes
-        raise BadSetting(f"{name}={path!r}: allowed is a file of UTF-8 text") from None
+        raise BadSetting(f"{name}={path!r}: expected a UTF-8 text file") from None
     except ValueError:
-        raise BadSetting(f"{name}={path!r}: allowed is the path of a file") from None
+        raise BadSetting(f"{name}={path!r}: expected the path of a file") from None
     if not content:
         raise BadSetting(f"{name}={path!r}: the file is empty")
     return content

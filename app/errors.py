@@ -7,17 +7,17 @@ from typing import ClassVar
 
 
 class Problem(Exception):  # noqa: N818 - a Problem is an answer, not a programming error
-    """An answer that refuses.  slug: stable, part of the `type` URL; facts: extra members of the document."""
+    """An answer that refuses.  slug: stable, part of the `type` URL; extensions: its further members."""
 
     slug: ClassVar[str] = "internal"
-    title: ClassVar[str] = "Something failed on our side"
+    title: ClassVar[str] = "The service failed"
     status: ClassVar[int] = 500
 
-    def __init__(self, detail: str = "", *, retry_after: int | None = None, **facts: object) -> None:
+    def __init__(self, detail: str = "", *, retry_after: int | None = None, **extensions: object) -> None:
         super().__init__(detail or self.title)
         self.detail = detail or self.title
         self.retry_after = retry_after  # seconds
-        self.facts = facts
+        self.extensions = extensions
 
 
 class InvalidInput(Problem):
@@ -25,13 +25,13 @@ class InvalidInput(Problem):
 
     slug, title, status = "invalid-input", "The request is not valid", 422
 
-    def __init__(self, detail: str = "", *, errors: Sequence[dict[str, str]] = (), **facts: object) -> None:
+    def __init__(self, detail: str = "", *, errors: Sequence[dict[str, str]] = (), **extensions: object) -> None:
         super().__init__(detail)
-        self.facts = facts | ({"errors": list(errors)} if errors else {})
+        self.extensions = extensions | ({"errors": list(errors)} if errors else {})
 
 
 class UnknownHost(Problem):
-    slug, title, status = "unknown-host", "This service does not answer to that name", 400
+    slug, title, status = "unknown-host", "This service does not have that host name", 400
 
 
 class Unauthenticated(Problem):
@@ -39,11 +39,11 @@ class Unauthenticated(Problem):
 
 
 class Forbidden(Problem):
-    slug, title, status = "forbidden", "Not allowed for this account or token", 403
+    slug, title, status = "forbidden", "This account or token may not do that", 403
 
 
 class NotFound(Problem):
-    slug, title, status = "not-found", "No such thing, or not visible to you", 404
+    slug, title, status = "not-found", "Not found, or not visible to you", 404
 
 
 class RepositoryNotFound(NotFound):
@@ -59,11 +59,11 @@ class Conflict(Problem):
 
 
 class TooManyTokens(Conflict):
-    slug, title = "too-many-tokens", "The account has as many tokens as it may have"
+    slug, title = "too-many-tokens", "The account has the maximum number of tokens"
 
 
 class IdempotencyInFlight(Conflict):
-    slug, title = "idempotency-in-flight", "The first request with this Idempotency-Key is still being answered"
+    slug, title = "idempotency-in-flight", "The first request with this Idempotency-Key is still being processed"
 
 
 class IdempotencyMismatch(InvalidInput):
@@ -71,7 +71,7 @@ class IdempotencyMismatch(InvalidInput):
 
 
 class QuotaExceeded(Problem):
-    slug, title, status = "quota-exceeded", "The quota of this period is spent or reserved", 402
+    slug, title, status = "quota-exceeded", "The quota of this period is used up or reserved", 402
 
 
 class TooManyRequests(Problem):
@@ -79,7 +79,7 @@ class TooManyRequests(Problem):
 
 
 class Unavailable(Problem):
-    slug, title, status = "unavailable", "The database or the queue is away; try again", 503
+    slug, title, status = "unavailable", "The database or the queue is unavailable; try again", 503
 
 
 class GitHostUnreachable(Unavailable):
@@ -91,7 +91,7 @@ class Busy(Problem):
 
 
 class TimedOut(Problem):
-    slug, title, status = "timed-out", "The answer took too long to make; ask for less, or try again", 503
+    slug, title, status = "timed-out", "The answer took too long to produce; request less, or try again", 503
 
 
 class BadSetting(Problem):

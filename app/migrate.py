@@ -36,7 +36,7 @@ def migrate(engine: Engine, *, role: str | None = None, allow_newer: bool = Fals
         if newer := _newer(connection, config):
             if allow_newer:
                 return newer
-            raise BadSetting(f"The database is at revision {newer}, which this release does not know; use a newer one")
+            raise BadSetting(f"The database is at revision {newer}, which this release does not know: use a newer one")
         config.attributes |= {"connection": connection, "role": role}
         _upgrade(connection, config)
         return schema.revision(connection) or ""

@@ -28,8 +28,8 @@ def _duration(raw: object) -> object:
             try:
                 return timedelta(seconds=float(short[1]) * _UNITS[short[2] or "s"])
             except OverflowError as error:
-                raise ValueError("is longer than any clock counts") from error
-        raise ValueError("allowed are durations as 30s, 5m, 1h or a number of seconds")
+                raise ValueError("is too long") from error
+        raise ValueError("expected a duration such as 30s, 5m or 1h, or a number of seconds")
     return raw
 
 
@@ -40,7 +40,8 @@ def _words(raw: object) -> object:
 def _hosts(given: tuple[str, ...]) -> tuple[str, ...]:
     wrong = [name for name in given if not _HOST.fullmatch(name) or len(name) > 253]
     if wrong or not given:
-        raise ValueError(f"{', '.join(map(repr, wrong)) or 'nothing'} is no host; allowed are names as git.example.org")
+        named = ", ".join(map(repr, wrong)) or "nothing"
+        raise ValueError(f"{named} is not a host; expected names such as git.example.org")
     return given
 
 
@@ -52,7 +53,7 @@ def _names(given: tuple[str, ...]) -> tuple[str, ...]:
 
 def _web_address(given: str) -> str:
     """Without the slash at its end, so that paths can follow."""
-    allowed = "allowed is an address as https://fairlane.example.org, without user, query and fragment"
+    allowed = "expected an address such as https://fairlane.example.org, without user, query and fragment"
     try:
         parts = urlsplit(given)
         port, host = parts.port, parts.hostname
@@ -68,9 +69,9 @@ def _database(given: SecretStr) -> SecretStr:
     """As SQLAlchemy and psycopg2 take it, with user and password where they are known for what they are."""
     url = _parsed(given.get_secret_value())
     if url.drivername not in _DRIVERS:
-        raise ValueError(f"is for {url.drivername!r}; allowed is postgresql://…")
+        raise ValueError(f"is for {url.drivername!r}; expected postgresql://…")
     if url.port is not None and not 0 < url.port < 65536:
-        raise ValueError("allowed are ports from 1 to 65535")
+        raise ValueError("expected a port from 1 to 65535")
     return SecretStr(_named(url).render_as_string(hide_password=False))
 
 
@@ -86,7 +87,7 @@ def _parsed(given: str) -> URL:
     try:
         return make_url(given)
     except (ArgumentError, ValueError):  # their text may show a part of the password
-        allowed = "allowed is postgresql://USER:PASSWORD@HOST:PORT/DATABASE, with special characters as %XX"
+        allowed = "expected postgresql://USER:PASSWORD@HOST:PORT/DATABASE, with special characters as %XX"
         raise ValueError(allowed) from None
 
 
@@ -103,13 +104,13 @@ def _named(url: URL) -> URL:
 def _bearer(given: SecretStr) -> SecretStr:
     """What goes into a header as it is; an error of an HTTP library would show it."""
     if not re.fullmatch(r"[!-~]+", given.get_secret_value()):
-        raise ValueError("allowed are visible ASCII characters without spaces")
+        raise ValueError("expected visible ASCII characters without spaces")
     return given
 
 
 def _key(given: SecretStr) -> SecretStr:
     if len(given.get_secret_value()) < SHORTEST_KEY:
-        raise ValueError(f"allowed are at least {SHORTEST_KEY} characters, as `openssl rand -base64 48` prints")
+        raise ValueError(f"expected at least {SHORTEST_KEY} characters, for instance from `openssl rand -base64 48`")
     return given
 
 

@@ -109,7 +109,7 @@ class Settings(BaseModel):
         limits = {tier: getattr(self, f"fairness_{tier}_limit") for tier in Tier}
         return FairnessPolicy(
             mode=Mode(self.fairness_mode) if self.fairness_enabled else Mode.OFF,
-            overrides={tier: slots for tier, slots in limits.items() if slots is not None},
+            slot_limits={tier: slots for tier, slots in limits.items() if slots is not None},
             snooze=self.fairness_snooze_duration,
             jitter=self.fairness_snooze_jitter,
         )
@@ -146,11 +146,11 @@ def _misfits(settings: Settings) -> Iterator[str]:
     """What no value by itself shows: another setting, or the machine, does not go with it."""
     if settings.heartbeat_seconds * 3 > settings.lease_seconds:
         yield (
-            f"HEARTBEAT_SECONDS={settings.heartbeat_seconds:g}: allowed is at most a third of "
-            f"LEASE_SECONDS={settings.lease_seconds:g}, so that a lease outlives two renewals that fail"
+            f"HEARTBEAT_SECONDS={settings.heartbeat_seconds:g}: expected at most a third of "
+            f"LEASE_SECONDS={settings.lease_seconds:g}, so that a lease survives two failed renewals"
         )
     if settings.database_owner_url and not settings.database_url:
-        yield "DATABASE_OWNER_URL: allowed only with DATABASE_URL, of the application's role"
+        yield "DATABASE_OWNER_URL: needs DATABASE_URL, which is for the application's role"
     yield from _model_misfits(settings)
     yield from _folder("LOCAL_REPOS_ROOT", settings.local_repos_root, must_exist=True)
     yield from _folder("FAIRLANE_HOME", settings.home, must_exist=False)
@@ -160,22 +160,22 @@ def _model_misfits(settings: Settings) -> Iterator[str]:
     if settings.llm_base_url is None:
         for name in ("llm_api_key", "llm_model"):
             if getattr(settings, name) is not None:
-                yield f"{name.upper()}: allowed only with LLM_BASE_URL, of the service that it is for"
+                yield f"{name.upper()}: needs LLM_BASE_URL"
     elif settings.llm_model is None:
-        yield "LLM_BASE_URL: allowed only with LLM_MODEL, the name of the model to ask for"
+        yield "LLM_BASE_URL: needs LLM_MODEL, the name of the model"
     if settings.llm_cost_per_day is not None and None in {settings.llm_input_price, settings.llm_output_price}:
-        yield "LLM_COST_PER_DAY: allowed only with LLM_INPUT_PRICE and LLM_OUTPUT_PRICE, which it is counted by"
+        yield "LLM_COST_PER_DAY: needs LLM_INPUT_PRICE and LLM_OUTPUT_PRICE, which the cost needs"
 
 
 def _folder(name: str, path: Path | None, *, must_exist: bool) -> Iterator[str]:
     if path is None or path.is_dir():
         return
     if path.exists():
-        yield f"{name}={str(path)!r}: is no folder"
+        yield f"{name}={str(path)!r}: is not a folder"
     elif must_exist:
-        yield f"{name}={str(path)!r}: there is no such folder"
+        yield f"{name}={str(path)!r}: the folder does not exist"
     elif not next(above for above in path.parents if above.exists()).is_dir():
-        yield f"{name}={str(path)!r}: cannot be made below a file"
+        yield f"{name}={str(path)!r}: a folder cannot be created below a file"
 
 
 def _fault(fault: Mapping[str, object], given: Mapping[str, str]) -> str:

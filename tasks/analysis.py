@@ -56,7 +56,7 @@ def _refuse_more(most: int, found: Inventory) -> None:
     tests = sum(len(file.tests) for file in found.files)
     if tests > most:
         raise InventoryError(
-            "too_many_tests", f"The repository has {tests:,} tests, subtests included; allowed are {most:,}."
+            "too_many_tests", f"The repository has {tests:,} tests, subtests included; the limit is {most:,}."
         )
 
 

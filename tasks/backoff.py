@@ -11,7 +11,7 @@ PAUSE_SECONDS = (1.0, 15.0)
 
 
 class DatabaseAway(Reject):
-    """The delivery comes back without a count (tasks/requests.py)."""
+    """The delivery comes back without a count (tasks/celery_requests.py)."""
 
 
 class Backoff:

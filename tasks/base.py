@@ -35,7 +35,7 @@ class FairTask(Task):
 
     abstract = True
     acks_late = True
-    Request = "tasks.requests:FairRequest"
+    Request = "tasks.celery_requests:FairRequest"
     max_retries = None  # attempts are counted by us; Celery's own count includes snoozes (H21)
     service: ClassVar[Service]
     delivery: Delivery
@@ -139,7 +139,7 @@ def failure_of(error: Exception) -> Failure:
         case MemoryError():
             return Failure("out_of_memory", "The job needed more memory than a worker has.", retryable=True)
     log.error("attempt_raised", exc_info=error)
-    return Failure("internal_error", "Something failed on our side; it has been logged.", retryable=True)
+    return Failure("internal_error", "The service failed; the error was logged.", retryable=True)
 
 
 _LEVEL = {Outcome.SNOOZED: 10, Outcome.RETRY: 30, Outcome.STALE: 30, Outcome.FAILED: 30}

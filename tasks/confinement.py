@@ -23,5 +23,5 @@ def require(settings: Settings) -> None:
 def missing(reason: NoSandbox) -> BadSetting:
     """What there is to say and to do about it."""
     return BadSetting(
-        f"SANDBOX=on: git and parsers cannot be put in a sandbox here: {reason}; SANDBOX=off runs them without one"
+        f"SANDBOX=on: no sandbox is available for git and the parsers: {reason}; SANDBOX=off runs them without one"
     )

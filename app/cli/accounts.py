@@ -25,9 +25,9 @@ class _SlotsOrTier(click.ParamType[int | None]):
         if value == "tier":
             return None
         try:
-            return click.IntRange(1, change_limits.MOST_SLOTS).convert(value, param, ctx)
+            return click.IntRange(1, change_limits.HIGHEST_SLOT_LIMIT).convert(value, param, ctx)
         except click.BadParameter:
-            self.fail(f"{value!r}: allowed are 1 to {change_limits.MOST_SLOTS} and `tier`", param, ctx)
+            self.fail(f"{value!r}: expected 1 to {change_limits.HIGHEST_SLOT_LIMIT}, or `tier`", param, ctx)
 
 
 @click.group()
@@ -38,10 +38,10 @@ def user() -> None:
 @user.command("add")
 @click.argument("email")
 @click.option("--tier", type=TIERS, help="Default: DEFAULT_TIER.")
-@click.option("--operator", is_flag=True, help="May use the operator's calls.")
+@click.option("--operator", is_flag=True, help="The account may use the operator's commands and pages.")
 @click.option("--json", "as_json", is_flag=True)
 def add_user(email: str, tier: str | None, *, operator: bool, as_json: bool) -> None:
-    """Make an account."""
+    """Create an account."""
     wanted = Tier(tier) if tier else load().default_tier
     account = accounts.add_user(open_database(), email, tier=wanted, is_operator=operator, actor="cli", now=now())
     show({"user_id": str(account.user_id), "email": account.email, "tier": account.tier.value}, as_json=as_json)
@@ -52,7 +52,7 @@ def add_user(email: str, tier: str | None, *, operator: bool, as_json: bool) -> 
 @click.argument("tier", type=TIERS)
 @click.option("--json", "as_json", is_flag=True)
 def change_tier(email: str, tier: str, *, as_json: bool) -> None:
-    """Put an account on another tier; jobs that wait for a slot feel it within a second."""
+    """Change the tier of an account; the change applies to waiting jobs within a second."""
     uow = open_database()
     account = accounts.find_person(uow, email)
     after = tiers.change_tier(uow, account.user_id, Tier(tier), policy(), actor="cli", now=now())
@@ -61,10 +61,10 @@ def change_tier(email: str, tier: str, *, as_json: bool) -> None:
 
 @user.command("delete")
 @click.argument("email")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.option("--json", "as_json", is_flag=True)
 def delete_user(email: str, *, yes: bool, as_json: bool) -> None:
-    """Delete an account and all that is its own; unfinished jobs are cancelled, bills stay as nobody's."""
+    """Delete an account and all its data; its unfinished jobs are cancelled, bills are kept without a user."""
     uow = open_database()
     account = accounts.find_person(uow, email)
     if not yes:
@@ -77,18 +77,18 @@ def delete_user(email: str, *, yes: bool, as_json: bool) -> None:
 @click.argument("slots", type=_SlotsOrTier(), metavar="N|tier")
 @click.option("--json", "as_json", is_flag=True)
 def change_user_limit(email: str, slots: int | None, *, as_json: bool) -> None:
-    """Let one account run N jobs of each service at once, or as many as its tier."""
+    """Let one account run up to N jobs of each service at once, or as many as its tier."""
     uow = open_database()
     account = accounts.find_person(uow, email)
     after = change_limits.change_user_limit(uow, account.user_id, slots, policy(), actor="cli")
-    in_force = policy().fairness.slots(after.plan, after.slot_limit)
+    in_force = policy().fairness.slot_limit(after.plan, after.own_slot_limit)
     show({"user_id": str(after.user_id), "email": after.email, "limit": in_force}, as_json=as_json)
 
 
 @user.command("link")
 @click.argument("email")
 def sign_in_link(email: str) -> None:
-    """Print a link that signs the account in once, within a day."""
+    """Print a sign-in link for the account; it works once, within a day."""
     uow = open_database()
     secret = sessions.sign_in_link(uow, accounts.find_person(uow, email).user_id, now=now())
     settings = load()
@@ -116,10 +116,10 @@ def list_tiers(*, as_json: bool) -> None:
 
 @tier.command("limit")
 @click.argument("name", type=TIERS, metavar="TIER")
-@click.argument("slots", type=click.IntRange(1, change_limits.MOST_SLOTS), metavar="N")
+@click.argument("slots", type=click.IntRange(1, change_limits.HIGHEST_SLOT_LIMIT), metavar="N")
 @click.option("--json", "as_json", is_flag=True)
 def change_tier_limit(name: str, slots: int, *, as_json: bool) -> None:
-    """Let users of a tier run N jobs of each service at once; who waits feels it at once."""
+    """Let users of a tier run up to N jobs of each service at once; waiting jobs start immediately."""
     show(
         asdict(change_limits.change_tier_limit(open_database(), Tier(name), slots, policy(), actor="cli")),
         as_json=as_json,
@@ -133,10 +133,10 @@ def token() -> None:
 
 @token.command("add")
 @click.argument("email")
-@click.option("--scope", "scopes", multiple=True, help=f"Of {', '.join(tokens.SCOPES)}; default: read write.")
+@click.option("--scope", "scopes", multiple=True, help=f"One of {', '.join(tokens.SCOPES)}; default: read and write.")
 @click.option("--json", "as_json", is_flag=True)
 def add_token(email: str, scopes: tuple[str, ...], *, as_json: bool) -> None:
-    """Make a token; it is shown this once, only its hash is kept."""
+    """Create a token.  It is shown only once, because only its hash is stored."""
     uow = open_database()
     account = accounts.find_person(uow, email)
     default = ("read", "write", "operator") if account.is_operator else ("read", "write")

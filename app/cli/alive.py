@@ -15,12 +15,12 @@ from app.settings import load
 @click.argument("name")
 @click.option("--within", default=30.0, show_default=True, type=click.FloatRange(min=signs.SECONDS), metavar="SECONDS")
 def alive(name: str, within: float) -> None:
-    """Say whether the node NAME (`analysis_default`, `beat`) of this machine gave a sign of life; exit 1 if not."""
+    """Say whether the node NAME (`analysis_default`, `beat`) of this host gave a sign of life; exit code 1 if not."""
     node = name if "@" in name else f"{name}@{socket.gethostname()}"
     home = load().home
     seconds = signs.age(home, node)
     if seconds is None:
-        raise Problem(f"{node} does not run here, or not with FAIRLANE_HOME={str(home)!r}")
+        raise Problem(f"{node} does not run on this host, or runs with another home than FAIRLANE_HOME={str(home)!r}")
     if seconds > within:
         raise Problem(f"{node} gave its last sign of life {seconds:.0f} s ago")
     click.echo(f"{node} is alive")

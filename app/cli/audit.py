@@ -20,15 +20,21 @@ from app.services.operations.audit import HOLDS, Finding
 
 @click.command()
 @click.option(
-    "--since", type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]), help="UTC; leave out what began before."
+    "--since",
+    type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]),
+    help="UTC; leave out jobs that were accepted earlier.",
 )
 @click.option(
-    "--rows", type=click.IntRange(1, 10_000), default=auditing.ROWS, show_default=True, help="Of each, to show."
+    "--rows",
+    type=click.IntRange(1, 10_000),
+    default=auditing.ROWS,
+    show_default=True,
+    help="Rows to show for each invariant.",
 )
-@click.option("--seconds", type=click.IntRange(1), default=600, show_default=True, help="For each invariant.")
+@click.option("--seconds", type=click.IntRange(1), default=600, show_default=True, help="Time for each invariant.")
 @click.option("--json", "as_json", is_flag=True)
 def audit(since: datetime | None, *, rows: int, seconds: int, as_json: bool) -> None:
-    """Check every invariant on the live database; exit 1 and the rows when one is broken, or took too long."""
+    """Check every invariant on the live database; exit code 1 if one is broken or took too long."""
     found = auditing.audit(
         open_database(),
         since=since.replace(tzinfo=UTC) if since else None,
@@ -57,10 +63,10 @@ def _print(found: list[Finding]) -> None:
 
 
 @click.command()
-@click.option("--dry-run", is_flag=True, help="Tell what a round would do, and do nothing.")
+@click.option("--dry-run", is_flag=True, help="Report what a run would remove, and remove nothing.")
 @click.option("--json", "as_json", is_flag=True)
 def sweep(*, dry_run: bool, as_json: bool) -> None:
-    """Run one round of the sweep that beat sends every five minutes: drop what the dead left behind."""
+    """Run the sweep that beat sends every five minutes: remove what dead workers left behind."""
     swept = sweeping.sweep(open_database(), policy(), now=now(), dry_run=dry_run)
     if as_json:
         click.echo(json.dumps({"dry_run": dry_run, **swept.counts, "rows": swept.rows}, default=str))
@@ -72,10 +78,10 @@ def sweep(*, dry_run: bool, as_json: bool) -> None:
 
 
 @click.command()
-@click.option("--dry-run", is_flag=True, help="Tell what a round would begin with, and do nothing.")
+@click.option("--dry-run", is_flag=True, help="Count the rows with which a run would begin, and delete nothing.")
 @click.option("--json", "as_json", is_flag=True)
 def prune(*, dry_run: bool, as_json: bool) -> None:
-    """Run one round of the pruning that beat sends at 03:00 UTC: drop what has expired and what nobody refers to."""
+    """Run the pruning that beat sends at 03:00 UTC: delete rows that have expired or that nothing refers to."""
     pruned = pruning.prune(open_database(), now=now(), dry_run=dry_run)
     if as_json:
         click.echo(json.dumps({"dry_run": dry_run, **pruned.counts}))

@@ -20,11 +20,11 @@ COLUMNS = ("id", "queue", "task_id", "reason", "delivery_count", "lost_count", "
 @click.argument("what", type=click.Choice(["list", "redrive", "drop"]), default="list")
 @click.argument("ids", type=int, nargs=-1)
 @click.option("--queue", help="Only letters of this queue.")
-@click.option("--reason", help=f"Only letters that died so: {', '.join(dead_letters.REASONS)}.")
-@click.option("--before", type=int, help="List: those with smaller ids, for the next page.")
-@click.option("--most", type=click.IntRange(1, 10_000), default=100, show_default=True, help="List: how many.")
+@click.option("--reason", help=f"Only letters with this reason: {', '.join(dead_letters.REASONS)}.")
+@click.option("--before", type=int, help="list: only smaller ids, for the next page.")
+@click.option("--most", type=click.IntRange(1, 10_000), default=100, show_default=True, help="list: how many letters.")
 @click.option("--json", "as_json", is_flag=True)
-@click.option("--yes", is_flag=True, help="Drop, or redrive all there are, without being told first.")
+@click.option("--yes", is_flag=True, help="Needed to drop letters, and to redrive all of them.")
 def dead(
     what: str,
     ids: tuple[int, ...],
@@ -36,9 +36,9 @@ def dead(
     as_json: bool,
     yes: bool,
 ) -> None:
-    """List dead letters, newest first; redrive puts them back on their queues, drop deletes them.
+    """List dead letters, newest first; put them back on their queues (redrive), or delete them (drop).
 
-    list with IDs shows these with their payloads.  redrive and drop: those with IDs, else all of --queue and --reason.
+    With IDs, list also shows payloads.  redrive and drop act on the IDs, or on all of --queue and --reason.
     """
     uow = open_database()
     chosen = Chosen(ids or None, queue, reason)
@@ -46,7 +46,8 @@ def dead(
         _list(dead_letters.find(uow, chosen, before=before, most=most), whole=bool(ids), as_json=as_json)
         return
     if not yes and (what == "drop" or chosen == Chosen()):
-        raise click.UsageError(f"{what} of {dead_letters.count(uow, chosen)} dead letters: say --yes, or choose others")
+        count = dead_letters.count(uow, chosen)
+        raise click.UsageError(f"{what} of {count} dead letters needs --yes, or a narrower choice")
     act = dead_letters.redrive if what == "redrive" else dead_letters.drop
     _tell(act(uow, chosen, actor="cli"), "redriven" if what == "redrive" else "dropped", as_json=as_json)
 
@@ -71,6 +72,6 @@ def _tell(done: Done, word: str, *, as_json: bool) -> None:
     else:
         click.echo(f"{len(done.done)} {word}")
         for letter, why in done.kept.items():
-            click.echo(f"fairlane: {letter} stays: {why}", err=True)
+            click.echo(f"fairlane: {letter} stays a dead letter: {why}", err=True)
     if done.kept:
         sys.exit(1)

@@ -31,7 +31,7 @@ class _Ago(click.ParamType[timedelta]):
         try:
             return TypeAdapter[timedelta](Duration).validate_python(value)
         except ValidationError:
-            self.fail(f"{value!r}: allowed are 30s, 5m, 24h, 7d", param, ctx)
+            self.fail(f"{value!r}: expected a duration such as 30s, 5m, 24h or 7d", param, ctx)
 
 
 class _Numbers(click.ParamType[dict[str, int]]):
@@ -47,7 +47,7 @@ class _Numbers(click.ParamType[dict[str, int]]):
         for part in str(value).split(","):
             name, _, number = part.strip().partition("=")
             if name not in self._allowed or not number.isdecimal() or not int(number):
-                self.fail(f"{part!r}: allowed are NAME=1 or more, of {', '.join(self._allowed)}", param, ctx)
+                self.fail(f"{part!r}: expected NAME=NUMBER, with a name of {', '.join(self._allowed)}", param, ctx)
             found[name] = int(number)
         return found
 
@@ -55,10 +55,10 @@ class _Numbers(click.ParamType[dict[str, int]]):
 @click.command()
 @click.option("--since", "ago", type=_Ago(), default="24h", show_default=True, help="How far back to look.")
 @click.option("--by", type=click.Choice(["user", "tier"]), default="tier", show_default=True)
-@click.option("--export", is_flag=True, help="Print the jobs instead, as JSON lines for `fairlane simulate`.")
+@click.option("--export", is_flag=True, help="Print the jobs as JSON lines for `fairlane simulate`.")
 @click.option("--json", "as_json", is_flag=True)
 def fairness(ago: timedelta, *, by: report_waits.By, export: bool, as_json: bool) -> None:
-    """Print who waited how long and for what: the own limit, other users, a worker, a paused queue."""
+    """Print who waited how long and why: their own limit, other users, no worker, or a paused queue."""
     uow, until = open_database(), now()
     if export:
         for line in simulating.lines(simulating.recorded(uow, since=until - ago, until=until)):
@@ -71,32 +71,32 @@ def fairness(ago: timedelta, *, by: report_waits.By, export: bool, as_json: bool
     click.echo(f"since {told['since']:%Y-%m-%d %H:%M:%S} UTC; waits in seconds")
     _print(told["items"], left_out=("user_id",))
     if told["more"]:
-        click.echo(f"and {told['more']} users who waited less")
+        click.echo(f"and {told['more']} users with shorter waits")
     _print(told["sharing"])
 
 
 @click.command()
 @click.option("--from", "source", default=DATABASE, show_default=True, metavar="LOG|database", help="Recorded jobs.")
 @click.option("--since", "ago", type=_Ago(), default="24h", show_default=True, help="How far back, in the database.")
-@click.option("--limits", type=_Numbers([tier.value for tier in Tier]), default=None, help="Slots by tier.")
+@click.option("--limits", type=_Numbers([tier.value for tier in Tier]), default=None, help="Slot limits by tier.")
 @click.option("--workers", type=_Numbers([*SUFFIXES, *ALL_QUEUES]), default=None, help="Processes by queue.")
 @click.option("--json", "as_json", is_flag=True)
 def simulate(
     source: str, ago: timedelta, *, limits: dict[str, int] | None, workers: dict[str, int] | None, as_json: bool
 ) -> None:
-    """Replay recorded jobs under other limits and numbers of workers; what is not given is as it is now."""
+    """Simulate recorded jobs with other limits and numbers of processes; defaults are those now in force."""
     if source == DATABASE:
         uow, until = open_database(), now()
         given = simulating.recorded(uow, since=until - ago, until=until)
         in_force = report_waits.slots_by_tier(uow, policy())
     else:
-        given, in_force = _log(source), {plan.tier: load().fairness.slots(plan) for plan in SOLD_PLANS}
+        given, in_force = _log(source), {plan.tier: load().fairness.slot_limit(plan) for plan in SOLD_PLANS}
     slots = in_force | {Tier(name): number for name, number in (limits or {}).items()}
     told = simulating.simulate(given, slots, _workers(workers or {}))
     if as_json:
         click.echo(json.dumps(told))
         return
-    click.echo(f"{told['jobs']} jobs, {told['turnaround']} s between two of them; waits in seconds")
+    click.echo(f"{told['jobs']} jobs, {told['turnaround']} s from the end of one to the next start; waits in seconds")
     _print(told["tiers"])
     _print(told["queues"])
 

@@ -25,12 +25,12 @@ from tasks.sources import source_of
 @click.command()
 @click.argument("path_or_url")
 @click.option("--commit", help="A commit, branch or tag; default: HEAD.")
-@click.option("--compare", "other", help="Show what becomes of the tests from the commit to this one.")
+@click.option("--compare", "other", help="Show how the tests differ between the commit and this one.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True)
 def inventory(path_or_url: str, commit: str | None, other: str | None, form: str) -> None:
     """List the tests of a Git repository, without running them."""
     if other is not None and form == "jsonl":
-        raise click.UsageError("A comparison is a table or json.")
+        raise click.UsageError("--compare needs --format table or json.")
     settings = load()
     settle(settings)
     try:

@@ -17,9 +17,9 @@ from app.settings import Settings, load
 
 
 @click.command()
-@click.option("--allow-newer", is_flag=True, help="Leave a schema that is newer than this release as it is.")
+@click.option("--allow-newer", is_flag=True, help="Leave a schema alone that is newer than this release.")
 def migrate(*, allow_newer: bool) -> None:
-    """Bring the database to the newest schema; safe to repeat, and from many hosts at once."""
+    """Migrate the database to the newest schema; safe to repeat, and to run on many hosts at once."""
     engine = open_as_owner().engine
     click.echo(f"schema at {migrate_database(engine, role=application_role(), allow_newer=allow_newer)}")
 
@@ -27,15 +27,15 @@ def migrate(*, allow_newer: bool) -> None:
 @click.command()
 @click.option("--json", "as_json", is_flag=True)
 def queues(*, as_json: bool) -> None:
-    """Each queue: what is ready, how long the oldest waits, what runs, what is due later; ~ marks estimates."""
-    facts = queueing.facts(open_database())
+    """Show the messages of each queue, and how long the oldest ready one has waited; ~ marks estimates."""
+    states = queueing.states(open_database())
     if as_json:
-        click.echo(json.dumps(facts, default=str))
+        click.echo(json.dumps(states, default=str))
         return
     columns = ("queue", "ready", "oldest_seconds", "leased", "delayed", "parked", "dead", "paused")
     # a name that is cut off names no queue
     table = Table(*(Column(column.replace("_seconds", " s"), no_wrap=column == "queue") for column in columns))
-    for row in facts:
+    for row in states:
         table.add_row(*(f"{'~' if column in row['estimated'] else ''}{row[column]}" for column in columns))
     Console().print(table)
 
@@ -43,7 +43,7 @@ def queues(*, as_json: bool) -> None:
 @click.command()
 @click.argument("queue")
 def pause(queue: str) -> None:
-    """Stop giving out a queue's messages; what runs goes on."""
+    """Stop the delivery of a queue's messages; running jobs continue."""
     queueing.pause(open_database(), queue, actor="cli", now=now())
     click.echo(f"{queue} is paused")
 
@@ -51,7 +51,7 @@ def pause(queue: str) -> None:
 @click.command()
 @click.argument("queue")
 def resume(queue: str) -> None:
-    """Give out a paused queue's messages again."""
+    """Resume the delivery of a paused queue's messages."""
     queueing.resume(open_database(), queue, actor="cli")
     click.echo(f"{queue} is open")
 

@@ -11,12 +11,12 @@ from sqlalchemy.exc import TimeoutError as NoConnectionError
 _MIGRATE = "run `fairlane migrate`, with the release that the service runs"
 #: SQLSTATE, or its class -> what to tell.  Other errors are defects of ours, and keep their stack.
 _SAID = {
-    "42P01": f"the database has not the tables that this release needs: {_MIGRATE}",
-    "42703": f"the database has not the columns that this release needs: {_MIGRATE}",
-    "42883": f"the database has not the functions that this release needs: {_MIGRATE}",
-    "3F000": f"the database has not the schema that this release needs: {_MIGRATE}",
-    "42501": "the database's role may not do this: {said}; `fairlane migrate` as the tables' owner gives its rights",
-    "25006": "the database takes no writes: {said}",
+    "42P01": f"the database lacks tables that this release needs: {_MIGRATE}",
+    "42703": f"the database lacks columns that this release needs: {_MIGRATE}",
+    "42883": f"the database lacks functions that this release needs: {_MIGRATE}",
+    "3F000": f"the database lacks the schema that this release needs: {_MIGRATE}",
+    "42501": "the database's role may not do this: {said}; `fairlane migrate` as the tables' owner grants the rights",
+    "25006": "the database accepts no writes: {said}",
     "55P03": "the database is busy: {said}; try again",
     "57014": "the database gave up: {said}; try again",
 }
@@ -26,7 +26,7 @@ def sentence(error: BaseException) -> str | None:
     """One line without a secret; None when the error is none of the database's refusals."""
     for one in _causes(error):
         if isinstance(one, NoConnectionError):
-            return "the database does not answer: all connections of this process are taken"
+            return "the database does not answer: all connections of this process are in use"
         if isinstance(one, psycopg2.Error):
             code, said = one.pgcode or "", _line(one)
             if code in _SAID:

@@ -24,11 +24,11 @@ POLL_SECONDS = 0.5
 @click.argument("repository")
 @click.option("--ref", help="A branch or tag.")
 @click.option("--commit", help="A full commit id.")
-@click.option("--retry", is_flag=True, help="Start again although the last analysis of this commit failed.")
-@click.option("--wait", is_flag=True, help="Until it has ended; exit 0 completed, 1 otherwise.")
+@click.option("--retry", is_flag=True, help="Start again if the last analysis of this commit failed.")
+@click.option("--wait", is_flag=True, help="Wait until the job has ended; exit code 0 if it completed, 1 otherwise.")
 @click.option("--json", "as_json", is_flag=True)
 def submit(repository: str, ref: str | None, commit: str | None, *, retry: bool, wait: bool, as_json: bool) -> None:
-    """Ask the service (see `fairlane url`) for an analysis, with FAIRLANE_TOKEN."""
+    """Submit an analysis to the service (see `fairlane url`), with the token FAIRLANE_TOKEN."""
     wanted = {"repository": repository, "ref": ref, "commit": commit, "retry": retry or None}
     with _client() as client:
         try:
@@ -61,7 +61,7 @@ def _ended(client: httpx.Client, job: dict[str, Any], *, as_json: bool) -> dict[
 
 @click.command()
 def url() -> None:
-    """Print where `fairlane submit` finds the service: FAIRLANE_URL, else what `fairlane up` serves for this home."""
+    """Print where `fairlane submit` finds the service: FAIRLANE_URL, or else the `fairlane up` of this home."""
     click.echo(service_url(load()))
 
 
@@ -69,7 +69,7 @@ def _client() -> httpx.Client:
     settings = load()
     token = settings.fairlane_token.get_secret_value().strip() if settings.fairlane_token else ""
     if len(token.split()) > 1 or not token.isascii() or not token.isprintable():
-        click.echo("fairlane: FAIRLANE_TOKEN is no token: one word, as `fairlane token add` shows it", err=True)
+        click.echo("fairlane: FAIRLANE_TOKEN is not a token: expected one word from `fairlane token add`", err=True)
         sys.exit(USAGE)
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     return httpx.Client(base_url=service_url(settings), headers=headers, timeout=60)

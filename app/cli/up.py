@@ -47,8 +47,8 @@ GRACE_SECONDS = 30.0
 def up(path: Path | None, host: str, port: int, *, no_open: bool, workers: str) -> None:
     """Run everything until Ctrl-C: PostgreSQL, migrations, web, workers and beat.
 
-    The Git repositories below PATH can be analysed, as LOCAL_REPOS_ROOT says otherwise.  Without both there is a
-    folder of the service's own, with a sample in it.
+    The Git repositories below PATH can be analysed; the default is LOCAL_REPOS_ROOT, or else a folder of the
+    service's own with a sample repository.
     """
     settings, place = load(), Place(host, port)
     require(settings)
@@ -108,7 +108,7 @@ def _prepare(settings: Settings, addresses: _Addresses, place: Place) -> None:
         link = sessions.sign_in_link(uow, operator.user_id, now=uow.now())
         click.echo(f"sign in as {OPERATOR} (works once): {settings.public_url or place.url}/sign-in?token={link}")
         if token:
-            click.echo(f"API token of {OPERATOR} (shown this once): {token}")
+            click.echo(f"API token of {OPERATOR} (shown only once): {token}")
     finally:
         owner.dispose()
         engine.dispose()

@@ -1,4 +1,4 @@
-"""What the waits of jobs were spent on, from the times of their accepts, starts and ends."""
+"""Attribute the waits of jobs to their causes, from the times of accepts, starts and ends."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from app.domain.simulation import Arrival, Run
 
 
 class Cause(StrEnum):
-    """What an instant of a wait is put down to: the first of these that is so."""
+    """The cause of one instant of a wait: the first of these that applies."""
 
     OWN_LIMIT = "own_limit"  #: all of the user's slots of the service were taken
     PAUSED = "paused"  #: the operator had paused the queue
-    OTHERS = "others"  #: the queue's workers ran a job of somebody else
-    NO_WORKER = "no_worker"  #: nobody else's job ran: no worker, or the user's own jobs had all
+    OTHERS = "others"  #: the queue's workers ran a job of another user
+    NO_WORKER = "no_worker"  #: no other user's job ran: there was no worker, or the user's own jobs had them all
 
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """A job's way through the queue.  accepted: None = before the span; runs: (start, end) of each attempt.
+    """A job's way through the queue.
 
-    Instants are seconds since the epoch; the end of a run that goes on is that of the span.
+    accepted: None if it was before the span; runs: (start, end) of each attempt.  Instants are seconds since the epoch;
+    a run that has not ended ends with the span.
     """
 
     user: str | None
@@ -36,7 +37,7 @@ class Course:
 
     @property
     def service(self) -> str:
-        """Of the queue: limits count by it."""
+        """The service of the queue, by which limits count."""
         return self.queue.partition("_")[0]
 
     @property
@@ -46,12 +47,12 @@ class Course:
 
     @property
     def seconds(self) -> float:
-        """Of service, over all attempts."""
+        """Seconds of service, over all attempts."""
         return sum(end - start for start, end in self.runs)
 
     @property
     def recorded(self) -> Run | None:
-        """To be simulated: as one run; None where accept or start are not in the span."""
+        """The job as one run, for a simulation; None if its accept or start is not in the span."""
         if self.accepted is None or not self.runs:
             return None
         return Run(Arrival(self.accepted, self.user, self.tier, self.queue, self.seconds), self.runs[0][0])
@@ -59,20 +60,20 @@ class Course:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """A job that was accepted and started in the span, and what its wait was spent on, in seconds."""
+    """A job that was accepted and started in the span, with the seconds of its wait by cause."""
 
     course: Course
     seconds: Mapping[Cause, float]
 
     @property
     def total(self) -> float:
-        """Seconds in all."""
+        """The whole wait, in seconds."""
         return sum(self.seconds.values())
 
 
 @dataclass(slots=True)
 class _Clock:
-    """How long a queue was (paused; open with nobody running; open with jobs of one user only) until `at`."""
+    """Seconds for which a queue was (paused; open and idle; open with jobs of one user only) until `at`."""
 
     at: float
     totals: tuple[float, float, float] = (0.0, 0.0, 0.0)
@@ -92,8 +93,8 @@ class _Clock:
 
 
 @dataclass(slots=True)
-class _Standing:
-    """A user in a queue: seconds by cause until `at`, as if a job of theirs waited all the time."""
+class _UserInQueue:
+    """A user in a queue: the seconds by cause until `at`, as if one of their jobs waited all the time."""
 
     at: float
     totals: tuple[float, float, float]
@@ -106,10 +107,10 @@ def attribute(
     limits: Mapping[Tier, int],
     own: Mapping[str, int] | None = None,
 ) -> list[Wait]:
-    """Put the wait of each job that was accepted and started in the span down to its causes.
+    """Attribute the wait of each job that was accepted and started in the span to its causes.
 
-    pauses: (queue, from, to); limits: slots by tier, as they are now; own: of users with a limit of their own.
-    It takes time as the runs, not as their square.
+    pauses: (queue, from, to); limits: the current slot limits by tier; own: those of users with a limit of their own.
+    The running time grows with the number of runs, not with its square.
     """
     return _Attribution(courses, pauses, limits, own or {}).waits()
 
@@ -126,7 +127,7 @@ class _Attribution:
         self.changes = sorted([*_changes(courses), *_pauses(pauses)])
         begin = self.changes[0][0] if self.changes else 0.0
         self.clocks: dict[str, _Clock] = defaultdict(lambda: _Clock(begin))
-        self.standings: dict[tuple[str, str | None], dict[str, _Standing]] = defaultdict(dict)
+        self.entries: dict[tuple[str, str | None], dict[str, _UserInQueue]] = defaultdict(dict)
         self.running: dict[tuple[str, str | None], int] = defaultdict(int)
         self.tiers: dict[str | None, Tier] = {}
 
@@ -139,39 +140,39 @@ class _Attribution:
                 self.clocks[queue].paused = kind == _PAUSE
                 continue
             course = self.courses[number]
-            standing = self._reach(course, at)
+            entry = self._reach(course, at)
             if kind == _ACCEPT:
-                before[number] = dict(standing.seconds)
+                before[number] = dict(entry.seconds)
                 self.tiers[course.user] = course.tier
             elif kind == _START and (since := before.pop(number, None)) is not None:
-                found.append(Wait(course, {cause: standing.seconds[cause] - since[cause] for cause in Cause}))
+                found.append(Wait(course, {cause: entry.seconds[cause] - since[cause] for cause in Cause}))
             self._run(course, (kind == _START) - (kind == _END))
         return found
 
-    def _reach(self, course: Course, at: float) -> _Standing:
-        """Count what has passed for the user in each queue of the service, before something changes there."""
-        mine = self.standings[course.service, course.user]
+    def _reach(self, course: Course, at: float) -> _UserInQueue:
+        """Count the time that has passed for the user in each queue of the service, before something changes there."""
+        mine = self.entries[course.service, course.user]
         if course.queue not in mine:
-            mine[course.queue] = _Standing(at, self.clocks[course.queue].advance(at))
-        for queue, standing in mine.items():
-            self._count(standing, self.clocks[queue], course, at)
+            mine[course.queue] = _UserInQueue(at, self.clocks[course.queue].advance(at))
+        for queue, entry in mine.items():
+            self._count(entry, self.clocks[queue], course, at)
         return mine[course.queue]
 
-    def _count(self, standing: _Standing, clock: _Clock, course: Course, at: float) -> None:
+    def _count(self, entry: _UserInQueue, clock: _Clock, course: Course, at: float) -> None:
         totals = clock.advance(at)
-        passed, standing.at = at - standing.at, at
-        paused, nobody, one = (now - then for now, then in zip(totals, standing.totals, strict=True))
-        standing.totals = totals
+        passed, entry.at = at - entry.at, at
+        paused, nobody, one = (now - then for now, then in zip(totals, entry.totals, strict=True))
+        entry.totals = totals
         tier = self.tiers.get(course.user, course.tier)
         limit = self.own.get(course.user or "", self.limits[tier])
         if course.user is not None and self.running[course.service, course.user] >= limit:
-            standing.seconds[Cause.OWN_LIMIT] += passed
+            entry.seconds[Cause.OWN_LIMIT] += passed
             return
-        # while the user runs something, one user running is this one
+        # while the user has a running job, "one user running" means this user
         free = one if course.user in clock.running else nobody
-        standing.seconds[Cause.PAUSED] += paused
-        standing.seconds[Cause.NO_WORKER] += free
-        standing.seconds[Cause.OTHERS] += passed - paused - free
+        entry.seconds[Cause.PAUSED] += paused
+        entry.seconds[Cause.NO_WORKER] += free
+        entry.seconds[Cause.OTHERS] += passed - paused - free
 
     def _run(self, course: Course, more: int) -> None:
         if not more:
@@ -183,7 +184,7 @@ class _Attribution:
             del running[course.user]
 
 
-# what happens at one instant happens in this order
+# changes at one instant are applied in this order
 _OPEN, _PAUSE, _END, _ACCEPT, _START = range(5)
 
 
@@ -193,7 +194,7 @@ def _changes(courses: Sequence[Course]) -> Iterable[tuple[float, int, int, str]]
             yield course.accepted, _ACCEPT, number, course.queue
         for start, end in course.runs:
             yield start, _START, number, course.queue
-            # one that took no time must not end before it starts
+            # a run that took no time must not end before it starts
             yield max(end, start + _INSTANT), _END, number, course.queue
 
 

@@ -1,4 +1,4 @@
-"""Canaries: the secrets in force, in every spelling in which a text could hold one."""
+"""Canaries: the secrets in use, in every encoding in which a text could contain one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import quote
 
-#: A shorter one would be found in innocent words; nothing that we make is as short.
+#: A shorter secret would occur in innocent words; the service generates none as short.
 SHORTEST = 8
 
 _TOKEN = re.compile(r"fl_[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])")
@@ -17,7 +17,7 @@ _PACKED = re.compile(r"[A-Za-z0-9+/]{60,}={0,2}")
 
 
 def spellings(secret: str) -> set[str]:
-    """The secret as it is, and as URLs, JSON, rows of SQL, hexadecimal and Base64 spell it."""
+    """The secret itself, and its forms in URLs, JSON, SQL rows, hexadecimal and Base64."""
     found = {secret, quote(secret, safe=""), quote(secret), quote(secret, safe=" +")}
     found |= {json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]}
     packed = set[str]().union(*(_packed(one.encode()) for one in found))
@@ -27,18 +27,18 @@ def spellings(secret: str) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class Canaries:
-    """What to look for: (name of the secret, one spelling of it)."""
+    """The strings to search for, as (name of the secret, one form of it)."""
 
     needles: tuple[tuple[str, str], ...]
 
     @classmethod
     def of(cls, secrets: Mapping[str, str]) -> Canaries:
-        """All spellings of the secrets that are long enough, by name."""
+        """All forms of the secrets that are long enough, by name."""
         long = {name: secret for name, secret in secrets.items() if len(secret) >= SHORTEST}
         return cls(tuple((name, one) for name, secret in long.items() for one in sorted(spellings(secret))))
 
     def found(self, words: str) -> set[str]:
-        """Names of the secrets that a text holds.
+        """Names of the secrets that a text contains.
 
         One search for each is many times faster than one regular expression for all of them.
         """
@@ -46,7 +46,7 @@ class Canaries:
 
 
 def tokens(words: str) -> set[str]:
-    """What has the form of an API token, also inside of the Base64 that messages wrap their bodies in."""
+    """Find strings that look like an API token, also inside the Base64 in which messages wrap their bodies."""
     parts = [words]
     if any(core in words for core in _PACKED_PREFIX):
         parts += (b64decode(run[: len(run) // 4 * 4]).decode("latin-1") for run in _PACKED.findall(words))
@@ -54,7 +54,7 @@ def tokens(words: str) -> set[str]:
 
 
 def _packed(secret: bytes) -> set[str]:
-    """What of Base64 is the secret's alone, whichever of three places of a group it begins at."""
+    """The Base64 characters that depend on the secret alone, for each of the three offsets at which it may begin."""
     found = set()
     for before in range(3):
         text = b64encode(b"\0" * before + secret + b"\0\0\0").decode()
@@ -63,5 +63,5 @@ def _packed(secret: bytes) -> set[str]:
     return found
 
 
-#: Of each Base64 that holds the beginning of a token.
+#: For each of these Base64 forms of the beginning of a token.
 _PACKED_PREFIX = sorted(_packed(b"fl_"))

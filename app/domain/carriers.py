@@ -1,4 +1,4 @@
-"""In whose line a job waits that several users asked for (docs/adr/0046)."""
+"""Choose the line in which a job waits that several users asked for (docs/adr/0046)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.domain.queues import SUFFIXES
 class Right:
     """What an asker may use: a queue, and their slots of its service.
 
-    user_id: None for the schedule; slots, most_ready: None where no limit holds jobs back; step: of a share, in ranks.
+    user_id: None for the schedule; slots, most_ready: None if no limit holds jobs back; step: of their share, in ranks.
     """
 
     user_id: UUID | None
@@ -24,14 +24,14 @@ class Right:
 
     @property
     def level(self) -> int:
-        """Of the queue: 0 is the one that is served best."""
+        """Rank of the queue; 0 is the one that is served best."""
         return SUFFIXES.index(self.queue.partition("_")[2])
 
 
 def best(rights: Sequence[Right], turns: Sequence[float]) -> Right:
-    """The right under which a job waits for the fewest runs; of equal ones that of the better queue, then the first.
+    """The right under which the job waits for the fewest runs; on a tie the better queue wins, then the first.
 
-    turns: of each, how many runs come before the job's own.
+    turns: for each right, how many runs come before the job.
     """
     places = [(waits, right.level) for right, waits in zip(rights, turns, strict=True)]
     return rights[places.index(min(places))]

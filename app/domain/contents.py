@@ -1,4 +1,4 @@
-"""What a specification contains: its domains and features with an anchor and the number of behaviours by status."""
+"""The contents of a specification: its domains and features, each with an anchor and its behaviours by status."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 from app.domain.specification import Behaviour, Domain, Feature, Specification
 
-_LONGEST = 40  # characters of an anchor that come from a name
+_LONGEST = 40  # how many characters of an anchor come from a name
 _OTHERS = re.compile(r"[^a-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Numbers of behaviours.  statuses: by status, none of them 0; fell_back: written by the built-in generator."""
+    """Numbers of behaviours.  statuses: by status, without zeros; fell_back: written by the built-in generator."""
 
     behaviours: int
     statuses: Mapping[str, int]
@@ -35,7 +35,7 @@ class Counts:
 
     @classmethod
     def sum(cls, parts: Iterable[Counts]) -> Counts:
-        """Add up what was counted by parts."""
+        """Add up the counts of several parts."""
         statuses: Counter[str] = Counter()
         fell_back = 0
         for part in parts:
@@ -78,12 +78,12 @@ def contents(specification: Specification) -> Contents:
 
 
 def domain_anchor(domain: str) -> str:
-    """The address of a domain within a page: depends on its name only, so that links to it stay valid."""
+    """The address of a domain within a page.  It depends on its name only, so that links to it stay valid."""
     return f"d-{_slug(domain)}{_digest(domain)}"
 
 
 def feature_anchor(domain: str, feature: str) -> str:
-    """The address of a feature within a page: depends on the names of both only."""
+    """The address of a feature within a page.  It depends only on the names of the domain and the feature."""
     return f"f-{_slug(feature)}{_digest(domain, feature)}"
 
 
@@ -99,13 +99,13 @@ def _feature_entry(domain: str, feature: Feature) -> FeatureEntry:
 
 
 def _slug(name: str) -> str:
-    """Lower-case ASCII words and a hyphen; empty where a name has none, for instance in Korean."""
+    """Lower-case ASCII words, and a hyphen; empty if a name has no such words, for instance in Korean."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     words = _OTHERS.sub("-", plain.lower()).strip("-")[:_LONGEST].strip("-")
     return f"{words}-" if words else ""
 
 
 def _digest(*names: str) -> str:
-    """40 bits that tell names apart whose words are alike."""
+    """40 bits that distinguish names whose words are alike."""
     folded = "\0".join(" ".join(unicodedata.normalize("NFC", name).split()) for name in names)
     return hashlib.sha256(folded.encode(errors="surrogatepass")).hexdigest()[:10]

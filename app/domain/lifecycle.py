@@ -1,4 +1,4 @@
-"""The states of a job, its legal moves, and what one attempt may end in (docs/adr/0008)."""
+"""The states of a job, its legal moves, and the outcomes of one delivery (docs/adr/0008)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from app.domain.queues import Service
 
 
 class Status(StrEnum):
-    """What a user sees.  The last three are final."""
+    """The state that a user sees.  The last three are final."""
 
     QUEUED = "queued"
-    WAITING = "waiting"  #: snoozed: over the user's concurrency limit
+    WAITING = "waiting"  #: snoozed or parked: over the user's slot limit
     RUNNING = "running"
     RETRYING = "retrying"  #: an attempt failed, the next one is due later
     COMPLETED = "completed"
@@ -26,7 +26,7 @@ FINAL = frozenset({Status.COMPLETED, Status.FAILED, Status.CANCELLED})
 
 
 class RecordStatus(StrEnum):
-    """What the worker writes; the value is the PostgreSQL enum `analysis_status`."""
+    """The state that the worker writes; the value is the PostgreSQL enum `analysis_status`."""
 
     RUNNING = "running"
     COMPLETED = "completed"
@@ -34,7 +34,7 @@ class RecordStatus(StrEnum):
     CANCELLED = "cancelled"
 
 
-#: From each state, where a job may go next.
+#: For each state, the states that a job may go to next.
 MOVES: dict[Status, frozenset[Status]] = {
     Status.QUEUED: frozenset({Status.RUNNING, Status.WAITING, Status.CANCELLED, Status.FAILED}),
     Status.WAITING: frozenset({Status.QUEUED, Status.CANCELLED}),
@@ -48,7 +48,7 @@ MOVES: dict[Status, frozenset[Status]] = {
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """Attempts, and the unit of n² units before attempt n + 1."""
+    """The number of attempts, and the unit of the n² units before attempt n + 1."""
 
     max_attempts: int
     unit: timedelta
@@ -66,7 +66,7 @@ RETRIES = {
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """One leased delivery of a job's message.  The token is the fence: a write under an old one changes nothing."""
+    """One leased delivery of a job's message.  The token is the fence: a write under an old token changes nothing."""
 
     job_id: UUID
     lease_token: UUID
@@ -81,7 +81,7 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why an attempt or a job failed.  code: stable; message: plain words, no secrets."""
+    """Why an attempt or a job failed.  code: stable; message: plain words without secrets."""
 
     code: str
     message: str
@@ -97,17 +97,17 @@ class JobFailedError(Exception):
 
 
 WORKER_LOST = Failure(
-    "worker_lost", "The job's worker died on every attempt; the job may need more memory than there is."
+    "worker_lost", "The job's worker died on every attempt; the job may need more memory than is available."
 )
 
 
 class Outcome(StrEnum):
-    """What one delivery ended in."""
+    """How one delivery ended."""
 
-    STARTED = "started"  #: slot taken, record running: the body may run
+    STARTED = "started"  #: slot taken, record running: the task may run
     SNOOZED = "snoozed"  #: over the limit; the message sleeps
     COMPLETED = "completed"
     RETRY = "retry"  #: failed, another attempt is scheduled
     FAILED = "failed"  #: failed for good
     CANCELLED = "cancelled"
-    STALE = "stale"  #: a zombie: the lease was somebody else's by now, nothing was written
+    STALE = "stale"  #: a zombie: another worker has the lease, and nothing was written

@@ -1,4 +1,4 @@
-"""Calls of a language model: what they may cost, and when they are held back (docs/adr/0048)."""
+"""Calls of a language model: what they may cost, and when they have to wait (docs/adr/0048)."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from decimal import Decimal
 from enum import StrEnum
 from uuid import UUID
 
-#: How often to look again while another process probes.
+#: How often to check again while another process probes.
 PROBE_LOOK_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """What a call takes, or took, as the endpoint counts."""
+    """Tokens that a call may use, or has used, as the endpoint counts them."""
 
     input: int = 0
     output: int = 0
 
     @property
     def total(self) -> int:
-        """Both directions."""
+        """Tokens sent and received."""
         return self.input + self.output
 
     def __add__(self, other: Tokens) -> Tokens:
@@ -33,11 +33,11 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What all processes together may ask of the model.
+    """The limits of the model for all processes together.
 
-    tokens_per_day, cost_per_day: of a day of UTC, None for no limit; prices: per million tokens, in the currency of
-    cost_per_day; failures: calls in a row that open the circuit; reset: how long it stays open; probe: after which a
-    probe without an answer is given up, more than a call may take.
+    tokens_per_day, cost_per_day: for a UTC day, None for no limit; prices: per million tokens, in the currency of
+    cost_per_day; failures: failed calls in a row that open the circuit; reset: how long it stays open; probe: time
+    after which an unanswered probe is given up, longer than any call may take.
     """
 
     requests_per_minute: int = 600
@@ -50,7 +50,7 @@ class Limits:
     probe: timedelta = timedelta(minutes=5)
 
     def cost(self, tokens: Tokens) -> Decimal:
-        """Of a call, or of the difference of two."""
+        """Cost of a call, or of the difference between two."""
         return (tokens.input * self.input_price + tokens.output * self.output_price) / 1_000_000
 
 
@@ -63,7 +63,7 @@ class Cap(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Entered:
-    """A call that may be made.  day: its estimate is counted there; probe: its token, if the circuit hangs on it."""
+    """A call that may be made.  day: which counts its estimate; probe: its token, if it is the circuit's probe."""
 
     day: date
     estimate: Tokens
@@ -72,7 +72,7 @@ class Entered:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Not now.  seconds: until it is worth to ask again; outage: the endpoint fails, it is not that we are too fast."""
+    """The call must wait.  seconds: before asking again; outage: the endpoint is failing, not the calls too fast."""
 
     seconds: float
     outage: bool = False
@@ -80,17 +80,17 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Not today."""
+    """No more calls today."""
 
     cap: Cap
 
 
 @dataclass(frozen=True, slots=True)
 class Circuit:
-    """What all processes know of an endpoint.
+    """The state of an endpoint, which all processes share.
 
-    opened_at: None while it is closed; probing_until: while one call of all processes tries whether it works again;
-    held_until: as long as the endpoint asked us to wait.
+    opened_at: None while it is closed; probing_until: while one call of all processes tests whether the endpoint works
+    again; held_until: how long the endpoint asked us to wait.
     """
 
     failures: int = 0
@@ -99,7 +99,7 @@ class Circuit:
     held_until: datetime | None = None
 
     def way(self, limits: Limits, now: datetime) -> Wait | bool:
-        """Whether a call must wait; else whether it is the probe."""
+        """Whether a call must wait, and otherwise whether it is the probe."""
         if self.held_until is not None and self.held_until > now:
             return Wait((self.held_until - now).total_seconds(), outage=True)
         if self.opened_at is None:

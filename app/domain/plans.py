@@ -23,7 +23,7 @@ class EventType(StrEnum):
     """What is billed; the value is the PostgreSQL enum `usage_event_type`."""
 
     ANALYSIS = "analysis"  #: unit: one completed analysis
-    SPECVIEW = "specview"  #: unit: one generated test case
+    SPECVIEW = "specview"  #: unit: one sentence of a specification
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Plan:
     """A row of `subscription_plans`.  None = unlimited (or kept for ever)."""
 
     tier: Tier
-    concurrent_jobs: int
+    slot_limit: int
     analyses_per_period: int | None
     spec_units_per_period: int | None
     retention_days: int | None
@@ -41,7 +41,7 @@ class Plan:
         return self.analyses_per_period if event_type is EventType.ANALYSIS else self.spec_units_per_period
 
 
-#: The rows the migration seeds; a contract test holds them together.
+#: The rows that the migration seeds; a contract test compares the two.
 SOLD_PLANS = (
     Plan(Tier.FREE, 1, 50, 2_500, 30),
     Plan(Tier.PRO, 3, 1_000, 50_000, 180),

@@ -9,14 +9,14 @@ from app.domain.plans import PAID, EventType, Tier
 
 
 class Service(StrEnum):
-    """What a queue's workers do."""
+    """What the workers of a queue do."""
 
     ANALYSIS = "analysis"
     SPECVIEW = "specview"
 
     @property
     def event_type(self) -> EventType:
-        """What a finished job of this service is billed as."""
+        """The event type under which a finished job of this service is billed."""
         return EventType(self.value)
 
 
@@ -34,17 +34,17 @@ def check_queue_names(names: tuple[str, ...] = ALL_QUEUES) -> None:
 
 
 def select_queue(service: Service, tier: Tier | str | None, *, scheduled: bool = False) -> str:
-    """Name the queue of a job.  Scheduled work never sits beside a user's; an unknown tier falls to default."""
+    """Name the queue of a job.  Scheduled work is never in a user's queue; an unknown tier gets the default queue."""
     if scheduled:
         return f"{service}_scheduled"
     return f"{service}_priority" if tier in PAID else f"{service}_default"
 
 
 def service_of(queue: str) -> Service:
-    """Whose jobs wait on a queue."""
+    """The service whose jobs wait in a queue."""
     return Service(queue.partition("_")[0])
 
 
 def lent_to(queue: str) -> str | None:
-    """The queue whose work the idle workers of this one may take; None: theirs is nobody's but its own."""
+    """The queue whose jobs the idle workers of this one may take; None if there is no such queue."""
     return queue.removesuffix("_priority") + "_default" if queue.endswith("_priority") else None

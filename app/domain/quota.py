@@ -17,16 +17,16 @@ class Usage:
 
     @property
     def free(self) -> int | None:
-        """Units that may still be asked for; None = unlimited."""
+        """Units that may still be requested; None = unlimited."""
         return None if self.limit is None else max(0, self.limit - self.used - self.reserved)
 
     def admits(self, requested: int) -> bool:
-        """Whether `requested` units more stay within the limit; equality is allowed."""
+        """Whether `requested` further units stay within the limit; equality is allowed."""
         return self.limit is None or self.used + self.reserved + requested <= self.limit
 
     @property
     def level(self) -> str:
-        """`ok`, `warn` (70 %), `danger` (90 %) or `spent`; by used alone, as reserved units may come back."""
+        """`ok`, `warn` (70 %), `danger` (90 %) or `spent`, by used units, as reserved ones may be returned."""
         if self.limit is None:
             return "ok"
         share = self.used / self.limit if self.limit else SPENT

@@ -21,7 +21,7 @@ _SCP = re.compile(r"git@(?P<host>[A-Za-z0-9.-]+):(?P<path>[^\s]+)")
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """Which repository.  host is lower case, owner and name as written; local ones have host `local`, owner `-`."""
+    """A repository. host is in lower case, owner and name as written; local ones have host `local` and owner `-`."""
 
     host: str
     owner: str
@@ -29,16 +29,16 @@ class Repository:
 
     @property
     def is_local(self) -> bool:
-        """Whether it lies below LOCAL_REPOS_ROOT."""
+        """Whether it is below LOCAL_REPOS_ROOT."""
         return self.host == LOCAL_HOST
 
     @property
     def url(self) -> str:
-        """The address as the service shows it and Git fetches it; carries no secret."""
+        """The address as the service shows it and Git fetches it; it contains no secret."""
         return f"local:{self.name}" if self.is_local else f"https://{self.host}/{self.owner}/{self.name}"
 
     def unique_key(self, commit: str) -> str:
-        """One unfinished analysis per repository and commit, compared without case."""
+        """Key of the one unfinished analysis that a repository and commit may have; case does not matter."""
         return f"analysis:{self.host}/{self.owner}/{self.name}@{commit}".lower()
 
 
@@ -52,12 +52,12 @@ class Address:
 
 
 def parse_address(text: str, allowed_hosts: Collection[str]) -> Address:
-    """Read an address in any of the contract's forms.  Raises: InvalidInput with what is allowed."""
+    """Read an address in any of the documented forms.  Raises: InvalidInput with the expected forms."""
     text = text.strip()
     if not text:
         raise _refused("is empty")
     if len(text) > 500 or any(ord(c) < 0x21 or ord(c) == 0x7F for c in text):
-        raise _refused("is too long or holds spaces or control characters")
+        raise _refused("is too long or contains spaces or control characters")
     if text.startswith("-"):
         raise _refused("starts with '-'")
     if text.startswith("local:"):
@@ -68,7 +68,7 @@ def parse_address(text: str, allowed_hosts: Collection[str]) -> Address:
         return _from_url(text, allowed_hosts)
     parts = text.split("/")
     if "::" in text or len(parts) != 2:
-        raise _refused("is none of the known forms")
+        raise _refused("has none of the known forms")
     return _address(GITHUB, parts, allowed_hosts)
 
 
@@ -76,7 +76,7 @@ def check_ref(ref: str) -> str:
     """A branch or tag name that Git itself would accept.  Raises: InvalidInput."""
     if not _REF.fullmatch(ref) or not ref.isprintable():
         raise InvalidInput(
-            f"{ref!r} is no ref", errors=[{"pointer": "/ref", "detail": "allowed is the name of a branch or tag"}]
+            f"{ref!r} is not a ref", errors=[{"pointer": "/ref", "detail": "expected the name of a branch or tag"}]
         )
     return ref
 
@@ -85,8 +85,8 @@ def check_commit(commit: str) -> str:
     """A full commit id in lower case.  Raises: InvalidInput."""
     if not _SHA.fullmatch(commit.lower()):
         raise InvalidInput(
-            f"{commit[:60]!r} is no commit id",
-            errors=[{"pointer": "/commit", "detail": "allowed are 40 hexadecimal digits"}],
+            f"{commit[:60]!r} is not a commit id",
+            errors=[{"pointer": "/commit", "detail": "expected 40 hexadecimal digits"}],
         )
     return commit.lower()
 
@@ -100,8 +100,8 @@ def _from_url(text: str, allowed_hosts: Collection[str]) -> Address:
     if url.scheme != "https":
         raise _refused(f"has the scheme {url.scheme!r}; only https is allowed")
     if url.username is not None or url.password is not None or "@" in url.netloc:
-        raise _refused("holds a user or password; give private access by account, never by URL")
-    if not url.netloc.isascii():  # lower case alone would turn some other alphabet's letters into ours
+        raise _refused("contains a user or password; private access is given to an account, never in a URL")
+    if not url.netloc.isascii():  # lower() alone would turn some letters of other alphabets into ASCII letters
         raise _refused("is on a host whose name is not written in ASCII")
     if port not in (None, 443):
         raise _refused("names a port; only 443 is allowed")
@@ -111,12 +111,12 @@ def _from_url(text: str, allowed_hosts: Collection[str]) -> Address:
 def _address(host: str, parts: list[str], allowed_hosts: Collection[str]) -> Address:
     host = host.lower().rstrip(".")
     if host not in allowed_hosts:
-        raise _refused(f"is on the host {host!r}; allowed are {', '.join(sorted(allowed_hosts))}")
+        raise _refused(f"is on the host {host!r}; the allowed hosts are {', '.join(sorted(allowed_hosts))}")
     if len(parts) < 2:
         raise _refused("lacks an owner or a name")
     owner, name, *rest = parts
     repository = Repository(host, _segment(owner, "owner"), _segment(name.removesuffix(".git"), "name"))
-    if rest[:1] == ["-"]:  # GitLab's spelling
+    if rest[:1] == ["-"]:  # the form that GitLab uses
         rest = rest[1:]
     match rest:
         case [] | [""]:
@@ -127,16 +127,16 @@ def _address(host: str, parts: list[str], allowed_hosts: Collection[str]) -> Add
             return Address(repository, ref=check_ref(ref))
         case ["commit", sha]:
             return Address(repository, commit=check_commit(sha))
-    raise _refused(f"goes on with {'/'.join(rest)[:60]!r}; allowed are /tree/REF, /blob/REF/… and /commit/SHA")
+    raise _refused(f"continues with {'/'.join(rest)[:60]!r}; expected /tree/REF, /blob/REF/… or /commit/SHA")
 
 
 def _segment(text: str, what: str) -> str:
     if not _SEGMENT.fullmatch(text) or ".." in text:
-        raise _refused(f"has the {what} {text[:100]!r}; allowed are letters, digits, '.', '_' and '-'")
+        raise _refused(f"has the {what} {text[:100]!r}; expected letters, digits, '.', '_' or '-'")
     return text
 
 
 def _refused(why: str) -> InvalidInput:
     return InvalidInput(
-        f"The repository address {why}.", errors=[{"pointer": "/repository", "detail": f"allowed is {FORMS}"}]
+        f"The repository address {why}.", errors=[{"pointer": "/repository", "detail": f"expected {FORMS}"}]
     )

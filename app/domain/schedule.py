@@ -13,7 +13,7 @@ _INTERVALS = (
     (90, timedelta(days=7)),
 )
 
-#: So many failed analyses in a row stop a repository's schedule.
+#: This many failed analyses in a row stop a repository's schedule.
 MAX_FAILURES = 5
 
 
@@ -34,6 +34,6 @@ def is_due(viewed_at: datetime, last_finished_at: datetime | None, now: datetime
 
 
 def slot_start(now: datetime, every: timedelta, offset: timedelta = timedelta(0)) -> datetime:
-    """The newest slot of a schedule that began at or before `now`; slots are counted from the epoch."""
+    """The newest slot of a schedule that began at or before `now`.  Slots are counted from the epoch."""
     epoch = datetime.fromtimestamp(0, tz=now.tzinfo) + offset
     return epoch + every * ((now - epoch) // every)

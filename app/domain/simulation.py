@@ -1,8 +1,9 @@
-"""What if: recorded arrivals through the rules of limits, parking and fair order, without a database (docs/adr/0026).
+"""Simulate recorded arrivals with the rules of limits, parking and fair order, without a database (docs/adr/0026).
 
-The worker's side is one number: how long a process and a slot stay taken between the end of a job and the next start.
-Left out: the countdown of a snooze, which serves only when a wake was lost; failures; changes of tier on the way.  How
-long a user's jobs take is known from the first one on, as of most users jobs had run before any span of time.
+The workers' side is one number: how long a process and a slot stay taken between the end of a job and the next start.
+The simulation leaves out the countdown of a snooze, which matters only when a wake was lost, failures, and changes of
+tier.  It assumes that the run time of a user's jobs is known from the first one on, because most users have run jobs
+before any span.
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ from app.domain.fairness import step
 from app.domain.plans import Tier
 from app.domain.waiting import NEWEST
 
-#: Of a queue where nothing is ready the rank is the clock, in these.
+#: The rank in a queue where nothing is ready is the clock, in these units.
 RANKS_A_SECOND = 1_000_000
-#: Share of what is recorded between two jobs that is not put down to an accident.
+#: Recorded gaps between two jobs that are longer than this share of all count as accidents.
 _TYPICAL = 0.95
 
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A job as it was accepted.  at: of the accept; seconds: of its work; user None: a system job, without limit."""
+    """A job as it was accepted.  at: time of the accept; seconds: of work; user: None for a system job."""
 
     at: float
     user: str | None
@@ -36,13 +37,13 @@ class Arrival:
 
     @property
     def service(self) -> str:
-        """Of the queue: limits count by it."""
+        """The service of the queue, by which limits count."""
         return self.queue.partition("_")[0]
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What became of an arrival."""
+    """An arrival and its simulated start."""
 
     arrival: Arrival
     started: float
@@ -54,13 +55,16 @@ class Run:
 
     @property
     def ended(self) -> float:
-        """When its work was done."""
+        """When its work ended."""
         return self.started + self.arrival.seconds
 
 
 @dataclass(slots=True)
 class _Flow:
-    """A user's jobs of one queue.  ready: job -> rank, growing; waiting: a heap of parked ones and the snoozed one."""
+    """A user's jobs of one queue.
+
+    ready: job -> rank, increasing; waiting: a heap of the parked jobs and the snoozed one.
+    """
 
     queue: str
     ready: dict[int, int] = field(default_factory=dict)
@@ -77,9 +81,9 @@ class _Flow:
 def simulate(
     arrivals: Iterable[Arrival], limits: Mapping[Tier, int], workers: Mapping[str, int], *, turnaround: float = 0.0
 ) -> list[Run]:
-    """Run every arrival; in the order of their accepts.
+    """Run every arrival, in the order of the accepts.
 
-    limits: slots by tier; workers: processes by queue, at least one where something arrives; turnaround: seconds.
+    limits: slot limits by tier; workers: processes by queue, at least one where jobs arrive; turnaround: seconds.
     """
     return _Simulation(sorted(arrivals, key=lambda arrival: arrival.at), limits, workers, turnaround).run()
 
@@ -182,7 +186,7 @@ class _Simulation:
         return max(int(self.now * RANKS_A_SECOND) if head is None else head, last)
 
     def _head(self, queue: str) -> int | None:
-        """The lowest rank of what is ready; what was parked or woken anew meanwhile is dropped on the way."""
+        """The lowest rank of the ready jobs; entries that were parked or woken again since are dropped on the way."""
         heads = self.heads[queue]
         while heads:
             rank, job = heads[0]
@@ -204,10 +208,10 @@ def _means(arrivals: Sequence[Arrival]) -> dict[str | None, float]:
 
 
 def turnaround(runs: Sequence[Run]) -> float:
-    """Seconds from the end of a job to the start of one that waited for it, in the mean.
+    """Mean seconds from the end of a job to the start of one that waited for it.
 
-    An end is matched with the next start of its queue; a job that came after that end did not wait for it.  The longest
-    twentieth is left out: a queue was paused then, or had no worker.
+    An end is matched with the next start of its queue; a job that was accepted after that end did not wait for it.  The
+    longest twentieth is left out, because the queue was then paused or had no worker.
     """
     changes = sorted(
         [(run.ended, False, run.arrival) for run in runs] + [(run.started, True, run.arrival) for run in runs],

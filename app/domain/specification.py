@@ -1,4 +1,4 @@
-"""A specification: domains hold features, features hold behaviours, each of one test (docs/adr/0047)."""
+"""A specification: domains contain features, and features contain behaviours of one test each (docs/adr/0047)."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from uuid import UUID
 
-#: The generator that needs nobody; a part of every cache key, so it changes with its sentences.
+#: The generator that needs no model; a part of every cache key, so it changes with its sentences.
 BUILT_IN = "built-in 1"
-#: Those that it writes, by code (ISO 639-1).
+#: The languages that it writes, by code (ISO 639-1).
 LANGUAGES = {"en": "English", "ko": "Korean"}
-#: What cannot be grouped by anything that was found; the page says so in the reader's language.
+#: The group of everything that could not be grouped; the page shows it in the reader's language.
 UNGROUPED = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A test as a generator sees it, never its body.  status: as in the inventory; line: 1-based.
+    """A test as a generator sees it, without its body.  status: as in the inventory; line: 1-based.
 
-    identity: 32 bytes that stay when the test moves within its file: of its file, framework, suites and name.
+    identity: 32 bytes of its file, framework, suites and name, which stay the same when the test moves within its file.
     """
 
     file: str
@@ -33,7 +33,7 @@ class Subject:
     identity: bytes = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        # made once: a document of 28,000 tests asks for each a dozen times
+        # calculated once: a document of 28,000 tests needs it a dozen times for each
         words = [self.file, self.framework, *self.suites, self.name]
         told = "\0".join(" ".join(unicodedata.normalize("NFC", word).split()) for word in words)
         digest = hashlib.sha256(f"{len(self.suites)}\0{told}".encode(errors="surrogatepass")).digest()
@@ -41,19 +41,19 @@ class Subject:
 
 
 class Mode(StrEnum):
-    """What a job may take from earlier ones."""
+    """What a job may reuse from earlier ones."""
 
-    INITIAL = "initial"  #: the document that is there, if one is
-    REGENERATE_CACHED = "regenerate_cached"  #: a new version, of words that are kept
-    REGENERATE_FRESH = "regenerate_fresh"  #: a new version, of new words alone
+    INITIAL = "initial"  #: the existing document, if there is one
+    REGENERATE_CACHED = "regenerate_cached"  #: a new version, from stored sentences
+    REGENERATE_FRESH = "regenerate_fresh"  #: a new version, from new sentences only
 
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """Whose kept words a job may use: those of the repository, of a private one the user's own.
+    """Whose stored sentences a job may use: those of the repository, or for a private one the user's own.
 
-    generator: who writes them; language: in which; fresh_for: a user who asked for new words,
-    and who alone has them until a document is billed for them.
+    generator: which wrote them; language: of the sentences; fresh_for: the user who asked for new sentences, and who
+    alone has them until a document is billed for them.
     """
 
     codebase_id: UUID
@@ -63,11 +63,11 @@ class Shelf:
     fresh_for: UUID | None = None
 
     def key(self, kind: str, subject: Subject) -> bytes:
-        """Under which a test's words are kept, 32 bytes.  kind: `place` or `sentence`."""
+        """The key under which the words for a test are stored, 32 bytes.  kind: `place` or `sentence`."""
         return self.key_of(kind, subject.identity)
 
     def key_of(self, kind: str, identity: bytes) -> bytes:
-        """The same by the identity of the test."""
+        """The same key, from the identity of the test."""
         told = "\0".join((kind, str(self.codebase_id), str(self.user_id or ""), self.generator, self.language))
         told += f"\0{self.fresh_for}" if self.fresh_for else ""
         return hashlib.sha256(told.encode() + b"\0" + identity).digest()
@@ -75,7 +75,7 @@ class Shelf:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a behaviour stands.  Either may be UNGROUPED; a domain that is, has only such features."""
+    """Where a behaviour belongs.  Either part may be UNGROUPED; an ungrouped domain has only ungrouped features."""
 
     domain: str
     feature: str
@@ -83,7 +83,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """One sentence about one test.  fell_back: the model failed here, so the built-in generator wrote it, for free."""
+    """One sentence about one test.  fell_back: the model failed, so the built-in generator wrote it, for free."""
 
     subject: Subject
     sentence: str
@@ -92,7 +92,7 @@ class Behaviour:
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """What belongs together in a domain."""
+    """A group of related behaviours in a domain."""
 
     name: str
     behaviours: Sequence[Behaviour]
@@ -100,7 +100,7 @@ class Feature:
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """A part of the product, in the order in which it is read."""
+    """A part of the product; its features are in reading order."""
 
     name: str
     features: Sequence[Feature]
@@ -108,7 +108,7 @@ class Domain:
 
 @dataclass(frozen=True, slots=True)
 class Specification:
-    """A whole document.  language: as in LANGUAGES; summary: two or three sentences, empty where none could be made."""
+    """A whole document.  language: as in LANGUAGES; summary: two or three sentences, empty if none could be made."""
 
     language: str
     summary: str

@@ -1,4 +1,4 @@
-"""What became of the behaviours between two specifications of the same language."""
+"""The changes of behaviours between two specifications in the same language."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 
 from app.domain.specification import Behaviour, Place, Specification
 
-#: In the order in which they are read.
+#: In reading order.
 GROUPS = ("added", "removed", "reworded", "moved", "status_changed")
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A behaviour and where it is in its specification."""
+    """A behaviour and its place in its specification."""
 
     place: Place
     behaviour: Behaviour
@@ -38,9 +38,9 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class SpecificationChanges:
-    """All changes.  groups: for each of GROUPS its changes; one may be in several, for instance moved and reworded.
+    """All changes.  groups: the changes of each of GROUPS; one may be in several, for instance moved and reworded.
 
-    Changes are in the order of the newer document, removed ones in that of the older.
+    Changes are in the order of the newer document, removed ones in the order of the older.
     """
 
     groups: Mapping[str, Sequence[Change]]
@@ -63,7 +63,7 @@ class _Side:
 def compare(before: Specification, after: Specification) -> SpecificationChanges:
     """Pair behaviours by the identity of their tests.
 
-    Raises: ValueError for two languages, as every sentence would have changed.
+    Raises: ValueError for two languages, because every sentence would have changed.
     """
     if before.language != after.language:
         raise ValueError(f"specifications in {before.language} and {after.language} cannot be compared")
@@ -97,7 +97,7 @@ def _placed(specification: Specification) -> Iterator[Placed]:
 
 
 def _pairs(side: _Side) -> Iterator[Change]:
-    """Tests of one name in one file and suite: those that are alike on both sides first, then the others by line."""
+    """Pair tests of the same name in one file and suite: first those equal on both sides, then the rest by line."""
     if len(side.before) > 1 or len(side.after) > 1:
         yield from _alike(side)
     before, after = sorted(side.before, key=_line), sorted(side.after, key=_line)
@@ -131,7 +131,7 @@ def _told(placed: Placed) -> tuple[object, ...]:
 
 
 def _kinds(change: Change) -> list[str]:
-    """The groups of a change; empty where nothing changed.  Another line in the file is no change."""
+    """The groups of a change; empty if nothing changed.  Another line in the file is not a change."""
     old, new = change.before, change.after
     if old is None or new is None:
         return ["added" if old is None else "removed"]

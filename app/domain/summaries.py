@@ -1,4 +1,4 @@
-"""Many waits in a few figures: how long, on what, and how evenly a queue was shared."""
+"""Summarise many waits in a few figures: how long, by cause, and how evenly a queue was shared."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ HOUR = 3600
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The value at or below which `share` of them lie; 0 of none."""
+    """The value at or below which `share` of the values lie; 0 without values."""
     ordered = sorted(values)
     return ordered[round(share * (len(ordered) - 1))] if ordered else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Waits in seconds.  mean: of all, which is the sum of `causes`, each the mean of what went to it."""
+    """Waits in seconds.  mean: over all jobs, the sum of `causes`, which are the means by cause."""
 
     jobs: int
     p50: float
@@ -30,7 +30,7 @@ class Summary:
 
 
 def summarise(waits: Sequence[Wait]) -> Summary:
-    """Of any number of jobs that have started."""
+    """The figures of any number of jobs that have started."""
     totals = [wait.total for wait in waits]
     jobs = len(waits)
     causes = {cause: sum(wait.seconds[cause] for wait in waits) / max(1, jobs) for cause in Cause}
@@ -39,9 +39,10 @@ def summarise(waits: Sequence[Wait]) -> Summary:
 
 @dataclass(frozen=True, slots=True)
 class Sharing:
-    """How evenly the users that had work waiting shared a queue in one hour.  begin: seconds since the epoch.
+    """How evenly the users with waiting jobs shared a queue in one hour.  begin: seconds since the epoch.
 
-    index: Jain's, of the seconds of service by the tier's weight: 1 when all had as much, 1/users when one had it all.
+    index: Jain's index of the seconds of service divided by the tier's weight: 1 if all got the same, 1/users if one
+    got everything.
     """
 
     queue: str
@@ -51,7 +52,7 @@ class Sharing:
 
 
 def sharing(courses: Iterable[Course], until: float) -> list[Sharing]:
-    """Per queue and hour with two users or more; oldest first.  until: where the span ends, and waits with it."""
+    """One entry per queue and hour with two users or more, oldest first.  until: the end of the span."""
     served: dict[tuple[float, str], dict[str, float]] = defaultdict(lambda: defaultdict(float))
     waited: dict[tuple[float, str], set[str]] = defaultdict(set)
     for course in courses:
@@ -71,7 +72,7 @@ def sharing(courses: Iterable[Course], until: float) -> list[Sharing]:
 
 
 def jain(shares: Sequence[float]) -> float:
-    """(sum x)² / (n · sum x²); 1 where nobody had anything."""
+    """(sum x)² / (n · sum x²); 1 if no user got anything."""
     squares = sum(share * share for share in shares)
     return sum(shares) ** 2 / (len(shares) * squares) if squares else 1.0
 

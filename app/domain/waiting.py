@@ -1,4 +1,4 @@
-"""Why a job waits, in a code, in numbers and in words."""
+"""Why a job waits: as a code, in numbers and in words."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ class Reason(StrEnum):
     NO_WORKERS = "no_workers"
 
 
-#: What the newest run weighs in a user's moving mean.
+#: Weight of the newest run in a user's moving mean.
 NEWEST = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """How long jobs took of late: mean and deviation, seconds."""
+    """How long recent jobs took: mean and deviation, in seconds."""
 
     mean: float
     deviation: float
 
     @classmethod
     def following(cls, before: Runs | None, seconds: float) -> Runs:
-        """With one more run: a mean and its error as TCP estimates its round trips."""
+        """The mean and deviation after one more run, calculated as TCP estimates its round trips."""
         if before is None:
             return cls(seconds, seconds / 2)
         error = abs(seconds - before.mean)
@@ -42,11 +42,12 @@ class Runs:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Where a job stands.
+    """Where a job is in its queue.
 
-    position: 1 = next; own: how many before it are the user's; workers: busy on the queue; runs: None before the first;
-    more: it stands behind the position, which is counted only so far; held: until a slot of the user's is free, and the
-    position is among the user's own; taken: slots of the user; worker_free: a worker of the queue has nothing to do.
+    position: 1 = next; own: how many of the jobs ahead are the user's; workers: busy ones of the queue; runs: None
+    before the first run; more: the job is behind the position, beyond which nothing is counted; held: the job waits for
+    a slot of its user, and the position is among the user's own jobs; taken: the user's slots in use; worker_free: a
+    worker of the queue is idle.
     """
 
     position: int
@@ -65,7 +66,7 @@ def _moved(mean: float, newest: float) -> float:
     return mean * (1 - NEWEST) + newest * NEWEST
 
 
-#: Ready for so long with nobody at work on the queue: there is no worker.
+#: A job that was ready for this long while no worker was busy on the queue: there is no worker.
 NO_WORKER_AFTER_SECONDS = 10.0
 
 
@@ -80,16 +81,16 @@ def reason_for(line: Line) -> Reason:
     return Reason.WORKERS_BUSY
 
 
-#: Seconds added to guesses and waits before they are compared, or a guess of nothing would be wrong without bounds.
+#: Seconds added to guesses and waits before they are compared; otherwise the ratio to a guess of 0 would be unbounded.
 GRAIN = 1.0
-#: Deviations to each side that four of five starts lie between: the sums of run times are nearly normal.
+#: Four of five starts lie within this many deviations to each side, as the sums of run times are nearly normal.
 _SPREAD = 1.3
 
 
 def guess(line: Line, runs: Runs | None, servers: int, step: float = 0.0) -> float | None:
-    """Seconds until the start, with so many jobs at a time, if nobody overtakes; None where nobody can tell.
+    """Seconds until the start if no job overtakes, with `servers` jobs running at a time; None if that is unknown.
 
-    The start is the end of the job `position` places before.  step: what each of them waits for a worker, beside.
+    The job starts when the job `position` places ahead ends.  step: seconds that each of them waits for a worker.
     """
     if runs is None or line.more or line.paused:
         return None
@@ -98,9 +99,9 @@ def guess(line: Line, runs: Runs | None, servers: int, step: float = 0.0) -> flo
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How waits of late came out beside their guesses, as quotients: below `low` a tenth, below `high` nine in ten.
+    """Recent waits divided by their estimates: `low` is the 10th percentile of this ratio, `high` the 90th.
 
-    waited: seconds that ready jobs waited, in the mean.
+    waited: mean seconds that ready jobs waited.
     """
 
     low: float
@@ -117,9 +118,10 @@ class Pace:
 def eta(
     line: Line, runs: Runs | None, servers: int, pace: Pace | None = None, step: float = 0.0
 ) -> tuple[int, int, int] | None:
-    """(likely, low, high) seconds until the start; None where nobody can tell.
+    """(likely, low, high) seconds until the start; None if that is unknown.
 
-    With a pace by what was learnt of late; without, as if nobody overtook and what runs now ended evenly over one run.
+    With a pace, the estimate is corrected by recent waits.  Without one, it assumes that no job overtakes, and that the
+    ends of the running jobs are spread evenly over one run time.
     """
     likely = guess(line, runs, servers, step)
     if likely is None or runs is None:
@@ -127,13 +129,13 @@ def eta(
     if pace:
         return pace.applied(likely)
     servers = max(1, servers)
-    # the mean itself is a guess, by a tenth
+    # the mean itself is uncertain by a tenth
     spread = _SPREAD * (max(runs.deviation, runs.mean / 4) * sqrt(line.position) / servers + likely / 10)
     return round(likely), max(0, floor(likely - spread - runs.mean / servers)), ceil(likely + spread) + 1
 
 
 def ready(line: Line, pace: Pace | None = None) -> dict[str, Any]:
-    """The `wait` of a job that is ready but not started.  pace: of such jobs of its queue."""
+    """The `wait` of a job that is ready but not started.  pace: of ready jobs of its queue."""
     reason = reason_for(line)
     if reason is Reason.QUEUE_PAUSED:
         return paused(line)
@@ -147,7 +149,7 @@ def ready(line: Line, pace: Pace | None = None) -> dict[str, Any]:
 
 
 def paused(line: Line | None = None) -> dict[str, Any]:
-    """The `wait` of any job whose queue is paused: whatever else it waits for, it cannot start before that ends."""
+    """The `wait` of any job whose queue is paused: it cannot start before the queue is resumed."""
     return _wait(Reason.QUEUE_PAUSED, "The operator has paused this queue; your job keeps its place.", line=line)
 
 
@@ -155,21 +157,21 @@ def _place(line: Line) -> str:
     if line.more:
         return f"More than {line.position - 1:,} jobs are ahead."
     if line.position == 1:
-        return "You are next: all workers are busy, and the first one that is free takes your job."
+        return "Your job is next: all workers are busy, and the first free one takes it."
     return f"Number {line.position} in the queue."
 
 
 def at_limit(
     line: Line, limit: int, tier: str, runs: Runs | None, pace: Pace | None = None, step: float = 0.0
 ) -> dict[str, Any]:
-    """The `wait` of a job that is held until a slot of its user is free.
+    """The `wait` of a job that waits for a slot of its user.
 
-    runs: the user's own; pace: of such jobs of its queue; step: what ready ones wait there.
+    runs: the user's own; pace: of such jobs of its queue; step: how long ready jobs wait there.
     """
     ahead = f"more than {line.own:,}" if line.more else f"{line.own:,}"
     text = (
         f"Waiting for your slot: {line.taken} of {limit} running on tier {tier}, "
-        f"{ahead} of yours before this one. Starts as soon as one ends."
+        f"{ahead} of your jobs {'is' if ahead == '1' else 'are'} ahead of this one. It starts as soon as one ends."
     )
     times = eta(line, runs or line.runs, limit, pace, step)
     return _wait(Reason.USER_AT_LIMIT, text, line=line, times=times, running=line.taken, limit=limit)

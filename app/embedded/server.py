@@ -115,7 +115,7 @@ def _home(home: Path) -> Path:
     try:
         home.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise EmbeddedUnavailable(f"cannot make FAIRLANE_HOME {home}: {error.strerror}") from error
+        raise EmbeddedUnavailable(f"cannot create FAIRLANE_HOME {home}: {error.strerror}") from error
     return home.resolve()
 
 
@@ -171,7 +171,7 @@ def _start(cluster: _Cluster, access: Access | None) -> Access:
         why = postmaster.complaints(cluster.data, since=since)
         if time.monotonic() > deadline or not any(reason in why for reason in TRANSIENT):
             file = postmaster.log_file(cluster.data)
-            raise EmbeddedUnavailable(f"PostgreSQL does not start: {why or 'it said nothing'} (log: {file})")
+            raise EmbeddedUnavailable(f"PostgreSQL does not start: {why or 'no message'} (log: {file})")
         postmaster.clear(cluster.data)
         time.sleep(RETRY_PAUSE_SECONDS)
 

@@ -1,4 +1,4 @@
-"""What the operator decided: the settings that use cases need, handed to them as one value."""
+"""The operator's decisions: the settings that use cases need, passed to them as one value."""
 
 from __future__ import annotations
 
@@ -15,11 +15,10 @@ from app.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """parser_version: of the engine that this release runs; generator: the name of what writes specifications.
+    """parser_version: of the engine in this release; generator: the name of the one that writes specifications.
 
-    lease_seconds: of a slot between two heartbeats; languages: that the generator writes, by code.
-
-    observed_waits: what a serving process learns of waits; None: estimates know nothing of it.
+    lease_seconds: of a slot between two heartbeats; languages: that the generator writes, by code; observed_waits: what
+    a serving process learns from waits, None: estimates are not corrected.
     """
 
     parser_version: str
@@ -32,7 +31,7 @@ class Policy:
     observed_waits: ObservedWaits | None = field(default=None, compare=False)
 
     def maker(self, service: Service) -> str:
-        """By which rules a service makes its records now."""
+        """The version of the rules with which a service makes its records now."""
         return {Service.ANALYSIS: self.parser_version, Service.SPECVIEW: self.generator}[service]
 
     @classmethod

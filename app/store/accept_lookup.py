@@ -1,4 +1,4 @@
-"""All that an accept must know, read in one message under the lock on the user."""
+"""Everything that an accept must know, read in one message under the lock on the user."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from app.store.users import Account, account_of
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """What is there of a commit.
+class ExistingAnalyses:
+    """The existing analyses of a commit.
 
-    codebase: None when nobody asked for the repository before; running: an unfinished job; completed: by this parser
-    version; failed: the newest one, if that failed; sums: of the user's quota, None where they are of no account.
+    codebase: None if no user has submitted the repository before; running: an unfinished job; completed: by this parser
+    version; failed: the newest one, if it failed; sums: the user's quota, None if the quota does not matter.
     """
 
     codebase: Codebase | None = None
@@ -34,16 +34,16 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """claimed: whether ours is the only request with this key; stored: its answer of before; account: None = gone.
+    """key_locked: whether no other request with this key is being processed; stored: the answer to an earlier one.
 
-    now: the instant of the accept.
-    With a twin at work, or with an answer of before, the rest is not looked up and nothing is locked.
+    account: None if it no longer exists; now: the instant of the accept.
+    If the key is not locked, or if there is a stored answer, nothing else is looked up or locked.
     """
 
-    claimed: bool
+    key_locked: bool
     stored: Stored | None
     account: Account | None
-    standing: Standing
+    existing: ExistingAnalyses
     now: datetime
 
 
@@ -66,7 +66,7 @@ def look(
     *,
     now: datetime | None = None,
 ) -> Look:
-    """Claim the key, hold the user, and look up plan and commit.  now: None = by the database.
+    """Lock the key and the user, and look up the plan and the commit.  now: None = by the database.
 
     Locks: the key's advisory lock, if it is free; then the users row.  Each part is read after the lock before it.
     """
@@ -85,9 +85,9 @@ def look(
     codebase = codebase_of(row) if row.codebase_id else None
     sums = Sums(Period(row.period_start, row.period_end), row.used, row.reserved) if row.period_start else None
     return Look(
-        claimed=key is None or row.claimed,
+        key_locked=key is None or row.claimed,
         stored=stored_of(row.fingerprint, row.answer_status, row.answer_body),
         account=account_of(row) if row.user_id else None,
-        standing=Standing(codebase, row.running, row.completed, row.failed, sums),
+        existing=ExistingAnalyses(codebase, row.running, row.completed, row.failed, sums),
         now=row.now,
     )

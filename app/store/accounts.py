@@ -45,7 +45,7 @@ _PRUNE = (
 
 @dataclass(frozen=True, slots=True)
 class Parent:
-    """A token that makes another one."""
+    """A token that creates another one."""
 
     token_id: UUID
     expires_at: datetime | None
@@ -53,7 +53,7 @@ class Parent:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who sent a token.  wait: 0, or the seconds until the user may write again."""
+    """The user of a token.  wait: 0, or the seconds until the user may write again."""
 
     account: Account
     scopes: frozenset[str]
@@ -61,7 +61,7 @@ class Caller:
 
 
 def hashed(secret: str) -> bytes:
-    """SHA-256: enough for secrets of 256 random bits, which nobody can guess offline."""
+    """SHA-256, which is enough for secrets of 256 random bits, because nobody can guess them offline."""
     return hashlib.sha256(secret.encode()).digest()
 
 
@@ -78,7 +78,7 @@ def add_token(
     expires_at: datetime | None,
     parent_id: UUID | None = None,
 ) -> None:
-    """Keep a token's hash.  parent_id: the token that made it, whose end and revocation are its own too."""
+    """Store a token's hash.  parent_id: the token that created it, whose end and revocation also apply to it."""
     tx.run(
         _ADD_TOKEN,
         id=token_id,
@@ -94,7 +94,7 @@ def add_token(
 
 
 def hold_parent(tx: Tx, user_id: UUID, secret: str, *, now: datetime) -> Parent | None:
-    """Read a living token that makes another one; None when it has ended.
+    """Read a valid token that creates another one; None if it has ended.
 
     Locks: its row, shared, after the users row: a revocation waits for the new token and then finds it.
     """
@@ -103,15 +103,15 @@ def hold_parent(tx: Tx, user_id: UUID, secret: str, *, now: datetime) -> Parent 
 
 
 def living(tx: Tx, user_id: UUID, *, now: datetime) -> int:
-    """Count the user's tokens that have not ended.  The caller holds the users row."""
+    """Count the user's tokens that have not ended.  The caller has locked the users row."""
     return int(tx.run(_LIVING, user_id=user_id, now=now).scalar_one())
 
 
 def use_token(tx: Tx, secret: str, *, writes_per_minute: int | None = None, now: datetime) -> Caller | None:
-    """Whose token it is, in one statement; None for an unknown, ended or revoked token.
+    """The user of a token, in one statement; None for an unknown, expired or revoked token.
 
-    writes_per_minute: take one from the user's bucket of writes.  Locks: as rates.take, and for a token not used within
-    the minute its row.
+    writes_per_minute: take one write from the user's bucket.  Locks: as rates.take, and the token's row unless it was
+    used within the last minute.
     """
     per_minute = None if writes_per_minute is None else float(writes_per_minute)
     row = tx.run(_CALLER, token_hash=hashed(secret), now=now, writes_per_minute=per_minute).one()
@@ -124,9 +124,9 @@ def tokens_of(tx: Tx, user_id: UUID) -> list[RowMapping]:
 
 
 def revoke_token(tx: Tx, user_id: UUID, token_id: UUID, *, now: datetime) -> bool:
-    """End a token and those that it made; False when the user has no such living token.
+    """Revoke a token and those that it created; False if the user has no such valid token.
 
-    Locks: the rows of all of them.  The caller holds the users row, so that two revocations do not meet.
+    Locks: the rows of all of them.  The caller has locked the users row, so two revocations cannot meet.
     """
     return tx.run(_REVOKE, id=token_id, user_id=user_id, now=now).rowcount > 0
 
@@ -137,7 +137,7 @@ def add_session(tx: Tx, user_id: UUID, secret: str, *, now: datetime, expires_at
 
 
 def session_user(tx: Tx, secret: str, *, now: datetime) -> UUID | None:
-    """Whose session it is."""
+    """The user of a session."""
     found: UUID | None = tx.run(_SESSION, id_hash=hashed(secret), now=now).scalar_one_or_none()
     return found
 
@@ -148,16 +148,16 @@ def end_session(tx: Tx, secret: str) -> None:
 
 
 def add_link(tx: Tx, user_id: UUID, secret: str, *, expires_at: datetime) -> None:
-    """Keep a sign-in link."""
+    """Store a sign-in link."""
     tx.run(_ADD_LINK, token_hash=hashed(secret), user_id=user_id, expires_at=expires_at)
 
 
 def use_link(tx: Tx, secret: str, *, now: datetime) -> UUID | None:
-    """Spend a sign-in link; it works once."""
+    """Use up a sign-in link; it works once."""
     found: UUID | None = tx.run(_USE_LINK, token_hash=hashed(secret), now=now).scalar_one_or_none()
     return found
 
 
 def prune(tx: Tx, *, now: datetime) -> int:
-    """Forget what has ended; returns how many rows."""
+    """Delete expired rows.  Returns: how many."""
     return sum(tx.run(statement, now=now).rowcount for statement in _PRUNE)

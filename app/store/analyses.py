@@ -1,4 +1,4 @@
-"""The analysis records as results.  How they begin and end: records.py."""
+"""The records of analyses as results; records.py starts and ends them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sqlalchemy import Row, text
 
 from app.store.unit_of_work import Tx
 
-#: Of a longer history the end is looked at.
+#: How many rows at the end of a longer history are read.
 FOUND = 500
 
 _COLUMNS = """
@@ -25,7 +25,8 @@ _COMPLETED = text(f"""
      WHERE codebase_id = :codebase_id AND commit_sha = :commit_sha AND status = 'completed'
        AND (CAST(:parser_version AS text) IS NULL OR parser_version = :parser_version)
      ORDER BY completed_at DESC LIMIT 1""")
-# A commit is of the default branch when somebody asked for it by that name, or for HEAD.  Where nobody did, all count.
+# A commit belongs to the default branch if somebody submitted it by that name, or by HEAD.  Without such a submission,
+# all commits count.
 _ON_DEFAULT_BRANCH = """
     EXISTS (SELECT FROM analysis_requests d WHERE d.job_id = a.id AND d.ref = c.default_branch) AS on_default_branch"""
 _NEWEST = text(f"""
@@ -38,7 +39,7 @@ _NEWEST = text(f"""
         SELECT * FROM found WHERE on_default_branch OR NOT EXISTS (SELECT FROM found WHERE on_default_branch)
          ORDER BY at DESC, ended_at DESC LIMIT :most)
     SELECT {_COLUMNS} FROM chosen JOIN analyses USING (id) ORDER BY at DESC, ended_at DESC""")
-# Of a private repository only what the viewer asked for; of one commit the newest; of a long history the end.
+# For a private repository only the viewer's own; for each commit the newest; for a long history its end.
 _OTHERS = text(f"""
     WITH found AS MATERIALIZED (
         SELECT a.id, a.commit_sha, a.parser_version, a.completed_at, a.total_tests, r.ref,
@@ -60,7 +61,7 @@ _OTHERS = text(f"""
                 AND NOT newest.on_default_branch
                 AND EXISTS (SELECT FROM newest WHERE on_default_branch))
      ORDER BY newest.ordered_at DESC, newest.completed_at DESC LIMIT :most""")
-_HOLD = text("SELECT 1 FROM analyses WHERE id = :id FOR KEY SHARE")
+_LOCK_SHARED = text("SELECT 1 FROM analyses WHERE id = :id FOR KEY SHARE")
 _COMPLETE = text("""
     UPDATE analyses SET status = 'completed', completed_at = :now, total_tests = :total_tests,
            committed_at = :committed_at,
@@ -79,7 +80,7 @@ def completed(tx: Tx, codebase_id: UUID, commit: str, parser_version: str | None
 
 
 def newest(tx: Tx, codebase_id: UUID, *, most: int = 1) -> list[Row[Any]]:
-    """Completed analyses of the default branch, newest commit first; of any commit where that branch is not known."""
+    """Completed analyses of the default branch, newest commit first; of any commit if that branch is not known."""
     return list(tx.run(_NEWEST, codebase_id=codebase_id, most=most).all())
 
 
@@ -95,8 +96,8 @@ def others(
 ) -> list[Row[Any]]:
     """Completed analyses of other commits of a record's repository that this user may see, newest commit first.
 
-    rows: id, commit_sha, parser_version, completed_at, total_tests, ref, ordered_at.  prefix: how the commit id begins;
-    before: committed by then, on the default branch where the record is.
+    rows: id, commit_sha, parser_version, completed_at, total_tests, ref, ordered_at.  prefix: beginning of the commit
+    id; before: committed by then, on the default branch if the record is on it.
     """
     found = tx.run(
         _OTHERS,
@@ -112,12 +113,12 @@ def others(
     return list(found.all())
 
 
-def hold(tx: Tx, analysis_id: UUID) -> bool:
-    """Keep a record from being pruned before this transaction ends; False when it is gone.
+def lock_shared(tx: Tx, analysis_id: UUID) -> bool:
+    """Keep a record from being pruned before this transaction ends; False if it no longer exists.
 
-    Locks: the record for its key only, so that nothing but pruning waits for it.
+    Locks: the record's key only, so that only pruning waits for it.
     """
-    return tx.run(_HOLD, id=analysis_id).one_or_none() is not None
+    return tx.run(_LOCK_SHARED, id=analysis_id).one_or_none() is not None
 
 
 def complete(
@@ -129,9 +130,9 @@ def complete(
     committed_at: datetime | None = None,
     now: datetime,
 ) -> bool:
-    """End the record with its totals; False when it had ended already.  Raises IntegrityError on I7's index.
+    """End the record with its totals; False if it had already ended.  Raises IntegrityError on I7's index.
 
-    committed_at: when its commit was made, None where Git does not say.
+    committed_at: when its commit was made, None if Git does not say.
     """
     totals = {"total_tests": total_tests, "summary": json.dumps(summary), "committed_at": committed_at}
     return tx.run(_COMPLETE, id=analysis_id, now=now, **totals).rowcount > 0

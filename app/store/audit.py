@@ -1,4 +1,4 @@
-"""Ask one invariant of the live database."""
+"""Run the query of one invariant on the live database."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from sqlalchemy.exc import DBAPIError
 from app.store.invariants import Invariant
 from app.store.unit_of_work import Tx
 
-_CANCELLED = "57014"  # query_canceled: the statement's time was over
+_CANCELLED = "57014"  # query_canceled: the statement's time limit was reached
 
 _READ_ONLY = text("SET TRANSACTION READ ONLY")
-# Joins over whole tables: with the default of 4 MB each of them is written to files in pieces.
+# For joins over whole tables: with the default of 4 MB, each is written to files in pieces.
 _BOUNDS = text("SELECT set_config('statement_timeout', :ms, true), set_config('work_mem', '64MB', true)")
 _BROKEN = """
     WITH broken AS MATERIALIZED ({broken})
@@ -22,15 +22,16 @@ _BROKEN = """
 
 
 class TookTooLongError(Exception):
-    """The time given was over before the answer; nothing is known."""
+    """The time limit was reached before the answer, so nothing is known."""
 
 
 def broken(
     tx: Tx, invariant: Invariant, *, since: datetime | None, most: int, within: timedelta
 ) -> tuple[int, list[dict[str, Any]]]:
-    """How many rows break it, and the first of them.  Must be the first in its transaction, which it makes read-only.
+    """The number of rows that violate an invariant, and the first of them.
 
-    since: leaves out what began before; within: of the statement.  Locks: none.  Raises: TookTooLongError.
+    It must be the first statement in its transaction, which it makes read-only.  since: leaves out jobs that were
+    accepted earlier; within: time for the statement.  Locks: none.  Raises: TookTooLongError.
     """
     tx.run(_READ_ONLY)
     tx.run(_BOUNDS, ms=str(int(within.total_seconds() * 1000)))

@@ -1,4 +1,4 @@
-"""What operators did."""
+"""The log of operators' actions."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ _ADD = text("""
 
 
 def add(tx: Tx, actor: str, action: str, subject: str, **facts: object) -> None:
-    """Append one act.  actor: user id or `cli`."""
+    """Append one action.  actor: user id or `cli`."""
     tx.write(_ADD, actor=actor, action=action, subject=subject, facts=json.dumps(facts, default=str))

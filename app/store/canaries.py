@@ -1,6 +1,7 @@
-"""Read every text that the database keeps, as a dump would hold it.
+"""Read every text that the database keeps, as it would be in a dump.
 
-The search is on our side: a secret in a statement would be in the server's list of statements, and may be in its log.
+The search runs on our side: a secret in a statement would be in the server's list of statements, and possibly in its
+log.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _BATCH = 500
 _CANCELLED = "57014"
 
 _BOUNDS = text("SELECT set_config('transaction_read_only', 'on', true), set_config('statement_timeout', :ms, true)")
-# Another session's temporary tables cannot be read, and hold what it holds anyway.
+# Another session's temporary tables cannot be read, and contain nothing that is not elsewhere.
 _TABLES = text("""
     SELECT format('%I.%I', n.nspname, c.relname) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
      WHERE c.relkind IN ('r', 'm') AND n.nspname NOT IN ('pg_catalog', 'information_schema')
@@ -27,7 +28,7 @@ _TABLES = text("""
      ORDER BY c.relpersistence = 'p', 1""")
 _ROWS = "DECLARE looked_through NO SCROLL CURSOR FOR SELECT ctid::text, whole_row::text AS words FROM {table} whole_row"
 _FETCH = text(f"FETCH {_BATCH} FROM looked_through")
-# Of what else a dump or a neighbour can read: sources of functions, comments, settings of roles, statements under way.
+# What else a dump or another role can read: sources of functions, comments, settings of roles, running statements.
 _OTHERS = text("""
     SELECT 'function ' || p.oid::regprocedure AS place, '' AS id, p.prosrc AS words
       FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
@@ -39,12 +40,12 @@ _KNOWN = text("SELECT id FROM api_tokens WHERE token_hash = :hash")
 
 
 def tables(tx: Tx) -> list[str]:
-    """Every table that can be read, quoted; first those that a crash empties, whose rows may soon be gone."""
+    """Every readable table, quoted; first the unlogged ones, whose rows may soon be gone."""
     return list(tx.run(_TABLES).scalars())
 
 
 def rows(tx: Tx, table: str, *, within: timedelta) -> Iterator[list[tuple[str, str]]]:
-    """(ctid, text) of every row of a table that `tables` named, some at a time, in its own read-only transaction.
+    """(ctid, text) of every row of a table from `tables`, a part at a time, in a read-only transaction of its own.
 
     Locks: none that a writer waits for.  Raises: TookTooLongError.
     """
@@ -60,10 +61,10 @@ def rows(tx: Tx, table: str, *, within: timedelta) -> Iterator[list[tuple[str, s
 
 
 def others(tx: Tx) -> list[tuple[str, str, str]]:
-    """(place, row, text) of what is kept, or can be seen by others, beside the tables."""
+    """(place, row, text) of everything outside the tables that is kept, or that others can see."""
     return [(str(row.place), str(row.id), row.words or "") for row in tx.run(_OTHERS)]
 
 
 def tokens(tx: Tx, words: set[str]) -> set[str]:
-    """Those of the words that are tokens, whether in force or revoked."""
+    """Those of the words that are tokens, whether valid or revoked."""
     return {word for word in sorted(words) if tx.run(_KNOWN, hash=hashed(word)).all()}

@@ -1,4 +1,4 @@
-"""In whose line a job waits: what the users who asked for it have a right to, and the move to the best of them."""
+"""The line in which a job waits: the rights of its askers, and the move to the best of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.store.users import ACCOUNT, WITH_PLAN, Account, account_of
 
 #: Counting stops there, as in the answer to an accept.
 MOST = 100
-#: A parked line is tried that often in any case, as the broker does it.
+#: A parked line is tried this often without a wake, as in the broker.
 PROBE_SECONDS = 30.0
 
 _SEEN = text("""
@@ -31,7 +31,8 @@ _CARRY = text("SELECT carry_job(:task_id, :who, :queue, :most_ready, :step, :pro
 _CARRIED = text("""
     UPDATE analysis_requests SET carried_at = clock_timestamp()
      WHERE job_id = :job_id AND user_id IS NOT DISTINCT FROM CAST(:user_id AS uuid)""")
-# Those who wait for it: the payer unless they left, and the joiners.  Of very many the best tiers, then the first.
+# The askers: the payer, unless they left, and the users who joined.  If there are very many: the best tiers, then the
+# first.
 _ASKERS = text(f"""
     SELECT {ACCOUNT} {WITH_PLAN}
       JOIN analysis_requests r ON r.user_id = u.id
@@ -46,7 +47,7 @@ _ELSEWHERE = text("""
      WHERE r.user_id = :user_id AND r.role = 'joined' AND m.lease_token IS NULL
        AND m.group_name IS DISTINCT FROM CAST(r.user_id AS text)
      ORDER BY r.id DESC LIMIT :most""")
-# Of those that wait, in the order of messages.
+# Of the waiting jobs, in the order of messages.
 _SHARED = text("""
     WITH next AS (
         SELECT id, task_id, group_name FROM broker_message
@@ -61,25 +62,25 @@ _SHARED = text("""
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """Of an unfinished job.  carrier: None for the schedule; free: no worker holds it, so that it may be moved."""
+    """The line of an unfinished job.  carrier: None for the schedule; free: no worker has it, so it may be moved."""
 
     carrier: UUID | None
     free: bool
 
 
 def seen(tx: Tx, job_id: UUID) -> Seen | None:
-    """In whose line a job is; None when its message is gone."""
+    """The line of a job; None if its message is gone."""
     row = tx.run(_SEEN, task_id=str(job_id)).one_or_none()
     return row and Seen(UUID(row.group_name) if row.group_name else None, row.free)
 
 
 def keep(tx: Tx, job_id: UUID) -> None:
-    """Let nothing change a job's place.  Locks: its message, after the users rows; claims pass it by."""
+    """Keep a job's place from changing.  Locks: its message, after the users rows; claims skip it."""
     tx.write(_KEEP, task_id=str(job_id))
 
 
 def turns(tx: Tx, job_id: UUID, rights: Sequence[Right]) -> list[float]:
-    """How many runs come before the job's own under each right; infinite on a paused queue, and for the schedule."""
+    """How many runs come before the job under each right; infinite on a paused queue, and for the schedule."""
     found = tx.run(
         _TURNS,
         task_id=str(job_id),
@@ -93,9 +94,9 @@ def turns(tx: Tx, job_id: UUID, rights: Sequence[Right]) -> list[float]:
 
 
 def carry(tx: Tx, job_id: UUID, right: Right) -> str | None:
-    """Put a job into the line of a user, where a worker holds it not; what it was: ready, parked, snooze or retry.
+    """Move a job that no worker has into the line of a user.  Returns its former state: ready, parked, snooze or retry.
 
-    Locks: its message; the caller holds the users rows of the one whose line it leaves and of the one whose it enters.
+    Locks: its message; the caller has locked the users rows of the old and the new carrier.
     """
     who = right.user_id
     given = {"queue": right.queue, "most_ready": right.most_ready, "step": right.step}
@@ -106,7 +107,7 @@ def carry(tx: Tx, job_id: UUID, right: Right) -> str | None:
 
 
 def askers(tx: Tx, job_id: UUID) -> list[Account]:
-    """Who waits for a job; of very many those with the best tiers."""
+    """The askers of a job; if there are very many, those with the best tiers."""
     return [account_of(row) for row in tx.run(_ASKERS, job_id=job_id, most=MOST)]
 
 
@@ -116,14 +117,14 @@ def is_stray(tx: Tx, job_id: UUID, carrier: UUID) -> bool:
 
 
 def joined_elsewhere(tx: Tx, user_id: UUID) -> list[UUID]:
-    """Jobs that a user joined, and that wait in the line of somebody else: the newest of very many."""
+    """Jobs that a user joined and that wait in another user's line; the newest if there are very many."""
     return list(tx.run(_ELSEWHERE, user_id=user_id, most=MOST).scalars())
 
 
 def shared(tx: Tx, after: int | None, most: int) -> tuple[list[UUID], int | None]:
-    """Jobs that wait and that somebody joined, or whose carrier is gone, of the next messages; the last of these.
+    """Waiting jobs among the next messages that somebody joined or whose carrier is gone; the last message.
 
-    None instead of the last: that was all.
+    None instead of the last message: these were all.
     """
     rows = tx.run(_SHARED, after=after or 0, most=most).all()
     found = [UUID(row.task_id) for row in rows if row.shared]

@@ -1,4 +1,4 @@
-"""A cheap look at many jobs: whether anything happened to them."""
+"""A cheap query over many jobs that shows whether anything has changed."""
 
 from __future__ import annotations
 

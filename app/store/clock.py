@@ -1,7 +1,7 @@
-"""The one clock of everything that is stored: the database's (docs/adr/0043).
+"""The one clock for everything that is stored: the database's (docs/adr/0043).
 
-A step of a job reads it with its first statement.  Everything else asks the process's copy: an instant of the database
-and the time that has passed since by a clock nobody sets.  The host's own clock is only compared with it.
+A step of a job reads it with its first statement.  All other code uses the process's copy: an instant of the database
+plus the time that has passed since then on a clock that nobody sets.  The host's own clock is only compared with it.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from app.store.session import session
 
 log = structlog.get_logger(__name__)
 
-#: For a statement whose caller may say the instant: tests do.
+#: For a statement that may get its instant from the caller, as in tests.
 INSTANT = "coalesce(CAST(:now AS timestamptz), clock_timestamp())"
-#: How old a copy may be.  Two clocks of computers part by less than a millisecond in that time.
+#: How old a copy may be.  The clocks of two computers diverge by less than a millisecond in that time.
 FRESH_SECONDS = 30.0
-#: An answer that took longer says little of its instant: it is asked again, so often at most.
+#: An answer that took longer is inaccurate, so it is asked again, at most this often.
 QUICK_SECONDS, TRIES = 0.01, 5
-#: A host that is further off is told of.
+#: A host that differs by more than this is reported.
 TOLERATED = timedelta(seconds=1)
 
 _ASK = text("SELECT clock_timestamp()")
@@ -48,17 +48,17 @@ SKEWS = text("""
 @dataclass(frozen=True, slots=True)
 class _Copy:
     at: datetime  #: by the database
-    passed: float  #: then, by the clock that nobody sets
-    ahead: timedelta  #: the host's clock, of the database's
+    passed: float  #: the same moment, on the clock that nobody sets
+    ahead: timedelta  #: how far the host's clock is ahead of the database's
 
 
 def _elapsed() -> float:
-    # goes on while the machine is suspended, unlike the monotonic one
+    # it continues while the machine is suspended, unlike the monotonic clock
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
 class Clock:
-    """A process's copy of the database's clock.  ask: reads that; tell: what to do with a new skew."""
+    """A process's copy of the database's clock.  ask: reads that clock; tell: called with a new skew."""
 
     def __init__(
         self,
@@ -73,9 +73,9 @@ class Clock:
         self._reading = Lock()
 
     def now(self) -> datetime:
-        """The database's instant, to half of a round trip; asks it every half a minute at most.
+        """The database's instant, accurate to half a round trip; the database is asked at most every 30 seconds.
 
-        Raises what `ask` raises, if it never answered.
+        Raises: what `ask` raises, if it never answered.
         """
         copy = self._copy
         if copy is None:
@@ -84,7 +84,7 @@ class Clock:
         elif self._elapsed() - copy.passed > FRESH_SECONDS and self._reading.acquire(blocking=False):
             try:
                 copy = self._read()
-            except SQLAlchemyError as error:  # the copy is good for long; who uses the database hears of it
+            except SQLAlchemyError as error:  # callers notice the error themselves
                 log.warning("clock_not_read", error=type(error).__name__)
             finally:
                 self._reading.release()
@@ -133,7 +133,7 @@ def _database(engine: Engine) -> datetime:
 def _told(engine: Engine, ahead: timedelta) -> None:
     if abs(ahead) > TOLERATED:
         log.warning("clock_skew", ahead_seconds=round(ahead.total_seconds(), 3))
-    # an older schema, or no right to write: the log has told a skew that matters
+    # the schema is older, or the role may not write; a relevant skew is in the log already
     with suppress(SQLAlchemyError), session(engine, once=True) as connection:
         connection.execute(_TELL, {"host": socket.gethostname(), "ahead": ahead.total_seconds()})
 
@@ -145,5 +145,5 @@ def instant(tx: Any, now: datetime | None) -> datetime:
 
 
 def skews(connection: Any) -> list[Row[Any]]:
-    """rows: host, program, ahead_seconds; of processes that read the clock within the last quarter of an hour."""
+    """rows: host, program, ahead_seconds; of processes that read the clock within the last 15 minutes."""
     return list(connection.execute(SKEWS).all())

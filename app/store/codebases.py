@@ -1,4 +1,4 @@
-"""Repositories the service has seen."""
+"""The repositories that the service knows."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from sqlalchemy import Row, text
 from app.domain.repositories import Repository
 from app.store.unit_of_work import Tx
 
-#: A view is noted at most so often.
+#: A view is noted at most this often.
 FRESH = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
 class Codebase:
-    """A repository with its identity here."""
+    """A repository with its id here."""
 
     codebase_id: UUID
     repository: Repository
@@ -56,7 +56,7 @@ _CANDIDATES = text("""
 
 
 def find(tx: Tx, repository: Repository) -> Codebase | None:
-    """Look a repository up, owner and name compared without case."""
+    """Look a repository up; case does not matter in owner and name."""
     row = tx.run(_FIND, host=repository.host, owner=repository.owner, name=repository.name).one_or_none()
     return codebase_of(row) if row else None
 
@@ -68,29 +68,29 @@ def get(tx: Tx, codebase_id: UUID) -> Codebase | None:
 
 
 def add(tx: Tx, repository: Repository, *, now: datetime) -> Codebase:
-    """The row of a repository that was not there a moment ago; if somebody else has made it meanwhile, theirs."""
+    """Add a repository that did not exist; if another transaction has added it meanwhile, return that row."""
     key = {"host": repository.host, "owner": repository.owner, "name": repository.name}
     tx.write(_ADD, id=uuid4(), now=now, **key)
     return codebase_of(tx.run(_FIND, **key).one())
 
 
 def asked_for(tx: Tx, codebase: Codebase, *, now: datetime) -> None:
-    """Note that a person asked for it, which keeps it on the schedule.
+    """Note that a person submitted it, which keeps it on the schedule.
 
-    Locks: nothing of a row that was viewed within the minute, so that the accepts of a popular repository do not wait
-    for each other.
+    Locks: nothing if the row was viewed within the last minute, so that accepts of a popular repository do not wait for
+    each other.
     """
     if codebase.last_viewed_at is None or codebase.last_viewed_at < now - FRESH:
         viewed(tx, codebase.codebase_id, now=now)
 
 
 def has_default_branch(tx: Tx, codebase_id: UUID, name: str) -> None:
-    """Note what HEAD is.  Locks: the row, if that has changed."""
+    """Note the branch of HEAD.  Locks: the row, if the branch has changed."""
     tx.write(_DEFAULT_BRANCH, id=codebase_id, name=name)
 
 
 def viewed(tx: Tx, codebase_id: UUID, *, now: datetime) -> None:
-    """Note that somebody looked at a result; at most one write a minute."""
+    """Note that somebody viewed a result; at most one write a minute."""
     tx.write(_VIEWED, id=codebase_id, now=now, fresh=FRESH)
 
 
@@ -100,7 +100,7 @@ def checked(tx: Tx, codebase_id: UUID, *, now: datetime) -> None:
 
 
 def candidates(tx: Tx, *, viewed_since: datetime) -> list[tuple[Codebase, Row[Any]]]:
-    """Public repositories somebody viewed since then, with what the schedule needs to know."""
+    """Public repositories that were viewed since then, with the values that the schedule needs."""
     rows = tx.run(_CANDIDATES, viewed_since=viewed_since).all()
     return [(codebase_of(row), row) for row in rows]
 

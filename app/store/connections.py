@@ -1,7 +1,9 @@
-"""Connections of a pool: none is given out that the server has closed, none taken back inside of a transaction.
+"""Connections of a pool.
 
-Each transaction has the limits below.  A session of PostgreSQL's own gets them when it begins.  A pooler of
-transactions refuses or drops what a session asks for then: there every transaction begins with them.
+It neither hands out a connection that the server has closed, nor takes one back in a transaction.
+
+Each transaction has the limits below.  A PostgreSQL session gets them when it begins.  A transaction pooler refuses or
+drops the settings of a session; there, every transaction begins with them.
 """
 
 from __future__ import annotations
@@ -16,8 +18,9 @@ from psycopg2.extensions import TRANSACTION_STATUS_IDLE
 from sqlalchemy import Engine, PoolProxiedConnection, create_engine, event
 from sqlalchemy.exc import InvalidatePoolError
 
-#: As the server shows them.  A client that stops mid-transaction is cut off before those who wait for its user's row
-#: give up: or every process that meets a job of this user would stand still as well (docs/broker-hazards.md H4).
+#: As the server prints them.  A client that stops in the middle of a transaction is cut off before the transactions
+#: that wait for its user's row give up; otherwise every process that gets a job of this user would also stand still
+#: (docs/broker-hazards.md H4).
 LIMITS = {"lock_timeout": "10s", "idle_in_transaction_session_timeout": "5s", "TimeZone": "UTC"}
 _IN_FORCE = "SELECT " + " AND ".join(f"current_setting('{name}') = '{value}'" for name, value in LIMITS.items())
 _TO_SET = "fairlane_to_set"
@@ -31,10 +34,10 @@ def make_engine(
     application_name: str = "fairlane",
     statement_seconds: float = 0,
 ) -> Engine:
-    """An engine that survives a restarted PostgreSQL and gives up on locks rather than hang.
+    """An engine that survives a restart of PostgreSQL, and gives up waiting for locks rather than hang.
 
     overflow: connections beyond the pool's size, which are closed after use; None: as many again; statement_seconds:
-    after which PostgreSQL ends a statement, 0 for never.
+    time limit of a statement, 0 for none.
     """
     limits = LIMITS | {"statement_timeout": f"{statement_seconds * 1000:.0f}ms"}
     engine = create_engine(
@@ -42,12 +45,12 @@ def make_engine(
         pool_size=pool_size,
         max_overflow=pool_size if overflow is None else overflow,
         pool_timeout=10,
-        pool_use_lifo=True,  # the sessions used last have their plans and catalogues at hand
-        hide_parameters=True,  # an error of SQLAlchemy would print them, token hashes among them
+        pool_use_lifo=True,  # recently used sessions have their plans and catalogues in memory
+        hide_parameters=True,  # an SQLAlchemy error would print the parameters, among them token hashes
         connect_args={
             "application_name": application_name,
             "connect_timeout": 5,
-            # a server that vanished without a word must not hold a worker or a web thread for TCP's own two hours
+            # if a server vanished silently, a worker or a web thread must not wait for TCP's own two hours
             "keepalives_idle": 10,
             "keepalives_interval": 3,
             "keepalives_count": 3,
@@ -55,7 +58,7 @@ def make_engine(
             "options": " ".join(f"-c {name}={value}" for name, value in limits.items()),
         },
     )
-    # below the event do_connect, which is for those who use the engine
+    # below the event do_connect, which is meant for users of the engine
     engine.dialect.connect = _Connecting(engine.dialect.connect)  # type: ignore[method-assign]
     event.listen(engine, "connect", partial(_look, limits))
     event.listen(engine, "checkout", _refuse_closed)
@@ -64,12 +67,12 @@ def make_engine(
 
 
 def to_set(pooled: PoolProxiedConnection) -> str | None:
-    """What each transaction has to begin with, where the session has not the limits."""
+    """The statements with which each transaction has to begin if the session does not have the limits."""
     return pooled.info.get(_TO_SET)
 
 
 class _Connecting:
-    """Connects without what the pooler has refused once."""
+    """Connects without the options that the pooler has refused once."""
 
     def __init__(self, connect: Any) -> None:
         self._connect, self._refused = connect, False
@@ -86,7 +89,7 @@ class _Connecting:
 
 
 def _look(limits: Mapping[str, str], connection: Any, record: Any) -> None:
-    """See whether the limits have arrived.  A pooler that was told to ignore them does so without a word."""
+    """Check whether the limits are in force.  A pooler that is configured to ignore them does so silently."""
     connection.autocommit = True
     with connection.cursor() as cursor:
         cursor.execute(_IN_FORCE)
@@ -96,24 +99,24 @@ def _look(limits: Mapping[str, str], connection: Any, record: Any) -> None:
 
 
 def _refuse_closed(connection: Any, _record: Any, _pooled: Any) -> None:
-    """An idle server says nothing.  One that speaks says good-bye, and one that was killed has closed the socket.
+    """Check that an idle server is silent.  One that sends something is ending the session; a killed one closed it.
 
-    A look at the socket costs a system call, where a query costs a round trip.  Raises: InvalidatePoolError.
+    Checking the socket costs a system call, while a query costs a round trip.  Raises: InvalidatePoolError.
     """
     try:
         idle = select.poll()
         idle.register(connection.fileno(), select.POLLIN)
         closed = bool(idle.poll(0))
-    except psycopg2.InterfaceError:  # closed on our side
+    except psycopg2.InterfaceError:  # we have closed it
         closed = True
     if closed:
         raise InvalidatePoolError
 
 
 def _end_transaction(connection: Any, _record: Any, _state: Any) -> None:
-    """A session's transaction is its own statements, of which psycopg2, and so SQLAlchemy's own reset, knows nothing.
+    """End the session's transaction with a statement, because psycopg2 and SQLAlchemy's reset do not know it.
 
-    The pool throws away what cannot do this.  Raises: psycopg2.Error.
+    The pool discards connections on which this fails.  Raises: psycopg2.Error.
     """
     if connection.autocommit:
         if connection.info.transaction_status != TRANSACTION_STATUS_IDLE:

@@ -1,4 +1,4 @@
-"""Messages the broker gave up."""
+"""The messages that the broker gave up."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from sqlalchemy import Row, text
 from app.store.unit_of_work import Tx
 
 UUID_PATTERN = "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
-# A task id is a uuid only where the message was ours; anything may have been inserted into the queue.  It is this id
-# that is cast and not every job's, which no index could serve.
+# A task id is a uuid only if the message was ours, because anything can be inserted into the queue.  The statement
+# casts this id and not the ids of all jobs, because no index could serve that.
 _JOB = "CASE WHEN d.task_id ~ :uuid THEN CAST(d.task_id AS uuid) END"
-# A job whose payer left goes on for those who joined it; without a record it is over when nobody wants it.
+# If its payer left, a job continues for those who joined it; without a record it ends when no asker is left.
 _WANTED = """EXISTS (SELECT FROM analysis_requests o
                      WHERE o.job_id = r.job_id AND o.cancelled_at IS NULL AND o.role <> 'left')"""
-# What an operator is redriving just now is locked, and left to them.
+# Letters that an operator is redriving are locked, and skipped.
 _UNFINISHED = text(f"""
     SELECT r.job_id, r.service, {_WANTED} AS wanted FROM broker_dead_letter d
       JOIN analysis_requests r ON r.job_id = {_JOB} AND r.role = 'payer'
@@ -38,7 +38,7 @@ _COUNT = text(f"SELECT count(*) FROM broker_dead_letter d WHERE {_CHOSEN}")
 _LOCK = text(f"""
     SELECT d.id, {_JOB} AS job_id FROM broker_dead_letter d WHERE {_CHOSEN} AND d.id > :after
      ORDER BY d.id LIMIT :most FOR UPDATE SKIP LOCKED""")
-_STANDING = text(f"""
+_HAVE_ENDED = text(f"""
     SELECT r.job_id, coalesce(a.status <> 'running', NOT {_WANTED}) AS ended
       FROM analysis_requests r LEFT JOIN job_records a ON a.id = r.job_id
      WHERE r.job_id = ANY (:job_ids) AND r.role = 'payer'""")
@@ -47,9 +47,9 @@ _DROP = text("DELETE FROM broker_dead_letter WHERE id = ANY (:ids)")
 
 
 def unfinished_jobs(tx: Tx) -> list[Row[Any]]:
-    """Jobs whose message is dead but whose end nobody has written yet.
+    """Jobs whose message is a dead letter but whose end is not written yet.
 
-    rows: job_id, service, wanted (whether anybody still wants it).  Locks: their letters, skipping locked ones.
+    rows: job_id, service, wanted (whether it has an asker left).  Locks: their letters, skipping locked ones.
     """
     return list(tx.run(_UNFINISHED, uuid=UUID_PATTERN).all())
 
@@ -64,7 +64,7 @@ def find(
     most: int = 100,
     whole: bool = False,
 ) -> list[dict[str, Any]]:
-    """Letters, newest first; None: any.  before: the last id of the page before; whole: payloads uncut.
+    """Letters, newest first; None: any.  before: the last id of the previous page; whole: payloads in full.
 
     rows: id, queue, task_id, user_id, reason, delivery_count, lost_count, enqueued_at, died_at, payload_size, payload.
     """
@@ -80,23 +80,23 @@ def count(tx: Tx, *, ids: Sequence[int] | None, queue: str | None, reason: str |
 def lock(
     tx: Tx, *, ids: Sequence[int] | None, queue: str | None, reason: str | None, after: int, most: int
 ) -> list[Row[Any]]:
-    """Hold letters, oldest first, passing over those somebody else holds.  rows: id, job_id (None: no id of a job)."""
+    """Lock letters, oldest first, skipping locked ones.  rows: id, job_id (None: not the id of a job)."""
     chosen = _chosen(ids, queue, reason)
     return list(tx.run(_LOCK, **chosen, uuid=UUID_PATTERN, after=after, most=most).all())
 
 
-def standing(tx: Tx, job_ids: Sequence[UUID]) -> dict[UUID, bool]:
-    """Of those that are jobs: whether they have ended."""
-    return {row.job_id: bool(row.ended) for row in tx.run(_STANDING, job_ids=list(job_ids))}
+def have_ended(tx: Tx, job_ids: Sequence[UUID]) -> dict[UUID, bool]:
+    """Whether each of those that are jobs has ended."""
+    return {row.job_id: bool(row.ended) for row in tx.run(_HAVE_ENDED, job_ids=list(job_ids))}
 
 
 def redrive(tx: Tx, ids: Sequence[int]) -> dict[int, str]:
-    """Put letters back on their queues; what became of each: redriven, in the way, no queue.  The caller holds them."""
+    """Put letters back on their queues.  Returns for each: redriven, in the way, no queue.  The caller locked them."""
     return {row.letter: row.outcome for row in tx.run(_REDRIVE, ids=list(ids))}
 
 
 def drop(tx: Tx, ids: Sequence[int]) -> None:
-    """Delete letters.  The caller holds them."""
+    """Delete letters.  The caller has locked them."""
     tx.run(_DROP, ids=list(ids))
 
 

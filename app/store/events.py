@@ -1,4 +1,4 @@
-"""The timeline of each job, written in the commits it tells of."""
+"""The timeline of each job.  Events are written in the commits that they describe."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _COMPLETED = text("""
     INSERT INTO job_events (job_id, event, facts)
     SELECT :job_id, 'completed', CAST(:facts AS jsonb) || jsonb_build_object(
                'billed', coalesce((SELECT sum(quota_amount) FROM usage_events WHERE job_id = :job_id), 0))""")
-# whoever sees the job reads this; how much of a quota is used is the payer's own business, and the audit's
+# everybody who sees the job reads these events; how much of a quota is used is for the payer and the audit only
 _LIST = text("""
     SELECT id, at, event, facts - 'quota' - CASE WHEN :with_bill THEN '' ELSE 'billed' END AS facts
       FROM job_events WHERE job_id = :job_id ORDER BY id""")
@@ -30,23 +30,23 @@ def add(tx: Tx, job_id: UUID, event: str, **facts: object) -> None:
 
 
 def completed(tx: Tx, job_id: UUID, **facts: object) -> None:
-    """Append the end of a job that was settled in this transaction, with the units that were billed."""
+    """Append the end of a job that was settled in this transaction, with the billed units."""
     tx.write(_COMPLETED, job_id=job_id, facts=json.dumps(facts))
 
 
 def timeline(tx: Tx, job_id: UUID, *, with_bill: bool) -> list[RowMapping]:
-    """rows: id, at, event, facts (without the payer's quota); in the order they happened.
+    """rows: id, at, event, facts (without the payer's quota); in the order in which they happened.
 
-    with_bill: with the units that were billed, which is the payer's own business.
+    with_bill: include the billed units, which only the payer may see.
     """
     return list(tx.run(_LIST, job_id=job_id, with_bill=with_bill).mappings())
 
 
 def count(tx: Tx, job_id: UUID, event: str) -> int:
-    """How often this happened to a job."""
+    """How often an event happened to a job."""
     return int(tx.run(_COUNT, job_id=job_id, event=event).scalar_one())
 
 
 def orphans(tx: Tx) -> int:
-    """How many reservations the sweep ever found without their job."""
+    """How many reservations without a job the sweep has ever found."""
     return int(tx.run(_ORPHANS).scalar_one())

@@ -1,4 +1,4 @@
-"""What makes up an analysis: lists of files, each stored once for all analyses that have it (docs/adr/0032)."""
+"""The contents of an analysis: lists of files, each stored once for all analyses that contain it (docs/adr/0032)."""
 
 from __future__ import annotations
 
@@ -12,22 +12,23 @@ from sqlalchemy import text
 from app.store.inventories import FileRow, Written, clean, store_files, written
 from app.store.unit_of_work import Tx
 
-#: files of a list on average, and at most
+#: files of a list: average, maximum
 USUAL, MOST = 16, 128
 
-#: Digests of an analysis' lists, in their order.
+#: Digests of an analysis' lists, in order.
 Listing = Sequence[bytes]
 
 
 class FileList(NamedTuple):
-    """Files that stand next to one another.  digest: of all that is stored of them."""
+    """Consecutive files.  digest: of everything that is stored of them."""
 
     digest: bytes
     files: tuple[Written, ...]
 
 
-# A list that no analysis has yet must outlive the job that stored it: pruning leaves alone what was used within a day.
-# To note it once an hour is enough, and writes next to nothing.  One that is being dropped is waited for, and is new.
+# A list that no analysis has yet must outlive the job that stored it, so pruning skips what was used within a day.
+# Noting the use once an hour is enough, and writes almost nothing.  A list that is being deleted is waited for, and is
+# then new.
 _KNOWN = text("""
     WITH stale AS (
         SELECT id FROM file_lists
@@ -52,7 +53,7 @@ _STORE = text("""
       LEFT JOIN file_inventories i
         ON f.skipped IS NULL
        AND i.blob_id = f.blob_id AND i.digest = f.content AND i.parser_version = :parser_version""")
-# A list that is not there makes a row without one, which its column refuses.
+# A missing list makes a row without one, which its column refuses.
 _ATTACH = text("""
     INSERT INTO analysis_file_lists (analysis_id, last_ordinal, first_ordinal, file_list_id)
     SELECT :analysis_id, sum(l.size) OVER up_to, sum(l.size) OVER up_to - l.size + 1, l.id
@@ -64,7 +65,8 @@ _ATTACH = text("""
 def lists(files: Iterable[FileRow], parser_version: str) -> Iterator[FileList]:
     """Cut files, sorted by path, into lists.
 
-    A list ends with a file whose path says so, whatever stands around it: one file more or less changes one list.
+    Whether a list ends with a file depends on its path only, whatever the files around it are, so that one file more or
+    less changes only one list.
     """
     part: list[Written] = []
     for file in files:
@@ -77,7 +79,10 @@ def lists(files: Iterable[FileRow], parser_version: str) -> Iterator[FileList]:
 
 
 def ends(path: str) -> bool:
-    """Whether a list ends with this file.  A checksum would not do: those of numbered files are far from random."""
+    """Whether a list ends with this file.
+
+    A checksum would not do, because those of numbered files are far from random.
+    """
     return hashlib.sha256(path.encode("utf-8", "replace")).digest()[0] % USUAL == 0
 
 
@@ -91,9 +96,9 @@ def _list(files: Sequence[Written], parser_version: str) -> FileList:
 
 
 def store(tx: Tx, given: Sequence[FileList], parser_version: str) -> None:
-    """Keep lists that are new, and the tests of their files.  Nobody sees them before `attach`.
+    """Store new lists and the tests of their files.  They are not visible before `attach`.
 
-    Locks: lists that were not used within the hour.  Raises: OvertakenError when tests of a file were pruned meanwhile.
+    Locks: lists that were not used within the hour.  Raises: OvertakenError if tests of a file were pruned meanwhile.
     """
     known = {bytes(row.digest) for row in tx.run(_KNOWN, digests=[one.digest for one in given])}
     new = list({one.digest: one for one in given if one.digest not in known}.values())

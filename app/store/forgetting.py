@@ -1,4 +1,4 @@
-"""Take a person out of every table; bills stay, as nobody's (docs/adr/0042)."""
+"""Remove a person from every table; bills are kept without a user (docs/adr/0042)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sqlalchemy import Row, text
 from app.store.batch import Batch
 from app.store.unit_of_work import Tx
 
-#: What stands in the operators' log for somebody who is gone.
+#: What the audit log shows instead of a deleted user.
 NOBODY = "deleted account"
 
 _CLOSE = (
@@ -19,7 +19,7 @@ _CLOSE = (
     text("DELETE FROM sessions WHERE user_id = :user_id"),
     text("DELETE FROM sign_in_links WHERE user_id = :user_id"),
 )
-# Accept records that the user has left already are nobody's; those of the schedule always were.
+# Accept records that the user has already left have no user; those of the schedule never had one.
 _MESSAGES = text("""
     SELECT m.task_id::uuid AS job_id, a.id IS NOT NULL AS started
       FROM broker_message m LEFT JOIN job_records a ON a.id = m.task_id::uuid
@@ -29,7 +29,8 @@ _MESSAGES = text("""
                         WHERE r.job_id = m.task_id::uuid AND r.role = 'payer'
                           AND (r.user_id <> :user_id OR r.trigger = 'scheduled'))
      ORDER BY m.task_id FOR UPDATE OF m""")
-# What the user only carried for others goes on without a slot, until the next look at places gives it to one of them.
+# A job that the user only carried for others continues without a slot; the next choice of carriers gives it to one of
+# them.
 _CARRIED = (
     text("""
         SELECT carry_job(m.task_id, NULL, q.name, NULL, m.step, 0, broker_channel())
@@ -39,7 +40,7 @@ _CARRIED = (
 )
 _LETTERS = text("""
     DELETE FROM broker_dead_letter WHERE group_name = CAST(:user_id AS text) RETURNING task_id::uuid AS job_id""")
-# What was asked for at the very end comes with the last call, under the lock on the user.
+# Requests of the last moment are handled by the last call, under the lock on the user.
 _HISTORY = text("""
     WITH mine AS (SELECT id, role, job_id, codebase_id FROM analysis_requests
                    WHERE user_id = :user_id ORDER BY id LIMIT :most FOR UPDATE),
@@ -47,7 +48,7 @@ _HISTORY = text("""
     left_behind AS (UPDATE analysis_requests r SET user_id = NULL, retention_days = 0 FROM mine m
                      WHERE r.id = m.id AND m.role = 'payer')
     SELECT job_id, codebase_id FROM mine""")
-# The bill is kept for ever and says to nobody who it was: no user, no job that is named elsewhere, and only the day.
+# The bill is kept for ever and identifies nobody: it has no user, no job id that occurs elsewhere, and only the day.
 _BILLS = text("""
     WITH mine AS (SELECT id FROM usage_events WHERE user_id = :user_id ORDER BY id LIMIT :most FOR UPDATE)
     UPDATE usage_events u
@@ -76,35 +77,35 @@ _REST = (
 
 
 def close(tx: Tx, user_id: UUID) -> None:
-    """Let nobody in as this user any more."""
+    """Let nobody sign in as this user any more."""
     for statement in _CLOSE:
         tx.write(statement, user_id=user_id)
 
 
 def messages_of(tx: Tx, user_id: UUID, jobs: Iterable[UUID]) -> list[Row[Any]]:
-    """Unfinished jobs that the user pays for, whoever else wants them or carries them.  rows: job_id, started.
+    """Unfinished jobs that the user pays for, whoever else wants or carries them.  rows: job_id, started.
 
-    jobs: of the history that the user has left already.
-    Locks: their messages, after the users row that the caller holds.
+    jobs: from the history that the user has already left.
+    Locks: their messages, after the users row, which the caller has locked.
     """
     return list(tx.run(_MESSAGES, user_id=user_id, jobs=[str(job_id) for job_id in jobs]).all())
 
 
 def put_down(tx: Tx, user_id: UUID) -> None:
-    """Let the jobs go on that the user carries for others.  Locks: their messages."""
+    """Let the jobs continue that the user carries for others.  Locks: their messages."""
     for statement in _CARRIED:
         tx.write(statement, user_id=user_id)
 
 
 def drop_letters(tx: Tx, user_id: UUID) -> list[UUID]:
-    """Delete the user's dead letters, which hold what was asked for; the jobs they were of."""
+    """Delete the user's dead letters, which contain requests.  Returns: their jobs."""
     return [row.job_id for row in tx.run(_LETTERS, user_id=user_id)]
 
 
 def leave_history(tx: Tx, user_id: UUID, most: int) -> list[Row[Any]]:
-    """Take the user out of the requests, `most` at a time.  rows: job_id, codebase_id; none: that was all.
+    """Remove the user from the requests, `most` at a time.  rows: job_id, codebase_id; none: these were all.
 
-    An accept record becomes nobody's and expires at once, unless the job is in somebody's history or in flight.
+    An accept record loses its user and expires at once, unless the job is in another user's history or in flight.
     """
     found = list(tx.run(_HISTORY, user_id=user_id, most=most).all())
     if found:
@@ -113,13 +114,13 @@ def leave_history(tx: Tx, user_id: UUID, most: int) -> list[Row[Any]]:
 
 
 def leave_bills(tx: Tx, user_id: UUID, most: int) -> Batch:
-    """Make the user's bills nobody's."""
+    """Remove the user from their bills."""
     rows = tx.run(_BILLS, user_id=user_id, most=most).rowcount
     return Batch(rows if rows == most else None, rows)
 
 
 def drop(tx: Tx, user_id: UUID, email: str | None) -> None:
-    """Delete the user and what else names them.  What refers to the row goes with it."""
+    """Delete the user and everything else that names them.  Rows that refer to the user are deleted with it."""
     for statement in _REST:
         names = {"email": email or "", "nobody": NOBODY} if ":email" in statement.text else {}
         tx.write(statement, user_id=user_id, **names)

@@ -22,14 +22,14 @@ class Stored:
     body: dict[str, Any]
 
 
-# A twin that is being answered holds this lock until its commit; we tell our client 409 rather than wait with it.
-# Two statements, as the answer must be looked for in a snapshot taken after the lock.  accept_look (accept_lookup.sql)
-# takes the same lock for a single submission; a test holds the two together.
-_CLAIM = text("""
-    SELECT set_config('fairlane.claimed', pg_try_advisory_xact_lock(hashtextextended(:user_id || ' ' || :key, 0))::text,
-                      true)""")
+# A request that is being processed holds this lock until its commit; another one with its key gets 409 instead of
+# waiting.  These are two statements, because the answer must be looked up in a snapshot taken after the lock.
+# accept_look (accept_lookup.sql) takes the same lock for a single submission; a test compares the two.
+_TRY_LOCK = text("""
+    SELECT set_config('fairlane.key_locked',
+                      pg_try_advisory_xact_lock(hashtextextended(:user_id || ' ' || :key, 0))::text, true)""")
 _FIND = text("""
-    SELECT current_setting('fairlane.claimed', true) = 'true' AS claimed, k.fingerprint, k.status, k.body
+    SELECT current_setting('fairlane.key_locked', true) = 'true' AS locked, k.fingerprint, k.status, k.body
       FROM (VALUES (1)) AS one LEFT JOIN idempotency_keys k ON k.user_id = :user_id AND k.key = :key""")
 _ADD = text("""
     INSERT INTO idempotency_keys (user_id, key, fingerprint, status, body, created_at)
@@ -37,11 +37,11 @@ _ADD = text("""
 _PRUNE = text("DELETE FROM idempotency_keys WHERE created_at < :before")
 
 
-def claim(tx: Tx, user_id: UUID, key: str) -> tuple[bool, Stored | None]:
-    """Be the only request with this key until the transaction ends: False when a twin is; and the answer stored."""
-    tx.write(_CLAIM, user_id=str(user_id), key=key)
+def try_lock(tx: Tx, user_id: UUID, key: str) -> tuple[bool, Stored | None]:
+    """Lock a key until the transaction ends.  Returns: whether it was free; and the answer stored under it."""
+    tx.write(_TRY_LOCK, user_id=str(user_id), key=key)
     row = tx.run(_FIND, user_id=user_id, key=key).one()
-    return bool(row.claimed), stored_of(row.fingerprint, row.status, row.body)
+    return bool(row.locked), stored_of(row.fingerprint, row.status, row.body)
 
 
 def find(tx: Tx, user_id: UUID, key: str) -> Stored | None:
@@ -51,7 +51,7 @@ def find(tx: Tx, user_id: UUID, key: str) -> Stored | None:
 
 
 def add(tx: Tx, user_id: UUID, key: str, answer: Stored, *, now: datetime) -> None:
-    """Store an answer.  The caller holds the claim."""
+    """Store an answer.  The caller has locked the key."""
     tx.write(
         _ADD,
         user_id=user_id,
@@ -64,7 +64,7 @@ def add(tx: Tx, user_id: UUID, key: str, answer: Stored, *, now: datetime) -> No
 
 
 def prune(tx: Tx, *, before: datetime) -> int:
-    """Forget keys older than that; returns how many."""
+    """Delete older keys.  Returns: how many."""
     return tx.run(_PRUNE, before=before).rowcount
 
 

@@ -1,4 +1,4 @@
-"""Results by content: facts of blobs and tests of files; the writing half."""
+"""Results by content: writing the facts of blobs and the tests of files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sqlalchemy import Row, text
 
 from app.store.unit_of_work import OvertakenError, Tx
 
-#: NUL as JSON writes it; after a backslash that is itself escaped the same letters are plain text.
+#: NUL as JSON writes it; after an escaped backslash the same letters are plain text.
 _NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
 
 
@@ -34,12 +34,12 @@ class FileRow:
 
     @property
     def counted(self) -> int:
-        """Tests, where a subtest is part of its test."""
+        """The number of tests, where a subtest is part of its test."""
         return sum(1 for test in self.tests if test.get("kind") != "subtest")
 
 
 class Written(NamedTuple):
-    """A file as it is stored.  tests, hints: JSON; digest: of all three, with which equal rows are told."""
+    """A file as it is stored.  tests, hints: JSON; digest: of all three, to recognise equal rows."""
 
     path: str
     blob_id: str
@@ -72,8 +72,8 @@ _STORE_FILES = text("""
      ORDER BY blob_id, digest
     ON CONFLICT DO NOTHING""")
 
-# Pruning drops tests of files that are in no list: held until the list is there, those that were there stay.
-_HOLD_FILES = text("""
+# Pruning deletes tests of files that are in no list, so existing ones are locked until the list refers to them.
+_LOCK_FILES = text("""
     SELECT i.id FROM file_inventories i
       JOIN unnest(CAST(:blob_ids AS text[]), CAST(:digests AS bytea[])) AS f(blob_id, digest)
         ON i.blob_id = f.blob_id AND i.digest = f.digest
@@ -90,7 +90,7 @@ def load_facts(tx: Tx, keys: Sequence[tuple[str, str]], parser_version: str) -> 
 def store_facts(
     tx: Tx, facts: Mapping[tuple[str, str], Mapping[str, Any]], parser_version: str, *, now: datetime
 ) -> None:
-    """Keep parse results; what is there already stays."""
+    """Store facts; existing ones stay."""
     tx.run(
         _STORE_FACTS,
         blob_ids=[k[0] for k in facts],
@@ -104,7 +104,7 @@ def store_facts(
 def written(file: FileRow) -> Written:
     """Write a file's tests as JSON, once: 1.2 s for 200,000 tests (2026-11).
 
-    Without hints the digest is as it was before there were any, so that such rows are used again.
+    Without hints, the digest is the same as before hints existed, so that such rows are reused.
     """
     tests, hints = (
         _json([{k: v for k, v in test.items() if k != "file"} for test in file.tests]),
@@ -116,10 +116,10 @@ def written(file: FileRow) -> Written:
 
 
 def store_files(tx: Tx, files: Iterable[Written], parser_version: str) -> None:
-    """Keep the tests of files by content.
+    """Store the tests of files by content.
 
-    Locks: those that are there, for their key, until the caller's list refers to them.  Raises: OvertakenError when one
-    was pruned between its insert, which found it there, and its lock.
+    Locks: the keys of existing rows, until the caller's list refers to them.  Raises: OvertakenError if one was pruned
+    between its insert, which found it, and its lock.
     """
     read = {(f.blob_id, f.digest): f for f in files if f.skipped is None}
     key = {"blob_ids": [blob_id for blob_id, _ in read], "digests": [digest for _, digest in read]}
@@ -132,7 +132,7 @@ def store_files(tx: Tx, files: Iterable[Written], parser_version: str) -> None:
         parser_version=parser_version,
         **key,
     )
-    if tx.run(_HOLD_FILES, parser_version=parser_version, **key).rowcount < len(read):
+    if tx.run(_LOCK_FILES, parser_version=parser_version, **key).rowcount < len(read):
         raise OvertakenError
 
 
@@ -142,7 +142,7 @@ def _json(value: object) -> str:
 
 
 def clean(value: str) -> str:
-    """PostgreSQL stores neither NUL nor lone surrogates; a repository may hold both."""
+    """Remove what PostgreSQL cannot store: NUL and lone surrogates, which a repository may contain."""
     if value.isascii() and "\x00" not in value:
         return value
     return value.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()

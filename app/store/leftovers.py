@@ -1,4 +1,4 @@
-"""Rows that outlive what they were for: repositories nobody looks at, visitors who never came back, dead letters."""
+"""Rows that are no longer needed: repositories nobody views, visitors who did not come back, dead letters."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _NEXT = {
 }
 _UNASKED = """NOT EXISTS (SELECT FROM analysis_requests r WHERE r.codebase_id = t.id)
        AND NOT EXISTS (SELECT FROM analyses a WHERE a.codebase_id = t.id)"""
-_HOLD_CODEBASES = text(f"""
+_LOCK_CODEBASES = text(f"""
     SELECT id FROM codebases t
      WHERE id = ANY (CAST(:ids AS uuid[])) AND (is_private OR coalesce(last_viewed_at, created_at) < :before)
        AND {_UNASKED} ORDER BY id FOR UPDATE SKIP LOCKED""")
 _DROP_CODEBASES = text(f"DELETE FROM codebases t WHERE id = ANY (:ids) AND {_UNASKED}")
-# Their bill of the period in force is how they are held to their quota.
+# The bills of the current period limit what they may still use.
 _GONE = """kind = 'anonymous' AND created_at < :before
        AND NOT EXISTS (SELECT FROM analysis_requests r WHERE r.user_id = t.id)
        AND NOT EXISTS (SELECT FROM quota_reservations q WHERE q.user_id = t.id)
        AND NOT EXISTS (SELECT FROM execution_slots s WHERE s.user_id = t.id)
        AND NOT EXISTS (SELECT FROM usage_events u WHERE u.user_id = t.id AND u.accepted_at >= :before)"""
-_HOLD_VISITORS = text(f"""
+_LOCK_VISITORS = text(f"""
     SELECT id FROM users t WHERE id = ANY (CAST(:ids AS uuid[])) AND {_GONE} ORDER BY id FOR UPDATE SKIP LOCKED""")
 _DROP_VISITORS = text(f"DELETE FROM users t WHERE id = ANY (:ids) AND {_GONE}")
 _DROP_LETTERS = text("""
@@ -48,7 +48,7 @@ _DROP_CLOCKS = text("DELETE FROM host_clocks WHERE measured_at < clock_timestamp
 
 
 def drop_codebases(tx: Tx, after: UUID | None, most: int, *, before: datetime) -> Batch:
-    """Drop repositories without a job that nobody viewed since then, and private ones at once: nobody may see them.
+    """Delete repositories without a job that were not viewed since then, and private ones, which nobody may see.
 
     Locks: as `drop_codebases_of`.
     """
@@ -57,33 +57,33 @@ def drop_codebases(tx: Tx, after: UUID | None, most: int, *, before: datetime) -
 
 
 def drop_codebases_of(tx: Tx, ids: Sequence[UUID], *, before: datetime) -> int:
-    """The same of these alone; how many.
+    """The same for these repositories only.  Returns: how many.
 
-    Locks: them; an accept that comes too late to hold one meets its foreign key, and looks again (`retried`).
+    Locks: them.  An accept that comes too late to lock one violates its foreign key, and runs again (`retried`).
     """
-    held = list(tx.run(_HOLD_CODEBASES, ids=[str(one) for one in ids], before=before).scalars())
-    return tx.run(_DROP_CODEBASES, ids=held).rowcount if held else 0
+    locked = list(tx.run(_LOCK_CODEBASES, ids=[str(one) for one in ids], before=before).scalars())
+    return tx.run(_DROP_CODEBASES, ids=locked).rowcount if locked else 0
 
 
 def drop_visitors(tx: Tx, after: UUID | None, most: int, *, before: datetime) -> Batch:
-    """Drop anonymous visitors without history or a bill since then.  Locks: their users rows, which no step holds."""
+    """Delete anonymous visitors without history or a bill since then.  Locks: users rows, skipping locked ones."""
     ids = list(tx.run(_NEXT["users"], after=after or NONE, most=most).scalars())
-    held = list(tx.run(_HOLD_VISITORS, ids=[str(one) for one in ids], before=before).scalars())
-    rows = tx.run(_DROP_VISITORS, ids=held, before=before).rowcount if held else 0
+    locked = list(tx.run(_LOCK_VISITORS, ids=[str(one) for one in ids], before=before).scalars())
+    rows = tx.run(_DROP_VISITORS, ids=locked, before=before).rowcount if locked else 0
     return Batch(ids[-1] if ids else None, rows)
 
 
 def drop_letters(tx: Tx, after: int | None, most: int, *, before: datetime) -> Batch:
-    """Drop dead letters of before then, unless the job has yet to be ended by the sweep.  Locks: those letters."""
+    """Delete older dead letters, unless the sweep still has to end the job.  Locks: those letters."""
     row = tx.run(_DROP_LETTERS, after=after or 0, most=most, before=before, uuid=UUID_PATTERN).one()
     return Batch(row.last if row.rows == most else None, row.rows)
 
 
 def drop_reconciliations(tx: Tx, *, before: datetime) -> int:
-    """Drop old reconciliations, of which there is one a day; returns how many."""
+    """Delete old reconciliations, of which there is one a day.  Returns: how many."""
     return tx.run(_DROP_RECONCILIATIONS, before=before).rowcount
 
 
 def drop_clocks(tx: Tx) -> int:
-    """Forget hosts that are gone; returns how many."""
+    """Delete hosts that no longer exist.  Returns: how many."""
     return tx.run(_DROP_CLOCKS).rowcount

@@ -15,8 +15,8 @@ from app.store.clock import INSTANT
 from app.store.unit_of_work import Tx
 from app.store.users import ACCOUNT, Account, account_of
 
-# The carrier is the message's, not the task's argument, which says who pays: others may have joined, and a place is the
-# best that any of them has a right to (docs/adr/0046).
+# The carrier is in the message.  The task's argument names the payer, but others may have joined, and the place is the
+# best that any asker has a right to (docs/adr/0046).
 _CARRIER = "coalesce(CAST(m.group_name AS uuid), CAST(:user_id AS uuid))"
 _USERS = text("""
     SELECT 1 FROM users WHERE id = ANY (ARRAY[CAST(:user_id AS uuid), (
@@ -43,7 +43,7 @@ _MESSAGE = """
       FROM broker_message m JOIN broker_queue q ON q.id = m.queue_id WHERE m.task_id = :task_id"""
 _FIND = text(_MESSAGE)
 _LOCK = text(f"{_MESSAGE} FOR UPDATE OF m")
-_HOLD = text("SELECT 1 FROM broker_message WHERE task_id = :task_id FOR KEY SHARE")
+_LOCK_SHARED = text("SELECT 1 FROM broker_message WHERE task_id = :task_id FOR KEY SHARE")
 _REQUEST_CANCEL = text("SELECT broker_request_cancel(:task_id)")
 # in sql/messages.sql
 _WAKE = text("""
@@ -55,7 +55,7 @@ _PARK = text("""
            EXISTS (SELECT FROM broker_message s WHERE s.queue_id = m.queue_id AND s.delay_reason = 'snooze'
                       AND coalesce(s.group_name, '') = m.group_name) AS snoozing
       FROM broker_message m JOIN broker_queue q ON q.id = m.queue_id WHERE m.task_id = :task_id""")
-# A slot is free, nothing of the user's is ready to take it, and something waits: a limit was raised, or a wake lost.
+# A slot is free, no job of the user is ready to take it, and one waits: a limit was raised, or a wake was lost.
 _IDLE = text("""
     INSERT INTO job_events (job_id, event, facts)
     SELECT wake_user(g.name, CAST(:service AS text), 1, :step), 'woken', '{}'
@@ -71,11 +71,11 @@ _MOVE = text("SELECT broker_move(CAST(:user_id AS text), :old, :new)")
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """A message that we hold.
+class Fenced:
+    """A message that this transaction has fenced.
 
-    cancelled: somebody asked for its end; account: its carrier's, None when there is none; gone: there was one, whose
-    account is deleted; taken_at: when the job took the slot it has; now: the instant of this step.
+    cancelled: a cancellation was requested; account: the carrier's, None if there is none; gone: the carrier's account
+    was deleted; taken_at: when the job took its slot; now: the instant of this step.
     """
 
     cancelled: bool
@@ -85,21 +85,21 @@ class Held:
     gone: bool = False
 
 
-def hold_users(tx: Tx, delivery: Delivery, user_id: UUID | None) -> None:
-    """Hold carrier and payer of a job, so that neither account changes, nor a count of theirs.  user_id: who pays.
+def lock_users(tx: Tx, delivery: Delivery, user_id: UUID | None) -> None:
+    """Lock carrier and payer of a job, so that neither account nor their counts change.  user_id: the payer.
 
-    Locks: their users rows, in the order of their ids, before the message.  The carrier is read before its row is held,
-    which is sound: only a message that no worker holds changes its carrier, so under this very lease it stays; and if
-    the lease is lost, the fence finds nothing.
+    Locks: their users rows, in the order of their ids, before the message.  The carrier is read before its row is
+    locked.  That is safe, because only a message that no worker has changes its carrier: under this lease it stays, and
+    if the lease is lost, the fence finds nothing.
     """
     tx.write(_USERS, task_id=str(delivery.job_id), lease_token=delivery.lease_token, user_id=user_id)
 
 
-def fence(tx: Tx, delivery: Delivery, user_id: UUID | None, *, now: datetime | None = None) -> Held | None:
-    """Hold the message under this very lease, or learn that the lease is lost: None = zombie, write nothing.
+def fence(tx: Tx, delivery: Delivery, user_id: UUID | None, *, now: datetime | None = None) -> Fenced | None:
+    """Lock the message under this lease; None if the lease is lost: this is a zombie, which must write nothing.
 
-    user_id: who pays, None for the schedule; now: None = by the database.
-    Locks: the message row; the caller holds the users rows.
+    user_id: the payer, None for the schedule; now: None = by the database.
+    Locks: the message row; the caller has locked the users rows.
     """
     job_id, token = delivery.job_id, delivery.lease_token
     of_lease = {"task_id": str(job_id), "lease_token": token, "user_id": user_id}
@@ -108,11 +108,11 @@ def fence(tx: Tx, delivery: Delivery, user_id: UUID | None, *, now: datetime | N
         return None
     account = account_of(row) if row.user_id else None
     gone = row.carrier is not None and account is None
-    return Held(row.cancelled, account, row.taken_at, row.now, gone)
+    return Fenced(row.cancelled, account, row.taken_at, row.now, gone)
 
 
 def mark_started(tx: Tx, delivery: Delivery) -> None:
-    """From now on this delivery counts as lost when its worker dies.  The caller holds the fence."""
+    """From now on this delivery counts as lost if its worker dies.  The caller has fenced the message."""
     tx.write(_START, task_id=str(delivery.job_id))
 
 
@@ -122,62 +122,66 @@ def peek(tx: Tx, delivery: Delivery) -> Row[Any] | None:
 
 
 def delete(tx: Tx, job_id: UUID) -> None:
-    """End the message.  The caller holds it."""
+    """End the message.  The caller has locked it."""
     tx.write(_DELETE, task_id=str(job_id))
 
 
 def find(tx: Tx, job_id: UUID) -> Row[Any] | None:
-    """The message of an unfinished job, None when there is none."""
+    """The message of an unfinished job, None if there is none."""
     return tx.run(_FIND, task_id=str(job_id)).one_or_none()
 
 
 def lock(tx: Tx, job_id: UUID) -> Row[Any] | None:
-    """As find, and hold it.  Locks: the message row, after the users row."""
+    """As find, and lock it.  Locks: the message row, after the users row."""
     return tx.run(_LOCK, task_id=str(job_id)).one_or_none()
 
 
-def hold(tx: Tx, job_id: UUID) -> bool:
-    """Keep an unfinished job from ending before this transaction does; False when it has ended.
+def lock_shared(tx: Tx, job_id: UUID) -> bool:
+    """Keep an unfinished job from ending before this transaction does; False if it has ended.
 
-    Locks: the message row for its key only, so that claims, wakes and renewals pass.
+    Locks: the message row's key only, so that claims, wakes and renewals are not blocked.
     """
-    return tx.run(_HOLD, task_id=str(job_id)).one_or_none() is not None
+    return tx.run(_LOCK_SHARED, task_id=str(job_id)).one_or_none() is not None
 
 
 def request_cancel(tx: Tx, job_id: UUID) -> None:
-    """Ask a worker to end the job: who asks for the same from now on gets a job of their own.
+    """Ask a worker to end the job; a later request for the same commit gets a job of its own.
 
-    One that waits for a retry is given to a worker now, as only workers end records.  The caller holds the message.
+    A job that waits for a retry is given to a worker now, because only workers end records.  The caller has locked the
+    message.
     """
     tx.write(_REQUEST_CANCEL, task_id=str(job_id))
 
 
 def wake(tx: Tx, user_id: UUID, service: Service, *, most: int = 1, step: int | None = None) -> None:
-    """Make the user's oldest waiting jobs ready at once, as their timelines tell; with none left, none is held back.
+    """Make the user's oldest waiting jobs ready and write it to their timelines.
 
-    step: what each of them takes of the user's share, in ranks; None: as when it was accepted.  Locks: those messages.
+    Once none is left, new ones are not parked.
+
+    step: how far each moves the user back in the queue, in ranks; None: as when it was accepted.  Locks: those
+    messages.
     """
     tx.write(_WAKE, user_id=user_id, service=service.value, most=most, step=step)
 
 
 def wake_many(tx: Tx, user_id: UUID, service: Service, *, most: int, step: int) -> int:
-    """As wake; how many there were."""
+    """As wake.  Returns: how many."""
     return tx.run(_WAKE, user_id=user_id, service=service.value, most=most, step=step).rowcount
 
 
 def wake_idle(tx: Tx, user_id: UUID, service: Service, *, slots: int, step: int | None) -> None:
-    """As wake of one, if fewer slots are taken, something of the user waits and nothing of it is ready."""
+    """As wake of one job, if slots are free, a job of the user waits and none is ready."""
     tx.write(_IDLE, user_id=user_id, service=service.value, slots=slots, step=step)
 
 
 def move(tx: Tx, user_id: UUID, old: str, new: str) -> None:
-    """Put what waits of a user on another queue.  The caller holds the users row.  Locks: those messages."""
+    """Move a user's waiting jobs to another queue.  The caller has locked the users row.  Locks: those messages."""
     tx.write(_MOVE, user_id=user_id, old=old, new=new)
 
 
 def park(tx: Tx, delivery: Delivery, *, seconds: float) -> bool:
-    """Keep from the workers what is ready of a job's user; whether another one of the user's snoozes.
+    """Park the ready jobs of a job's user.  Returns: whether another job of the user snoozes.
 
-    seconds: then one of them is tried in any case.  Locks: those messages, skipping what is being claimed.
+    seconds: after which one of them is tried without a wake.  Locks: those messages, skipping those being claimed.
     """
     return bool(tx.run(_PARK, task_id=str(delivery.job_id), seconds=seconds).one().snoozing)

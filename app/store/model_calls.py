@@ -12,8 +12,8 @@ from sqlalchemy import text
 from app.domain.model_calls import Cap, Circuit, Limits, Tokens
 from app.store.unit_of_work import Tx
 
-# An update and no SELECT FOR UPDATE: what RETURNING tells, the time among it, is from after the wait for the row.
-_HOLD = text("""
+# This is an update and not a SELECT FOR UPDATE, because the values in RETURNING are from after the wait for the row.
+_LOCK = text("""
     INSERT INTO model_circuits AS c (endpoint) VALUES (:endpoint)
     ON CONFLICT (endpoint) DO UPDATE SET asked_at = clock_timestamp()
     RETURNING c.failures, c.opened_at, c.probing_until, c.held_until, c.asked_at""")
@@ -23,7 +23,7 @@ _PROBE = text("""
 _CLOSE = text("""
     UPDATE model_circuits SET failures = 0, opened_at = NULL, probe = NULL, probing_until = NULL
      WHERE endpoint = :endpoint AND (opened_at IS NULL AND failures > 0 OR probe = :probe)""")
-# A call that began before the circuit opened says nothing new when it fails, and nothing certain when it succeeds.
+# A call that began before the circuit opened says nothing new if it fails, and nothing certain if it succeeds.
 _FAIL = text("""
     UPDATE model_circuits
        SET failures = failures + 1,
@@ -36,7 +36,7 @@ _HOLD_BACK = text("""
 _LEAVE = text("""
     UPDATE model_circuits SET probe = NULL, probing_until = NULL WHERE endpoint = :endpoint AND probe = :probe""")
 _TODAY = "(clock_timestamp() AT TIME ZONE 'UTC')::date"
-# The row of a new day is made by its first call, which may be too large by itself.
+# The first call of a day creates its row; that call may be too large by itself.
 _COUNT = text(f"""
     INSERT INTO model_days AS d (day, calls, input_tokens, output_tokens, cost)
     SELECT {_TODAY}, 1, :input, :output, :cost
@@ -54,39 +54,41 @@ _SETTLE = text("""
 _SPENT = text(f"SELECT input_tokens, output_tokens, cost FROM model_days WHERE day = {_TODAY}")
 
 
-def hold(tx: Tx, endpoint: str) -> tuple[Circuit, datetime]:
-    """The circuit of an endpoint and the database's time.  Locks: its row; before that of a day."""
-    row = tx.run(_HOLD, endpoint=endpoint).one()
+def lock(tx: Tx, endpoint: str) -> tuple[Circuit, datetime]:
+    """The circuit of an endpoint and the database's time.  Locks: its row, before the row of a day."""
+    row = tx.run(_LOCK, endpoint=endpoint).one()
     return Circuit(row.failures, row.opened_at, row.probing_until, row.held_until), row.asked_at
 
 
 def probe(tx: Tx, endpoint: str, token: UUID, limits: Limits) -> None:
-    """Be the probe, for so long that its answer must have come.  The caller holds the circuit."""
+    """Become the probe, for as long as its answer may take.  The caller has locked the circuit."""
     tx.write(_PROBE, endpoint=endpoint, probe=token, patience=limits.probe)
 
 
 def succeeded(tx: Tx, endpoint: str, token: UUID | None) -> None:
-    """Forget failures; an open circuit is closed by its probe only.  Locks: the circuit, if something changes."""
+    """Reset the failures; an open circuit is closed by its probe only.  Locks: the circuit, if something changes."""
     tx.write(_CLOSE, endpoint=endpoint, probe=token)
 
 
 def failed(tx: Tx, endpoint: str, token: UUID | None, limits: Limits) -> None:
-    """Count a failure; the last one of a row, or the probe's, opens the circuit.  Locks: the circuit."""
+    """Count a failure; the last allowed one in a row, or the probe's, opens the circuit.  Locks: the circuit."""
     tx.write(_FAIL, endpoint=endpoint, probe=token, failures=limits.failures)
 
 
 def hold_back(tx: Tx, endpoint: str, seconds: float) -> None:
-    """Let no process call before this time is over.  Locks: the circuit."""
+    """Let no process call before this time has passed.  Locks: the circuit."""
     tx.write(_HOLD_BACK, endpoint=endpoint, seconds=seconds)
 
 
 def leave(tx: Tx, endpoint: str, token: UUID) -> None:
-    """Be the probe no more, without a verdict.  Locks: the circuit."""
+    """Stop being the probe, without a result.  Locks: the circuit."""
     tx.write(_LEAVE, endpoint=endpoint, probe=token)
 
 
 def count(tx: Tx, estimate: Tokens, limits: Limits) -> date | Cap:
-    """Count a call with its estimate: the day it counts for, or what it would exceed, and nothing is counted.
+    """Count a call with its estimate.
+
+    Returns: the day that counts it, or the cap it would exceed, and then nothing is counted.
 
     Locks: the row of the day.
     """
@@ -101,7 +103,7 @@ def count(tx: Tx, estimate: Tokens, limits: Limits) -> date | Cap:
 
 
 def settle(tx: Tx, day: date, difference: Tokens, limits: Limits) -> None:
-    """Correct a call's estimate by what it took.  difference: what it took less the estimate.  Locks: the day's row."""
+    """Correct a call's estimate.  difference: what it used minus the estimate.  Locks: the day's row."""
     cost = limits.cost(difference)
     tx.write(_SETTLE, day=day, input=difference.input, output=difference.output, cost=cost)
 

@@ -1,4 +1,4 @@
-"""Where a job stands in its queue or behind its user's own, and how long jobs took of late."""
+"""The place of a job in its queue or in its user's line, and how long recent jobs took."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from sqlalchemy import Row, text
 from app.domain.waiting import Line, Runs
 from app.store.unit_of_work import OvertakenError, Tx
 
-#: Counting stops there: past that nobody reads the difference.
+#: Counting stops there, because beyond it the exact number does not matter.
 MOST = 1_000
-#: In the answer to an accept, which must not cost more the more jobs wait: 0.4 ms for 1,000.
+#: In the answer to an accept, whose cost must not grow with the number of waiting jobs: 0.4 ms for 1,000.
 MOST_AT_ONCE = 100
 
 # the function is in sql/queue_position.sql
@@ -22,15 +22,14 @@ _PLACE = text("SELECT * FROM job_line(:task_id, :most, :codebase_id, :commit_sha
 
 
 def line(tx: Tx, job_id: UUID, *, now: datetime) -> Line | None:
-    """Where an unfinished job stands that does not run; None when its message is gone."""
+    """The place of an unfinished job that does not run; None if its message is gone."""
     return _line(tx.run(_LINE, task_id=str(job_id), most=MOST).one(), now, MOST)
 
 
 def place(tx: Tx, job_id: UUID, codebase_id: UUID, commit: str, parser_version: str, *, now: datetime) -> Line | None:
-    """As line, of a job that this transaction has just published.
+    """As line, for a job that this transaction has just published.
 
-    Raises: OvertakenError when another one of the commit has completed, which let go of the unique key before we took
-    it and after we had looked.
+    Raises: OvertakenError if another job for the commit has completed and freed the unique key after our look-up.
     """
     commit_of = {"codebase_id": codebase_id, "commit_sha": commit, "parser_version": parser_version}
     row = tx.run(_PLACE, task_id=str(job_id), most=MOST_AT_ONCE, **commit_of).one()

@@ -9,7 +9,7 @@ from sqlalchemy import Row, text
 
 from app.store.unit_of_work import Tx
 
-# exact up to 10,000 a number, an estimate beyond that, cheap at any size
+# exact up to 10,000 each, estimates beyond that, cheap at any size
 _FACTS = text("SELECT * FROM broker_facts")
 _PAUSE = text("SELECT broker_pause(:queue, :paused_at)")
 _RESUME = text("SELECT broker_resume(:queue)")
@@ -21,7 +21,7 @@ _TOTALS = text("""
 _NAMES = text("SELECT name FROM broker_queue")
 
 
-def facts(tx: Tx) -> list[dict[str, Any]]:
+def states(tx: Tx) -> list[dict[str, Any]]:
     """rows: queue, paused, ready, oldest_seconds, leased, delayed, snoozed (of the delayed), parked, dead, estimated.
 
     estimated: names of the numbers above 10,000, which are estimates.
@@ -36,12 +36,12 @@ def names(tx: Tx) -> list[str]:
 
 
 def totals(tx: Tx) -> Row[Any]:
-    """row: slots, snoozed, reserved, dead (up to 100,000): what is held now, over all queues and users."""
+    """row: slots, snoozed, reserved, dead (up to 100,000), for all queues and users together."""
     return tx.run(_TOTALS).one()
 
 
 def set_paused(tx: Tx, queue: str, paused_at: datetime | None) -> None:
-    """Pause a queue since then, or open it (None) and wake its workers."""
+    """Pause a queue since then, or resume it (None) and wake its workers."""
     if paused_at is None:
         tx.write(_RESUME, queue=queue)
     else:

@@ -1,4 +1,4 @@
-"""Reservations and usage events: what is held and what was billed (docs/adr/0005)."""
+"""Reservations and usage events: what is reserved and what was billed (docs/adr/0005)."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _USAGE = text("""
 _RESERVE = text("""
     INSERT INTO quota_reservations (user_id, event_type, reserved_amount, job_id, accepted_at, expires_at)
     VALUES (:user_id, CAST(:event_type AS usage_event_type), :amount, :job_id, :accepted_at, :expires_at)""")
-# The event bills what was reserved, or the less that it cost, to whom and when it was accepted: one row or none,
-# whatever the plan says now.
+# The event bills what was reserved, or less if the job cost less, to the user and at the time of the accept: one row or
+# none, whatever the plan says now.
 _SETTLE = text("""
     WITH ended AS (DELETE FROM quota_reservations WHERE job_id = :job_id
                    RETURNING user_id, event_type, reserved_amount, accepted_at)
@@ -38,8 +38,9 @@ _BILLED = text("SELECT 1 FROM usage_events WHERE job_id = :job_id AND user_id = 
 _LIST = text("""
     SELECT job_id, event_type, reserved_amount, accepted_at, expires_at FROM quota_reservations
      WHERE user_id = :user_id ORDER BY accepted_at, job_id""")
-# Whoever holds a reservation is ending its job.  The sweep has rows of many users and waits for none of them.  It goes
-# by the key, a window at a time: by expiry each batch would begin among those that the batches before have moved.
+# A transaction that has locked a reservation is ending its job.  The sweep handles rows of many users and waits for
+# none of them.  It goes through the keys in windows: by expiry, each batch would begin among the rows that earlier
+# batches have moved.
 _NEXT = text("""
     SELECT id FROM (SELECT id FROM quota_reservations WHERE id > :after ORDER BY id LIMIT :most) AS next
      ORDER BY id DESC LIMIT 1""")
@@ -73,7 +74,7 @@ class Sums:
 
 
 def usage(tx: Tx, user_id: UUID, event_type: EventType, period: Period, limit: int | None) -> Usage:
-    """Units used in the period and reserved now.  Exact only while the caller holds the user's row."""
+    """Units used in the period and reserved now.  Exact only while the caller has locked the user's row."""
     row = tx.run(_USAGE, user_id=user_id, event_type=event_type.value, start=period.start, end=period.end).one()
     return Usage(int(row.used), int(row.reserved), limit)
 
@@ -81,7 +82,7 @@ def usage(tx: Tx, user_id: UUID, event_type: EventType, period: Period, limit: i
 def reserve(
     tx: Tx, *, user_id: UUID, event_type: EventType, amount: int, job_id: UUID, now: datetime, ttl: timedelta
 ) -> None:
-    """Hold `amount` units for a job until it ends.  The caller holds the user's row."""
+    """Reserve `amount` units for a job until it ends.  The caller has locked the user's row."""
     tx.write(
         _RESERVE,
         user_id=user_id,
@@ -94,28 +95,28 @@ def reserve(
 
 
 def settle(tx: Tx, job_id: UUID, *, resource_id: UUID, cost: int | None = None, now: datetime) -> None:
-    """Turn a job's reservation into its usage event; nothing is billed where nothing was reserved.
+    """Turn a job's reservation into its usage event; without a reservation nothing is billed.
 
-    cost: units the job took in the end, None for as many as it reserved.  What was reserved beyond that returns; never
-    is more billed than was reserved, since only that was checked against the limit.
+    cost: units the job cost in the end, None for as many as it reserved.  Units beyond that are returned.  Never more
+    is billed than was reserved, because only that was checked against the limit.
     """
     tx.write(_SETTLE, job_id=job_id, resource_id=resource_id, cost=cost, now=now)
 
 
 def bill(tx: Tx, job_id: UUID, *, cost: int, now: datetime) -> int:
-    """As settle, of a job that is its own resource; returns the units that were billed."""
+    """As settle, for a job that is its own resource.  Returns: the billed units."""
     row = tx.run(_BILL, job_id=job_id, resource_id=job_id, cost=cost, now=now).one_or_none()
     return int(row.quota_amount) if row else 0
 
 
 def held(tx: Tx, job_id: UUID) -> int:
-    """Units that a job holds; 0 where nothing was reserved."""
+    """Units that are reserved for a job; 0 without a reservation."""
     row = tx.run(_HELD, job_id=job_id).one_or_none()
     return int(row.reserved_amount) if row else 0
 
 
 def release(tx: Tx, job_id: UUID) -> int:
-    """Give a job's reservation back; returns units, 0 where nothing was reserved."""
+    """Release a job's reservation.  Returns: units, 0 without a reservation."""
     row = tx.run(_RELEASE, job_id=job_id).one_or_none()
     return int(row.reserved_amount) if row else 0
 
@@ -131,7 +132,7 @@ def reservations_of(tx: Tx, user_id: UUID) -> list[dict[str, object]]:
 
 
 def extend_living(tx: Tx, after: UUID | None, most: int, *, now: datetime, ttl: timedelta) -> Batch:
-    """Push on the reservations whose job still has a message, however long it waits.
+    """Extend the reservations whose job still has a message, however long it waits.
 
     Locks: those reservations, never waiting for one.
     """
@@ -143,5 +144,5 @@ def extend_living(tx: Tx, after: UUID | None, most: int, *, now: datetime, ttl: 
 
 
 def sweep(tx: Tx, *, now: datetime, most: int = 1000) -> list[dict[str, object]]:
-    """Drop expired reservations whose job no longer exists, `most` a round.  rows: job_id, user_id, reserved_amount."""
+    """Delete expired reservations whose job no longer exists, `most` a run.  rows: job_id, user_id, reserved_amount."""
     return [dict(row) for row in tx.run(_SWEEP, now=now, most=most).mappings()]

@@ -1,4 +1,4 @@
-"""What happened to jobs of late, for figures that are read every few seconds."""
+"""Recent events of jobs, for figures that are read every few seconds."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from sqlalchemy import Row, text
 from app.domain.waiting import GRAIN, Pace
 from app.store.unit_of_work import Tx
 
-#: Events that one look reads, the newest first.
+#: How many events one query reads, the newest first.
 MOST_EVENTS = 20_000
 
-# By the primary key and so many at most: the same cost whatever the table holds.  By the time it would be an index that
-# every step of every job pays for, or the BRIN one, which reads all of the newest pages until a vacuum has seen them.
+# By the primary key and with a maximum: the cost does not depend on the size of the table.  By time, it would need an
+# index that every step of every job pays for, or the BRIN index, which reads all of the newest pages until a vacuum has
+# seen them.
 _RECENT = text("""
     WITH newest AS MATERIALIZED (
         SELECT id, job_id, at, event, facts->>'attempt' AS attempt FROM job_events ORDER BY id DESC LIMIT :most),
@@ -46,7 +47,8 @@ _RECENT = text("""
       FROM (SELECT what, tier, extract(epoch FROM took)::float8 AS seconds FROM told) t GROUP BY 1, 2, 3
      UNION ALL
     SELECT 'read', NULL, NULL, count(*), coalesce(extract(epoch FROM min(at))::float8, 0) FROM newest""")
-# Of what the accepts guessed, how it came out: quotients at a tenth, the middle and nine tenths, of the newest starts.
+# Actual waits divided by the estimates of the accepts: the 10th percentile, the median and the 90th percentile of the
+# newest starts.
 _PACES = text("""
     WITH newest AS MATERIALIZED (
         SELECT job_id, at, event, facts->>'attempt' AS attempt FROM job_events ORDER BY id DESC LIMIT :most),
@@ -67,22 +69,22 @@ _SLOTS = text("""
 
 
 def events(tx: Tx, *, since: datetime, bounds: Sequence[float], most: int = MOST_EVENTS) -> list[Row[Any]]:
-    """Snoozes, wakes and starts since then, of the newest `most` events of all kinds.
+    """Snoozes, wakes and starts since then, among the newest `most` events of all kinds.
 
     rows: what, tier (None: scheduled), bucket, events, seconds.  what: snoozed, woken, started; `wait` of first starts
     since the accept and `wake` of starts since the wake just before, whose bucket counts the `bounds` (seconds,
-    ascending) at or below the time taken; `kept`, `missed`: first starts inside and outside of the interval that was
-    told with the accept; `read`: how many events were read, and the oldest one's time since the epoch.
+    ascending) at or below the time taken; `kept`, `missed`: first starts within and outside the estimate of the accept;
+    `read`: how many events were read, and the oldest one's time since the epoch.
     """
     return list(tx.run(_RECENT, since=since, bounds=list(bounds), most=most).all())
 
 
 def slots(tx: Tx) -> list[Row[Any]]:
-    """rows: service, tier, slots: those taken now, by the tier of now."""
+    """rows: service, tier, slots: those taken now, by the current tier."""
     return list(tx.run(_SLOTS).all())
 
 
 def paces(tx: Tx, *, since: datetime, most: int, least: int) -> dict[tuple[str, bool], Pace]:
-    """By queue and whether the job was held; of the newest `most` events, where `least` starts tell of it."""
+    """By queue and whether the job was held; from the newest `most` events, if there were at least `least` starts."""
     rows = tx.run(_PACES, since=since, most=most, least=least, grain=GRAIN)
     return {(row.queue, row.held): Pace(row.pace[0], row.pace[1], row.pace[2], row.waited) for row in rows}

@@ -1,4 +1,4 @@
-"""Both sides of the bill, counted from different tables, and what each count found (docs/adr/0024)."""
+"""Both sides of the bill, counted from different tables, and the result of each count (docs/adr/0024)."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from app.store.unit_of_work import Tx
 
 MOST_DIFFERENCES = 1000
 
-# The anchor in force at an instant, and from it the period that holds the instant, as app/domain/periods.py computes
-# it: k whole months after the anchor, clamped at short months.  Times are in UTC, as the session is.  A join and no
-# look-up per row: past subscriptions have no index, and none is worth its keep for this.
+# The anchor in force at an instant, and from it the period that contains the instant, computed as in
+# app/domain/periods.py: k whole months after the anchor, clamped at short months.  Times are in UTC, like the session.
+# It is a join and not a look-up per row, because past subscriptions have no index, and one would not be worth its cost.
 _PERIOD = """
       LEFT JOIN user_subscriptions s
         ON s.user_id = x.user_id AND s.anchor_at <= x.at AND (s.ended_at IS NULL OR s.ended_at > x.at)
@@ -69,16 +69,16 @@ _NEWEST = text("""
 
 
 def count(tx: Tx, *, since: datetime) -> Row[Any]:
-    """Both sides of what was accepted since then, in one statement.
+    """Count both sides of what was accepted since then, in one statement.
 
     row: jobs (completed and billable), events (billed), differences (JSON, up to 1000 of user_id, service, period,
-    jobs, units, events, amount, where jobs are not events or units not the amount).
+    jobs, units, events, amount, where jobs differ from events or units from the amount).
     """
     return tx.run(_COUNT, since=since, most=MOST_DIFFERENCES).one()
 
 
 def add(tx: Tx, *, since: datetime, jobs: int, events: int, differences: list[dict[str, Any]], now: datetime) -> None:
-    """Keep what a run found."""
+    """Store the result of a run."""
     tx.write(_ADD, now=now, since=since, jobs=jobs, events=events, differences=json.dumps(differences))
 
 

@@ -1,4 +1,4 @@
-"""The records of jobs: their lives are alike, whatever a service makes.  Only workers write them (docs/adr/0006)."""
+"""The records of jobs, which have the same life in both services.  Only workers write them (docs/adr/0006)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.domain.queues import Service
 from app.store.unit_of_work import Tx
 
 _TABLES = {Service.ANALYSIS: "analyses", Service.SPECVIEW: "spec_documents"}
-#: By which rules a record is made: the column that says it.
+#: The column with the version of the rules that made a record.
 _MAKERS = {Service.ANALYSIS: "parser_version", Service.SPECVIEW: "generator"}
 _START = {
     Service.ANALYSIS: text("""
@@ -50,7 +50,7 @@ _FIND = {
                error_retryable, summary, progress FROM {table} WHERE id = :id""")
     for service, table in _TABLES.items()
 }
-# A heartbeat may have stood still since it looked whether it still holds the lease.
+# A heartbeat may have been suspended since it checked whether it still has the lease.
 _PROGRESS = _of_each(
     lambda table: (
         f"""
@@ -79,16 +79,16 @@ def find(tx: Tx, service: Service, job_id: UUID) -> Row[Any] | None:
 
 
 def start(tx: Tx, service: Service, job_id: UUID, *, maker: str, attempt: int, now: datetime) -> bool:
-    """Make the record, or take up the one of an earlier attempt; False when the job has ended already.
+    """Create the record, or continue that of an earlier attempt; False if the job has already ended.
 
-    maker: by which rules it is made: the version of the parser, the name of the generator.
+    maker: the rules that make it: the version of the parser, the name of the generator.
     """
     started = tx.run(_START[service], id=job_id, maker=maker, attempt=attempt, now=now)
     return started.one_or_none() is not None
 
 
 def progress(tx: Tx, service: Service, delivery: Delivery, phase: str, done: int, total: int) -> None:
-    """Note how far a running job is, if the delivery still holds its lease."""
+    """Write a running job's progress, if the delivery still has its lease."""
     tx.write(
         _PROGRESS[service],
         id=delivery.job_id,
@@ -99,12 +99,12 @@ def progress(tx: Tx, service: Service, delivery: Delivery, phase: str, done: int
 
 
 def fail(tx: Tx, service: Service, job_id: UUID, failure: Failure, *, now: datetime) -> bool:
-    """End the record with a reason; False when it had ended already."""
+    """End the record with a reason; False if it had already ended."""
     return _end(tx, service, job_id, RecordStatus.FAILED, failure, now)
 
 
 def cancel(tx: Tx, service: Service, job_id: UUID, *, now: datetime) -> bool:
-    """End the record as cancelled; False when there is none or it had ended."""
+    """End the record as cancelled; False if there is none or it had ended."""
     return _end(tx, service, job_id, RecordStatus.CANCELLED, None, now)
 
 

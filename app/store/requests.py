@@ -1,4 +1,4 @@
-"""Who asked for which job: the accept record of each job, the joiners, and so everybody's history."""
+"""Who asked for which job: the accept record of each job, the users who joined, and so everybody's history."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from app.store.unit_of_work import Tx
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Somebody asked for a job.
+    """A user's request for a job.
 
-    role: payer (the job was accepted for it), joined, cached, or left (had joined); user_id, tier: None for the
-    schedule; retention_days: of the plan at that time, None = for ever; service: whose job it is.
+    role: payer (the job was accepted for this request), joined, cached, or left (had joined); user_id, tier: None for
+    the schedule; retention_days: of the plan at that time, None = for ever; service: of the job.
     """
 
     job_id: UUID
@@ -76,7 +76,7 @@ _HISTORY = text(f"""
 
 
 def add(tx: Tx, request: Request) -> None:
-    """Record that a user asked for a job.  Asking twice leaves one row; who had left and joins again is joined."""
+    """Record that a user asked for a job.  Asking twice leaves one row; a user who left and joins again is joined."""
     tier = request.tier.value if request.tier else None
     tx.write(_ADD, **{**{name: getattr(request, name) for name in _WRITTEN}, "tier": tier})
 
@@ -87,13 +87,13 @@ def accepted(tx: Tx, job_id: UUID) -> Row[Any] | None:
 
 
 def role(tx: Tx, job_id: UUID, user_id: UUID) -> str | None:
-    """What the user is to the job; None for a stranger."""
+    """The user's role in the job; None if there is none."""
     found: str | None = tx.run(_ROLE, job_id=job_id, user_id=user_id).scalar_one_or_none()
     return found
 
 
 def asked(tx: Tx, job_id: UUID, user_id: UUID) -> bool:
-    """Whether the user asked for the job and did not leave it."""
+    """Whether the user asked for the job and has not left it."""
     return role(tx, job_id, user_id) not in (None, "left")
 
 
@@ -103,22 +103,22 @@ def cancelled(tx: Tx, job_id: UUID, *, now: datetime) -> None:
 
 
 def withdraw(tx: Tx, job_id: UUID, user_id: UUID, *, now: datetime) -> None:
-    """Note that the payer wants the job no more, which goes on for others."""
+    """Note that the payer no longer wants the job, which continues for others."""
     tx.write(_WITHDRAW, job_id=job_id, user_id=user_id, now=now)
 
 
 def take_back(tx: Tx, job_id: UUID, user_id: UUID) -> None:
-    """Note that the payer wants the job after all."""
+    """Note that the payer wants the job again."""
     tx.write(_RETURN, job_id=job_id, user_id=user_id)
 
 
 def leave(tx: Tx, job_id: UUID, user_id: UUID) -> None:
-    """Take a joiner out of a job; the row stays, so that leaving twice is no error."""
+    """Remove a user who joined from a job; the row stays, so that leaving twice is not an error."""
     tx.write(_LEAVE, job_id=job_id, user_id=user_id)
 
 
 def others(tx: Tx, job_id: UUID, user_id: UUID | None) -> int:
-    """How many joiners a job has besides this user."""
+    """How many users besides this one have joined a job."""
     return int(tx.run(_OTHERS, job_id=job_id, user_id=user_id).scalar_one())
 
 

@@ -1,4 +1,4 @@
-"""Results as they are read: the tests of an analysis in pages, their number, and the files nobody could read."""
+"""Reading results: the tests of an analysis in pages, their number, and the files that could not be read."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from app.store.unit_of_work import Tx
 
 @dataclass(frozen=True, slots=True)
 class TestFilter:
-    """What a listing is narrowed to.
+    """The filter of a listing.
 
-    q: part of a suite or test name, path: part of the path, about: part of one of the file's hints; without case.
-    conditional: whether it runs under a condition.
+    q: part of a suite or test name, path: part of the path, about: part of one of the file's hints; ignoring case.
+    conditional: whether the test runs only under a condition.
     """
 
     __test__ = False
@@ -37,7 +37,7 @@ _TESTS = """
       JOIN file_inventories i ON i.id = f.file_inventory_id
       CROSS JOIN LATERAL jsonb_array_elements(i.tests) WITH ORDINALITY AS t(test, position)
      WHERE f.analysis_id = :analysis_id"""
-# In the array's text; the part is written as in JSON (`_as_json`), so that it finds no mark between two hints.
+# Searched in the array's text.  The part is written as in JSON (`_as_json`), so it cannot match across two hints.
 _ABOUT = "(CAST(:about AS text) IS NULL OR strpos(lower(CAST(i.hints AS text)), lower(:about)) > 0)"
 _PATH = "(CAST(:path AS text) IS NULL OR strpos(lower(f.path), lower(:path)) > 0)"
 # Results of older rules lack the last two members.
@@ -58,7 +58,7 @@ _PAGE = text(f"""
     SELECT f.ordinal, t.position, f.path, t.test {_FILTERED}
        AND f.last_ordinal >= :after_file AND (f.ordinal, t.position) > (:after_file, :after_test)
      ORDER BY {_ORDER}, t.position LIMIT :most""")
-# Only files that are named are opened; the bounds keep the scan of lists to those that hold them.
+# Only the named files are read; the bounds limit the scan of lists to those that contain them.
 _NAMED = """
        AND f.ordinal = ANY (CAST(:files AS integer[])) AND f.last_ordinal >= :least AND f.first_ordinal <= :greatest"""
 _PART = text(f"""
@@ -90,7 +90,7 @@ _LIST = text(f"""
            coalesce(i.hints, '[]') AS hints {_LISTED}
        AND f.last_ordinal > :after AND f.ordinal > :after ORDER BY {_ORDER} LIMIT :most""")
 _COUNT_LISTED = text(f"SELECT count(*) {_LISTED}")
-# No index by path: the other side's files are hashed, some thousand rows, and all of them are wanted.
+# There is no index by path: the other side's files are hashed, a few thousand rows, and all of them are needed.
 _ALL_WANTED = text("SET LOCAL cursor_tuple_fraction = 1")
 _DIFFERENT = text("""
     DECLARE different NO SCROLL CURSOR FOR SELECT f.path, i.blob_id, i.tests, f.skipped FROM analysis_files f
@@ -113,7 +113,7 @@ _SKIPPED = text("""
 
 
 def page(tx: Tx, analysis_id: UUID, wanted: TestFilter, *, after: tuple[int, int], most: int) -> list[Row[Any]]:
-    """rows: ordinal, position, path, test (JSON); by path and line.  after: (ordinal, position) of the row before."""
+    """rows: ordinal, position, path, test (JSON); by path and line.  after: (ordinal, position) of the previous row."""
     found = tx.run(
         _PAGE, analysis_id=analysis_id, after_file=after[0], after_test=after[1], most=most, **_given(wanted)
     )
@@ -130,7 +130,7 @@ def part(
     skip: int = 0,
     most: int,
 ) -> list[Row[Any]]:
-    """As `page`, of these files only.  files: ordinals in order, of an outline; skip: rows at their beginning."""
+    """As `page`, for these files only.  files: ordinals in order, of an outline; skip: rows at their beginning."""
     if not files:
         return []
     found = tx.run(
@@ -141,7 +141,7 @@ def part(
 
 
 def outline(tx: Tx, analysis_id: UUID, wanted: TestFilter) -> Row[Any]:
-    """How many there are of each sort, and in which files those under the filter are, in one reading of everything.
+    """Count the tests of each kind, and find the files that contain those under the filter, in one scan.
 
     tallies: rows framework, status, kind, conditional, tests: of all, matching: under the filter; files: ordinals of
     files with matching tests; counts: how many each has.
@@ -170,10 +170,10 @@ def listed(
 
 
 def different(tx: Tx, analysis_id: UUID, other_id: UUID) -> Iterator[Row[Any]]:
-    """Files of one analysis that the other one has not, or not with this inventory at this path; some at a time.
+    """Files of one analysis that the other does not have with the same inventory at this path; a part at a time.
 
-    rows: path, blob_id, tests (JSON), skipped; without blob and tests where a file could not be read.  Before it has
-    come to its end no other one may begin in this transaction.
+    rows: path, blob_id, tests (JSON), skipped; without blob and tests if a file could not be read.  No other such query
+    may begin in this transaction before this one has been read to the end.
     """
     tx.write(_ALL_WANTED)
     tx.run(_DIFFERENT, analysis_id=analysis_id, other_id=other_id)
@@ -183,7 +183,7 @@ def different(tx: Tx, analysis_id: UUID, other_id: UUID) -> Iterator[Row[Any]]:
 
 
 def same(tx: Tx, analysis_id: UUID, other_id: UUID) -> int:
-    """How many tests are in the files that both have alike."""
+    """How many tests are in the files that are equal in both."""
     return int(tx.run(_SAME, analysis_id=analysis_id, other_id=other_id).scalar_one())
 
 

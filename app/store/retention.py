@@ -1,7 +1,7 @@
-"""What has expired and what nobody refers to any more, dropped in batches (docs/adr/0041).
+"""Delete what has expired and what nothing refers to any more, in batches (docs/adr/0041).
 
-Whatever is dropped is locked first, passing over rows that somebody holds, and looked at again by a statement of its
-own, whose snapshot is younger than the lock: a reference that was made in between is seen.
+Rows are locked before they are deleted, skipping those that are locked already.  Then a statement of its own, whose
+snapshot is younger than the lock, checks them again, so it sees a reference that was made in between.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from app.store.batch import Batch
 from app.store.unit_of_work import Tx
 
 _IN_FLIGHT = "EXISTS (SELECT FROM broker_message m WHERE m.task_id = r.job_id::text)"
-# The payer's row is the accept record, which the job needs as long as anybody has it: it becomes nobody's.
+# The payer's row is the accept record, which the job needs as long as any user has it in their history: it loses its
+# user.
 _EXPIRE = text(f"""
     WITH expired AS (
         SELECT r.id, r.role, r.job_id FROM analysis_requests r
@@ -37,10 +38,10 @@ _NEXT = {
 }
 _HAD = """EXISTS (SELECT FROM analysis_requests o
                     WHERE o.job_id = r.job_id AND o.user_id IS NOT NULL AND o.role <> 'left')"""
-# In the order of the index of histories, read backwards; by id alone all of them would be sorted for each batch.
+# In the order of the history index, read backwards; by id alone, each batch would sort all of them.
 _NOBODYS = text("""
     SELECT id FROM analysis_requests WHERE user_id IS NULL AND id > :after ORDER BY user_id DESC, id LIMIT :most""")
-# One that never started is over when it was cancelled; a dead letter's job is not, before the sweep has ended it.
+# A job that never started is over when it was cancelled; a dead letter's job is not, before the sweep has ended it.
 _JOBS = """
     SELECT r.job_id, CASE WHEN r.service = 'analysis' THEN a.id END AS record
       FROM analysis_requests r LEFT JOIN job_records a ON a.id = r.job_id
@@ -50,7 +51,7 @@ _JOBS = """
      ORDER BY r.id FOR UPDATE OF r SKIP LOCKED"""
 _JOBS_BY_REQUEST = text(_JOBS.format(chosen="r.id = ANY (:ids)", in_flight=_IN_FLIGHT, had=_HAD))
 _JOBS_BY_ID = text(_JOBS.format(chosen="r.job_id = ANY (CAST(:ids AS uuid[]))", in_flight=_IN_FLIGHT, had=_HAD))
-_HOLD_RECORDS = text("SELECT id FROM analyses WHERE id = ANY (:ids) ORDER BY id FOR UPDATE SKIP LOCKED")
+_LOCK_RECORDS = text("SELECT id FROM analyses WHERE id = ANY (:ids) ORDER BY id FOR UPDATE SKIP LOCKED")
 _STILL_NOBODYS = text(f"""
     SELECT r.job_id FROM analysis_requests r WHERE r.job_id = ANY (:ids) AND r.role = 'payer' AND NOT {_HAD}""")
 # orphans are counted for ever: a counter that shrinks looks like new ones
@@ -64,11 +65,11 @@ _DROP_JOBS = (
 )
 _UNLISTED = "NOT EXISTS (SELECT FROM analysis_file_lists u WHERE u.file_list_id = t.id)"
 _UNUSED = "NOT EXISTS (SELECT FROM file_list_entries u WHERE u.file_inventory_id = t.id)"
-_HOLD_LISTS = text(f"""
+_LOCK_LISTS = text(f"""
     SELECT id FROM file_lists t WHERE id > :after AND id <= :upto AND used_at < :before AND {_UNLISTED}
        FOR UPDATE SKIP LOCKED""")
 _DROP_LISTS = text(f"DELETE FROM file_lists t WHERE id = ANY (:ids) AND {_UNLISTED}")
-_HOLD_INVENTORIES = text(f"""
+_LOCK_INVENTORIES = text(f"""
     SELECT id FROM file_inventories t WHERE id > :after AND id <= :upto AND {_UNUSED} FOR UPDATE SKIP LOCKED""")
 _DROP_INVENTORIES = text(f"DELETE FROM file_inventories t WHERE id = ANY (:ids) AND {_UNUSED}")
 _DROP_FACTS = text("""
@@ -87,9 +88,9 @@ _DROP_FACTS = text("""
 
 
 def expire_history(tx: Tx, after: int | None, most: int, *, now: datetime) -> Batch:
-    """Take history rows whose days are over out of their user's history, unless the job is in flight.
+    """Remove expired rows from their user's history, unless the job is in flight.
 
-    Locks: those rows, and the usage events of jobs they paid for, which are never deleted.
+    Locks: those rows, and the usage events of the jobs that they paid for, which are never deleted.
     """
     return _windowed(
         tx,
@@ -101,9 +102,9 @@ def expire_history(tx: Tx, after: int | None, most: int, *, now: datetime) -> Ba
 
 
 def drop_jobs(tx: Tx, after: int | None, most: int, *, days: int, now: datetime) -> Batch:
-    """Drop jobs that are over and in nobody's history, with record, listing and events.
+    """Delete jobs that have ended and are in no history, with record, listing and events.
 
-    days: of those that were never in anybody's.  Locks: as `drop_jobs_of`.
+    days: for those that were never in a history.  Locks: as `drop_jobs_of`.
     """
     ids = list(tx.run(_NOBODYS, after=after or 0, most=most).scalars())
     rows = _drop_jobs(tx, tx.run(_JOBS_BY_REQUEST, ids=ids, days=days, now=now).all(), now=now) if ids else 0
@@ -111,18 +112,18 @@ def drop_jobs(tx: Tx, after: int | None, most: int, *, days: int, now: datetime)
 
 
 def drop_jobs_of(tx: Tx, job_ids: Sequence[UUID], *, now: datetime) -> int:
-    """The same of these jobs alone; how many.
+    """The same for these jobs only.  Returns: how many.
 
-    Locks: their accept records and records, for update, before it is looked again who has them: an accept that answers
-    with a record holds it (store.analyses.hold).
+    Locks: their accept records and records, for update, before their histories are checked again: an accept that
+    answers with a record has locked it (store.analyses.lock_shared).
     """
     found = tx.run(_JOBS_BY_ID, ids=[str(job_id) for job_id in job_ids], days=0, now=now).all()
     return _drop_jobs(tx, found, now=now)
 
 
 def _drop_jobs(tx: Tx, found: Sequence[Row[Any]], *, now: datetime) -> int:
-    held = {row.id for row in tx.run(_HOLD_RECORDS, ids=[row.record for row in found if row.record])}
-    free = [row.job_id for row in found if row.record is None or row.record in held]
+    locked = {row.id for row in tx.run(_LOCK_RECORDS, ids=[row.record for row in found if row.record])}
+    free = [row.job_id for row in found if row.record is None or row.record in locked]
     gone = [row.job_id for row in tx.run(_STILL_NOBODYS, ids=free)]
     for statement in _DROP_JOBS:
         tx.write(statement, ids=gone, **({"now": now} if ":now" in statement.text else {}))
@@ -130,17 +131,17 @@ def _drop_jobs(tx: Tx, found: Sequence[Row[Any]], *, now: datetime) -> int:
 
 
 def drop_lists(tx: Tx, after: int | None, most: int, *, before: datetime) -> Batch:
-    """Drop lists of files that no analysis has and no job has stored since `before`.  Locks: those lists."""
-    return _drop(tx, "file_lists", after, most, _HOLD_LISTS, _DROP_LISTS, before=before)
+    """Delete lists of files that no analysis contains and no job has stored since `before`.  Locks: those lists."""
+    return _drop(tx, "file_lists", after, most, _LOCK_LISTS, _DROP_LISTS, before=before)
 
 
 def drop_inventories(tx: Tx, after: int | None, most: int) -> Batch:
-    """Drop tests of files that are in no list.  Locks: them; a job that makes a list holds what goes into it."""
-    return _drop(tx, "file_inventories", after, most, _HOLD_INVENTORIES, _DROP_INVENTORIES)
+    """Delete tests of files that are in no list.  Locks: them; a job that makes a list has locked its contents."""
+    return _drop(tx, "file_inventories", after, most, _LOCK_INVENTORIES, _DROP_INVENTORIES)
 
 
 def drop_facts(tx: Tx, after: tuple[str, str, str] | None, most: int, *, before: datetime) -> Batch:
-    """Drop parse results older than `before` of contents that no file has.  A job that wants one parses again."""
+    """Delete facts older than `before` of contents that no file has.  A job that needs them parses again."""
     blob_id, language, parser_version = after or ("", "", "")
     key = {"blob_id": blob_id, "language": language, "parser_version": parser_version}
     last = tx.run(_DROP_FACTS, most=most, before=before, **key).one_or_none()
@@ -148,11 +149,11 @@ def drop_facts(tx: Tx, after: tuple[str, str, str] | None, most: int, *, before:
 
 
 def _drop(
-    tx: Tx, table: str, after: int | None, most: int, hold: TextClause, drop: TextClause, **bounds: object
+    tx: Tx, table: str, after: int | None, most: int, lock: TextClause, drop: TextClause, **bounds: object
 ) -> Batch:
     def window(begin: int, end: int) -> int:
-        held = list(tx.run(hold, after=begin, upto=end, **bounds).scalars())
-        return tx.run(drop, ids=held).rowcount if held else 0
+        locked = list(tx.run(lock, after=begin, upto=end, **bounds).scalars())
+        return tx.run(drop, ids=locked).rowcount if locked else 0
 
     return _windowed(tx, table, after, most, window)
 

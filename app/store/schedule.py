@@ -1,4 +1,4 @@
-"""The slots of schedules that were sent, and who leads."""
+"""The schedule slots that were sent, and the leader."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ _ALIVE = text("SELECT 1")
 
 
 def take(tx: Tx, name: str, slot_at: datetime) -> bool:
-    """Claim one slot; False when it was sent before, by whomever."""
+    """Record one slot as sent; False if it was sent before."""
     return tx.run(_TAKE, name=name, slot_at=slot_at).one_or_none() is not None
 
 
 def prune(tx: Tx, *, before: datetime) -> int:
-    """Forget old slots; returns how many."""
+    """Delete old slots.  Returns: how many."""
     return tx.run(_PRUNE, before=before).rowcount
 
 
 def lead(connection: Connection) -> bool:
-    """Become the leader, for as long as this connection lives.  Locks: a session advisory lock, never waited for."""
+    """Become the leader, for as long as this connection lives.  Locks: a session advisory lock, without waiting."""
     return bool(connection.execute(_LEAD).scalar_one())
 
 
 def alive(connection: Connection) -> None:
-    """Raises when the connection, and with it the lead, is gone."""
+    """Raises if the connection, and with it the lead, is gone."""
     connection.execute(_ALIVE)

@@ -1,4 +1,4 @@
-"""At which migration the database is, and which releases can serve it."""
+"""The migration of the database, and which releases can serve it."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def oldest(connection: Connection | Session) -> str | None:
 
 
 def needed() -> str:
-    """The revision of this release: its newest migration.  Without Alembic, of which the import takes 0.25 s."""
+    """The revision of this release: its newest migration.  Without Alembic, whose import takes 0.25 s."""
     names = [path.name for path in (files("migrations") / "versions").iterdir()]
     return max(name[:4] for name in names if name[:4].isdigit())
 
 
-#: A record that is flushed with its commit, and rows that go through a temporary file: both need what a full disk, a
-#: standby or a read-only default refuses.  Half a megabyte is more than files that are there have room for.
+#: A record that is flushed with its commit, and rows that go through a temporary file: both fail on a full disk, a
+#: standby or a read-only default.  Half a megabyte is more than existing files have room for.
 _WRITE = text("""
     SELECT current_setting('transaction_read_only') = 'on' AS refused,
            pg_logical_emit_message(true, 'fairlane', 'readyz'),
@@ -47,6 +47,6 @@ _SMALL = text("SET LOCAL work_mem = '64kB'")
 
 
 def writable(tx: Tx) -> bool:
-    """Whether the database takes writes; it is asked to make one that leaves nothing.  A full disk raises."""
+    """Whether the database accepts writes; it is asked for one that leaves nothing.  A full disk raises."""
     tx.write(_SMALL)
     return not tx.run(_WRITE).one().refused

@@ -1,8 +1,8 @@
-"""A connection of the pool while a transaction has it: what waits to be sent, and what comes back.
+"""A pool connection during a transaction: the statements that wait to be sent, and the results.
 
 psycopg2 sends a string of several statements as one message, and each sees what was committed before it began, as if
-they had come one by one.  A round trip on one machine is a tenth of a millisecond, a third of what a short statement
-takes in all.  So psycopg2 is in autocommit, and BEGIN and COMMIT are statements that travel with the others.
+they had been sent one by one.  A round trip on one machine takes a tenth of a millisecond, a third of a short
+statement.  So psycopg2 is in autocommit, and BEGIN and COMMIT are statements that travel with the others.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from sqlalchemy.exc import DBAPIError
 
 from app.store.connections import to_set
 
-#: A statement as psycopg2 takes it, with its parameters.
+#: A statement in psycopg2's form, with its parameters.
 Bound = tuple[str, Mapping[str, Any]]
 
 _BEGIN: Bound = ("BEGIN", {})
@@ -30,7 +30,10 @@ _DIALECT = PGDialect_psycopg2(dbapi=psycopg2)  # type: ignore[no-untyped-call]  
 
 
 class Rows(IteratorResult[Any]):
-    """What a statement found, all of it.  rowcount: rows that it found or changed; returns_rows: whether it may."""
+    """The whole result of a statement.
+
+    rowcount: rows that it found or changed; returns_rows: whether it may return rows.
+    """
 
     def __init__(self, cursor: Any) -> None:
         found = cursor.description
@@ -41,10 +44,10 @@ class Rows(IteratorResult[Any]):
 
 
 class Session:
-    """Of one transaction.  Its errors are SQLAlchemy's.
+    """The session of one transaction.  Its errors are SQLAlchemy's.
 
-    pipelined: a statement whose result nobody reads waits for the next one, and BEGIN for the first; once: it sends one
-    message, and without a BEGIN.
+    pipelined: a statement whose result is not read waits for the next one, and BEGIN for the first; once: it sends one
+    message, and no BEGIN.
     """
 
     def __init__(self, pooled: PoolProxiedConnection, *, pipelined: bool = True, once: bool = False) -> None:
@@ -58,7 +61,7 @@ class Session:
         self._connection.autocommit = True
 
     def execute(self, statement: TextClause, parameters: Mapping[str, Any] | None = None) -> Rows:
-        """Send what waits and this statement."""
+        """Send the waiting statements and this one."""
         return self.exec_driver_sql(_compiled(statement), parameters)
 
     def write(self, statement: TextClause, parameters: Mapping[str, Any]) -> None:
@@ -66,12 +69,12 @@ class Session:
         self._wait(_compiled(statement), parameters)
 
     def exec_driver_sql(self, statement: str, parameters: Mapping[str, Any] | None = None) -> Rows:
-        """As execute, of a statement as psycopg2 takes it."""
+        """As execute, for a statement in psycopg2's form."""
         self._waiting.append((statement, parameters or {}))
         return self._send()
 
     def flush(self) -> None:
-        """Send what waits, unless it is only a BEGIN."""
+        """Send the waiting statements, unless there is only a BEGIN."""
         if self._waiting not in ([], [self._begin]):
             self._send()
 
@@ -80,13 +83,13 @@ class Session:
         self._wait(*self._begin)
 
     def commit(self) -> None:
-        """End it; one of which nothing was sent never was."""
+        """End it; if nothing was sent, it never began."""
         if self._waiting != [self._begin]:
             self.exec_driver_sql("COMMIT")
 
     @contextmanager
     def savepoint(self) -> Iterator[None]:
-        """Undo what happens inside when it raises; the transaction goes on."""
+        """Undo the statements inside if an exception is raised; the transaction continues."""
         self.exec_driver_sql("SAVEPOINT inner_part")
         try:
             yield
@@ -116,13 +119,13 @@ class Session:
                     cursor.execute(b";\n".join([cursor.mogrify(*bound) for bound in batch]))
                 return Rows(cursor)
             except psycopg2.Error as error:
-                # without their parameters, token hashes among them
+                # without the parameters, which may be token hashes
                 wrapped = _wrapped(error, self._connection, ";\n".join(statement for statement, _ in batch))
                 if wrapped.connection_invalidated:
                     self._pooled.invalidate(error)
                 raise wrapped from error
             finally:
-                # a BEGIN in a message with a syntax error never was, and the rest must not be done without it
+                # a BEGIN in a message with a syntax error has no effect, and the rest must not run without it
                 if self._connection.info.transaction_status == TRANSACTION_STATUS_IDLE:
                     self._is_over = True
 
@@ -152,7 +155,7 @@ def _wrapped(error: psycopg2.Error, connection: Any, statement: str | None) -> D
     wrapped = DBAPIError.instance(
         statement, None, error, psycopg2.Error, hide_parameters=True, connection_invalidated=lost, dialect=_DIALECT
     )
-    return cast(DBAPIError, wrapped)  # what it gives for an error of the driver
+    return cast(DBAPIError, wrapped)  # the exception that it raises for a driver error
 
 
 @lru_cache(maxsize=1024)

@@ -12,8 +12,9 @@ from app.domain.lifecycle import Delivery
 from app.domain.queues import Service
 from app.store.unit_of_work import Tx
 
-# A slot lives as long as the lease of the message it was taken under: when that lease is gone (worker dead, message
-# rescued, job ended) the row is a left-over, whatever its own expiry says.  So a limit is never held by the dead.
+# A slot lives as long as the lease of the message under which it was taken.  When that lease is gone (worker dead,
+# message rescued, job ended), the row is a left-over, whatever its own expiry says.  So dead jobs never count against a
+# limit.
 _DROP_DEAD = text("""
     DELETE FROM execution_slots s
      WHERE s.job_id = :job_id
@@ -35,7 +36,7 @@ _RENEW = text("""
     UPDATE execution_slots SET lease_expires_at = clock_timestamp() + make_interval(secs => :lease_seconds)
      WHERE job_id = :job_id AND lease_token = :lease_token""")
 _RELEASE = text("DELETE FROM execution_slots WHERE job_id = :job_id")
-# A start that drops the same rows holds them already: it is passed over, since waiting for it could close a circle.
+# A start that deletes the same rows has locked them: they are skipped, because waiting for them could deadlock.
 _SWEEP = text("""
     WITH dead AS (
         SELECT s.job_id FROM execution_slots s
@@ -50,10 +51,10 @@ _SWEEP = text("""
 def acquire(
     tx: Tx, delivery: Delivery, *, user_id: UUID, service: Service, slots: int, now: datetime, lease_seconds: float
 ) -> int | None:
-    """Take the lowest free slot; None when the user is at the limit.  Idempotent per job.
+    """Take the lowest free slot; None if the user is at the limit.  Idempotent per job.
 
-    Locks: the caller holds the users row, so no two starts of a user count at once; the primary key
-    (user, service, slot_no) would refuse the second of them even without it.
+    Locks: the caller has locked the users row, so no two starts of a user count at once; the primary key (user,
+    service, slot_no) would refuse the second of them even without it.
     """
     key = {"user_id": user_id, "service": service.value}
     tx.write(_DROP_DEAD, job_id=delivery.job_id, **key)
@@ -70,23 +71,23 @@ def acquire(
 
 
 def count(tx: Tx, user_id: UUID, service: Service) -> int:
-    """Slots taken by a user, dead ones included until somebody takes theirs."""
+    """Slots taken by a user, including dead ones that were not removed yet."""
     return int(tx.run(_COUNT, user_id=user_id, service=service.value).scalar_one())
 
 
 def renew(tx: Tx, delivery: Delivery, *, lease_seconds: float) -> None:
-    """Push the slot's expiry on while the job runs."""
+    """Extend the slot's expiry while the job runs."""
     tx.write(_RENEW, job_id=delivery.job_id, lease_token=delivery.lease_token, lease_seconds=lease_seconds)
 
 
 def release(tx: Tx, delivery: Delivery) -> None:
-    """Free the job's slot, if it holds one.  Idempotent.
+    """Free the job's slot, if it has one.  Idempotent.
 
-    The caller holds the users row, and the fence, so a slot under another token is one that a dead worker left.
+    The caller has locked the users row and fenced the message, so a slot under another token is a dead worker's.
     """
     tx.write(_RELEASE, job_id=delivery.job_id)
 
 
 def sweep(tx: Tx) -> list[dict[str, Any]]:
-    """Drop slots whose worker is gone.  rows: user_id, service, job_id; the user's next job can be woken."""
+    """Delete slots whose worker is gone.  rows: user_id, service, job_id; the user's next job can be woken."""
     return [dict(row) for row in tx.run(_SWEEP).mappings()]

@@ -1,4 +1,4 @@
-"""Specifications: what was asked for, the documents, and their features in the order in which they are read."""
+"""Specifications: their requests, the documents, and the features in reading order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sqlalchemy import Row, text
 from app.domain.specification import Mode
 from app.store.unit_of_work import Tx
 
-#: Features that one statement stores.
+#: How many features one statement stores.
 AT_ONCE = 200
 
 _ASK = text("""
@@ -48,7 +48,7 @@ _STORE = text("""
            AS f(position, domain, feature, total, behaviours)
      WHERE EXISTS (SELECT FROM broker_message WHERE task_id = :task_id AND lease_token = :draft FOR KEY SHARE)
     ON CONFLICT DO NOTHING""")
-# The caller holds the users row: no two of a user's jobs count at once.
+# The caller has locked the users row, so no two jobs of a user count at once.
 _COMPLETE = text("""
     UPDATE spec_documents d
        SET status = 'completed', completed_at = :now, progress = NULL, summary = CAST(:summary AS jsonb),
@@ -81,17 +81,17 @@ class FeatureRow:
 
 
 def unique_key(user_id: UUID, analysis_id: UUID, language: str) -> str:
-    """Of the one unfinished job that a user may have for an analysis in a language."""
+    """The key of the one unfinished job that a user may have for an analysis in a language."""
     return f"spec:{user_id}:{analysis_id}:{language}"
 
 
 def ask(tx: Tx, job_id: UUID, *, user_id: UUID, analysis_id: UUID, language: str, mode: Mode) -> None:
-    """Note what a job was asked for."""
+    """Store the parameters of a job."""
     tx.write(_ASK, job_id=job_id, user_id=user_id, analysis_id=analysis_id, language=language, mode=mode.value)
 
 
 def asked(tx: Tx, job_id: UUID) -> Row[Any] | None:
-    """row: job_id, user_id, analysis_id, language, mode; version and units once the document is there."""
+    """row: job_id, user_id, analysis_id, language, mode; version and units once the document exists."""
     return tx.run(_ASKED, job_id=job_id).one_or_none()
 
 
@@ -127,9 +127,9 @@ def documents(
 
 
 def store(tx: Tx, document_id: UUID, draft: UUID, first: int, rows: Sequence[FeatureRow]) -> None:
-    """Store features of a draft, which nobody sees before `complete`, unless the lease is lost.
+    """Store features of a draft, which is not visible before `complete`, unless the lease is lost.
 
-    draft: the lease; first: position of the first of them.
+    draft: the lease token; first: position of the first of them.
     """
     tx.run(
         _STORE,
@@ -147,9 +147,9 @@ def store(tx: Tx, document_id: UUID, draft: UUID, first: int, rows: Sequence[Fea
 def complete(
     tx: Tx, document_id: UUID, *, draft: UUID, summary: dict[str, Any], units: int, now: datetime
 ) -> int | None:
-    """End the record with its draft as the document; its version, None when the record had ended already.
+    """End the record with its draft as the document.  Returns: its version, None if the record had already ended.
 
-    The caller holds the users row.
+    The caller has locked the users row.
     """
     found: int | None = tx.run(
         _COMPLETE, id=document_id, draft=draft, summary=json.dumps(summary), units=units, now=now
@@ -163,17 +163,17 @@ def drop_drafts(tx: Tx, document_id: UUID, *, but: UUID | None = None) -> None:
 
 
 def outline(tx: Tx, document_id: UUID) -> list[Row[Any]]:
-    """rows: position, domain, feature, total; in the order in which they are read."""
+    """rows: position, domain, feature, total; in reading order."""
     return list(tx.run(_OUTLINE, id=document_id).all())
 
 
 def features(tx: Tx, document_id: UUID, *, after: int = 0, most: int = AT_ONCE) -> list[Row[Any]]:
-    """rows: position, domain, feature, behaviours.  after: the last position of the page before."""
+    """rows: position, domain, feature, behaviours.  after: the last position of the previous page."""
     return list(tx.run(_FEATURES, id=document_id, after=after, most=most).all())
 
 
 def batches(rows: Iterable[FeatureRow]) -> Iterator[list[FeatureRow]]:
-    """Parts that one statement stores."""
+    """Split them into the parts that one statement stores."""
     batch: list[FeatureRow] = []
     for row in rows:
         batch.append(row)

@@ -1,4 +1,4 @@
-"""Links by which anybody may read a specification, kept as hashes."""
+"""Links with which anybody may read a specification, stored as hashes."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _FIND = text("SELECT document_id FROM spec_shares WHERE secret_hash = :secret_ha
 
 
 def put(tx: Tx, document_id: UUID, secret_hash: bytes, *, now: datetime) -> None:
-    """Share a document by this secret, and by no other any more.  secret_hash: 32 bytes."""
+    """Share a document with this secret, which replaces an earlier one.  secret_hash: 32 bytes."""
     tx.write(_PUT, document_id=document_id, secret_hash=secret_hash, now=now)
 
 
 def drop(tx: Tx, document_id: UUID) -> None:
-    """Share a document no longer."""
+    """Stop sharing a document."""
     tx.write(_DROP, document_id=document_id)
 
 
 def since(tx: Tx, document_id: UUID) -> datetime | None:
-    """When the link of a document was made; None: there is none."""
+    """When the link of a document was created; None: there is none."""
     found: datetime | None = tx.run(_SINCE, document_id=document_id).scalar_one_or_none()
     return found
 

@@ -1,4 +1,4 @@
-"""Places and sentences that were found once and are kept: what is here costs nothing again (docs/adr/0047)."""
+"""Stored places and sentences: what is here costs nothing again (docs/adr/0047)."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from app.domain.specification import Shelf
 from app.store.batch import Batch
 from app.store.unit_of_work import Tx
 
-#: Keys of one statement.
+#: How many keys one statement has.
 AT_ONCE = 5_000
 
 _KNOWN = text("""
     SELECT key, words FROM spec_words
      WHERE key = ANY (CAST(:keys AS bytea[]))""")
 _PAID = text("SELECT count(*) FROM spec_words WHERE key = ANY (CAST(:keys AS bytea[])) AND is_paid")
-# In the order of keys, so that two jobs of one repository do not wait for each other in a circle.  Of two that find the
-# same words the first is kept.
+# In the order of keys, so that two jobs of one repository do not deadlock.  If two jobs find the same words, the first
+# one's are stored.
 _KEEP = text("""
     INSERT INTO spec_words (key, codebase_id, user_id, words, is_paid)
     SELECT key, :codebase_id, :user_id, words, :is_paid
       FROM unnest(CAST(:keys AS bytea[]), CAST(:words AS jsonb[])) AS n(key, words) ORDER BY key
     ON CONFLICT (key) DO NOTHING""")
-# What was found anew takes the place of what is there only now that it is paid: what somebody paid stays paid.
+# Newly written words replace the existing ones only once they are paid for: paid words stay paid for.
 _REPLACE = text("""
     WITH fresh AS (
         DELETE FROM spec_words w USING unnest(CAST(:fresh AS bytea[]), CAST(:keys AS bytea[])) AS n(fresh, key)
@@ -55,7 +55,7 @@ _DROP = text("""
 
 
 def known(tx: Tx, keys: Sequence[bytes]) -> dict[bytes, Any]:
-    """Words by key, of those that are kept."""
+    """Stored words, by key."""
     found: dict[bytes, Any] = {}
     for some in batched_keys(keys):
         found |= {bytes(row.key): row.words for row in tx.run(_KNOWN, keys=some)}
@@ -63,7 +63,7 @@ def known(tx: Tx, keys: Sequence[bytes]) -> dict[bytes, Any]:
 
 
 def keep(tx: Tx, shelf: Shelf, words: Mapping[bytes, object], *, is_paid: bool) -> None:
-    """Keep what a job has found.  is_paid: it is never billed.  Locks: no row that is there."""
+    """Store what a job has found.  is_paid: it is never billed.  Locks: no existing row."""
     tx.run(
         _KEEP,
         codebase_id=shelf.codebase_id,
@@ -75,7 +75,7 @@ def keep(tx: Tx, shelf: Shelf, words: Mapping[bytes, object], *, is_paid: bool) 
 
 
 def replace(tx: Tx, shelf: Shelf, keys: Sequence[tuple[bytes, bytes]], *, now: datetime) -> None:
-    """Put words that were found anew, and are billed now, in the place of what is kept for all.
+    """Replace stored words by newly written ones that are billed now.
 
     keys: (where they are, where they go).  Locks: both rows of each.
     """
@@ -92,27 +92,27 @@ def replace(tx: Tx, shelf: Shelf, keys: Sequence[tuple[bytes, bytes]], *, now: d
 
 
 def unpaid(tx: Tx, keys: Sequence[bytes]) -> int:
-    """How many of these a document would be billed: all but those that some document has paid."""
+    """How many of these a document would be billed: all but those that some document has paid for."""
     return len(keys) - sum(int(tx.run(_PAID, keys=some).scalar_one()) for some in batched_keys(keys))
 
 
 def pay(tx: Tx, keys: Sequence[bytes], *, now: datetime) -> int:
-    """Mark the words of a document as paid; how many had not been.  Locks: those rows."""
+    """Mark the words of a document as paid.  Returns: how many were not.  Locks: those rows."""
     return sum(tx.run(_PAY, keys=some, now=now).rowcount for some in batched_keys(keys))
 
 
 def use(tx: Tx, keys: Sequence[bytes], *, now: datetime) -> None:
-    """Note, to the day, that words are of use, so that pruning leaves them."""
+    """Note the day on which words were used, so that pruning keeps them."""
     for some in batched_keys(keys):
         tx.run(_USE, keys=some, now=now)
 
 
 def drop(tx: Tx, after: bytes | None, most: int, *, before: datetime) -> Batch:
-    """Drop words that nobody has used since then; a job that needs them finds them again.  Locks: those rows."""
+    """Delete words that were not used since then; a job that needs them finds them again.  Locks: those rows."""
     last = tx.run(_DROP, after=after or b"", most=most, before=before).one_or_none()
     return Batch(None, 0) if last is None else Batch(bytes(last.key), last.rows)
 
 
 def batched_keys(keys: Sequence[bytes]) -> Iterator[list[bytes]]:
-    """Parts of them that one statement takes."""
+    """Split them into the parts that one statement takes."""
     yield from (list(keys[begin : begin + AT_ONCE]) for begin in range(0, len(keys), AT_ONCE))

@@ -1,4 +1,4 @@
-"""The transaction every store function takes first, and the only COMMIT and ROLLBACK of the service."""
+"""The transaction that every store function takes first, and the only COMMIT and ROLLBACK of the service."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 #: In the order of their ids, so that no two transactions wait for each other.
-HOLD_USERS = text("SELECT 1 FROM users WHERE id = ANY(CAST(:user_ids AS uuid[])) ORDER BY id FOR UPDATE")
+LOCK_USERS = text("SELECT 1 FROM users WHERE id = ANY(CAST(:user_ids AS uuid[])) ORDER BY id FOR UPDATE")
 _RELAX = text("SET LOCAL synchronous_commit = off")
 VICTIM_CODES = ("40001", "40P01")  # serialization failure, deadlock
 VICTIM_RETRIES = 4
-# A repository that nobody had asked for in months, and that was pruned since this transaction looked it up.
+# For a repository that was not requested for months, and that was pruned since this transaction looked it up.
 PRUNED = "analysis_requests_codebase_id_fkey"
 
 
 class AlreadyQueuedError(Exception):
-    """An unfinished job with this unique key is there; job_id: its id."""
+    """There is an unfinished job with this unique key; job_id: its id."""
 
     def __init__(self, job_id: UUID) -> None:
         super().__init__(f"already queued as {job_id}")
@@ -39,11 +39,11 @@ class AlreadyQueuedError(Exception):
 
 
 class OvertakenError(Exception):
-    """Another transaction has done meanwhile what this one was about: undo it, and look again."""
+    """Another transaction has meanwhile done what this one was about: undo it, and look again."""
 
 
 class BehindError(OvertakenError):
-    """Users' rows are held in the order of their ids, and one that comes late is busy: begin again with all of them."""
+    """Users' rows are locked in the order of their ids, and a later one is locked already: begin again with all."""
 
     def __init__(self, user_ids: Iterable[UUID]) -> None:
         super().__init__("a users row is held by somebody else")
@@ -54,8 +54,8 @@ class BehindError(OvertakenError):
 class JobMessage:
     """One job to be put on a queue.
 
-    kwargs: JSON; unique_key: at most one unfinished message may carry it; step: what it takes of its user's share of
-    the queue, in ranks; most_ready: jobs of the user that are handed out at once, None for all.
+    kwargs: JSON; unique_key: of which there may be one unfinished message; step: how far it moves its user back in the
+    queue, in ranks; most_ready: jobs of the user that are ready at once, None for all.
     """
 
     job_id: UUID
@@ -89,22 +89,22 @@ class Tx:
     publisher: Publish = no_publish
 
     def run(self, statement: TextClause, **parameters: object) -> Rows:
-        """Execute one statement with bound parameters, after the writes that wait for it."""
+        """Execute one statement with bound parameters, after the waiting writes."""
         return self.connection.execute(statement, parameters)
 
     def write(self, statement: TextClause, **parameters: object) -> None:
-        """Execute a statement whose result nobody reads, with the next one or at the end; its error comes up there."""
+        """Execute a statement whose result is not read, with the next one or at the end, where its error is raised."""
         self.connection.write(statement, parameters)
 
     def relax(self) -> None:
-        """Let the commit return before it is on disk: a crash of the server may undo it, and nothing that came after.
+        """Let the commit return before it is on disk: a crash of the server may undo it, but nothing after it.
 
-        For steps that are simply taken again, and of which nobody was told what must hold.
+        This is for steps that can simply be repeated, and whose result was promised to nobody.
         """
         self.write(_RELAX)
 
     def flush(self) -> None:
-        """Send the writes that wait."""
+        """Send the waiting writes."""
         self.connection.flush()
 
     def publish(self, message: JobMessage) -> None:
@@ -112,7 +112,7 @@ class Tx:
         self.publisher(self.connection, message)
 
     def savepoint(self) -> AbstractContextManager[None]:
-        """Undo what happens inside when it raises; the transaction goes on."""
+        """Undo the statements inside if an exception is raised; the transaction continues."""
         return self.connection.savepoint()
 
 
@@ -120,8 +120,9 @@ class Tx:
 class UnitOfWork:
     """Opens transactions on one engine.
 
-    pipelined: writes wait for the next statement and travel with it; a test that steps between statements says False.
-    first: users whose rows each transaction holds from its beginning, where another attempt met them too late.
+    pipelined: writes wait for the next statement and travel with it; tests that pause between statements pass
+    `pipelined=False`.
+    first: users whose rows each transaction locks at its beginning, because another attempt found them locked.
     """
 
     engine: Engine
@@ -136,12 +137,12 @@ class UnitOfWork:
             connection.begin()
             tx = Tx(connection, self.publisher)
             if self.first:
-                tx.write(HOLD_USERS, user_ids=sorted(map(str, self.first)))
+                tx.write(LOCK_USERS, user_ids=sorted(map(str, self.first)))
             yield tx
             connection.commit()
 
     def now(self) -> datetime:
-        """What the database's clock says, for what is not decided by a statement of its own (app/store/clock.py)."""
+        """The database's time, for code that is not decided by a statement of its own (app/store/clock.py)."""
         return clock_of(self.engine).now()
 
     @contextmanager
@@ -152,9 +153,9 @@ class UnitOfWork:
 
 
 def retried(use_case: Callable[P, R]) -> Callable[P, R]:
-    """Run a use case of one transaction again when it was overtaken, or the victim that ends a deadlock.
+    """Run a use case of one transaction again if it was overtaken, or was the victim of a deadlock.
 
-    Only for use cases whose every effect is in that transaction: the rollback has undone them all.
+    Only for use cases whose every effect is in that transaction, because the rollback undoes them all.
     """
 
     @wraps(use_case)
@@ -164,7 +165,7 @@ def retried(use_case: Callable[P, R]) -> Callable[P, R]:
                 return use_case(*args, **kwargs)
             except BehindError as error:
                 uow, *rest = args
-                # each attempt knows of one user more
+                # each attempt knows one more user
                 if not isinstance(uow, UnitOfWork) or error.user_ids <= uow.first:
                     raise
                 args = (replace(uow, first=uow.first | error.user_ids), *rest)  # type: ignore[assignment]

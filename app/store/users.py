@@ -16,15 +16,15 @@ from app.domain.plans import Plan, Tier
 from app.domain.queues import Service
 from app.domain.waiting import Runs
 from app.store.plans import plan_of
-from app.store.unit_of_work import HOLD_USERS, Tx
+from app.store.unit_of_work import LOCK_USERS, Tx
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A user with the plan in force.
+    """A user with the current plan.
 
-    anchor_at: where the rolling periods start; runs: by service, how long the user's jobs held a slot of late, none
-    before the first; slot_limit: of this user alone, None: the tier's.
+    anchor_at: where the rolling periods start; runs: by service, how long the user's recent jobs held a slot, empty
+    before the first run; own_slot_limit: None if the tier's applies.
     """
 
     user_id: UUID
@@ -34,7 +34,7 @@ class Account:
     plan: Plan
     anchor_at: datetime
     runs: Mapping[Service, Runs] = field(default_factory=dict)
-    slot_limit: int | None = None
+    own_slot_limit: int | None = None
 
     @property
     def tier(self) -> Tier:
@@ -47,7 +47,7 @@ class Account:
         return self.kind == "anonymous"
 
     def step(self, service: Service) -> int:
-        """What a job takes of the user's share of the service's queues, in ranks (app/domain/fairness.py)."""
+        """How far a job moves the user back in the service's queues, in ranks (app/domain/fairness.py)."""
         runs = self.runs.get(service)
         return step(self.tier, runs.mean if runs else None)
 
@@ -60,7 +60,7 @@ ACCOUNT = """
            u.id AS user_id, u.kind, u.email, u.is_operator, coalesce(s.anchor_at, u.created_at) AS anchor_at,
            u.run_seconds, u.run_deviation, u.spec_run_seconds, u.spec_run_deviation, u.slot_limit,
            p.tier, p.concurrent_jobs, p.analyses_per_period, p.spec_units_per_period, p.retention_days"""
-# No active subscription: the free plan, periods from the account's birth (docs/adr/0003).
+# Without an active subscription: the free plan, with periods from the creation of the account (docs/adr/0003).
 WITH_PLAN = """
       FROM users u
       LEFT JOIN user_subscriptions s ON s.user_id = u.id AND s.status = 'active'
@@ -79,8 +79,8 @@ _SUBSCRIBE = text("""
 _SET_TIER = text("""
     UPDATE user_subscriptions SET tier = CAST(:tier AS plan_tier)
      WHERE user_id = :user_id AND status = 'active' RETURNING id""")
-_SET_LIMIT = text("UPDATE users SET slot_limit = :slots WHERE id = :user_id")
-_OWN_LIMITS = text("SELECT id, slot_limit FROM users WHERE slot_limit IS NOT NULL")
+_SET_SLOT_LIMIT = text("UPDATE users SET slot_limit = :slots WHERE id = :user_id")
+_OWN_SLOT_LIMITS = text("SELECT id, slot_limit FROM users WHERE slot_limit IS NOT NULL")
 _WAITING = text("""
     SELECT u.id FROM users u LEFT JOIN user_subscriptions s ON s.user_id = u.id AND s.status = 'active'
      WHERE coalesce(s.tier, 'free') = CAST(:tier AS plan_tier)
@@ -92,7 +92,7 @@ _ALL_WAITING = text("""
       JOIN (SELECT name FROM broker_group
             UNION SELECT group_name FROM broker_message WHERE delay_reason = 'snooze') held ON held.name = u.id::text
      ORDER BY u.id""")
-#: Where the moving mean of a service is kept, and that of its error.
+#: The columns of a service's moving mean and deviation.
 _RUNS = {
     Service.ANALYSIS: ("run_seconds", "run_deviation"),
     Service.SPECVIEW: ("spec_run_seconds", "spec_run_deviation"),
@@ -104,39 +104,39 @@ _RAN = {
 
 
 def find(tx: Tx, user_id: UUID) -> Account | None:
-    """Read an account; None when there is no such user."""
+    """Read an account; None if there is no such user."""
     row = tx.run(_BY_ID, user_id=user_id).one_or_none()
     return account_of(row) if row else None
 
 
 def find_by_email(tx: Tx, email: str) -> Account | None:
-    """Read an account by its address, compared without case."""
+    """Read an account by its e-mail address, ignoring case."""
     row = tx.run(_BY_EMAIL, email=email).one_or_none()
     return account_of(row) if row else None
 
 
 def lock(tx: Tx, user_id: UUID) -> Account | None:
-    """Read an account and hold it: two accepts or two starts of one user queue up here.
+    """Lock and read an account: accepts and starts of one user wait for each other here.
 
     Locks: users row, the first in the lock order.  A second statement reads the plan, so that a tier
     change that committed while we waited is seen.
     """
-    hold(tx, user_id)
+    lock_row(tx, user_id)
     return find(tx, user_id)
 
 
-def hold(tx: Tx, user_id: UUID) -> None:
-    """As lock, for one who has no need of the account."""
+def lock_row(tx: Tx, user_id: UUID) -> None:
+    """As lock, for callers that do not need the account."""
     tx.write(_LOCK, user_id=user_id)
 
 
-def hold_all(tx: Tx, user_ids: Iterable[UUID]) -> None:
-    """As hold, of several.  Locks: their rows, in the order of their ids."""
-    tx.write(HOLD_USERS, user_ids=sorted(map(str, user_ids)))
+def lock_rows(tx: Tx, user_ids: Iterable[UUID]) -> None:
+    """As lock_row, for several users.  Locks: their rows, in the order of their ids."""
+    tx.write(LOCK_USERS, user_ids=sorted(map(str, user_ids)))
 
 
-def try_hold(tx: Tx, user_id: UUID) -> bool:
-    """As hold, without waiting: for one who holds another users row already.  False: somebody else has it."""
+def try_lock_row(tx: Tx, user_id: UUID) -> bool:
+    """As lock_row, without waiting, for callers that have locked another users row.  False: the row is locked."""
     return tx.run(_TRY, user_id=user_id).one_or_none() is not None
 
 
@@ -149,33 +149,33 @@ def add(
 
 
 def set_tier(tx: Tx, user_id: UUID, tier: Tier, *, now: datetime) -> None:
-    """Put the user on a tier; the anchor of a running subscription stays."""
+    """Change the user's tier; the anchor of an existing subscription stays."""
     if tx.run(_SET_TIER, user_id=user_id, tier=tier.value).one_or_none() is None:
         tx.run(_SUBSCRIBE, user_id=user_id, tier=tier.value, anchor_at=now)
 
 
-def set_limit(tx: Tx, user_id: UUID, slots: int | None) -> None:
-    """Give the user a limit of their own, or the tier's again.  The caller holds the users row."""
-    tx.write(_SET_LIMIT, user_id=user_id, slots=slots)
+def set_slot_limit(tx: Tx, user_id: UUID, slots: int | None) -> None:
+    """Give the user a slot limit of their own, or the tier's again.  The caller has locked the users row."""
+    tx.write(_SET_SLOT_LIMIT, user_id=user_id, slots=slots)
 
 
-def own_limits(tx: Tx) -> dict[str, int]:
-    """Slots by user id, of those who have a limit of their own."""
-    return {str(row.id): row.slot_limit for row in tx.run(_OWN_LIMITS)}
+def own_slot_limits(tx: Tx) -> dict[str, int]:
+    """Slot limits by user id, of the users who have their own."""
+    return {str(row.id): row.slot_limit for row in tx.run(_OWN_SLOT_LIMITS)}
 
 
 def waiting_of(tx: Tx, tier: Tier) -> list[UUID]:
-    """Users of a tier of whom something waits for a slot."""
+    """Users of a tier who have a job that waits for a slot."""
     return list(tx.run(_WAITING, tier=tier.value).scalars())
 
 
 def all_waiting(tx: Tx) -> list[UUID]:
-    """Users of any tier of whom something waits for a slot."""
+    """Users of any tier who have a job that waits for a slot."""
     return list(tx.run(_ALL_WAITING).scalars())
 
 
 def ran(tx: Tx, account: Account, service: Service, seconds: float) -> Account:
-    """Take a run into the user's moving mean; the account with it.  The caller holds the users row."""
+    """Add a run to the user's moving mean.  Returns: the account with it.  The caller has locked the users row."""
     runs = Runs.following(account.runs.get(service), seconds)
     tx.write(_RAN[service], user_id=account.user_id, mean=runs.mean, deviation=runs.deviation)
     return replace(account, runs={**account.runs, service: runs})
@@ -196,6 +196,6 @@ def account_of(row: Row[Any]) -> Account:
 
 
 def _runs_of(row: RowMapping) -> dict[Service, Runs]:
-    # the look of an analysis' accept has no column of the other service
+    # the look-up of an analysis' accept does not read the columns of the other service
     found = ((service, row.get(mean), row.get(deviation)) for service, (mean, deviation) in _RUNS.items())
     return {service: Runs(mean, deviation or 0) for service, mean, deviation in found if mean is not None}

@@ -1,4 +1,4 @@
-"""What the timeline tells of waits, over a span of time; and who has work in the queues now."""
+"""Waits in a span of the timeline, and the users who have work in the queues now."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from app.domain.plans import Plan, Tier
 from app.store.plans import plan_of
 from app.store.unit_of_work import Tx
 
-#: Events that one look reads, the newest first: about 100,000 jobs.
+#: How many events one query reads, the newest first: about 100,000 jobs.
 MOST_EVENTS = 300_000
 
-# the newest first, so that a look at too much leaves out the oldest, and reads no more than it was allowed
+# the newest first, so that the maximum leaves out the oldest and reads no more than allowed
 _COURSES = text("""
     WITH newest AS MATERIALIZED (
         SELECT id, job_id, extract(epoch FROM at)::float8 AS at, event FROM job_events
@@ -35,12 +35,12 @@ _COURSES = text("""
       LEFT JOIN (SELECT DISTINCT ON (job_id) job_id, user_id, tier, queue FROM analysis_requests
                   WHERE carried_at IS NOT NULL ORDER BY job_id, carried_at DESC) c ON c.job_id = j.job_id
      CROSS JOIN (SELECT count(*) AS events, min(at) AS oldest FROM newest) n""")
-# acts of operators are few; pausing what is paused changes nothing
+# operators act rarely; pausing a paused queue changes nothing
 _PAUSES = text("""
     SELECT subject AS queue, action, extract(epoch FROM at)::float8 AS at FROM audit_log
      WHERE action IN ('queue.pause', 'queue.resume') AND at < :until ORDER BY id DESC LIMIT 10000""")
 _EMAILS = text("SELECT id, email FROM users WHERE id = ANY(CAST(:ids AS uuid[]))")
-# the broker's own look at its groups: cheap at any size, exact up to 10,000 a number
+# the broker's own view of its groups: cheap at any size, exact up to 10,000 each
 _TENANTS = text("""
     WITH waiting AS (
         SELECT g.name, split_part(q.name, '_', 1) AS service, sum(g.ready) AS ready, sum(g.delayed + g.parked) AS held,
@@ -62,14 +62,14 @@ _TENANTS = text("""
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """Jobs of a span, in no order.  since: where the span begins that was read, which may be later than asked."""
+    """Jobs of a span, in no order.  since: where the span that was read begins, which may be later than requested."""
 
     courses: list[Course]
     since: datetime
 
 
 def courses(tx: Tx, *, since: datetime, until: datetime, most: int = MOST_EVENTS) -> Seen:
-    """The jobs of which something is told in [since, until); most: events to read, the newest."""
+    """The jobs with an event in [since, until); most: how many of the newest events to read."""
     rows = tx.run(_COURSES, since=since, until=until, most=most).all()
     if rows and rows[0].events >= most:
         since = datetime.fromtimestamp(rows[0].oldest, UTC)
@@ -77,7 +77,7 @@ def courses(tx: Tx, *, since: datetime, until: datetime, most: int = MOST_EVENTS
 
 
 def pauses(tx: Tx, *, until: datetime) -> list[tuple[str, float, float]]:
-    """(queue, from, to) of each pause, in seconds since the epoch; one that goes on ends with the span."""
+    """(queue, from, to) of each pause, in seconds since the epoch; a pause that is not over ends with the span."""
     began: dict[str, float] = {}
     found: list[tuple[str, float, float]] = []
     for row in reversed(tx.run(_PAUSES, until=until).all()):
@@ -94,7 +94,7 @@ def emails(tx: Tx, ids: Sequence[str]) -> dict[str, str | None]:
 
 
 def tenants(tx: Tx, *, most: int, user_id: UUID | None = None) -> list[tuple[Plan, RowMapping]]:
-    """(plan, row) of users with work in the queues or at work, those with the most waiting first; of one, if named.
+    """(plan, row) of users with jobs that wait or run, those with the most waiting first; or of one user.
 
     rows: user_id, email, service, running, ready, held (parked, snoozed or delayed), oldest_seconds (of the ready),
     run_seconds.  Above 10,000 waiting in a queue the numbers are estimates.
@@ -111,7 +111,7 @@ def _course(row: Row[Any], since: float, until: float) -> Course:
             accepted = at
             continue
         if begun is None and accepted is None and not runs and event in _ENDS_OF_RUNS:
-            begun = since  # it ran when the span began
+            begun = since  # it was running when the span began
         if begun is not None:
             runs.append((begun, at))
         begun = at if event == "started" else None

@@ -19,12 +19,12 @@ class Output:
         self._width, self._as_json, self._descriptor = width, as_json, descriptor
         self._lost_until = 0.0
 
-    def say(self, event: str, **facts: object) -> None:
+    def say(self, event: str, **fields: object) -> None:
         """Report what the supervisor itself did."""
         if self._as_json:
-            self.line("", json.dumps({"event": event, **facts}).encode())
+            self.line("", json.dumps({"event": event, **fields}).encode())
         else:
-            self.line("fairlane", " ".join([event, *(f"{name}={value}" for name, value in facts.items())]).encode())
+            self.line("fairlane", " ".join([event, *(f"{name}={value}" for name, value in fields.items())]).encode())
 
     def line(self, name: str, line: bytes) -> None:
         """Write one line of a child."""

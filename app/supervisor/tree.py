@@ -31,7 +31,7 @@ HOLD_SECONDS = 10.0  # so long a child waits for those before it, which need the
 
 
 class AlreadyRunning(Conflict):
-    """`fairlane up` runs for this home; facts: pid and url of the one that does."""
+    """`fairlane up` runs for this home; extensions: pid and url of the one that does."""
 
     title: ClassVar[str] = "Fairlane already runs for this home"
 

@@ -133,7 +133,7 @@ def somebody(scope: str = "read") -> Account:
     if account is not None:
         return account
     if not wired().settings.allow_anonymous:
-        raise Unauthenticated("This service serves signed-in users only; send `Authorization: Bearer fl_…`")
+        raise Unauthenticated("Only signed-in users can use this service; send `Authorization: Bearer fl_…`")
     if "anonymous" not in g:
         g.anonymous = accounts.anonymous(wired().uow, request.remote_addr or "", wired().secret, now=utc_now())
     found: Account = g.anonymous
@@ -160,7 +160,7 @@ def _by_token(header: str) -> Caller:
     found = tokens.by_token(wired().uow, secret, writes_per_minute=per_minute, now=utc_now())
     g.counted = per_minute is not None
     if found is None:
-        raise Unauthenticated("This token is unknown, revoked or too old")
+        raise Unauthenticated("This token is unknown, revoked or expired")
     account, scopes = found
     # an operator's everyday token has no more rights than anybody's
     return Caller(replace(account, is_operator=account.is_operator and "operator" in scopes), scopes)

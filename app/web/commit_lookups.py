@@ -75,7 +75,7 @@ class Lookups:
         except (TooManyRequests, Busy) as problem:
             if patience is None:
                 raise
-            raise Busy("The time of the batch was over before this item's turn.", retry_after=1) from problem
+            raise Busy("The batch's time limit passed before this item was looked up.", retry_after=1) from problem
 
     def _asked(
         self, lane: Lane, client: str, repository: Repository, ref: str | None, commit: str | None

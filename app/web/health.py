@@ -56,7 +56,7 @@ class _Facts(Collector):
     _GAUGES = (
         ("depth", "Messages ready to be claimed", "ready"),
         ("oldest_age_seconds", "Age of the oldest ready message", "oldest_seconds"),
-        ("leased", "Messages that a worker holds", "leased"),
+        ("leased", "Messages leased to a worker", "leased"),
         ("delayed", "Messages due later", "delayed"),
         ("parked", "Messages of groups at their limit, to be woken", "parked"),
         ("paused", "1 while the operator has paused the queue", "paused"),
@@ -67,7 +67,7 @@ class _Facts(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """One gauge per fact, one sample per queue."""
-        rows = queues.facts(self._uow)
+        rows = queues.states(self._uow)
         for name, text, member in self._GAUGES:
             gauge = GaugeMetricFamily(f"fairlane_queue_{name}", text, labels=["queue"])
             for row in rows:
@@ -82,7 +82,7 @@ class _Facts(Collector):
 
 
 def _skews(uow: UnitOfWork) -> Metric:
-    text = "Clock of a host compared with the database's"
+    text = "How far a host's clock is ahead of the database's"
     gauge = GaugeMetricFamily("fairlane_clock_ahead_seconds", text, labels=["host", "program"])
     for labels, seconds in clock_skew.skews(uow).items():
         gauge.add_metric(labels, seconds)
@@ -90,7 +90,7 @@ def _skews(uow: UnitOfWork) -> Metric:
 
 
 def _fairness(found: count_events.Recent) -> Iterator[Metric]:
-    yield GaugeMetricFamily("fairlane_recent_seconds", "What the figures named recent are of", value=found.seconds)
+    yield GaugeMetricFamily("fairlane_recent_seconds", "Time span of the metrics named recent", value=found.seconds)
     taken = GaugeMetricFamily("fairlane_slots_in_use", "Execution slots in use", labels=["service", "tier"])
     for labels, slots in found.slots.items():
         taken.add_metric(labels, slots)
@@ -108,8 +108,10 @@ def _fairness(found: count_events.Recent) -> Iterator[Metric]:
     wakes.add_metric([], _buckets(found.wakes), found.wakes.seconds)
     yield wakes
     told, kept = found.promised
-    yield GaugeMetricFamily("fairlane_recent_estimates", "First starts that an interval was told for", value=told)
-    yield GaugeMetricFamily("fairlane_recent_estimates_kept", "Of these, starts inside of the interval", value=kept)
+    yield GaugeMetricFamily(
+        "fairlane_recent_estimates", "First starts for which the accept gave an estimate", value=told
+    )
+    yield GaugeMetricFamily("fairlane_recent_estimates_kept", "First starts within that estimate", value=kept)
 
 
 def _buckets(histogram: Histogram) -> list[tuple[str, float]]:

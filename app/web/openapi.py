@@ -17,16 +17,16 @@ EVERYWHERE = {
     "401": "The token is unknown, or one is needed",
     "403": "The token lacks the scope",
     "429": "Too many requests; see Retry-After",
-    "503": "The database or the queue is away, or too much is asked at once; see Retry-After",
+    "503": "The database or the queue is unavailable, or too many requests are running; see Retry-After",
 }
 SUBMIT = {
-    "402": "The quota of this period is spent or reserved",
+    "402": "The quota of this period is used up or reserved",
     "404": "No such repository or commit, or not visible",
-    "409": "A twin with the same Idempotency-Key is being answered",
+    "409": "The first request with this Idempotency-Key is still being processed",
 }
 WITH_BODY = {
     "400": "Not JSON",
-    "413": "Longer than 1 MB",
+    "413": "The body is longer than 1 MB",
     "415": "Not application/json",
     "422": "Not valid; `errors` says where and what is allowed",
 }
@@ -84,7 +84,7 @@ def _complete(operation: dict[str, Any]) -> None:
         if parameter["in"] == "path" and parameter["name"].endswith("_id"):
             parameter["schema"] = {"type": "string", "format": "uuid"}
     if any(parameter["in"] == "path" for parameter in parameters):
-        refusals["404"] = "No such thing, or not visible to you"
+        refusals["404"] = "Not found, or not visible to you"
     if any(parameter["in"] == "query" for parameter in parameters):
         refusals["422"] = WITH_BODY["422"]
     if "requestBody" in operation:

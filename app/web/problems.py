@@ -39,14 +39,14 @@ def init(app: Flask) -> None:
 
 
 def document(problem: Problem) -> dict[str, Any]:
-    """The members of RFC 9457, then the problem's own facts."""
+    """The members of RFC 9457, then the problem's extension members."""
     return {
         "type": f"/problems/{problem.slug}",
         "title": problem.title,
         "status": problem.status,
         "detail": problem.detail,
         "request_id": request_id(),
-    } | dict(problem.facts)
+    } | dict(problem.extensions)
 
 
 def render(problem: Problem) -> Response:
@@ -119,4 +119,4 @@ def _database(error: exc.SQLAlchemyError) -> Response:
 
 def _unexpected(error: Exception) -> Response:
     log.error("web.failed", error=type(error).__name__, request_id=request_id(), exc_info=error)
-    return render(Problem("Tell the operator the request id; nothing you sent is wrong for certain."))
+    return render(Problem("Report the request id to the operator. The request itself may have been correct."))

@@ -37,7 +37,7 @@ class Buckets:
         if missing > 0:
             seconds = math.ceil(missing * 60 / self.per_minute)
             raise TooManyRequests(
-                f"More is read than {self.per_minute} requests a minute, of which large ones count for several; "
+                f"More than {self.per_minute} reads per minute, where a large read counts as several; "
                 f"try again in {seconds} s.",
                 retry_after=seconds,
             )

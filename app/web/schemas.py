@@ -10,7 +10,7 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from app.domain.plans import EventType
 from app.domain.specification import Mode
-from app.services.fairness.change_limits import MOST_SLOTS
+from app.services.fairness.change_limits import HIGHEST_SLOT_LIMIT
 from app.store.results import TestFilter
 
 MOST_ITEMS = 100
@@ -20,7 +20,7 @@ _PLAIN = r"^[^\x00-\x1f\x7f]*$"  # PostgreSQL takes no NUL, and no name needs a 
 def _utc(instant: datetime) -> datetime:
     """PostgreSQL knows fewer years and zones than Python."""
     if not 2000 <= instant.year < 3000:
-        raise ValueError("allowed are the years 2000 to 2999")
+        raise ValueError("expected a year from 2000 to 2999")
     return instant.astimezone(UTC)
 
 
@@ -53,16 +53,16 @@ class SubmitAnalysis(Body):
             examples=["https://github.com/pallets/flask"],
         ),
     ]
-    ref: Annotated[str | None, Field(max_length=200, description="A branch or tag; none: the default branch")] = None
+    ref: Annotated[str | None, Field(max_length=200, description="A branch or tag; default: the default branch")] = None
     commit: Annotated[str | None, Field(max_length=64, description="A full commit id")] = None
-    retry: Annotated[bool, Field(description="Start again although the last analysis of this commit failed")] = False
+    retry: Annotated[bool, Field(description="Start again if the last analysis of this commit failed")] = False
 
 
 class SubmitBatch(Body):
     """Up to 100 analyses, reserved in one transaction."""
 
     items: Annotated[list[SubmitAnalysis], Field(min_length=1, max_length=MOST_ITEMS)]
-    atomic: Annotated[bool, Field(description="All or none")] = False
+    atomic: Annotated[bool, Field(description="Accept either all items or none")] = False
 
 
 class SubmitSpecification(Body):
@@ -77,11 +77,11 @@ class SubmitSpecification(Body):
         Mode,
         Field(
             strict=False,
-            description="initial: the newest document if there is one; regenerate_cached: a new version from words that"
-            " are kept; regenerate_fresh: from new ones",
+            description="initial: the newest document if there is one; regenerate_cached: a new version from stored"
+            " sentences; regenerate_fresh: from new ones",
         ),
     ] = Mode.INITIAL
-    dry_run: Annotated[bool, Field(description="Say what it would cost, and do nothing")] = False
+    dry_run: Annotated[bool, Field(description="Only calculate the cost")] = False
 
 
 class SpecificationsQuery(Query):
@@ -108,7 +108,7 @@ class NewToken(Body):
     name: Annotated[str, Field(max_length=100, pattern=_PLAIN)] = ""
     scopes: Annotated[list[Literal["read", "write", "operator"]], Field(min_length=1, max_length=3)] = ["read", "write"]
     # JSON has no instants, so this one member is read from text although the model is strict
-    expires_at: Annotated[Instant | None, Field(strict=False, description="None: until revoked")] = None
+    expires_at: Annotated[Instant | None, Field(strict=False, description="Default: valid until revoked")] = None
 
 
 class NewTier(Body):
@@ -117,7 +117,7 @@ class NewTier(Body):
     tier: Literal["free", "pro", "pro_plus", "enterprise"]
 
 
-Slots = Annotated[int, Field(ge=1, le=MOST_SLOTS, description="Jobs of each service that may run at once")]
+Slots = Annotated[int, Field(ge=1, le=HIGHEST_SLOT_LIMIT, description="How many jobs of each service may run at once")]
 
 
 class NewLimit(Body):
@@ -129,7 +129,7 @@ class NewLimit(Body):
 class NewUserLimit(Body):
     """Another limit of one user."""
 
-    limit: Annotated[Slots | None, Field(description="null: as the tier")]
+    limit: Annotated[Slots | None, Field(description="null: the tier's limit")]
 
 
 class PauseQueue(Body):
@@ -182,10 +182,10 @@ class Narrowed(Query):
     status: Annotated[Plain | None, Field(description="active, skipped, todo, focused or xfail")] = None
     framework: Plain | None = None
     kind: Annotated[Plain | None, Field(description="test, benchmark, example, fuzz or subtest")] = None
-    conditional: Annotated[bool | None, Field(description="Whether it runs under a condition")] = None
-    path: Annotated[Plain | None, Field(description="Part of the file's path, without case")] = None
-    q: Annotated[Plain | None, Field(description="Part of a suite's or test's name, without case")] = None
-    about: Annotated[Plain | None, Field(description="Part of a hint of the file, without case")] = None
+    conditional: Annotated[bool | None, Field(description="Whether the test runs only under a condition")] = None
+    path: Annotated[Plain | None, Field(description="Part of the file's path, ignoring case")] = None
+    q: Annotated[Plain | None, Field(description="Part of a suite's or test's name, ignoring case")] = None
+    about: Annotated[Plain | None, Field(description="Part of a hint of the file, ignoring case")] = None
 
     def filter(self) -> TestFilter:
         """An empty field of a form narrows nothing."""
@@ -204,20 +204,22 @@ class TestsQuery(Narrowed):
 
     __test__ = False
 
-    cursor: Annotated[Plain | None, Field(description="`next` of the page before")] = None
-    limit: Annotated[int | None, Field(ge=1, le=1000, description="Rows; 100 for JSON, all for an export")] = None
+    cursor: Annotated[Plain | None, Field(description="`next` of the previous page")] = None
+    limit: Annotated[int | None, Field(ge=1, le=1000, description="Rows; default: 100 for JSON, all for an export")] = (
+        None
+    )
     format: Annotated[
         Literal["json", "csv", "ndjson", "markdown", "junit"] | None,
-        Field(description="As the Accept header, for a link in a page"),
+        Field(description="Overrides the Accept header, for links in pages"),
     ] = None
 
 
 class FilesQuery(Query):
     """Which files of an inventory to list, and from where."""
 
-    path: Annotated[Plain | None, Field(description="Part of the path, without case")] = None
-    about: Annotated[Plain | None, Field(description="Part of a hint, without case")] = None
-    cursor: Annotated[Plain | None, Field(description="`next` of the page before")] = None
+    path: Annotated[Plain | None, Field(description="Part of the path, ignoring case")] = None
+    about: Annotated[Plain | None, Field(description="Part of a hint, ignoring case")] = None
+    cursor: Annotated[Plain | None, Field(description="`next` of the previous page")] = None
     limit: Annotated[int, Field(ge=1, le=1000)] = 100
 
 
@@ -263,27 +265,27 @@ class OtherQuery(Query):
 class CompareQuery(Query):
     """How much to list of a comparison."""
 
-    limit: Annotated[int, Field(ge=1, le=10_000, description="Tests of each group at most")] = 1000
+    limit: Annotated[int, Field(ge=1, le=10_000, description="Maximum number of tests in each group")] = 1000
 
 
 class PageQuery(Query):
     """Which page of a list.  cursor: the id of the last row of the page before."""
 
-    cursor: Annotated[int | None, Field(ge=1, le=2**63 - 1, description="`next` of the page before")] = None
+    cursor: Annotated[int | None, Field(ge=1, le=2**63 - 1, description="`next` of the previous page")] = None
     limit: Annotated[int, Field(ge=1, le=200)] = 50
 
 
 class AuditQuery(Query):
     """How far back to look, and how many rows to show of each invariant."""
 
-    since: Annotated[Instant | None, Field(description="Leave out what began before; none: everything")] = None
+    since: Annotated[Instant | None, Field(description="Leave out jobs accepted earlier; default: none")] = None
     limit: Annotated[int, Field(ge=1, le=1000)] = 100
 
 
 class FairnessQuery(Query):
     """How far back to look, and who is told apart."""
 
-    since: Annotated[Instant | None, Field(description="None: the last 24 hours")] = None
+    since: Annotated[Instant | None, Field(description="Default: the last 24 hours")] = None
     by: Literal["user", "tier"] = "tier"
 
 

@@ -22,4 +22,4 @@ class StrictJson(DefaultJSONProvider):
 
 
 def _refused(constant: str) -> None:
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is not JSON")

@@ -89,7 +89,7 @@ def idempotency_key(body: dict[str, Any]) -> tuple[str, bytes] | None:
     if key is None:
         return None
     if not 0 < len(key) <= LONGEST_KEY or not key.isprintable():
-        detail = f"allowed are 1 to {LONGEST_KEY} printable characters"
+        detail = f"expected 1 to {LONGEST_KEY} printable characters"
         raise InvalidInput(
             "The Idempotency-Key is empty or too long.", errors=[{"pointer": "/Idempotency-Key", "detail": detail}]
         )
@@ -145,9 +145,9 @@ def _read(asked: SubmitAnalysis) -> _Asked:
     settings = wired().settings
     address = parse_address(asked.repository, settings.allowed_git_hosts)
     if address.repository.is_local and settings.local_repos_root is None:
-        detail = "allowed are local repositories only where LOCAL_REPOS_ROOT is set"
+        detail = "local repositories need the setting LOCAL_REPOS_ROOT"
         raise InvalidInput(
-            "This service serves no local repositories.", errors=[{"pointer": "/repository", "detail": detail}]
+            "This service has no local repositories.", errors=[{"pointer": "/repository", "detail": detail}]
         )
     ref, commit = _revision(asked, address)
     return _Asked(address, ref, commit, asked.retry)

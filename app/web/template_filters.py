@@ -42,7 +42,7 @@ SKIPPED = {
     "too_large": "too large",
     "binary": "not text",
     "unreadable": "not readable",
-    "missing": "missing in our copy of the repository",
+    "missing": "missing from our copy of the repository",
     "parse_failed": "could not be parsed",
     "parse_timeout": "took too long to parse",
     "rules_failed": "our rules failed on it",

@@ -28,7 +28,7 @@ def init(app: Flask, settings: Settings) -> None:
     def refuse_strangers() -> None:
         host = request.headers.get("Host")
         if host is not None and not is_ours(host, names):  # every browser sends one
-            raise UnknownHost("The Host of the request is none of our names: see PUBLIC_URL and TRUSTED_HOSTS.")
+            raise UnknownHost("The Host is not a name of this service: see PUBLIC_URL and TRUSTED_HOSTS.")
 
 
 def is_ours(host: str, names: frozenset[str]) -> bool:

@@ -130,7 +130,7 @@ def service(limit: int | None = None, *, enabled: bool = True) -> Iterator[Servi
     fairness = FairnessPolicy()
     if limit is not None:
         environment["FAIRNESS_FREE_LIMIT"] = str(limit)
-        fairness = replace(fairness, overrides={Tier.FREE: limit})
+        fairness = replace(fairness, slot_limits={Tier.FREE: limit})
     if not enabled:
         fairness = replace(fairness, mode=type(fairness.mode).OFF)
     with database() as (url, uow):

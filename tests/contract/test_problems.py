@@ -32,8 +32,8 @@ def test_every_problem_a_client_may_meet_is_on_the_page_of_the_api() -> None:
 
 
 def test_facts_travel_with_the_problem_and_errors_only_when_there_are_some() -> None:
-    assert errors.QuotaExceeded("Spent.", used=50, limit=50).facts == {"used": 50, "limit": 50}
-    assert errors.InvalidInput("No.").facts == {}
-    assert errors.InvalidInput("No.", errors=[{"pointer": "/a", "detail": "b"}], code="x").facts == {
+    assert errors.QuotaExceeded("Spent.", used=50, limit=50).extensions == {"used": 50, "limit": 50}
+    assert errors.InvalidInput("No.").extensions == {}
+    assert errors.InvalidInput("No.", errors=[{"pointer": "/a", "detail": "b"}], code="x").extensions == {
         "code": "x", "errors": [{"pointer": "/a", "detail": "b"}],
     }  # fmt: skip

@@ -85,7 +85,7 @@ match os.environ.get("FIRE_MISTAKE", ""):
     case "no limit":
         slots.acquire = limitless  # type: ignore[assignment]
     case "no lock":
-        messages.hold_users = unlocked
+        messages.lock_users = unlocked
         slots.acquire = stalled
     case "none, but slow":
         slots.acquire = stalled

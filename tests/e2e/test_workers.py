@@ -51,7 +51,7 @@ def test_a_repository_with_more_tests_than_allowed_fails_and_says_so(system: Sys
     system.nodes.worker(MAX_TESTS="3")
     job = system.wait(job_id, "completed", "failed")
     error = {"code": "too_many_tests", "retryable": False}
-    assert job["error"] == error | {"message": "The repository has 4 tests, subtests included; allowed are 3."}
+    assert job["error"] == error | {"message": "The repository has 4 tests, subtests included; the limit is 3."}
     assert (job["billed"], job["attempt"]) == (False, 1)
 
 

@@ -317,5 +317,5 @@ def test_the_log_is_cut_while_the_server_writes(filled: Path, ask: Ask) -> None:
 
 def test_a_home_that_cannot_be_made_is_named(passable: Path) -> None:
     (passable / "file").touch()
-    with pytest.raises(embedded.EmbeddedUnavailable, match="cannot make FAIRLANE_HOME"):
+    with pytest.raises(embedded.EmbeddedUnavailable, match="cannot create FAIRLANE_HOME"):
         embedded.ensure(passable / "file" / "home")

@@ -194,7 +194,7 @@ def test_a_second_up_of_a_home_names_the_first(tmp_path: Path, helper: Helper) -
     first.stdout.readline()
     with pytest.raises(AlreadyRunning, match=f"as process {first.pid} at http://127.0.0.1:8123") as told:
         alone(tmp_path, "http://127.0.0.1:9").__enter__()
-    assert told.value.facts == {"pid": first.pid, "url": "http://127.0.0.1:8123"}
+    assert told.value.extensions == {"pid": first.pid, "url": "http://127.0.0.1:8123"}
     first.kill()
     first.wait()
     with alone(tmp_path, "http://127.0.0.1:9"):

@@ -135,7 +135,7 @@ class Life(Watched):
         """A unit is reserved, or refused with the figures."""
         used, reserved, limit = self.figures(user, self.before)
         if isinstance(answer, QuotaExceeded):
-            assert tuple(answer.facts[name] for name in ("used", "reserved", "limit")) == (used, reserved, limit)
+            assert tuple(answer.extensions[name] for name in ("used", "reserved", "limit")) == (used, reserved, limit)
             assert limit is not None
             assert used + reserved >= limit
             self.nothing_changed()

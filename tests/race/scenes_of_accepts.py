@@ -26,7 +26,7 @@ def two_accepts_of_the_last_unit(world: World) -> Scene:
     def check(*outcomes: Any) -> None:
         assert sorted(type(o).__name__ for o in outcomes) == ["Answer", "QuotaExceeded"]
         (refused,) = [o for o in outcomes if isinstance(o, QuotaExceeded)]
-        assert (refused.facts["used"], refused.facts["reserved"], refused.facts["limit"]) == (0, 2, 2)
+        assert (refused.extensions["used"], refused.extensions["reserved"], refused.extensions["limit"]) == (0, 2, 2)
 
     return Scene((accepting(user, world.wanted()), accepting(user, world.wanted())), check)
 

@@ -34,7 +34,7 @@ def an_accept_beside_a_finish_of_its_user_at_the_limit(world: World) -> Scene:
 
     def check(refused: Any, ended: Outcome) -> None:
         assert (type(refused), ended) == (QuotaExceeded, Outcome.COMPLETED)
-        assert refused.facts["used"] + refused.facts["reserved"] == refused.facts["limit"] == 2
+        assert refused.extensions["used"] + refused.extensions["reserved"] == refused.extensions["limit"] == 2
 
     return Scene((accepting(user, world.wanted()), finishing(world, delivery, user)), check)
 

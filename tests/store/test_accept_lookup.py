@@ -30,15 +30,15 @@ def test_a_look_and_a_batch_of_one_key_exclude_each_other_and_see_each_others_an
     user, wanted = world.user(), world.wanted()
     answer = idempotency.Stored(b"print", 202, {"id": "x"})
     with world.uow.begin() as batch:
-        assert idempotency.claim(batch, user, "key") == (True, None)
+        assert idempotency.try_lock(batch, user, "key") == (True, None)
         with world.uow.begin() as single:
-            assert not look(single, user, "key", wanted.repository, wanted.commit, "1", now=NOW).claimed
+            assert not look(single, user, "key", wanted.repository, wanted.commit, "1", now=NOW).key_locked
         idempotency.add(batch, user, "key", answer, now=NOW)
     with world.uow.begin() as single:
         found = look(single, user, "key", wanted.repository, wanted.commit, "1", now=NOW)
-        assert (found.claimed, found.stored) == (True, answer)
+        assert (found.key_locked, found.stored) == (True, answer)
         with world.uow.begin() as batch:
-            assert idempotency.claim(batch, user, "key")[0] is False
+            assert idempotency.try_lock(batch, user, "key")[0] is False
 
 
 @pytest.mark.parametrize("tier", [None, *Tier])
@@ -64,7 +64,7 @@ def test_a_look_sums_up_the_period_that_the_rules_say(world: World, anchor: str,
     moved = "UPDATE user_subscriptions SET anchor_at = :began WHERE user_id = :user RETURNING id"
     world.rows(moved, began=began, user=user)
     with world.uow.begin() as tx:
-        sums = look(tx, user, None, wanted.repository, wanted.commit, "1", now=now).standing.sums
+        sums = look(tx, user, None, wanted.repository, wanted.commit, "1", now=now).existing.sums
         assert sums == Sums(period_at(began, now), 0, 0)
 
 
@@ -76,10 +76,10 @@ def test_a_look_sums_up_what_a_sum_by_itself_does_and_nothing_without_a_limit(wo
     with world.uow.begin() as tx:
         found = look(tx, user, None, wanted.repository, wanted.commit, "1", now=world.now)
         assert found.account is not None
-        assert found.standing.sums is not None
-        usage = quota.usage(tx, user, EventType.ANALYSIS, found.standing.sums.period, 50)
-        assert (usage.used, usage.reserved) == (found.standing.sums.used, found.standing.sums.reserved) == (1, 1)
-        assert look(tx, free, None, wanted.repository, wanted.commit, "1", now=world.now).standing.sums is None
+        assert found.existing.sums is not None
+        usage = quota.usage(tx, user, EventType.ANALYSIS, found.existing.sums.period, 50)
+        assert (usage.used, usage.reserved) == (found.existing.sums.used, found.existing.sums.reserved) == (1, 1)
+        assert look(tx, free, None, wanted.repository, wanted.commit, "1", now=world.now).existing.sums is None
 
 
 def test_sums_of_another_period_are_not_believed(world: World) -> None:

@@ -12,7 +12,7 @@ from sqlalchemy import text
 from app.domain.lifecycle import Failure
 from app.domain.repositories import Repository
 from app.store import codebases
-from app.store.accept_lookup import Standing, look
+from app.store.accept_lookup import ExistingAnalyses, look
 from tests.conftest import NOW, World
 
 DAY, MINUTE = timedelta(days=1), timedelta(minutes=1)
@@ -132,9 +132,9 @@ def test_only_the_newest_record_of_a_commit_decides_whether_it_failed(world: Wor
     world.fail(world.running(user, wanted), user, Failure("repository_not_found", "gone"))
     with world.uow.begin() as tx:
 
-        def standing(commit: str, parser_version: str) -> Standing:
-            return look(tx, user, None, wanted.repository, commit, parser_version, now=NOW).standing
+        def existing(commit: str, parser_version: str) -> ExistingAnalyses:
+            return look(tx, user, None, wanted.repository, commit, parser_version, now=NOW).existing
 
-        assert standing(wanted.commit, world.policy.parser_version).failed is not None
-        assert standing(wanted.commit, "2.0.0").failed is None
-        assert standing("0" * 40, world.policy.parser_version).failed is None
+        assert existing(wanted.commit, world.policy.parser_version).failed is not None
+        assert existing(wanted.commit, "2.0.0").failed is None
+        assert existing("0" * 40, world.policy.parser_version).failed is None

@@ -1,4 +1,4 @@
-"""Idempotency keys: one claim at a time, and answers that are kept for a day."""
+"""Idempotency keys: one lock at a time, and answers that are kept for a day."""
 
 from datetime import timedelta
 from uuid import UUID
@@ -12,35 +12,35 @@ from app.store.unit_of_work import Tx
 from tests.conftest import NOW, World
 
 
-def claimed(tx: Tx, user: UUID, key: str) -> bool:
-    return idempotency.claim(tx, user, key)[0]
+def locked(tx: Tx, user: UUID, key: str) -> bool:
+    return idempotency.try_lock(tx, user, key)[0]
 
 
-def test_a_claim_excludes_its_twins_until_its_transaction_ends(world: World) -> None:
+def test_a_locked_key_excludes_its_twins_until_its_transaction_ends(world: World) -> None:
     user, other = world.user(), world.user()
     with world.uow.begin() as first:
-        assert claimed(first, user, "key")
+        assert locked(first, user, "key")
         with world.uow.begin() as twin:
-            assert not claimed(twin, user, "key")
-            assert claimed(twin, user, "other key")
-            assert claimed(twin, other, "key")
+            assert not locked(twin, user, "key")
+            assert locked(twin, user, "other key")
+            assert locked(twin, other, "key")
     with world.uow.begin() as later:
-        assert claimed(later, user, "key")
+        assert locked(later, user, "key")
 
 
-def test_a_claim_whose_request_failed_is_free_again_and_left_no_answer(world: World) -> None:
+def test_a_locked_key_whose_request_failed_is_free_again_and_left_no_answer(world: World) -> None:
     user = world.user()
 
     def fails() -> None:
         with world.uow.begin() as tx:
-            assert claimed(tx, user, "key")
+            assert locked(tx, user, "key")
             idempotency.add(tx, user, "key", Stored(b"print", 202, {}), now=NOW)
             raise ConnectionError
 
     with pytest.raises(ConnectionError):
         fails()
     with world.uow.begin() as tx:
-        assert idempotency.claim(tx, user, "key") == (True, None)
+        assert idempotency.try_lock(tx, user, "key") == (True, None)
 
 
 def test_an_answer_is_found_as_it_was_stored_and_only_by_its_owner(world: World) -> None:

@@ -187,7 +187,7 @@ def test_the_queues_tell_what_is_ready_leased_and_delayed(world: World) -> None:
     world.lease(publish(world, user))
     snoozed(world, user)
     with world.uow.begin() as tx:
-        facts = {row["queue"]: row for row in queues.facts(tx)}
+        facts = {row["queue"]: row for row in queues.states(tx)}
     found = facts["analysis_default"]
     assert (found["ready"], found["leased"], found["delayed"], found["paused"]) == (3, 1, 1, False)
     assert facts["specview_default"] == {

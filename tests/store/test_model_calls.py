@@ -269,12 +269,12 @@ def test_threads_that_fail_at_once_open_the_circuit_once_and_for_one_reset_time(
 
     with ThreadPoolExecutor(THREADS) as threads:
         list(threads.map(work, entered))
-    circuit, now = hold(gate)
+    circuit, now = lock(gate)
     assert circuit.failures == 5
     assert circuit.opened_at is not None
     assert timedelta(0) <= now - circuit.opened_at < timedelta(seconds=30)
 
 
-def hold(gate: ModelGate):
+def lock(gate: ModelGate):
     with gate.uow.begin() as tx:
-        return model_calls.hold(tx, gate.endpoint)
+        return model_calls.lock(tx, gate.endpoint)

@@ -77,6 +77,6 @@ def test_buckets_unused_for_an_hour_are_forgotten(uow: UnitOfWork) -> None:
 def test_who_asks_too_often_is_told_whole_seconds(uow: UnitOfWork) -> None:
     user = UUID(int=7)
     throttle(uow, user, per_minute=1)
-    with pytest.raises(TooManyRequests, match="More than 1 requests a minute; try again in 60 s") as refused:
+    with pytest.raises(TooManyRequests, match="More than 1 requests per minute; try again in 60 s") as refused:
         throttle(uow, user, per_minute=1)
     assert refused.value.retry_after == 60

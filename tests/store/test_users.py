@@ -63,7 +63,7 @@ def test_the_operators_rows_decide_what_a_plan_gives(world: World) -> None:
     with world.uow.begin() as tx:
         account = users.find(tx, user_id)
     assert account is not None
-    assert (account.plan.concurrent_jobs, account.plan.analyses_per_period) == (9, None)
+    assert (account.plan.slot_limit, account.plan.analyses_per_period) == (9, None)
 
 
 def test_nobody_is_found_or_locked_where_there_is_nobody(uow: UnitOfWork) -> None:

@@ -34,4 +34,4 @@ def test_what_cannot_pass_by_itself_is_not_tried_again(code: str) -> None:
 
 def test_an_unexpected_error_shows_nothing_of_itself() -> None:
     failure = failure_of(RuntimeError("password=hunter2 in /srv/secret"))
-    assert failure.message == "Something failed on our side; it has been logged."
+    assert failure.message == "The service failed; the error was logged."

@@ -32,13 +32,13 @@ def test_the_roll_moves_the_delay_through_the_whole_jitter() -> None:
 
 @pytest.mark.parametrize("plan", SOLD_PLANS, ids=lambda plan: plan.tier)
 def test_without_an_override_the_plans_row_counts(plan: Plan) -> None:
-    assert FairnessPolicy().slots(plan) == plan.concurrent_jobs
+    assert FairnessPolicy().slot_limit(plan) == plan.slot_limit
 
 
 def test_an_override_wins_for_its_own_tier_only() -> None:
-    policy = FairnessPolicy(overrides={Tier.FREE: 4})
-    assert policy.slots(FREE) == 4
-    assert policy.slots(PRO) == 3
+    policy = FairnessPolicy(slot_limits={Tier.FREE: 4})
+    assert policy.slot_limit(FREE) == 4
+    assert policy.slot_limit(PRO) == 3
 
 
 def test_limits_are_held_unless_somebody_says_otherwise() -> None:

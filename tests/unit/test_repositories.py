@@ -111,19 +111,19 @@ def test_every_form_of_the_contract_is_read(text: str, address: Address) -> None
 def test_everything_else_is_refused_with_what_is_allowed(text: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         parse_address(text, HOSTS)
-    assert refused.value.facts["errors"]
+    assert refused.value.extensions["errors"]
 
 
 def test_a_password_in_an_address_is_not_repeated_in_the_refusal() -> None:
     for text in ("https://user:hunter2@github.com/a/b", "https://user:hunter2@example.org/a/b"):
         with pytest.raises(InvalidInput) as refused:
             parse_address(text, HOSTS)
-        assert "hunter2" not in f"{refused.value.detail} {refused.value.facts}"
+        assert "hunter2" not in f"{refused.value.detail} {refused.value.extensions}"
 
 
 def test_only_hosts_the_operator_allows_are_read() -> None:
     assert parse_address("https://git.example.org/a/b", ["git.example.org"]).repository.host == "git.example.org"
-    with pytest.raises(InvalidInput, match=r"allowed are git\.example\.org"):
+    with pytest.raises(InvalidInput, match=r"the allowed hosts are git\.example\.org"):
         parse_address("acme/shop", ["git.example.org"])
 
 
@@ -189,7 +189,7 @@ def test_a_ref_git_would_accept_is_accepted(ref: str) -> None:
 def test_a_ref_git_would_refuse_or_read_as_an_option_is_refused(ref: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         check_ref(ref)
-    assert refused.value.facts["errors"] == [{"pointer": "/ref", "detail": "allowed is the name of a branch or tag"}]
+    assert refused.value.extensions["errors"] == [{"pointer": "/ref", "detail": "expected the name of a branch or tag"}]
 
 
 def test_a_commit_is_forty_hexadecimal_digits_in_any_case() -> None:
@@ -198,5 +198,5 @@ def test_a_commit_is_forty_hexadecimal_digits_in_any_case() -> None:
 
 @pytest.mark.parametrize("commit", ["", "main", SHA[:39], SHA + "0", SHA[:39] + "g", SHA + "\n", "-" + SHA[1:], "HEAD"])
 def test_an_abbreviated_or_broken_commit_is_refused(commit: str) -> None:
-    with pytest.raises(InvalidInput, match="is no commit id"):
+    with pytest.raises(InvalidInput, match="is not a commit id"):
         check_commit(commit)

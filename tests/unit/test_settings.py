@@ -88,7 +88,7 @@ def test_every_fault_is_named_at_once_with_its_value_and_what_is_allowed() -> No
     for words in (
         "DEFAULT_TIER='gold'", "'free', 'pro', 'pro_plus' or 'enterprise'", "WEB_CONCURRENCY='0'",
         "greater than or equal to 1", "LOG_FORMAT='xml'", "'text' or 'json'", "RESERVATION_TTL='soon'",
-        "30s, 5m, 1h or a number of seconds", "LEASE_SECONDS='x'",
+        "30s, 5m or 1h, or a number of seconds", "LEASE_SECONDS='x'",
     ):  # fmt: skip
         assert words in told
 
@@ -112,10 +112,10 @@ def test_a_lease_must_outlive_three_heartbeats() -> None:
 
 
 def test_a_model_needs_its_address_and_its_name_and_no_key() -> None:
-    assert "LLM_API_KEY: allowed only with LLM_BASE_URL" in refusal(LLM_API_KEY="sk-secret")
+    assert "LLM_API_KEY: needs LLM_BASE_URL" in refusal(LLM_API_KEY="sk-secret")
     assert "sk-secret" not in refusal(LLM_API_KEY="sk-secret")
-    assert "LLM_MODEL: allowed only with LLM_BASE_URL" in refusal(LLM_MODEL="small")
-    assert "allowed only with LLM_MODEL" in refusal(LLM_BASE_URL="https://models.example.org/v1")
+    assert "LLM_MODEL: needs LLM_BASE_URL" in refusal(LLM_MODEL="small")
+    assert "needs LLM_MODEL" in refusal(LLM_BASE_URL="https://models.example.org/v1")
     local = load({"LLM_BASE_URL": "http://127.0.0.1:11434/v1/", "LLM_MODEL": "small"})
     assert (local.llm_base_url, local.llm_api_key) == ("http://127.0.0.1:11434/v1", None)
 
@@ -156,7 +156,7 @@ def test_fairness_settings_become_one_policy() -> None:
     policy = load(
         {"FAIRNESS_FREE_LIMIT": "2", "FAIRNESS_PRO_PLUS_LIMIT": "9", "FAIRNESS_SNOOZE_DURATION": "1m"}
     ).fairness
-    assert policy.overrides == {Tier.FREE: 2, Tier.PRO_PLUS: 9}
+    assert policy.slot_limits == {Tier.FREE: 2, Tier.PRO_PLUS: 9}
     assert policy.snooze == timedelta(minutes=1)
     assert policy.mode is Mode.ENFORCE
     assert load({"FAIRNESS_MODE": "shadow"}).fairness.mode is Mode.SHADOW
@@ -198,8 +198,8 @@ def test_a_setting_that_is_given_twice_is_refused_unless_the_variable_is_empty(t
     file.write_text("pro\n", encoding="utf-8")
     told = refusal(DEFAULT_TIER="enterprise", DEFAULT_TIER_FILE=str(file), SECRET_KEY="hunter2", SECRET_KEY_FILE="/x")
     assert told == (
-        "SECRET_KEY and SECRET_KEY_FILE='/x': allowed is one of the two; "
-        f"DEFAULT_TIER and DEFAULT_TIER_FILE={str(file)!r}: allowed is one of the two"
+        "SECRET_KEY and SECRET_KEY_FILE='/x': expected only one of the two; "
+        f"DEFAULT_TIER and DEFAULT_TIER_FILE={str(file)!r}: expected only one of the two"
     )
     assert load({"DEFAULT_TIER": "", "DEFAULT_TIER_FILE": str(file)}).default_tier is Tier.PRO
 
@@ -278,18 +278,18 @@ def test_what_could_not_work_is_refused_at_once_with_its_name_and_value(name: st
 
 @pytest.mark.parametrize("name", ["PUBLIC_URL", "FAIRLANE_URL"])
 def test_an_address_with_a_password_is_refused_without_showing_it(name: str) -> None:
-    assert refusal(**{name: "https://ann:hunter2@x.org"}).startswith(f"{name}=(not shown): allowed is an address")
+    assert refusal(**{name: "https://ann:hunter2@x.org"}).startswith(f"{name}=(not shown): expected an address")
 
 
 def test_a_secret_key_that_can_be_guessed_is_refused() -> None:
     assert refusal(SECRET_KEY="hunter2") == (
-        "SECRET_KEY=(not shown): allowed are at least 16 characters, as `openssl rand -base64 48` prints"
+        "SECRET_KEY=(not shown): expected at least 16 characters, for instance from `openssl rand -base64 48`"
     )
 
 
 def test_an_owner_without_an_application_is_refused() -> None:
     assert refusal(DATABASE_OWNER_URL="postgresql://h/d") == (
-        "DATABASE_OWNER_URL: allowed only with DATABASE_URL, of the application's role"
+        "DATABASE_OWNER_URL: needs DATABASE_URL, which is for the application's role"
     )
 
 
@@ -306,7 +306,7 @@ def test_an_owner_without_an_application_is_refused() -> None:
 )  # fmt: skip
 def test_a_variable_that_looks_like_a_setting_and_is_none_is_told_with_the_nearest(name: str, near: str | None) -> None:
     [told] = strangers({name: "1", "PATH": "/bin"})
-    assert told.startswith(f"{name} is no setting")
+    assert told.startswith(f"{name} is not a setting")
     assert near is None or told.endswith(f"did you mean {near}?")
     assert load({name: "1"}) == load({})
 

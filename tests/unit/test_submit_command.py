@@ -10,7 +10,7 @@ from app.cli.submit import submit
 def test_a_token_that_is_none_is_told_and_not_shown(token: str) -> None:
     done = CliRunner().invoke(submit, ["local:shop"], env={"FAIRLANE_TOKEN": token})
     assert done.exit_code == 2
-    assert "FAIRLANE_TOKEN is no token" in done.stderr
+    assert "FAIRLANE_TOKEN is not a token" in done.stderr
     assert "fl_7" not in done.output
 
 

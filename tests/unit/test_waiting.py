@@ -64,7 +64,7 @@ def test_a_busy_queue_tells_the_place_in_numbers_and_in_words() -> None:
 def test_the_first_in_line_is_told_that_it_starts_where_a_worker_is_free_and_that_it_is_next_where_none_is() -> None:
     starts, waits = waiting.ready(line(1, worker_free=True)), waiting.ready(line(1))
     assert starts["text"] == "Starting."
-    assert waits["text"] == "You are next: all workers are busy, and the first one that is free takes your job."
+    assert waits["text"] == "Your job is next: all workers are busy, and the first free one takes it."
     assert starts["ahead_of_you"] == waits["ahead_of_you"] == 0
 
 
@@ -125,7 +125,7 @@ def test_a_user_at_the_limit_is_told_what_runs_and_what_is_before() -> None:
     assert (told["reason"], told["running"], told["limit"]) == ("user_at_limit", 1, 1)
     assert (told["position"], told["ahead_of_you"], told["yours_ahead"]) == (3, 2, 2)
     assert told["text"] == (
-        "Waiting for your slot: 1 of 1 running on tier free, 2 of yours before this one. Starts as soon as one ends."
+        "Waiting for your slot: 1 of 1 running on tier free, 2 of your jobs are ahead of this one. It starts as soon as one ends."
     )
     assert told["eta_low"] <= 25 <= told["eta_seconds"] <= 30 <= told["eta_high"]
     assert waiting.at_limit(replace(held, more=True), 1, "free", None)["eta_seconds"] is None

@@ -71,7 +71,7 @@ def ask_in_vain(page: Page) -> None:
 
 def share(page: Page) -> None:
     open_all(page)
-    page.click("text=Make a link")
+    page.click("text=Create a link")
     page.wait_for_selector("#link")
 
 

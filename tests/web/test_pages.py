@@ -174,7 +174,10 @@ def test_a_visitor_may_cancel_what_they_asked_for_and_a_stranger_sees_no_button(
 
 
 def test_a_failure_says_whose_fault_it_is_and_that_it_is_free(web: Web) -> None:
-    for name, code, words in (("a", "repository_too_large", "about the repository"), ("b", "worker_lost", "our fault")):
+    for name, code, words in (
+        ("a", "repository_too_large", "about the repository"),
+        ("b", "worker_lost", "fault is ours"),
+    ):
         job_id = web.submit(name, web.token()).json["id"]
         web.failed(job_id, code, "It <b>failed</b>.")
         page = web.client.get(f"/analyses/{job_id}").text
@@ -188,10 +191,10 @@ def test_a_failure_says_whose_fault_it_is_and_that_it_is_free(web: Web) -> None:
 def test_an_outdated_result_offers_a_new_one(web: Web) -> None:
     job_id = web.submit().json["id"]
     web.completed(job_id)
-    assert "Outdated" not in web.client.get(f"/analyses/{job_id}").text
+    assert "This result is outdated" not in web.client.get(f"/analyses/{job_id}").text
     with web.uow.begin() as tx:
         tx.run(text("UPDATE analyses SET parser_version = '0.9'"))
-    assert "Outdated" in web.client.get(f"/analyses/{job_id}").text
+    assert "This result is outdated" in web.client.get(f"/analyses/{job_id}").text
 
 
 def test_a_git_host_that_does_not_answer_is_told_beside_the_field_which_keeps_what_was_typed(web: Web) -> None:

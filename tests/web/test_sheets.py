@@ -121,7 +121,7 @@ def test_where_nothing_was_found_the_page_says_what_may_be_the_reason(web: Web) 
     unread = web.client.get(
         done(web, file("a.py", skipped="too_large"), file("b.py", skipped="binary"), name="unread")
     ).text
-    assert "Files that could not be read may hold some" in unread
+    assert "The files that could not be read may contain some" in unread
     assert "1 too large" in unread
     assert "1 not text" in unread
 

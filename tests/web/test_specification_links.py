@@ -28,7 +28,7 @@ def share(web: Web, page: str) -> str:
 def test_a_link_is_shown_once_and_read_by_anybody(web: Web, ann: Account) -> None:
     page = written(web, analysed(web, ann), language="en")
     link = share(web, page)
-    assert "It was shown once, when it was made." in web.client.get(page).text
+    assert "The link was shown only once, when it was created." in web.client.get(page).text
     assert (ann.email or "") not in web.client.get(link).text
     web.client.delete_cookie("fairlane")
     seen = web.client.get(link)
@@ -62,7 +62,7 @@ def test_a_link_leads_nowhere_once_withdrawn_or_replaced(web: Web, ann: Account)
     assert web.post(f"{page}/withdraw", page).status_code == 303
     for path in (second, f"{second}/md", "/shared/fs_none", "/shared/%00"):
         assert web.client.get(path).status_code == 404, path
-    assert "Make a link" in web.client.get(page).text
+    assert "Create a link" in web.client.get(page).text
 
 
 def test_no_answer_below_a_link_is_listed_stored_or_told_to_others(make_web: Callable[..., Web]) -> None:
@@ -90,8 +90,8 @@ def test_of_a_repository_that_turned_private_the_owner_keeps_the_document_and_li
     for path in (link, f"{link}/md", f"{link}/json"):
         assert web.client.get(path).status_code == 404, path
     seen = web.client.get(page).text
-    assert "Its repository is private, so no link leads to it." in seen
-    assert "Make a link" not in seen
+    assert "The repository is private, so this specification has no working link." in seen
+    assert "Create a link" not in seen
     refused = web.client.post(f"/api/v1{page}/share", headers=web.token(ann.user_id))
     assert (refused.status_code, "is private" in refused.json["detail"]) == (403, True)
     # what was paid by all is not the user's own: a new version of it would be

@@ -84,7 +84,7 @@ def test_readers_by_a_link_see_no_cost_and_no_form(web: Web) -> None:
         "from earlier versions",
         "cost nothing",
         "Withdraw",
-        "Make a link",
+        "Create a link",
         "new version",
         "csrf_token",
     ):
@@ -148,7 +148,7 @@ def test_a_link_is_made_shown_and_withdrawn(make_web: Callable[..., Web]) -> Non
     assert f'value="{SHARED.url}" readonly' in text
     assert 'method="post" action="/withdraw"' in text
     text = document(make_web(), shop(), owners(SHOWN_ONCE))
-    assert "It was shown once, when it was made." in text
+    assert "The link was shown only once, when it was created." in text
     assert "Withdraw the link" in text
 
 
@@ -191,7 +191,7 @@ def test_a_job_under_way_shows_its_phase_and_its_end_what_is_kept(make_web: Call
     failed = {"status": "failed", "progress": None, "error": ERROR, "finished_at": "2026-11-20T09:31:00+00:00"}
     text = page(make_web(), "specification_job.html", lambda: job_page(**failed))
     assert "The model did not answer within 30 s, 5 times." in text
-    assert "You are not billed for it. What was written is kept" in text
+    assert "You are not billed for it. The sentences written so far are stored" in text
     assert 'action="/retry"' in text
 
 

@@ -52,7 +52,7 @@ def test_the_box_says_what_it_costs_and_the_document_follows(web: Web, ann: Acco
     cost = f"/analyses/{analysis}/specify?language=en"
     assert f'<a href="{cost}">see what it would cost</a>' in box
     assert "3 tests in English: <strong>3 units</strong>" in web.client.get(cost).text
-    assert "50,000 of 50,000 units are free until" in box
+    assert "50,000 of 50,000 units are left until" in box
     page = asked(web, analysis, language="en")
     live = web.client.get(page).text
     assert f'data-events="/api/v1{page}/events"' in live
@@ -68,7 +68,8 @@ def test_the_box_says_what_it_costs_and_the_document_follows(web: Web, ann: Acco
     assert f'<a href="{cost}">Make a new version</a>' in box
     box = web.client.get(cost).text
     assert (
-        '<button name="mode" value="regenerate_cached">New version of kept sentences</button> <span>free</span>' in box
+        '<button name="mode" value="regenerate_cached">New version from stored sentences</button> <span>free</span>'
+        in box
     )
     assert '<button name="mode" value="regenerate_fresh">Write everything anew</button> <span>3 units</span>' in box
 
@@ -86,7 +87,7 @@ def test_visitors_are_told_to_sign_in_and_a_commit_without_tests_says_so(web: We
     job_id = web.submit().json["id"]
     web.completed(job_id)
     seen = web.client.get(f"/analyses/{job_id}").text
-    assert 'To have it written, <a href="/sign-in">sign in</a>.' in seen
+    assert 'To request one, <a href="/sign-in">sign in</a>.' in seen
     assert "Make a specification" not in seen
     assert web.client.get(f"/analyses/{job_id}/specify").status_code == 401
     assert web.post(f"/analyses/{job_id}/specify", language="en").status_code == 401
@@ -120,7 +121,7 @@ def test_a_quota_that_does_not_reach_is_explained(web: Web, ann: Account) -> Non
     analysis = analysed(web, ann)
     with web.uow.begin() as tx:
         tx.run(text("UPDATE subscription_plans SET spec_units_per_period = 2 WHERE tier = 'pro'"))
-    assert "more than the 2 that are free" in web.client.get(f"/analyses/{analysis}/specify").text
+    assert "more than the 2 that are left" in web.client.get(f"/analyses/{analysis}/specify").text
     refused = web.post(f"/analyses/{analysis}/specify", f"/analyses/{analysis}", language="en")
     assert refused.status_code == 402
     assert "Your quota does not cover this." in refused.text
@@ -178,7 +179,7 @@ def test_only_the_owner_and_an_operator_see_the_pages(web: Web, ann: Account) ->
     web.sign_in(web.user(is_operator=True))
     seen = web.client.get(page)
     assert seen.status_code == 200
-    assert "Make a link" not in seen.text
+    assert "Create a link" not in seen.text
     assert web.post(f"{page}/share").status_code == 403
 
 
@@ -215,7 +216,7 @@ def test_writes_need_the_token_of_a_form(web: Web, ann: Account) -> None:
     page = written(web, analysed(web, ann), language="en")
     for path in ("/share", "/withdraw", "/cancel"):
         assert web.client.post(page + path).status_code == 400, path
-    assert web.client.get(page).text.count("Make a link") == 1
+    assert web.client.get(page).text.count("Create a link") == 1
 
 
 def test_versions_languages_and_commits_lead_to_each_other(web: Web, ann: Account) -> None:

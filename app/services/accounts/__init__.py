@@ -1,1 +1,1 @@
-"""Accounts: who they are, how they sign in, what they may use, and how they are forgotten."""
+"""Accounts: their creation, sign-in, tokens, tiers, usage and deletion."""

@@ -1,4 +1,4 @@
-"""Make and find accounts: of people, and of anonymous visitors."""
+"""Create and find accounts of people and of anonymous visitors."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s]{1,190}")
 def add_user(
     uow: UnitOfWork, email: str, *, tier: Tier, is_operator: bool = False, actor: str, now: datetime
 ) -> Account:
-    """Make a person's account.  Raises: InvalidInput, Conflict when the address is taken."""
+    """Create a person's account.  Raises: InvalidInput, Conflict if the address is taken."""
     if not _EMAIL.fullmatch(email):
         raise InvalidInput(
-            f"{email!r} is no e-mail address", errors=[{"pointer": "/email", "detail": "allowed is a@b"}]
+            f"{email!r} is not an e-mail address", errors=[{"pointer": "/email", "detail": "expected NAME@HOST"}]
         )
     with uow.begin() as tx:
         user_id = uuid4()
@@ -57,9 +57,9 @@ def find(uow: UnitOfWork, user_id: UUID) -> Account:
 
 
 def anonymous(uow: UnitOfWork, address: str, secret: str, *, now: datetime) -> Account:
-    """The pseudonymous account of a client address: a keyed hash, from which the address cannot be read back.
+    """The pseudonymous account of a client address: a keyed hash, from which the address cannot be recovered.
 
-    An IPv6 client is its /64, which one household holds whole.
+    An IPv6 client is its /64, which usually belongs to one household.
     """
     user_id = anonymous_id(address, secret)
     with uow.begin() as tx:
@@ -73,7 +73,7 @@ def anonymous(uow: UnitOfWork, address: str, secret: str, *, now: datetime) -> A
 
 
 def anonymous_id(address: str, secret: str) -> UUID:
-    """The id of that account, whether or not it is there."""
+    """The id of that account, whether or not it exists."""
     digest = hmac.new(secret.encode(), _household(address).encode(), hashlib.sha256).digest()
     return UUID(bytes=digest[:16], version=4)
 
@@ -82,7 +82,7 @@ def _household(address: str) -> str:
     """Name the client of an address; an IPv6 client is its /64."""
     try:
         parsed = ipaddress.ip_address(address)
-    except ValueError:  # a server on a Unix socket knows no address: all such clients are one
+    except ValueError:  # a server on a Unix socket sees no address, so all such clients are one
         return "unknown"
     # a server that listens on :: sees IPv4 clients as ::ffff:a.b.c.d, which all share one /64
     parsed = getattr(parsed, "ipv4_mapped", None) or parsed

@@ -1,4 +1,4 @@
-"""Delete an account so that nothing of it is left but bills that are nobody's (docs/adr/0042)."""
+"""Delete an account so that nothing is left of it but bills without a user (docs/adr/0042)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from app.store.unit_of_work import Tx, UnitOfWork, retried
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """cancelled: jobs that were unfinished; stopping: of these, the ones that a worker ends within seconds."""
+    """cancelled: jobs that were unfinished; stopping: those of them that a worker ends within seconds."""
 
     requests: int
     bills: int
@@ -26,9 +26,9 @@ class Forgotten:
 
 
 def forget(uow: UnitOfWork, user_id: UUID, *, actor: str, now: datetime) -> Forgotten:
-    """Close the account, take it out of every table, and delete what was only its own.
+    """Close the account, remove it from every table, and delete its own data.
 
-    Nobody can come in from the first commit on.  A round that is stopped half-way is taken up by calling again.
+    After the first commit nobody can sign in as this user.  If a run stops half-way, calling again continues it.
     Raises: NotFound.
     """
     with uow.begin() as tx:
@@ -57,12 +57,12 @@ def forget(uow: UnitOfWork, user_id: UUID, *, actor: str, now: datetime) -> Forg
 def _end(
     uow: UnitOfWork, user_id: UUID, email: str | None, jobs: set[UUID], *, actor: str, now: datetime
 ) -> tuple[set[UUID], int]:
-    """The last step, under the lock on the user: what is unfinished ends, and the row goes.
+    """The last step, under the lock on the user: end unfinished jobs, and delete the row.
 
     Locks: users row, then the user's messages.
     """
     with uow.begin() as tx:
-        users.hold(tx, user_id)
+        users.lock_row(tx, user_id)
         stopping, ended = 0, set[UUID]()
         for message in forgetting.messages_of(tx, user_id, jobs):
             _cancel(tx, message.job_id, started=message.started, now=now)
@@ -70,11 +70,11 @@ def _end(
             ended.add(message.job_id)
         forgetting.put_down(tx, user_id)
         for job_id in forgetting.drop_letters(tx, user_id):
-            if accepted := requests.accepted(tx, job_id):  # nobody will take it any more, as the sweep does
+            if accepted := requests.accepted(tx, job_id):  # no worker takes it any more, as in the sweep
                 records.cancel(tx, Service(accepted.service), job_id, now=now)
                 end_job.clear(tx, job_id, Service(accepted.service))
             requests.cancelled(tx, job_id, now=now)
-        while forgetting.leave_history(tx, user_id, 1000):  # asked for since
+        while forgetting.leave_history(tx, user_id, 1000):  # requested since the first step
             pass
         while forgetting.leave_bills(tx, user_id, 1000).after:
             pass

@@ -1,4 +1,4 @@
-"""Sign in by a link, and out."""
+"""Sign in with a link, and sign out."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def sign_in_link(uow: UnitOfWork, user_id: UUID, *, now: datetime) -> str:
 
 
 def sign_in(uow: UnitOfWork, link_secret: str, *, now: datetime) -> str | None:
-    """Spend a link; returns the secret of a new session, None for a link that is spent or old."""
+    """Use up a link.  Returns: the secret of a new session, None if the link was used before or has expired."""
     secret = secrets.token_urlsafe(32)
     with uow.begin() as tx:
         user_id = accounts.use_link(tx, link_secret, now=now)
@@ -33,7 +33,7 @@ def sign_in(uow: UnitOfWork, link_secret: str, *, now: datetime) -> str | None:
 
 
 def by_session(uow: UnitOfWork, secret: str, *, now: datetime) -> Account | None:
-    """Whose session it is."""
+    """The user of a session."""
     with uow.begin() as tx:
         user_id = accounts.session_user(tx, secret, now=now)
         return users.find(tx, user_id) if user_id else None

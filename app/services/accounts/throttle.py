@@ -1,4 +1,4 @@
-"""Refuse callers who write too often."""
+"""Refuse clients that write too often."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from app.store.unit_of_work import UnitOfWork
 def throttle(uow: UnitOfWork, user_id: UUID, *, per_minute: int) -> None:
     """Take one write from the user's bucket, in a transaction of its own.  Raises: TooManyRequests."""
     with uow.once() as tx:
-        # the bucket that a token's writes are counted in where it is looked up (app/store/accounts.py)
+        # the same bucket that counts the writes of a token when it is looked up (app/store/accounts.py)
         wait = rates.take(tx, f"write:{user_id}", per_minute=per_minute)
     refuse_early(wait, per_minute=per_minute)
 
 
 def charge(uow: UnitOfWork, user_id: UUID, *, per_minute: int, cost: int) -> None:
-    """Take further writes for a request that asks for many.  Raises: TooManyRequests."""
+    """Take further writes for a request that makes several.  Raises: TooManyRequests."""
     if cost <= 0:
         return
     with uow.once() as tx:
@@ -28,9 +28,9 @@ def charge(uow: UnitOfWork, user_id: UUID, *, per_minute: int, cost: int) -> Non
 
 
 def refuse_early(wait: float, *, per_minute: int) -> None:
-    """Raises: TooManyRequests, when there are seconds to wait."""
+    """Raises: TooManyRequests, if there are seconds to wait."""
     if wait:
         seconds = math.ceil(wait)
         raise TooManyRequests(
-            f"More than {per_minute} requests a minute; try again in {seconds} s.", retry_after=seconds
+            f"More than {per_minute} requests per minute; try again in {seconds} s.", retry_after=seconds
         )

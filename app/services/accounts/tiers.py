@@ -1,4 +1,4 @@
-"""Put a user on another tier."""
+"""Change the tier of a user."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from app.store.users import Account
 
 @retried
 def change_tier(uow: UnitOfWork, user_id: UUID, tier: Tier, policy: Policy, *, actor: str, now: datetime) -> Account:
-    """Put a user on another tier; their jobs wait in its queue from now on, and for its slots.  Raises: NotFound."""
+    """Change a user's tier; from now on their jobs wait in its queue and for its slots.  Raises: NotFound."""
     with uow.begin() as tx:
         before = users.lock(tx, user_id)
         if before is None:

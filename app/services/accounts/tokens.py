@@ -1,4 +1,4 @@
-"""Make, find and revoke API tokens."""
+"""Create, find and revoke API tokens."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from app.store.users import Account
 
 SCOPES = ("read", "write", "operator")
 TOKEN_PREFIX = "fl_"  # noqa: S105 - a prefix, not a password
-#: Living ones, of one account.
+#: How many valid tokens one account may have.
 MOST_TOKENS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A new token.  secret: shown once, only its hash is kept."""
+    """A new token.  secret: shown once, only its hash is stored."""
 
     token_id: UUID
     secret: str
@@ -41,18 +41,18 @@ def add_token(
     made_by: str | None = None,
     now: datetime,
 ) -> Token:
-    """Make an API token.  made_by: the secret of the token that asks; the new one does not outlive it.
+    """Create an API token.  made_by: the secret of the creating token, which the new one does not outlive.
 
-    Raises: InvalidInput for an unknown scope, TooManyTokens, Forbidden for a later end than that of made_by,
-    Unauthenticated when made_by has ended.
+    Raises: InvalidInput for an unknown scope, TooManyTokens, Forbidden for a later expiry than that of made_by,
+    Unauthenticated if made_by has ended.
     Locks: users row, then the row of made_by.
     """
     if unknown := set(scopes) - set(SCOPES):
-        detail = f"allowed are {', '.join(SCOPES)}"
+        detail = f"expected one of {', '.join(SCOPES)}"
         raise InvalidInput(f"unknown scope {min(unknown)!r}", errors=[{"pointer": "/scopes", "detail": detail}])
     secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
     with uow.begin() as tx:
-        users.hold(tx, user_id)
+        users.lock_row(tx, user_id)
         if accounts.living(tx, user_id, now=now) >= MOST_TOKENS:
             raise TooManyTokens(f"The account has {MOST_TOKENS} tokens; revoke one that is not needed")
         parent = _parent(tx, user_id, made_by, now=now) if made_by else None
@@ -75,8 +75,8 @@ def add_token(
 
 def _parent(tx: Tx, user_id: UUID, secret: str, *, now: datetime) -> accounts.Parent:
     parent = accounts.hold_parent(tx, user_id, secret, now=now)
-    if parent is None:  # revoked since the request was let in
-        raise Unauthenticated("This token is unknown, revoked or too old")
+    if parent is None:  # it was revoked after the request had been admitted
+        raise Unauthenticated("This token is unknown, revoked or expired")
     return parent
 
 
@@ -92,7 +92,7 @@ def _end(asked: datetime | None, parent: accounts.Parent | None) -> datetime | N
 def by_token(
     uow: UnitOfWork, secret: str, *, writes_per_minute: int | None = None, now: datetime
 ) -> tuple[Account, frozenset[str]] | None:
-    """Whose token it is, and what it may do.  writes_per_minute: of a request that writes, which counts itself.
+    """The user of a token, and its scopes.  writes_per_minute: given for a request that writes, which is counted.
 
     Raises: TooManyRequests.
     """
@@ -105,7 +105,7 @@ def by_token(
 
 
 def tokens_of(uow: UnitOfWork, user_id: UUID) -> list[dict[str, Any]]:
-    """The user's living tokens, newest first, without their secrets."""
+    """The user's valid tokens, newest first, without their secrets."""
     with uow.begin() as tx:
         return [dict(row) for row in accounts.tokens_of(tx, user_id)]
 
@@ -113,6 +113,6 @@ def tokens_of(uow: UnitOfWork, user_id: UUID) -> list[dict[str, Any]]:
 def revoke_token(uow: UnitOfWork, user_id: UUID, token_id: UUID, *, now: datetime) -> None:
     """Raises: NotFound."""
     with uow.begin() as tx:
-        users.hold(tx, user_id)
+        users.lock_row(tx, user_id)
         if not accounts.revoke_token(tx, user_id, token_id, now=now):
             raise NotFound("No such token")

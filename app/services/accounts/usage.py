@@ -1,4 +1,4 @@
-"""What a user has used, holds and may still ask for in this period."""
+"""A user's used, reserved and free units in this period."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def usage(uow: UnitOfWork, account: Account, *, now: datetime) -> dict[str, Any]
 
 
 def check(uow: UnitOfWork, account: Account, event_type: EventType, amount: int, *, now: datetime) -> dict[str, Any]:
-    """Whether `amount` units more would be accepted now; reserves nothing."""
+    """Whether `amount` further units would be accepted now; reserves nothing."""
     period = account.period(now)
     with uow.begin() as tx:
         u = quota.usage(tx, account.user_id, event_type, period, account.plan.limit(event_type))
@@ -51,6 +51,6 @@ def check(uow: UnitOfWork, account: Account, event_type: EventType, amount: int,
 
 
 def reservations(uow: UnitOfWork, account: Account) -> list[dict[str, Any]]:
-    """Units held now, each with its job; oldest first."""
+    """Reserved units, each with its job; oldest first."""
     with uow.begin() as tx:
         return quota.reservations_of(tx, account.user_id)

@@ -1,1 +1,1 @@
-"""Analyses: how they are asked for, made, ended, and made again by the schedule."""
+"""Analyses: how they are submitted, run, finished, and rescheduled."""

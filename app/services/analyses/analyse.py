@@ -15,15 +15,15 @@ from app.store import inventories
 from app.store.inventories import FileRow
 from app.store.unit_of_work import UnitOfWork
 
-#: (phase, done, total); raises when the job should stop.
+#: (phase, done, total); raises if the job should stop.
 Checkpoint = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What the engine found.  files: by path, to be read once; summary: totals as in the contract.
+    """The engine's result.  files: by path, readable once; summary: totals as in the contract.
 
-    committed_at: when the commit was made, None where Git does not say.
+    committed_at: when the commit was made, None if Git does not say.
     """
 
     files: Iterable[FileRow]
@@ -33,7 +33,7 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class KnownFacts:
-    """Parse results by blob, kept in the database and shared by all analyses of one parser version."""
+    """Facts by blob, stored in the database and shared by all analyses of one parser version."""
 
     uow: UnitOfWork
     parser_version: str
@@ -46,7 +46,7 @@ class KnownFacts:
         return [(row.blob_id, row.language, row.facts) for row in rows]
 
     def store(self, facts: Mapping[tuple[str, str], Mapping[str, Any]]) -> None:
-        """Keep new facts; what is there stays."""
+        """Store new facts; existing ones stay."""
         if facts:
             with self.uow.begin() as tx:
                 inventories.store_facts(tx, facts, self.parser_version, now=self.clock())
@@ -62,7 +62,7 @@ def analyse(
     checkpoint: Checkpoint,
     clock: Callable[[], datetime] | None = None,
 ) -> Outcome:
-    """Take the inventory and finish the job.  take: the engine, bound to one commit.  Raises what the engine raises.
+    """Take the inventory and finish the job.  take: the engine, bound to one commit.  Raises: what the engine raises.
 
     clock: None = the database's.
     """

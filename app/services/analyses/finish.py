@@ -17,13 +17,13 @@ from app.store.file_lists import FileList, Listing
 from app.store.inventories import FileRow
 from app.store.unit_of_work import UnitOfWork, retried
 
-BATCH = 32  # lists per statement while saving: some 500 files, about 1 MB of JSON
+BATCH = 32  # lists per statement while saving: about 500 files, or 1 MB of JSON
 
 
 def save(uow: UnitOfWork, files: Iterable[FileRow], policy: Policy) -> Listing:
-    """Store files by content, outside the finish commit, so that it holds the user's row only briefly.
+    """Store files by content, outside the finish commit, so that this locks the user's row only briefly.
 
-    files: by path; one batch of them is in hand at a time.  Returns what the commit has to attach.
+    files: by path; one batch is in memory at a time.  Returns: what the finish commit has to attach.
     """
     listing: list[bytes] = []
     lists = file_lists.lists(files, policy.parser_version)
@@ -50,29 +50,28 @@ def finish(
     committed_at: datetime | None = None,
     now: datetime | None = None,
 ) -> Outcome:
-    """End the job as completed, or change nothing when the lease is lost.
+    """End the job as completed, or change nothing if the lease is lost.
 
-    listing: from `save`; committed_at: when the commit was made, None where Git does not say; now: None = by the
-    database.
+    listing: from `save`; committed_at: when the commit was made, None if Git does not say; now: None = by the database.
     Locks: the users rows of carrier and payer, then the message.  Returns: COMPLETED, CANCELLED or STALE.
     """
     with uow.begin() as tx:
-        held = end_job.hold(tx, delivery, user_id, now=now)
-        if held is None:
+        fenced = end_job.lock(tx, delivery, user_id, now=now)
+        if fenced is None:
             return Outcome.STALE
-        now = held.now
-        if held.cancelled or held.gone:  # nobody is billed for an account that is gone
-            return end_job.cancel(tx, delivery, Service.ANALYSIS, held, now=now)
+        now = fenced.now
+        if fenced.cancelled or fenced.gone:  # a deleted account is not billed
+            return end_job.cancel(tx, delivery, Service.ANALYSIS, fenced, now=now)
         total = int(summary["tests"])
         if not analyses.complete(
             tx, delivery.job_id, total_tests=total, summary=summary, committed_at=committed_at, now=now
         ):
             return Outcome.STALE
         file_lists.attach(tx, delivery.job_id, listing)
-        # a result without a test is nobody's purchase (docs/adr/0033)
+        # a result without a test is billed to no account (docs/adr/0033)
         cost = None if total else 0
         quota.settle(tx, delivery.job_id, resource_id=delivery.job_id, cost=cost, now=now)
         messages.delete(tx, delivery.job_id)
-        end_job.leave(tx, delivery, Service.ANALYSIS, held, now=now)
+        end_job.leave(tx, delivery, Service.ANALYSIS, fenced, now=now)
         events.completed(tx, delivery.job_id, tests=total, attempt=delivery.attempt)
         return Outcome.COMPLETED

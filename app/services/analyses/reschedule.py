@@ -1,4 +1,4 @@
-"""Analyse viewed repositories again when their HEAD has moved or the parser is newer (docs/adr/0013)."""
+"""Analyse viewed repositories again if their HEAD has moved or the parser is newer (docs/adr/0013)."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from app.store.unit_of_work import AlreadyQueuedError, Tx, UnitOfWork
 
 VIEWED_WITHIN = timedelta(days=91)
 
-#: (repository) -> (commit of HEAD, its branch).  Raises a Problem when the host does not say.
+#: (repository) -> (commit of HEAD, its branch).  Raises a Problem if the host does not answer.
 ResolveHead = Callable[[Repository], tuple[str, str | None]]
 
 
 @dataclass(frozen=True, slots=True)
 class Rescheduled:
-    """How many repositories were due, enqueued, unchanged, under way already, or not answered for."""
+    """How many repositories were due, enqueued, unchanged, already under way, or without an answer."""
 
     due: int = 0
     enqueued: int = 0
@@ -39,35 +39,35 @@ class Rescheduled:
 
 
 def reschedule(uow: UnitOfWork, resolve_head: ResolveHead, policy: Policy, *, now: datetime) -> Rescheduled:
-    """One round over all candidates.  Git is asked outside of any transaction; each enqueue is one of its own."""
+    """Go through all candidates once.  Git is asked outside of any transaction; each enqueue has its own."""
     with uow.begin() as tx:
         found = codebases.candidates(tx, viewed_since=now - VIEWED_WITHIN)
-    due = [codebase for codebase, facts in found if _is_due(facts, now)]
+    due = [codebase for codebase, seen in found if _is_due(seen, now)]
     counts = {"enqueued": 0, "unchanged": 0, "under_way": 0, "unreachable": 0}
     for codebase in due:
         counts[_one(uow, codebase, resolve_head, policy, now=now)] += 1
     return Rescheduled(due=len(due), **counts)
 
 
-def _is_due(facts: Row[Any], now: datetime) -> bool:
-    if facts.failures >= MAX_FAILURES:
+def _is_due(seen: Row[Any], now: datetime) -> bool:
+    if seen.failures >= MAX_FAILURES:
         return False
-    ended = [instant for instant in (facts.last_ended_at, facts.checked_at) if instant is not None]
-    return is_due(facts.last_viewed_at, max(ended, default=None), now)
+    ended = [instant for instant in (seen.last_ended_at, seen.checked_at) if instant is not None]
+    return is_due(seen.last_viewed_at, max(ended, default=None), now)
 
 
 def _one(uow: UnitOfWork, codebase: Codebase, resolve_head: ResolveHead, policy: Policy, *, now: datetime) -> str:
     try:
         commit, ref = resolve_head(codebase.repository)
     except Problem:
-        with uow.begin() as tx:  # asked again after its interval, not every hour
+        with uow.begin() as tx:  # check again after the interval, not every hour
             codebases.checked(tx, codebase.codebase_id, now=now)
         return "unreachable"
     with uow.begin() as tx:
         codebases.checked(tx, codebase.codebase_id, now=now)
         if ref:
             codebases.has_default_branch(tx, codebase.codebase_id, ref)
-        # not only the newest: HEAD may have moved back to a commit that was analysed before
+        # not only the newest: HEAD may have moved back to a commit that has an analysis
         known = analyses.completed(tx, codebase.codebase_id, commit, policy.parser_version)
     if known is not None:
         return "unchanged"
@@ -86,7 +86,7 @@ def _enqueue(uow: UnitOfWork, codebase: Codebase, wanted: Wanted, policy: Policy
                 ),
             )
             events.add(tx, job_id, "accepted", queue=queue)
-            # a user's job may have completed since we looked, and let go of the key
+            # a user's job may have completed since our look-up, and freed the key
             _recheck(tx, codebase, wanted, policy)
     except AlreadyQueuedError:
         return "under_way"
@@ -94,7 +94,7 @@ def _enqueue(uow: UnitOfWork, codebase: Codebase, wanted: Wanted, policy: Policy
 
 
 def _recheck(tx: Tx, codebase: Codebase, wanted: Wanted, policy: Policy) -> None:
-    """Holding the unique key, look again.  Raises: AlreadyQueuedError, which undoes the publish."""
+    """Look up again while holding the unique key.  Raises: AlreadyQueuedError, which undoes the publish."""
     done = analyses.completed(tx, codebase.codebase_id, wanted.commit, policy.parser_version)
     if done is not None:
         raise AlreadyQueuedError(done.id)

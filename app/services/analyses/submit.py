@@ -16,7 +16,7 @@ from app.services.jobs import admit, describe
 from app.services.jobs.find_answer import same_request
 from app.services.policy import Policy
 from app.store import analyses, codebases, events, idempotency, messages, requests
-from app.store.accept_lookup import Standing, look
+from app.store.accept_lookup import ExistingAnalyses, look
 from app.store.codebases import Codebase
 from app.store.idempotency import Stored
 from app.store.queue_position import place
@@ -32,9 +32,9 @@ ACCEPTED, KNOWN = 202, 200
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What somebody asks for: the commit is resolved already.
+    """A submission whose commit is resolved.
 
-    retry: start again although the last run failed; default_branch: what HEAD is, where it was looked up.
+    retry: start again if the last run failed; default_branch: the branch of HEAD, if it was looked up.
     """
 
     repository: Repository
@@ -46,7 +46,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """status: 202 accepted or joined, 200 there already; job: as in the contract."""
+    """status: 202 accepted or joined, 200 existing; job: as in the contract."""
 
     status: int
     job: dict[str, Any]
@@ -63,32 +63,34 @@ def submit(
     key: tuple[str, bytes] | None = None,
     now: datetime | None = None,
 ) -> Answer:
-    """Reserve one analysis and enqueue it, join the one under way, or point at the one that is there.
+    """Reserve one analysis and enqueue it, join the one under way, or return the existing one.
 
-    key: Idempotency-Key and the fingerprint of the request; the answer is stored in this very transaction.
+    key: Idempotency-Key and the fingerprint of the request; the answer is stored in the same transaction.
     now: None = by the database.
     Locks: users row.  Raises: QuotaExceeded, IdempotencyInFlight, IdempotencyMismatch, NotFound.
     """
     with uow.begin() as tx:
-        # two submissions of one user queue up here
+        # two submissions of one user wait for each other here
         found = look(
             tx, user_id, key[0] if key else None, wanted.repository, wanted.commit, policy.parser_version, now=now
         )
         now = found.now
-        if not found.claimed:
+        if not found.key_locked:
             raise IdempotencyInFlight(retry_after=1)
         if key and (stored := same_request(found.stored, key[1])):
             return Answer(stored.status, stored.body, replayed=True)
         if found.account is None:
-            raise NotFound("The account is gone")
-        answer = accept(tx, found.account, found.standing, wanted, policy, now=now)
+            raise NotFound("The account no longer exists")
+        answer = accept(tx, found.account, found.existing, wanted, policy, now=now)
         if key:
             idempotency.add(tx, user_id, key[0], Stored(key[1], answer.status, answer.job), now=now)
         return answer
 
 
-def accept(tx: Tx, account: Account, found: Standing, wanted: Wanted, policy: Policy, *, now: datetime) -> Answer:
-    """Decide one submission inside the caller's transaction, who holds the user's row and has looked the commit up.
+def accept(
+    tx: Tx, account: Account, found: ExistingAnalyses, wanted: Wanted, policy: Policy, *, now: datetime
+) -> Answer:
+    """Decide one submission in the transaction of the caller, which has locked the user's row and looked up the commit.
 
     Locks: the message of the job it joins, after the users row.  Raises: QuotaExceeded; OvertakenError.
     """
@@ -98,9 +100,9 @@ def accept(tx: Tx, account: Account, found: Standing, wanted: Wanted, policy: Po
         codebases.has_default_branch(tx, codebase.codebase_id, wanted.default_branch)
     if found.running:
         return _join_or_look_again(tx, found.running, account, codebase, wanted, policy, now=now)
-    # a failure stays visible until somebody says "retry": polling must not start it again
+    # a failure stays visible until a user sends "retry", so that polling does not start the job again
     if known := found.completed or (None if wanted.retry else found.failed):
-        if not analyses.hold(tx, known):  # pruned since we looked
+        if not analyses.lock_shared(tx, known):  # it was pruned since our look-up
             raise OvertakenError
         requests.add(tx, _request(known, "cached", account, codebase, wanted, now=now))
         return Answer(KNOWN, describe.job(tx, known, policy, asker=account.user_id, now=now))
@@ -114,7 +116,7 @@ def accept(tx: Tx, account: Account, found: Standing, wanted: Wanted, policy: Po
     admitted = admit.reserve(tx, account, ANALYSIS, request.job_id, seen, policy, units=1, now=now)
     requests.add(tx, request)
     stands = place(tx, request.job_id, codebase.codebase_id, request.commit_sha, policy.parser_version, now=now)
-    wait = explain_wait.standing(tx, stands, request.queue, account, policy, now=now) if stands else None
+    wait = explain_wait.wait_in_line(tx, stands, request.queue, account, policy, now=now) if stands else None
     promised = _promised(tx, request, stands, wait, account, policy, now=now)
     events.add(tx, request.job_id, "accepted", queue=request.queue, tier=account.tier, quota=admitted, **promised)
     return Answer(ACCEPTED, describe.fresh(tx, request, stands, wait))
@@ -130,7 +132,10 @@ def _promised(
     *,
     now: datetime,
 ) -> dict[str, Any]:
-    """When the job was said to start, in seconds: by it estimates are judged, and learnt, when it has started."""
+    """The promised start in seconds.
+
+    When the job starts, it is compared with the actual wait, and the estimator learns.
+    """
     if not stands or not wait or wait["eta_high"] is None:
         return {"eta": None}
     guessed = explain_wait.guess(tx, stands, request.queue, account, policy, now=now)
@@ -140,15 +145,15 @@ def _promised(
 def _join_or_look_again(
     tx: Tx, running: UUID, account: Account, codebase: Codebase, wanted: Wanted, policy: Policy, *, now: datetime
 ) -> Answer:
-    if not messages.hold(tx, running):  # it ended meanwhile: look what became of it
+    if not messages.lock_shared(tx, running):  # the job ended meanwhile: look up how
         found = look(tx, account.user_id, None, wanted.repository, wanted.commit, policy.parser_version, now=now)
-        return accept(tx, account, found.standing, wanted, policy, now=now)
+        return accept(tx, account, found.existing, wanted, policy, now=now)
     _join(tx, running, account, codebase, wanted, policy, now=now)
     return Answer(ACCEPTED, describe.job(tx, running, policy, asker=account.user_id, now=now))
 
 
 def message_for(job_id: UUID, codebase: Codebase, wanted: Wanted, *, queue: str, user_id: UUID | None) -> JobMessage:
-    """The message of an analysis.  It says nothing of a limit: that is read when the job starts (docs/adr/0003)."""
+    """The message of an analysis.  It contains no limit, because that is read when the job starts (docs/adr/0003)."""
     where = codebase.repository
     return JobMessage(
         job_id=job_id,
@@ -167,19 +172,19 @@ def message_for(job_id: UUID, codebase: Codebase, wanted: Wanted, *, queue: str,
 
 
 def _shared(message: JobMessage, account: Account, policy: Policy) -> JobMessage:
-    """With the user's share of the queue, and how many of theirs are handed out at once (docs/adr/0026)."""
+    """Add the user's share of the queue, and how many of their jobs may be ready at once (docs/adr/0026)."""
     fair = policy.fairness
-    ready = fair.most_ready(account.plan, account.slot_limit)
+    ready = fair.most_ready(account.plan, account.own_slot_limit)
     return replace(message, step=account.step(Service.ANALYSIS), most_ready=ready)
 
 
 def _join(
     tx: Tx, job_id: UUID, account: Account, codebase: Codebase, wanted: Wanted, policy: Policy, *, now: datetime
 ) -> None:
-    """Take part in an unfinished job.  The caller holds its message: a cancel cannot end it before it sees us."""
+    """Join an unfinished job.  The caller has locked its message, so no cancel can end it before it sees us."""
     accepted = requests.accepted(tx, job_id)
     if accepted and accepted.user_id == account.user_id:
-        # a payer who had left pays again: leaving and coming back must not make an analysis free
+        # a payer who had left pays again, so that leaving and coming back does not make an analysis free
         if accepted.cancelled_at is not None:
             seen = admit.check(tx, account, ANALYSIS, policy, units=1, now=now)
             admitted = admit.reserve(tx, account, ANALYSIS, job_id, seen, policy, units=1, now=now)

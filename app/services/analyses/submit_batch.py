@@ -10,7 +10,7 @@ from uuid import UUID
 
 from app.errors import InvalidInput, NotFound, Problem
 from app.services.analyses.submit import Answer, Wanted, accept
-from app.services.jobs.find_answer import claimed_answer
+from app.services.jobs.find_answer import locked_answer
 from app.services.policy import Policy
 from app.store import idempotency
 from app.store.accept_lookup import look
@@ -18,15 +18,15 @@ from app.store.clock import instant
 from app.store.idempotency import Stored
 from app.store.unit_of_work import Tx, UnitOfWork, retried
 
-#: One per item, in the order asked: accepted, or why not.
+#: One entry per item, in the order of the request: an answer, or the reason for a refusal.
 Outcomes = list[Answer | Problem]
-#: (status, JSON) of all outcomes, as it is answered and kept under an Idempotency-Key.
+#: (status, JSON) of all outcomes, as it is sent and stored under an Idempotency-Key.
 Render = Callable[[Outcomes], tuple[int, dict[str, Any]]]
 
 
 @dataclass(frozen=True, slots=True)
 class BatchAnswer:
-    """status: 202 when at least one item was accepted or joined, else 200; body: JSON."""
+    """status: 202 if at least one item was accepted or joined, else 200; body: JSON."""
 
     status: int
     body: dict[str, Any]
@@ -45,9 +45,9 @@ def submit_batch(
     key: tuple[str, bytes] | None = None,
     now: datetime | None = None,
 ) -> BatchAnswer:
-    """Accept each item, or say why not; atomic: all or none.  An item may be refused already by its address.
+    """Accept each item, or say why not; atomic: all or none.  An item may already be refused because of its address.
 
-    key, now: as of submit; the whole answer is kept.
+    key, now: as of submit; the whole answer is stored.
     Locks: users row, then repositories and messages in the order of their keys, so that two batches with the same
     repositories cannot deadlock.
     Raises: NotFound, IdempotencyInFlight, IdempotencyMismatch, and with `atomic` the first item's Problem.
@@ -55,12 +55,12 @@ def submit_batch(
     if atomic:
         _refuse_first(items)
     with uow.begin() as tx:
-        if key and (stored := claimed_answer(tx, user_id, *key)):
+        if key and (stored := locked_answer(tx, user_id, *key)):
             return BatchAnswer(stored.status, stored.body, replayed=True)
         now = instant(tx, now)
         outcomes = _accept_each(tx, user_id, items, policy, now=now)
         if atomic:
-            _refuse_first(outcomes)  # leaving the transaction by an exception undoes all of it
+            _refuse_first(outcomes)  # an exception that leaves the transaction undoes all of it
         status, body = render(outcomes)
         if key:
             idempotency.add(tx, user_id, key[0], Stored(key[1], status, body), now=now)
@@ -80,10 +80,10 @@ def _accept_each(
 def _accept(tx: Tx, user_id: UUID, wanted: Wanted, policy: Policy, *, now: datetime) -> Answer | Problem:
     found = look(tx, user_id, None, wanted.repository, wanted.commit, policy.parser_version, now=now)
     if found.account is None:
-        raise NotFound("The account is gone")
+        raise NotFound("The account no longer exists")
     try:
         with tx.savepoint():
-            return accept(tx, found.account, found.standing, wanted, policy, now=now)
+            return accept(tx, found.account, found.existing, wanted, policy, now=now)
     except Problem as problem:
         return problem
 
@@ -96,11 +96,11 @@ def _key(indexed: tuple[int, Wanted | Problem]) -> tuple[str, int]:
 def _refuse_first(items: Sequence[object]) -> None:
     for index, item in enumerate(items):
         if isinstance(item, Problem):
-            given = item.facts.get("errors")
+            given = item.extensions.get("errors")
             inner = (
                 given
                 if isinstance(item, InvalidInput) and isinstance(given, list)
                 else [{"pointer": "", "detail": item.detail}]
             )
-            item.facts["errors"] = [{**row, "pointer": f"/items/{index}{row['pointer']}"} for row in inner]
+            item.extensions["errors"] = [{**row, "pointer": f"/items/{index}{row['pointer']}"} for row in inner]
             raise item

@@ -1,1 +1,1 @@
-"""Who runs when, and what users are told of it: limits, the wake, carriers, waits, reports and simulations."""
+"""When jobs run, and what users see of it: slot limits, wakes, carriers, waits, reports and simulations."""

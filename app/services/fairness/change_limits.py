@@ -1,4 +1,4 @@
-"""How many jobs may run at once: changed by an operator while everything runs (docs/adr/0027)."""
+"""Change slot limits while everything runs, as an operator (docs/adr/0027)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.store import audit_log, plans, users
 from app.store.unit_of_work import UnitOfWork
 from app.store.users import Account
 
-MOST_SLOTS = 1_000
+HIGHEST_SLOT_LIMIT = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,33 +34,34 @@ def tier_limits(uow: UnitOfWork, policy: Policy) -> list[TierLimit]:
 
 
 def change_tier_limit(uow: UnitOfWork, tier: Tier, slots: int, policy: Policy, *, actor: str) -> TierLimit:
-    """Let users of a tier run so many jobs of each service at once; who waits feels it at once.
+    """Let users of a tier run up to N jobs of each service at once; the change applies immediately to waiting jobs.
 
-    A lower one lets running jobs finish.  Locks: the plan's row; then users of the tier who wait, one after the other.
-    Raises: InvalidInput; Conflict where a setting decides.
+    After a lowered limit, running jobs finish.  Locks: the plan's row; then the users of the tier who wait, one after
+    the other.
+    Raises: InvalidInput; Conflict if a setting determines the limit.
     """
     _check(slots)
-    if tier in policy.fairness.overrides:
+    if tier in policy.fairness.slot_limits:
         raise Conflict(
-            f"FAIRNESS_{tier.upper()}_LIMIT={policy.fairness.overrides[tier]} decides for this tier: change it there, "
-            "or take it away and restart"
+            f"FAIRNESS_{tier.upper()}_LIMIT={policy.fairness.slot_limits[tier]} determines the limit of "
+            "this tier: change the setting, or remove it and restart"
         )
     with uow.begin() as tx:
         before = plans.lock(tx, tier)
-        plans.set_slots(tx, tier, slots)
-        audit_log.add(tx, actor, "plan.limit", tier.value, before=before.concurrent_jobs, after=slots)
-        waiting = users.waiting_of(tx, tier) if slots > before.concurrent_jobs else []
-    for user_id in waiting:  # each in its own transaction: a start of theirs must not stand still for all of them
+        plans.set_slot_limit(tx, tier, slots)
+        audit_log.add(tx, actor, "plan.limit", tier.value, before=before.slot_limit, after=slots)
+        waiting = users.waiting_of(tx, tier) if slots > before.slot_limit else []
+    for user_id in waiting:  # each in a transaction of its own, so that no user's start has to wait for all the others
         with uow.begin() as tx:
             if account := users.lock(tx, user_id):
                 wake_jobs.fill(tx, account, policy.fairness)
-    return _told(replace(before, concurrent_jobs=slots), policy)
+    return _told(replace(before, slot_limit=slots), policy)
 
 
 def change_user_limit(uow: UnitOfWork, user_id: UUID, slots: int | None, policy: Policy, *, actor: str) -> Account:
-    """Give one user a limit of their own, or None: that of their tier again; their waiting jobs feel it at once.
+    """Give one user a slot limit of their own, or with None that of their tier; it applies immediately to waiting jobs.
 
-    Locks: the users row, then the messages it wakes.  Raises: InvalidInput, NotFound.
+    Locks: the users row, then the messages that it wakes.  Raises: InvalidInput, NotFound.
     """
     if slots is not None:
         _check(slots)
@@ -68,17 +69,17 @@ def change_user_limit(uow: UnitOfWork, user_id: UUID, slots: int | None, policy:
         before = users.lock(tx, user_id)
         if before is None:
             raise NotFound("No such user")
-        users.set_limit(tx, user_id, slots)
-        audit_log.add(tx, actor, "user.limit", str(user_id), before=before.slot_limit, after=slots)
+        users.set_slot_limit(tx, user_id, slots)
+        audit_log.add(tx, actor, "user.limit", str(user_id), before=before.own_slot_limit, after=slots)
         after = users.find(tx, user_id) or before
         wake_jobs.fill(tx, after, policy.fairness)
         return after
 
 
 def release_held(uow: UnitOfWork, policy: Policy) -> int:
-    """Where limits do not hold jobs back (any more), make ready whatever waits for a slot; how many jobs that were.
+    """If limits hold no jobs back (any more), make all jobs that wait for a slot ready.  Returns: their number.
 
-    Locks: one users row at a time, then the messages it wakes.
+    Locks: one users row at a time, then the messages that it wakes.
     """
     if policy.fairness.holds_back:
         return 0
@@ -99,11 +100,11 @@ def _released(uow: UnitOfWork, user_id: UUID, service: Service) -> int:
 
 
 def _told(plan: Plan, policy: Policy) -> TierLimit:
-    by_setting = plan.tier in policy.fairness.overrides
-    return TierLimit(plan.tier, policy.fairness.slots(plan), plan.concurrent_jobs, by_setting)
+    by_setting = plan.tier in policy.fairness.slot_limits
+    return TierLimit(plan.tier, policy.fairness.slot_limit(plan), plan.slot_limit, by_setting)
 
 
 def _check(slots: int) -> None:
-    if not 1 <= slots <= MOST_SLOTS:
-        allowed = f"allowed are 1 to {MOST_SLOTS:,} jobs at once"
+    if not 1 <= slots <= HIGHEST_SLOT_LIMIT:
+        allowed = f"expected 1 to {HIGHEST_SLOT_LIMIT:,} jobs at once"
         raise InvalidInput(f"{slots} jobs at once: {allowed}", errors=[{"pointer": "/limit", "detail": allowed}])

@@ -1,4 +1,4 @@
-"""Keep a job that several users asked for in the line of the one who has the best right (docs/adr/0046)."""
+"""Keep a job that several users asked for in the line of the asker with the best right (docs/adr/0046)."""
 
 from __future__ import annotations
 
@@ -16,42 +16,43 @@ from app.store.unit_of_work import BehindError, Tx, UnitOfWork, retried
 from app.store.users import Account
 
 SERVICE = Service.ANALYSIS
-#: Messages that one look over those that wait reads.
+#: How many messages one query over the waiting ones reads.
 AT_ONCE = 1_000
-#: What the schedule has a right to.
+#: The right of the schedule.
 SCHEDULE = Right(None, select_queue(SERVICE, None, scheduled=True), None, None, STEP_OF_A_SECOND)
 
-#: Those in whose lines a job may wait, None for the schedule; given who carries it, who comes first if among them.
+#: The users in whose lines a job may wait, None for the schedule.  The argument is the carrier, who comes first.
 Candidates = Callable[[UUID | None], list[Account | None]]
 
 
 def right_of(account: Account | None, policy: Policy) -> Right:
-    """What a user has a right to; None: the schedule."""
+    """The right of a user; None means the schedule."""
     if account is None:
         return SCHEDULE
     fair = policy.fairness
     return Right(
         account.user_id,
         select_queue(SERVICE, account.tier),
-        fair.slots(account.plan, account.slot_limit) if fair.holds_back else None,
-        fair.most_ready(account.plan, account.slot_limit),
+        fair.slot_limit(account.plan, account.own_slot_limit) if fair.holds_back else None,
+        fair.most_ready(account.plan, account.own_slot_limit),
         account.step(SERVICE),
     )
 
 
 def joined(tx: Tx, job_id: UUID, account: Account, policy: Policy) -> None:
-    """Move a job into the line of somebody who asked for it too, where it waits for fewer runs there.
+    """Move a job into the line of a user who joined it, if fewer runs are ahead of it there.
 
-    Locks: the caller holds the joiner's users row; then that of the line it leaves, if it is free; the message.
-    Raises: BehindError where it is not.
+    Locks: the caller has locked the joiner's users row; then the row of the current carrier, if it is free; the
+    message.
+    Raises: BehindError if that row is locked.
     """
     _place(tx, job_id, policy, lambda carrier: [users.find(tx, carrier) if carrier else None, account])
 
 
 def settle(tx: Tx, job_id: UUID, policy: Policy) -> None:
-    """Work out again in whose line a job waits, over all who ask for it now: somebody left, or has another right.
+    """Choose the carrier of a job again among all its present askers, after one left or got another right.
 
-    Locks, Raises: as joined, of both lines.
+    Locks, Raises: as joined, for both lines.
     """
 
     def candidates(carrier: UUID | None) -> list[Account | None]:
@@ -65,16 +66,16 @@ def settle(tx: Tx, job_id: UUID, policy: Policy) -> None:
 
 
 def settle_joined(tx: Tx, user_id: UUID, policy: Policy) -> None:
-    """As settle, of the jobs that a user joined and somebody else carries: the user has another right now."""
+    """As settle, for the jobs that a user joined and another user carries, because the user's right has changed."""
     for job_id in carriers.joined_elsewhere(tx, user_id):
         settle(tx, job_id, policy)
 
 
 def settle_waiting(uow: UnitOfWork, policy: Policy) -> None:
-    """As settle, of every job that waits and that somebody joined, each in a transaction of its own.
+    """As settle, for every waiting job that somebody joined, each in a transaction of its own.
 
-    For rights that change while nobody asks: a line that became shorter, a queue that was paused, somebody who left
-    while a worker held the job.
+    This is for rights that change without a request: a line became shorter, a queue was paused, or an asker left while
+    a worker had the job.
     """
     after: int | None = None
     while True:
@@ -98,17 +99,17 @@ def _place(tx: Tx, job_id: UUID, policy: Policy, candidates: Candidates) -> None
         if chosen is None or chosen.user_id == seen.carrier:
             return
         lines = {user_id for user_id in (seen.carrier, chosen.user_id) if user_id}
-        if not all(users.try_hold(tx, user_id) for user_id in sorted(lines)):
+        if not all(users.try_lock_row(tx, user_id) for user_id in sorted(lines)):
             raise BehindError(lines)
         carriers.keep(tx, job_id)
-        # again, now that nothing changes any more: a wake may have come first, and no place is left for a worse one
+        # again, now that nothing can change: a wake may have come first, and the job must not move to a worse place
         if carriers.seen(tx, job_id) == seen and _best(tx, job_id, candidates(seen.carrier), policy) == chosen:
             _carry(tx, job_id, seen.carrier, chosen)
             return
 
 
 def _best(tx: Tx, job_id: UUID, accounts: Sequence[Account | None], policy: Policy) -> Right | None:
-    """The best right of these, the first one's if another is no better; None: there is none."""
+    """The best right of these; the first one's unless another is better.  None if there is none."""
     rights = [right_of(account, policy) for account in accounts]
     if len(rights) < 2:
         return next(iter(rights), None)
@@ -121,5 +122,5 @@ def _carry(tx: Tx, job_id: UUID, carrier: UUID | None, right: Right) -> None:
         return
     events.add(tx, job_id, "carried", queue=right.queue)
     if carrier and (before := users.find(tx, carrier)):
-        # a ready one may be the one that a free slot had woken: the slot is the next one's
+        # a ready job may be the one that a free slot had woken: then the slot belongs to the next job
         wake_jobs.wake(tx, before, SERVICE, most=int(was == "ready"))

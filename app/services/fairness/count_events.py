@@ -1,4 +1,4 @@
-"""Count what fairness did in the last quarter of an hour, for a monitor."""
+"""Count the events of the last 15 minutes, for a monitor."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from app.store import recent_events
 from app.store.unit_of_work import UnitOfWork
 
 SPAN = timedelta(minutes=15)
-#: Seconds: of a wake's way to a worker, and of hours behind one's own.
+#: In seconds: small ones for the time from a wake to a worker, large ones for long waits in a line.
 BOUNDS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600)
 
 
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    """counts: of events that took up to each of BOUNDS, and last of all; seconds: their sum."""
+    """counts: events that took up to each of BOUNDS, and last all of them; seconds: their sum."""
 
     counts: list[int]
     seconds: float
@@ -27,10 +27,10 @@ class Histogram:
 
 @dataclass(frozen=True, slots=True)
 class Recent:
-    """seconds: what the figures are of, less than 900 when more happened than is read; tier: `none` of scheduled jobs.
+    """seconds: the span of the figures, less than 900 if not all events were read; tier: `none` for scheduled jobs.
 
-    promised: first starts of jobs that were told an interval with their accept, and how many of them lay inside;
-    slots: taken now, by service and tier.
+    promised: first starts of jobs whose accept gave an estimate, and how many were within it; slots: in use now, by
+    service and tier.
     """
 
     seconds: float
@@ -42,7 +42,7 @@ class Recent:
 
 
 def count(uow: UnitOfWork, *, now: datetime, most: int = recent_events.MOST_EVENTS) -> Recent:
-    """Snoozes, wakes, starts and how long they took.  most: events to read, the newest."""
+    """Count snoozes, wakes and starts, and how long they took.  most: how many of the newest events to read."""
     with uow.begin() as tx:
         rows = recent_events.events(tx, since=now - SPAN, bounds=BOUNDS, most=most)
         taken = {(row.service, row.tier): int(row.slots) for row in recent_events.slots(tx)}

@@ -1,4 +1,4 @@
-"""Tell why a job waits and until when."""
+"""Explain why a job waits and until when."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from app.store.users import Account
 
 
 def wait(tx: Tx, status: Status, message: Row[Any], policy: Policy, *, now: datetime) -> dict[str, Any] | None:
-    """The `wait` of an unfinished job; None when it runs."""
+    """The `wait` of an unfinished job; None if it runs."""
     if status is Status.RETRYING:
         return waiting.paused() if message.paused_at else waiting.backing_off(message.ready_at)
     if status not in (Status.WAITING, Status.QUEUED):
@@ -29,13 +29,13 @@ def wait(tx: Tx, status: Status, message: Row[Any], policy: Policy, *, now: date
     if stands is None:
         return None
     account = users.find(tx, UUID(message.user_id)) if stands.held else None
-    return standing(tx, stands, message.queue, account, policy, now=now)
+    return wait_in_line(tx, stands, message.queue, account, policy, now=now)
 
 
-def standing(
+def wait_in_line(
     tx: Tx, stands: Line, queue: str, account: Account | None, policy: Policy, *, now: datetime
 ) -> dict[str, Any]:
-    """The `wait` of a job in its queue.  account: of its user, None where that is of no account."""
+    """The `wait` of a job in its queue.  account: its user's, None if that does not matter."""
     pace, step = _learnt(tx, stands, queue, policy, now=now)
     if not (stands.held and account):
         return waiting.ready(stands, pace)
@@ -46,7 +46,7 @@ def standing(
 
 
 def guess(tx: Tx, stands: Line, queue: str, account: Account, policy: Policy, *, now: datetime) -> float | None:
-    """Seconds that the estimate of a job's start was made from: by it estimates are learnt."""
+    """The uncorrected estimate of a job's wait, in seconds; from it and the actual wait the estimator learns."""
     if not stands.held:
         return waiting.guess(stands, stands.runs, stands.workers)
     _, step = _learnt(tx, stands, queue, policy, now=now)
@@ -54,11 +54,11 @@ def guess(tx: Tx, stands: Line, queue: str, account: Account, policy: Policy, *,
 
 
 def _limit(account: Account, policy: Policy) -> int:
-    return policy.fairness.slots(account.plan, account.slot_limit)
+    return policy.fairness.slot_limit(account.plan, account.own_slot_limit)
 
 
 def _learnt(tx: Tx, stands: Line, queue: str, policy: Policy, *, now: datetime) -> tuple[Pace | None, float]:
-    """Of such jobs; and what each job of the user's own will wait for a worker, beside its run."""
+    """The pace of such jobs, and how long each of the user's own jobs will wait for a worker before its run."""
     paces = policy.observed_waits.paces(tx, now=now) if policy.observed_waits else {}
     ready = paces.get((queue, False))
     return paces.get((queue, stands.held)), ready.waited if ready else 0.0

@@ -1,4 +1,4 @@
-"""Tell an operator who waited, for how long and for what, and what another tier would have changed."""
+"""Report to an operator who waited how long and why, and what another tier would have changed."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from app.store.unit_of_work import Tx, UnitOfWork
 
 By = Literal["user", "tier"]
 
-#: Users that a report lists, those who waited longest in all.
+#: How many users a report lists, those with the longest total wait.
 MOST_USERS = 100
-#: Users of the free tier for whom the other tier is simulated, and the jobs that each of these simulations may have.
+#: For how many free-tier users the other tier is simulated, and how many jobs each simulation may have.
 MOST_UPGRADES, MOST_SIMULATED = 10, 20_000
-#: As many slots as nobody has, where limits do not hold.
+#: More slots than any user has, for when limits are not enforced.
 _NO_LIMIT = 1_000_000
 
 
@@ -39,16 +39,17 @@ def report(
     workers: Mapping[str, int],
     most: int = waits.MOST_EVENTS,
 ) -> dict[str, Any]:
-    """Waits of the jobs that were accepted and started in [since, until), by user or tier; seconds, but where it says.
+    """Waits of the jobs that were accepted and started in [since, until), by user or tier, in seconds.
 
-    Causes are judged by the limits of now.  workers: processes by queue, for what is simulated; most: events to read,
-    the newest, and `since` says from when.  Of very many users those are listed who waited longest in all.
+    Causes are judged by the current limits.  workers: processes by queue, for the simulation; most: how many of the
+    newest events to read; `since` of the answer is where they begin.  Of very many users, those with the longest total
+    wait are listed.
     """
     with uow.begin() as tx:
         seen = waits.courses(tx, since=since, until=until, most=most)
         pauses = waits.pauses(tx, until=until)
         slots, own = _limits(tx, policy), _own_limits(tx, policy)
-    # seconds of counting must not hold a snapshot
+    # counting takes seconds and must not keep a snapshot open
     found = attribute(seen.courses, pauses, slots, own)
     groups = _grouped(found, seen.courses, by)
     listed = sorted(groups, key=lambda name: -sum(wait.total for wait in groups[name][0]))[:MOST_USERS]
@@ -71,18 +72,18 @@ def report(
 
 
 def slots_by_tier(uow: UnitOfWork, policy: Policy) -> dict[Tier, int]:
-    """Slots by tier as they are now; beyond all reach where limits are not held."""
+    """Current slot limits by tier; unreachably high if limits are not enforced."""
     with uow.begin() as tx:
         return _limits(tx, policy)
 
 
 def _limits(tx: Tx, policy: Policy) -> dict[Tier, int]:
     held = policy.fairness.mode is Mode.ENFORCE
-    return {plan.tier: policy.fairness.slots(plan) if held else _NO_LIMIT for plan in plans.every(tx)}
+    return {plan.tier: policy.fairness.slot_limit(plan) if held else _NO_LIMIT for plan in plans.every(tx)}
 
 
 def _own_limits(tx: Tx, policy: Policy) -> dict[str, int]:
-    return users.own_limits(tx) if policy.fairness.mode is Mode.ENFORCE else {}
+    return users.own_slot_limits(tx) if policy.fairness.mode is Mode.ENFORCE else {}
 
 
 def _grouped(found: Sequence[Wait], courses: Sequence[Course], by: By) -> dict[str, tuple[list[Wait], int, str]]:
@@ -127,7 +128,7 @@ def _earlier_on_pro(
     limits: Mapping[Tier, int],
     workers: Mapping[str, int],
 ) -> dict[str, float]:
-    """Minutes by which a job of a free user would have started earlier, in the mean; both sides are simulated."""
+    """By how many minutes a free user's jobs would have started earlier on average; both sides are simulated."""
     runs = [run for course in courses if (run := course.recorded)]
     held = {wait.course.user for wait in found if wait.seconds[Cause.OWN_LIMIT] > 0 and wait.course.tier is Tier.FREE}
     chosen = [user for user in listed if user in held][:MOST_UPGRADES]

@@ -1,4 +1,4 @@
-"""What if: replay recorded jobs under other limits and numbers of workers."""
+"""Simulate recorded jobs with other limits and numbers of workers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from app.store.unit_of_work import UnitOfWork
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """Recorded jobs.  runs: those of which it is known when they started; unknown: jobs that have not started yet."""
+    """Recorded jobs.  runs: those whose start is known; unknown: the number of jobs that have not started."""
 
     arrivals: list[Arrival]
     runs: list[Run]
@@ -29,7 +29,7 @@ class Load:
 
 
 def recorded(uow: UnitOfWork, *, since: datetime, until: datetime) -> Load:
-    """Jobs that were accepted and started in the span; one that still runs with its seconds so far."""
+    """Jobs that were accepted and started in the span; a running job counts with its seconds so far."""
     with uow.begin() as tx:
         courses = waits.courses(tx, since=since, until=until).courses
     runs = [run for course in courses if (run := course.recorded)]
@@ -37,7 +37,7 @@ def recorded(uow: UnitOfWork, *, since: datetime, until: datetime) -> Load:
 
 
 def lines(load: Load) -> Iterator[str]:
-    """A load as JSON lines, one for each job that has started, by the time of its accept."""
+    """Write a load as JSON lines, one for each job that has started, by the time of its accept."""
     for run in sorted(load.runs, key=lambda run: run.arrival.at):
         arrival = run.arrival
         yield json.dumps(
@@ -53,7 +53,7 @@ def lines(load: Load) -> Iterator[str]:
 
 
 def read(log: Iterable[str]) -> Load:
-    """A load from JSON lines; `wait_seconds` may be left out.  Raises: InvalidInput with the number of the line."""
+    """Read a load from JSON lines; `wait_seconds` is optional.  Raises: InvalidInput with the number of the line."""
     arrivals: list[Arrival] = []
     runs: list[Run] = []
     for number, line in enumerate(log, 1):
@@ -62,7 +62,7 @@ def read(log: Iterable[str]) -> Load:
         try:
             arrival, wait = _parsed(json.loads(line))
         except (ValueError, KeyError, TypeError) as error:
-            raise InvalidInput(f"line {number} is no recorded job: {error!r}") from error
+            raise InvalidInput(f"line {number} is not a recorded job: {error!r}") from error
         arrivals.append(arrival)
         if wait is not None:
             runs.append(Run(arrival, arrival.at + wait))
@@ -70,12 +70,12 @@ def read(log: Iterable[str]) -> Load:
 
 
 def simulate(load: Load, limits: Mapping[Tier, int], workers: Mapping[str, int]) -> dict[str, Any]:
-    """Waits by tier and use by queue, next to what was recorded; seconds.
+    """Simulated waits by tier and use of queues, next to the recorded ones, in seconds.
 
-    limits: slots by tier; workers: processes by queue.  Raises: InvalidInput without jobs.
+    limits: slot limits by tier; workers: processes by queue.  Raises: InvalidInput without jobs.
     """
     if not load.arrivals:
-        raise InvalidInput("There is no job to replay")
+        raise InvalidInput("There is no job to simulate")
     pause = simulation.turnaround(load.runs)
     runs = simulation.simulate(load.arrivals, limits, workers, turnaround=pause)
     span = max(run.ended for run in runs) - runs[0].arrival.at

@@ -1,4 +1,4 @@
-"""Tell an operator which users have work at this moment, and how much of it waits."""
+"""List for an operator the users who have work now, and how much of it waits."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from app.services.policy import Policy
 from app.store import waits
 from app.store.unit_of_work import UnitOfWork
 
-#: Users of one list.
+#: How many users one list has.
 MOST_USERS = 100
 
 
 def tenants(uow: UnitOfWork, policy: Policy, *, most: int = MOST_USERS) -> list[dict[str, Any]]:
-    """Users with work at this moment, those with the most waiting first; limit: of their tier, or their own."""
+    """Users who have work now, those with the most waiting jobs first; limit: of their tier, or their own."""
     with uow.begin() as tx:
         rows = waits.tenants(tx, most=most)
     return _tenants(rows, policy)
 
 
 def tenants_of(uow: UnitOfWork, policy: Policy, user_id: UUID) -> list[dict[str, Any]]:
-    """As tenants, of one user: a row for each service of which they have work."""
+    """As tenants, for one user: one row for each service in which they have work."""
     with uow.begin() as tx:
         rows = waits.tenants(tx, most=len(Service), user_id=user_id)
     return _tenants(rows, policy)
@@ -36,6 +36,6 @@ def _tenants(rows: Sequence[tuple[Plan, RowMapping]], policy: Policy) -> list[di
     left_out = ("concurrent_jobs", "analyses_per_period", "spec_units_per_period", "retention_days", "slot_limit")
     return [
         {name: value for name, value in row.items() if name not in left_out}
-        | {"limit": policy.fairness.slots(plan, row["slot_limit"])}
+        | {"limit": policy.fairness.slot_limit(plan, row["slot_limit"])}
         for plan, row in rows
     ]

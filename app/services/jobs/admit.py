@@ -1,4 +1,4 @@
-"""Check a user's quota and hold units of it, under the lock on the user's row (docs/adr/0005)."""
+"""Check a user's quota and reserve units, under the lock on the user's row (docs/adr/0005)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from app.store.users import Account
 
 
 def ask(uow: UnitOfWork, account: Account, event_type: EventType, policy: Policy, *, now: datetime) -> None:
-    """Refuse an account without a unit left before anything is done for it; holds nothing.  Raises: QuotaExceeded."""
+    """Refuse an account without a unit left before any work is done; reserves nothing.  Raises: QuotaExceeded."""
     if policy.quota_mode == "enforce" and account.plan.limit(event_type) is not None:
         with uow.begin() as tx:
             check(tx, account, event_type, policy, units=1, now=now)
@@ -32,9 +32,9 @@ def check(
     sums: Sums | None = None,
     now: datetime,
 ) -> Usage:
-    """What the user had used and held before these units, which fit.  Without a limit nothing is summed up.
+    """The units that the user had used and reserved before these.  Without a quota limit nothing is summed up.
 
-    sums: read while the caller held the user's row, as it does; those of another period are read again.
+    sums: read after the caller had locked the user's row, as it has; sums of another period are read again.
     Raises: QuotaExceeded, in the mode `enforce`.
     """
     limit = account.plan.limit(event_type)
@@ -57,11 +57,11 @@ def check(
 
 
 def _refusal(usage: Usage, units: int) -> str:
-    """What is spent or held, and what the user can do about it."""
+    """What is used or reserved, and what the user can do about it."""
     sums = f"{usage.used} used and {usage.reserved} reserved of {usage.limit} units in this period."
     if usage.limit is None or usage.used + units > usage.limit:
-        return f"{sums} Used units come back with the next period."
-    return f"{sums} Jobs under way hold what is left: wait until one ends, or cancel one. Unused units come back."
+        return f"{sums} The next period has new units."
+    return f"{sums} Jobs under way hold the remaining units. Wait until one ends, or cancel one to get its units back."
 
 
 def reserve(
@@ -75,9 +75,9 @@ def reserve(
     units: int,
     now: datetime,
 ) -> dict[str, object]:
-    """Hold units for a job, unless quota is off.  seen: what `check` found.
+    """Reserve units for a job, unless quota is off.  seen: what `check` returned.
 
-    Returns what was seen and held, by which the audit judges this accept for ever after.
+    Returns: what was seen and reserved, from which the audit can always judge this accept.
     """
     if policy.quota_mode == "off" or not units:
         return {"mode": policy.quota_mode, "units": 0}

@@ -1,4 +1,4 @@
-"""Cancel a job on behalf of somebody who asked for it."""
+"""Cancel a job for a user who asked for it."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from app.store.users import Account
 
 @retried
 def cancel(uow: UnitOfWork, job_id: UUID, account: Account, policy: Policy, *, now: datetime) -> None:
-    """Take the job away, or ask its worker to stop; idempotent.
+    """Delete the job, or ask its worker to stop; idempotent.
 
-    A joiner only leaves.  A payer whose job others joined stops paying, and the job goes on for them, billed to nobody;
-    when the last of all leaves, it ends.
-    Locks: the users rows of payer and carrier, then the message, then the row of who carries it on, if that is free.
-    Raises: NotFound, Forbidden, Conflict when it has ended.
+    A user who joined only leaves.  If others joined the payer's job, the payer stops paying, and the job continues for
+    the others at no cost; it ends when the last of them leaves.
+    Locks: the users rows of payer and carrier, then the message, then the row of the next carrier, if that is free.
+    Raises: NotFound, Forbidden, Conflict if the job has ended.
     """
     with uow.begin() as tx:
-        message = _hold(tx, job_id, check_visible(tx, job_id, account))
-        accepted = check_visible(tx, job_id, account)  # again: the payer may have left while we waited
+        message = _lock(tx, job_id, check_visible(tx, job_id, account))
+        accepted = check_visible(tx, job_id, account)  # again: the payer may have left while we waited for the locks
         status = Status(describe.job(tx, job_id, policy, asker=None, now=now)["status"])
         if status is Status.CANCELLED:
             return
@@ -41,18 +41,18 @@ def cancel(uow: UnitOfWork, job_id: UUID, account: Account, policy: Policy, *, n
         if role is None and not account.is_operator:
             raise Forbidden("Only somebody who asked for this job may cancel it")
         if status in FINAL or message is None:
-            raise Conflict(f"The job is {status} already")
+            raise Conflict(f"The job has already ended: it is {status}")
         if not account.is_operator and _leaves(tx, accepted, account, now=now):
-            if message.user_id == str(account.user_id):  # what somebody gave up is nobody's right any more
+            if message.user_id == str(account.user_id):  # the job may no longer use the right of a user who gave it up
                 choose_carrier.settle(tx, job_id, policy)
             return
         _end(tx, job_id, message, accepted, now=now)
 
 
-def _hold(tx: Tx, job_id: UUID, accepted: Row[Any] | None) -> Row[Any] | None:
-    """Hold payer and carrier, then the message.  Raises: OvertakenError when the job was moved meanwhile."""
+def _lock(tx: Tx, job_id: UUID, accepted: Row[Any] | None) -> Row[Any] | None:
+    """Lock payer and carrier, then the message.  Raises: OvertakenError if the job was moved meanwhile."""
     seen = carriers.seen(tx, job_id)
-    users.hold_all(tx, {who for who in (accepted and accepted.user_id, seen and seen.carrier) if who})
+    users.lock_rows(tx, {who for who in (accepted and accepted.user_id, seen and seen.carrier) if who})
     message = messages.lock(tx, job_id)
     if message and not (seen and message.user_id == (seen.carrier and str(seen.carrier))):
         raise OvertakenError
@@ -61,13 +61,13 @@ def _hold(tx: Tx, job_id: UUID, accepted: Row[Any] | None) -> Row[Any] | None:
 
 @retried
 def revoke(uow: UnitOfWork, job_id: UUID, *, actor: str, now: datetime) -> bool:
-    """End a job for all who asked, on behalf of an operator at a worker's console; False when it has ended.
+    """End a job for all askers, as an operator at a worker's console; False if it has ended.
 
     Locks: the users rows of payer and carrier, then the message.
     """
     with uow.begin() as tx:
         accepted = requests.accepted(tx, job_id)
-        message = _hold(tx, job_id, accepted)
+        message = _lock(tx, job_id, accepted)
         if message is None or accepted is None or message.cancel_requested_at is not None:
             return False
         audit_log.add(tx, actor, "job.revoke", str(job_id))
@@ -76,7 +76,7 @@ def revoke(uow: UnitOfWork, job_id: UUID, *, actor: str, now: datetime) -> bool:
 
 
 def _leaves(tx: Tx, accepted: Row[Any], account: Account, *, now: datetime) -> bool:
-    """Take the account out of a job that others still want; False when nobody does."""
+    """Remove the account from a job that others still want; False if no other asker is left."""
     job_id, is_payer = accepted.job_id, account.user_id == accepted.user_id
     others = requests.others(tx, job_id, account.user_id) + (not is_payer and accepted.cancelled_at is None)
     if is_payer and others:
@@ -100,5 +100,5 @@ def _end(tx: Tx, job_id: UUID, message: Row[Any], accepted: Row[Any], *, now: da
     requests.cancelled(tx, job_id, now=now)
     events.add(tx, job_id, "cancelled", attempt=0)
     if message.user_id and (account := users.find(tx, UUID(message.user_id))):
-        # a ready one may be the one that a free slot had woken: the slot is the next one's
+        # a ready job may be the one that a free slot had woken: then the slot belongs to the next job
         wake_jobs.wake(tx, account, service, most=int(message.delay_reason is None))

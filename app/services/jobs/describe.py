@@ -1,4 +1,4 @@
-"""The job as a client sees it: work in flight from the queue, finished work from the record (docs/adr/0006)."""
+"""Describe a job to a client: unfinished jobs from the queue, ended ones from the record (docs/adr/0006)."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from app.store.requests import Request
 from app.store.unit_of_work import Tx
 
 FINISHED = frozenset({"completed", "failed", "cancelled"})
-#: By what keeps a message from the workers.
+#: State by what keeps the message from the workers.
 _HELD = {"snooze": Status.WAITING, "parked": Status.WAITING, "retry": Status.RETRYING}
 
 
 def job(tx: Tx, job_id: UUID, policy: Policy, *, asker: UUID | None, now: datetime) -> dict[str, Any]:
-    """The contract's Job.  asker: the account that reads it; what others are billed is told to nobody (docs/adr/0033).
+    """The contract's Job.  asker: the account that reads it; other users' bills are not shown (docs/adr/0033).
 
     Raises: NotFound.
     """
     accepted = requests.accepted(tx, job_id)
     if accepted is None:
         raise NotFound("No such job")
-    # message before record: a job that ends between the two reads is then seen as ended
+    # the message before the record: a job that ends between the two reads then appears as ended
     message = messages.find(tx, job_id)
     service = Service(accepted.service)
     record = records.find(tx, service, job_id)
@@ -64,7 +64,7 @@ def _of_analysis(_: Tx, __: UUID, record: Row[Any] | None) -> dict[str, Any]:
 def _of_specification(tx: Tx, job_id: UUID, record: Row[Any] | None) -> dict[str, Any]:
     asked = spec_documents.asked(tx, job_id)
     if asked is None:
-        raise NotFound("The account is gone")
+        raise NotFound("The account no longer exists")
     return {
         "analysis_id": str(asked.analysis_id),
         "language": asked.language,
@@ -75,12 +75,12 @@ def _of_specification(tx: Tx, job_id: UUID, record: Row[Any] | None) -> dict[str
     }
 
 
-#: What a job of one service has beyond what all have.
+#: The members that jobs of one service have in addition.
 _OF_SERVICE = {Service.ANALYSIS: _of_analysis, Service.SPECVIEW: _of_specification}
 
 
 def fresh(tx: Tx, request: Request, stands: Line | None, wait: dict[str, Any] | None) -> dict[str, Any]:
-    """The contract's Job of one that has just been published.  stands: where; wait: and what that means."""
+    """The contract's Job of a job that was just published.  stands: its place; wait: the explanation of that place."""
     status = Status.WAITING if stands and stands.held else Status.QUEUED
     codebase = request.codebase
     return {
@@ -99,7 +99,7 @@ def fresh(tx: Tx, request: Request, stands: Line | None, wait: dict[str, Any] | 
 
 
 def status_of(accepted: Row[Any], message: Row[Any] | None, record: Row[Any] | None) -> Status:
-    """One state from the three places that know a part of it."""
+    """Derive the state from the three places that each know a part of it."""
     if record is not None and record.status in FINISHED:
         return Status(record.status)
     if message is None:
@@ -110,7 +110,7 @@ def status_of(accepted: Row[Any], message: Row[Any] | None, record: Row[Any] | N
 
 
 def links(service: Service, job_id: UUID) -> dict[str, str]:
-    """Where to go on from a job."""
+    """Addresses of related resources."""
     if service is Service.SPECVIEW:
         base = f"/api/v1/specs/{job_id}"
         return {
@@ -140,7 +140,7 @@ def _attempt(message: Row[Any] | None, record: Row[Any] | None) -> int:
 def _head(
     job_id: UUID, status: Status, asked: Row[Any] | Request, repository: Repository, *, is_private: bool
 ) -> dict[str, Any]:
-    """What was asked for, by whom."""
+    """What was requested, and by whom."""
     return {
         "id": str(job_id),
         "service": asked.service,

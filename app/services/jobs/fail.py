@@ -1,4 +1,4 @@
-"""End one attempt that went wrong: schedule the next one in place, or end the job as failed."""
+"""End a failed attempt: schedule the next one in place, or end the job as failed."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ def fail(
     roll: float,
     now: datetime | None = None,
 ) -> Outcome:
-    """Spend the attempt: back off while attempts are left and the failure may pass; the reservation stays till the end.
+    """Spend the attempt: back off if attempts are left and the failure is temporary; the reservation stays.
 
     Locks: the users rows of carrier and payer, then the message.  Returns: RETRY, FAILED, CANCELLED or STALE.
     """
     policy = RETRIES[service]
     with uow.begin() as tx:
-        held = end_job.hold(tx, delivery, user_id, now=now)
-        if held is None:
+        fenced = end_job.lock(tx, delivery, user_id, now=now)
+        if fenced is None:
             return Outcome.STALE
-        now = held.now
-        if held.cancelled:
-            return end_job.cancel(tx, delivery, service, held, now=now)
+        now = fenced.now
+        if fenced.cancelled:
+            return end_job.cancel(tx, delivery, service, fenced, now=now)
         if not failure.retryable or delivery.attempt >= policy.max_attempts:
-            return end_job.fail(tx, delivery, service, held, failure, now=now)
+            return end_job.fail(tx, delivery, service, fenced, failure, now=now)
         delay = policy.backoff(delivery.attempt, roll)
         retry(tx, delay)
-        end_job.leave(tx, delivery, service, held, now=now)
+        end_job.leave(tx, delivery, service, fenced, now=now)
         seconds = round(delay.total_seconds(), 2)
         events.add(tx, delivery.job_id, "retrying", code=failure.code, attempt=delivery.attempt, seconds=seconds)
         return Outcome.RETRY
@@ -51,9 +51,9 @@ def fail(
 def stop(
     uow: UnitOfWork, delivery: Delivery, service: Service, user_id: UUID | None, *, now: datetime | None = None
 ) -> Outcome:
-    """End a running job whose cancellation somebody asked for.  Returns: CANCELLED or STALE."""
+    """End a running job whose cancellation was requested.  Returns: CANCELLED or STALE."""
     with uow.begin() as tx:
-        held = end_job.hold(tx, delivery, user_id, now=now)
-        if held is None:
+        fenced = end_job.lock(tx, delivery, user_id, now=now)
+        if fenced is None:
             return Outcome.STALE
-        return end_job.cancel(tx, delivery, service, held, now=held.now)
+        return end_job.cancel(tx, delivery, service, fenced, now=fenced.now)

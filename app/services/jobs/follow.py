@@ -1,4 +1,4 @@
-"""Follow many jobs at once, for those who look at them live."""
+"""Follow many jobs at once, for live pages."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from app.services.policy import Policy
 from app.store import change_stamps
 from app.store.unit_of_work import UnitOfWork
 
-#: What a job's row looked like: changes whenever its description may have changed.
+#: A stamp of a job's row, which changes whenever its description may have changed.
 Stamp = tuple[object, ...]
 
 
 def stamps(uow: UnitOfWork, job_ids: Collection[UUID]) -> dict[UUID, Stamp]:
-    """One statement for all of them."""
+    """Read the stamps of all jobs with one statement."""
     with uow.begin() as tx:
         return {row.job_id: (row.event_id, row.status, row.progress) for row in change_stamps.of(tx, job_ids)}
 
@@ -25,9 +25,9 @@ def stamps(uow: UnitOfWork, job_ids: Collection[UUID]) -> dict[UUID, Stamp]:
 def snapshot(
     uow: UnitOfWork, job_id: UUID, policy: Policy, *, asker: UUID | None = None, now: datetime
 ) -> tuple[int, dict[str, Any]]:
-    """The id of a job's newest event, and the job; the caller has checked who may see it.
+    """The id of a job's newest event, and the job; the caller has checked the visibility.
 
-    asker: whose bill it tells, None where many read the same answer.  Raises: NotFound.
+    asker: whose bill is shown, None if several users read the same answer.  Raises: NotFound.
     """
     with uow.begin() as tx:
         newest = change_stamps.of(tx, [job_id])[0].event_id

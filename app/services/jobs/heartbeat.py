@@ -1,4 +1,4 @@
-"""Keep a running job's slot, tell how far it is, and learn whether it should stop."""
+"""Renew a running job's slot, write its progress, and find out whether it should stop."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from app.store.unit_of_work import UnitOfWork
 
 
 class Pulse(StrEnum):
-    """What a running job learns."""
+    """What a running job finds out."""
 
     GO_ON = "go_on"
-    STOP = "stop"  #: somebody asked to cancel
-    LOST = "lost"  #: the lease is somebody else's: a zombie, end without a write
+    STOP = "stop"  #: a user asked to cancel
+    LOST = "lost"  #: another worker has the lease: this one is a zombie and must end without a write
 
 
 def beat(
     uow: UnitOfWork, service: Service, delivery: Delivery, policy: Policy, progress: tuple[str, int, int] | None
 ) -> Pulse:
-    """Renew the slot and write progress (phase, done, total), under the fence but without its lock.
+    """Renew the slot and write progress (phase, done, total), under the fence but without locking the message.
 
-    Two transactions, each with one row locked: a finish of the same job locks the record before the slot, so holding
-    both here in any order could meet it in a deadlock.
+    These are two transactions, each with one locked row.  A finish of the same job locks the record before the slot, so
+    holding both locks here, in any order, could deadlock with it.
     """
     with uow.begin() as tx:
         message = messages.peek(tx, delivery)

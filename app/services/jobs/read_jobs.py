@@ -25,11 +25,9 @@ def job(
     service: Service | None = Service.ANALYSIS,
     now: datetime,
 ) -> dict[str, Any]:
-    """The contract's Job.  asker: whose bill it tells, where the viewer has no account of a person.
+    """The contract's Job.  asker: whose bill is shown, None if the viewer has no personal account.
 
-    service: whose job it must be, None for any.
-
-    Raises: NotFound, also for what the viewer may not see.
+    service: which the job must belong to, None for any.  Raises: NotFound, also if the viewer may not see the job.
     """
     asker = viewer.user_id if viewer else asker
     with uow.begin() as tx:
@@ -40,7 +38,7 @@ def job(
 def timeline(
     uow: UnitOfWork, job_id: UUID, viewer: Account | None, *, asker: UUID | None = None
 ) -> list[dict[str, Any]]:
-    """Every event of a job: id, at, event, facts; without the bill of somebody else.  asker: as of `job`.
+    """Every event of a job: id, at, event, facts; without other users' bills.  asker: as of `job`.
 
     Raises: NotFound.
     """

@@ -1,4 +1,4 @@
-"""Begin one delivery of a job: fence, read the tier, take a slot, make the record; or snooze (docs/adr/0004)."""
+"""Start one delivery of a job: fence, read the tier, take a slot, create the record; or snooze (docs/adr/0004)."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from app.services.fairness import choose_carrier, wake_jobs
 from app.services.jobs import end_job
 from app.services.policy import Policy
 from app.store import carriers, events, messages, records, slots
-from app.store.messages import Held
+from app.store.messages import Fenced
 from app.store.unit_of_work import Tx, UnitOfWork, retried
 from app.store.users import Account
 
-#: Re-schedules the message in place, in the given transaction.
+#: Reschedules the message in place, in the given transaction.
 Reschedule = Callable[[Tx, timedelta], None]
-#: As above; whether without a countdown of its own, until somebody wakes it.
+#: As Reschedule; the flag says whether it has no countdown and waits for a wake only.
 Snooze = Callable[[Tx, timedelta, bool], None]
 
 
@@ -37,31 +37,32 @@ def start(
 ) -> Outcome:
     """Take a slot and start the record in one commit, or snooze in one commit.
 
-    user_id: who pays, None for the schedule; a job that nobody carries bypasses the limit; now: None = by the database.
+    user_id: the payer, None for the schedule; a job without a carrier bypasses the limit; now: None = by the database.
     Locks: the users rows of carrier and payer, then the message.
-    Returns: STARTED, SNOOZED, STALE, CANCELLED, or FAILED when every attempt was lost.
+    Returns: STARTED, SNOOZED, STALE, CANCELLED, or FAILED if every attempt was lost.
     """
     with uow.begin() as tx:
-        # a finish of this user must not free a slot between our count and our snooze: it would wake nobody
-        held = end_job.hold(tx, delivery, user_id, now=now)
-        if held is None:
+        # a finish of this user must not free a slot between our count and our snooze, because it would find no job to
+        # wake
+        fenced = end_job.lock(tx, delivery, user_id, now=now)
+        if fenced is None:
             return Outcome.STALE
-        account, now = held.account, held.now
-        if held.cancelled or held.gone:
-            return end_job.cancel(tx, delivery, service, held, now=now)
+        account, now = fenced.account, fenced.now
+        if fenced.cancelled or fenced.gone:
+            return end_job.cancel(tx, delivery, service, fenced, now=now)
         if delivery.attempt > RETRIES[service].max_attempts:
-            return _give_up(tx, delivery, service, held, policy, now=now)
+            return _give_up(tx, delivery, service, fenced, policy, now=now)
         if account and not _admitted(tx, delivery, service, account, policy, now=now):
             outcome = _snooze(tx, delivery, account, policy, snooze, roll)
-            if carriers.is_stray(tx, delivery.job_id, account.user_id):  # nobody waits in a line whose user left
+            if carriers.is_stray(tx, delivery.job_id, account.user_id):  # a user who left has no jobs
                 choose_carrier.settle(tx, delivery.job_id, policy)
             return outcome
         return _begin(tx, delivery, service, account, policy, now=now)
 
 
 def _snooze(tx: Tx, delivery: Delivery, account: Account, policy: Policy, snooze: Snooze, roll: float) -> Outcome:
-    # the first of a user snoozes, its countdown being the net below the wake; the others wait behind it without one, or
-    # they would all come back every half minute, only to be snoozed again
+    # the user's first waiting job snoozes, with a countdown in case a wake is lost; the others wait behind it without
+    # one, or they would all come back every half minute only to snooze again
     net = 2 * policy.fairness.snooze_delay(1)
     parked = messages.park(tx, delivery, seconds=net.total_seconds())
     delay = net if parked else policy.fairness.snooze_delay(roll)
@@ -74,12 +75,12 @@ def _admitted(tx: Tx, delivery: Delivery, service: Service, account: Account, po
     fairness: FairnessPolicy = policy.fairness
     if fairness.mode is Mode.OFF:
         return True
-    limit = fairness.slots(account.plan, account.slot_limit)
+    limit = fairness.slot_limit(account.plan, account.own_slot_limit)
     if _acquire(tx, delivery, service, account, limit, policy, now=now):
         return True
     if fairness.mode is Mode.ENFORCE:
         return False
-    # shadow: say what would have happened, and take a slot beyond the limit so that the count stays true
+    # shadow: record what would have happened, and take a slot beyond the limit so that the count stays right
     events.add(tx, delivery.job_id, "snooze_shadow", limit=limit)
     over = slots.count(tx, account.user_id, service) + 1
     return _acquire(tx, delivery, service, account, over, policy, now=now)
@@ -106,22 +107,22 @@ def _begin(
     if not _take_record(tx, delivery, service, policy, now=now):
         return Outcome.STALE
     messages.mark_started(tx, delivery)
-    tx.relax()  # a crash of the server makes the message ready again, and whoever runs it now is fenced off
+    tx.relax()  # after a crash of the server the message is ready again, and the worker that runs it now is fenced off
     events.add(tx, delivery.job_id, "started", attempt=delivery.attempt)
     if account:
         _fill(tx, account, service, policy)
     return Outcome.STARTED
 
 
-def _give_up(tx: Tx, delivery: Delivery, service: Service, held: Held, policy: Policy, *, now: datetime) -> Outcome:
-    # every attempt may have died before its start was committed: then nobody has made the record yet
+def _give_up(tx: Tx, delivery: Delivery, service: Service, fenced: Fenced, policy: Policy, *, now: datetime) -> Outcome:
+    # if every attempt died before its start was committed, there is no record yet
     if not _take_record(tx, delivery, service, policy, now=now):
         return Outcome.STALE
-    return end_job.fail(tx, delivery, service, held, WORKER_LOST, now=now)
+    return end_job.fail(tx, delivery, service, fenced, WORKER_LOST, now=now)
 
 
 def _take_record(tx: Tx, delivery: Delivery, service: Service, policy: Policy, *, now: datetime) -> bool:
-    """Make or take up the record; False if it has ended: then the message was a left-over, and is gone now."""
+    """Create or continue the record; False if it has ended, so that the message was a left-over and is deleted."""
     if records.start(tx, service, delivery.job_id, maker=policy.maker(service), attempt=delivery.attempt, now=now):
         return True
     messages.delete(tx, delivery.job_id)
@@ -130,13 +131,13 @@ def _take_record(tx: Tx, delivery: Delivery, service: Service, policy: Policy, *
 
 
 def _fill(tx: Tx, account: Account, service: Service, policy: Policy) -> None:
-    """Should the user have another free slot and nothing ready to take it, wake one: a limit was raised.
+    """If the user has another free slot and no ready job, wake one, because a limit was raised.
 
-    Where limits hold nothing back, whatever an earlier setting parked is released.
+    If limits hold nothing back, release all jobs that an earlier setting parked.
     """
     if not policy.fairness.holds_back:
         wake_jobs.release(tx, account, service)
         return
-    limit = policy.fairness.slots(account.plan, account.slot_limit)
+    limit = policy.fairness.slot_limit(account.plan, account.own_slot_limit)
     if limit > 1:
         messages.wake_idle(tx, account.user_id, service, slots=limit, step=account.step(service))

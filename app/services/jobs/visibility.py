@@ -16,9 +16,10 @@ from app.store.users import Account
 
 
 def check_visible(tx: Tx, job_id: UUID, viewer: Account | None, service: Service | None = None) -> Row[Any]:
-    """How the job was accepted, for whoever may see it; a specification is its owner's alone.
+    """The request that the job was accepted with, if the viewer may see it.
 
-    service: whose job it must be, None for any.  Raises: NotFound, which does not tell whether there is one.
+    A specification is visible to its owner only.  service: which the job must belong to, None for any.
+    Raises: NotFound, which does not reveal whether the job exists.
     """
     accepted = requests.accepted(tx, job_id)
     if accepted is None or (service and accepted.service != service):
@@ -32,7 +33,7 @@ def check_visible(tx: Tx, job_id: UUID, viewer: Account | None, service: Service
 
 
 def check_completed(tx: Tx, job_id: UUID, viewer: Account | None, *, now: datetime) -> Row[Any]:
-    """The record, for who may see the result of an analysis; notes the look.  Raises: NotFound, Conflict."""
+    """The record, if the viewer may see the result of the analysis; notes the view.  Raises: NotFound, Conflict."""
     check_visible(tx, job_id, viewer)
     record = analyses.find(tx, job_id)
     if record is None or record.status != "completed":
@@ -42,7 +43,7 @@ def check_completed(tx: Tx, job_id: UUID, viewer: Account | None, *, now: dateti
 
 
 def asked_for(uow: UnitOfWork, job_id: UUID, account: Account | None) -> bool:
-    """Whether this job is in the account's history, so that it may cancel it."""
+    """Whether this job is in the account's history, so that the account may cancel it."""
     if account is None:
         return False
     with uow.begin() as tx:

@@ -1,4 +1,4 @@
-"""Check on the live database what always holds (docs/adr/0024)."""
+"""Check the invariants on the live database (docs/adr/0024)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HOLDS, BROKEN, UNKNOWN = "holds", "broken", "unknown"
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """status: holds, broken, or unknown when there was no time; broken: how many rows; rows: the first of them."""
+    """status: holds, broken, or unknown if time ran out; broken: the number of rows; rows: the first of them."""
 
     number: str
     title: str
@@ -42,10 +42,10 @@ def audit(
     invariants: Sequence[Invariant] = ALL,
     canaries: Mapping[str, str] | None = None,
 ) -> list[Finding]:
-    """Ask each invariant in a short read-only transaction of its own, so that vacuum is held back only briefly.
+    """Run each invariant's query in a short read-only transaction of its own, so that vacuum is held back only briefly.
 
-    since: leaves out what began before; None: everything.  within: of each question.  canaries: secrets by name that
-    are looked for in every row, whatever its age; None: the rows are not read.
+    since: leave out jobs that were accepted earlier; None: everything.  within: time for each query.  canaries: secrets
+    by name to search for in every row, whatever its age; None: the rows are not read.
     """
     bounds = _Bounds(since, most, within)
     return [_ask(uow, invariant, bounds, canaries if invariant is SECRETS else None) for invariant in invariants]

@@ -1,4 +1,4 @@
-"""How far the clocks of hosts are from the database's."""
+"""How far the clocks of hosts are ahead of the database's."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ def ahead(uow: UnitOfWork) -> float:
 
 
 def skews(uow: UnitOfWork) -> dict[tuple[str, str], float]:
-    """The same of every (host, program) that has compared them of late."""
+    """The same for every (host, program) that has measured recently."""
     with uow.begin() as tx:
         return {(row.host, row.program): row.ahead_seconds for row in clock.skews(tx.connection)}

@@ -1,4 +1,4 @@
-"""Look at dead letters, put them back on their queues, or drop them (docs/adr/0008)."""
+"""List dead letters, put them back on their queues, or drop them (docs/adr/0008)."""
 
 from __future__ import annotations
 
@@ -12,18 +12,21 @@ from app.store import audit_log, dead_letters, events
 from app.store.unit_of_work import Tx, UnitOfWork
 
 REASONS = ("lost", "rejected", "undecodable")
-#: Letters in one transaction.
+#: How many letters one transaction handles.
 BATCH = 500
 
 ENDED = "its job has ended; submit it again with retry"
 UNFINISHED = "its job has not ended: redrive it, or let the next sweep end the job"
-ABSENT = "no such letter, or somebody else is at it"
-KEPT = {"in the way": "a message with its task id or unique key is there", "no queue": "its queue is gone"}
+ABSENT = "there is no such letter, or another operator is acting on it"
+KEPT = {
+    "in the way": "there is a message with the same task id or unique key",
+    "no queue": "its queue no longer exists",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """Which letters: with these ids, of a queue, for a reason; None: any."""
+    """Which letters: with these ids, of a queue, with a reason; None: any."""
 
     ids: tuple[int, ...] | None = None
     queue: str | None = None
@@ -31,25 +34,25 @@ class Chosen:
 
     def __post_init__(self) -> None:
         if self.reason not in (None, *REASONS):
-            allowed = f"allowed are {', '.join(REASONS)}"
+            allowed = f"expected one of {', '.join(REASONS)}"
             error = {"pointer": "/reason", "detail": allowed}
             raise InvalidInput(f"There is no reason {self.reason!r}; {allowed}", errors=[error])
 
     def filters(self) -> dict[str, Any]:
-        """As the store takes them."""
+        """The arguments of the store's functions."""
         return {"ids": self.ids, "queue": self.queue, "reason": self.reason}
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """done: ids of letters that were redriven or dropped; kept: of the others, and why."""
+    """done: ids of letters that were redriven or dropped; kept: the other ids, each with its reason."""
 
     done: list[int] = field(default_factory=list)
     kept: dict[int, str] = field(default_factory=dict)
 
 
 def find(uow: UnitOfWork, chosen: Chosen, *, before: int | None = None, most: int = 100) -> list[dict[str, Any]]:
-    """Letters, newest first; payloads are whole where ids are given, else their first 200 characters."""
+    """Letters, newest first; with ids, whole payloads, otherwise their first 200 characters."""
     with uow.begin() as tx:
         whole = chosen.ids is not None
         return dead_letters.find(tx, **chosen.filters(), before=before, most=most, whole=whole)
@@ -62,15 +65,18 @@ def count(uow: UnitOfWork, chosen: Chosen) -> int:
 
 
 def redrive(uow: UnitOfWork, chosen: Chosen, *, actor: str) -> Done:
-    """Make letters messages again, ready at once; the letter of a job that has ended stays dead.
+    """Turn letters into ready messages again; the letter of a job that has ended stays.
 
-    A transaction for every 500.  Locks: the letters, which the sweep then leaves alone.
+    One transaction for every 500 letters.  Locks: the letters, which the sweep then leaves alone.
     """
     return _each(uow, chosen, _redrive, actor=actor, action="dead.redrive")
 
 
 def drop(uow: UnitOfWork, chosen: Chosen, *, actor: str) -> Done:
-    """Delete letters; that of an unfinished job stays, as the sweep ends the job by it.  Locks: the letters."""
+    """Delete letters.  The letter of an unfinished job stays, because the sweep uses it to end the job.
+
+    Locks: the letters.
+    """
     return _each(uow, chosen, _drop, actor=actor, action="dead.drop")
 
 
@@ -86,8 +92,8 @@ def _each(uow: UnitOfWork, chosen: Chosen, act: _Act, *, actor: str, action: str
             if not rows:
                 break
             jobs = {row.id: row.job_id for row in rows}
-            # read under the letters' locks: the sweep ends no job of theirs meanwhile
-            ended = dead_letters.standing(tx, [job_id for job_id in jobs.values() if job_id])
+            # read while the letters are locked, so that the sweep ends none of their jobs meanwhile
+            ended = dead_letters.have_ended(tx, [job_id for job_id in jobs.values() if job_id])
             part = act(tx, jobs, ended)
             if part.done:
                 audit_log.add(tx, actor, action, chosen.queue or "all", ids=part.done, reason=chosen.reason)

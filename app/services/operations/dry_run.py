@@ -1,4 +1,4 @@
-"""A step of maintenance in a transaction of its own, or tried and undone."""
+"""Run a step of maintenance in a transaction of its own, or try it and undo it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class _RehearsedError(Exception):
 
 @contextmanager
 def step(uow: UnitOfWork, *, dry_run: bool) -> Iterator[Tx]:
-    """One transaction; dry_run: rolled back, so that what it counted is what it would have done."""
+    """One transaction; dry_run: it is rolled back, so that its counts are what it would have done."""
     with suppress(_RehearsedError), uow.begin() as tx:
         yield tx
         if dry_run:

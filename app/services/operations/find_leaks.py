@@ -1,4 +1,4 @@
-"""Look for secrets in everything that the database keeps: what a dump would hold, and who can read the tables."""
+"""Search everything that the database keeps for secrets, as a dump, or a reader of the tables, would see it."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from app.store import canaries as kept
 from app.store.audit import TookTooLongError
 from app.store.unit_of_work import Tx, UnitOfWork
 
-#: (place, row, what is written there)
+#: (place, row, text found there)
 _Text = tuple[str, str, str]
 
 
 def find_leaks(uow: UnitOfWork, secrets: Mapping[str, str], *, within: timedelta) -> list[dict[str, Any]]:
-    """Rows that hold a secret or the text of an API token: {"secret": its name, "place", "row"}, never the secret.
+    """Rows that contain a secret or an API token: {"secret": its name, "place", "row"}, never the secret itself.
 
-    secrets: by name; within: of all.  Each table is read in a transaction of its own, so that vacuum is held back no
-    longer than that takes.  Raises: TookTooLongError.
+    secrets: by name; within: time for everything.  Each table is read in a transaction of its own, so that vacuum is
+    held back no longer than that takes.  Raises: TookTooLongError.
     """
     ends, canaries = monotonic() + within.total_seconds(), Canaries.of(secrets)
     with uow.begin() as tx:
@@ -33,7 +33,7 @@ def find_leaks(uow: UnitOfWork, secrets: Mapping[str, str], *, within: timedelta
 
 
 def _suspects(tx: Tx, table: str, canaries: Canaries, ends: float) -> Iterator[_Text]:
-    """Rows worth a second look: nothing else may be asked while a table is read."""
+    """Candidate rows; they are checked later, because no other query can run while a table is read."""
     for rows in kept.rows(tx, table, within=timedelta(seconds=ends - monotonic())):
         if monotonic() > ends:
             raise TookTooLongError

@@ -1,4 +1,4 @@
-"""Drop what the plans' days are over for, and what nobody refers to any more (docs/adr/0041)."""
+"""Delete rows whose retention is over, and rows that nothing refers to any more (docs/adr/0041)."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from app.services.operations.run_in_batches import Step, in_batches
 from app.store import leftovers, retention, spec_words
 from app.store.unit_of_work import UnitOfWork
 
-#: Of results that were never in anybody's history: those of the schedule, and of accounts that are gone.
+#: Retention of results that were never in a user's history: those of the schedule, and of deleted accounts.
 NOBODYS_DAYS = 30
-#: A job that runs may hold lists that no analysis has yet, and it used each of them within an hour of storing it.
+#: A running job may use lists that no analysis has yet; it used each of them within an hour of storing it.
 LISTS_LIVE = timedelta(days=1)
-#: Parse results are a cache; what is not there is parsed again.
+#: Facts are a cache: missing ones are parsed again.
 FACTS_LIVE = timedelta(days=30)
-#: What is not there is found again, and paid again.
+#: Missing words are generated again, and paid for again.
 WORDS_LIVE = timedelta(days=180)
 LETTERS_LIVE = timedelta(days=90)
-#: As long as the schedule thinks of a repository, whose next look-up would make it anew.
+#: As long as the schedule considers a repository, because its next look-up would create it again.
 CODEBASES_LIVE = timedelta(days=91)
-#: Longer than two billing periods, of which a visitor's bill is the proof.
+#: Longer than two billing periods, for which a visitor's account is the proof of its bills.
 VISITORS_LIVE = timedelta(days=65)
 RECONCILIATIONS_LIVE = timedelta(days=400)
 
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """How many of each, in the order of a round.
+    """How many of each kind were deleted, in the order of a run.
 
-    requests: history rows; jobs: with their records and events; words: of specifications, kept for later ones.
+    requests: history rows; jobs: with their records and events; words: stored for later specifications.
     """
 
     requests: int
@@ -51,10 +51,11 @@ class Pruned:
 
 
 def prune(uow: UnitOfWork, *, now: datetime, lists_live: timedelta = LISTS_LIVE, dry_run: bool = False) -> Pruned:
-    """One round: history, then what nobody has in it, then what nothing refers to.  Usage events stay for ever.
+    """One run: first history, then what is in no history, then what nothing refers to.  Usage events are kept for ever.
 
-    Every batch is a transaction of its own and waits for no row; a round that stops half-way is taken up by the next.
-    lists_live: for tests; dry_run: each batch is undone, so what only a step before it sets free is not counted.
+    Every batch is a transaction of its own and waits for no row; if a run stops half-way, the next one continues.
+    lists_live: for tests; dry_run: each batch is undone, so rows that only an earlier step would release are not
+    counted.
     """
 
     def dropped(do: Step) -> int:

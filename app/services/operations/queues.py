@@ -1,4 +1,4 @@
-"""Look at the queues, pause and resume them."""
+"""Show, pause and resume queues."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from app.store import audit_log, queues
 from app.store.unit_of_work import UnitOfWork
 
 
-def facts(uow: UnitOfWork) -> list[dict[str, Any]]:
+def states(uow: UnitOfWork) -> list[dict[str, Any]]:
     """rows: queue, paused, ready, oldest_seconds, leased, delayed, snoozed, parked, dead, estimated.
 
     estimated: names of the numbers above 10,000, which are estimates.
     """
     with uow.begin() as tx:
-        return queues.facts(tx)
+        return queues.states(tx)
 
 
 def holdings(uow: UnitOfWork) -> list[tuple[str, str, float]]:
-    """(name, what it counts, value) of what is held now, over all users."""
+    """(name, what it counts, value) of what is taken or reserved now, for all users together."""
     with uow.begin() as tx:
         row = queues.totals(tx)
     return [
         ("slots_taken", "Execution slots in use", float(row.slots)),
         ("snoozed_messages", "Messages over their user's limit", float(row.snoozed)),
         ("reserved_units", "Quota units reserved by unfinished jobs", float(row.reserved)),
-        ("dead_letters", "Messages given up", float(row.dead)),
+        ("dead_letters", "Dead letters", float(row.dead)),
     ]
 
 
 def pause(uow: UnitOfWork, queue: str, *, actor: str, now: datetime) -> None:
-    """Give out nothing of a queue until it is resumed; idempotent.  Raises: InvalidInput."""
+    """Deliver no message of a queue until it is resumed; idempotent.  Raises: InvalidInput."""
     _set(uow, queue, now, actor=actor, action="queue.pause")
 
 
@@ -46,13 +46,13 @@ def set_paused(uow: UnitOfWork, queue: str, *, paused: bool, actor: str, now: da
 
 
 def resume(uow: UnitOfWork, queue: str, *, actor: str) -> None:
-    """Give out a queue's messages again; idempotent.  Raises: InvalidInput."""
+    """Deliver a queue's messages again; idempotent.  Raises: InvalidInput."""
     _set(uow, queue, None, actor=actor, action="queue.resume")
 
 
 def _set(uow: UnitOfWork, queue: str, paused_at: datetime | None, *, actor: str, action: str) -> None:
     if queue not in ALL_QUEUES:
-        allowed = f"allowed are {', '.join(ALL_QUEUES)}"
+        allowed = f"expected one of {', '.join(ALL_QUEUES)}"
         raise InvalidInput(f"There is no queue {queue!r}; {allowed}", errors=[{"pointer": "/queue", "detail": allowed}])
     with uow.begin() as tx:
         queues.set_paused(tx, queue, paused_at)

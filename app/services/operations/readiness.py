@@ -1,4 +1,4 @@
-"""Whether the service can work: whether everything is there that it needs."""
+"""Whether the service can work: whether everything that it needs is available."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from app.store import queues, schema
 from app.store.database_errors import code_of
 from app.store.unit_of_work import UnitOfWork
 
-#: How long an answer about writes holds, so that frequent questions cost no frequent writes.
+#: How long an answer about writes is reused, so that frequent checks do not cause frequent writes.
 WRITES_SECONDS = 2.0
 _writes: WeakKeyDictionary[Engine, tuple[float, str]] = WeakKeyDictionary()
 
 
 def readiness(uow: UnitOfWork, needed_revision: str | None = None) -> dict[str, str]:
-    """Per need `ok` or what is wrong: database, migrations, queues.  needed_revision: None = this release's."""
+    """For each need `ok` or the problem: database, migrations, queues.  needed_revision: None = this release's."""
     checks = dict.fromkeys(("database", "migrations", "queues"), "not checked")
     try:
         with uow.begin() as tx:
@@ -37,14 +37,15 @@ def readiness(uow: UnitOfWork, needed_revision: str | None = None) -> dict[str, 
 def serves(needed: str, revision: str | None, oldest: str | None) -> str:
     """`ok`, or why a release cannot serve a schema.
 
-    needed: the release's own revision; oldest: of the releases that the schema says it still works with, which lets it
-    be migrated before the processes are replaced.
+    needed: the release's own revision; oldest: the oldest release that works with the schema, which allows migrating
+    before the processes are replaced.
     """
     if revision == needed or (revision and oldest and oldest <= needed < revision):
         return "ok"
     if revision and revision > needed:
-        return f"at {revision}, this release is {needed}, the oldest that works with it {oldest or 'a newer one'}"
-    return f"at {revision}, needed is {needed}"
+        oldest_release = oldest or "a newer one"
+        return f"at revision {revision}; this release has {needed}, the oldest that works is {oldest_release}"
+    return f"at revision {revision}; this release needs {needed}"
 
 
 @cache
@@ -54,7 +55,7 @@ def this_release() -> str:
 
 
 def _written(uow: UnitOfWork) -> str:
-    """`ok` if it can be written to, which a full disk or a standby still answers questions without."""
+    """`ok` if the database accepts writes; a full disk or a standby still answers reads."""
     until, word = _writes.get(uow.engine, (0.0, ""))
     if monotonic() < until:
         return word

@@ -1,4 +1,4 @@
-"""Prove that what completed is what was billed, user by user and period by period (docs/adr/0024)."""
+"""Compare completed jobs with bills, for each user and period (docs/adr/0024)."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 from app.store import reconciliations
 from app.store.unit_of_work import UnitOfWork
 
-#: Two billing periods and a little: nothing older is accepted into, and little of it still runs.
+#: Two billing periods and a little: nothing older is accepted into, and few older jobs still run.
 LOOKS_BACK = timedelta(days=65)
 
 
 @dataclass(frozen=True, slots=True)
 class Reconciled:
-    """jobs: completed and billable; events: billed; differences: one row per user and period that are not equal."""
+    """jobs: completed and billable; events: billed; differences: one row for each user and period where they differ."""
 
     jobs: int
     events: int
@@ -23,7 +23,7 @@ class Reconciled:
 
 
 def reconcile(uow: UnitOfWork, *, now: datetime, since: datetime | None = None) -> Reconciled:
-    """Count both sides of what was accepted since then (None: 65 days ago), and keep what was found."""
+    """Count both sides of the jobs accepted since then (None: 65 days ago), and store the result."""
     since = since or now - LOOKS_BACK
     with uow.begin() as tx:
         found = reconciliations.count(tx, since=since)
@@ -33,12 +33,16 @@ def reconcile(uow: UnitOfWork, *, now: datetime, since: datetime | None = None) 
 
 
 def gauges(uow: UnitOfWork, *, now: datetime) -> list[tuple[str, str, float]]:
-    """(name, what it tells, value) of the last run; nothing before the first."""
+    """(name, what it means, value) of the last run; nothing before the first."""
     with uow.begin() as tx:
         last = reconciliations.newest(tx)
     if last is None:
         return []
     return [
-        ("reconciliation_differences", "Users and periods billed otherwise than completed", float(last.differences)),
+        (
+            "reconciliation_differences",
+            "Users and periods whose bills differ from their completed jobs",
+            float(last.differences),
+        ),
         ("reconciliation_age_seconds", "Since the last reconciliation", (now - last.ran_at).total_seconds()),
     ]

@@ -1,4 +1,4 @@
-"""Long work in batches that hold their locks briefly, however slow the machine is."""
+"""Run long work in batches that hold their locks briefly, however slow the machine is."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from app.services.operations.dry_run import step
 from app.store.batch import Batch
 from app.store.unit_of_work import Tx, UnitOfWork
 
-#: Rows of the first batch, of the smallest and of the largest.  To look at a row is cheap, to delete it with what hangs
-#: on it costs fifty times that: after many looks a batch of 2,000 deletions took 0.3 s.
+#: Rows of the first, the smallest and the largest batch.  Deleting a row with its dependants costs fifty times as much
+#: as reading it: after many reads, a batch of 2,000 deletions took 0.3 s.
 FIRST, LEAST, MOST = 100, 10, 400
-#: A batch that took longer makes the next one smaller; one that took less than a quarter makes it larger.
+#: A batch that took longer makes the next one smaller; one that took less than a quarter of this makes it larger.
 SECONDS = 0.03
 
-#: (transaction, where the batch before it ended or None, rows) -> what it did.
+#: (transaction, where the previous batch ended or None, rows) -> the result of the batch.
 Step = Callable[[Tx, Any, int], Batch]
 
 
 def in_batches(uow: UnitOfWork, do: Step, *, dry_run: bool = False) -> int:
-    """Run a step until it says that nothing is left, each batch in a transaction of its own; rows it changed."""
+    """Run a step until nothing is left, each batch in a transaction of its own.  Returns: how many rows it changed."""
     after, rows, total = None, FIRST, 0
     while True:
         began = monotonic()
@@ -35,7 +35,7 @@ def in_batches(uow: UnitOfWork, do: Step, *, dry_run: bool = False) -> int:
 
 
 def each(uow: UnitOfWork, ids: Sequence[UUID], do: Callable[[Tx, Sequence[UUID]], int]) -> int:
-    """As in_batches, over these ids; do: returns the rows it changed."""
+    """As in_batches, over these ids; do: returns how many rows it changed."""
 
     def some(tx: Tx, after: int | None, most: int) -> Batch:
         begin = after or 0
@@ -46,6 +46,6 @@ def each(uow: UnitOfWork, ids: Sequence[UUID], do: Callable[[Tx, Sequence[UUID]]
 
 
 def _next(rows: int, seconds: float) -> int:
-    if seconds > SECONDS:  # by as much as it was too long, at least by half
+    if seconds > SECONDS:  # reduce it in proportion, and at least by half
         return max(LEAST, min(rows // 2, int(rows * SECONDS / seconds)))
     return min(MOST, rows * 2) if seconds < SECONDS / 4 else rows

@@ -1,4 +1,4 @@
-"""Send a schedule's entry once per slot: the slot's row and its message are one commit (I10)."""
+"""Send an entry of the schedule once per slot: the slot's row and its message are one commit (I10)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.store.unit_of_work import AlreadyQueuedError, JobMessage, UnitOfWork
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What beat sends every so often.  offset: of the slots from the epoch in UTC."""
+    """What beat sends at an interval.  offset: of the slots from the epoch in UTC."""
 
     name: str
     task: str
@@ -24,10 +24,10 @@ class Entry:
 
 
 def send_newest_slot(uow: UnitOfWork, entry: Entry, *, now: datetime) -> bool:
-    """Send the entry if its newest slot was not sent yet; missed slots before that one collapse into it.
+    """Send the entry if its newest slot was not sent yet; earlier missed slots are skipped.
 
-    One message of an entry is on its queue at most: a slot that comes while no worker has taken the one before is
-    taken, and that message does its work.
+    At most one message of an entry is on its queue.  If no worker has taken the message of the previous slot, the new
+    slot counts as sent, because that message does its work.
     """
     slot = slot_start(now, entry.every, entry.offset)
     with uow.begin() as tx:
@@ -40,5 +40,5 @@ def send_newest_slot(uow: UnitOfWork, entry: Entry, *, now: datetime) -> bool:
 
 
 def seconds_to_next(entry: Entry, *, now: datetime) -> float:
-    """Until the entry's next slot begins."""
+    """The time until the entry's next slot begins."""
     return (slot_start(now, entry.every, entry.offset) + entry.every - now).total_seconds()

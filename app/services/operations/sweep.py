@@ -1,4 +1,4 @@
-"""Drop what the dead left behind, and count it: an orphan is an alarm, not routine (docs/adr/0005)."""
+"""Remove and count what dead processes left behind: an orphan is an alarm, not routine (docs/adr/0005)."""
 
 from __future__ import annotations
 
@@ -31,14 +31,17 @@ from app.store.unit_of_work import Tx, UnitOfWork
 KEYS_LIVE = timedelta(hours=24)
 SLOTS_LIVE = timedelta(days=30)
 
-BURIED = Failure("undeliverable", "The job could not be given to a worker; it has been put aside for the operator.")
+BURIED = Failure(
+    "undeliverable",
+    "The job could not be given to a worker; it was moved to the dead letters, which the operator sees.",
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """How many of each.  orphans: reservations without a job; buried: jobs that ended in the dead letters.
+    """How many of each kind.  orphans: reservations without a job; buried: jobs that ended with a dead letter.
 
-    rows: of the kinds `orphans`, `slots` and `buried`, what each was.
+    rows: for the kinds `orphans`, `slots` and `buried`, a description of each.
     """
 
     extended: int
@@ -50,15 +53,15 @@ class Swept:
 
     @property
     def counts(self) -> dict[str, int]:
-        """By kind, in the order of a round."""
+        """By kind, in the order of a run."""
         return {kind: getattr(self, kind) for kind in ("extended", "buried", "orphans", "slots", "pruned")}
 
 
 def sweep(uow: UnitOfWork, policy: Policy, *, now: datetime, dry_run: bool = False) -> Swept:
-    """One round; every step is a transaction of its own, so a stop between two loses nothing.
+    """One run; every step is a transaction of its own, so a stop between two steps loses nothing.
 
-    dry_run: each is rolled back, so what is told is what a round would do.  Locks: the rows it drops or pushes on,
-    never waiting for a step that holds one.
+    dry_run: each step is rolled back, so the counts are what a run would do.  Locks: the rows that it deletes or
+    extends; it never waits for a step that has locked one.
     """
     ttl = policy.reservation_ttl
     extended = in_batches(uow, lambda *at: quota.extend_living(*at, now=now, ttl=ttl), dry_run=dry_run)
@@ -81,23 +84,23 @@ def sweep(uow: UnitOfWork, policy: Policy, *, now: datetime, dry_run: bool = Fal
 
 
 def orphans(uow: UnitOfWork) -> int:
-    """How many orphans all rounds have found: it only grows, whichever process counts."""
+    """How many orphans all runs have found: this number only increases, whichever process counts."""
     with uow.begin() as tx:
         return events.orphans(tx)
 
 
 def _bury(tx: Tx, policy: Policy, *, now: datetime) -> list[dict[str, Any]]:
-    """End the jobs whose messages the broker gave up; one that nobody wants any more as cancelled."""
+    """End the jobs whose messages the broker gave up; a job without askers ends as cancelled."""
     buried: list[dict[str, Any]] = []
     for job in dead_letters.unfinished_jobs(tx):
         job_id, service = job.job_id, Service(job.service)
-        # one that never started has no record yet; this runs in a worker, who may make it
+        # a job that never started has no record yet; this code runs in a worker, which may create it
         records.start(tx, service, job_id, maker=policy.maker(service), attempt=1, now=now)
         if job.wanted and records.fail(tx, service, job_id, BURIED, now=now):
             events.add(tx, job_id, "failed", code=BURIED.code)
         elif not job.wanted and records.cancel(tx, service, job_id, now=now):
             events.add(tx, job_id, "cancelled", attempt=0)
-        else:  # a sweep that ran beside this one has ended it
+        else:  # another sweep has ended it meanwhile
             continue
         end_job.clear(tx, job_id, service)
         quota.release(tx, job_id)

@@ -1,1 +1,1 @@
-"""The results of analyses as they are read: tests, files, sheets, differences."""
+"""Reading the results of analyses: tests, files, sheets, differences."""

@@ -1,4 +1,4 @@
-"""Where a page of a result ends, as a client hands it back for the next one."""
+"""The end of a page of results, as a client sends it back to get the next page."""
 
 from __future__ import annotations
 
@@ -22,5 +22,6 @@ def read(cursor: str | None) -> tuple[int, int]:
         return int(ordinal), int(position)
     except (ValueError, binascii.Error) as error:
         raise InvalidInput(
-            "The cursor is not one of ours", errors=[{"pointer": "/cursor", "detail": "allowed is `next` of a page"}]
+            "The cursor did not come from this service",
+            errors=[{"pointer": "/cursor", "detail": "expected `next` of a page"}],
         ) from error

@@ -19,7 +19,7 @@ MOST = 50
 
 @dataclass(frozen=True, slots=True)
 class OtherCommit:
-    """A completed analysis of another commit.  is_older: made before the commit whose neighbour it is."""
+    """A completed analysis of another commit.  is_older: whether its commit is older than the compared one."""
 
     job_id: UUID
     commit: str
@@ -30,7 +30,7 @@ class OtherCommit:
 
 
 def previous(uow: UnitOfWork, job_id: UUID, viewer: Account | None, *, now: datetime) -> OtherCommit | None:
-    """That of the last commit before.  Raises: NotFound, Conflict while the analysis is not completed."""
+    """The analysis of the last earlier commit.  Raises: NotFound, Conflict while the analysis has not completed."""
     with uow.begin() as tx:
         record = check_completed(tx, job_id, viewer, now=now)
         rows = _others(tx, record, viewer, before=record.ordered_at, most=1)
@@ -40,7 +40,7 @@ def previous(uow: UnitOfWork, job_id: UUID, viewer: Account | None, *, now: date
 def newest(
     uow: UnitOfWork, job_id: UUID, viewer: Account | None, *, prefix: str = "", now: datetime
 ) -> list[OtherCommit]:
-    """The newest of them.  prefix: how the commit id begins.  Raises: as `previous`."""
+    """The newest of them.  prefix: the beginning of the commit id.  Raises: as `previous`."""
     with uow.begin() as tx:
         record = check_completed(tx, job_id, viewer, now=now)
         rows = _others(tx, record, viewer, prefix=prefix.lower(), most=MOST)

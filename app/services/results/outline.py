@@ -1,4 +1,4 @@
-"""Where in a result the tests of a filter are: read once, and each of its pages is then as cheap as the first."""
+"""Where in a result the tests of a filter are.  It is read once; every page then costs as little as the first."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from app.store.users import Account
 
 
 class Tally(NamedTuple):
-    """How many tests there are of one sort.  tests: of all; matching: under the filter."""
+    """How many tests there are of one kind.  tests: of all; matching: under the filter."""
 
     framework: str
     status: str
@@ -30,7 +30,7 @@ class Tally(NamedTuple):
 
 
 class Part(NamedTuple):
-    """Files that hold a page.  skip: matching tests at their beginning that are on pages before it."""
+    """The files of a page.  skip: matching tests at their beginning that are on earlier pages."""
 
     files: Sequence[int]
     skip: int
@@ -38,9 +38,9 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """Of a result under a filter.
+    """The outline of a result under a filter.
 
-    files: ordinals of files with matching tests, in order; until: matching tests up to and with each of them.
+    files: ordinals of files with matching tests, in order; until: cumulative number of matching tests.
     """
 
     tallies: Sequence[Tally]
@@ -53,13 +53,13 @@ class Outline:
         return self.until[-1] if self.until else 0
 
     def part(self, before: int, most: int) -> Part:
-        """The files that hold `most` tests after the first `before`."""
+        """The files that contain `most` tests after the first `before`."""
         first = bisect_right(self.until, before)
         last = bisect_left(self.until, before + most)
         return Part(self.files[first : last + 1], before - (self.until[first - 1] if first else 0))
 
     def behind(self, file: int, most: int) -> Sequence[int]:
-        """The files that hold the next `most` tests, where the first of them is read in part."""
+        """The files that contain the next `most` tests, the first of which is read in part."""
         first = bisect_left(self.files, file)
         read = self.until[first] if first < len(self.until) and self.files[first] == file else 0
         read = read or (self.until[first - 1] if first else 0)
@@ -67,7 +67,7 @@ class Outline:
 
 
 def outline(uow: UnitOfWork, job_id: UUID, viewer: Account | None, wanted: TestFilter, *, now: datetime) -> Outline:
-    """Go through the whole result once.  Raises: NotFound, Conflict while the analysis is not completed."""
+    """Read the whole result once.  Raises: NotFound, Conflict while the analysis has not completed."""
     with uow.begin() as tx:
         check_completed(tx, job_id, viewer, now=now)
         found = results.outline(tx, job_id, wanted)

@@ -1,4 +1,4 @@
-"""Read what two results differ in, to be compared."""
+"""Read the differences of two results, for a comparison."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from app.store.users import Account
 
 
 class File(NamedTuple):
-    """One file of a result.  tests: its rows; skipped: why it could not be read, and then no tests."""
+    """One file of a result.  tests: its rows; skipped: why it could not be read, in which case it has no tests."""
 
     path: str
     blob_id: str
@@ -26,9 +26,9 @@ class File(NamedTuple):
 
 
 class Sides(NamedTuple):
-    """Files of two analyses, without those that are alike, each to be read once, one side after the other.
+    """The files of two analyses that differ, each to be read once, one side after the other.
 
-    unchanged: how many tests are in files that are alike.
+    unchanged: how many tests are in equal files.
     """
 
     before: Iterator[File]
@@ -38,9 +38,9 @@ class Sides(NamedTuple):
 
 @contextmanager
 def sides(uow: UnitOfWork, job_id: UUID, other_id: UUID, viewer: Account | None, *, now: datetime) -> Iterator[Sides]:
-    """Two analyses as far as they differ, to be read inside.
+    """The differing files of two analyses, to be read within the context.
 
-    Raises: NotFound, Conflict while one of them is not completed.
+    Raises: NotFound, Conflict while one of them has not completed.
     """
     with uow.begin() as tx:
         for one in (job_id, other_id):

@@ -18,7 +18,7 @@ def read_repository(uow: UnitOfWork, where: Repository, policy: Policy, *, now: 
     with uow.begin() as tx:
         codebase = codebases.find(tx, where)
         if codebase is None or codebase.is_private:
-            raise NotFound("No analysis of such a repository")
+            raise NotFound("This repository has no analysis")
         codebases.viewed(tx, codebase.codebase_id, now=now)
         newest = [
             describe.job(tx, row.id, policy, asker=None, now=now)

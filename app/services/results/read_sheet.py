@@ -1,4 +1,4 @@
-"""Read a result as a person does: counts of everything, and one sheet of tests, file by file."""
+"""Read a result for a person: counts of everything, and one sheet of tests, file by file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SIZE = 100  # tests on a sheet
 
 @dataclass(frozen=True, slots=True)
 class FileOnSheet:
-    """Tests of one file that are on the sheet, in order; hints: what the file is about."""
+    """The tests of one file that are on the sheet, in order; hints: what the file is about."""
 
     path: str
     hints: list[str]
@@ -32,9 +32,8 @@ class FileOnSheet:
 class Sheet:
     """One sheet under a filter.
 
-    number, of: which sheet of how many; before: tests on those before it; total: tests on all of them;
-    tallies: how many there are of each sort;
-    skipped: rows path, reason of files that could not be read.
+    number, of: which sheet of how many; before: tests on earlier sheets; total: tests on all of them; tallies: numbers
+    of tests of each kind; skipped: rows path, reason of files that could not be read.
     """
 
     files: list[FileOnSheet]
@@ -61,7 +60,7 @@ def read_sheet(
     number: int = 1,
     now: datetime,
 ) -> Sheet:
-    """The sheet of this number; the last one where there are not so many.  outline: of this result and filter.
+    """The sheet of this number, or the last one if there are fewer.  outline: of this result and filter.
 
     Raises: NotFound, Conflict.
     """

@@ -15,22 +15,22 @@ from app.store.results import TestFilter
 from app.store.unit_of_work import UnitOfWork
 from app.store.users import Account
 
-PAGE, MOST = 100, 1000  # rows of a page: by default, at most
+PAGE, MOST = 100, 1000  # rows of a page: default, maximum
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """rows: tests by path and line; next: cursor of the page after."""
+    """rows: tests by path and line; next: cursor of the next page."""
 
     rows: list[dict[str, Any]]
     next: str | None
 
 
 class Within(Protocol):
-    """What knows where the tests of a filter are (app/services/results/outline.py)."""
+    """Where the tests of a filter are (app/services/results/outline.py)."""
 
     def behind(self, file: int, most: int) -> Sequence[int]:
-        """Ordinals of the files that hold the next `most` tests."""
+        """Ordinals of the files that contain the next `most` tests."""
 
 
 def page(
@@ -44,9 +44,9 @@ def page(
     within: Within | None = None,
     now: datetime,
 ) -> Page:
-    """One page of tests.  within: says which files hold it; without, files are read until it is full.
+    """One page of tests.  within: which files contain it; without it, files are read until the page is full.
 
-    Raises: NotFound, Conflict while the analysis is not completed, InvalidInput for a broken cursor.
+    Raises: NotFound, Conflict while the analysis has not completed, InvalidInput for a broken cursor.
     """
     after = cursors.read(cursor)
     with uow.begin() as tx:
@@ -63,7 +63,7 @@ def page(
 
 
 def size(uow: UnitOfWork, job_id: UUID, viewer: Account | None) -> int:
-    """Tests of a completed analysis; 0 while there are none.  Raises: NotFound for what the viewer may not see."""
+    """The number of tests of a completed analysis; 0 before that.  Raises: NotFound if the viewer may not see it."""
     with uow.begin() as tx:
         check_visible(tx, job_id, viewer)
         record = analyses.find(tx, job_id)

@@ -1,1 +1,1 @@
-"""Specifications: how they are asked for, priced, written, read and shared."""
+"""Specifications: their submission, price, generation, reading and sharing."""

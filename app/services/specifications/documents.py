@@ -21,7 +21,7 @@ from app.store import requests, spec_documents, users
 from app.store.unit_of_work import Tx, UnitOfWork
 from app.store.users import Account
 
-#: Documents of one list.
+#: How many documents one list has.
 MOST_LISTED = 100
 
 
@@ -29,7 +29,8 @@ MOST_LISTED = 100
 class Head:
     """A completed document without its features.
 
-    summary: totals as in the job; ref: what was asked for, if named; is_private: whether its repository is now.
+    summary: totals as in the job; ref: as submitted, if there was one; is_private: whether its repository is private
+    now.
     """
 
     id: UUID
@@ -50,7 +51,7 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One feature of an outline.  position: by which it is asked for; total: its behaviours."""
+    """One feature of an outline.  position: its index in the document; total: its behaviours."""
 
     position: int
     domain: str
@@ -59,7 +60,7 @@ class Line:
 
 
 def job(uow: UnitOfWork, job_id: UUID, viewer: Account, policy: Policy, *, now: datetime) -> dict[str, Any]:
-    """The Job of a specification, with all that an analysis' has.  Raises: NotFound."""
+    """The Job of a specification, with all members of an analysis.  Raises: NotFound."""
     return read_jobs.job(uow, job_id, viewer, policy, service=Service.SPECVIEW, now=now)
 
 
@@ -73,42 +74,42 @@ def jobs(
 
 
 def head(uow: UnitOfWork, document_id: UUID, viewer: Account) -> Head:
-    """A completed document of the user's.  Raises: NotFound; Conflict while it is not completed."""
+    """A completed document of the user.  Raises: NotFound; Conflict while it has not completed."""
     with uow.begin() as tx:
         visibility.check_visible(tx, document_id, viewer, Service.SPECVIEW)
         return completed(tx, document_id)
 
 
 def history(uow: UnitOfWork, of: Head) -> list[Head]:
-    """Its owner's documents of the same repository, of all commits, newest first."""
+    """The owner's documents of the same repository, for all commits, newest first."""
     with uow.begin() as tx:
         found = spec_documents.documents(tx, of.owner_id, codebase_id=of.codebase_id, most=MOST_LISTED)
         return [_of_row(row, None) for row in found]
 
 
 def versions(uow: UnitOfWork, of: Head) -> list[Head]:
-    """Its owner's documents of the same analysis, in all languages, newest first."""
+    """The owner's documents of the same analysis, in all languages, newest first."""
     with uow.begin() as tx:
         found = spec_documents.documents(tx, of.owner_id, analysis_id=of.analysis_id, most=MOST_LISTED)
         return [_of_row(row, None) for row in found]
 
 
 def outline(uow: UnitOfWork, document_id: UUID) -> list[Line]:
-    """Its features in the order in which they are read.  The caller may see the document."""
+    """The features in reading order.  The caller has checked the visibility."""
     with uow.begin() as tx:
         found = spec_documents.outline(tx, document_id)
     return [Line(row.position, row.domain, row.feature, row.total) for row in found]
 
 
 def features(uow: UnitOfWork, document_id: UUID, *, after: int = 0, most: int) -> list[tuple[Line, Feature]]:
-    """A page of features.  after: the last position of the page before.  The caller may see the document."""
+    """A page of features.  after: the last position of the previous page.  The caller has checked the visibility."""
     with uow.begin() as tx:
         found = spec_documents.features(tx, document_id, after=after, most=most)
     return [_feature(row) for row in found]
 
 
 def specification(uow: UnitOfWork, of: Head) -> Specification:
-    """The whole document.  The caller may see it."""
+    """The whole document.  The caller has checked the visibility."""
     lines = groupby(_every(uow, of.id), lambda one: one[0].domain)
     domains = [Domain(name, [feature for _, feature in found]) for name, found in lines]
     return Specification(of.language, of.summary["text"], domains)
@@ -123,11 +124,11 @@ def whose(uow: UnitOfWork, job_id: UUID, viewer: Account) -> str | None:
 
 
 def completed(tx: Tx, document_id: UUID) -> Head:
-    """A document inside the caller's transaction, who has checked who may see it.  Raises: Conflict."""
+    """A document, in the transaction of the caller, which has checked the visibility.  Raises: Conflict."""
     row = spec_documents.document(tx, document_id)
     if row is None or row.status != "completed":
         status = row.status if row else "queued"
-        raise Conflict(f"The specification is {status}; it is read when it has completed")
+        raise Conflict(f"The specification is {status}; it can be read once it has completed")
     accepted = requests.accepted(tx, document_id)
     return _of_row(row, accepted.ref if accepted else None)
 

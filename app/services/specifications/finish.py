@@ -19,10 +19,10 @@ from app.store.unit_of_work import UnitOfWork, retried
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A whole document, not yet stored.
+    """A whole document that is not stored yet.
 
-    keys: of its sentences that are kept, each once; fresh: of one that was written anew, where its words are and where
-    they go once they are paid; shelf: on which.
+    keys: of its stored sentences, each once; fresh: for a sentence that was written anew, where its words are and where
+    they move once they are paid for; shelf: where its words are stored.
     """
 
     specification: Specification
@@ -35,18 +35,18 @@ class Written:
 def finish(
     uow: UnitOfWork, delivery: Delivery, user_id: UUID, written: Written, *, now: datetime | None = None
 ) -> Outcome:
-    """End the job as completed, or change nothing when the lease is lost.
+    """End the job as completed, or change nothing if the lease is lost.
 
-    Billed are sentences that no document has paid, at most what was reserved.  now: None = by the database.
+    Sentences that no document has paid for are billed, at most as many as were reserved.  now: None = by the database.
     Locks: the users row, then the message.  Returns: COMPLETED, CANCELLED or STALE.
     """
     with uow.begin() as tx:
-        held = end_job.hold(tx, delivery, user_id, now=now)
-        if held is None:
+        fenced = end_job.lock(tx, delivery, user_id, now=now)
+        if fenced is None:
             return Outcome.STALE
-        now = held.now
-        if held.cancelled or held.gone:
-            return end_job.cancel(tx, delivery, Service.SPECVIEW, held, now=now)
+        now = fenced.now
+        if fenced.cancelled or fenced.gone:
+            return end_job.cancel(tx, delivery, Service.SPECVIEW, fenced, now=now)
         if written.fresh is None:
             cost = spec_words.pay(tx, written.keys, now=now)
             spec_words.use(tx, written.keys, now=now)
@@ -61,7 +61,7 @@ def finish(
             raise RuntimeError("the record ended under our lease")
         spec_documents.drop_drafts(tx, delivery.job_id, but=draft)
         messages.delete(tx, delivery.job_id)
-        end_job.leave(tx, delivery, Service.SPECVIEW, held, now=now)
+        end_job.leave(tx, delivery, Service.SPECVIEW, fenced, now=now)
         behaviours = summary["behaviours"]
         events.completed(tx, delivery.job_id, behaviours=behaviours, version=version, attempt=delivery.attempt)
         return Outcome.COMPLETED

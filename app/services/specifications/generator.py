@@ -1,4 +1,4 @@
-"""What turns tests into a specification: the built-in generator, or a model with it as a net (docs/adr/0047)."""
+"""The interface of generators: the built-in one, or a model that falls back to it (docs/adr/0047)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.domain.specification import Place, Specification, Subject
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A part of the tests with their places.  fell_back: by the built-in generator, as the model failed here."""
+    """Some of the tests with their places.  fell_back: the model failed, so the built-in generator chose them."""
 
     places: Sequence[tuple[Subject, Place]]
     fell_back: bool = False
@@ -27,30 +27,30 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Phrased:
-    """A part of the tests with their sentences.  fell_back: as of Placed."""
+    """Some of the tests with their sentences.  fell_back: as of Placed."""
 
     sentences: Sequence[tuple[Subject, str]]
     fell_back: bool = False
 
 
 class Generator(Protocol):
-    """Every subject that is given comes back exactly once, in parts as they are done, in any order.
+    """A generator returns every given subject exactly once, in parts as they are done, in any order.
 
-    While it waits for somebody, a part without a subject comes at least once a second, so that a caller can stop it.
+    While it waits for a model, an empty part comes at least once a second, so that the caller can stop it.
 
-    A part that comes back is kept at once, so a run that is cut off asks for none of it again.  An iterator that is
-    closed before its end stops what it has under way.
+    Each part is stored at once, so a run that is interrupted does not request any of it again.  Closing an iterator
+    before its end stops its work under way.
     """
 
     @property
     def name(self) -> str:
-        """Who wrote it, and by which rules: a part of every cache key.  Changes when its sentences would."""
+        """The generator's name and version: a part of every cache key.  It changes whenever the sentences would."""
 
     def place(self, subjects: Sequence[Subject], known: Sequence[Place], language: str) -> Iterator[Placed]:
-        """Group tests.  known: places that the document has already, most used first; they are taken where they fit."""
+        """Group tests.  known: places that the document has already, most used first; they are used where they fit."""
 
     def phrase(self, parts: Iterable[Part], language: str) -> Iterator[Phrased]:
-        """A sentence for each test."""
+        """Write a sentence for each test."""
 
     def summarise(self, specification: Specification) -> Iterator[str]:
-        """Last two or three sentences about the whole, empty where none can be made; before that nothing, as above."""
+        """The last item is two or three sentences about the whole, or empty; before it, empty items as above."""

@@ -1,4 +1,4 @@
-"""The tests of an analysis, as a generator of specifications sees them."""
+"""Load the tests of an analysis in the form that generators of specifications use."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from app.store import analyses, codebases, results
 from app.store.results import TestFilter
 from app.store.unit_of_work import UnitOfWork
 
-#: Of one page of tests: some megabyte.
+#: How many tests one page has: about a megabyte.
 AT_ONCE = 2_000
-GONE = Failure("analysis_gone", "The analysis is there no longer; analyse the commit again.")
+GONE = Failure("analysis_gone", "The analysis no longer exists; analyse the commit again.")
 ALL = TestFilter()
 
 
@@ -30,7 +30,7 @@ class Tests:
     subjects: list[Subject]
 
     def shelf(self, user_id: UUID, language: str, policy: Policy) -> Shelf:
-        """Where words about them are kept."""
+        """Where the words about these tests are stored."""
         return Shelf(self.codebase_id, user_id if self.is_private else None, policy.generator, language)
 
 
@@ -50,7 +50,7 @@ def load_tests(uow: UnitOfWork, analysis_id: UUID) -> Tests:
         if len(page) < AT_ONCE:
             break
         after = (page[-1].ordinal, page[-1].position)
-    if len(subjects) < record.total_tests:  # pruned while it was read
+    if len(subjects) < record.total_tests:  # it was pruned during the read
         raise JobFailedError(GONE)
     return Tests(record.codebase_id, codebase.is_private, subjects)
 

@@ -1,4 +1,4 @@
-"""The gate before a language model: limits and circuit of all processes together (docs/adr/0048)."""
+"""The gate of a language model: limits and circuit of all processes together (docs/adr/0048)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from app.domain.model_calls import Cap, Entered, Limits, Refused, Tokens, Wait
 from app.store import model_calls, rates
 from app.store.unit_of_work import Tx, UnitOfWork
 
-#: An endpoint that asks us to wait longer is asked again after this time all the same.
+#: If an endpoint asks us to wait longer than this, it is tried again after this time all the same.
 LONGEST_HOLD_SECONDS = 300.0
 
 
@@ -21,10 +21,10 @@ class _NotNow(Exception):  # noqa: N818 - undoes a transaction, and is an answer
 
 @dataclass(frozen=True, slots=True)
 class ModelGate:
-    """One endpoint's gate.  endpoint: names it among all, by address and model.
+    """The gate of one endpoint.  endpoint: its name among all, by address and model.
 
-    Each call of a method is one short transaction; from any thread.  A process that is killed between enter and the
-    end leaves its estimate counted, and as a probe it is given up after `limits.probe`.
+    Each method call is one short transaction, from any thread.  If a process is killed between `enter` and the end, its
+    estimate stays counted; if it was the probe, that is given up after `limits.probe`.
     """
 
     uow: UnitOfWork
@@ -40,19 +40,22 @@ class ModelGate:
             return refused.answer
 
     def succeeded(self, entered: Entered, used: Tokens) -> None:
-        """The endpoint answered.  Locks: the circuit, if failures are counted there, then the day."""
+        """Record that the endpoint answered.  Locks: the circuit, if it has failures, then the day."""
         with self.uow.begin() as tx:
             model_calls.succeeded(tx, self.endpoint, entered.probe)
             model_calls.settle(tx, entered.day, used - entered.estimate, self.limits)
 
     def failed(self, entered: Entered, used: Tokens) -> None:
-        """The endpoint did not.  used: what it may have billed nevertheless.  Locks: the circuit, then the day."""
+        """Record that the endpoint failed.
+
+        used: what it may have billed nevertheless.  Locks: the circuit, then the day.
+        """
         with self.uow.begin() as tx:
             model_calls.failed(tx, self.endpoint, entered.probe, self.limits)
             model_calls.settle(tx, entered.day, used - entered.estimate, self.limits)
 
     def held_back(self, entered: Entered, seconds: float) -> None:
-        """The endpoint wants fewer calls: nothing was billed, and no process calls for so long.
+        """Record that the endpoint wants fewer calls: nothing was billed, and no process calls for this time.
 
         Locks: the circuit, then the day.
         """
@@ -64,13 +67,13 @@ class ModelGate:
             model_calls.settle(tx, entered.day, Tokens() - entered.estimate, self.limits)
 
     def abandoned(self, entered: Entered) -> None:
-        """The call was cancelled by us: its estimate stays counted, since it may be billed.  Locks: the circuit."""
+        """Record that we cancelled the call: its estimate stays counted, as it may be billed.  Locks: the circuit."""
         if entered.probe is not None:
             with self.uow.begin() as tx:
                 model_calls.leave(tx, self.endpoint, entered.probe)
 
     def _enter(self, tx: Tx, estimate: Tokens) -> Entered:
-        circuit, now = model_calls.hold(tx, self.endpoint)
+        circuit, now = model_calls.lock(tx, self.endpoint)
         way = circuit.way(self.limits, now)
         if isinstance(way, Wait):
             raise _NotNow(way)
@@ -80,7 +83,7 @@ class ModelGate:
         day = model_calls.count(tx, estimate, self.limits)
         if isinstance(day, Cap):
             raise _NotNow(Refused(day))
-        # last, as its row is of no other use, and a call that is refused takes nothing from it
+        # last, because its row has no other use, and a refused call takes nothing from it
         if seconds := rates.take(tx, f"model:{self.endpoint}", per_minute=self.limits.requests_per_minute):
             raise _NotNow(Wait(seconds))
         return Entered(day, estimate, token)

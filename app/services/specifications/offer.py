@@ -1,4 +1,4 @@
-"""What somebody may have of an analysis as a specification in one language, and what it would cost, before they ask."""
+"""The specification that a user may get of an analysis in one language, and its price, before it is requested."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from app.store.users import Account
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A document that is there."""
+    """An existing document."""
 
     id: UUID
     version: int
@@ -29,7 +29,7 @@ class Written:
 class Offer:
     """newest: the last document in this language; under_way: the job that writes one; units: by mode, at most.
 
-    units: None where they were not counted; quota: as of usage.usage, of specifications; with `resets_at`.
+    units: None if they were not counted; quota: as of usage.usage, for specifications, with `resets_at`.
     """
 
     language: str
@@ -40,12 +40,12 @@ class Offer:
     quota: dict[str, Any]
 
     def fits(self, mode: Mode) -> bool:
-        """Whether what it would cost is free now; true where it was not counted."""
+        """Whether enough units are free now; true if the price was not counted."""
         return self.units is None or self.quota["limit"] is None or self.units[mode] <= self.quota["free"]
 
 
 def offer(uow: UnitOfWork, account: Account, analysis_id: UUID, language: str, policy: Policy) -> Offer:
-    """Count for each mode; reserves nothing.  Raises: as submit_specification.dry_run."""
+    """Count the price for each mode; reserves nothing.  Raises: as submit_specification.dry_run."""
     tests = read_tests(uow, account, WantedSpecification(analysis_id, language), policy)
     found = glance(uow, account, analysis_id, language, tests=tests.total)
     kept, anew = (
@@ -57,7 +57,7 @@ def offer(uow: UnitOfWork, account: Account, analysis_id: UUID, language: str, p
 
 
 def glance(uow: UnitOfWork, account: Account, analysis_id: UUID, language: str, *, tests: int) -> Offer:
-    """The same without counting, which takes as long as there are tests.  tests: of the analysis."""
+    """The offer without counting, which takes time in proportion to the tests.  tests: of the analysis."""
     with uow.begin() as tx:
         newest_id = spec_documents.newest(tx, account.user_id, analysis_id, language)
         row = newest_id and spec_documents.document(tx, newest_id)

@@ -1,4 +1,4 @@
-"""What a specification would cost at most: tests whose sentence no document has paid (docs/adr/0047)."""
+"""The maximum price of a specification: tests whose sentence no document has paid for (docs/adr/0047)."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from app.services.specifications.load_tests import GONE, load_tests
 from app.store import analyses, codebases, spec_words
 from app.store.unit_of_work import UnitOfWork
 
-#: Bytes of one identity.
+#: Size of one identity, in bytes.
 SIZE = 32
 MOST_REMEMBERED = 1_000_000  # identities of all analyses together, 32 MB
 
 
 @dataclass(frozen=True, slots=True)
 class Priced:
-    """The tests of a completed analysis as far as a price needs them.
+    """What a price needs of the tests of a completed analysis.
 
-    total: tests; identities: of different ones, one after the other; is_private: whether the repository is.
+    total: tests; identities: of the different ones, concatenated; is_private: whether the repository is private.
     """
 
     codebase_id: UUID
@@ -33,7 +33,10 @@ class Priced:
     identities: bytes
 
     def units(self, uow: UnitOfWork, user_id: UUID, language: str, mode: Mode, policy: Policy) -> int:
-        """At most; of equal tests one.  Nothing is locked: what is paid stays paid, so it only becomes less."""
+        """The maximum; equal tests count once.
+
+        Nothing is locked: a paid sentence stays paid, so the price can only fall.
+        """
         if mode is Mode.REGENERATE_FRESH:
             return len(self.identities) // SIZE
         shelf = Shelf(self.codebase_id, user_id if self.is_private else None, policy.generator, language)
@@ -47,14 +50,14 @@ class Priced:
 
 @dataclass
 class _Remembered:
-    """Tests and identities by analysis, which never change; those that nobody asked for longest are forgotten."""
+    """Tests and identities by analysis, which never change; the least recently used ones are dropped."""
 
     _found: OrderedDict[UUID, tuple[int, bytes]] = field(default_factory=OrderedDict)
     _size: int = 0
     _lock: Lock = field(default_factory=Lock)
 
     def get(self, analysis_id: UUID) -> tuple[int, bytes] | None:
-        """What was read of it before."""
+        """What was read of an analysis before."""
         with self._lock:
             if analysis_id in self._found:
                 self._found.move_to_end(analysis_id)
@@ -70,7 +73,7 @@ class _Remembered:
                 self._size -= len(self._found.popitem(last=False)[1][1])
 
 
-#: Of this process: reading 28,000 tests takes a second, and who decides asks several times.
+#: The cache of this process: reading 28,000 tests takes a second, and a user who decides asks several times.
 _remembered = _Remembered()
 
 

@@ -1,4 +1,4 @@
-"""Links by which anybody may read a specification, until its owner withdraws them."""
+"""Links with which anybody may read a specification, until its owner withdraws them."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ SHARE_PREFIX = "fs_"
 
 
 def make(uow: UnitOfWork, document_id: UUID, viewer: Account, *, now: datetime) -> str:
-    """A secret by which anybody may read the document, in place of one that was made before.
+    """Create a link with which anybody may read the document; it replaces an earlier one.
 
-    It is shown once, only its hash is kept.  Raises: NotFound; Forbidden for an operator who is not the owner, and for
-    a private repository; Conflict while it is not completed.
+    It is shown once; only its hash is stored.  Raises: NotFound; Forbidden for an operator who is not the owner, and
+    for a private repository; Conflict while the document has not completed.
     """
     secret = SHARE_PREFIX + secrets.token_urlsafe(32)
     with uow.begin() as tx:
@@ -31,29 +31,29 @@ def make(uow: UnitOfWork, document_id: UUID, viewer: Account, *, now: datetime) 
         if found.owner_id != viewer.user_id:
             raise Forbidden("Only its owner may share a specification")
         if found.is_private:
-            raise Forbidden("The repository is private: its specifications are shared with nobody")
+            raise Forbidden("The repository is private, so its specifications cannot be shared")
         spec_shares.put(tx, document_id, _hash(secret), now=now)
     return secret
 
 
 def withdraw(uow: UnitOfWork, document_id: UUID, viewer: Account) -> None:
-    """Let nobody read the document by a link any more; idempotent.  Raises: NotFound."""
+    """Withdraw the link of a document; idempotent.  Raises: NotFound."""
     with uow.begin() as tx:
         check_visible(tx, document_id, viewer, Service.SPECVIEW)
         spec_shares.drop(tx, document_id)
 
 
 def made_at(uow: UnitOfWork, document_id: UUID, viewer: Account) -> datetime | None:
-    """Since when a link shares the document; None: it is the owner's alone.  Raises: NotFound."""
+    """When the document was shared with a link; None: only its owner can read it.  Raises: NotFound."""
     with uow.begin() as tx:
         check_visible(tx, document_id, viewer, Service.SPECVIEW)
         return spec_shares.since(tx, document_id)
 
 
 def document_of(uow: UnitOfWork, secret: str) -> Head:
-    """The document that a link shares.
+    """The document of a link.
 
-    Raises: NotFound, also for a link that was withdrawn, and while the repository is private.
+    Raises: NotFound, also for a withdrawn link, and while the repository is private.
     """
     with uow.begin() as tx:
         document_id = spec_shares.find(tx, _hash(secret))

@@ -1,4 +1,4 @@
-"""Write one specification: group its tests, find a sentence for each, and end the job (docs/adr/0047)."""
+"""Write one specification: group its tests, find a sentence for each, and finish the job (docs/adr/0047)."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ from app.store.spec_documents import FeatureRow
 from app.store.unit_of_work import UnitOfWork, retried
 
 T = TypeVar("T")
-#: Of the words that are kept.
+#: Kind of the stored words.
 KINDS = ("place", "sentence")
 CHANGED = Failure(
     "changed_meanwhile",
     "While the job waited, the generator or the repository's visibility changed, and it would cost more than it has"
     " reserved; ask again.",
 )
-#: (phase, done, total); raises when the job should stop.
+#: (phase, done, total); raises if the job should stop.
 Checkpoint = Callable[[str, int, int], None]
 
 
@@ -54,14 +54,14 @@ class _Desk:
     checkpoint: Checkpoint
 
     def known(self, kind: str, subjects: Iterable[Subject]) -> dict[bytes, Any]:
-        """Kept words of these tests by identity."""
+        """Stored words for these tests, by identity."""
         by_key = {self.shelf.key(kind, subject): subject.identity for subject in subjects}
         with self.uow.begin() as tx:
             found = spec_words.known(tx, sorted(by_key))
         return {by_key[key]: words for key, words in found.items()}
 
     def keep(self, kind: str, words: Sequence[tuple[Subject, object]], *, is_paid: bool) -> None:
-        """Keep a part at once: an attempt that is cut off finds it again."""
+        """Store a part at once, so that another attempt finds it."""
         found = {self.shelf.key(kind, subject): one for subject, one in words}
         if found:
             _keep(self.uow, self.shelf, found, is_paid=is_paid)
@@ -77,7 +77,7 @@ def specify(
     checkpoint: Checkpoint,
     now: datetime | None = None,
 ) -> Outcome:
-    """Write the document and end the job.  now: None = by the database.  Raises: JobFailedError."""
+    """Write the document and finish the job.  now: None = by the database.  Raises: JobFailedError."""
     with uow.begin() as tx:
         asked = spec_documents.asked(tx, delivery.job_id)
     if asked is None:
@@ -117,7 +117,7 @@ def _write(
 
 
 def _check_reserved(uow: UnitOfWork, job_id: UUID, keys: Sequence[bytes], policy: Policy, *, fresh: bool) -> None:
-    """Before anything is written.  Raises: JobFailedError changed_meanwhile."""
+    """Check the price before anything is written.  Raises: JobFailedError changed_meanwhile."""
     with uow.begin() as tx:
         due = len(keys) if fresh else spec_words.unpaid(tx, keys)
         if policy.quota_mode != "off" and due > quota.held(tx, job_id):
@@ -125,7 +125,7 @@ def _check_reserved(uow: UnitOfWork, job_id: UUID, keys: Sequence[bytes], policy
 
 
 def _place(desk: _Desk, subjects: Sequence[Subject], generator: Generator) -> dict[bytes, Place]:
-    """Where each test stands, by identity: the kept places stay, whatever is added beside them."""
+    """The place of each test, by identity; stored places stay, whatever is added to them."""
     kept = desk.known("place", subjects)
     places = {identity: _folded(Place(*words)) for identity, words in kept.items()}
     missing = list({one.identity: one for one in subjects if one.identity not in places}.values())
@@ -143,14 +143,14 @@ def _place(desk: _Desk, subjects: Sequence[Subject], generator: Generator) -> di
 
 
 def _folded(place: Place) -> Place:
-    """As headings are told apart: by their words, not by what is between them."""
+    """The form in which headings are compared: by their words, ignoring what is between them."""
     return Place(" ".join(place.domain.split()), " ".join(place.feature.split()))
 
 
 def _phrase(
     desk: _Desk, subjects: Sequence[Subject], places: dict[bytes, Place], generator: Generator
 ) -> tuple[dict[bytes, str], set[bytes]]:
-    """The sentence of each test, by identity; and those that fell back."""
+    """The sentence of each test, by identity; and the identities that fell back."""
     sentences: dict[bytes, str] = desk.known("sentence", subjects)
     fell_back: set[bytes] = set()
     missing = {one.identity: one for one in subjects if one.identity not in sentences}
@@ -174,7 +174,7 @@ def _phrase(
 
 @contextmanager
 def _stopped(parts: Iterator[T]) -> Iterator[Iterator[T]]:
-    """End what a generator has under way however its reader leaves it."""
+    """Stop the generator's work under way, however its reader leaves it."""
     try:
         yield parts
     finally:
@@ -185,7 +185,7 @@ def _stopped(parts: Iterator[T]) -> Iterator[Iterator[T]]:
 def _arrange(
     subjects: Sequence[Subject], places: dict[bytes, Place], sentences: dict[bytes, str], fell_back: set[bytes]
 ) -> list[Domain]:
-    """In the order of the files; what is in no group comes last."""
+    """Order by file; ungrouped tests come last."""
     domains: dict[str, dict[str, list[Behaviour]]] = {}
     for one in subjects:
         place = places[one.identity]
@@ -208,7 +208,7 @@ def _keep(uow: UnitOfWork, shelf: Shelf, words: dict[bytes, object], *, is_paid:
 
 
 def _save(uow: UnitOfWork, delivery: Delivery, specification: Specification) -> None:
-    """Store the features outside the finish commit, so that it holds the user's row only briefly."""
+    """Store the features outside the finish commit, so that this locks the user's row only briefly."""
     first = 1
     for batch in spec_documents.batches(_rows(specification)):
         with uow.begin() as tx:

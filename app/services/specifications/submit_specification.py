@@ -1,6 +1,7 @@
-"""Accept a specification: words that are kept are counted, the others reserved, in one transaction with the message.
+"""Accept a specification: count its stored sentences, and reserve the others in the transaction of the message.
 
-As an analysis (submit.py), but for nobody else: a document is its owner's alone, so nobody joins it (docs/adr/0047).
+This works as for an analysis (submit.py), except that nobody joins the job: a document belongs to its owner alone
+(docs/adr/0047).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from app.services.accounts.usage import check as would_fit
 from app.services.analyses.submit import ACCEPTED, KNOWN, Answer
 from app.services.fairness import explain_wait
 from app.services.jobs import admit, describe
-from app.services.jobs.find_answer import claimed_answer
+from app.services.jobs.find_answer import locked_answer
 from app.services.jobs.visibility import check_visible
 from app.services.policy import Policy
 from app.services.specifications.price import Priced, priced
@@ -35,7 +36,7 @@ SPECVIEW = Service.SPECVIEW.event_type
 
 @dataclass(frozen=True, slots=True)
 class WantedSpecification:
-    """What somebody asks for."""
+    """A submission of a specification."""
 
     analysis_id: UUID
     language: str = "en"
@@ -51,20 +52,20 @@ def submit(
     key: tuple[str, bytes] | None = None,
     now: datetime | None = None,
 ) -> Answer:
-    """Reserve what is not kept and enqueue; or point at the job under way, or, at first, at the document that is there.
+    """Reserve the missing sentences and enqueue; or return the job under way or an existing document.
 
-    key: as of submit.submit; now: None = by the database.
-    Locks: users row.  Raises: QuotaExceeded, IdempotencyInFlight, IdempotencyMismatch, NotFound, Forbidden, Conflict
-    when the analysis has not completed, InvalidInput for a language that the generator does not write.
+    An existing document is returned in the mode `initial` only.  key: as of submit.submit; now: None = by the database.
+    Locks: users row.  Raises: QuotaExceeded, IdempotencyInFlight, IdempotencyMismatch, NotFound, Forbidden, Conflict if
+    the analysis has not completed, InvalidInput for a language that the generator does not write.
     """
     tests = read_tests(uow, account, wanted, policy)
-    # before the user's row is locked: it takes as long as the analysis is large
+    # before the user's row is locked, because this takes time in proportion to the analysis
     units = tests.units(uow, account.user_id, wanted.language, wanted.mode, policy)
     return _accept(uow, account.user_id, wanted, units, policy, key=key, now=now)
 
 
 def dry_run(uow: UnitOfWork, account: Account, wanted: WantedSpecification, policy: Policy) -> dict[str, Any]:
-    """What it would cost now, and whether that fits; reserves nothing.  Raises: as submit, without QuotaExceeded."""
+    """The price now, and whether the quota covers it; reserves nothing.  Raises: as submit, without QuotaExceeded."""
     tests = read_tests(uow, account, wanted, policy)
     units = tests.units(uow, account.user_id, wanted.language, wanted.mode, policy)
     fits = would_fit(uow, account, SPECVIEW, units, now=uow.now())
@@ -72,21 +73,21 @@ def dry_run(uow: UnitOfWork, account: Account, wanted: WantedSpecification, poli
 
 
 def read_tests(uow: UnitOfWork, account: Account, wanted: WantedSpecification, policy: Policy) -> Priced:
-    """What a specification would be written of.  Raises: as dry_run."""
+    """The analysis from which a specification would be written.  Raises: as dry_run."""
     if account.is_anonymous:
-        raise Forbidden("A specification belongs to an account: sign in first")
+        raise Forbidden("A specification belongs to an account; sign in first")
     if wanted.language not in policy.languages:
         allowed = ", ".join(f"{code} ({name})" for code, name in policy.languages.items())
         raise InvalidInput(
             f"unknown language {wanted.language!r}",
-            errors=[{"pointer": "/language", "detail": f"allowed are {allowed}"}],
+            errors=[{"pointer": "/language", "detail": f"expected one of {allowed}"}],
         )
     with uow.begin() as tx:
         check_visible(tx, wanted.analysis_id, account, Service.ANALYSIS)
         record = analyses.find(tx, wanted.analysis_id)
     status = record.status if record else "queued"
     if status != "completed":
-        said = "it has no tests to write of" if status in ("failed", "cancelled") else "wait until it has completed"
+        said = "it has no tests to describe" if status in ("failed", "cancelled") else "wait until it has completed"
         raise Conflict(f"The analysis is {status}: {said}")
     try:
         return priced(uow, wanted.analysis_id)
@@ -106,11 +107,11 @@ def _accept(
     now: datetime | None,
 ) -> Answer:
     with uow.begin() as tx:
-        if key and (stored := claimed_answer(tx, user_id, *key)):
+        if key and (stored := locked_answer(tx, user_id, *key)):
             return Answer(stored.status, stored.body, replayed=True)
-        account = users.lock(tx, user_id)  # two submissions of one user queue up here
+        account = users.lock(tx, user_id)  # two submissions of one user wait for each other here
         if account is None:
-            raise NotFound("The account is gone")
+            raise NotFound("The account no longer exists")
         at = now or uow.now()
         answer = _decide(tx, account, wanted, units, policy, now=at)
         if key:
@@ -153,7 +154,7 @@ def _enqueue(
     )  # fmt: skip
     try:
         tx.publish(_message(request, account, unique_key, policy))
-    except AlreadyQueuedError as other:  # by somebody who does not hold the user: an operator's redrive
+    except AlreadyQueuedError as other:  # by an operator's redrive, which does not lock the user
         raise OvertakenError from other
     admitted = admit.reserve(tx, account, SPECVIEW, request.job_id, seen, policy, units=units, now=now)
     requests.add(tx, request)
@@ -166,7 +167,7 @@ def _enqueue(
         mode=wanted.mode,
     )
     stands = line(tx, request.job_id, now=now)
-    wait = explain_wait.standing(tx, stands, request.queue, account, policy, now=now) if stands else None
+    wait = explain_wait.wait_in_line(tx, stands, request.queue, account, policy, now=now) if stands else None
     events.add(tx, request.job_id, "accepted", queue=request.queue, tier=account.tier, quota=admitted, eta=None)
     return Answer(ACCEPTED, describe.fresh(tx, request, stands, wait))
 
@@ -180,5 +181,5 @@ def _message(request: Request, account: Account, unique_key: str, policy: Policy
         user_id=account.user_id,
         unique_key=unique_key,
         step=account.step(Service.SPECVIEW),
-        most_ready=policy.fairness.most_ready(account.plan, account.slot_limit),
+        most_ready=policy.fairness.most_ready(account.plan, account.own_slot_limit),
     )

@@ -1,4 +1,4 @@
-"""What always holds, each as one query for the rows that break it (docs/adr/0024)."""
+"""The invariants, each as one query for the rows that violate it (docs/adr/0024)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from app.store.invariants.invariant import Invariant
 
 __all__ = ["ALL", "Invariant"]
 
-#: In the order they are told.
+#: In the order in which they are listed.
 ALL: tuple[Invariant, ...] = (
     quota.LIMIT,
     jobs.END,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from app.store.invariants.invariant import Invariant
 
-# Slot numbers of a user and service are distinct, so that as long as none is above the limit it was taken under no more
-# slots were taken than that.  Dead slots hold nobody back and are nobody's (docs/adr/0003).
+# Slot numbers of a user and service are distinct.  So as long as none is above the limit under which it was taken, no
+# more slots were taken than that limit.  Dead slots count for nobody (docs/adr/0003).
 SLOTS = Invariant(
     "I5",
     "no more slots than the limit",
@@ -17,7 +17,7 @@ SLOTS = Invariant(
      WHERE s.slot_no > s.slot_limit AND (CAST(:since AS timestamptz) IS NULL OR s.taken_at >= :since)""",
 )
 
-# A redriven job counts its attempts anew.  That a job ended more than once is told by I2.
+# A redriven job counts its attempts anew.  I2 reports a job that ended more than once.
 FENCE = Invariant(
     "I6",
     "a lost lease writes nothing",
@@ -36,8 +36,8 @@ FENCE = Invariant(
         OR (attempt < newest AND event <> 'cancelled')""",
 )
 
-# The tables know no node's queues and no free process, but where a lease is in force somebody serves the queue, and has
-# to make ready what is due and to take back what was lost.  A minute is twelve of its polls.
+# The tables know neither a node's queues nor its free processes.  But where a lease is in force, a node serves the
+# queue, and has to make due messages ready and to take lost ones back.  A minute is twelve of its polls.
 WAIT = Invariant(
     "I9",
     "what is due becomes ready",
@@ -53,7 +53,7 @@ WAIT = Invariant(
                       AND held.ready_at > clock_timestamp())""",
 )
 
-# The clocks of beat's host and of the server may differ a little.
+# The clocks of beat's host and of the server may differ slightly.
 SCHEDULE = Invariant(
     "I10",
     "each slot of a schedule runs once",

@@ -9,10 +9,10 @@ from app.store.dead_letters import UUID_PATTERN
 
 @dataclass(frozen=True, slots=True)
 class Invariant:
-    """broken: a SELECT of the rows that break it, right at any moment; `:since` (null: all) bounds it in time.
+    """broken: a SELECT of the rows that violate it, valid at any moment; `:since` (null: all) limits it in time.
 
     Its columns are ids and numbers that say what is wrong, never secrets.  One statement sees one snapshot, and each
-    step of a job is one commit (docs/adr/0002), so a job between two steps looks whole.
+    step of a job is one commit (docs/adr/0002), so a job between two steps is consistent.
     """
 
     number: str
@@ -22,5 +22,8 @@ class Invariant:
 
 
 def job_of(table: str) -> str:
-    """The job id of a row's task id, null where it is no job's.  Each task id is cast, so that keys of jobs serve."""
+    """The job id of a row's task id, null if it is not a job's.
+
+    Each task id is cast, so that the keys of jobs are usable.
+    """
     return f"CASE WHEN {table}.task_id ~ '{UUID_PATTERN}' THEN CAST({table}.task_id AS uuid) END"

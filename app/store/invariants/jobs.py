@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.store.invariants.invariant import Invariant, job_of
 
-# A job without a record ended if and only if nobody wants it: cancelled before any worker took it.
+# A job without a record has ended if and only if it has no asker: it was cancelled before any worker took it.
 END = Invariant(
     "I2",
     "every accepted job ends once",

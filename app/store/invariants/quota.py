@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from app.store.invariants.invariant import Invariant, job_of
 
-# What an accept saw and held is in its event; of a payer who left and came back the last one counts.
+# What an accept saw and reserved is in its event; for a payer who left and came back, the last one counts.
 _CAME_BACK = """
     SELECT DISTINCT ON (job_id) job_id, id, facts->'quota' AS quota FROM job_events
      WHERE event = 'payer_came_back' ORDER BY job_id, id DESC"""
 
-# Judged by the limit of that moment: a plan that was lowered since is no fault.  What the accept says it saw is checked
-# against the units of earlier accepts that are billed or held to this day: it must have seen these at least.  Where
-# nothing is limited an accept does not look.
+# Judged by the limit of that moment: a limit that was lowered since is no violation.  What the accept says it saw is
+# checked against the units of earlier accepts that are still billed or reserved, because it must have seen at least
+# these.  Without a limit, an accept does not look.
 LIMIT = Invariant(
     "I1",
     "no accept passes the limit",

@@ -1,10 +1,10 @@
-"""What is one tenant's own: keys, rows and secrets (docs/adr/0007, docs/adr/0018)."""
+"""The data of one tenant only: keys, rows and secrets (docs/adr/0007, docs/adr/0018)."""
 
 from __future__ import annotations
 
 from app.store.invariants.invariant import Invariant, job_of
 
-# That a key has one row is its primary key.
+# The primary key ensures that a key has one row.
 KEYS = Invariant(
     "I8",
     "a key names the jobs it made",
@@ -23,7 +23,7 @@ KEYS = Invariant(
        AND (CAST(:since AS timestamptz) IS NULL OR k.created_at >= :since)""",
 )
 
-# A payer whose account is gone has left rows without a user.
+# A payer whose account was deleted has left rows without a user.
 TENANTS = Invariant(
     "I11",
     "all rows of a job are its payer's, its slot and message an asker's",
@@ -43,7 +43,7 @@ TENANTS = Invariant(
             OR NOT EXISTS (SELECT FROM analysis_requests a WHERE a.job_id = o.job_id AND a.user_id = o.user_id))""",
 )
 
-# A hash is 32 bytes, of which some are no letters; the text of a token is longer, and all letters.
+# A hash has 32 bytes, some of which are not letters; the text of a token is longer, and all letters.
 SECRETS = Invariant(
     "I12",
     "no secret is kept as it is",

@@ -35,7 +35,7 @@ def _only_objects() -> None:
     if request.content_length is None and len(request.get_data()) >= (request.max_content_length or 0):
         raise RequestEntityTooLarge
     if not isinstance(request.get_json(force=True), dict):
-        raise InvalidInput("The body is no JSON object.", errors=[{"pointer": "", "detail": "allowed is an object"}])
+        raise InvalidInput("The body is not a JSON object.", errors=[{"pointer": "", "detail": "expected an object"}])
 
 
 @api.after_request

@@ -28,7 +28,7 @@ def show_usage() -> dict[str, Any]:
 @api.output(answers.Reservations)
 @api.doc(operation_id="listReservations", tags=["Quota"])
 def list_reservations() -> dict[str, Any]:
-    """Units held by unfinished jobs, oldest first."""
+    """Units reserved for unfinished jobs, oldest first."""
     return {"items": usage.reservations(wired().uow, auth.somebody())}
 
 
@@ -87,7 +87,7 @@ def add_token(asked: NewToken) -> dict[str, Any]:
     """
     account = auth.person("write")
     if excess := set(asked.scopes) - g.caller.scopes:
-        raise Forbidden(f"This token lacks the scope {min(excess)!r} and cannot give it")
+        raise Forbidden(f"This token lacks the scope {min(excess)!r}, so it cannot grant it")
     token = tokens.add_token(
         wired().uow,
         account.user_id,

@@ -23,7 +23,7 @@ POLL_SECONDS = 1
 @api.post("/analyses")
 @api.input(SubmitAnalysis, arg_name="asked")
 @api.output(answers.Job, ACCEPTED, description="Accepted, or joined to the analysis of this commit that is under way")
-@api.doc(operation_id="submitAnalysis", tags=["Analyses"], responses={200: "Analysed already; nothing is billed"})
+@api.doc(operation_id="submitAnalysis", tags=["Analyses"], responses={200: "Already analysed; nothing is billed"})
 def submit_analysis(asked: SubmitAnalysis) -> Answer:
     """Analyse a commit.
 
@@ -54,7 +54,7 @@ def show_analysis(job_id: UUID) -> dict[str, Any]:
 @api.doc(
     operation_id="cancelAnalysis",
     tags=["Analyses"],
-    responses={204: "Cancelled, or asked to stop", 409: "It has ended"},
+    responses={204: "The job is cancelled, or stops soon", 409: "The job has ended"},
 )
 def cancel_analysis(job_id: UUID) -> tuple[str, int]:
     """Cancel an analysis; idempotent.

@@ -20,7 +20,7 @@ from app.web.submission import REPLAYED, idempotency_key, wanted_each
 @api.post("/analyses/batch")
 @api.input(SubmitBatch, arg_name="asked")
 @api.output(answers.Batch, ACCEPTED, description="At least one item was accepted or joined")
-@api.doc(operation_id="submitBatch", tags=["Analyses"], responses={200: "No item was accepted; each says why"})
+@api.doc(operation_id="submitBatch", tags=["Analyses"], responses={200: "No item was accepted; each has its reason"})
 def submit_many(asked: SubmitBatch) -> package.Answer:
     """Analyse up to 100 commits.
 

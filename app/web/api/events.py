@@ -23,7 +23,7 @@ _STREAM: dict[str | int, Any] = {
         "description": "Events `state`, `progress`, `final`, each with the job as data",
         "content": {"text/event-stream": {"schema": {"type": "string"}}},
     },
-    429: "Too many streams of this client",
+    429: "This client has too many streams",
     503: "Too many streams; poll the job instead",
 }
 

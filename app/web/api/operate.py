@@ -47,7 +47,7 @@ def change_tier_limit(asked: NewLimit, tier: str) -> dict[str, Any]:
     """Let users of a tier run so many jobs of each service at once.  Needs an operator's token."""
     actor = str(auth.operator().user_id)
     if tier not in set(Tier):
-        raise NotFound(f"There is no tier {tier!r}; there are {', '.join(Tier)}")
+        raise NotFound(f"There is no tier {tier!r}; the tiers are {', '.join(Tier)}")
     return asdict(change_limits.change_tier_limit(wired().uow, Tier(tier), asked.limit, wired().policy, actor=actor))
 
 
@@ -68,6 +68,6 @@ def _told(account: Account) -> dict[str, Any]:
         "user_id": account.user_id,
         "email": account.email,
         "tier": account.tier.value,
-        "limit": policy.slots(account.plan, account.slot_limit),
-        "own_limit": account.slot_limit,
+        "limit": policy.slot_limit(account.plan, account.own_slot_limit),
+        "own_limit": account.own_slot_limit,
     }

@@ -75,7 +75,7 @@ def show_fairness(asked: FairnessQuery) -> dict[str, Any]:
 def show_queues() -> dict[str, Any]:
     """Tell how full each queue is.  Needs an operator's token."""
     auth.operator()
-    return {"items": queues.facts(wired().uow)}
+    return {"items": queues.states(wired().uow)}
 
 
 @api.get("/operator/tiers")

@@ -15,7 +15,7 @@ from app.web.context import utc_now, wired
 
 BADGE_SECONDS = 300
 _IMAGE: dict[str | int, Any] = {
-    200: {"description": "An image", "content": {"image/svg+xml": {"schema": {"type": "string"}}}}
+    200: {"description": "An SVG image", "content": {"image/svg+xml": {"schema": {"type": "string"}}}}
 }
 WHERE = "/repositories/<host>/<owner>/<name>"
 
@@ -63,4 +63,4 @@ def _repository(host: str, owner: str, name: str) -> Repository:
             return parse_address(f"local:{name}", ()).repository
         return parse_address(f"git@{host}:{owner}/{name}", {host.lower()}).repository
     except InvalidInput as error:
-        raise NotFound("No analysis of such a repository") from error
+        raise NotFound("This repository has no analysis") from error

@@ -20,7 +20,7 @@ from app.web.schemas import CompareQuery, FilesQuery, TestsQuery
 _EXPORTS: dict[str | int, Any] = {
     200: {"content": {form.media_type: {"schema": {"type": "string"}} for form in exports.FORMS.values()}},
     406: "None of the offered media types is acceptable",
-    409: "Not completed",
+    409: "The job has not completed",
 }
 
 
@@ -48,7 +48,7 @@ def list_tests(job_id: UUID, asked: TestsQuery) -> dict[str, Any] | Response:
 @api.get("/analyses/<uuid:job_id>/files")
 @api.input(FilesQuery, location="query", arg_name="asked")
 @api.output(result_answers.FilePage)
-@api.doc(operation_id="listFiles", tags=["Results"], responses={409: "Not completed"})
+@api.doc(operation_id="listFiles", tags=["Results"], responses={409: "The job has not completed"})
 def list_files(job_id: UUID, asked: FilesQuery) -> dict[str, Any]:
     """The files with tests of a completed analysis, with what they import and call, and those nobody could read."""
     with heavy(job_id):
@@ -59,7 +59,7 @@ def list_files(job_id: UUID, asked: FilesQuery) -> dict[str, Any]:
 @api.get("/analyses/<uuid:job_id>/compare/<uuid:other_id>")
 @api.input(CompareQuery, location="query", arg_name="asked")
 @api.output(result_answers.ComparisonShape)
-@api.doc(operation_id="compareAnalyses", tags=["Results"], responses={409: "One of them is not completed"})
+@api.doc(operation_id="compareAnalyses", tags=["Results"], responses={409: "One of the two has not completed"})
 def compare_analyses(job_id: UUID, other_id: UUID, asked: CompareQuery) -> dict[str, Any]:
     """What became of the tests from one completed analysis to the other: moves and renames are followed."""
     with heavy(job_id, other_id):
@@ -86,5 +86,5 @@ def _format(asked: TestsQuery) -> str:
         return "json"
     best = request.accept_mimetypes.best_match(list(offered), default="")
     if not best:
-        raise NotAcceptable(f"Offered are {', '.join(offered)}.")
+        raise NotAcceptable(f"The offered types are {', '.join(offered)}.")
     return offered[best]

@@ -18,7 +18,7 @@ from app.web.specifications.exports import EXPORTS
 def _told(form: str) -> dict[str | int, Any]:
     media_type = EXPORTS[form].media_type.partition(";")[0]
     schema = {"type": "string", "format": "binary"} if form == "gherkin" else {"type": "string"}
-    return {200: {"description": "The file", "content": {media_type: {"schema": schema}}}, 409: "Not completed"}
+    return {200: {"description": "The file", "content": {media_type: {"schema": schema}}}, 409: "Not completed yet"}
 
 
 @api.get("/specs/<uuid:job_id>.md")

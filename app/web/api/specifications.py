@@ -31,17 +31,17 @@ _OFFERED = {"application/json": ""} | {
 _FILES: dict[str | int, Any] = {
     200: {"content": {media_type: {"schema": {"type": "string"}} for media_type, form in _OFFERED.items() if form}},
     406: "None of the offered media types is acceptable",
-    409: "Asked for as a file, and not completed",
+    409: "Requested as a file, but not completed",
 }
 
 
 @api.post("/specs")
 @api.input(SubmitSpecification, arg_name="asked")
-@api.output(specification_answers.SpecificationJob, ACCEPTED, description="Accepted, or under way already")
+@api.output(specification_answers.SpecificationJob, ACCEPTED, description="Accepted, or already under way")
 @api.doc(
     operation_id="submitSpecification",
     tags=["Specifications"],
-    responses={200: "Written already, nothing is billed; or what a dry run would cost"},
+    responses={200: "An existing document, for which nothing is billed; or the cost, for a dry run"},
 )
 def submit_specification_job(asked: SubmitSpecification) -> Answer | Response:
     """Write a specification of an analysis.
@@ -94,7 +94,7 @@ def show_specification(job_id: UUID) -> dict[str, Any] | Response:
 @api.doc(
     operation_id="cancelSpecification",
     tags=["Specifications"],
-    responses={204: "Cancelled, or asked to stop", 409: "It has ended"},
+    responses={204: "The job is cancelled, or stops soon", 409: "The job has ended"},
 )
 def cancel_specification(job_id: UUID) -> tuple[str, int]:
     """Cancel a specification; idempotent, as of an analysis."""
@@ -117,7 +117,9 @@ def show_specification_timeline(job_id: UUID) -> dict[str, Any]:
 @api.post("/specs/<uuid:job_id>/share")
 @api.output(specification_answers.Share, 201)
 @api.doc(
-    operation_id="shareSpecification", tags=["Specifications"], responses={201: "Shared", 409: "It has not completed"}
+    operation_id="shareSpecification",
+    tags=["Specifications"],
+    responses={201: "Shared", 409: "The specification has not completed"},
 )
 def share_specification(job_id: UUID) -> dict[str, Any]:
     """Make a link by which anybody may read the document; it is shown this once, and ends the one before."""
@@ -126,7 +128,7 @@ def share_specification(job_id: UUID) -> dict[str, Any]:
 
 
 @api.delete("/specs/<uuid:job_id>/share")
-@api.doc(operation_id="unshareSpecification", tags=["Specifications"], responses={204: "Nobody reads it by a link now"})
+@api.doc(operation_id="unshareSpecification", tags=["Specifications"], responses={204: "No link leads to it any more"})
 def unshare_specification(job_id: UUID) -> tuple[str, int]:
     """Withdraw the link; idempotent."""
     share_links.withdraw(wired().uow, job_id, auth.person("write"))
@@ -139,5 +141,5 @@ def _file_form() -> str:
         return ""
     best = request.accept_mimetypes.best_match(list(_OFFERED))
     if best is None:
-        raise NotAcceptable(f"Offered are {', '.join(_OFFERED)}.")
+        raise NotAcceptable(f"The offered types are {', '.join(_OFFERED)}.")
     return _OFFERED[best]

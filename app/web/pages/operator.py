@@ -32,7 +32,7 @@ def show_operator() -> str:
     return render_template(
         "operator.html",
         tenants=tenants.tenants(services.uow, services.policy, most=25),
-        queues=queues.facts(services.uow),
+        queues=queues.states(services.uow),
         tiers=change_limits.tier_limits(services.uow, services.policy),
         report=report_waits.report(
             services.uow,
@@ -56,8 +56,8 @@ def show_user(user_id: UUID) -> str:
     return render_template(
         "operator_user.html",
         user=account,
-        limit=policy.slots(account.plan, account.slot_limit),
-        of_tier=policy.slots(account.plan),
+        limit=policy.slot_limit(account.plan, account.own_slot_limit),
+        of_tier=policy.slot_limit(account.plan),
         tiers=list(Tier),
         work=tenants.tenants_of(services.uow, services.policy, user_id),
     )

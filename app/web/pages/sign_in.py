@@ -23,7 +23,7 @@ def spend_link() -> Response:
     """Spend the link and begin a session under a new cookie.  Raises: InvalidInput."""
     secret = sessions.sign_in(wired().uow, request.form.get("token", ""), now=utc_now())
     if secret is None:
-        raise InvalidInput("This link is spent or too old; ask the operator for a new one.")
+        raise InvalidInput("This link was used before or has expired; ask the operator for a new one.")
     session.clear()
     session[auth.SESSION_KEY] = secret
     return redirect(url_for("pages.home"), 303)

@@ -60,7 +60,7 @@ def _leaf(head: Head, number: int) -> Sheet:
 def comparison_page(before: Head, after: Head, asked: SpecificationChangesQuery, viewer: Account) -> ComparisonPage:
     """What changed from one document to the other.  Raises: Conflict for two languages; as `large`."""
     if before.language != after.language:
-        raise Conflict(f"One is written in {before.language}, the other in {after.language}: every sentence differs")
+        raise Conflict(f"One document is in {before.language}, the other in {after.language}: every sentence differs")
     heads = (before, after)
     with behaviours(sum(head.summary["behaviours"] for head in heads)):
         both = [document_of(head, documents.specification(wired().uow, head)) for head in heads]

@@ -31,21 +31,21 @@ class Fault(StrEnum):
 FAULTS = {
     Fault.TIMED_OUT: "did not answer within LLM_TIMEOUT",
     Fault.UNREACHABLE: "cannot be reached at LLM_BASE_URL",
-    Fault.REDIRECTED: "answered with a redirect, which is not followed; set LLM_BASE_URL to where it leads",
+    Fault.REDIRECTED: "answered with a redirect, which is not followed; set LLM_BASE_URL to its target",
     Fault.NOT_ALLOWED: "refused LLM_API_KEY, or has no credit for it",
     Fault.NOT_FOUND: "is not at LLM_BASE_URL, or has no LLM_MODEL of that name",
     Fault.BAD_REQUEST: "refused the request as not valid",
     Fault.TOO_FAST: "wants fewer requests; lower LLM_REQUESTS_PER_MINUTE or LLM_PARALLEL",
     Fault.SERVER_FAILED: "answered with an error of its own",
-    Fault.NO_JSON: "answered with something that is no completion, an error page for instance",
-    Fault.TOO_LARGE: "answered with more than is ever asked for",
+    Fault.NO_JSON: "answered with something other than a completion, for instance an error page",
+    Fault.TOO_LARGE: "sent a longer answer than is ever requested",
     Fault.CUT_OFF: "did not finish its answer",
     Fault.HELD_KEY: "repeated LLM_API_KEY in its answer",
     Fault.BAD_ANSWER: "gave answers that do not fit the tests",
     Fault.OUTAGE: "has failed for several minutes",
-    Fault.TOKENS_PER_SPEC: "was not asked further: LLM_TOKENS_PER_SPEC is reached",
-    Fault.TOKENS_PER_DAY: "was not asked further: LLM_TOKENS_PER_DAY is reached",
-    Fault.COST_PER_DAY: "was not asked further: LLM_COST_PER_DAY is reached",
+    Fault.TOKENS_PER_SPEC: "got no more calls: LLM_TOKENS_PER_SPEC is reached",
+    Fault.TOKENS_PER_DAY: "got no more calls: LLM_TOKENS_PER_DAY is reached",
+    Fault.COST_PER_DAY: "got no more calls: LLM_COST_PER_DAY is reached",
 }
 #: Trying again within the same run cannot help.
 LASTING = {

@@ -50,7 +50,7 @@ def test_a_lower_limit_lets_what_runs_finish_and_starts_nothing_before_there_is_
 
 
 def test_a_users_own_limit_wins_over_settings_and_plan_and_is_what_the_job_tells(world: World) -> None:
-    narrow = replace(world, policy=replace(world.policy, fairness=FairnessPolicy(overrides={Tier.FREE: 1})))
+    narrow = replace(world, policy=replace(world.policy, fairness=FairnessPolicy(slot_limits={Tier.FREE: 1})))
     user = narrow.user()
     change_limits.change_user_limit(narrow.uow, user, 2, narrow.policy, actor="test")
     for _ in range(2):
@@ -91,8 +91,8 @@ def test_a_lower_limit_of_a_tier_wakes_nobody(world: World) -> None:
 
 
 def test_a_tier_whose_limit_a_setting_decides_is_not_changed(world: World) -> None:
-    policy = replace(world.policy, fairness=FairnessPolicy(overrides={Tier.PRO: 9}))
-    with pytest.raises(Conflict, match="FAIRNESS_PRO_LIMIT=9 decides"):
+    policy = replace(world.policy, fairness=FairnessPolicy(slot_limits={Tier.PRO: 9}))
+    with pytest.raises(Conflict, match="FAIRNESS_PRO_LIMIT=9 determines"):
         change_limits.change_tier_limit(world.uow, Tier.PRO, 2, policy, actor="test")
     told = {limit.tier: limit for limit in change_limits.tier_limits(world.uow, policy)}
     assert told[Tier.PRO] == TierLimit(Tier.PRO, 9, 3, by_setting=True)
@@ -102,9 +102,9 @@ def test_a_tier_whose_limit_a_setting_decides_is_not_changed(world: World) -> No
 @pytest.mark.parametrize("slots", [0, -1, 1001])
 def test_a_limit_beyond_reason_is_refused_and_changes_nothing(world: World, slots: int) -> None:
     user = world.user()
-    with pytest.raises(InvalidInput, match="allowed are 1 to 1,000"):
+    with pytest.raises(InvalidInput, match="expected 1 to 1,000"):
         change_limits.change_user_limit(world.uow, user, slots, world.policy, actor="test")
-    with pytest.raises(InvalidInput, match="allowed are 1 to 1,000"):
+    with pytest.raises(InvalidInput, match="expected 1 to 1,000"):
         change_limits.change_tier_limit(world.uow, Tier.FREE, slots, world.policy, actor="test")
     with pytest.raises(NotFound):
         change_limits.change_user_limit(world.uow, uuid4(), 5, world.policy, actor="test")
@@ -118,7 +118,7 @@ def test_a_wait_behind_a_limit_of_ones_own_is_told_as_such(world: World) -> None
         world.running(user)
     world.submit(user)
     with world.uow.begin() as tx:
-        assert users.own_limits(tx) == {str(user): 2}
+        assert users.own_slot_limits(tx) == {str(user): 2}
         assert users.waiting_of(tx, Tier.FREE) == []
     for _ in range(3):
         world.submit(user)

@@ -149,7 +149,7 @@ def test_shadow_mode_records_what_it_would_have_snoozed_and_starts_it(world: Wor
 
 
 def test_an_environment_limit_wins_over_the_plans_row(world: World) -> None:
-    world = world.with_policy(fairness=FairnessPolicy(overrides={Tier.FREE: 2}))
+    world = world.with_policy(fairness=FairnessPolicy(slot_limits={Tier.FREE: 2}))
     user = world.user()
     outcomes = [world.start(world.lease(world.submit(user)), user) for _ in range(3)]
     assert outcomes == [Outcome.STARTED, Outcome.STARTED, Outcome.SNOOZED]

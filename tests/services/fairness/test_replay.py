@@ -15,7 +15,7 @@ from app.domain.plans import SOLD_PLANS, Tier
 from app.domain.simulation import Arrival, simulate
 from tests.conftest import World
 
-LIMITS = {plan.tier: plan.concurrent_jobs for plan in SOLD_PLANS}
+LIMITS = {plan.tier: plan.slot_limit for plan in SOLD_PLANS}
 QUEUE = "analysis_priority"
 CLAIM = f"SELECT * FROM kombu_message_claim('{QUEUE}', 1, NULL, 3600, 0, 0)"
 TASK = "SELECT task_id FROM kombu_message WHERE id = :id"

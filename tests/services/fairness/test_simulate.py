@@ -91,7 +91,7 @@ def test_the_command_replays_a_log_or_the_database(world: World, fairlane: Any, 
     log.write_text("\n".join(lines(burst(3))))
     page = fairlane("simulate", "--from", str(log))
     assert page.exit_code == 0, page.output
-    assert "3 jobs, 0.5 s between two of them" in page.stdout
+    assert "3 jobs, 0.5 s from the end of one to the next start" in page.stdout
     told = json.loads(
         fairlane("simulate", "--from", str(log), "--limits", "free=2", "--workers", "default=3", "--json").stdout
     )

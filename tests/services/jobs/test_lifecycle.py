@@ -171,7 +171,7 @@ def test_one_unit_over_the_limit_is_refused_with_the_figures(world: World) -> No
     world.submit(user)
     with pytest.raises(QuotaExceeded) as refused:
         world.submit(user)
-    assert {**refused.value.facts, "resets_at": None} == {"used": 0, "reserved": 1, "limit": 1, "resets_at": None}
+    assert {**refused.value.extensions, "resets_at": None} == {"used": 0, "reserved": 1, "limit": 1, "resets_at": None}
 
 
 def test_a_job_is_billed_to_the_period_in_which_it_was_accepted(world: World) -> None:

@@ -106,8 +106,8 @@ def test_the_same_commit_asked_for_again_is_in_the_way(world: World) -> None:
     assert operator(world, redrive, letter, unknown) == (
         [],
         {
-            letter: "a message with its task id or unique key is there",
-            unknown: "no such letter, or somebody else is at it",
+            letter: "there is a message with the same task id or unique key",
+            unknown: "there is no such letter, or another operator is acting on it",
         },
     )
 
@@ -153,9 +153,9 @@ def test_the_command_asks_before_it_drops_or_takes_all_and_says_what_is_allowed(
     letter = stray(world)
     for arguments in (("drop", str(letter)), ("drop",), ("redrive",)):
         refused = fairlane("dead", *arguments)
-        assert (refused.exit_code, "of 1 dead letters: say --yes" in refused.output) == (2, True)
+        assert (refused.exit_code, "of 1 dead letters needs --yes" in refused.output) == (2, True)
     unknown = fairlane("dead", "list", "--reason", "bored")
-    assert (unknown.exit_code, "allowed are lost, rejected, undecodable" in unknown.output) == (1, True)
+    assert (unknown.exit_code, "expected one of lost, rejected, undecodable" in unknown.output) == (1, True)
     assert fairlane("dead", "redrive", "--yes").exit_code == 0
 
 

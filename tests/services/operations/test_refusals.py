@@ -65,7 +65,7 @@ def test_a_database_without_a_schema_is_one_line_that_says_what_to_run(
     monkeypatch: pytest.MonkeyPatch, empty_url: str, arguments: list[str]
 ) -> None:
     line = told(monkeypatch, empty_url, arguments)
-    assert line.startswith("fairlane: the database has not the ")
+    assert line.startswith("fairlane: the database lacks ")
     assert "run `fairlane migrate`" in line
 
 
@@ -104,7 +104,7 @@ def test_a_database_that_takes_no_writes_says_so(
 ) -> None:
     name = make_url(database_url).database
     run_sql(server.admin_url, f"ALTER DATABASE {name} SET default_transaction_read_only = on")
-    assert "takes no writes" in told(monkeypatch, database_url, ["user", "add", "ann@example.org"])
+    assert "accepts no writes" in told(monkeypatch, database_url, ["user", "add", "ann@example.org"])
 
 
 @pytest.mark.parametrize("arguments", [["up", "--no-open", "--port", "18123"], ["migrate"], ["queues"]], ids=" ".join)
@@ -116,7 +116,7 @@ def test_processes_end_with_the_line_and_the_code(tmp_path: Path, closed_port: i
     done = subprocess.run(argv, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False)
     lines = done.stderr.splitlines()
     assert (done.returncode, len(lines)) == (4, 2), done.stderr
-    assert lines[0] == "fairlane: FAIRNES_MODE is no setting; did you mean FAIRNESS_MODE?"
+    assert lines[0] == "fairlane: FAIRNES_MODE is not a setting; did you mean FAIRNESS_MODE?"
     assert lines[1].startswith("fairlane: the database does not answer: ")
 
 
@@ -130,7 +130,7 @@ def test_a_bad_setting_is_one_line_of_any_program(tmp_path: Path, program: list[
     done = subprocess.run(argv, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 1
     assert [line for line in done.stderr.splitlines() if "Traceback" in line or "hunter2" in line] == []
-    assert "fairlane: SECRET_KEY=(not shown): allowed are at least 16 characters" in done.stderr
+    assert "fairlane: SECRET_KEY=(not shown): expected at least 16 characters" in done.stderr
 
 
 def test_an_error_of_our_own_is_no_refusal() -> None:

@@ -138,7 +138,7 @@ class Desks(RuleBasedStateMachine):
         limit, held = SOLD[self.tiers[user]][0], self.reserved(user)
         if units and self.used[user] + held + units > limit:
             assert isinstance(answer, QuotaExceeded)
-            assert (answer.facts["used"], answer.facts["reserved"]) == (self.used[user], held)
+            assert (answer.extensions["used"], answer.extensions["reserved"]) == (self.used[user], held)
             return
         assert answer.status == 202
         self.jobs[UUID(answer.job["id"])] = Job(user, analysis.id, mode, units)

@@ -162,7 +162,7 @@ def test_the_quota_holds_to_the_unit_and_one_over_it_changes_nothing(writing: Wr
     writing.written(user, analysis)
     with pytest.raises(QuotaExceeded) as refused:
         writing.ask(user, analysis, Mode.REGENERATE_FRESH)
-    assert (refused.value.facts["used"], refused.value.facts["limit"]) == (2, 2)
+    assert (refused.value.extensions["used"], refused.value.extensions["limit"]) == (2, 2)
     assert left(world) == []
     assert writing.ask(user, analysis, Mode.REGENERATE_CACHED).status == 202
     holds(world)
