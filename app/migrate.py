@@ -15,6 +15,9 @@ from sqlalchemy.exc import DBAPIError
 from app.errors import BadSetting
 from app.store import schema
 
+#: The revisions that were folded into 0025 (docs/adr/0051), and the last commit with migrations from them to it.
+FOLDED = frozenset(f"{number:04}" for number in range(1, 25))
+LAST_UNFOLDED = "1bfb42f"
 #: Deadlock, and a lock time-out: a migration locks tables in an order that no step uses.
 IN_THE_WAY = ("40P01", "55P03")
 TRIES = 5
@@ -25,7 +28,8 @@ def migrate(engine: Engine, *, role: str | None = None, allow_newer: bool = Fals
 
     engine: as the owner of the tables; role: the application's, which gets its rights (docs/adr/0035).  allow_newer:
     leave a newer schema alone, so that an earlier release may start; other code decides whether it can serve.
-    Raises: BadSetting if the database is newer than this release, or has no such role.
+    Raises: BadSetting if the database is newer than this release, or so old that another release has to migrate it
+    first, or if it has no such role.
     """
     config = _config()
     with engine.connect() as connection:
@@ -68,4 +72,15 @@ def _newer(connection: Connection, config: Config) -> str | None:
     current = schema.revision(connection)
     known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
     connection.rollback()
-    return current if current and current not in known else None
+    return current if current and current not in known | FOLDED else None
+
+
+def refuse_folded(connection: Connection) -> None:
+    """Raises: BadSetting on a database whose migrations to 0025 this release no longer has."""
+    current = schema.revision(connection)
+    connection.rollback()
+    if current in FOLDED:
+        raise BadSetting(
+            f"The database is at revision {current}, and this release migrates from 0025 on: first run "
+            f"`fairlane migrate` of commit {LAST_UNFOLDED} (docs/operating.md, *A database from before revision 0025*)"
+        )

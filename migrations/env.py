@@ -7,6 +7,7 @@ from sqlalchemy import Connection, create_engine, pool, text
 from sqlalchemy.engine import make_url
 
 from app.errors import BadSetting
+from app.migrate import refuse_folded
 from app.rights import grants
 
 LOCK = 0x6661_6972  # "fair"; any constant that nothing else locks
@@ -25,6 +26,7 @@ def migrate(connection: Connection, role: str | None) -> None:
     connection.execute(text("SET statement_timeout = '60s'"))
     connection.commit()
     try:
+        refuse_folded(connection)
         context.configure(connection=connection, transaction_per_migration=True)
         with context.begin_transaction():
             context.run_migrations()

@@ -22,8 +22,7 @@ ADMIN, OWNER, ROLE, DATABASE = "fairlane_admin", "fairlane_owner", "app", "fairl
 REMOVE_SECONDS = 10.0
 INITDB_FOLDERS = {"1", "4", "5"}  # template1, template0, postgres, fixed since 15; any other one is a database of ours
 
-# For a small machine.  An operator may edit postgresql.conf; settings that we rely on are given at start
-# (postmaster.py)
+# For a small machine.  An operator may edit postgresql.conf; postmaster.py sets what we rely on at start
 SETTINGS = """
 max_connections = 200
 shared_buffers = 128MB                  # touched pages only; idle it is a few MB

@@ -48,7 +48,7 @@ class Look:
 
 
 # The start of the statement is the same wherever it is asked, so it can stand twice: to join the function with the
-# clock took the planner 0.1 ms of an accept.  The function is in migration 0012.
+# clock took the planner 0.1 ms of an accept.  The function is in sql/accept_lookup.sql.
 _NOW = "coalesce(CAST(:now AS timestamptz), statement_timestamp())"
 _LOOK = text(f"""
     SELECT found.*, {_NOW} AS now

@@ -23,7 +23,7 @@ _PARENT = text("""
 _LIVING = text("""
     SELECT count(*) FROM api_tokens
      WHERE user_id = :user_id AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now)""")
-# the function is in migration 0012
+# in sql/accounts.sql
 _CALLER = text("SELECT * FROM caller_look(:token_hash, :now, :writes_per_minute)")
 _TOKENS = text("""
     SELECT id, prefix, name, scopes, created_at, expires_at, last_used_at FROM api_tokens

@@ -22,7 +22,7 @@ _SEEN = text("""
            m.lease_token IS NULL AND ((m.is_ready AND m.rank IS NOT NULL) OR m.delay_reason IS NOT NULL) AS free
       FROM broker_message m WHERE m.task_id = :task_id""")
 _KEEP = text("SELECT 1 FROM broker_message WHERE task_id = :task_id FOR NO KEY UPDATE")
-# Both functions are in migration 0022.
+# Both functions are in sql/carriers.sql.
 _TURNS = text("""
     SELECT job_turns(:task_id, r.who, r.queue, r.slots, r.step, :most) AS turns
       FROM unnest(CAST(:who AS text[]), CAST(:queue AS text[]), CAST(:slots AS integer[]), CAST(:step AS integer[]))

@@ -24,7 +24,7 @@ class Stored:
 
 # A request that is being processed holds this lock until its commit; another one with its key gets 409 instead of
 # waiting.  These are two statements, because the answer must be looked up in a snapshot taken after the lock.
-# accept_look takes the same lock for a single submission; a test compares the two.
+# accept_look (accept_lookup.sql) takes the same lock for a single submission; a test compares the two.
 _TRY_LOCK = text("""
     SELECT set_config('fairlane.key_locked',
                       pg_try_advisory_xact_lock(hashtextextended(:user_id || ' ' || :key, 0))::text, true)""")

@@ -45,7 +45,7 @@ _FIND = text(_MESSAGE)
 _LOCK = text(f"{_MESSAGE} FOR UPDATE OF m")
 _LOCK_SHARED = text("SELECT 1 FROM broker_message WHERE task_id = :task_id FOR KEY SHARE")
 _REQUEST_CANCEL = text("SELECT broker_request_cancel(:task_id)")
-# The function is in migration 0011.
+# in sql/messages.sql
 _WAKE = text("""
     INSERT INTO job_events (job_id, event, facts)
     SELECT woken, 'woken', '{}'

@@ -16,7 +16,7 @@ MOST = 1_000
 #: In the answer to an accept, whose cost must not grow with the number of waiting jobs: 0.4 ms for 1,000.
 MOST_AT_ONCE = 100
 
-# the function is in migration 0023
+# the function is in sql/queue_position.sql
 _LINE = text("SELECT * FROM job_line(:task_id, :most, NULL, NULL, NULL)")
 _PLACE = text("SELECT * FROM job_line(:task_id, :most, :codebase_id, :commit_sha, :parser_version)")
 

@@ -6,9 +6,8 @@ from sqlalchemy import text
 
 from app.store.unit_of_work import Tx
 
-# the function is in migration 0012
+# both functions are in sql/rates.sql
 _TAKE = text("SELECT rate_take(:key, :per_minute)")
-# the function is in migration 0018
 _SPEND = text("SELECT rate_spend(:key, :per_minute, :cost)")
 # a bucket in debt is kept until it would be full under any limit
 _PRUNE = text("""

@@ -29,9 +29,12 @@ _ENUMS = """
 _FUNCTIONS = """
     SELECT format('function %s', proname), pg_get_functiondef(oid)
       FROM pg_proc WHERE pronamespace = 'public'::regnamespace"""
+_TRIGGERS = """
+    SELECT format('trigger %s.%s', tgrelid::regclass, tgname), pg_get_triggerdef(oid)
+      FROM pg_trigger WHERE NOT tgisinternal"""
 _VIEWS = """
     SELECT format('view %s', viewname), definition FROM pg_views WHERE schemaname = 'public'"""
-_ALL = (_COLUMNS, _TABLES, _VIEWS, _INDEXES, _CONSTRAINTS, _SEQUENCES, _ENUMS, _FUNCTIONS)
+_ALL = (_COLUMNS, _TABLES, _VIEWS, _INDEXES, _CONSTRAINTS, _SEQUENCES, _ENUMS, _FUNCTIONS, _TRIGGERS)
 
 
 def schema_of(connection: Connection, *, prefixes: tuple[str, ...] = ("",)) -> dict[str, str]:

@@ -100,9 +100,10 @@ def test_every_state_is_in_the_drawing() -> None:
 def test_every_table_of_the_schema_is_in_the_architecture() -> None:
     made = {
         name
-        for file in (ROOT / "migrations" / "versions").glob("[0-9]*.py")
+        for file in (ROOT / "migrations" / "versions").glob("[0-9]*.sql")
         for name in re.findall(r"CREATE (?:UNLOGGED )?TABLE (\w+)", file.read_text(encoding="utf-8"))
     }
+    assert len(made) > 30
     assert {name for name in made if f"`{name}`" not in text("architecture.md")} == set()
 
 

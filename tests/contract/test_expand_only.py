@@ -11,9 +11,20 @@ from app import migrate as migrating
 from tests.conftest import raw_connection
 
 #: The schema of the previous release.  When it has been replaced everywhere this is the next one.
-PREVIOUS = "0015"
+PREVIOUS = "0025"
 #: What a migration since then changed on purpose, and why callers of before do not notice.
-HARMLESS: dict[str, str] = {}
+HARMLESS: dict[str, str] = {
+    "function analysis_line(text,integer) is gone": "the previous release calls job_line",
+    **{
+        f"function {name}: body changed": "the same answer, read through the broker's views"
+        for name in (
+            "accept_look(uuid,text,text,text,text,text,text,text,timestamp with time zone)",
+            "job_line(text,integer,uuid,text,text)",
+            "job_turns(text,text,text,integer,integer,integer)",
+            "wake_user(text,text,integer,integer)",
+        )
+    },
+}
 
 _TABLES = """
     SELECT relname, relkind::text AS kind FROM pg_class
@@ -24,9 +35,10 @@ _COLUMNS = """
            a.atthasdef OR a.attidentity <> '' AS fills_itself
       FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
      WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'v')"""
-_FUNCTIONS = """
-    SELECT concat(proname, '(', pg_get_function_identity_arguments(oid), ')') AS name,
-           concat(pg_get_function_arguments(oid), ' -> ', pg_get_function_result(oid)) AS signature, prosrc AS body
+_FUNCTIONS = r"""
+    SELECT oid::regprocedure::text AS name,
+           concat(pg_get_function_arguments(oid), ' -> ', pg_get_function_result(oid)) AS signature,
+           regexp_replace(prosrc, '--[^\n]*|\s+', '', 'g') AS body
       FROM pg_proc WHERE pronamespace = 'public'::regnamespace"""
 _RULES = """
     SELECT concat(conrelid::regclass, '.', conname) AS name, conrelid::regclass::text AS relation,
@@ -96,7 +108,7 @@ def test_nothing_that_the_previous_release_uses_is_gone_or_works_otherwise(engin
         before = catalogs(connection)
     upgrade(engine, "head")
     with engine.connect() as connection:
-        assert contracted(before, catalogs(connection)) - HARMLESS.keys() == set()
+        assert contracted(before, catalogs(connection)) == HARMLESS.keys()
         assert connection.execute(text("SELECT oldest FROM schema_support")).scalar_one() <= PREVIOUS
 
 

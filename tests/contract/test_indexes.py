@@ -176,17 +176,32 @@ FUNCTIONS = {
         },
     ),
     "line": (
-        "SELECT analysis_line(task_id, 1000) FROM kombu_message WHERE visible LIMIT 1",
+        "SELECT job_line(task_id, 1000, NULL, NULL, NULL) FROM kombu_message WHERE visible AND queue_id = 1 LIMIT 1",
         {
             "kombu_message_task_id", "kombu_queue_pkey", "kombu_message_ready", "kombu_message_started",
             "analyses_completed_at", "execution_slots_pkey",
         },
     ),
     "line of one held back": (
-        "SELECT analysis_line(task_id, 1000) FROM kombu_message WHERE delay_reason = 'snooze' LIMIT 1",
+        "SELECT job_line(task_id, 1000, NULL, NULL, NULL) FROM kombu_message WHERE delay_reason = 'snooze' LIMIT 1",
         {
             "kombu_message_task_id", "kombu_queue_pkey", "kombu_message_waiting", "kombu_message_group",
             "kombu_message_started", "analyses_completed_at", "execution_slots_pkey",
+        },
+    ),
+    "line of a specification": (
+        "SELECT job_line(task_id, 1000, NULL, NULL, NULL) FROM kombu_message WHERE visible AND queue_id = 4 LIMIT 1",
+        {
+            "kombu_message_task_id", "kombu_queue_pkey", "kombu_message_ready", "kombu_message_started",
+            "spec_documents_completed_at", "execution_slots_pkey",
+        },
+    ),
+    "turns": (
+        f"SELECT job_turns(task_id, '{USER}', 'analysis_default', 3, 100, 100) FROM kombu_message LIMIT 1",
+        {
+            "kombu_message_task_id", "kombu_queue_name_key", "kombu_queue_pkey", "kombu_message_ready",
+            "kombu_message_group", "kombu_group_pkey", "kombu_message_started", "execution_slots_pkey",
+            "kombu_message_waiting",
         },
     ),
     "wake": (

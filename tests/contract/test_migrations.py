@@ -23,7 +23,8 @@ from tests.contract.catalogs import schema_of
 from tests.contract.conftest import ROOT
 from tests.nodes import wait_for
 
-FILES = sorted(path for path in (ROOT / "migrations" / "versions").glob("*.py") if path.name != "__init__.py")
+VERSIONS = ROOT / "migrations" / "versions"
+FILES = sorted(path for path in VERSIONS.glob("*.py") if path.name != "__init__.py")
 SCRIPTS = ScriptDirectory.from_config(migrating._config())
 REVISIONS = [script.revision for script in SCRIPTS.walk_revisions()][::-1]
 LOCK = "SELECT pg_advisory_lock(1717660018)"  # env.LOCK
@@ -51,15 +52,22 @@ def schema(engine: Engine) -> dict[str, str]:
 
 def test_there_is_one_head_and_it_is_the_newest_file() -> None:
     assert SCRIPTS.get_heads() == [REVISIONS[-1]] == [migrating.head_revision()]
-    assert SCRIPTS.get_bases() == [REVISIONS[0]] == ["0001"]
+    assert SCRIPTS.get_bases() == [REVISIONS[0]] == ["0000.1"]
 
 
 def test_files_are_numbered_without_gaps_and_each_follows_the_one_before() -> None:
-    assert [path.name[:4] for path in FILES] == [f"{n:04}" for n in range(1, len(FILES) + 1)] == REVISIONS
-    for path, before in zip(FILES, [None, *REVISIONS], strict=False):
-        assert re.fullmatch(r"\d{4}_[a-z][a-z_]*\.py", path.name)
-        script = SCRIPTS.get_revision(path.name[:4])
+    """Those before 0025 are parts of what was folded; no revision of before the fold has such a name."""
+    numbers = [f"0000.{n}" for n in range(1, 5)] + [f"{n:04}" for n in range(25, 25 + len(FILES) - 4)]
+    assert numbers == REVISIONS
+    for path, number, before in zip(FILES, numbers, [None, *numbers], strict=False):
+        assert re.fullmatch(rf"{number.replace('.', '_')}_[a-z][a-z_]*\.py", path.name)
+        script = SCRIPTS.get_revision(number)
         assert (Path(script.path).name, script.down_revision) == (path.name, before)
+
+
+def test_each_sql_file_is_of_a_migration_by_its_number() -> None:
+    numbers = {re.match(r"(0000_\d|\d{4})_", path.name)[1] for path in FILES}  # type: ignore[index]
+    assert {path.name for path in VERSIONS.glob("*.sql") if not path.name.startswith(tuple(numbers))} == set()
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -154,6 +162,50 @@ def test_a_newer_schema_is_refused_and_left_alone(engine: Engine) -> None:
     assert schema(engine) == before
     with engine.connect() as connection:
         assert revision(connection) == "9999"
+
+
+@pytest.fixture
+def folded(engine: Engine) -> Engine:
+    """A database as the migrations before the fold may have left it."""
+    with engine.begin() as connection:
+        connection.execute(text("CREATE TABLE alembic_version (version_num varchar(32) NOT NULL)"))
+        connection.execute(text("INSERT INTO alembic_version VALUES ('0017')"))
+    return engine
+
+
+TOLD = "at revision 0017, and this release migrates from 0025 on: first run `fairlane migrate` of commit 1bfb42f"
+
+
+@pytest.mark.parametrize("allow_newer", [False, True])
+@pytest.mark.parametrize("revision", [f"{n:04}" for n in range(1, 25)])
+def test_a_database_from_before_the_fold_is_left_alone_and_told_what_to_pass_through(
+    folded: Engine, revision: str, allow_newer: bool
+) -> None:
+    with folded.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = :revision"), {"revision": revision})
+    before = schema(folded)
+    with pytest.raises(BadSetting) as refused:
+        migrating.migrate(folded, allow_newer=allow_newer)
+    assert TOLD.replace("0017", revision) in str(refused.value)
+    assert schema(folded) == before
+
+
+@pytest.mark.parametrize("command", [["app.cli", "migrate"], ["alembic", "upgrade", "head"]], ids=" ".join)
+def test_both_commands_say_so(folded: Engine, empty_url: str, tmp_path: Path, command: list[str]) -> None:
+    env = os.environ | {"DATABASE_URL": empty_url, "FAIRLANE_HOME": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-m", *command], cwd=ROOT, env=env, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert TOLD in done.stderr
+
+
+def test_what_is_to_be_passed_through_migrates_to_0025() -> None:
+    argv = ["git", "ls-tree", "--name-only", migrating.LAST_UNFOLDED, "migrations/versions/"]
+    listed = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True)
+    if listed.returncode:
+        pytest.skip(f"commit {migrating.LAST_UNFOLDED} is not in this clone: {listed.stderr.strip()}")
+    numbers = {name[:4] for line in listed.stdout.splitlines() if (name := Path(line).name)[:4].isdigit()}
+    assert numbers == migrating.FOLDED | {"0025"}
+    assert not migrating.FOLDED & set(REVISIONS)
 
 
 def test_the_alembic_command_works_with_nothing_but_the_url(empty_url: str) -> None:

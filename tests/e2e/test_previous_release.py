@@ -18,16 +18,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import Connection, text
 
 from app.services.operations.audit import audit
 from app.services.operations.readiness import serves
 from app.store import schema
-from tests.conftest import World
+from tests.conftest import World, raw_connection
+from tests.contract.catalogs import schema_of
+from tests.databases import KEPT, Databases
 from tests.e2e.webs import Web
 from tests.nodes import ROOT, LocalProcess, Nodes, wait_for
 
 #: The last release whose schema is the one before those that are migrated to here.
-PREVIOUS = "f5e0cd9d996a1f94d0bee2a084cc0419b1724c86"
+PREVIOUS = "1bfb42f515c91c575db95312081a9bad5fcd5c89"
 JOBS = int(os.environ.get("PREVIOUS_JOBS", "8"))  # in each of the three parts
 
 
@@ -49,9 +52,14 @@ def database_url(empty_url: str, previous: Path, tmp_path: Path) -> str:
     return empty_url
 
 
+def packages(code: Path) -> dict[str, str]:
+    """The environment in which a release finds its own transport, and not the installed one."""
+    return {"PYTHONPATH": str(code / "packages" / "celery-durable" / "src")}
+
+
 def fairlane(code: Path, url: str, folder: Path, *command: str) -> str:
     """A release's own command line."""
-    env = os.environ | {"DATABASE_URL": url, "FAIRLANE_HOME": str(folder / "home")}
+    env = os.environ | {"DATABASE_URL": url, "FAIRLANE_HOME": str(folder / "home")} | packages(code)
     done = subprocess.run(
         [sys.executable, "-m", "app.cli", *command], cwd=code, env=env, capture_output=True, text=True
     )
@@ -62,7 +70,7 @@ def fairlane(code: Path, url: str, folder: Path, *command: str) -> str:
 def worker(nodes: Nodes, folder: Path, code: Path, name: str) -> LocalProcess:
     argv = [sys.executable, "-m", "celery", "-A", "tasks", "worker", "-Q", "analysis_priority", "-c", "2"]
     argv += ["-n", f"{name}@%h", "--without-gossip", "--without-mingle"]
-    process = LocalProcess(name, argv, nodes.environment(), folder / f"{name}.log", code)
+    process = LocalProcess(name, argv, nodes.environment(**packages(code)), folder / f"{name}.log", code)
     nodes.others.append(process)
     process.start()
     process.ready()
@@ -112,7 +120,7 @@ def test_the_previous_release_serves_the_new_schema_and_beside_the_new_release(
     token = json.loads(fairlane(previous, database_url, tmp_path, "token", "add", "a@example.org", "--json"))["token"]
     made = (repository("shop", {f"tests/test_{n}.py": "def test_a():\n    pass\n"}) for n in range(10 * JOBS))
     traffic = Traffic(subprocess.check_output(["git", "rev-parse", "HEAD"], cwd=at, text=True).strip() for at in made)
-    old_web = Web(nodes, tmp_path, token, code=previous)
+    old_web = Web(nodes, tmp_path, token, code=previous, **packages(previous))
     old_workers = [worker(nodes, tmp_path, previous, f"old{n}") for n in range(2)]
     with traffic.beside(old_web):
         fairlane(ROOT, database_url, tmp_path, "migrate")
@@ -135,6 +143,23 @@ def test_the_previous_release_serves_the_new_schema_and_beside_the_new_release(
     assert world.rows("SELECT DISTINCT status::text, attempt FROM analyses") == [{"status": "completed", "attempt": 1}]
     assert [finding.number for finding in audit(world.uow) if finding.status != "holds"] == []
     assert new_worker.status == "running"
+
+
+def test_a_database_that_the_previous_release_made_becomes_as_a_new_one(
+    previous: Path, database_url: str, databases: Databases, tmp_path: Path
+) -> None:
+    fairlane(ROOT, database_url, tmp_path, "migrate")
+    with databases.copy() as new_url:
+        for what in (schema_of, rows_of_migrations):
+            with raw_connection(database_url) as old, raw_connection(new_url) as new:
+                assert what(old) == what(new)
+
+
+def rows_of_migrations(connection: Connection) -> dict[str, list[str]]:
+    """What stands in the tables that migrations fill."""
+    return {
+        table: [str(row) for row in connection.execute(text(f"SELECT * FROM {table} ORDER BY 1"))] for table in KEPT
+    }
 
 
 def ended(world: World, traffic: Traffic) -> None:

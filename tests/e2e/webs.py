@@ -11,9 +11,6 @@ from typing import Any
 
 from tests.nodes import ROOT, LocalProcess, Nodes, wait_for
 
-#: How the release before is served.
-THREADS = ["-k", "gthread", "--threads", "8", "--no-control-socket", "app.web:create_app()"]
-
 
 class Web:
     """gunicorn on a free port.  code: the folder of the release."""
@@ -24,7 +21,7 @@ class Web:
             self.url = f"http://127.0.0.1:{free.getsockname()[1]}"
         name = f"web{len(nodes.others)}"
         argv = [sys.executable, "-m", "gunicorn", "-b", self.url.removeprefix("http://")]
-        argv += ["-c", "python:app.server.config"] if (code / "app" / "server").exists() else THREADS
+        argv += ["-c", "python:app.server.config"]
         self.process = LocalProcess(name, argv, nodes.environment(**env), folder / f"{name}.log", code)
         self.token = token
         nodes.others.append(self.process)

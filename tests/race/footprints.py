@@ -97,18 +97,22 @@ class Catalogue:
         """The text over tables, with the bodies of all functions it calls, directly or not, and of the triggers it may
         fire.
         """
+        text = self._over_tables(text)
+        seen = self._stepped.copy()
+        while found := (set(_WORDS.findall(text)) & self._bodies.keys()) - seen:
+            seen |= found
+            text += " ".join(self._over_tables(self._bodies[name]) for name in found)
+        words = set(_WORDS.findall(text))
+        return text + " ".join(self._over_tables(body) for table, body in self._triggers if table in words)
+
+    def _over_tables(self, text: str) -> str:
         for view in set(_WORDS.findall(text)) & self._views.keys():
             definition, tables = self._views[view]
             if len(tables) == 1:  # a lock or a write is the table's
                 text = re.sub(rf"\b{view}\b", tables[0], text)
             else:
                 text += definition
-        seen = self._stepped.copy()
-        while found := (set(_WORDS.findall(text)) & self._bodies.keys()) - seen:
-            seen |= found
-            text += " ".join(self._bodies[name] for name in found)
-        words = set(_WORDS.findall(text))
-        return text + " ".join(body for table, body in self._triggers if table in words)
+        return text
 
     def _is_new(self, table: str, job_id: str) -> bool:
         return not self._ask(f"SELECT 1 FROM {table} WHERE job_id = '{job_id}'")

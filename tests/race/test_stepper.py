@@ -17,6 +17,7 @@ from app.store import analyses, messages, quota, users
 from app.store.unit_of_work import retried
 from tests.conftest import World
 from tests.race.conftest import Theatre
+from tests.race.footprints import Catalogue
 from tests.race.scenes import Scene, account
 
 TOUCH = "UPDATE {0} SET n = n + 1 WHERE id = {1}"
@@ -146,6 +147,12 @@ def test_a_view_of_more_than_a_table_reads_all_that_is_below_it(theatre: Theatre
 
     assert {"analyses", "spec_documents"} <= read("job_records")
     assert {"kombu_message", "kombu_dead_letter"} <= read("broker_facts")
+
+
+def test_a_function_over_a_view_reads_what_is_below_it(theatre: Theatre) -> None:
+    unstepped = Catalogue(theatre.catalogue._watcher, set())
+    found = unstepped.footprint("SELECT accept_look()", {}, frozenset())
+    assert {"kombu_message", "users", "codebases"} <= found.reads
 
 
 def checked_apart(world: World, user_id: Any) -> Any:

@@ -1,11 +1,3 @@
-"""Jobs: repositories, requests, records, quota, slots, events and schedules."""
-
-from alembic import op
-
-revision = "0003"
-down_revision = "0002"
-
-UPGRADE = """
 CREATE TYPE analysis_status AS ENUM ('running', 'completed', 'failed', 'cancelled');
 
 CREATE TABLE codebases (
@@ -17,18 +9,22 @@ CREATE TABLE codebases (
     is_private boolean NOT NULL DEFAULT false,
     last_viewed_at timestamptz,
     checked_at timestamptz,
-    created_at timestamptz NOT NULL
+    created_at timestamptz NOT NULL,
+    default_branch text
 );
+COMMENT ON COLUMN codebases.default_branch IS 'what HEAD was when somebody last asked for it';
 CREATE UNIQUE INDEX codebases_address ON codebases (host, lower(owner), lower(name));
 CREATE UNIQUE INDEX codebases_external_id ON codebases (host, external_id) WHERE external_id IS NOT NULL;
 CREATE INDEX codebases_viewed ON codebases (last_viewed_at) WHERE NOT is_private;
 
 -- What was accepted, by whom, and who joined.  The first row of a job (role 'payer', or no user) is its accept record.
+-- A joiner who leaves keeps a row, so that leaving twice is no error.  carried_at: when the job came into the line of
+-- this user, if it ever was in another line than the payer's; the newest one counts.
 CREATE TABLE analysis_requests (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     job_id uuid NOT NULL,
     user_id uuid REFERENCES users ON DELETE SET NULL,
-    role text NOT NULL CHECK (role IN ('payer', 'joined', 'cached')),
+    role text NOT NULL CHECK (role IN ('payer', 'joined', 'cached', 'left')),
     codebase_id uuid NOT NULL REFERENCES codebases,
     commit_sha text NOT NULL,
     ref text,
@@ -37,12 +33,18 @@ CREATE TABLE analysis_requests (
     tier plan_tier,
     requested_at timestamptz NOT NULL,
     retention_days integer,
-    cancelled_at timestamptz
+    cancelled_at timestamptz,
+    carried_at timestamptz,
+    service text NOT NULL DEFAULT 'analysis' CHECK (service IN ('analysis', 'specview'))
 );
+COMMENT ON COLUMN analysis_requests.service IS
+    'whose job was asked for; a specification is one of an analysis, and has its repository and commit';
 CREATE UNIQUE INDEX analysis_requests_one_per_user ON analysis_requests (job_id, user_id) NULLS NOT DISTINCT;
 CREATE UNIQUE INDEX analysis_requests_accept ON analysis_requests (job_id) WHERE role = 'payer';
 CREATE INDEX analysis_requests_history ON analysis_requests (user_id, id DESC);
 CREATE INDEX analysis_requests_commit ON analysis_requests (codebase_id, commit_sha);
+-- Here and below brin is for windows of time: a few pages, so that neither an accept nor a finish pays for them.
+CREATE INDEX analysis_requests_when ON analysis_requests USING brin (requested_at);
 
 -- Only workers write here.
 CREATE TABLE analyses (
@@ -60,46 +62,33 @@ CREATE TABLE analyses (
     total_tests integer,
     summary jsonb,
     progress jsonb,
+    committed_at timestamptz,
     CONSTRAINT analyses_ended CHECK ((status = 'running') = (completed_at IS NULL)),
     CONSTRAINT analyses_failed_says_why CHECK ((status = 'failed') <= (error_code IS NOT NULL)),
     CONSTRAINT analyses_completed_counts CHECK ((status = 'completed') <= (total_tests IS NOT NULL))
 ) WITH (fillfactor = 80);  -- room for the progress updates to stay on their page
+COMMENT ON COLUMN analyses.committed_at IS
+    'when the commit was made, by its committer; the microseconds count its ancestors of the same second';
 CREATE UNIQUE INDEX analyses_one_completed ON analyses (codebase_id, commit_sha, parser_version)
     WHERE status = 'completed';
 CREATE INDEX analyses_codebase ON analyses (codebase_id, completed_at DESC);
 CREATE INDEX analyses_completed_at ON analyses (completed_at DESC) WHERE status = 'completed';
+CREATE INDEX analyses_commit ON analyses (codebase_id, commit_sha, parser_version, started_at DESC);
+CREATE INDEX analyses_commit_order ON analyses (codebase_id, coalesce(committed_at, completed_at) DESC)
+    WHERE status = 'completed';
 
--- Parsed once per content: what one blob holds, before any other file is looked at.
-CREATE TABLE blob_facts (
-    blob_id text NOT NULL,
-    language text NOT NULL,
-    parser_version text NOT NULL,
-    facts jsonb NOT NULL,
-    created_at timestamptz NOT NULL,
-    PRIMARY KEY (blob_id, language, parser_version)
-);
-
--- The tests of one file as decided with its surroundings (configuration, base classes); shared by all commits alike.
-CREATE TABLE file_inventories (
-    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    blob_id text NOT NULL,
-    parser_version text NOT NULL,
-    digest bytea NOT NULL,
-    framework text,
-    tests jsonb NOT NULL,
-    total_tests integer NOT NULL,
-    UNIQUE (blob_id, parser_version, digest)
-);
-
-CREATE TABLE analysis_files (
-    analysis_id uuid NOT NULL REFERENCES analyses ON DELETE CASCADE,
-    ordinal integer NOT NULL,
-    path text NOT NULL,
-    file_inventory_id bigint REFERENCES file_inventories,
-    skipped text,
-    PRIMARY KEY (analysis_id, ordinal),
-    CONSTRAINT analysis_files_read_or_skipped CHECK ((file_inventory_id IS NULL) = (skipped IS NOT NULL))
-);
+CREATE TABLE execution_slots (
+    user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
+    service text NOT NULL CHECK (service IN ('analysis', 'specview')),
+    slot_no integer NOT NULL CHECK (slot_no > 0),
+    job_id uuid NOT NULL UNIQUE,
+    lease_token uuid NOT NULL,
+    taken_at timestamptz NOT NULL,
+    lease_expires_at timestamptz NOT NULL,
+    slot_limit integer,
+    PRIMARY KEY (user_id, service, slot_no)
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
+COMMENT ON COLUMN execution_slots.slot_limit IS 'the limit the slot was taken under; a plan may be lowered meanwhile';
 
 CREATE TABLE quota_reservations (
     id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
@@ -121,10 +110,14 @@ CREATE TABLE usage_events (
     job_id uuid NOT NULL UNIQUE,
     resource_id uuid NOT NULL,
     accepted_at timestamptz NOT NULL,
-    created_at timestamptz NOT NULL
+    created_at timestamptz NOT NULL,
+    forgotten_at timestamptz
 );
 COMMENT ON COLUMN usage_events.accepted_at IS 'decides the billing period; created_at is when the job completed';
+COMMENT ON COLUMN usage_events.forgotten_at IS
+    'when the payer''s history row expired or the account was deleted; nothing is left to compare the bill with';
 CREATE INDEX usage_events_sum ON usage_events (user_id, event_type, accepted_at) INCLUDE (quota_amount);
+CREATE INDEX usage_events_when ON usage_events USING brin (accepted_at);
 
 CREATE TABLE idempotency_keys (
     user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
@@ -137,17 +130,6 @@ CREATE TABLE idempotency_keys (
 );
 CREATE INDEX idempotency_keys_age ON idempotency_keys (created_at);
 
-CREATE TABLE execution_slots (
-    user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
-    service text NOT NULL CHECK (service IN ('analysis', 'specview')),
-    slot_no integer NOT NULL CHECK (slot_no > 0),
-    job_id uuid NOT NULL UNIQUE,
-    lease_token uuid NOT NULL,
-    taken_at timestamptz NOT NULL,
-    lease_expires_at timestamptz NOT NULL,
-    PRIMARY KEY (user_id, service, slot_no)
-) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
-
 CREATE TABLE job_events (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     job_id uuid NOT NULL,
@@ -156,25 +138,7 @@ CREATE TABLE job_events (
     facts jsonb NOT NULL DEFAULT '{}'
 );
 CREATE INDEX job_events_job ON job_events (job_id, id);
-
-CREATE TABLE schedule_runs (
-    name text NOT NULL,
-    slot_at timestamptz NOT NULL,
-    sent_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-    PRIMARY KEY (name, slot_at)
-);
-"""
-
-DOWNGRADE = """
-DROP TABLE schedule_runs, job_events, execution_slots, idempotency_keys, usage_events, quota_reservations,
-    analysis_files, file_inventories, blob_facts, analyses, analysis_requests, codebases;
-DROP TYPE analysis_status;
-"""
-
-
-def upgrade() -> None:
-    op.execute(UPGRADE)
-
-
-def downgrade() -> None:
-    op.execute(DOWNGRADE)
+CREATE INDEX job_events_when ON job_events USING brin (at);
+-- events so rare that no job pays for the index
+CREATE INDEX job_events_rare ON job_events (event, job_id)
+    WHERE event IN ('payer_came_back', 'reservation_orphaned');

@@ -1,4 +1,4 @@
--- The functions of the broker as they were when celery-durable took them over: for migrations 0004 to 0017.
+-- The functions and views of celery-durable at version 1 of its schema.
 
 CREATE OR REPLACE FUNCTION kombu_message_rank(which integer, flow text, step integer) RETURNS bigint
 LANGUAGE plpgsql STABLE SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off AS $$
@@ -594,3 +594,118 @@ BEGIN
       LEFT JOIN kombu_message_leases(which, CASE WHEN filled THEN 500 ELSE 30000 END) AS l ON l.flow = g.flow
      ORDER BY n.ready + n.delayed + n.parked DESC, g.flow;
 END $$;
+
+CREATE OR REPLACE VIEW broker_queue AS
+SELECT id, name, paused_at FROM kombu_queue;
+
+CREATE OR REPLACE VIEW broker_message AS
+SELECT id, queue_id, task_id,
+       user_id AS group_name,
+       unique_key,
+       visible AS is_ready,
+       visible_at AS ready_at,
+       delay_reason,
+       rank,
+       rank_step AS step,
+       lease_token, started_at, delivery_count, retry_count, snooze_count, lost_count, cancel_requested_at, enqueued_at
+  FROM kombu_message;
+
+CREATE OR REPLACE VIEW broker_group AS
+SELECT queue_id, name, probe_at FROM kombu_group;
+
+CREATE OR REPLACE VIEW broker_dead_letter AS
+SELECT id, queue, task_id, user_id AS group_name, unique_key, reason, delivery_count, lost_count, enqueued_at, died_at,
+       payload
+  FROM kombu_dead_letter;
+
+CREATE OR REPLACE VIEW broker_facts AS SELECT * FROM kombu_message_facts();
+
+CREATE OR REPLACE FUNCTION broker_group_facts(queue_name text, group_name text, most integer) RETURNS TABLE (
+    name text, ready bigint, oldest_seconds double precision, leased bigint, delayed bigint, parked bigint,
+    estimated text[])
+LANGUAGE sql STABLE AS $$
+    SELECT * FROM kombu_message_groups(queue_name, group_name, most);
+$$;
+
+CREATE OR REPLACE FUNCTION broker_park(
+    queue_name text, group_name text, seconds double precision, task text DEFAULT NULL
+) RETURNS integer
+LANGUAGE sql AS $$ SELECT kombu_message_park(queue_name, group_name, seconds, task) $$;
+
+CREATE OR REPLACE FUNCTION broker_wake(queue_name text, group_name text, most integer, step integer DEFAULT NULL)
+RETURNS SETOF text
+LANGUAGE sql AS $$
+    SELECT kombu_message_wake(id, group_name, most, step) FROM kombu_queue WHERE name = queue_name;
+$$;
+
+CREATE OR REPLACE FUNCTION broker_move(group_name text, old_queue text, new_queue text) RETURNS void
+LANGUAGE plpgsql SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off AS $$
+DECLARE
+    old integer := (SELECT id FROM kombu_queue WHERE name = old_queue);
+    new integer := (SELECT id FROM kombu_queue WHERE name = new_queue);
+BEGIN
+    IF new IS NULL THEN
+        RAISE EXCEPTION 'there is no queue %', new_queue USING errcode = 'foreign_key_violation';
+    END IF;
+    WITH gone AS (DELETE FROM kombu_group WHERE queue_id = old AND name = group_name RETURNING probe_at, probe_seconds)
+    INSERT INTO kombu_group (queue_id, name, probe_at, probe_seconds)
+    SELECT new, group_name, probe_at, probe_seconds FROM gone ON CONFLICT DO NOTHING;
+    WITH ready AS MATERIALIZED (
+        SELECT id, rank, rank_step FROM kombu_message
+         WHERE queue_id = old AND coalesce(user_id, '') = group_name AND visible AND rank IS NOT NULL
+           FOR NO KEY UPDATE SKIP LOCKED),
+    waiting AS MATERIALIZED (
+        SELECT id, rank, rank_step FROM kombu_message
+         WHERE queue_id = old AND coalesce(user_id, '') = group_name
+           AND delay_reason = ANY ('{eta,retry,snooze,parked}')
+           FOR NO KEY UPDATE SKIP LOCKED),
+    mine AS (SELECT * FROM ready UNION ALL SELECT * FROM waiting),
+    placed AS (SELECT id, sum(rank_step) OVER (ORDER BY rank, id) - rank_step AS ahead FROM mine),
+    target AS MATERIALIZED (SELECT kombu_message_rank(new, group_name, 100) AS rank)
+    UPDATE kombu_message m
+       SET queue_id = new, rank = CASE WHEN m.visible THEN target.rank + placed.ahead END
+      FROM placed, target WHERE m.id = placed.id;
+    PERFORM pg_notify('kombu_message', new_queue);
+END $$;
+
+CREATE OR REPLACE FUNCTION broker_forget(group_name text) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE kombu_message SET user_id = NULL WHERE user_id = group_name AND lease_token IS NOT NULL;
+    DELETE FROM kombu_group WHERE name = group_name;
+    DELETE FROM kombu_broadcast AS b WHERE strpos(b::text, group_name) > 0;
+END $$;
+
+CREATE OR REPLACE FUNCTION broker_request_cancel(task text) RETURNS void
+LANGUAGE plpgsql SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off AS $$
+DECLARE
+    which integer;
+BEGIN
+    UPDATE kombu_message
+       SET cancel_requested_at = clock_timestamp(), unique_key = NULL,
+           visible = visible OR lease_token IS NULL,
+           visible_at = CASE WHEN lease_token IS NULL THEN clock_timestamp() ELSE visible_at END,
+           rank = CASE WHEN lease_token IS NULL AND NOT visible THEN kombu_message_rank(queue_id, user_id, rank_step)
+                       ELSE rank END,
+           delay_reason = NULL
+     WHERE task_id = task RETURNING queue_id INTO which;
+    IF FOUND THEN
+        PERFORM pg_notify('kombu_message', (SELECT name FROM kombu_queue WHERE id = which));
+    END IF;
+END $$;
+
+CREATE OR REPLACE FUNCTION broker_pause(queue_name text, since timestamptz DEFAULT clock_timestamp()) RETURNS void
+LANGUAGE sql AS $$
+    UPDATE kombu_queue SET paused_at = coalesce(paused_at, since) WHERE name = queue_name;
+$$;
+
+CREATE OR REPLACE FUNCTION broker_resume(queue_name text) RETURNS void
+LANGUAGE sql AS $$
+    UPDATE kombu_queue SET paused_at = NULL WHERE name = queue_name;
+    SELECT pg_notify('kombu_message', queue_name);
+$$;
+
+CREATE OR REPLACE FUNCTION broker_redrive(letters bigint[]) RETURNS TABLE (letter bigint, outcome text)
+LANGUAGE sql AS $$ SELECT letter, outcome FROM kombu_message_redrive(letters) $$;
+
+CREATE OR REPLACE FUNCTION broker_channel() RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT 'kombu_message' $$;

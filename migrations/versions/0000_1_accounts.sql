@@ -1,11 +1,3 @@
-"""Accounts: users, tokens, sessions, plans and subscriptions."""
-
-from alembic import op
-
-revision = "0001"
-down_revision = None
-
-UPGRADE = """
 CREATE TYPE plan_tier AS ENUM ('free', 'pro', 'pro_plus', 'enterprise');
 CREATE TYPE usage_event_type AS ENUM ('analysis', 'specview');
 
@@ -15,8 +7,16 @@ CREATE TABLE users (
     email text,
     is_operator boolean NOT NULL DEFAULT false,
     created_at timestamptz NOT NULL,
+    run_seconds double precision,
+    run_deviation double precision,
+    slot_limit integer CHECK (slot_limit BETWEEN 1 AND 1000),
+    spec_run_seconds double precision,
+    spec_run_deviation double precision,
     CONSTRAINT users_person_has_email CHECK ((kind = 'person') = (email IS NOT NULL))
 );
+COMMENT ON COLUMN users.run_seconds IS 'moving mean of how long the user''s jobs held a slot; null before the first';
+COMMENT ON COLUMN users.run_deviation IS 'moving mean of its absolute error';
+COMMENT ON COLUMN users.slot_limit IS 'jobs of each service that may run at once, set by an operator; null: as the tier';
 CREATE UNIQUE INDEX users_email ON users (lower(email));
 
 CREATE TABLE subscription_plans (
@@ -55,9 +55,11 @@ CREATE TABLE api_tokens (
     created_at timestamptz NOT NULL,
     expires_at timestamptz,
     last_used_at timestamptz,
-    revoked_at timestamptz
+    revoked_at timestamptz,
+    parent_id uuid REFERENCES api_tokens ON DELETE CASCADE
 );
 CREATE INDEX api_tokens_user ON api_tokens (user_id);
+CREATE INDEX api_tokens_parent ON api_tokens (parent_id) WHERE parent_id IS NOT NULL;
 
 CREATE TABLE sessions (
     id_hash bytea PRIMARY KEY,
@@ -66,40 +68,18 @@ CREATE TABLE sessions (
     expires_at timestamptz NOT NULL
 );
 CREATE INDEX sessions_expiry ON sessions (expires_at);
+CREATE INDEX sessions_user ON sessions (user_id);
 
 CREATE TABLE sign_in_links (
     token_hash bytea PRIMARY KEY,
     user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
     expires_at timestamptz NOT NULL
 );
+CREATE INDEX sign_in_links_user ON sign_in_links (user_id);
 
-CREATE TABLE audit_log (
-    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    at timestamptz NOT NULL DEFAULT clock_timestamp(),
-    actor text NOT NULL,
-    action text NOT NULL,
-    subject text NOT NULL,
-    facts jsonb NOT NULL DEFAULT '{}'
-);
-
--- One token bucket per key; lost in a crash, which only refills it.
+-- One token bucket per key.  A crash loses them, which only refills them.
 CREATE UNLOGGED TABLE rate_buckets (
     key text PRIMARY KEY,
     tokens double precision NOT NULL,
     refilled_at timestamptz NOT NULL
 ) WITH (fillfactor = 50);
-"""
-
-DOWNGRADE = """
-DROP TABLE rate_buckets, audit_log, sign_in_links, sessions, api_tokens, user_subscriptions, subscription_plans, users;
-DROP TYPE usage_event_type;
-DROP TYPE plan_tier;
-"""
-
-
-def upgrade() -> None:
-    op.execute(UPGRADE)
-
-
-def downgrade() -> None:
-    op.execute(DOWNGRADE)
