@@ -1,4 +1,4 @@
-"""From what somebody typed to a repository and a commit."""
+"""From the text of a submission to a repository and a commit."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ R = TypeVar("R")
 P = ParamSpec("P")
 
 LONGEST_KEY = 255
-#: Tells that an answer was given before.
+#: Header that says that the answer was given before.
 REPLAYED = {"Idempotency-Replayed": "true"}
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A submission as it was read: where, and which commit if that was given."""
+    """A parsed submission: the repository, and the commit if it was given."""
 
     address: Address
     ref: str | None
@@ -42,20 +42,19 @@ class _Asked:
 
     @property
     def asks_host(self) -> bool:
-        """Whether the host has to say which commit it means, or whether a local repository has it."""
+        """Whether the host has to name the commit, or whether a local repository has to contain it."""
         return self.address.repository.is_local or self.commit is None
 
     def wanted(self, commit: str, ref: str | None) -> Wanted:
-        """With its commit.  ref: what HEAD is, where neither was given."""
+        """With its commit.  ref: the branch of HEAD, if neither was given."""
         is_head = self.ref is None and self.commit is None
         return Wanted(self.address.repository, commit, ref, self.retry, default_branch=ref if is_head else None)
 
 
 def wanted(asked: SubmitAnalysis, account: Account) -> Wanted:
-    """Read the address and ask its host for the commit, if the account has a unit left for it.
+    """Parse the address and ask its host for the commit, if the account has a unit left for it.
 
-    Raises: InvalidInput, QuotaExceeded, TooManyRequests, Busy, RepositoryNotFound, CommitNotFound,
-    GitHostUnreachable.
+    Raises: InvalidInput, QuotaExceeded, TooManyRequests, Busy, RepositoryNotFound, CommitNotFound, GitHostUnreachable.
     """
     item = _read(asked)
     return _Resolver.of(account, [item]).resolve(item)
@@ -67,7 +66,7 @@ def asks_host(asked: SubmitAnalysis) -> bool:
 
 
 def wanted_each(asked: Sequence[SubmitAnalysis], account: Account) -> list[Wanted | Problem]:
-    """As wanted, for many, all within the time of one; the Problem in the place of an item that has one.
+    """As wanted, for many, all within the time of one; an item that fails has its Problem instead.
 
     Raises: TooManyRequests, Busy while other batches ask their hosts.
     """
@@ -84,7 +83,7 @@ def wanted_each(asked: Sequence[SubmitAnalysis], account: Account) -> list[Wante
 
 
 def idempotency_key(body: dict[str, Any]) -> tuple[str, bytes] | None:
-    """The key of this request and the fingerprint of what it asks for.  Raises: InvalidInput."""
+    """The key of this request and the fingerprint of its contents.  Raises: InvalidInput."""
     key = request.headers.get("Idempotency-Key")
     if key is None:
         return None
@@ -99,7 +98,7 @@ def idempotency_key(body: dict[str, Any]) -> tuple[str, bytes] | None:
 
 @dataclass(frozen=True, slots=True)
 class _Resolver:
-    """Of one request.  asks: whether a host is asked at all; spent: why none is, of an account without a unit left."""
+    """For one request.  asks: whether a host is asked at all; spent: why not, for an account without a unit left."""
 
     services: Wired
     lookups: Lookups
@@ -109,7 +108,7 @@ class _Resolver:
 
     @classmethod
     def of(cls, account: Account, items: Sequence[_Asked]) -> _Resolver:
-        """Looks at the quota before anything is looked up."""
+        """Checks the quota before any look-up."""
         asks, services = any(item.asks_host for item in items), wired()
         spent = None
         if asks:
@@ -120,7 +119,7 @@ class _Resolver:
         return cls(services, lookups(), str(account.user_id), asks and spent is None, spent)
 
     def resolve(self, item: _Asked, until: float | None = None) -> Wanted:
-        """until: monotonic, where the item's batch ends.  Raises: as `wanted`."""
+        """until: monotonic deadline of the item's batch.  Raises: as `wanted`."""
         where = item.address.repository
         if not item.asks_host:
             return item.wanted(*self.services.resolve(where, item.ref, item.commit))
@@ -128,7 +127,7 @@ class _Resolver:
             return item.wanted(*self.lookups.find(self.client, where, item.ref, item.commit, until=until))
         if item.commit is None:
             raise self.spent
-        # what is there of this commit is still shown; nothing can be started
+        # existing analyses of this commit are still shown; nothing can be started
         return item.wanted(item.commit, item.ref)
 
 
@@ -154,7 +153,7 @@ def _read(asked: SubmitAnalysis) -> _Asked:
 
 
 def _revision(asked: SubmitAnalysis, address: Address) -> tuple[str | None, str | None]:
-    """Members of their own win over what the address ends in."""
+    """Members of the request take precedence over a ref or commit in the address."""
     if asked.ref is not None or asked.commit is not None:
         return (
             None if asked.ref is None else check_ref(asked.ref),

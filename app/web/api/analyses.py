@@ -27,8 +27,8 @@ POLL_SECONDS = 1
 def submit_analysis(asked: SubmitAnalysis) -> Answer:
     """Analyse a commit.
 
-    Reserves one analysis and enqueues it, in one transaction.  With `Idempotency-Key` a repeated request gets the
-    stored answer.  Asking again for a commit whose analysis failed starts nothing unless `retry` is true.
+    This reserves one analysis and enqueues it, in one transaction.  With `Idempotency-Key`, a repeated request gets the
+    stored answer.  If the last analysis of the commit failed, nothing starts unless `retry` is true.
     """
     account, services = auth.somebody("write"), wired()
     key = idempotency_key(asked.model_dump())
@@ -46,7 +46,7 @@ def submit_analysis(asked: SubmitAnalysis) -> Answer:
 @api.output(answers.Job)
 @api.doc(operation_id="getAnalysis", tags=["Analyses"])
 def show_analysis(job_id: UUID) -> dict[str, Any]:
-    """One analysis: its state, why it waits, how far it is, or what it found."""
+    """One analysis: its state, why it waits, its progress, or its result."""
     return read_jobs.job(wired().uow, job_id, auth.viewer(), wired().policy, asker=auth.asker(), now=utc_now())
 
 
@@ -59,14 +59,14 @@ def show_analysis(job_id: UUID) -> dict[str, Any]:
 def cancel_analysis(job_id: UUID) -> tuple[str, int]:
     """Cancel an analysis; idempotent.
 
-    A queued one vanishes and its reservation returns, a running one stops within seconds.
+    A queued one is deleted and its reservation returned; a running one stops within seconds.
     """
     cancel(wired().uow, job_id, auth.somebody("write"), wired().policy, now=utc_now())
     return "", 204
 
 
 def accepted_headers(answer: submit.Answer) -> dict[str, str]:
-    """Where the job is, when to ask again, and whether the answer was given before."""
+    """The job's address, when to poll again, and whether the answer was given before."""
     headers = {"Location": answer.job["links"]["self"]}
     if answer.status == ACCEPTED:
         headers["Retry-After"] = str(POLL_SECONDS)
