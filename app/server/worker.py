@@ -59,7 +59,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
 
 
 def _files() -> int:
-    """Allow as many open files as the system permits.  Returns: how many."""
+    """Allow as many open files as the system allows.  Returns: how many."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = 65_536 if hard == resource.RLIM_INFINITY else min(hard, 65_536)
     if soft != resource.RLIM_INFINITY and soft < wanted:

@@ -79,7 +79,7 @@ class Tenure(Shape):
 
 
 class TierShape(Shape):
-    """slots: limit in force; of_plan: the plan's; by_setting: whether FAIRNESS_*_LIMIT determines it instead."""
+    """slots: the limit in force; of_plan: the plan's; by_setting: whether FAIRNESS_*_LIMIT determines it instead."""
 
     tier: str
     slots: int
