@@ -13,12 +13,6 @@ from tests.contract.conftest import ROOT
 SOURCES = sorted(path for part in ("app", "tasks") for path in (ROOT / part).rglob("*.py"))
 #: Files whose statements may name a table of the broker's.
 ALLOWED: frozenset[str] = frozenset()
-#: Functions in the database that need what the interface does not offer; their files say why.
-UNOFFERED = {
-    "job_line": {"kombu_message_wanted"},
-    "job_turns": {"kombu_message_rank", "kombu_group"},
-    "carry_job": {"kombu_message_rank", "kombu_group", "kombu_message", "kombu_queue"},
-}
 BODIES = """
     SELECT proname, prosrc FROM pg_proc
      WHERE pronamespace = 'public'::regnamespace AND proname !~ '^(kombu|broker)_'"""
@@ -62,7 +56,7 @@ def test_no_statement_of_the_service_names_a_table_of_the_broker() -> None:
     assert len(SOURCES) > 300
 
 
-def test_a_function_of_the_service_names_of_the_broker_only_what_its_interface_lacks(migrated_url: str) -> None:
+def test_no_function_of_the_service_names_a_table_or_a_function_of_the_broker_s(migrated_url: str) -> None:
     with raw_connection(migrated_url) as connection:
         named = {name: set(re.findall(r"\bkombu_\w+", body)) for name, body in connection.execute(text(BODIES))}
-    assert {name: found for name, found in named.items() if found} == UNOFFERED
+    assert {name: found for name, found in named.items() if found} == {}

@@ -19,9 +19,17 @@ HARMLESS: dict[str, str] = {
         f"function {name}: body changed": "the same answer, read through the broker's views"
         for name in (
             "accept_look(uuid,text,text,text,text,text,text,text,timestamp with time zone)",
+            "carry_job(text,text,text,integer,integer,double precision,text)",
             "job_line(text,integer,uuid,text,text)",
             "job_turns(text,text,text,integer,integer,integer)",
             "wake_user(text,text,integer,integer)",
+        )
+    },
+    **{
+        f"function {name}: body changed": "the same message in fewer statements"
+        for name in (
+            "kombu_message_rank(integer,text,integer)",
+            "kombu_message_publish(text,text,text,text,text,double precision,integer,text,integer)",
         )
     },
 }

@@ -13,7 +13,6 @@
 -- The row comparisons are of the index's columns: for a plain comparison of ids the planner takes the primary key,
 -- and reads all that is older.  As statements of the application, which are planned each time, this took 0.15 ms of
 -- every accept.
--- It names kombu_message_wanted because the broker's interface does not tell whether a node sleeps.
 CREATE OR REPLACE FUNCTION job_line(
     job text, most integer, codebase uuid, commit_id text, parser text,
     OUT paused boolean, OUT held boolean, OUT oldest timestamptz, OUT ahead bigint, OUT own bigint, OUT workers bigint,
@@ -59,7 +58,7 @@ BEGIN
           FROM (SELECT m.group_name, coalesce(m.ready_at, m.enqueued_at) AS ready_at FROM broker_message m
                  WHERE m.queue_id = me.queue_id AND m.is_ready AND (m.rank, m.id) < (me.rank, me.id)
                  ORDER BY m.rank, m.id LIMIT most) AS f;
-        worker_free := ahead = 0 AND kombu_message_wanted(me.queue_id);
+        worker_free := ahead = 0 AND broker_is_node_idle(me.queue_id);
     END IF;
     workers := (SELECT count(*) FROM broker_message m WHERE m.queue_id = me.queue_id AND m.started_at IS NOT NULL);
     IF me.service = 'specview' THEN

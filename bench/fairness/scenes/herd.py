@@ -46,7 +46,7 @@ def _claims(ours: Service, number: int) -> tuple[list[float], list[float]]:
     with ours.uow.begin() as tx:
         tx.run(text(SNOOZE), jitter=JITTER_SECONDS, number=number)
         due = {row.task_id: row.visible_at for row in tx.run(text("SELECT task_id, visible_at FROM kombu_message"))}
-    sql = statements(Options())
+    sql = statements(Options(listen=False))
     connection = psycopg2.connect(plain(ours.url))
     connection.autocommit = True
     cursor, took, late = connection.cursor(), [], []

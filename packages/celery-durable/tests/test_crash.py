@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from celery_durable.bulk import send_many
+from celery_durable.template import send_many
 from durable_harness.broker import ROOT, Broker, wait_for
 from durable_harness.standing import TASKS, TOLD
 from durable_harness.taker import Taker
@@ -20,14 +20,14 @@ import os, select, signal, sys
 from kombu import Connection
 from psycopg2.extensions import POLL_OK, POLL_READ
 import celery_durable
-from celery_durable import flight
+from celery_durable import async_database
 from durable_harness.taker import Taker
 
 claiming = False
 
-def run(self, statement, parameters=None, run=flight.FlyingDatabase.run):
+def run(self, statement, parameters=None, run=async_database.AsyncDatabase.run):
     global claiming
-    claiming = "_claim(" in statement
+    claiming = "claim (" in statement
     return run(self, statement, parameters)
 
 def wait(connection, seconds):
@@ -37,8 +37,8 @@ def wait(connection, seconds):
         readable = [connection] if state == POLL_READ else []
         select.select(readable, [] if readable else [connection], [], 1)
 
-flight.FlyingDatabase.run = run
-flight._wait = wait
+async_database.AsyncDatabase.run = run
+async_database._wait = wait
 Taker(Connection("durable+" + sys.argv[1]), ("main",), 30).take(30)
 """
 BIG = "x" * 500_000  # 30 of them are more than two sockets hold

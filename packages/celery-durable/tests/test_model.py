@@ -10,14 +10,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from celery_durable.commit_pacing import CommitPacing
+from celery_durable.database import runner
 from celery_durable.envelope import Letter
 from celery_durable.ledger import ACK, REJECTED, REQUEUE
 from celery_durable.node import Node
 from celery_durable.options import Options
 from celery_durable.park import park, wake
-from celery_durable.post import put, put_many
-from celery_durable.publish import runner
-from celery_durable.spacing import Spacing
+from celery_durable.publish import put, put_many
 from celery_durable.statements import statements
 from durable_harness.broker import Broker, wait_for
 from hypothesis import HealthCheck, Phase, settings
@@ -155,7 +155,7 @@ class History(RuleBasedStateMachine):
         holder.node.reader.hear("main", None)
         holder.node.reader._places["main"].budget.due_at = 0
         holder.node.reader.poll_at = inf
-        holder.node.spacing = Spacing()
+        holder.node.pacing = CommitPacing()
         holder.node.step()
         buried = {row[0] for row in self.run("SELECT task_id FROM kombu_dead_letter", {})} - set(self.dead)
         got = [Delivery(holder, m.delivery_tag, m.headers["id"], m.token) for m in holder.inbox]

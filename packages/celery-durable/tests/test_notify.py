@@ -7,12 +7,11 @@ from time import monotonic
 from typing import Any
 
 import pytest
-from celery_durable.bulk import send_many
 from celery_durable.envelope import Letter
 from celery_durable.options import Options
-from celery_durable.post import put
-from celery_durable.publish import producer_in, wake
+from celery_durable.publish import producer_in, put, wake
 from celery_durable.statements import statements
+from celery_durable.template import send_many
 from durable_harness.broker import PREFIX, Broker, wait_for
 from durable_harness.taker import Taker
 from kombu.exceptions import OperationalError

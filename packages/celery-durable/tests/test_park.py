@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
-from celery_durable.bulk import send_many
 from celery_durable.park import park, wake
 from celery_durable.publish import producer_in
+from celery_durable.template import send_many
 from durable_harness.broker import PREFIX, Broker, wait_for
 from durable_harness.taker import Taker
 

@@ -3,13 +3,13 @@
 from typing import Any
 
 import pytest
-from celery_durable.bulk import send_many
 from celery_durable.options import Options
 from celery_durable.statements import statements
+from celery_durable.template import send_many
 from durable_harness.broker import PREFIX, Broker
 from durable_harness.taker import Taker
 
-SQL = statements(Options())
+SQL = statements(Options(listen=False))
 MESSAGES = 6000
 
 

@@ -6,8 +6,8 @@ import psycopg2
 import pytest
 from celery_durable import BadOption, DuplicateKey, LeaseTokenMissing
 from celery_durable.addresses import reveal
+from celery_durable.async_database import AsyncDatabase
 from celery_durable.database import Database, connect_arguments
-from celery_durable.flight import FlyingDatabase
 from celery_durable.publish import producer_in
 from durable_harness.broker import Broker
 from kombu import Connection, Exchange, Queue
@@ -48,12 +48,12 @@ def test_a_session_that_ends_before_the_declaration_of_a_queue_is_replaced(broke
     assert broker.value("SELECT name FROM kombu_queue JOIN kombu_message ON queue_id = kombu_queue.id") == "newer"
 
 
-@pytest.mark.parametrize("kind", [Database, FlyingDatabase])
+@pytest.mark.parametrize("kind", [Database, AsyncDatabase])
 def test_a_session_that_ends_without_a_class_of_its_own_is_told_from_a_refusal(
     broker: Broker, monkeypatch: pytest.MonkeyPatch, kind: type[Database]
 ) -> None:
     database = kind(broker.url)
-    if isinstance(database, FlyingDatabase):
+    if isinstance(database, AsyncDatabase):
         database.open()
 
     def ends(*_: object) -> None:

@@ -51,7 +51,7 @@ def test_a_refused_statement_leaves_the_node_its_session_and_what_it_holds(
     broker.query(breaks)
     for _ in range(5):
         one.look(0.1)
-        held.channel.node.alarm.within(0)
+        held.channel.node.timer.within(0)
     broker.query(mends)
     assert (pid(one), broker.query(LOCKS)) == (before, locks)
     assert [message.headers["id"] for message in one.take(1)] == ["next"]
@@ -94,7 +94,7 @@ def test_a_claim_whose_answer_is_lost_does_not_wait_for_the_end_of_its_lease(
     with broker.connect() as publisher:
         for number in range(5):
             broker.send("work", task_id=f"n{number}", queue="main", producer=producer_in(publisher))
-        proxy.swallow("kombu_message_claim(", ends_session=ends_session)
+        proxy.swallow("claim (", ends_session=ends_session)
     wait_for(lambda: unlucky.look() or proxy.swallowed.is_set())
     # the answer is short: a longer one is sent before the commit, which then fails
     assert broker.value("SELECT count(*) FROM kombu_message WHERE lease_token IS NOT NULL") == 7

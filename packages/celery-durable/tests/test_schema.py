@@ -12,7 +12,10 @@ from sqlalchemy import create_engine, make_url, pool
 from sqlalchemy.orm import Session
 
 #: version -> what its tables and functions are.  A change of them is a new version: existing databases must hear of it.
-DIGESTS = {1: "be54abdc5dc8eaa3e5bbbff26fd7c9f5d44c8b1e7556b180470f73d5ace6656f"}
+DIGESTS = {
+    1: "be54abdc5dc8eaa3e5bbbff26fd7c9f5d44c8b1e7556b180470f73d5ace6656f",
+    2: "3e244d698f0210fc38f7bb6b6da8dcd4a1ab3ce2f14ce700b1cc68520c594ec2",
+}
 CATALOG = """
     SELECT 'function ' || proname, md5(pg_get_functiondef(oid)) FROM pg_proc WHERE pronamespace = 'public'::regnamespace
     UNION ALL SELECT 'column ' || table_name || '.' || column_name, data_type || coalesce(column_default, '')

@@ -4,11 +4,11 @@ import threading
 from typing import Any
 
 import pytest
-from celery_durable.bulk import send_many
 from celery_durable.leases import Lease
 from celery_durable.ledger import ACK, REJECTED, REQUEUE, Ledger
 from celery_durable.options import Options
 from celery_durable.statements import statements
+from celery_durable.template import send_many
 from durable_harness.broker import PREFIX, Broker, wait_for
 from durable_harness.plain import TASKS, ran, send
 from durable_harness.standing import TOLD

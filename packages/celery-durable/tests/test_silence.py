@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import psutil
 import psycopg2
 import pytest
-from celery_durable import flight
-from celery_durable.flight import FlyingDatabase, PunctualDatabase
+from celery_durable import async_database
+from celery_durable.async_database import AsyncDatabase, DeadlineDatabase
 from durable_harness.broker import Broker, Worker, wait_for
 from durable_harness.proxy import Proxy
 from sqlalchemy.engine import make_url
@@ -61,8 +61,8 @@ def test_a_dead_child_is_replaced_while_the_pooler_is_silent_and_work_goes_on_wh
 def test_an_answer_that_does_not_come_is_given_up_with_its_session(
     broker: Broker, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(flight, "ANSWER_SECONDS", 0.3)
-    database = PunctualDatabase(through(broker, proxy))
+    monkeypatch.setattr(async_database, "ANSWER_SECONDS", 0.3)
+    database = DeadlineDatabase(through(broker, proxy))
     assert database.run("SELECT 1") == [(1,)]
     proxy.freeze()
     with pytest.raises(psycopg2.OperationalError, match="no answer"):
@@ -75,7 +75,7 @@ def test_an_answer_that_does_not_come_is_given_up_with_its_session(
 
 def test_a_connection_that_is_accepted_and_not_answered_is_given_up() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        database = PunctualDatabase(f"postgresql://x@127.0.0.1:{silent.getsockname()[1]}/x", connect_timeout=2)
+        database = DeadlineDatabase(f"postgresql://x@127.0.0.1:{silent.getsockname()[1]}/x", connect_timeout=2)
         with pytest.raises(psycopg2.OperationalError, match="no answer"):
             database.run("SELECT 1")
 
@@ -83,7 +83,7 @@ def test_a_connection_that_is_accepted_and_not_answered_is_given_up() -> None:
 def test_what_is_under_way_is_overdue_after_a_while(
     broker: Broker, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    database = FlyingDatabase(through(broker, proxy))
+    database = AsyncDatabase(through(broker, proxy))
     opened = getattr(database, "open", lambda: database.run("SELECT 1"))
     opened()
     database.check()
@@ -91,7 +91,7 @@ def test_what_is_under_way_is_overdue_after_a_while(
     crashed: list[bool] = []
     database.start("SELECT 2", {}, lambda _: None, lambda: crashed.append(True))
     database.check()
-    monkeypatch.setattr(flight, "ANSWER_SECONDS", 0.0)
+    monkeypatch.setattr(async_database, "ANSWER_SECONDS", 0.0)
     with pytest.raises(psycopg2.OperationalError, match="no answer"):
         database.check()
     assert crashed == [True]

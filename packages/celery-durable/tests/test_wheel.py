@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from celery_durable.schema import VERSION
 from durable_harness.broker import Broker, Worker, wait_for
 
 PACKAGE = Path(__file__).parents[1]
@@ -97,7 +98,7 @@ def test_the_readmes_lines_work_in_an_environment_of_their_own(shop: Shop) -> No
     listed = shop.run("-m", "pip", "list", "--format=freeze")
     assert "celery-durable==" in listed
     assert "fairlane" not in listed
-    assert shop.run("-m", "celery_durable.schema", shop.broker.url) == "version 1\n"
+    assert shop.run("-m", "celery_durable.schema", shop.broker.url) == f"version {VERSION}\n"
     first = shop.worker()
     for order in ("plain", "fails", "stays"):
         shop.bill(order)

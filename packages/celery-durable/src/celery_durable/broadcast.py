@@ -10,9 +10,9 @@ from dataclasses import dataclass, fields
 from hashlib import md5
 from typing import Any, NamedTuple
 
+from .announcements import ANNOUNCED_SECONDS, Announcements
 from .database import Row
 from .envelope import OF_DELIVERY, Raw, letter
-from .interest import ANNOUNCED_SECONDS, Interest
 from .names import fill
 from .options import Options
 
@@ -111,14 +111,14 @@ class Herald:
     """Sends broadcasts.  defer: takes one that may wait a moment to be sent with others; False: it cannot."""
 
     def __init__(
-        self, run: Run, options: Options, interest: Interest, defer: Callable[[Post], bool] = lambda _: False
+        self, run: Run, options: Options, announcements: Announcements, defer: Callable[[Post], bool] = lambda _: False
     ) -> None:
-        self._run, self._options, self._interest, self._defer = run, options, interest, defer
+        self._run, self._options, self._announcements, self._defer = run, options, announcements, defer
         self._sql = broadcast_statements(options)
 
     def send(self, message: Mapping[str, Any], exchange: str, routing_key: str, *, if_wanted: bool) -> None:
         """One row.  `if_wanted`: none when nobody has announced to read the exchange, and mostly without a question."""
-        wanted = self._interest.knows(exchange) if if_wanted else True
+        wanted = self._announcements.knows(exchange) if if_wanted else True
         if wanted is False:
             return
         post = Post(exchange, routing_key, letter(message, "").payload, _ttl(message))
@@ -126,7 +126,7 @@ class Herald:
             return
         sent = self._insert(post, ask=wanted is None)
         if wanted is None:
-            self._interest.learn(exchange, wanted=sent)
+            self._announcements.learn(exchange, wanted=sent)
 
     def announce(self, exchange: str) -> None:
         """Tell all senders that this exchange has a reader, for `ANNOUNCED_SECONDS`."""

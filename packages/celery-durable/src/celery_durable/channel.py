@@ -12,14 +12,13 @@ from kombu.exceptions import OperationalError
 from kombu.transport import virtual
 from kombu.transport.base import to_rabbitmq_queue_arguments
 
-from .batch import PublishBatch
 from .celery_worker import is_serving, is_stopping, waiting_tags
 from .database import CONNECTION_ERRORS, SERVER_ERRORS, Row
 from .delivery import Delivery
 from .envelope import Letter, delivery, letter
 from .ledger import ACK, REJECTED, REQUEUE, RETURNED, UNDECODABLE
 from .node import Node
-from .post import put, put_many
+from .publish import PublishBatch, put, put_many
 from .statements import statements
 
 logger = logging.getLogger(__name__)
@@ -176,7 +175,7 @@ class Channel(virtual.Channel):
         self._receivers[queue] = receive
         if queue in self._fanout.queues:
             self._fanout.consume(queue, lambda raw: Delivery(raw, channel=self), callback)
-            self.connection.host().alarm.within(0)
+            self.connection.host().timer.within(0)
         if self._fanout.is_stored(queue):
             self.connection.prepare(self.node)
             self.node.consume(queue)
@@ -213,7 +212,7 @@ class Channel(virtual.Channel):
 
     def basic_qos(self, prefetch_size: int = 0, prefetch_count: int = 0, apply_global: bool = False) -> None:
         self.node.prefetch_count = prefetch_count
-        self.node.alarm.within(0)
+        self.node.timer.within(0)
 
     def basic_recover(self, requeue: bool = False) -> None:
         self.node.hand_back(list(self.node.held))
@@ -251,7 +250,7 @@ class Channel(virtual.Channel):
         What runs stays leased until its acknowledgement.  A plain kombu consumer keeps all: nobody knows what it does.
         """
         node = self.node
-        waiting = waiting_tags(node.alarm.loop, set(node.held), node.inbox.tags())
+        waiting = waiting_tags(node.timer.loop, set(node.held), node.inbox.tags())
         try:
             node.hand_back(list(waiting))
         except SERVER_ERRORS:  # it was logged; what runs needs the lock until it is done, and nobody comes by here

@@ -1,7 +1,7 @@
 """One connection to PostgreSQL: autocommit, opened on first use, never shared with a forked child."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from typing import Any
@@ -15,6 +15,8 @@ from .addresses import reveal
 
 Parameters = Mapping[str, Any]
 Row = tuple[Any, ...]
+#: (statement, parameters) -> rows
+Run = Callable[[str, Parameters], list[Row]]
 
 #: What psycopg2 raises when the session is gone; a query that was cancelled is among them and is retried alike.
 CONNECTION_ERRORS: tuple[type[Exception], ...] = (psycopg2.OperationalError, psycopg2.InterfaceError, ConnectionError)
@@ -139,6 +141,29 @@ def connect_arguments(url: str, connect_timeout: float | None = 5) -> dict[str, 
         **patience,
         **given,
     }
+
+
+def runner(connection: Any) -> Run:
+    """Runs statements in the transaction of a SQLAlchemy Connection or Session, or of a psycopg2 connection."""
+    if hasattr(connection, "cursor"):
+        return _dbapi_runner(connection)
+    # A Session has the connection of its transaction; both begin by themselves at the first statement.
+    execute = (connection if hasattr(connection, "exec_driver_sql") else connection.connection()).exec_driver_sql
+
+    def run(statement: str, parameters: Mapping[str, Any]) -> list[Row]:
+        result = execute(statement, dict(parameters))
+        return [tuple(row) for row in result] if result.returns_rows else []
+
+    return run
+
+
+def _dbapi_runner(connection: Any) -> Run:
+    def run(statement: str, parameters: Mapping[str, Any]) -> list[Row]:
+        with connection.cursor() as cursor:
+            cursor.execute(statement, parameters)
+            return cursor.fetchall() if cursor.description else []
+
+    return run
 
 
 def _abandon_all() -> None:

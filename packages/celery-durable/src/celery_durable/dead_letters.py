@@ -11,9 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from .post import Run
-from .publish import cached_statements, runner
-from .statements import Statements
+from .database import Run, runner
+from .statements import Statements, cached_statements
 
 #: Characters of a payload that are shown, unless the whole is asked for.
 CUT = 200

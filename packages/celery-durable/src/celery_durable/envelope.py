@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from .celery_worker import running_token
 from .database import Row
+from .names import PROBE_SECONDS
 
 #: Headers that belong to one delivery: added to it, taken off again when the task is published anew.
 OF_DELIVERY = (
@@ -17,6 +18,9 @@ OF_DELIVERY = (
 
 #: Of a message of weight 1; see sql/publish.sql.
 STEP = 100
+
+#: json.dumps makes an encoder anew for each call.
+_encode = json.JSONEncoder(default=str, separators=(",", ":")).encode
 
 #: Of ids, tasks and tenants: what a page of an index holds.
 LONGEST_NAME = 500
@@ -46,9 +50,9 @@ class Letter(NamedTuple):
     most_ready: int | None = None
 
     def parameters(self) -> dict[str, Any]:
-        """Of the statements PUBLISH, IN_THE_WAY and RETRY."""
+        """Of the statements PUBLISH, IN_THE_WAY, RETRY and ADD_QUEUE."""
         hint = self.queue if self.delay is None else f"{self.queue}\t{self.delay:.3f}"
-        return {**self._asdict(), "hint": hint}
+        return {**self._asdict(), "hint": hint, "seconds": self.delay or PROBE_SECONDS}
 
 
 def letter(message: Mapping[str, Any], queue: str) -> Letter:
@@ -141,7 +145,7 @@ def _dump(message: MutableMapping[str, Any]) -> str:
     else:
         properties["body_encoding"] = "base64"
         message["body"] = base64.b64encode(body or b"").decode()
-    return json.dumps(message, default=str, separators=(",", ":"))
+    return _encode(message)
 
 
 def delivery(row: Row, queue: str) -> Raw:

@@ -10,7 +10,8 @@ Numbers are exact up to 10,000.  `estimated` names those that are more and there
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from .publish import cached_statements, runner
+from .database import runner
+from .statements import cached_statements
 
 
 class QueueFacts(NamedTuple):

@@ -15,10 +15,10 @@ from typing import Any
 
 from kombu.transport.virtual.exchange import TopicExchange
 
+from .announcements import ANNOUNCE_SECONDS, Announcements
 from .broadcast import Herald, Post, Run, bell, broadcast_statements, opened
 from .database import Row
 from .envelope import Raw
-from .interest import ANNOUNCE_SECONDS, Interest
 from .options import Options
 from .session import Session
 
@@ -64,9 +64,9 @@ class Subscription:
 class Fanout:
     """All of them.  All methods belong to the thread of the connection."""
 
-    def __init__(self, options: Options, interest: Interest) -> None:
+    def __init__(self, options: Options, announcements: Announcements) -> None:
         self.queues: dict[str, Subscription] = {}
-        self._options, self._interest = options, interest
+        self._options, self._announcements = options, announcements
         self._sql = broadcast_statements(options)
         self._session: Session | None = None
         self._outgoing: deque[Post] = deque(maxlen=10_000)  # while the database is away, the newest
@@ -131,7 +131,7 @@ class Fanout:
         """A session of a node has begun."""
         if self._options.listen:
             session.run(f'LISTEN "{bell(self._options, "")}"', None)
-            self._interest.begin(session)
+            self._announcements.begin(session)
         if self._session is session:
             self._session = None
 
@@ -143,7 +143,7 @@ class Fanout:
         """Notifications for others than the stored queues: (channel, payload)."""
         for channel, payload in bells:
             if channel == bell(self._options, ""):
-                self._interest.hear(payload)
+                self._announcements.hear(payload)
             else:
                 self._rung = True
             self._tidy_at = min(self._tidy_at, monotonic() + uniform(1, 1.5) * TIDY_SECONDS[0])  # noqa: S311
@@ -178,7 +178,7 @@ class Fanout:
     def send(self, session: Session) -> None:
         """What is to be sent."""
         if self._outgoing:
-            Herald(session.run, self._options, self._interest).send_many(list(self._outgoing))
+            Herald(session.run, self._options, self._announcements).send_many(list(self._outgoing))
             self._outgoing.clear()
             self._sent_at = monotonic()
 
@@ -229,7 +229,7 @@ class Fanout:
 
     def _announce(self, session: Session, consumed: list[Subscription]) -> None:
         self._announce_at = monotonic() + ANNOUNCE_SECONDS
-        herald = Herald(session.run, self._options, self._interest)
+        herald = Herald(session.run, self._options, self._announcements)
         for exchange in {name for one in consumed for name, kind, _ in one.bindings if kind == "topic"}:
             herald.announce(exchange)
 

@@ -10,7 +10,8 @@ Each is one statement in the caller's transaction.  In SQL of your own: the view
 from collections.abc import Mapping
 from typing import Any
 
-from .publish import cached_statements, runner
+from .database import runner
+from .statements import cached_statements
 
 
 def fence(connection: Any, task_id: str, lease_token: str, *, options: Mapping[str, Any] | None = None) -> bool:

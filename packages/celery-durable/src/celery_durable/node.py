@@ -7,19 +7,19 @@ from functools import partial
 from time import monotonic, sleep
 from typing import Any
 
-from . import lending
-from .alarm import TURN_SECONDS, Alarm
+from . import shared_session
+from .announcements import Announcements
+from .async_database import DeadlineDatabase
+from .commit_pacing import CommitPacing
 from .database import SERVER_ERRORS, Row, is_refusal
 from .fanout import Fanout
-from .flight import PunctualDatabase
 from .inbox import Inbox
-from .interest import Interest
 from .leases import Heart, Held, columns, holds
 from .ledger import SETTLED, Ledger, Ride
+from .loop_timer import TURN_SECONDS, LoopTimer
 from .options import Options
 from .reader import Claim, Reader
 from .session import Session
-from .spacing import Spacing
 from .statements import Statements, statements
 
 logger = logging.getLogger(__name__)
@@ -51,17 +51,17 @@ class Node:
         self.url, self.options, self.thread = url, options, 0
         self.held: Held = {}
         self.prefetch_count = 0
-        self.alarm = Alarm(self.step)
-        self.fanout = fanout or Fanout(options, Interest())
+        self.timer = LoopTimer(self.step)
+        self.fanout = fanout or Fanout(options, Announcements())
         self._pid = os.getpid()
         self._sql: Statements = statements(options)
         self.session = Session(url, options, self._sql, connect_timeout=connect_timeout)
         self._ledger = Ledger(self.session.run, self._sql)
         self.reader = Reader(options, self._sql, self.session)
-        self._heart_database = PunctualDatabase(url, connect_timeout=connect_timeout)
+        self._heart_database = DeadlineDatabase(url, connect_timeout=connect_timeout)
         self._heart: Heart | None = None
         self._begun = False
-        self.spacing = Spacing()
+        self.pacing = CommitPacing()
         self.inbox = Inbox(self.held, self._ledger, options.max_deliveries, decode, deliver, is_stopping)
 
     def open(self) -> None:
@@ -71,7 +71,7 @@ class Node:
             self._begin()
             self._heart = Heart(self._heart_database, self.options, self._sql, self.held, lambda: self.session.owner)
             self._heart.start()
-            lending.offer(self)
+            shared_session.share(self)
 
     def close(self) -> None:
         """Write down what is over and hand back the rest, without a charge.
@@ -91,7 +91,7 @@ class Node:
             self.session.leave()
         except SERVER_ERRORS as error:
             logger.warning("event=handback_failed leases=%d error=%r", len(self.held), str(error).strip())
-        self.alarm.unwatch()
+        self.timer.unwatch()
         self.session.close()
 
     @property
@@ -102,7 +102,7 @@ class Node:
     def consume(self, queue: str) -> None:
         """Claim from it, from the next step on."""
         self.reader.add(queue)
-        self.alarm.within(0)
+        self.timer.within(0)
 
     def cancel(self, queue: str) -> None:
         """Claim no more from it."""
@@ -115,10 +115,10 @@ class Node:
         try:
             self._serve()
             # Without a loop, one: kombu counts answers by calls of drain_events.
-            delivered = self.fanout.deliver(self.session, 1 if self.alarm.loop is None else float("inf"))
+            delivered = self.fanout.deliver(self.session, 1 if self.timer.loop is None else float("inf"))
             return delivered + self.inbox.deliver()
-        finally:  # the hub only logs what a timer raises; without another alarm a busy queue, telling nobody, waits
-            self.alarm.within(min(self.patience(), TURN_SECONDS))
+        finally:  # the hub only logs what a timer raises; without another timer a busy queue, telling nobody, waits
+            self.timer.within(min(self.patience(), TURN_SECONDS))
 
     def _serve(self) -> None:
         try:
@@ -150,7 +150,7 @@ class Node:
         if self.session.busy:
             return TURN_SECONDS
         if self._ledger or self.reader.hopeful(self.free()):
-            return min(fanout, self._spacing())
+            return min(fanout, self._pacing())
         return min(fanout, self._ledger.patience(), self.reader.patience() if self.queues else TURN_SECONDS)
 
     def free(self) -> int:
@@ -166,8 +166,8 @@ class Node:
             return
         if how != SETTLED:
             self._ledger.add(how, lease)
-        if self.alarm.loop is not None and self.queues:
-            self.alarm.within(0)
+        if self.timer.loop is not None and self.queues:
+            self.timer.within(0)
         elif self.session.connected:
             try:
                 self._ledger.write()
@@ -220,10 +220,10 @@ class Node:
 
     def join(self, loop: Any) -> None:
         """Be woken by this event loop; an open node was opened before there was one."""
-        self.alarm.loop = loop
+        self.timer.loop = loop
         if self.is_open and self.session.connected:
-            self.alarm.watch(self.session.fileno(), self._on_readable)
-            self.alarm.within(0)
+            self.timer.watch(self.session.fileno(), self._on_readable)
+            self.timer.within(0)
 
     @property
     def _mine(self) -> bool:
@@ -232,17 +232,17 @@ class Node:
 
     def _exchange(self) -> None:
         """Write and claim until the window is full or the queues are empty; with a loop, begin to and go on."""
-        if self.session.busy or self._spacing() > 0:
+        if self.session.busy or self._pacing() > 0:
             return
         while self.reader.hopeful(self.free()) and (claim := self.reader.next(self.free())):
-            if self.alarm.loop is not None and self.session.fileno() is not None:
+            if self.timer.loop is not None and self.session.fileno() is not None:
                 ride = self._ledger.ride(claim.before, claim.parameters)
                 self.session.start(ride.statement, ride.parameters, partial(self._landed, claim, ride), ride.crashed)
                 return
             self._claim(claim)
         if self._ledger:
             self._ledger.write()
-            self.spacing.spend(monotonic())
+            self.pacing.spend(monotonic())
 
     def _claim(self, claim: Claim) -> None:
         ride = self._ledger.ride(claim.before, claim.parameters)
@@ -256,13 +256,13 @@ class Node:
     def _landed(self, claim: Claim, ride: Ride, rows: list[Row]) -> None:
         for row in self.reader.took(claim, ride.landed(rows)):
             self.inbox.take(row, claim.queue)
-        self.spacing.spend(monotonic())
+        self.pacing.spend(monotonic())
 
-    def _spacing(self) -> float:
+    def _pacing(self) -> float:
         """Seconds until an exchange is worth a commit; none while half the window is free."""
         if self.reader.hopeful(self.free()) and 2 * self.free() >= (self.prefetch_count or BATCH):
             return 0.0
-        return self.spacing.wait(monotonic())
+        return self.pacing.wait(monotonic())
 
     def _hear(self) -> None:
         for queue, delay in self.session.heard():
@@ -273,7 +273,7 @@ class Node:
         """A session has begun: look at everything."""
         self.reader.restart()
         self.fanout.begin(self.session)
-        self.alarm.watch(self.session.fileno(), self._on_readable)
+        self.timer.watch(self.session.fileno(), self._on_readable)
         self._begun = True
 
     def _is_connected(self) -> bool:
@@ -291,7 +291,7 @@ class Node:
             self.session.rest(error)
             return
         self._begun = False
-        self.alarm.unwatch()  # before the descriptor is closed
+        self.timer.unwatch()  # before the descriptor is closed
         self.session.lose(error)
 
     def _on_readable(self) -> None:

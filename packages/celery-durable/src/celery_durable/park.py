@@ -13,8 +13,9 @@ that snoozes.  Groups that are woken one by one have their share of the queue as
 from collections.abc import Mapping
 from typing import Any
 
+from .database import runner
 from .names import PROBE_SECONDS
-from .publish import cached_statements, runner
+from .statements import cached_statements
 
 
 def park(

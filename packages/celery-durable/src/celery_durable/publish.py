@@ -1,31 +1,125 @@
-"""Publishing: one statement per message, in a transaction of its own or in the caller's.  For many: `bulk.py`.
+"""Publishing: one statement per message, or per thousand; in a transaction of its own or in the caller's.
 
     producer = producer_in(connection)          # SQLAlchemy Connection or Session, or a psycopg2 connection
     app.send_task("shop.bill", kwargs=…, queue="billing", task_id=…, producer=producer)
     task.apply_async(…, producer=producer); self.retry(countdown=30, snooze=True, producer=producer)
+    with producer.batch():                      # kombu's own; one INSERT for a thousand, each built by Celery
+        for order in orders:
+            bill.apply_async((order,), producer=producer)
 
 The message is there, and its consumers are told, when the caller commits; after a rollback there was none.  No socket
-is opened, nothing is begun, committed or declared here, and no task code is needed to publish by name.
+is opened, nothing is begun, committed or declared here, and no task code is needed to publish by name.  The transport's
+own producers have the same batches; those are transactions of their own.  `template.py` builds messages more quickly.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any
 
 from kombu.connection import Connection
+from kombu.exceptions import OperationalError
 from kombu.messaging import Producer
 from kombu.transport import virtual
 
-from .batch import PublishBatch
-from .database import Row
+from .database import Run, runner
 from .envelope import Letter, letter
-from .options import read_options
-from .post import Run, put, put_many
-from .statements import Statements, statements
+from .errors import DuplicateKey, LeaseTokenMissing
+from .statements import Statements, cached_statements
 
 #: Stores letters.
 Send = Callable[[Sequence[Letter]], None]
+#: The first meets an unknown queue, the second a message that goes just then; a fifth has not been seen.
+ATTEMPTS = 5
+#: In one INSERT.
+LETTERS = 1000
+#: Of a Letter, what that takes.
+COLUMNS = Letter._fields[:7]
+
+
+def put(run: Run, sql: Statements, post: Letter) -> None:
+    """Store one message, once: insert it, or update the leased row it retries.
+
+    The same task id again: nothing changes.  A lease token that is no longer valid (a zombie's retry): nothing at all.
+    Locks: the message row it retries; waits for an uncommitted holder of the same task id or unique key.
+    Raises DuplicateKey, LeaseTokenMissing, and whatever `run` raises.
+    """
+    parameters = post.parameters()
+    if post.lease_token:
+        run(sql.retry, parameters)
+        return None
+    for _ in range(ATTEMPTS):
+        if run(sql.publish, parameters)[0][0] is not None:
+            return None
+        if found := run(sql.in_the_way, parameters):
+            task_id, token = found[0]
+            if not (post.replaces and token and task_id == post.task_id):
+                return _met(post, task_id, token)
+            # What it replaces has ended, and its acknowledgement is on the way: that is void then, or was quicker.
+            if run(sql.retry, {**parameters, "lease_token": token})[0][0] is not None:
+                return None
+            continue
+        # An unknown queue; or the message in the way has gone meanwhile, and then the name is there already.
+        run(sql.add_queue, parameters)
+    raise OperationalError(f"message {post.task_id} could not be stored: its unique key changes hands too fast")
+
+
+def _met(post: Letter, task_id: str | None, token: str | None) -> None:
+    if task_id is None or task_id != post.task_id:
+        raise DuplicateKey(str(post.unique_key), task_id)
+    if token and post.is_retry:
+        raise LeaseTokenMissing(post.task_id)
+
+
+def put_many(run: Run, sql: Statements, posts: Sequence[Letter]) -> None:
+    """As `put` for each, in their order.  Those without a task id, with `most_ready`, and retries go one by one."""
+    many = [post for post in posts if post.task_id and not post.lease_token and post.most_ready is None]
+    stored: set[str] = set()
+    for start in range(0, len(many), LETTERS):
+        columns = zip(*(post[: len(COLUMNS)] for post in many[start : start + LETTERS]), strict=True)
+        given = dict(zip(COLUMNS, map(_array, columns), strict=True))
+        stored.update(row[0] for row in run(sql.publish_many, given))
+    for post in posts:
+        if post.task_id not in stored:  # a conflict, or an unknown queue
+            put(run, sql, post)
+
+
+def _array(values: Iterable[object]) -> str:
+    """An array as PostgreSQL spells it.  psycopg2's is an expression of a thousand constants: 5 µs more a message."""
+    return "{" + ",".join(map(_element, values)) + "}"
+
+
+def _element(value: object) -> str:
+    if value is None:
+        return "NULL"
+    return '"' + str(value).replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+class PublishBatch:
+    """What `Producer.batch` collects into.  send: (letters), stores them."""
+
+    def __init__(self, channel: Any, send: Send, max_size: int) -> None:
+        self.channel = channel
+        self.letters: list[Letter] = []
+        self._send, self._max_size = send, max_size
+
+    def publish(self, message: Any, **options: Any) -> None:
+        """As the channel's basic_publish; stored with the rest."""
+        self.channel.collect(self.letters, message, **options)
+        if len(self.letters) >= self._max_size:
+            self.flush()
+
+    def flush(self) -> None:
+        """Store what was collected.  Raises what `put` does; the letters are kept then."""
+        self._send(self.letters)
+        self.letters.clear()
+
+    def discard(self) -> None:
+        """Forget what was not stored."""
+        self.letters.clear()
+
+    def close(self) -> None:
+        """Nothing is held besides the letters."""
 
 
 def producer_in(connection: Any, options: Mapping[str, Any] | None = None) -> "TransactionProducer":
@@ -93,36 +187,3 @@ class _TransactionChannel:
 def _nowhere() -> Connection:
     """Celery asks the producer's connection which errors to translate; this one never connects."""
     return Connection("durable+postgresql+psycopg2://")
-
-
-def cached_statements(options: Mapping[str, Any] | None) -> Statements:
-    """Of `broker_transport_options`.  Raises BadOption."""
-    return _statements(frozenset((options or {}).items()))
-
-
-@lru_cache(maxsize=8)
-def _statements(options: frozenset[tuple[str, Any]]) -> Statements:
-    return statements(read_options(dict(options)))
-
-
-def runner(connection: Any) -> Run:
-    """Runs statements in the transaction of a SQLAlchemy Connection or Session, or of a psycopg2 connection."""
-    if hasattr(connection, "cursor"):
-        return _dbapi_runner(connection)
-    # A Session has the connection of its transaction; both begin by themselves at the first statement.
-    execute = (connection if hasattr(connection, "exec_driver_sql") else connection.connection()).exec_driver_sql
-
-    def run(statement: str, parameters: Mapping[str, Any]) -> list[Row]:
-        result = execute(statement, dict(parameters))
-        return [tuple(row) for row in result] if result.returns_rows else []
-
-    return run
-
-
-def _dbapi_runner(connection: Any) -> Run:
-    def run(statement: str, parameters: Mapping[str, Any]) -> list[Row]:
-        with connection.cursor() as cursor:
-            cursor.execute(statement, parameters)
-            return cursor.fetchall() if cursor.description else []
-
-    return run

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from time import monotonic
 from typing import Any
 
+from .async_database import AsyncDatabase
 from .database import SERVER_ERRORS, Row, direct
-from .flight import FlyingDatabase
 from .leases import Holds
 from .options import Options
 from .statements import Statements
@@ -29,7 +29,7 @@ class Session:
         self.owner: int | None = None
         self.connected = False
         self._options, self._sql = options, sql
-        self._database = FlyingDatabase(direct(url, options.direct_url), connect_timeout=connect_timeout)
+        self._database = AsyncDatabase(direct(url, options.direct_url), connect_timeout=connect_timeout)
         self._opened_at, self._retry_at = 0.0, 0.0
         self._backoff = self._rest = BACKOFF_SECONDS[0]
         self._judge_from = 0.0
@@ -41,18 +41,18 @@ class Session:
 
     @property
     def start(self) -> Callable[..., None]:
-        """As FlyingDatabase.start."""
+        """As AsyncDatabase.start."""
         return self._database.start
 
     @property
     def finish(self) -> Callable[[], None]:
-        """As FlyingDatabase.finish."""
+        """As AsyncDatabase.finish."""
         return self._database.finish
 
     @property
     def busy(self) -> bool:
         """A statement is under way."""
-        return self._database.flight is not None
+        return self._database.pending is not None
 
     def open(self, holds: Holds) -> None:
         """Connect, lock, listen, and put what is held under the lock.  Raises one of CONNECTION_ERRORS."""

@@ -3,10 +3,14 @@
 Only the database's clock decides.  Those of the hot path are functions: `sql/`.
 """
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from functools import lru_cache
+from typing import Any
 
 from .names import fill
-from .options import Options
+from .options import Options, read_options
 
 #: A ready or delayed message.  `delay`: seconds, NULL for none.  NULL back: a conflict, or an unknown queue.
 PUBLISH = """
@@ -30,11 +34,9 @@ PUBLISH_MANY = """
         SELECT queue_id, name FROM {schema}kombu_group WHERE (queue_id, name) IN (SELECT queue_id, user_id FROM flows)
            FOR KEY SHARE SKIP LOCKED),
     told AS MATERIALIZED (
-        SELECT pg_notify('{channel}', hint)
-          FROM (SELECT DISTINCT h.hint, q.id, h.delay
-                  FROM unnest(%(hint)s::text[], %(queue)s::text[], %(delay)s::float8[]) AS h (hint, queue, delay)
-                  JOIN {schema}kombu_queue AS q ON q.name = h.queue) AS hints
-         WHERE CASE WHEN delay IS NULL THEN {schema}kombu_message_wanted(id)
+        SELECT pg_notify('{channel}', queue || coalesce(E'\t' || round(delay::numeric, 3), ''))
+          FROM (SELECT DISTINCT queue, queue_id, delay FROM given) AS hints
+         WHERE CASE WHEN delay IS NULL THEN {schema}kombu_message_wanted(queue_id)
                     ELSE {schema}kombu_message_sooner(delay) END),
     sorted AS (
         SELECT given.*,
@@ -60,35 +62,13 @@ IN_THE_WAY = """
      WHERE task_id = %(task_id)s OR unique_key = %(unique_key)s
      ORDER BY task_id IS NOT DISTINCT FROM %(task_id)s DESC LIMIT 1"""
 
-#: A retry in place.  Locks: the row.  Fenced: without the lease nothing happens at all.
+#: A retry in place.  Fenced: without the lease nothing happens, and NULL comes back.
 RETRY = """
-    UPDATE {schema}kombu_message SET
-           visible = %(delay)s IS NULL AND NOT %(park)s,
-           visible_at = CASE WHEN NOT %(park)s
-                             THEN clock_timestamp() + make_interval(secs => coalesce(%(delay)s, 0)) END,
-           delay_reason = CASE WHEN %(park)s THEN 'parked' WHEN %(delay)s IS NULL THEN NULL
-                               WHEN %(snooze)s THEN 'snooze' ELSE 'retry' END,
-           rank = CASE WHEN %(delay)s IS NULL AND NOT %(park)s
-                       THEN {schema}kombu_message_rank(queue_id, user_id, rank_step) END,
-           payload = %(payload)s,
-           queue_id = coalesce((SELECT id FROM {schema}kombu_queue WHERE name = %(queue)s), queue_id),
-           lease_token = NULL, lease_owner = NULL, started_at = NULL,
-           retry_count = retry_count + (NOT %(snooze)s)::int, snooze_count = snooze_count + %(snooze)s::int
-     WHERE task_id = %(task_id)s AND lease_token = %(lease_token)s::uuid
-    RETURNING id, CASE WHEN NOT %(park)s AND CASE WHEN %(delay)s::float8 IS NULL
-                                                  THEN {schema}kombu_message_wanted(queue_id)
-                                                  ELSE {schema}kombu_message_sooner(%(delay)s::float8) END
-                       THEN pg_notify('{channel}', %(hint)s) END"""
+    SELECT {schema}kombu_message_retry(
+        %(task_id)s, %(lease_token)s::uuid, %(queue)s, %(payload)s, %(delay)s, %(snooze)s, %(park)s, %(seconds)s,
+        %(hint)s)"""
 
 PARK = "SELECT {schema}kombu_message_park(%(queue)s, %(group)s, %(seconds)s, %(task_id)s)"
-
-#: A retry that parks its group: both or, without the lease, neither.  Locks besides: the group, and its ready messages.
-RETRY_PARKED = f"""
-    WITH fence AS MATERIALIZED (
-        SELECT FROM {{schema}}kombu_message
-         WHERE task_id = %(task_id)s AND lease_token = %(lease_token)s::uuid FOR NO KEY UPDATE)
-    {PARK} FROM fence;
-    {RETRY}"""
 WAKE = """
     SELECT {schema}kombu_message_wake(id, %(group)s, %(most)s) FROM {schema}kombu_queue WHERE name = %(queue)s"""
 
@@ -96,9 +76,10 @@ ADD_QUEUE = "INSERT INTO {schema}kombu_queue (name) VALUES (%(queue)s) ON CONFLI
 HAS_QUEUE = "SELECT 1 FROM {schema}kombu_queue WHERE name = %(queue)s"
 NOTIFY = "SELECT pg_notify('{channel}', %(hint)s)"
 
-#: The caller sorts: RETURNING keeps no order.
+#: The caller sorts: RETURNING keeps no order.  The columns are named, so that a prepared one outlives a new column.
 _CLAIM = "{schema}kombu_message_claim(%(queue)s, %(count)s, %(owner)s, %(lease)s, %(floor)s, %(sleep)s)"
-CLAIM = f"SELECT * FROM {_CLAIM}"
+_CLAIMED = "message_id, token, body, deliveries, retries, snoozes, losses, place"
+CLAIM = f"SELECT {_CLAIMED} FROM {_CLAIM}"
 
 #: How deliveries ended: tokens are unique, so two lists need no pairing.  -> the ids that are locked, or NULL
 _SETTLE = """{schema}kombu_message_settle(
@@ -106,7 +87,7 @@ _SETTLE = """{schema}kombu_message_settle(
         %(careful)s)"""
 SETTLE = f"SELECT {_SETTLE}"
 #: Both in this order, one round trip and one commit.  When nothing was claimed, one row of nothing but the locked ids.
-SETTLE_AND_CLAIM = f"SELECT * FROM {_SETTLE} AS settled LEFT JOIN LATERAL {_CLAIM} AS claimed ON true"
+SETTLE_AND_CLAIM = f"SELECT settled, {_CLAIMED} FROM {_SETTLE} AS settled LEFT JOIN LATERAL {_CLAIM} AS claimed ON true"
 
 #: Rides in front of a claim now and then: below it the index's begin is full of entries that are dead but not removed.
 RAISE_FLOOR = """
@@ -170,7 +151,7 @@ DELETE = "DELETE FROM {schema}kombu_message WHERE task_id = %(task_id)s"
 
 #: Name a node; its death is told by the lock, this is only where to look.  Its name of before stays until somebody has
 #: seen that lock free: the server may not have noticed yet that the old session is dead, and it may still be claiming.
-#: The session's time-outs: it waits for nobody's row, and for no server that stands still (flight.py).
+#: The session's time-outs: it waits for nobody's row, and for no server that stands still (async_database.py).
 JOIN = """
     SET lock_timeout = '2s'; SET statement_timeout = '10s';
     SELECT pg_advisory_lock(%(owner)s); LISTEN "{channel}";
@@ -218,15 +199,19 @@ FACTS = "SELECT * FROM {schema}kombu_message_facts()"
 GROUPS = "SELECT * FROM {schema}kombu_message_groups(%(queue)s, %(group)s, %(most)s)"
 
 
+#: What a node's session prepares: parsed and planned anew, a claim takes 0.16 ms instead of 0.12.
+PREPARED = ("claim", "settle_and_claim")
+_PARAMETER = re.compile(r"%\((\w+)\)s((?:::\w+(?:\[\])?)?)")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statements:
-    """The statements above, with the names of the tables in them."""
+    """The statements above, with the names of the tables in them; those of PREPARED only in a session that joined."""
 
     publish: str = PUBLISH
     publish_many: str = PUBLISH_MANY
     in_the_way: str = IN_THE_WAY
     retry: str = RETRY
-    retry_parked: str = RETRY_PARKED
     park: str = PARK
     wake: str = WAKE
     add_queue: str = ADD_QUEUE
@@ -259,4 +244,27 @@ class Statements:
 
 def statements(options: Options) -> Statements:
     """Fill in the names; they were checked with the options."""
-    return Statements(**{field.name: fill(str(field.default), options) for field in fields(Statements)})
+    texts = {field.name: fill(str(field.default), options) for field in fields(Statements)}
+    if options.listen:  # the node has a session to itself
+        for name in PREPARED:
+            prepare, texts[name] = prepared(name, texts[name])
+            texts["join"] = f"{texts['join']}; {prepare}"
+    return Statements(**texts)
+
+
+def prepared(name: str, statement: str) -> tuple[str, str]:
+    """-> (PREPARE …, EXECUTE …); the server infers types that no cast tells it."""
+    given = list(dict.fromkeys(_PARAMETER.findall(statement)))
+    text = _PARAMETER.sub(lambda found: f"${given.index(found.groups()) + 1}{found[2]}", statement)
+    values = ", ".join(f"%({parameter})s{cast}" for parameter, cast in given)
+    return f"PREPARE durable_{name} AS {text}", f"EXECUTE durable_{name} ({values})"
+
+
+def cached_statements(options: Mapping[str, Any] | None) -> Statements:
+    """Of `broker_transport_options`.  Raises BadOption."""
+    return _statements(frozenset((options or {}).items()))
+
+
+@lru_cache(maxsize=8)
+def _statements(options: frozenset[tuple[str, Any]]) -> Statements:
+    return statements(read_options(dict(options)))

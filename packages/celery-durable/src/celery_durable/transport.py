@@ -10,14 +10,14 @@ import psycopg2
 from kombu.transport import base, virtual
 
 from . import addresses
+from .announcements import announcements_of
 from .broadcast import Herald
 from .channel import Channel
 from .database import CONNECTION_ERRORS, Database, Row
 from .fanout import Fanout
-from .interest import interest_of
-from .lending import Borrower
 from .node import Node
 from .options import read_options
+from .shared_session import SharedSession
 from .statements import statements
 
 #: A blocking consumer whose window is full looks this often whether another thread acknowledged something.
@@ -49,10 +49,10 @@ class Transport(virtual.Transport):
         self.url: str = client.hostname
         #: For publishing and declaring; opened on first use, since Celery makes transports only to look at them.
         self.database = Database(self.url, connect_timeout=client.connect_timeout)
-        interest = interest_of(self.url, self.options.schema)
-        self._borrower = Borrower(self.url, self.options, self.database)
-        self.herald = Herald(self.run, self.options, interest, self._borrower.defer)
-        self.fanout = Fanout(self.options, interest)
+        announcements = announcements_of(self.url, self.options.schema)
+        self._shared = SharedSession(self.url, self.options, self.database)
+        self.herald = Herald(self.run, self.options, announcements, self._shared.defer)
+        self.fanout = Fanout(self.options, announcements)
         self._loop: Any = None
 
     @staticmethod
@@ -69,7 +69,7 @@ class Transport(virtual.Transport):
 
     def run(self, statement: str, parameters: Any) -> list[Row]:
         """For what a worker sends beside its tasks: through its node's session when this is the node's thread."""
-        return self._borrower.run(statement, parameters)
+        return self._shared.run(statement, parameters)
 
     def begin(self, task_id: str, token: str) -> None:
         """Its code begins now, under this lease.  Raises one of SERVER_ERRORS."""
@@ -83,7 +83,7 @@ class Transport(virtual.Transport):
 
     def establish_connection(self) -> Any:
         """Raises one of CONNECTION_ERRORS, for kombu to try again."""
-        self._borrower.check()
+        self._shared.check()
         return super().establish_connection()
 
     def close_connection(self, connection: Any) -> None:
@@ -97,7 +97,7 @@ class Transport(virtual.Transport):
 
     def prepare(self, node: Node) -> None:
         """Before a node's first use.  Raises one of CONNECTION_ERRORS."""
-        node.alarm.loop = self._loop
+        node.timer.loop = self._loop
         node.open()
         # A consumer declares its queues and publishes no more: one session less per node.
         self.database.close()

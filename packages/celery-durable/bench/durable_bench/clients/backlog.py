@@ -5,11 +5,11 @@ from itertools import repeat
 from typing import Any
 
 import psycopg2
-from celery_durable.bulk import send_many
 from celery_durable.options import Options
 from celery_durable.park import park
 from celery_durable.reader import Place
 from celery_durable.statements import statements
+from celery_durable.template import send_many
 from kombu import Consumer
 
 from durable_bench.clients.celery_app import app, nothing
@@ -68,7 +68,7 @@ def clear(_: int) -> None:
 
 def claims(count: int) -> float:
     """Claim and acknowledge `count` times, as a node does.  -> p99 seconds of a claim, without waiting for the disk."""
-    sql, place, took = statements(Options()), Place(), []
+    sql, place, took = statements(Options(listen=False)), Place(), []
     cursor = _connect().cursor()
     cursor.execute("SET synchronous_commit = off")
     for _ in range(count):

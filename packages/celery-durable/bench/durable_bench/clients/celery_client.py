@@ -6,6 +6,7 @@ from typing import Any
 from uuid import uuid4
 
 import psycopg2
+from celery import Celery
 
 from durable_bench.clients import mark
 from durable_bench.clients.celery_app import URL, app, hold, nothing, stamp
@@ -17,6 +18,11 @@ COPY = """
     INSERT INTO kombu_message ({columns}, id, payload {task_id})
     SELECT {columns}, nextval('message_id_sequence'), replace(payload, %(sample)s, fresh.id) {fresh_id}
       FROM kombu_message, (SELECT gen_random_uuid()::text AS id FROM generate_series(1, %(count)s)) AS fresh"""
+#: As plain as a row of ours can be, in all its indexes.
+INSERT = """
+    INSERT INTO kombu_message (visible, visible_at, payload, queue_id, task_id, rank_step, rank)
+    VALUES (true, clock_timestamp(), %(payload)s, %(queue_id)s, %(task_id)s, 100,
+            (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)"""
 COLUMNS = """
     SELECT column_name FROM information_schema.columns
      WHERE table_name = 'kombu_message' AND is_generated = 'NEVER' AND column_name <> ALL ('{id,payload}')"""
@@ -47,6 +53,29 @@ def publish(count: int) -> float:
         for _ in range(WARM_UP):
             app.send_task(nothing.name, producer=producer)
         return timed(lambda: _send(count, producer))
+
+
+def bound(count: int) -> float:
+    """What `publish` cannot beat: Celery builds each message, and a plain INSERT stores and commits such a row."""
+    from celery_durable.publish import TransactionProducer  # noqa: PLC0415  ours alone needs it
+
+    letters: list[Any] = []
+    app.send_task(nothing.name, producer=TransactionProducer(letters.extend))
+    connection = psycopg2.connect(database())
+    connection.autocommit = True
+    cursor = connection.cursor()
+    cursor.execute("SELECT id FROM kombu_queue WHERE name = %s", (letters[0].queue,))
+    [(queue_id,)] = cursor.fetchall()
+    memory = Celery("memory", broker="memory://")
+
+    def send(count: int) -> None:
+        for _ in range(count):
+            task_id = memory.send_task(nothing.name, producer=producer).id
+            cursor.execute(INSERT, {"payload": letters[0].payload, "queue_id": queue_id, "task_id": task_id})
+
+    with memory.producer_or_acquire() as producer:
+        send(WARM_UP)
+        return timed(lambda: send(count))
 
 
 def fill(count: int) -> None:
@@ -116,7 +145,7 @@ def bulk(count: int) -> float:
 
 def many(count: int) -> float:
     """As `bulk`, built by the batch call."""
-    from celery_durable.bulk import send_many  # noqa: PLC0415  ours alone needs it
+    from celery_durable.template import send_many  # noqa: PLC0415  ours alone needs it
 
     return _batches(lambda connection: send_many(connection, app, nothing.name, list(repeat(((), {}), count))))
 
@@ -139,4 +168,8 @@ def _send(count: int, producer: Any, **options: Any) -> None:
 if __name__ == "__main__":
     common = {"setup": setup, "empty": empty, "publish": publish, "fill": fill, "paced": paced}
     common |= {"delay": delay, "steady": steady, "hold": occupy}
-    serve({**common, "joined": joined, "bulk": bulk, "many": many} if URL.startswith("durable") else common)
+    serve(
+        {**common, "bound": bound, "joined": joined, "bulk": bulk, "many": many}
+        if URL.startswith("durable")
+        else common
+    )

@@ -1,12 +1,12 @@
 -- Taking messages: their leases.
 
 -- Lease up to `most` ready messages of one queue in their order, beginning to read at a rank.  What somebody holds FOR
--- KEY SHARE, to keep it from being deleted, is not skipped.
+-- KEY SHARE, to keep it from being deleted, is not skipped.  It has the settings of the claim that calls it.
 CREATE OR REPLACE FUNCTION kombu_message_lease(
     which integer, most integer, owner bigint, lease double precision, from_rank bigint
 ) RETURNS TABLE (message_id bigint, token text, body text, deliveries integer, retries integer, snoozes integer,
                  losses integer, place bigint)
-LANGUAGE plpgsql {settings} AS $$
+LANGUAGE plpgsql AS $$
 BEGIN
     RETURN QUERY
     UPDATE kombu_message AS m

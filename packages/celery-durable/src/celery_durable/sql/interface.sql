@@ -52,6 +52,57 @@ LANGUAGE sql AS $$
     SELECT {schema}kombu_message_wake(id, group_name, most, step) FROM {schema}kombu_queue WHERE name = queue_name;
 $$;
 
+-- -> whether a node sleeps that has a process to spare.  Locks until the end of the transaction: a publisher's advisory
+-- lock, shared, so that the node does not fall asleep unseen.
+CREATE OR REPLACE FUNCTION broker_is_node_idle(queue_id integer) RETURNS boolean
+LANGUAGE sql AS $$ SELECT {schema}kombu_message_wanted(queue_id) $$;
+
+-- -> the rank that the next message of a group would get, were it ready now.
+CREATE OR REPLACE FUNCTION broker_next_rank(queue_id integer, group_name text, step integer) RETURNS bigint
+LANGUAGE plpgsql STABLE {settings} AS $$
+BEGIN
+    RETURN greatest(
+        kombu_message_rank(queue_id, group_name, step),
+        (SELECT g.rank FROM kombu_group AS g WHERE g.queue_id = broker_next_rank.queue_id
+            AND g.name = broker_next_rank.group_name));
+END $$;
+
+-- Put a message that no worker holds into another group, and on its queue: ready there, or parked as a publish would
+-- park it.  One that waits for its time keeps that time.  `most_ready`: as of a publish; `probe`: seconds.
+-- -> what it was before, 'ready' or the reason of its delay; NULL when a worker holds it, when it is gone, and when
+-- there is no such queue.  Locks: the message; the group when it is parked, shared.
+CREATE OR REPLACE FUNCTION broker_regroup(
+    task text, new_group text, queue_name text, most_ready integer, step integer, probe double precision
+) RETURNS text
+LANGUAGE plpgsql {settings} AS $$
+DECLARE
+    mine record;
+    which integer := (SELECT id FROM kombu_queue WHERE name = queue_name);
+    reason text;
+BEGIN
+    SELECT m.id, coalesce(m.delay_reason, 'ready') AS was INTO mine FROM kombu_message AS m
+     WHERE m.task_id = task AND m.lease_token IS NULL
+       AND (m.visible AND m.rank IS NOT NULL OR m.delay_reason IS NOT NULL)
+       FOR NO KEY UPDATE;
+    IF mine.id IS NULL OR which IS NULL THEN
+        RETURN NULL;
+    END IF;
+    IF mine.was IN ('retry', 'eta') THEN
+        reason := mine.was;
+    ELSIF new_group IS NOT NULL THEN
+        reason := kombu_message_parks(which, new_group, most_ready, step, probe);
+    END IF;
+    UPDATE kombu_message
+       SET queue_id = which, user_id = new_group, rank_step = step, delay_reason = reason, visible = reason IS NULL,
+           visible_at = CASE WHEN reason IS NULL THEN clock_timestamp() WHEN reason <> 'parked' THEN visible_at END,
+           rank = CASE WHEN reason IS NULL THEN kombu_message_rank(which, new_group, step) END
+     WHERE id = mine.id;
+    IF reason IS DISTINCT FROM 'parked' THEN
+        PERFORM pg_notify('{channel}', queue_name);
+    END IF;
+    RETURN mine.was;
+END $$;
+
 -- Put what waits of a group on another queue, its parked state with it.  What is ready stands behind what of the group
 -- is there already; what is leased goes on where it is.  An error: there is no such queue.  Locks: those messages,
 -- skipping locked ones.

@@ -17,23 +17,54 @@
 --
 -- Locks of each function: the message rows it changes, skipping locked ones.
 
--- -> the rank of a message that becomes ready now.  The floor leaves out the dead entries of the index's begin.
+-- -> the rank of a message that becomes ready now.  `lowest`: the queue's floor, which leaves out the dead entries at the
+-- beginning of the index.  A group that has a ready message is behind the head of its queue already.  It has no settings
+-- of its own: they cost 11 µs a call, and every function that calls it has them.
+CREATE OR REPLACE FUNCTION kombu_message_place(which integer, lowest bigint, flow text, step integer)
+RETURNS bigint
+LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    place bigint;
+BEGIN
+    SELECT rank + step INTO place FROM kombu_message
+     WHERE queue_id = which AND coalesce(user_id, '') = coalesce(flow, '') AND visible AND rank >= lowest
+     ORDER BY rank DESC LIMIT 1;
+    IF place IS NULL THEN
+        SELECT rank INTO place FROM kombu_message
+         WHERE queue_id = which AND visible AND rank >= lowest ORDER BY rank LIMIT 1;
+    END IF;
+    RETURN coalesce(place, greatest(lowest, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint));
+END $$;
+
+-- The same for statements that have no settings and do not know the floor.
 CREATE OR REPLACE FUNCTION kombu_message_rank(which integer, flow text, step integer) RETURNS bigint
 LANGUAGE plpgsql STABLE {settings} AS $$
-DECLARE
-    lowest bigint := (SELECT rank_floor FROM kombu_queue WHERE id = which);
-    head bigint;
-    last bigint;
 BEGIN
-    SELECT rank INTO head FROM kombu_message
-     WHERE queue_id = which AND visible AND rank >= lowest ORDER BY rank LIMIT 1;
-    IF head IS NOT NULL THEN
-        SELECT rank INTO last FROM kombu_message
-         WHERE queue_id = which AND coalesce(user_id, '') = coalesce(flow, '') AND visible AND rank >= lowest
-         ORDER BY rank DESC LIMIT 1;
+    RETURN (SELECT kombu_message_place(id, rank_floor, flow, step) FROM kombu_queue WHERE id = which);
+END $$;
+
+-- -> 'parked' when a message of the group has to wait: the group is parked, or is so now, since `most_ready` of it are
+-- ready; NULL when it does not.  Locks: a group that was parked before, against its being forgotten.
+CREATE OR REPLACE FUNCTION kombu_message_parks(
+    which integer, flow text, most_ready integer, step integer, probe double precision
+) RETURNS text
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM FROM kombu_group WHERE queue_id = which AND name = flow FOR KEY SHARE SKIP LOCKED;
+    IF FOUND THEN
+        RETURN 'parked';
     END IF;
-    RETURN greatest(coalesce(head, lowest, 0), coalesce(last + step, 0),
-                    CASE WHEN head IS NULL THEN (extract(epoch FROM clock_timestamp()) * 1000000)::bigint END);
+    IF most_ready <= (
+        SELECT count(*) FROM (
+            SELECT FROM kombu_message WHERE queue_id = which AND coalesce(user_id, '') = flow AND visible
+               AND rank IS NOT NULL LIMIT most_ready) AS ready) THEN
+        INSERT INTO kombu_group (queue_id, name, probe_at, probe_seconds, rank)
+        VALUES (which, flow, clock_timestamp() + make_interval(secs => probe), probe,
+                kombu_message_rank(which, flow, step))
+        ON CONFLICT DO NOTHING;
+        RETURN 'parked';
+    END IF;
+    RETURN NULL;
 END $$;
 
 -- -> whether a publish must tell.  Locks until the end of the transaction: that somebody publishes, shared.  The other
@@ -72,36 +103,72 @@ CREATE OR REPLACE FUNCTION kombu_message_publish(
 ) RETURNS bigint
 LANGUAGE plpgsql {settings} AS $$
 DECLARE
-    which integer := (SELECT id FROM kombu_queue WHERE name = queue_name);
-    reason text := CASE WHEN delay IS NOT NULL THEN 'eta' END;
+    which integer;
+    lowest bigint;
+    reason text;
+    place bigint;
     added bigint;
 BEGIN
-    IF reason IS NULL AND flow IS NOT NULL THEN
-        PERFORM FROM kombu_group WHERE queue_id = which AND name = flow FOR KEY SHARE SKIP LOCKED;
-        reason := CASE WHEN FOUND THEN 'parked' END;
-        IF reason IS NULL AND most_ready <= (
-            SELECT count(*) FROM (
-                SELECT FROM kombu_message WHERE queue_id = which AND coalesce(user_id, '') = flow AND visible
-                   AND rank IS NOT NULL LIMIT most_ready) AS ready) THEN
-            reason := 'parked';
-            INSERT INTO kombu_group (queue_id, name, probe_at, probe_seconds, rank)
-            VALUES (which, flow, clock_timestamp() + make_interval(secs => {probe}), {probe},
-                    kombu_message_rank(which, flow, step))
-            ON CONFLICT DO NOTHING;
-        END IF;
+    SELECT id, rank_floor INTO which, lowest FROM kombu_queue WHERE name = queue_name;
+    IF which IS NULL THEN
+        RETURN NULL;
+    END IF;
+    IF delay IS NOT NULL THEN
+        reason := 'eta';
+    ELSIF flow IS NOT NULL THEN
+        reason := kombu_message_parks(which, flow, most_ready, step, {probe});
+    END IF;
+    IF reason IS NULL THEN
+        place := kombu_message_place(which, lowest, flow, step);
     END IF;
     INSERT INTO kombu_message AS m
            (visible, visible_at, delay_reason, payload, queue_id, task_id, user_id, unique_key, rank_step, rank)
-    SELECT reason IS NULL,
-           CASE WHEN reason IS DISTINCT FROM 'parked'
-                THEN clock_timestamp() + make_interval(secs => coalesce(delay, 0)) END,
-           reason, body, which, task, flow, key, step,
-           CASE WHEN reason IS NULL THEN kombu_message_rank(which, flow, step) END
-     WHERE which IS NOT NULL
+    VALUES (reason IS NULL,
+            CASE WHEN reason IS DISTINCT FROM 'parked'
+                 THEN clock_timestamp() + make_interval(secs => coalesce(delay, 0)) END,
+            reason, body, which, task, flow, key, step, place)
     ON CONFLICT DO NOTHING RETURNING m.id INTO added;
     IF added IS NOT NULL AND (CASE WHEN reason = 'eta' THEN kombu_message_sooner(delay)
                                    WHEN reason IS NULL THEN kombu_message_wanted(which) END) THEN
         PERFORM pg_notify('{channel}', hint);
     END IF;
     RETURN added;
+END $$;
+
+-- A retry in place: the leased row of a task, with its new payload, waits as it is told.  `park`: its group is parked for
+-- `seconds` as well.  -> its id; NULL: the lease is lost, and nothing is changed.  Locks besides: when it parks, the
+-- group, and its ready messages.
+CREATE OR REPLACE FUNCTION kombu_message_retry(
+    task text, token uuid, queue_name text, body text, delay double precision, snooze boolean, park boolean,
+    seconds double precision, hint text
+) RETURNS bigint
+LANGUAGE plpgsql {settings} AS $$
+DECLARE
+    mine record;
+    ready boolean := delay IS NULL AND NOT park;
+BEGIN
+    SELECT m.id, m.user_id, m.rank_step, q.id AS queue_id, q.rank_floor INTO mine
+      FROM kombu_message AS m JOIN kombu_queue AS q ON q.id = coalesce(
+               (SELECT id FROM kombu_queue WHERE name = queue_name), m.queue_id)
+     WHERE m.task_id = task AND m.lease_token = token FOR NO KEY UPDATE OF m;
+    IF NOT FOUND THEN
+        RETURN NULL;
+    END IF;
+    IF park THEN
+        PERFORM kombu_message_park(queue_name, coalesce(mine.user_id, ''), seconds, task);
+    END IF;
+    UPDATE kombu_message
+       SET visible = ready,
+           visible_at = CASE WHEN NOT park THEN clock_timestamp() + make_interval(secs => coalesce(delay, 0)) END,
+           delay_reason = CASE WHEN park THEN 'parked' WHEN ready THEN NULL WHEN snooze THEN 'snooze' ELSE 'retry' END,
+           rank = CASE WHEN ready THEN kombu_message_place(mine.queue_id, mine.rank_floor, mine.user_id, mine.rank_step)
+                  END,
+           payload = body, queue_id = mine.queue_id, lease_token = NULL, lease_owner = NULL, started_at = NULL,
+           retry_count = retry_count + (NOT snooze)::int, snooze_count = snooze_count + snooze::int
+     WHERE id = mine.id;
+    IF (CASE WHEN ready THEN kombu_message_wanted(mine.queue_id)
+             WHEN NOT park THEN kombu_message_sooner(delay) END) THEN
+        PERFORM pg_notify('{channel}', hint);
+    END IF;
+    RETURN mine.id;
 END $$;

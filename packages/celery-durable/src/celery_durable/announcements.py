@@ -12,7 +12,7 @@ ANNOUNCED_SECONDS = 30.0
 DEAF_SECONDS = 5.0
 
 
-class Interest:
+class Announcements:
     """Of one broker in this process.
 
     Nodes that listen hear each announcement, so that a "no" once answered stays true until one comes.
@@ -51,12 +51,12 @@ class Interest:
         return False if heard or monotonic() - since < DEAF_SECONDS else None
 
 
-_known: dict[tuple[str, str | None], Interest] = {}
+_known: dict[tuple[str, str | None], Announcements] = {}
 
 
-def interest_of(url: str, schema: str | None) -> Interest:
+def announcements_of(url: str, schema: str | None) -> Announcements:
     """The one of this process."""
-    return _known.setdefault((url, schema), Interest())
+    return _known.setdefault((url, schema), Announcements())
 
 
 # A child has none of its parent's ears.

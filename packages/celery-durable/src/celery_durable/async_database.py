@@ -21,7 +21,7 @@ STOPPING_SECONDS = 3.0
 LOOK_SECONDS = 0.5
 
 
-class Flight(NamedTuple):
+class PendingStatement(NamedTuple):
     """A statement under way.
 
     since: monotonic seconds; landed: takes its rows; crashed: the connection broke before the answer.
@@ -33,7 +33,7 @@ class Flight(NamedTuple):
     crashed: Callable[[], None]
 
 
-class PunctualDatabase(Database):
+class DeadlineDatabase(Database):
     """As Database, but gives up on a peer that accepts and is silent, where psycopg2 would wait for ever."""
 
     def _execute(self, cursor: Any, statement: str, parameters: Any) -> None:
@@ -47,13 +47,13 @@ class PunctualDatabase(Database):
         return connection
 
 
-class FlyingDatabase(PunctualDatabase):
-    """As PunctualDatabase.  One statement may be under way; `run` waits for it first.
+class AsyncDatabase(DeadlineDatabase):
+    """As DeadlineDatabase.  One statement may be under way; `run` waits for it first.
 
     It never connects by itself: a new session has neither the lock nor the LISTEN of the one before.
     """
 
-    flight: Flight | None = None
+    pending: PendingStatement | None = None
 
     def __init__(self, url: str, *, connect_timeout: float | None = 5) -> None:
         super().__init__(url, connect_timeout=connect_timeout)
@@ -78,7 +78,7 @@ class FlyingDatabase(PunctualDatabase):
         with self._lock:
             self.finish()
             cursor = self.connection.cursor()
-            self.flight = Flight(cursor, monotonic(), landed, crashed)
+            self.pending = PendingStatement(cursor, monotonic(), landed, crashed)
             try:
                 with told_apart():
                     cursor.execute(statement, parameters)
@@ -101,7 +101,7 @@ class FlyingDatabase(PunctualDatabase):
     def finish(self) -> None:
         """Wait for what is under way.  Raises one of CONNECTION_ERRORS."""
         with self._lock:
-            if self.flight is None:
+            if self.pending is None:
                 return
             try:
                 _wait(self.connection, ANSWER_SECONDS)
@@ -112,7 +112,7 @@ class FlyingDatabase(PunctualDatabase):
 
     def check(self) -> None:
         """Raises one of CONNECTION_ERRORS when the answer to what is under way is overdue."""
-        if self.flight is not None and monotonic() - self.flight.since > ANSWER_SECONDS:
+        if self.pending is not None and monotonic() - self.pending.since > ANSWER_SECONDS:
             self._crash()
             _give_up(self.connection, ANSWER_SECONDS)
 
@@ -128,19 +128,19 @@ class FlyingDatabase(PunctualDatabase):
         self._crash()
 
     def _land(self) -> None:
-        flight, self.flight = self.flight, None
-        if flight is not None:
-            rows = flight.cursor.fetchall() if flight.cursor.description else []
-            flight.cursor.close()
+        pending, self.pending = self.pending, None
+        if pending is not None:
+            rows = pending.cursor.fetchall() if pending.cursor.description else []
+            pending.cursor.close()
             try:
                 self.connection.poll()  # as in _execute
             finally:
-                flight.landed(rows)
+                pending.landed(rows)
 
     def _crash(self) -> None:
-        flight, self.flight = self.flight, None
-        if flight is not None:
-            flight.crashed()
+        pending, self.pending = self.pending, None
+        if pending is not None:
+            pending.crashed()
 
 
 def _wait(connection: psycopg2.extensions.connection, seconds: float) -> None:

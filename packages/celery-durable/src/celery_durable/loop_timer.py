@@ -9,7 +9,7 @@ from typing import Any
 TURN_SECONDS = 1.0
 
 
-class Alarm:
+class LoopTimer:
     """One timer and one descriptor on the hub.
 
     Everything a node does starts in a timer or in the callback of its descriptor, never on the hub's tick: the pool
@@ -25,7 +25,7 @@ class Alarm:
     def within(self, seconds: float) -> None:
         """Ring in `seconds` at the latest.
 
-        A later alarm stands, too: one ring too many costs nothing, and a timer that is cancelled thousands of times a
+        A later time stands, too: one call too many costs nothing, and a timer that is cancelled thousands of times a
         second stays on the heap as often.
         """
         if self.loop is None:

@@ -11,14 +11,14 @@ from .database import CONNECTION_ERRORS, Database, Row
 from .options import Options
 
 
-class Lender(Protocol):
+class SessionHolder(Protocol):
     """What is needed of a node."""
 
     url: str
     options: Options
     thread: int
     session: Any
-    alarm: Any
+    timer: Any
     fanout: Any
 
     @property
@@ -29,65 +29,65 @@ class Lender(Protocol):
         """The session broke."""
 
 
-_lenders: "WeakSet[Any]" = WeakSet()
-_borrowers: "WeakSet[Borrower]" = WeakSet()
+_holders: "WeakSet[Any]" = WeakSet()
+_sharers: "WeakSet[SharedSession]" = WeakSet()
 
 
-def offer(lender: Lender) -> None:
+def share(holder: SessionHolder) -> None:
     """From now on; idle sessions of this thread's senders end, and begin again if they are ever needed."""
-    lender.thread = get_ident()
-    _lenders.add(lender)
-    for borrower in list(_borrowers):
-        if borrower.place == (lender.url, lender.options) and borrower.thread == lender.thread:
-            borrower.database.close()
+    holder.thread = get_ident()
+    _holders.add(holder)
+    for sharer in list(_sharers):
+        if sharer.place == (holder.url, holder.options) and sharer.thread == holder.thread:
+            sharer.database.close()
 
 
-class Borrower:
+class SharedSession:
     """Runs statements through a node of this thread when there is one, else on a session of its own."""
 
     def __init__(self, url: str, options: Options, database: Database) -> None:
         self.place, self.database, self.thread = (url, options), database, get_ident()
-        _borrowers.add(self)
+        _sharers.add(self)
 
-    def lender(self) -> Lender | None:
+    def holder(self) -> SessionHolder | None:
         """A node of this thread and the same place."""
         mine = get_ident()
-        for lender in list(_lenders):
+        for holder in list(_holders):
             if (
-                lender.thread == mine
-                and lender.is_open
-                and lender.session.connected
-                and (lender.url, lender.options) == self.place
+                holder.thread == mine
+                and holder.is_open
+                and holder.session.connected
+                and (holder.url, holder.options) == self.place
             ):
-                return lender
+                return holder
         return None
 
     def run(self, statement: str, parameters: Any) -> list[Row]:
         """As Database.run."""
-        lender = self.lender()
-        return _lend(lender, statement, parameters) if lender else self.database.run(statement, parameters)
+        holder = self.holder()
+        return _run_with(holder, statement, parameters) if holder else self.database.run(statement, parameters)
 
     def defer(self, post: Any) -> bool:
         """Have the node of this thread send it with its next step; False when there is none."""
-        lender = self.lender()
-        if lender is None or lender.alarm.loop is None:
+        holder = self.holder()
+        if holder is None or holder.timer.loop is None:
             return False
-        lender.fanout.post(post)
-        lender.alarm.within(lender.fanout.patience(lender.session))
+        holder.fanout.post(post)
+        holder.timer.within(holder.fanout.patience(holder.session))
         return True
 
     def check(self) -> None:
         """Be sure that the database answers, without a session more than needed.  Raises one of CONNECTION_ERRORS."""
-        others = (one.database for one in list(_borrowers) if one.place == self.place)
-        if self.lender() is None and not any(database.is_open for database in others):
+        others = (one.database for one in list(_sharers) if one.place == self.place)
+        if self.holder() is None and not any(database.is_open for database in others):
             self.database.connection  # noqa: B018  opens it
 
 
-def _lend(lender: Lender, statement: str, parameters: Any) -> list[Row]:
+def _run_with(holder: SessionHolder, statement: str, parameters: Any) -> list[Row]:
     try:
-        return list(lender.session.run(statement, parameters))
+        return list(holder.session.run(statement, parameters))
     except CONNECTION_ERRORS as error:
-        lender.lose(error)
+        holder.lose(error)
         raise
     finally:
-        lender.alarm.within(0)  # what the answer brought along makes the descriptor readable no more
+        holder.timer.within(0)  # what the answer brought along makes the descriptor readable no more

@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 from celery import group
 from celery_durable import DuplicateKey
-from celery_durable.bulk import send_many
 from celery_durable.publish import producer_in
-from celery_durable.template import Template
+from celery_durable.template import Template, send_many
 from durable_harness.broker import PREFIX, Broker, wait_for
 
 ROWS = """SELECT task_id, user_id, unique_key, delay_reason, rank_step, payload::json FROM kombu_message ORDER BY id"""

@@ -7,7 +7,7 @@ SECONDS = 0.004
 BURST = 5
 
 
-class Spacing:
+class CommitPacing:
     """A bucket of exchanges.  Times are those of time.monotonic."""
 
     def __init__(self) -> None:
