@@ -17,14 +17,14 @@ from app.web.job_json import ACCEPTED, rendered
 T = TypeVar("T")
 
 LONGEST_KEY = 255
-#: Seconds after which a client may ask how its job is.
+#: Seconds after which a client may poll for its job again.
 POLL_SECONDS = 1
-#: Tells that an answer was given before.
+#: Header that says that the answer was given before.
 REPLAYED = {"Idempotency-Replayed": "true"}
 
 
 def idempotency_key(body: dict[str, Any], render: Callable[[T], Rendered]) -> Key[T] | None:
-    """The key of this request with the fingerprint of what it asks for.  Raises: InvalidInput."""
+    """The key of this request with the fingerprint of its contents.  Raises: InvalidInput."""
     key = request.headers.get("Idempotency-Key")
     if key is None:
         return None
@@ -38,7 +38,7 @@ def idempotency_key(body: dict[str, Any], render: Callable[[T], Rendered]) -> Ke
 
 
 def answered(found: Answer | Stored) -> tuple[dict[str, Any], int, dict[str, str]]:
-    """Body, status and headers: where the job is, when to ask again, and whether the answer was given before."""
+    """Body, status and headers: the address of the job, when to poll again, and whether the answer was given before."""
     status, body = (found.status, found.body) if isinstance(found, Stored) else rendered(found)
     headers = {"Location": body["links"]["self"]}
     if status == ACCEPTED:
