@@ -1,4 +1,4 @@
-"""From what the services know of a document to what its pages and files show."""
+"""Convert what the services return about a document to what its pages and files show."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from app.web.specifications.document import Document, Source
 
 
 def source_of(head: Head) -> Source:
-    """Where a document comes from."""
+    """The origin of a document."""
     where = head.repository
     return Source(where.host, where.owner, where.name, where.url, head.commit, head.ref)
 
 
 def source_of_job(job: Mapping[str, Any]) -> Source:
-    """Where the document of a job will come from.  job: the contract's Job."""
+    """The origin that the document of a job will have.  job: the contract's Job."""
     where = job["repository"]
     return Source(where["host"], where["owner"], where["name"], where["url"], job["commit"], job["ref"])
 
