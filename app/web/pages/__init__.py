@@ -1,4 +1,4 @@
-"""Pages for people: forms with a CSRF token, all of it usable without JavaScript."""
+"""Pages for people: forms with a CSRF token; all of them work without JavaScript."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ pages = APIBlueprint("pages", __name__, enable_openapi=False)
 
 
 def init(app: APIFlask) -> None:
-    """Register the pages.  The API takes no cookie for a write, so it needs no CSRF token."""
-    app.config |= {"WTF_CSRF_TIME_LIMIT": None}  # as long as the session: a form left open overnight still works
+    """Register the pages.  The API accepts no cookie for a write, so it needs no CSRF token."""
+    app.config |= {"WTF_CSRF_TIME_LIMIT": None}  # as long as the session: a form left open overnight works
     CSRFProtect(app).exempt(api)
     template_filters.init(app)
     app.register_blueprint(pages)
@@ -32,12 +32,12 @@ pages.before_request(read_costs.count_reads)
 
 @pages.app_context_processor
 def _account() -> dict[str, Any]:
-    # an error page may be shown before anybody was identified, or because that failed
+    # an error page may be shown before the client was identified, or because that failed
     return {"account": g.caller.account if "caller" in g else None}
 
 
 def read(model: type[Model], fields: MultiDict[str, str]) -> Model:
-    """Validate a form or a query; an empty field is one that was not sent.  Raises: InvalidInput."""
+    """Validate a form or a query; an empty field counts as not sent.  Raises: InvalidInput."""
     given = {name: value for name, value in fields.items() if value != "" and name != "csrf_token"}
     try:
         return model.model_validate(given)

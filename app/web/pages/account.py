@@ -17,7 +17,7 @@ from app.web.schemas import PageQuery, TokenForm
 
 @pages.get("/usage")
 def show_usage() -> str:
-    """Used, reserved, free; of a visitor by address, too."""
+    """Used, reserved and free units; for a visitor, by address."""
     account = auth.somebody()
     sums = usage.usage(wired().uow, account, now=utc_now())
     return render_template(
@@ -30,7 +30,7 @@ def show_usage() -> str:
 
 @pages.get("/history")
 def show_history() -> str:
-    """What the account asked for, newest first."""
+    """The account's requests, newest first."""
     account, page = auth.person(), read(PageQuery, request.args)
     jobs, following = read_jobs.history(
         wired().uow, account.user_id, wired().policy, before=page.cursor, limit=page.limit, now=utc_now()
@@ -46,7 +46,7 @@ def show_tokens() -> str:
 
 @pages.post("/tokens")
 def add_token() -> str:
-    """Make one and show it, this once: so no redirect."""
+    """Create one and show it; this is the only time, so there is no redirect."""
     account, asked = auth.person("write"), read(TokenForm, request.form)
     scopes = ("read", "write") if asked.may_write else ("read",)
     token = tokens.add_token(wired().uow, account.user_id, scopes=scopes, name=asked.name, now=utc_now())
@@ -55,7 +55,7 @@ def add_token() -> str:
 
 @pages.post("/tokens/<uuid:token_id>/revoke")
 def revoke_token(token_id: UUID) -> Response:
-    """End one."""
+    """Revoke one."""
     tokens.revoke_token(wired().uow, auth.person("write").user_id, token_id, now=utc_now())
     return redirect(url_for("pages.show_tokens"), 303)
 

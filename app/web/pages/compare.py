@@ -1,4 +1,4 @@
-"""Two inventories side by side, and the choice of the other one."""
+"""A comparison of two inventories, and the choice of the other one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from app.web.schemas import ChangesQuery, OtherQuery
 
 @pages.get("/analyses/<uuid:job_id>/compare/<uuid:other_id>")
 def show_comparison(job_id: UUID, other_id: UUID) -> str:
-    """What became of the tests from one analysis to the other."""
+    """The changes of the tests from one analysis to the other."""
     asked, viewer, services, now = read(ChangesQuery, request.args), auth.viewer(), wired(), utc_now()
     with heavy(job_id, other_id):
         with read_differences.sides(services.uow, job_id, other_id, viewer, now=now) as sides:
@@ -31,7 +31,7 @@ def show_comparison(job_id: UUID, other_id: UUID) -> str:
 
 @pages.get("/analyses/<uuid:job_id>/compare")
 def choose_other(job_id: UUID) -> str | Response:
-    """The commits that this one can be compared with; straight to the comparison when only one is meant."""
+    """The commits that this one can be compared with; directly the comparison if only one matches."""
     asked, viewer, services, now = read(OtherQuery, request.args), auth.viewer(), wired(), utc_now()
     others = other_commits.newest(services.uow, job_id, viewer, prefix=asked.commit.strip(), now=now)
     if asked.commit.strip() and len(others) == 1:

@@ -1,4 +1,4 @@
-"""The API in words, from the document itself; and where the types of problems lead."""
+"""The API in words, from the OpenAPI document; and the target of the `type` of problems."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from app.web.pages import pages
 
 @pages.get("/docs/api")
 def show_api() -> str:
-    """Every call, its parameters and answers."""
+    """Every call with its parameters and answers."""
     return render_template("docs.html", spec=_spec(), tags=_by_tag(), problems=_problems(), resolve=_resolve)
 
 
 @pages.get("/problems/<slug>")
 def show_problem(slug: str) -> Response:
-    """A problem's `type` leads to its row in the documentation."""
+    """Redirect a problem's `type` to its row in the documentation."""
     return redirect(url_for("pages.show_api", _anchor=f"problem-{slug}"))
 
 
@@ -46,7 +46,7 @@ def _resolve(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _problems() -> list[type[Problem]]:
-    """Every kind, by status."""
+    """Every kind of problem, by status."""
 
     def below(kind: type[Problem]) -> list[type[Problem]]:
         return [kind, *(found for child in kind.__subclasses__() for found in below(child))]

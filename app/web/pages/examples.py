@@ -1,4 +1,4 @@
-"""What somebody may try at once."""
+"""Examples of what a visitor can submit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MOST_LOCAL = 5
 
 
 def examples(settings: Settings) -> list[str]:
-    """Addresses this service can analyse: the first local repositories, and one of each common form."""
+    """Addresses that this service can analyse: the first local repositories, and one of each common form."""
     root = settings.local_repos_root
     local = local_repositories.addresses(root, MOST_LOCAL) if root else []
     public = ["https://github.com/pallets/click", "psf/requests"] if "github.com" in settings.allowed_git_hosts else []
@@ -19,6 +19,6 @@ def examples(settings: Settings) -> list[str]:
 
 
 def folder_to_fill(settings: Settings) -> Path | None:
-    """Where repositories of this machine may be put, while nobody has chosen another root; None: somebody has."""
+    """The folder for local repositories, unless another root was chosen; then None."""
     root, own = settings.local_repos_root, local_repositories.home_root(settings.home)
     return own if root == own else None

@@ -1,4 +1,4 @@
-"""One job: live while it is under way, its result afterwards."""
+"""One job: live while it is under way, then its result."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from app.web.schemas import SheetQuery
 
 @pages.get("/analyses/<uuid:job_id>")
 def show_job(job_id: UUID) -> str:
-    """The job as it is now."""
+    """The current state of the job."""
     job = read_jobs.job(wired().uow, job_id, auth.viewer(), wired().policy, asker=auth.asker(), now=utc_now())
     more = _result(job_id) | {"box": box(job)} if job.status is Status.COMPLETED else {}
     shown = {"job": job, "links": links(job.service, job.id), "final": job.is_final}

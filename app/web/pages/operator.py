@@ -20,13 +20,13 @@ from app.web.pages import pages, read
 from app.web.schemas import LimitForm, PauseForm, TierForm
 
 DAY = timedelta(days=1)
-#: Read for the picture of the last day: some tenths of a second of a processor that other requests share.
+#: For the picture of the last day; reading takes a few tenths of a second of processor time that other requests share.
 MOST_EVENTS = 20_000
 
 
 @pages.get("/operator")
 def show_operator() -> str:
-    """Who has work, how full the queues are, what is allowed, and what was waited for."""
+    """The users who have work, the queues, the limits, and the causes of waits."""
     auth.operating_person()
     services, now = wired(), utc_now()
     return render_template(
@@ -65,7 +65,7 @@ def show_user(user_id: UUID) -> str:
 
 @pages.post("/operator/users/<uuid:user_id>/tier")
 def change_tier(user_id: UUID) -> Response:
-    """Put the user on another tier."""
+    """Change the user's tier."""
     actor, asked = str(auth.operating_person().user_id), read(TierForm, request.form)
     tiers.change_tier(wired().uow, user_id, Tier(asked.tier), wired().policy, actor=actor, now=utc_now())
     return redirect(url_for("pages.show_user", user_id=user_id), 303)
@@ -73,7 +73,7 @@ def change_tier(user_id: UUID) -> Response:
 
 @pages.post("/operator/users/<uuid:user_id>/limit")
 def change_user_limit(user_id: UUID) -> Response:
-    """Give the user a limit of their own; an empty field is that of the tier."""
+    """Give the user a limit of their own; an empty field means that of the tier."""
     actor, asked = str(auth.operating_person().user_id), read(LimitForm, request.form)
     change_limits.change_user_limit(wired().uow, user_id, asked.limit, wired().policy, actor=actor)
     return redirect(url_for("pages.show_user", user_id=user_id), 303)
@@ -92,7 +92,7 @@ def change_tier_limit(tier: str) -> Response:
 
 @pages.post("/operator/queues/<queue>/pause")
 def pause_queue(queue: str) -> Response:
-    """Pause a queue, or open it again."""
+    """Pause a queue, or resume it."""
     actor, asked = str(auth.operating_person().user_id), read(PauseForm, request.form)
     queues.set_paused(wired().uow, queue, paused=asked.paused, actor=actor, now=utc_now())
     return redirect(url_for("pages.show_operator", _anchor="queues"), 303)

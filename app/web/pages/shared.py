@@ -1,4 +1,4 @@
-"""A document by a link, for anybody: to be read, and no more."""
+"""A document behind a link, which anybody may read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FORMS = {export.suffix: form for form, export in EXPORTS.items()}
 
 @pages.get("/shared/<secret>")
 def show_shared(secret: str) -> str:
-    """The document that a link shares; the same for everybody, signed in or not."""
+    """The document of a link; the same for everybody, signed in or not."""
     asked, path = read(SpecificationQuery, request.args), url_for("pages.show_shared", secret=secret)
     page = document_page(share_links.document_of(wired().uow, secret), asked, path, f"{path}/")
     return render_template("specification.html", page=page, account=None)

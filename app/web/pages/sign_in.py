@@ -1,4 +1,4 @@
-"""Sign in by a link, sign out."""
+"""Sign in with a link, sign out."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from app.web.pages import pages
 
 @pages.get("/sign-in")
 def show_sign_in() -> str:
-    """A button: whatever previews links must not spend one."""
+    """Show a button, because a program that previews links must not use one up."""
     return render_template("sign_in.html", token=request.args.get("token", ""))
 
 
 @pages.post("/sign-in")
 def spend_link() -> Response:
-    """Spend the link and begin a session under a new cookie.  Raises: InvalidInput."""
+    """Use up the link and begin a session under a new cookie.  Raises: InvalidInput."""
     secret = sessions.sign_in(wired().uow, request.form.get("token", ""), now=utc_now())
     if secret is None:
         raise InvalidInput("This link was used before or has expired; ask the operator for a new one.")

@@ -1,4 +1,4 @@
-"""Specifications for their owner: live while one is under way, the document afterwards, its history and changes."""
+"""Specifications for their owner: live while one is under way, then the document, its history and changes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from app.web.specifications.view import OwnersView
 
 @pages.get("/specs/<uuid:job_id>")
 def show_specification(job_id: UUID) -> str:
-    """The specification as it is now."""
+    """The current state of the specification."""
     services, viewer = wired(), auth.person()
     job = documents.job(services.uow, job_id, viewer, services.policy, now=utc_now())
     return _document(job_id, viewer) if job.status is Status.COMPLETED else _under_way(job, viewer)
@@ -46,7 +46,7 @@ def cancel_specification(job_id: UUID) -> Response:
 
 @pages.get("/specs/<uuid:job_id>/compare/<uuid:other_id>")
 def compare_specifications(job_id: UUID, other_id: UUID) -> str:
-    """What changed from one document to the other."""
+    """The changes from one document to the other."""
     asked, viewer, uow = read(SpecificationChangesQuery, request.args), auth.person(), wired().uow
     before, after = (documents.head(uow, one, viewer) for one in (job_id, other_id))
     return render_template("specification_comparison.html", page=comparison_page(before, after, asked, viewer))
@@ -64,7 +64,7 @@ def specification_history(job_id: UUID) -> str:
 
 @pages.post("/specs/<uuid:job_id>/share")
 def share_specification(job_id: UUID) -> str:
-    """Make a link and show it, this once: so no redirect."""
+    """Create a link and show it; this is the only time, so there is no redirect."""
     viewer = auth.person("write")
     secret = share_links.make(wired().uow, job_id, viewer, now=utc_now())
     return _document(job_id, viewer, url_for("pages.show_shared", secret=secret, _external=True))
@@ -72,7 +72,7 @@ def share_specification(job_id: UUID) -> str:
 
 @pages.post("/specs/<uuid:job_id>/withdraw")
 def withdraw_specification(job_id: UUID) -> Response:
-    """End the link."""
+    """Withdraw the link."""
     share_links.withdraw(wired().uow, job_id, auth.person("write"))
     return redirect(url_for("pages.show_specification", job_id=job_id, _anchor="share"), 303)
 
@@ -86,7 +86,7 @@ def _document(job_id: UUID, viewer: Account, link: str | None = None) -> str:
 
 
 def _tools(head: Head, viewer: Account, link: str | None) -> OwnersView | None:
-    """None for an operator, who reads what is somebody else's."""
+    """None for an operator, who reads another user's document."""
     if viewer.user_id != head.owner_id:
         return None
     uow, languages = wired().uow, wired().policy.languages

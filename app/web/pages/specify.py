@@ -1,4 +1,4 @@
-"""Ask for a specification: what it would cost first."""
+"""Request a specification, after showing its price."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from app.web.specification_schemas import OfferQuery, SpecifyForm
 
 @pages.get("/analyses/<uuid:job_id>/specify")
 def choose_specification(job_id: UUID) -> str:
-    """What an analysis may have as a specification, and what it would cost."""
+    """The specification that the user may get of an analysis, and its price."""
     return _page(job_id, read(OfferQuery, request.args).language)
 
 
 @pages.post("/analyses/<uuid:job_id>/specify")
 def specify_form(job_id: UUID) -> Response | tuple[str, int]:
-    """Ask for it, then show the job at its own address."""
+    """Submit it, then show the job at its own address."""
     account, asked, services = auth.person("write"), read(SpecifyForm, request.form), wired()
     wanted = WantedSpecification(job_id, asked.language, asked.mode)
     try:
@@ -42,9 +42,9 @@ def specify_form(job_id: UUID) -> Response | tuple[str, int]:
 
 
 def box(job: Job) -> dict[str, Any]:
-    """What the page of a completed analysis says about specifications, without counting what one would cost.
+    """What the page of a completed analysis says about specifications, without calculating a price.
 
-    offer: None for a visitor, and where there is no test.
+    offer: None for a visitor, and if there is no test.
     """
     account, services = auth.viewer(), wired()
     found: dict[str, Any] = {"languages": services.policy.languages, "offer": None}

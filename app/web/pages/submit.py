@@ -22,9 +22,9 @@ from app.web.schemas import SubmitForm
 from app.web.submission import wanted
 
 RECENT = 5
-REMEMBERED = 50  # jobs of a visitor who has not signed in; the cookie must stay small
+REMEMBERED = 50  # jobs of a visitor who is not signed in; the cookie must stay small
 MINE = "mine"
-#: What is about the submission and not about the service: what was typed stays in the form, to be sent again.
+#: Problems with the submission, as opposed to the service: the form keeps the typed text.
 TOLD_BESIDE_THE_FIELD = (InvalidInput, NotFound, QuotaExceeded, GitHostUnreachable, Busy, TooManyRequests)
 
 
@@ -72,7 +72,7 @@ def _home(typed: str, problem: Problem | None = None) -> str:
         typed=typed,
         problem=problem,
         examples=examples(services.settings),
-        # whose machine it is may know its folders
+        # the user of this machine may see its folders
         folder=folder_to_fill(services.settings) if account and account.is_operator else None,
         may_submit=account is not None or services.settings.allow_anonymous,
         hosts=services.settings.allowed_git_hosts,

@@ -1,4 +1,4 @@
-"""A specification in Gherkin: an archive with a file for each feature, as the grammar allows one feature a file."""
+"""A specification in Gherkin: an archive with a file for each feature, because the grammar allows one per file."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from app.web.specifications.document import Document
 from app.web.specifications.words import words
 from app.web.visible_text import visible
 
-#: Keywords of the grammar's dialects: of a feature and of a scenario.
+#: Keywords of the grammar's dialects, for a feature and for a scenario.
 _KEYWORDS: Final = {"en": ("Feature", "Scenario"), "ko": ("기능", "시나리오")}
 _NOT_IN_TAGS = re.compile(r"[\s@#]")
 
 
 class _Pieces(io.RawIOBase):
-    """What was written since the last look; an archive is written to it without going back."""
+    """What was written since the last read; an archive is written to it without seeking."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -35,14 +35,14 @@ class _Pieces(io.RawIOBase):
         return len(piece)
 
     def take(self) -> bytes:
-        """Hand out what is there and forget it."""
+        """Return the written bytes and forget them."""
         piece = bytes(self._written)
         self._written.clear()
         return piece
 
 
 def as_gherkin(document: Document) -> Iterator[bytes]:
-    """Pieces of a ZIP archive: a folder for each domain, a file for each feature; the same document, the same bytes."""
+    """Pieces of a ZIP archive: a folder per domain, a file per feature; the same document gives the same bytes."""
     pieces = _Pieces()
     with zipfile.ZipFile(pieces, "w", zipfile.ZIP_DEFLATED) as archive:
         for domain in document.specification.domains:
@@ -78,5 +78,5 @@ def _tag(behaviour: Behaviour) -> str:
 
 
 def _line(text: str) -> str:
-    """On one line: nothing within a line has a meaning after its keyword."""
+    """Put it on one line, where nothing after the keyword has a meaning."""
     return visible(text).strip()

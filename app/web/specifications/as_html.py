@@ -1,4 +1,4 @@
-"""A specification as one HTML file with its style in it: needs no network, runs no script, prints well."""
+"""A specification as one HTML file with its style: it needs no network, runs no script, and prints well."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.web import visible_text
 from app.web.specifications.document import Document, Source
 from app.web.specifications.words import Words, words
 
-#: The file may load nothing, whatever got into it.
+#: The file may load nothing, whatever text it contains.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 _HEAD = Markup("""<!doctype html>
 <html lang="{language}">

@@ -1,4 +1,4 @@
-"""A specification as JSON: every fact of the document, text exactly as it is."""
+"""A specification as JSON: all data of the document, with unchanged text."""
 
 from __future__ import annotations
 

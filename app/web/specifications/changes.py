@@ -1,4 +1,4 @@
-"""What changed between two specifications, as its page lists it: narrowed, a sheet at a time."""
+"""The changes between two specifications as their page lists them: filtered, a sheet at a time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ChangesSheet:
 
 
 def changes_sheet(found: SpecificationChanges, asked: SpecificationChangesQuery) -> ChangesSheet:
-    """The sheet that was asked for; the last one where there are not so many."""
+    """The requested sheet, or the last one if there are fewer."""
     part = asked.q.casefold()
     matching = {group: [one for one in changes if part in _text(one)] for group, changes in found.groups.items()}
     wanted = {group: changes for group, changes in matching.items() if asked.group in (None, group)}

@@ -1,4 +1,4 @@
-"""A specification with what says where it comes from: its repository, commit, version and generator."""
+"""A specification with its origin: repository, commit, version and generator."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.web.line_links import line_link
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The commit that was read.  url: of the repository, for a person; ref: a branch or tag, if one was named."""
+    """The commit that was read.  url: of the repository, for a person; ref: a branch or tag, if one was given."""
 
     host: str
     owner: str
@@ -22,16 +22,16 @@ class Source:
 
     @property
     def title(self) -> str:
-        """The repository as people name it."""
+        """The repository's usual name."""
         return self.name if self.is_local else f"{self.owner}/{self.name}"
 
     @property
     def is_local(self) -> bool:
-        """Whether it is a folder of this machine, so that there is no page of it."""
+        """Whether it is a local folder, which has no page."""
         return self.host == "local"
 
     def link(self, subject: Subject) -> str | None:
-        """Where the host shows the test; None for a host that is not known."""
+        """The address at which the host shows the test; None for an unknown host."""
         return line_link(self.host, f"{self.owner}/{self.name}", self.commit, subject.file, subject.line)
 
 

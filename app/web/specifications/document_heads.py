@@ -1,4 +1,4 @@
-"""From what the services know of a document to what its pages and files show."""
+"""Convert what the services return about a document to what its pages and files show."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from app.web.specifications.document import Document, Source
 
 
 def source_of(head: Head) -> Source:
-    """Where a document comes from."""
+    """The origin of a document."""
     where = head.repository
     return Source(where.host, where.owner, where.name, where.url, head.commit, head.ref)
 
 
 def source_of_job(job: Job) -> Source:
-    """Where the document of a job will come from."""
+    """The origin that the document of a job will have."""
     where = job.repository
     return Source(where.host, where.owner, where.name, where.url, job.commit, job.ref)
 

@@ -1,4 +1,4 @@
-"""Bring together what a page of a document or of a comparison shows."""
+"""Collect what a page of a document or of a comparison shows."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def document_page(
     owner: OwnersView | None = None,
     whose: str | None = None,
 ) -> DocumentPage:
-    """A sheet of a document.  path: of the page; files: of its exports, but for the suffix.  Raises: as `large`."""
+    """A sheet of a document.  path: of the page; files: of its exports, without the suffix.  Raises: as `large`."""
     counts = Counts(*(head.summary[name] for name in ("behaviours", "by_status", "fell_back")))
     shown = _searched(head, asked) if asked.q or asked.status else _leaf(head, asked.page)
     exports = [Choice(export.label, f"{files}{export.suffix}") for export in EXPORTS.values()]
@@ -41,13 +41,13 @@ def document_page(
 
 
 def _searched(head: Head, asked: SpecificationQuery) -> Sheet:
-    """Of the whole document, which is read for it."""
+    """Of the whole document, which has to be read."""
     with behaviours(head.summary["behaviours"]):
         return sheet(documents.specification(wired().uow, head), asked)
 
 
 def _leaf(head: Head, number: int) -> Sheet:
-    """Of the outline and the features of that sheet: as quick for a large document as for a small one."""
+    """Of the outline and the features of that sheet: as fast for a large document as for a small one."""
     uow = wired().uow
 
     def read(first: int, last: int) -> list[Feature]:
@@ -58,14 +58,14 @@ def _leaf(head: Head, number: int) -> Sheet:
 
 
 def comparison_page(before: Head, after: Head, asked: SpecificationChangesQuery, viewer: Account) -> ComparisonPage:
-    """What changed from one document to the other.  Raises: Conflict for two languages; as `large`."""
+    """The changes from one document to the other.  Raises: Conflict for two languages; as `large`."""
     if before.language != after.language:
         raise Conflict(f"One document is in {before.language}, the other in {after.language}: every sentence differs")
     heads = (before, after)
     with behaviours(sum(head.summary["behaviours"] for head in heads)):
         both = [document_of(head, documents.specification(wired().uow, head)) for head in heads]
         found = compare(*(document.specification for document in both))
-    reads().remember_changes(before.id, after.id, found.totals)  # the history tells it then
+    reads().remember_changes(before.id, after.id, found.totals)  # the history shows them then
     sides = [_side(*one, viewer) for one in zip(heads, both, strict=True)]
     return ComparisonPage(
         before=sides[0],

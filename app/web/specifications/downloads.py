@@ -16,13 +16,13 @@ from app.web.specifications.exports import EXPORTS, file_name
 
 
 def download(form: str, find: Callable[[], Head]) -> Response:
-    """Stream the document.  form: of EXPORTS; find: looks for it, and refuses whoever may not read it.
+    """Stream the document.  form: of EXPORTS; find: looks it up, and refuses a viewer who may not read it.
 
-    The document is read before the answer begins, so that a Problem is still one, and under a place among the
-    exports, as its memory is held until the last piece is sent.  Raises: as `large` and `find`.
+    The document is read before the answer begins, so that a Problem can still be answered.  It holds a place among the
+    exports, because its memory is used until the last piece is sent.  Raises: as `large` and `find`.
     """
     head, export = find(), EXPORTS[form]
-    # the answer is closed after the request's context has gone: what it needs of it is taken now
+    # the answer is closed after the request's context has gone, so it takes what it needs now
     client, lane = auth.client(), reads().exports
     lane.enter(client)
     try:
@@ -32,7 +32,7 @@ def download(form: str, find: Callable[[], Head]) -> Response:
         lane.leave(client)
         raise
     response = Response(export.write(document), content_type=export.media_type)
-    # however it ends, also without having begun
+    # however it ends, even if it never began
     response.call_on_close(lambda: lane.leave(client))
     response.headers["Content-Disposition"] = f'attachment; filename="{file_name(document, export)}"'
     return response

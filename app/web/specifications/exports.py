@@ -1,4 +1,4 @@
-"""The files a specification can be had as."""
+"""The file formats of a specification."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.web.specifications.document import Document
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """One kind of file.  media_type: with the character set where it is text; write: pieces, made as they are sent."""
+    """One format.  media_type: with the character set if it is text; write: yields pieces, made as they are sent."""
 
     label: str
     media_type: str
@@ -34,7 +34,7 @@ EXPORTS = MappingProxyType(
 
 
 def file_name(document: Document, export: Export) -> str:
-    """Of ASCII letters, digits, hyphens and dots only, as it is sent in a header."""
+    """A name of ASCII letters, digits, hyphens and dots only, as it is sent in a header."""
     told = f"{document.source.name}-{document.source.commit[:10]}-{document.specification.language}-{document.version}"
     kept = "".join(c if c.isascii() and (c.isalnum() or c in "-.") else "-" for c in told).strip("-.")
     return f"specification-{kept}.{export.suffix}"

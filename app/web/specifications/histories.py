@@ -1,4 +1,4 @@
-"""The documents of a repository by commit, and what changed from one to the next."""
+"""The documents of a repository by commit, and the changes from one to the next."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from app.web.specifications.view import Choice, HistoryPage, HistoryRow
 
 
 def history_page(of: Head, language: str | None, languages: Mapping[str, str], viewer: Account) -> HistoryPage:
-    """The page of a repository.  language: to narrow by, None: all; languages: names by code."""
+    """The page of a repository.  language: filter, None: all; languages: names by code."""
     found = documents.history(wired().uow, of)
     address = url_for("pages.specification_history", job_id=of.id)
     choices = [Choice("All", address, language is None)] + [
@@ -31,9 +31,9 @@ def history_page(of: Head, language: str | None, languages: Mapping[str, str], v
 
 
 def _rows(newest_first: Sequence[Head]) -> list[HistoryRow]:
-    """A row for each commit and language.
+    """One row for each commit and language.
 
-    Changes are told that are known, and counted while little has to be read for it; the comparison counts any.
+    Known changes are shown, and others counted while little has to be read for it; the comparison counts any.
     """
     groups: dict[tuple[str, str], list[Head]] = {}
     for one in newest_first:

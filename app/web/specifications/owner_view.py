@@ -1,4 +1,4 @@
-"""What only the owner sees beside a document: its cost, its other versions and languages, and its link."""
+"""What only the owner sees of a document: its cost, its other versions and languages, and its link."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from app.web.specifications.view import Choice, Cost, OwnersView, Share
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """A document among its owner's.
+    """A document among the owner's documents.
 
-    versions: of the same analysis, in all languages; history: of the same repository; both newest first.
-    languages: names by code; link: of a share that was just made.
+    versions: of the same analysis, in all languages; history: of the same repository; both newest first.  languages:
+    names by code; link: of a share that was just created.
     """
 
     versions: Sequence[Head]
@@ -59,7 +59,7 @@ def page_of(head: Head) -> str:
 
 
 def compare_url(before: Head, after: Head) -> str:
-    """Where two documents are compared."""
+    """The address at which two documents are compared."""
     return url_for("pages.compare_specifications", job_id=before.id, other_id=after.id)
 
 
@@ -76,7 +76,7 @@ def _cost(head: Head) -> Cost:
 
 
 def _languages(head: Head, beside: Shelf) -> list[Choice]:
-    """Those that have a document, by the newest of each, and where another one is asked for."""
+    """The languages that have a document, by the newest of each, and where another one can be requested."""
     newest: dict[str, Head] = {}
     for one in beside.versions:
         newest.setdefault(one.language, one)

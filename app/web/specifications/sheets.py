@@ -1,4 +1,4 @@
-"""The part of a specification that one page shows: narrowed, and never more than a browser can hold with ease."""
+"""The part of a specification that one page shows: filtered, and never more than a browser can display easily."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from app.web.schemas import SpecificationQuery
 from app.web.specifications.words import Words, words
 
 SIZE = 1000  # behaviours on a sheet
-#: Up to here features are open, and the contents list every feature.
+#: Up to this number, features are open, and the contents list every feature.
 OPEN, LISTED = 500, 400
 
 
 @dataclass(frozen=True, slots=True)
 class FeaturePart:
-    """What a sheet shows of a feature.  total: matching behaviours on all sheets; before: those on earlier ones."""
+    """A feature on a sheet.  total: matching behaviours on all sheets; before: those on earlier ones."""
 
     name: str
     anchor: str
@@ -31,7 +31,7 @@ class FeaturePart:
 
 @dataclass(frozen=True, slots=True)
 class DomainPart:
-    """What a sheet shows of a domain.  total: matching behaviours on all sheets."""
+    """A domain on a sheet.  total: matching behaviours on all sheets."""
 
     name: str
     anchor: str
@@ -52,7 +52,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """One page.  statuses: behaviours under the search by status; total: of those the ones with the wanted status."""
+    """One page.  statuses: behaviours under the search by status; total: those of them with the wanted status."""
 
     domains: Sequence[DomainPart]
     contents: Sequence[Entry]
@@ -78,16 +78,16 @@ class _Piece:
     stop: int
 
 
-#: Matching behaviours of each feature of each domain; what has none is left out.
+#: Matching behaviours of each feature of each domain; empty ones are left out.
 _Found = list[tuple[str, list[tuple[str, Sequence[Behaviour]]]]]
 #: The same as numbers.
 _Sizes = Sequence[tuple[str, Sequence[tuple[str, int]]]]
-#: The behaviours of features; given: places (of the domain, of the feature in it).
+#: Reads the behaviours of features; given: places (of the domain, of the feature in it).
 _Read = Callable[[Sequence[tuple[int, int]]], Mapping[tuple[int, int], Sequence[Behaviour]]]
 
 
 def sheet(specification: Specification, asked: SpecificationQuery) -> Sheet:
-    """The sheet that was asked for; the last one where there are not so many."""
+    """The requested sheet, or the last one if there are fewer."""
     searched = list(_searched(specification, asked.q.casefold()))
     statuses = Counter(b.subject.status for _, features in searched for _, found in features for b in found)
     matching = list(_with_status(searched, asked.status)) if asked.status else searched
@@ -98,7 +98,7 @@ def sheet(specification: Specification, asked: SpecificationQuery) -> Sheet:
 def leaf(
     outline: Sequence[Line], number: int, statuses: Mapping[str, int], read: Callable[[int, int], Sequence[Feature]]
 ) -> Sheet:
-    """The same of a document that nothing narrows, of which only that sheet is read.
+    """The same for an unfiltered document, of which only that sheet is read.
 
     statuses: of the whole document; read: features by their positions, from one to another.
     """
@@ -131,7 +131,7 @@ def _sheet(sizes: _Sizes, wanted: int, statuses: Mapping[str, int], read: _Read)
 
 
 def _searched(specification: Specification, part: str) -> Iterator[tuple[str, list[tuple[str, Sequence[Behaviour]]]]]:
-    """A heading that has these letters stands for all below it."""
+    """A heading with these letters matches everything below it."""
     say = words(specification.language)
     for domain in specification.domains:
         everything = part in say.domain(domain.name).casefold()
@@ -162,7 +162,7 @@ def _with_status(found: _Found, status: str) -> Iterator[tuple[str, list[tuple[s
 
 
 def _paged(sizes: _Sizes) -> Iterator[list[_Piece]]:
-    """A domain or feature that fits on one sheet is not torn apart."""
+    """A domain or feature that fits on one sheet is not split."""
     page: list[_Piece] = []
     room = SIZE
     for number, (_, features) in enumerate(sizes):
@@ -201,7 +201,7 @@ def _domains(
 
 
 def _entries(sizes: _Sizes, pages: Sequence[Sequence[_Piece]], number: int) -> list[Entry]:
-    """Every domain; its features where there are few in all, or where they are on this sheet."""
+    """Every domain, and its features if there are few in all or if they are on this sheet."""
     first: dict[tuple[int, int], int] = {}
     for page, pieces in enumerate(pages, start=1):
         for piece in pieces:

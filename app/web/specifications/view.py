@@ -17,7 +17,7 @@ from app.web.specifications.words import Words, words
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A link among others of its kind.  lang: of the label, where it is not English."""
+    """A link among others of its kind.  lang: of the label, if it is not English."""
 
     label: str
     url: str
@@ -29,7 +29,7 @@ class Choice:
 class Cost:
     """What the version cost its owner, in behaviours.
 
-    billed: written for it; cached: taken from caches, free; fell_back: written by the built-in generator because the
+    billed: written for it; cached: stored sentences, free; fell_back: written by the built-in generator because the
     model failed, free.
     """
 
@@ -40,10 +40,10 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """The link by which others read a document.
+    """The link with which others read a document.
 
-    url: None while there is none, or where it is no longer known; shared_at: None while there is none;
-    share_url, withdraw_url: where the forms go; is_withheld: the repository is private, so no link leads to it.
+    url: None if there is none, or if it is no longer known; shared_at: None if there is none; share_url, withdraw_url:
+    targets of the forms; is_withheld: the repository is private, so the link does not work.
     """
 
     share_url: str
@@ -57,7 +57,7 @@ class Share:
 class OwnersView:
     """What only the owner of a document sees.
 
-    regenerate_url: where the form for a new version goes; cost_url: of the page that says what one would cost.
+    regenerate_url: target of the form for a new version; cost_url: of the page with its price.
     """
 
     cost: Cost
@@ -95,7 +95,7 @@ class DocumentPage:
 
     @property
     def narrowed(self) -> dict[str, str]:
-        """What narrows the sheet, as parameters of an address."""
+        """The active filters, as parameters of an address."""
         found = {"q": self.asked.q, "status": self.asked.status}
         return {name: value for name, value in found.items() if value}
 
@@ -118,7 +118,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonPage:
-    """Two documents of one language side by side.  reverse_url: the same the other way round."""
+    """Two documents of one language for a comparison.  reverse_url: with the sides swapped."""
 
     before: Side
     after: Side
@@ -131,7 +131,7 @@ class ComparisonPage:
 
     @property
     def is_of_two(self) -> bool:
-        """Whether the documents are of two repositories."""
+        """Whether the documents belong to two repositories."""
         return self.before.repository != self.after.repository
 
     @property
@@ -140,7 +140,7 @@ class ComparisonPage:
         return words(self.after.document.specification.language)
 
     def narrowed(self, group: str | None = None) -> dict[str, str]:
-        """What narrows the sheet, as parameters of an address.  group: instead of the one that is shown."""
+        """The active filters, as parameters of an address.  group: instead of the current one."""
         found = {"group": group, "q": self.asked.q}
         return {name: value for name, value in found.items() if value}
 
@@ -149,8 +149,8 @@ class ComparisonPage:
 class HistoryRow:
     """The versions of one commit in one language, newest first.
 
-    behaviours: of the newest version; changes: of it, by group, against the next older commit in the same language;
-    None for the oldest, and where they were not counted.  compare_url: of that comparison.
+    behaviours: of the newest version; changes: between it and the next older commit in the same language, by group;
+    None for the oldest, and if they were not counted.  compare_url: of that comparison.
     """
 
     source: Source
@@ -166,7 +166,7 @@ class HistoryRow:
 class HistoryPage:
     """The specifications of a repository, newest commit first.
 
-    languages: to narrow by, where there are several; whose: as of a document.
+    languages: to filter by, if there are several; whose: as of a document.
     """
 
     source: Source
@@ -176,5 +176,5 @@ class HistoryPage:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the changes of every row are told that has an older one."""
+        """Whether the changes are shown of every row that has an older one."""
         return all(row.changes is not None or row.compare_url is None for row in self.rows)

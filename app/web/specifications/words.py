@@ -10,7 +10,7 @@ from app.domain.specification import Behaviour
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Words of one language.  Texts with braces are formats; statuses: without active, which needs no mark."""
+    """Words of one language.  Texts with braces are formats; statuses: without active, which is not marked."""
 
     language: str
     specification: str
@@ -32,15 +32,15 @@ class Words:
         return told.removesuffix("s") if behaviours == 1 and self.language == "en" else told
 
     def domain(self, name: str) -> str:
-        """The heading of a domain; a name that cannot be seen is none."""
+        """The heading of a domain; an invisible name counts as none."""
         return name if name.strip() else self.ungrouped_domain
 
     def feature(self, name: str) -> str:
-        """The heading of a feature; a name that cannot be seen is none."""
+        """The heading of a feature; an invisible name counts as none."""
         return name if name.strip() else self.ungrouped_feature
 
     def mark(self, behaviour: Behaviour) -> str:
-        """What is written after a sentence about the status of its test; empty for an active one."""
+        """What follows a sentence to show the status of its test; empty for an active one."""
         status = behaviour.subject.status
         return "" if status == "active" else self.statuses.get(status, status)
 
@@ -81,5 +81,5 @@ _ALL = {words.language: words for words in (_ENGLISH, _KOREAN)}
 
 
 def words(language: str) -> Words:
-    """The words of a language; English where there are none.  language: a tag such as `en` or `ko-KR`."""
+    """The words of a language, or English if it has none.  language: a tag such as `en` or `ko-KR`."""
     return _ALL.get(language.lower().partition("-")[0], _ENGLISH)
