@@ -1,1 +1,1 @@
-"""Fairlane, the service.  Importing this package pulls in neither Flask nor Celery."""
+"""Fairlane, the service.  Importing this package imports neither Flask nor Celery."""

@@ -1,4 +1,4 @@
-"""Which PostgreSQL the service uses, and as whom."""
+"""The PostgreSQL that the service uses, and its roles."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from app.settings import Settings
 
 
 def database_url(settings: Settings) -> str:
-    """DATABASE_URL, or the URL of the embedded PostgreSQL, started if it is not running.
+    """DATABASE_URL, or the URL of the embedded PostgreSQL, which is started if it does not run.
 
     Raises: embedded.EmbeddedUnavailable.
     """
@@ -19,7 +19,7 @@ def database_url(settings: Settings) -> str:
 
 
 def owner_url(settings: Settings) -> str:
-    """The same database as the owner of its tables: DATABASE_OWNER_URL, or DATABASE_URL where one role is both.
+    """The same database as the owner of its tables: DATABASE_OWNER_URL, or DATABASE_URL if one role is both.
 
     Raises: embedded.EmbeddedUnavailable.
     """
@@ -29,9 +29,9 @@ def owner_url(settings: Settings) -> str:
 
 
 def direct_url(settings: Settings) -> str | None:
-    """DATABASE_DIRECT_URL: PostgreSQL itself, past a pooler; without the password where it is DATABASE_URL's.
+    """DATABASE_DIRECT_URL, which reaches PostgreSQL without a pooler; without the password if that is DATABASE_URL's.
 
-    Celery prints the broker's options, and this is one.
+    Celery prints the broker's options, and this is one of them.
     """
     if not settings.database_direct_url:
         return None
@@ -44,7 +44,7 @@ def direct_url(settings: Settings) -> str | None:
 
 
 def session_url(settings: Settings) -> str:
-    """As direct_url, with user and password, or DATABASE_URL: for connections of our own that need a session.
+    """As direct_url, with user and password, or DATABASE_URL: for our own connections that need a session.
 
     Raises: embedded.EmbeddedUnavailable.
     """

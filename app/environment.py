@@ -1,4 +1,4 @@
-"""Read the environment's variables by the names of settings, and tell which ones look like settings and are none."""
+"""Read environment variables by the names of settings, and report those that only look like settings."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from pathlib import Path
 
 from app.errors import BadSetting
 
-#: Names that begin like a setting's and are none: marks that we set ourselves, and the tests' own.
+#: Names that look like settings but are not: marks that we set ourselves, and the tests' own.
 OTHERS = frozenset({"FAIRLANE_UP", "FAIRLANE_TEST_RUN", "FAIRLANE_KILLS"})
-#: How settings begin; `FAIRNES_` and the like are near enough to some setting.
+#: How settings begin; `FAIRNES_` and the like are similar enough to some setting.
 PREFIXES = re.compile(
     r"(FAIRLANE|FAIRNESS?|ANALY[SZ]ER_QUEUE|SPECGEN_QUEUE|QUEUE_LENDING|QUOTA|RESERVATION|DATABASE|LLM|ENCRYPTION)_"
 )
-#: Of difflib: one wrong letter in a short name is allowed, another word is not.
+#: For difflib: one wrong letter in a short name is allowed, another word is not.
 NEAR_WITH_PREFIX, NEAR = 0.7, 0.88
 
 
 def given(fields: Collection[str], environ: Mapping[str, str]) -> dict[str, str]:
-    """The values that are set, by field; an empty variable is not.  A `NAME_FILE` twin gives the value in a file.
+    """The values that are set, by field; an empty variable is not set.  `NAME_FILE` names a file with the value.
 
-    Raises: BadSetting with every file that is of no use, and every setting that is given twice.
+    Raises: BadSetting with every unusable file, and every setting that is given twice.
     """
     values, faults = dict[str, str](), list[str]()
     for field in fields:
@@ -43,9 +43,9 @@ def given(fields: Collection[str], environ: Mapping[str, str]) -> dict[str, str]
 
 
 def strangers(environ: Mapping[str, str] | None = None) -> list[str]:
-    """Sentences on variables that are set, look like settings and are none; with the nearest setting, if one is near.
+    """Sentences about variables that only look like settings, each with the most similar setting, if there is one.
 
-    Nothing is refused for them: the environment is not ours alone.
+    They are not refused, because the environment is not ours alone.
     """
     from app.settings import Settings  # noqa: PLC0415 - which reads the environment by us
 

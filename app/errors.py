@@ -1,4 +1,4 @@
-"""One small tree of Problems: what a client is told when a rule says no (RFC 9457)."""
+"""The problems: what a client is told when a rule refuses a request (RFC 9457)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Problem(Exception):  # noqa: N818 - a Problem is an answer, not a programm
 
 
 class InvalidInput(Problem):
-    """422; errors: rows of {"pointer", "detail"} that say what was wrong and what is allowed."""
+    """422; errors: rows of {"pointer", "detail"} that say what was wrong and what is expected."""
 
     slug, title, status = "invalid-input", "The request is not valid", 422
 

@@ -1,4 +1,4 @@
-"""The files the service keeps in FAIRLANE_HOME."""
+"""The files that the service keeps in FAIRLANE_HOME."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from app.settings import Settings
 
 
 def folder(settings: Settings) -> Path:
-    """FAIRLANE_HOME, made at first use.  Raises: BadSetting.
+    """FAIRLANE_HOME, created at first use.  Raises: BadSetting.
 
-    Root's lets others pass but not look: the embedded PostgreSQL runs as another user below it.
+    For root, others may enter the folder but not list it, because the embedded PostgreSQL runs as another user below
+    it.
     """
     try:
         settings.home.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
@@ -23,14 +24,14 @@ def folder(settings: Settings) -> Path:
 
 
 def secret_key(settings: Settings) -> str:
-    """SECRET_KEY, or one made at first use and kept in the home directory, readable by its owner only."""
+    """SECRET_KEY, or one that is generated at first use and kept in the home, readable by its owner only."""
     if settings.secret_key is not None:
         return settings.secret_key.get_secret_value()
     return _kept(folder(settings) / "secret_key")
 
 
 def kept_key(settings: Settings) -> str | None:
-    """The key that lies in the home directory; None when there is none, or it is not for us to read."""
+    """The key in the home; None if there is none, or if we may not read it."""
     try:
         return (settings.home / "secret_key").read_text(encoding="utf-8")
     except OSError:
@@ -39,7 +40,8 @@ def kept_key(settings: Settings) -> str | None:
 
 def _kept(path: Path) -> str:
     if not path.exists():
-        # written aside and linked: of two processes that start at once, the second finds the first one's key, whole
+        # written to a temporary file and linked: if two processes start at once, the second finds the first one's whole
+        # key
         aside = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
         with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
             file.write(secrets.token_urlsafe(32))

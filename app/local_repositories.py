@@ -9,12 +9,12 @@ from app.errors import InvalidInput
 
 
 def is_repository(path: Path) -> bool:
-    """Whether it looks like one, with or without a work tree."""
+    """Whether a folder looks like a repository, with or without a work tree."""
     return (path / ".git").exists() or (path / "HEAD").is_file()
 
 
 def addresses(root: Path, most: int) -> list[str]:
-    """`local:NAME` of the first repositories below a root, by name; none where it cannot be read."""
+    """`local:NAME` of the first repositories below a root, by name; none if it cannot be read."""
     try:
         names = sorted(path.name for path in root.expanduser().iterdir() if is_repository(path))
     except OSError:
@@ -23,13 +23,13 @@ def addresses(root: Path, most: int) -> list[str]:
 
 
 def home_root(home: Path) -> Path:
-    """The root of `fairlane up` where nobody names another."""
+    """The root of `fairlane up` if no other is given."""
     return home / "repositories"
 
 
 def _is_address(text: str) -> bool:
     try:
         parse_address(text, ())
-    except InvalidInput:  # a name with a space, for one
+    except InvalidInput:  # for instance, a name with a space
         return False
     return True

@@ -1,4 +1,4 @@
-"""Structured logs: an event, ids and numbers; text for people, JSON lines for machines."""
+"""Structured logs: an event, ids and numbers; as text for people or as JSON lines for machines."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def configure(log_format: Literal["text", "json"], *, level: int = logging.INFO)
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(formatter)
     logging.basicConfig(handlers=[handler], level=level, force=True)
-    logging.getLogger("httpx").setLevel(max(level, logging.WARNING))  # a line for each call of a language model
+    logging.getLogger("httpx").setLevel(max(level, logging.WARNING))  # one line per call of a model
     for said in strangers():
         structlog.get_logger(__name__).warning("unknown_setting", said=said)
 
@@ -41,6 +41,6 @@ def configure(log_format: Literal["text", "json"], *, level: int = logging.INFO)
 def _last(log_format: str) -> list[Any]:
     if log_format == "json":
         return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
-    # the default traceback prints the values of local variables, secrets among them
+    # the default traceback prints the values of local variables, among them secrets
     plain = structlog.dev.plain_traceback
     return [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=plain)]

@@ -1,4 +1,4 @@
-"""How the database gets its schema.  Apart from the URLs, as workers need those and not Alembic (0.25 s of import)."""
+"""Migrate the database.  This is separate from the URLs, as workers need those but not Alembic (0.25 s of import)."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from sqlalchemy.exc import DBAPIError
 from app.errors import BadSetting
 from app.store import schema
 
-#: The revisions that were folded into 0025 (docs/adr/0051), and the last commit that has migrations from them to it.
+#: The revisions that were folded into 0025 (docs/adr/0051), and the last commit with migrations from them to it.
 FOLDED = frozenset(f"{number:04}" for number in range(1, 25))
 LAST_UNFOLDED = "1bfb42f"
-#: Deadlock, and a lock that was not to be had in time: a migration locks tables in an order that no step takes.
+#: Deadlock, and a lock time-out: a migration locks tables in an order that no step uses.
 IN_THE_WAY = ("40P01", "55P03")
 TRIES = 5
 
 
 def migrate(engine: Engine, *, role: str | None = None, allow_newer: bool = False) -> str:
-    """Bring the database to the newest schema and return its revision; safe to repeat and from many hosts at once.
+    """Migrate the database to the newest schema and return its revision; safe to repeat and from many hosts at once.
 
-    engine: as the owner of the tables; role: the application's, which gets its rights (docs/adr/0035).  allow_newer: a
-    newer schema is left as it is, so that an earlier release may start on it; whether it is served, others decide.
-    Raises: BadSetting when the database is newer than this release, or so old that another one has to migrate it first,
-    or has no such role.
+    engine: as the owner of the tables; role: the application's, which gets its rights (docs/adr/0035).  allow_newer:
+    leave a newer schema alone, so that an earlier release may start; other code decides whether it can serve.
+    Raises: BadSetting if the database is newer than this release, or so old that another release has to migrate it
+    first, or if it has no such role.
     """
     config = _config()
     with engine.connect() as connection:
@@ -43,7 +43,7 @@ def migrate(engine: Engine, *, role: str | None = None, allow_newer: bool = Fals
 
 
 def _upgrade(connection: Connection, config: Config) -> None:
-    """All migrations, each in a transaction; one that traffic was in the way of begins again."""
+    """Run all migrations, each in a transaction; one that conflicts with traffic is started again."""
     for tries_left in reversed(range(TRIES)):
         try:
             command.upgrade(config, "head")
@@ -57,7 +57,7 @@ def _upgrade(connection: Connection, config: Config) -> None:
 
 
 def head_revision() -> str:
-    """The revision this release needs."""
+    """The revision that this release needs."""
     return ScriptDirectory.from_config(_config()).get_current_head() or ""
 
 

@@ -1,4 +1,4 @@
-"""What the kernel knows about processes: alive or a zombie, where they work, their session; what it shows of ours."""
+"""What the kernel knows about processes: alive or a zombie, working directory, session; and what it reveals of ours."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ PR_SET_DUMPABLE = 4
 
 
 def keep_private() -> None:
-    """Show memory and environment of this process, and of those it forks, to nobody but root; there is no core dump."""
+    """Hide memory and environment of this process, and of those it forks, from all but root; disable core dumps."""
     prctl = getattr(ctypes.CDLL(None), "prctl", None)  # Linux
     if prctl is not None:
         prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def alive(pid: int) -> bool:
-    """Say whether the process still runs; a zombie does not, although kill(pid, 0) finds it."""
-    if not PROC.joinpath("self").exists():  # no /proc (macOS): existing is all we can ask
+    """Whether the process still runs; a zombie does not, although kill(pid, 0) finds it."""
+    if not PROC.joinpath("self").exists():  # no /proc (macOS): we can only check that it exists
         return _exists(pid)
     fields = _stat(pid)
     return bool(fields) and fields[0] not in ("Z", "X")
 
 
 def works_in(pid: int, folder: Path) -> bool:
-    """Say whether the process has this folder as its working directory.
+    """Whether the process has this folder as its working directory.
 
-    A container's root without CAP_SYS_PTRACE may not read the link of another user's process: then the argument list,
+    A container's root without CAP_SYS_PTRACE may not read the link of another user's process.  Then the argument list,
     which anybody may read, decides.
     """
     if not PROC.joinpath("self").exists():
@@ -43,14 +43,14 @@ def works_in(pid: int, folder: Path) -> bool:
 
 
 def working_in(folder: Path, *, program: str) -> set[int]:
-    """Find live processes of a program whose working directory is the folder; none where /proc is missing."""
+    """Find live processes of a program whose working directory is the folder; none if /proc is missing."""
     return {pid for pid in _all() if _program(pid) == program and alive(pid) and works_in(pid, folder)}
 
 
 def survivors(sessions: Collection[int], mark: str) -> set[int]:
-    """Find live processes that are in one of the sessions or carry `mark` in the environment they were started with.
+    """Find live processes that are in one of the sessions, or were started with `mark` in their environment.
 
-    mark: as NAME=VALUE.  The mark finds grandchildren that made a session of their own.
+    mark: as NAME=VALUE.  It finds grandchildren that created a session of their own.
     """
     return {pid for pid in _all() if pid != os.getpid() and _belongs(pid, sessions, mark.encode())}
 
@@ -72,7 +72,7 @@ def _all() -> Iterator[int]:
 
 
 def _stat(pid: int) -> list[str]:
-    # the program's name may hold spaces and brackets, so the fields start after the last bracket
+    # the program's name may contain spaces and brackets, so the fields start after the last bracket
     return _read(pid, "stat").decode(errors="replace").rpartition(")")[2].split()
 
 

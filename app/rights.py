@@ -1,14 +1,14 @@
-"""What the application's role may do with the owner's tables, as SQL (docs/adr/0035).
+"""The rights of the application's role on the owner's tables, as SQL (docs/adr/0035).
 
-It reads and writes rows and calls functions.  It can neither change nor drop nor empty a table, nor make one: the
-service needs none of it, and who gets hold of a web process or a worker shall not have it either.
+The role reads and writes rows and calls functions.  It can neither change, drop or empty a table nor create one: the
+service needs none of this, and an attacker who controls a web process or a worker must not have it either.
 """
 
 from __future__ import annotations
 
 _TABLES = "SELECT, INSERT, UPDATE, DELETE"
 _SEQUENCES = "USAGE, SELECT"
-# What is there, if it is the caller's: extensions may have put views of their own beside our tables.
+# Existing objects, if the caller owns them: extensions may have put views of their own into the schema.
 _NOW = """
 DO $grant$
 DECLARE found record;
@@ -31,6 +31,6 @@ END $grant$"""
 
 
 def grants(role: str) -> str:
-    """One statement for the owner: these rights on all that is there and on all that it will make in this schema."""
+    """One statement for the owner, which grants these rights on all existing and future objects of this schema."""
     quoted = '"{}"'.format(role.replace('"', '""')).replace("'", "''")
     return _NOW.format(role=quoted.replace("%", "%%"), plain=quoted, tables=_TABLES, sequences=_SEQUENCES)

@@ -1,4 +1,4 @@
-"""A small repository that comes with the service, so that there is something to analyse without internet."""
+"""A small repository that comes with the service, so that there is something to analyse without internet access."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 NAME = "sample"
-#: Tests of three languages, with one of each status that static reading tells.
+#: Tests in three languages, with one of each status that static reading can detect.
 FILES = {
     "README.md": "# A sample\n\nThree small test suites, for a first analysis.  It may be changed and deleted.\n",
     "python/test_cart.py": """\
@@ -71,7 +71,7 @@ func TestNeverNegative(t *testing.T) {
 }
 """,
 }
-#: The same commit on every machine, whatever its clock, user and configuration of git.
+#: The same commit on every machine, whatever its clock, user and git configuration.
 _WHO = {"NAME": "Fairlane", "EMAIL": "sample@localhost", "DATE": "2026-01-01T00:00:00Z"}
 _ENVIRONMENT = {
     **{f"GIT_{role}_{part}": value for role in ("AUTHOR", "COMMITTER") for part, value in _WHO.items()},
@@ -82,7 +82,7 @@ _ENVIRONMENT = {
 
 
 def make(root: Path) -> None:
-    """Make it below a root, unless it is there; whole or not at all.  Raises: OSError, CalledProcessError."""
+    """Create it below a root unless it exists; completely or not at all.  Raises: OSError, CalledProcessError."""
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
     if (root / NAME).exists():
         return
@@ -99,6 +99,6 @@ def make(root: Path) -> None:
 
 
 def _git(folder: Path, *arguments: str) -> None:
-    # of our own surroundings only the way to git: a GIT_DIR of the caller's would lead elsewhere
+    # of our environment only the path to git, because a GIT_DIR of the caller's would lead elsewhere
     environment = {"PATH": os.environ.get("PATH", os.defpath), **_ENVIRONMENT}
     subprocess.run(["git", *arguments], cwd=folder, env=environment, check=True, capture_output=True)

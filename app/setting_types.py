@@ -1,4 +1,4 @@
-"""What a setting may be: durations, addresses, hosts and keys, each with a refusal that says what is allowed."""
+"""The types of settings: durations, addresses, hosts and keys.  Each refusal says what is expected."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _HOST = re.compile(r"(?!-)[a-z0-9-]{1,63}(?<!-)(\.(?!-)[a-z0-9-]{1,63}(?<!-))*")
-#: Drivers that may be named; we bring psycopg2 whatever is said.
+#: Drivers that may be named; psycopg2 is used in any case.
 _DRIVERS = ("postgresql", "postgres", "postgresql+psycopg2")
-#: A key of fewer characters can be guessed from one signed cookie.
+#: A shorter key can be guessed from one signed cookie.
 SHORTEST_KEY = 16
 
 
 def _duration(raw: object) -> object:
-    """`30s`, `5m`, `1h`, `2d` or seconds; pydantic alone would refuse the short ones."""
+    """`30s`, `5m`, `1h`, `2d` or seconds; pydantic alone refuses these short forms."""
     if isinstance(raw, str):
         if short := re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([smhd]?)", raw.strip()):
             try:
@@ -52,7 +52,7 @@ def _names(given: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _web_address(given: str) -> str:
-    """Without the slash at its end, so that paths can follow."""
+    """An address without the slash at its end, so that paths can follow."""
     allowed = "expected an address such as https://fairlane.example.org, without user, query and fragment"
     try:
         parts = urlsplit(given)
@@ -66,7 +66,7 @@ def _web_address(given: str) -> str:
 
 
 def _database(given: SecretStr) -> SecretStr:
-    """As SQLAlchemy and psycopg2 take it, with user and password where they are known for what they are."""
+    """An address as SQLAlchemy and psycopg2 take it, with user and password in their usual places."""
     url = _parsed(given.get_secret_value())
     if url.drivername not in _DRIVERS:
         raise ValueError(f"is for {url.drivername!r}; expected postgresql://…")
@@ -92,7 +92,7 @@ def _parsed(given: str) -> URL:
 
 
 def _named(url: URL) -> URL:
-    """`?user=…&password=…`, as libpq also takes them, would be shown where passwords are left out."""
+    """Move `?user=…&password=…`, which libpq also accepts, to where passwords are recognised and hidden."""
     user, secret = url.query.get("user"), url.query.get("password")
     if isinstance(user, str):
         url = url.set(username=user).difference_update_query(["user"])
@@ -102,7 +102,7 @@ def _named(url: URL) -> URL:
 
 
 def _bearer(given: SecretStr) -> SecretStr:
-    """What goes into a header as it is; an error of an HTTP library would show it."""
+    """A value for a header; an HTTP library's error message would show it."""
     if not re.fullmatch(r"[!-~]+", given.get_secret_value()):
         raise ValueError("expected visible ASCII characters without spaces")
     return given
@@ -115,7 +115,7 @@ def _key(given: SecretStr) -> SecretStr:
 
 
 Duration = Annotated[timedelta, BeforeValidator(_duration), Field(ge=timedelta(0), le=timedelta(days=366))]
-#: Of something that goes on while a process waits for it.
+#: For something during which a process waits.
 Patience = Annotated[Duration, Field(gt=timedelta(0), le=timedelta(days=1))]
 Pause = Annotated[Duration, Field(le=timedelta(days=1))]
 Slots = Annotated[int, Field(ge=1, le=1000)]
@@ -125,6 +125,6 @@ HostNames = Annotated[tuple[str, ...], BeforeValidator(_words), AfterValidator(_
 WebAddress = Annotated[str, AfterValidator(_web_address)]
 DatabaseAddress = Annotated[SecretStr, AfterValidator(_database)]
 Key = Annotated[SecretStr, AfterValidator(_key)]
-#: Of another service; its length is that one's affair.
+#: Belongs to another service, which decides its length.
 Bearer = Annotated[SecretStr, AfterValidator(_bearer)]
 Price = Annotated[Decimal, Field(ge=0, le=1_000_000, allow_inf_nan=False)]

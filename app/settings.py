@@ -1,4 +1,4 @@
-"""Every setting, typed, frozen and read once; a bad value stops the process with its name and what is allowed."""
+"""Every setting, typed, frozen and read once; a bad value stops the process with its name and what is expected."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Settings(BaseModel):
     database_owner_url: DatabaseAddress | None = None  # of the tables' owner, for migrations; none: DATABASE_URL
     database_direct_url: DatabaseAddress | None = None  # for LISTEN and locks behind a transaction pooler
     fairlane_home: Path = Path("~/.local/share/fairlane")
-    secret_key: Key | None = None  # none: made once and kept in FAIRLANE_HOME
+    secret_key: Key | None = None  # none: generated once and kept in FAIRLANE_HOME
     default_tier: Tier = Tier.FREE
     allow_anonymous: bool = True
     allowed_git_hosts: Hosts = ("github.com", "gitlab.com", "bitbucket.org", "codeberg.org")
@@ -64,35 +64,35 @@ class Settings(BaseModel):
     specgen_queue_priority_workers: Slots = 3
     specgen_queue_default_workers: Slots = 2
     specgen_queue_scheduled_workers: Slots = 1
-    queue_lending: bool = False  # idle workers of a priority queue take work of the default one
-    queue_lending_floor: Slots | None = None  # processes that stay free of it; none: half of them
+    queue_lending: bool = False  # idle workers of a priority queue take jobs of the default queue
+    queue_lending_floor: Slots | None = None  # processes that take no such jobs; none: half of them
     lease_seconds: Annotated[Seconds, Field(ge=1, le=3600)] = 15
     heartbeat_seconds: Annotated[Seconds, Field(ge=0.2, le=600)] = 3
     analysis_time_limit: Patience = timedelta(minutes=20)
     spec_time_limit: Patience = timedelta(minutes=90)
-    llm_base_url: WebAddress | None = None  # as https://api.example.org/v1; none: the built-in generator alone
-    llm_api_key: Bearer | None = None  # none: for models that ask for none
+    llm_base_url: WebAddress | None = None  # such as https://api.example.org/v1; none: the built-in generator alone
+    llm_api_key: Bearer | None = None  # none: for models that need no key
     llm_model: Annotated[str, Field(min_length=1, max_length=200)] | None = None
-    llm_timeout: Annotated[Patience, Field(le=timedelta(hours=1))] = timedelta(minutes=2)  # of one call
-    llm_parallel: Annotated[int, Field(ge=1, le=100)] = 10  # calls of one specification
-    llm_requests_per_minute: Annotated[int, Field(ge=1, le=1_000_000)] = 600  # of all processes together
+    llm_timeout: Annotated[Patience, Field(le=timedelta(hours=1))] = timedelta(minutes=2)  # limit of one call
+    llm_parallel: Annotated[int, Field(ge=1, le=100)] = 10  # concurrent calls of one specification
+    llm_requests_per_minute: Annotated[int, Field(ge=1, le=1_000_000)] = 600  # for all processes together
     llm_tokens_per_spec: Annotated[int, Field(ge=1)] | None = None
-    llm_tokens_per_day: Annotated[int, Field(ge=1)] | None = None  # of all processes together
+    llm_tokens_per_day: Annotated[int, Field(ge=1)] | None = None  # for all processes together
     llm_cost_per_day: Price | None = None
     llm_input_price: Price | None = None  # per million tokens, in the currency of LLM_COST_PER_DAY
     llm_output_price: Price | None = None
     git_timeout: Patience = timedelta(minutes=10)
-    sandbox: Literal["on", "off"] = "on"  # off: git and parsers run as this very user, with all that it may do
-    shutdown_grace: Annotated[Duration, Field(le=timedelta(seconds=20))] = timedelta(seconds=1)  # of a stop
-    lookup_timeout: Patience = timedelta(seconds=15)  # of all look-ups of a request
+    sandbox: Literal["on", "off"] = "on"  # off: git and parsers run as this user, with all of its rights
+    shutdown_grace: Annotated[Duration, Field(le=timedelta(seconds=20))] = timedelta(seconds=1)  # when stopping
+    lookup_timeout: Patience = timedelta(seconds=15)  # for all look-ups of a request
     rate_limit_per_minute: Annotated[int, Field(ge=1, le=1_000_000_000)] = (
         600  # API requests that write, per account or address
     )
-    # requests that read, of which large ones count for several
+    # reading requests; a large one counts as several
     read_limit_per_minute: Annotated[int, Field(ge=1, le=1_000_000_000)] = 3000
-    heavy_reads: Annotated[int, Field(ge=1, le=20)] = 2  # of a web process at once, of large results
-    statement_timeout: Annotated[Patience, Field(ge=timedelta(seconds=1))] = timedelta(seconds=10)  # of the web's SQL
-    max_tests: Annotated[int, Field(ge=1, le=1_000_000_000)] = 500_000  # of an analysis
+    heavy_reads: Annotated[int, Field(ge=1, le=20)] = 2  # concurrent reads of large results per web process
+    statement_timeout: Annotated[Patience, Field(ge=timedelta(seconds=1))] = timedelta(seconds=10)  # for the web's SQL
+    max_tests: Annotated[int, Field(ge=1, le=1_000_000_000)] = 500_000  # of one analysis
     web_concurrency: Annotated[int, Field(ge=1, le=64)] = 1
     log_format: Literal["text", "json"] = "text"
     fairlane_url: WebAddress = "http://127.0.0.1:8000"  # for the command line as a REST client
@@ -105,7 +105,7 @@ class Settings(BaseModel):
 
     @property
     def fairness(self) -> FairnessPolicy:
-        """The per-user limits in force; FAIRNESS_*_LIMIT wins over the plans' rows."""
+        """The slot limits' policy; FAIRNESS_*_LIMIT takes precedence over the plans."""
         limits = {tier: getattr(self, f"fairness_{tier}_limit") for tier in Tier}
         return FairnessPolicy(
             mode=Mode(self.fairness_mode) if self.fairness_enabled else Mode.OFF,
@@ -122,7 +122,7 @@ class Settings(BaseModel):
 
 
 def load(environ: Mapping[str, str] | None = None) -> Settings:
-    """Read the environment; a `NAME_FILE` twin gives the value in a file.  Raises: BadSetting with every fault."""
+    """Read the environment, and the files that `NAME_FILE` variables name.  Raises: BadSetting with every fault."""
     given = environment.given(Settings.model_fields, os.environ if environ is None else environ)
     try:
         settings = Settings.model_validate(given)
@@ -134,7 +134,7 @@ def load(environ: Mapping[str, str] | None = None) -> Settings:
 
 
 def secrets(settings: Settings) -> dict[str, str]:
-    """The secrets in force, by the names of their settings; of an address its password."""
+    """The secrets in use, by the names of their settings; for an address, its password."""
     found = dict[str, str]()
     for field, value in settings:
         if isinstance(value, SecretStr):
@@ -143,7 +143,7 @@ def secrets(settings: Settings) -> dict[str, str]:
 
 
 def _misfits(settings: Settings) -> Iterator[str]:
-    """What no value by itself shows: another setting, or the machine, does not go with it."""
+    """Faults that no single value shows: conflicts with another setting or with the machine."""
     if settings.heartbeat_seconds * 3 > settings.lease_seconds:
         yield (
             f"HEARTBEAT_SECONDS={settings.heartbeat_seconds:g}: expected at most a third of "

@@ -1,4 +1,4 @@
-"""Signs of life: a process notes every few seconds that its loop turns, in a file of the home (docs/adr/0040)."""
+"""Signs of life: every few seconds a process notes in a file of the home that its loop runs (docs/adr/0040)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from app.processes import alive
 
-#: Between two signs.
+#: Time between two signs.
 SECONDS = 3.0
 
 
@@ -18,13 +18,13 @@ def give(home: Path, name: str) -> None:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     aside = path.with_name(f"{path.name}.{os.getpid()}")
     aside.write_text(f"{os.getpid()} {time.monotonic()}\n", encoding="ascii")
-    aside.replace(path)  # whoever reads finds a whole one
+    aside.replace(path)  # readers always find a complete file
 
 
 def age(home: Path, name: str) -> float | None:
-    """Seconds since the last sign of a node; None when it gave none, or its process has ended.
+    """Seconds since the last sign of a node; None if it gave none, or its process has ended.
 
-    Counted by the clock that all processes of a machine share and nobody sets.
+    Measured on the clock that all processes of a machine share and nobody sets.
     """
     try:
         pid, at = _path(home, name).read_text(encoding="ascii").split()

@@ -1,1 +1,1 @@
-"""Celery's side of the service: unpack, call one service, return."""
+"""The Celery side of the service: tasks unpack their message, call one service and return."""

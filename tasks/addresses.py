@@ -1,6 +1,6 @@
-"""Which addresses are of the public Internet: the special-purpose registries of IANA as tables, as of 2026-11.
+"""Which addresses belong to the public Internet: IANA's special-purpose registries as tables, as of 2026-11.
 
-Not the library's `is_global`: its tables are as old as the interpreter, and differ from one to the next.
+The library's `is_global` is not used, because its tables are as old as the interpreter, and differ between versions.
 """
 
 import ipaddress
@@ -13,7 +13,7 @@ _SPECIAL_4 = tuple(
     for network in (
         "0.0.0.0/8",  # this network
         "10.0.0.0/8",  # private
-        "100.64.0.0/10",  # behind a provider's translator
+        "100.64.0.0/10",  # behind a carrier's NAT
         "127.0.0.0/8",  # loopback
         "169.254.0.0/16",  # link-local, and metadata of clouds
         "172.16.0.0/12",  # private
@@ -31,9 +31,9 @@ _SPECIAL_4 = tuple(
         "240.0.0.0/4",  # reserved, and broadcast
     )
 )
-#: All that is given out of IPv6; whatever lies outside is special.
+#: All allocated global unicast addresses of IPv6; all others are special.
 _UNICAST = ipaddress.IPv6Network("2000::/3")
-#: https://www.iana.org/assignments/iana-ipv6-special-registry, as far as it is below 2000::/3.
+#: https://www.iana.org/assignments/iana-ipv6-special-registry, where it is below 2000::/3.
 _SPECIAL_6 = tuple(
     ipaddress.IPv6Network(network)
     for network in (
@@ -41,7 +41,7 @@ _SPECIAL_6 = tuple(
         "2001:db8::/32",  # documentation
         "2002::/16",  # 6to4, which leads to any IPv4 address
         "2620:4f:8000::/48",  # AS112
-        "3ffe::/16",  # the 6bone, given back
+        "3ffe::/16",  # the 6bone, returned
         "3fff::/20",  # documentation
     )
 )
@@ -49,7 +49,7 @@ _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 
 
 def is_public(address: Address) -> bool:
-    """Whether anybody on the Internet may be reached there; an IPv4 address inside of an IPv6 one counts as itself."""
+    """Whether an address is publicly reachable; an IPv4 address inside an IPv6 one is judged as itself."""
     if isinstance(address, ipaddress.IPv4Address):
         return not any(address in network for network in _SPECIAL_4)
     if (inner := _inner(address)) is not None:
@@ -58,7 +58,7 @@ def is_public(address: Address) -> bool:
 
 
 def _inner(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
-    """The IPv4 address it leads to: written as IPv6, or behind a NAT64."""
+    """The IPv4 address that it leads to: in IPv6 notation, or behind a NAT64."""
     if address in _NAT64:
         return ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF)
     return address.ipv4_mapped

@@ -1,4 +1,4 @@
-"""A node says that its loop turns, every few seconds, to whoever watches it (`fairlane alive`)."""
+"""A node's signs of life: every few seconds it notes that its event loop runs, for `fairlane alive`."""
 
 import socket
 from functools import cache
@@ -18,18 +18,18 @@ _told = False
 
 @worker_ready.connect
 def begin(sender: Any, **_: Any) -> None:
-    """From now on; the consumer clears its timer when it begins again, and then says again that it is ready."""
+    """Start giving signs.  A restarting consumer clears its timer, and calls this again once it is ready."""
     sign(sender.hostname)
     sender.timer.call_repeatedly(signs.SECONDS, sign, (sender.hostname,))
 
 
 def sign_of_beat() -> None:
-    """Of the beat of this host."""
+    """The sign of the beat of this host."""
     sign(f"beat@{socket.gethostname()}")
 
 
 def sign(name: str) -> None:
-    """Give one; a home that cannot be written to is told of once, and stops no work."""
+    """Give one sign; a home that cannot be written to is logged once and stops no work."""
     global _told  # noqa: PLW0603 - of the process
     try:
         signs.give(_home(), name)

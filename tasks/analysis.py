@@ -1,4 +1,4 @@
-"""The analysis task: a Git commit in, its tests in the database."""
+"""The analysis task: it takes a Git commit and stores its tests in the database."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,7 +16,7 @@ from tasks.wiring import Wired, wired
 
 
 class AnalysisTask(FairTask):
-    """An analysis under its user's limit; its time limits are in celeryconfig."""
+    """An analysis under its user's slot limit; its time limits are in celeryconfig."""
 
     abstract = True
     service = Service.ANALYSIS
@@ -44,7 +44,7 @@ def take(kit: Wired, repository: Repository, commit: str, known: KnownFacts, che
         found = inventory(fetched_repository, cache=_Cache(known), checkpoint=checkpoint)
         committed_at = fetched_repository.committed_at()
     _refuse_more(kit.settings.max_tests, found)
-    files = (  # made one by one: as dicts, 100,000 tests take 100 MB
+    files = (  # created one by one: as dicts, 100,000 tests take 100 MB
         FileRow(file.path, file.blob_id, file.framework, [test.row() for test in file.tests], file.skipped, file.hints)
         for file in found.files
     )
@@ -52,7 +52,7 @@ def take(kit: Wired, repository: Repository, commit: str, known: KnownFacts, che
 
 
 def _refuse_more(most: int, found: Inventory) -> None:
-    """A part of the tests would look like all of them.  Raises: InventoryError too_many_tests."""
+    """Refuse a commit with too many tests, because a part of them would look like all.  Raises: InventoryError."""
     tests = sum(len(file.tests) for file in found.files)
     if tests > most:
         raise InventoryError(
@@ -61,7 +61,7 @@ def _refuse_more(most: int, found: Inventory) -> None:
 
 
 class _Cache:
-    """The engine's FactsCache over the service's store."""
+    """The engine's FactsCache, on top of the service's store."""
 
     def __init__(self, known: KnownFacts) -> None:
         self._known = known

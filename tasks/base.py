@@ -1,4 +1,4 @@
-"""The Task base class that holds every user to their tier's concurrency (docs/adr/0003)."""
+"""The base class of tasks, which enforces each user's slot limit (docs/adr/0003)."""
 
 from datetime import timedelta
 from random import random
@@ -28,21 +28,21 @@ log = structlog.get_logger(__name__)
 class FairTask(Task):
     """Runs its body under a slot of the user, or snoozes; the outcome of each delivery is one commit.
 
-    The body gets `self.delivery` and `self.heart`, finishes the job by a service, and returns its outcome.
-    A slot is freed in the commit that ends the delivery, not in `after_return`, which Celery skips for Ignore,
-    Retry and Reject (docs/broker-hazards.md H22).
+    The body gets `self.delivery` and `self.heart`, finishes the job through a service, and returns its outcome.  The
+    commit that ends the delivery frees the slot.  `after_return` does not, because Celery skips it for Ignore, Retry
+    and Reject (docs/broker-hazards.md H22).
     """
 
     abstract = True
     acks_late = True
     Request = "tasks.celery_requests:FairRequest"
-    max_retries = None  # attempts are counted by us; Celery's own count includes snoozes (H21)
+    max_retries = None  # we count attempts ourselves; Celery's own count includes snoozes (H21)
     service: ClassVar[Service]
     delivery: Delivery
     heart: Heartbeat
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Take one delivery from its start to an outcome."""
+        """Handle one delivery from its start to an outcome."""
         kit, user_id = wired(), kwargs.get("user_id")
         user = UUID(user_id) if user_id else None
         self.delivery = _delivery(self.request)
@@ -52,7 +52,7 @@ class FairTask(Task):
             except SQLAlchemyError as error:
                 if not is_databases(error):
                     raise
-                # what was not committed is undone; the attempt is not spent, and begins again
+                # uncommitted work is undone; the attempt is not spent, and starts again
                 log.warning("database_away", error=type(error).__name__, code=code_of(error))
                 backoff.pause()
                 raise DatabaseAway(type(error).__name__, requeue=True) from error
@@ -123,12 +123,12 @@ class FairTask(Task):
                 park=park,
                 producer=producer_in(tx.connection),
             )
-        except Reject as rejected:  # how Celery wraps an error of the publish; the transaction must see the error
+        except Reject as rejected:  # Celery's wrapper of a publish error; the transaction must see the error itself
             _unwrap(rejected)
 
 
 def failure_of(error: Exception) -> Failure:
-    """What an attempt that raised is called: a stable code and words for the person who asked."""
+    """The failure for an attempt that raised: a stable code, and words for the user."""
     match error:
         case JobFailedError():
             return error.failure

@@ -16,7 +16,7 @@ from tasks.confinement import require
 from tasks.inventory import guard
 from tasks.stopping import HandBack
 
-# Celery warns root because pickle would run what a message says; we accept JSON only (docs/broker-hazards.md H29)
+# Celery warns root because pickle would run code from a message; we accept JSON only (docs/broker-hazards.md H29)
 warnings.filterwarnings("ignore", category=SecurityWarning)
 
 app = Celery("tasks")
@@ -36,7 +36,7 @@ def _guard(**_: Any) -> None:
         require(load())
     except BadSetting as problem:
         sys.exit(f"fairlane: {problem.detail}")
-    guard.close()  # processes of the pool make their own
+    guard.close()  # the processes of the pool create their own
 
 
 @beat_init.connect

@@ -1,7 +1,7 @@
-"""Celery's `revoke` of a job, as the service's cancellation.
+"""Turn Celery's `revoke` of a job into the service's cancellation.
 
-Celery acknowledges what it revokes.  That would delete the message of an unfinished job: no record, no end, and a
-reservation that belongs to nothing.  Here a job ends in our own commit (docs/adr/0006), revoked or not.
+Celery acknowledges what it revokes.  That would delete the message of an unfinished job, and leave no record, no end,
+and a reservation without a job.  Here a job ends in our own commit (docs/adr/0006), revoked or not.
 """
 
 from signal import SIGKILL
@@ -25,19 +25,19 @@ class FairRequest(Request):
     acknowledged: bool  # Celery's
 
     def revoked(self) -> bool:
-        """Never to Celery: the delivery goes to a child, finds that it was cancelled, and ends the job."""
+        """Always False: the delivery goes to a child, which finds that it was cancelled, and ends the job."""
         if self.id in state.revoked:
             self._cancel()
         return False
 
     def acknowledge(self) -> None:
-        """Every outcome that Celery acknowledges was a commit that deleted or re-scheduled the message."""
+        """Every outcome that Celery acknowledges was a commit that deleted or rescheduled the message."""
         if not self.acknowledged:
             self._message.settled()
             self.acknowledged = True
 
     def on_failure(self, exc_info: Any, *args: Any, **kwargs: Any) -> None:
-        """A delivery that met a database that is unwell goes back, and no loss is counted."""
+        """If the database failed, give the delivery back without counting a loss."""
         error = exc_info.exception
         if not isinstance(error.exc if isinstance(error, ExceptionWithTraceback) else error, DatabaseAway):
             super().on_failure(exc_info, *args, **kwargs)
@@ -47,18 +47,18 @@ class FairRequest(Request):
         self._message.returned()
 
     def reject(self, requeue: bool = False) -> None:  # noqa: FBT001, FBT002 - Celery's
-        """While the worker stops it has no count: a supervisor that signals the whole group has ended the child too."""
+        """While the worker stops, count nothing: a supervisor that signals the whole group has ended the child too."""
         if not (requeue and is_stopping()):
             super().reject(requeue)
 
     def terminate(self, pool: Any, signal: Any = None) -> None:
-        """The job stops by itself within seconds; with KILL its process ends now, the job by its next delivery."""
+        """Cancel the job, which stops within seconds; KILL ends its process now, and its next delivery ends the job."""
         self._cancel()
         if self.time_start and signals.signum(signal or "TERM") == SIGKILL:
             pool.terminate_job(self.worker_pid, SIGKILL)
 
     def _announce_revoked(self, *_: Any) -> None:
-        """Its process was killed by `terminate`: the message goes back, where Celery would acknowledge it."""
+        """The process was killed by `terminate`: give the message back, where Celery would acknowledge it."""
         self.reject(requeue=True)
 
     def _cancel(self) -> None:

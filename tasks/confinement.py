@@ -1,4 +1,4 @@
-"""What a process that holds secrets sees to before it reads a repository: that what it starts is in a sandbox."""
+"""Make sure that a process with secrets starts git and parsers in a sandbox before it reads a repository."""
 
 from app.errors import BadSetting
 from app.settings import Settings
@@ -7,12 +7,12 @@ from tasks.inventory.process import NoSandbox
 
 
 def settle(settings: Settings) -> None:
-    """Follow SANDBOX in this process and those it forks; costs nothing."""
+    """Apply SANDBOX in this process and those that it forks; costs nothing."""
     guard.use_sandbox(on=settings.sandbox == "on")
 
 
 def require(settings: Settings) -> None:
-    """As `settle`, and try it once.  Raises: BadSetting when there can be no sandbox and SANDBOX does not say off."""
+    """As `settle`, and try the sandbox once.  Raises: BadSetting if no sandbox is available and SANDBOX is not off."""
     settle(settings)
     try:
         guard.check()
@@ -21,7 +21,7 @@ def require(settings: Settings) -> None:
 
 
 def missing(reason: NoSandbox) -> BadSetting:
-    """What there is to say and to do about it."""
+    """The error that says why, and what to do about it."""
     return BadSetting(
         f"SANDBOX=on: no sandbox is available for git and the parsers: {reason}; SANDBOX=off runs them without one"
     )

@@ -1,4 +1,4 @@
-"""Which generator writes specifications, by the settings; the web asks for its name and languages alone."""
+"""Choose the generator of specifications by the settings; the web uses only its name and languages."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,39 +18,39 @@ from tasks.specview.model.tongues import TONGUES
 
 @dataclass(frozen=True, slots=True)
 class Net:
-    """The built-in generator below a model: in a language that it does not write it falls back to English."""
+    """The built-in generator below a model; in a language that it does not write it falls back to English."""
 
     inner: Generator
     name: str = BUILT_IN
 
     def place(self, subjects: Sequence[Subject], known: Sequence[Place], language: str) -> Iterator[Placed]:
-        """As the inner one."""
+        """Delegates to the inner generator."""
         return self.inner.place(subjects, known, _known(language))
 
     def phrase(self, parts: Iterable[Part], language: str) -> Iterator[Phrased]:
-        """As the inner one."""
+        """Delegates to the inner generator."""
         return self.inner.phrase(parts, _known(language))
 
     def summarise(self, specification: Specification) -> Iterator[str]:  # noqa: ARG002 - the protocol's
-        """Nothing: the names of the domains may be in a language that it does not write."""
+        """Write no summary: the names of the domains may be in a language that it does not write."""
         return iter(())
 
 
 def name_of(settings: Settings) -> str:
-    """The name of what `generator_of` makes."""
+    """The name of the generator that `generator_of` makes."""
     return BUILT_IN if settings.llm_model is None else f"model {settings.llm_model}, prompts {PROMPTS_VERSION}"
 
 
 def languages_of(settings: Settings) -> Mapping[str, str]:
-    """What it writes, by code."""
+    """The languages that it writes, by code."""
     return LANGUAGES if settings.llm_model is None else {code: tongue.name for code, tongue in TONGUES.items()}
 
 
 def generator_of(settings: Settings, uow: UnitOfWork) -> Generator:
-    """What writes one specification.  uow: where the limits of all processes are counted."""
+    """The generator for one specification.  uow: where the limits of all processes are counted."""
     if settings.llm_base_url is None or settings.llm_model is None:
         return built_in()
-    # the client for HTTP takes 40 MB, which neither the web nor a worker of analyses needs
+    # the HTTP client takes 40 MB, which neither the web nor a worker of analyses needs
     from tasks.specview.model.endpoint import Access  # noqa: PLC0415
     from tasks.specview.model.generator import ModelGenerator  # noqa: PLC0415
 
@@ -66,7 +66,7 @@ def generator_of(settings: Settings, uow: UnitOfWork) -> Generator:
 
 
 def limits_of(settings: Settings) -> Limits:
-    """Of all processes together; a probe is given up when its call has surely ended."""
+    """The limits of all processes together; a probe is given up once its call must have ended."""
     free = Decimal(0)
     return Limits(
         requests_per_minute=settings.llm_requests_per_minute,

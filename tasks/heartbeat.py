@@ -1,4 +1,4 @@
-"""The pulse of a running job: a thread that keeps its slot and hears of a cancellation."""
+"""The heartbeat of a running job: a thread that renews its slot and checks for a cancellation."""
 
 from threading import Event, Thread
 from time import monotonic
@@ -16,18 +16,18 @@ from app.store.unit_of_work import UnitOfWork
 
 log = structlog.get_logger(__name__)
 
-#: How often progress reaches the database while it moves, and so what a page shows.
+#: How often progress reaches the database while it changes, and thus the pages.
 PROGRESS_SECONDS = 0.5
-#: A heartbeat that gets no answer for so many leases ends the attempt: nobody would hear of a cancellation any more.
+#: A heartbeat without an answer for this many leases ends the attempt, because it would miss a cancellation.
 SILENT_LEASES = 4
 
 
 class JobStopped(Exception):  # noqa: N818 - not a failure
-    """Somebody asked to cancel this job."""
+    """A cancellation of this job was requested."""
 
 
 class LeaseLost(Exception):  # noqa: N818 - not a failure of the job
-    """The message was given to another worker; whatever this one writes is refused."""
+    """The message was given to another worker, so the writes of this one are refused."""
 
 
 class HeartbeatSilent(Exception):  # noqa: N818 - not a failure of the job
@@ -58,11 +58,11 @@ class Heartbeat:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._stop.set()
-        # one that hangs ends with its process, and writes nothing: the fence is gone by then
+        # a hanging thread ends with its process, and writes nothing, because the fence is gone by then
         self._thread.join(None if kind is not HeartbeatSilent else 0)
 
     def checkpoint(self, phase: str, done: int, total: int) -> None:
-        """Tell how far the body is, and watch the heartbeat.  Raises: JobStopped, LeaseLost, HeartbeatSilent."""
+        """Report the body's progress, and watch the heartbeat.  Raises: JobStopped, LeaseLost, HeartbeatSilent."""
         self._progress = (phase, done, total)
         if self._pulse is Pulse.STOP:
             raise JobStopped
@@ -92,10 +92,10 @@ class Heartbeat:
     def _beat(self, news: tuple[str, int, int] | None) -> bool:
         try:
             self._pulse = beat(self._uow, self._service, self._delivery, self._policy, news)
-        except SQLAlchemyError as error:  # the database is away: the leases end by its clock, not by ours
+        except SQLAlchemyError as error:  # the database is unavailable: its clock ends the leases, not ours
             log.warning("heartbeat_failed", job_id=str(self._delivery.job_id), error=type(error).__name__)
             return False
-        except Exception:  # whatever it is, the next one may succeed: without a thread nothing would beat
+        except Exception:  # the next attempt may succeed; without the thread there is no heartbeat
             log.exception("heartbeat_raised", job_id=str(self._delivery.job_id))
             return False
         self._answered = monotonic()

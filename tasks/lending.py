@@ -1,4 +1,4 @@
-"""Lending: idle workers of a priority queue take work of the service's default queue (docs/adr/0028)."""
+"""Let idle workers of a priority queue take jobs of the service's default queue (docs/adr/0028)."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ log = structlog.get_logger(__name__)
 
 @celeryd_after_setup.connect
 def lend(instance: Any, conf: Any, **_: Any) -> None:
-    """Read the default queues too, with what is to spare, where a node reads a priority queue."""
+    """If a node reads a priority queue, let its spare processes read the default queue too."""
     settings, queues = load(), instance.app.amqp.queues
     lent = [queue for queue in map(lent_to, queues.consume_from) if queue and queue not in queues.consume_from]
     if not settings.queue_lending or not lent:

@@ -1,4 +1,4 @@
-"""What beat sends: no user, no slot, each run safe to repeat."""
+"""The tasks that beat sends: without a user or a slot, each safe to repeat."""
 
 from dataclasses import asdict
 
@@ -16,13 +16,13 @@ from tasks.wiring import wired
 log = structlog.get_logger(__name__)
 
 
-#: A round that raised is logged and forgotten: the next slot does its work, and a dead letter would say otherwise.
+#: A failed run is only logged: the next slot does its work, and a dead letter would suggest otherwise.
 FORGOTTEN = {"acks_on_failure": True, "acks_on_timeout": True}
 
 
 @app.task(name="tasks.maintenance.sweep", **FORGOTTEN)
 def sweep() -> None:
-    """Drop expired holds; orphans are an alarm."""
+    """Remove expired holds; an orphan is an alarm."""
     kit = wired()
     swept = sweeping.sweep(kit.uow, kit.policy, now=kit.uow.now())
     choose_carrier.settle_waiting(kit.uow, kit.policy)
@@ -31,14 +31,14 @@ def sweep() -> None:
 
 @app.task(name="tasks.maintenance.prune", **FORGOTTEN)
 def prune() -> None:
-    """Drop what has expired, and what nobody refers to."""
+    """Delete rows that have expired, and rows that nothing refers to."""
     uow = wired().uow
     log.info("pruned", **pruning.prune(uow, now=uow.now()).counts)
 
 
 @app.task(name="tasks.maintenance.reconcile", **FORGOTTEN)
 def reconcile() -> None:
-    """Prove that what completed is what was billed; a difference is a defect."""
+    """Compare completed jobs with bills; a difference is a defect."""
     uow = wired().uow
     done = reconciling.reconcile(uow, now=uow.now())
     level = 40 if done.differences else 20
@@ -47,7 +47,7 @@ def reconcile() -> None:
 
 @app.task(name="tasks.maintenance.reschedule", **FORGOTTEN)
 def reschedule() -> None:
-    """Enqueue the repositories whose time has come."""
+    """Enqueue the repositories that are due."""
     kit = wired()
     done = rescheduling.reschedule(
         kit.uow,

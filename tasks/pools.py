@@ -1,17 +1,17 @@
-"""Where jobs may run: a task that keeps what it runs on itself needs a process that runs one job at a time."""
+"""Which worker pools are allowed: a task stores its delivery on itself, so its process may run only one job."""
 
 from typing import Any
 
 from celery.concurrency import get_implementation
 from celery.signals import worker_init
 
-#: Prefork and solo.  In the others time limits do not hold either (docs/broker-hazards.md H24).
+#: Prefork and solo.  In the others, time limits do not work either (docs/broker-hazards.md H24).
 ONE_AT_A_TIME = ("celery.concurrency.prefork", "celery.concurrency.solo")
 
 
 @worker_init.connect
 def refuse(sender: Any, **_: Any) -> None:
-    """Raises SystemExit for a pool that runs several jobs in one process."""
+    """Refuse a pool that runs several jobs in one process.  Raises: SystemExit."""
     pool = get_implementation(sender.pool_cls)
     if pool.__module__ not in ONE_AT_A_TIME:
         name = pool.__module__.rpartition(".")[2]

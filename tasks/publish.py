@@ -1,4 +1,4 @@
-"""Publish a job's message by task name inside the caller's transaction."""
+"""Publish a job's message by task name, in the caller's transaction."""
 
 from uuid import UUID
 
@@ -14,7 +14,7 @@ from app.store.unit_of_work import AlreadyQueuedError, JobMessage, Publish
 
 
 def publisher(celery: Celery) -> Publish:
-    """What a unit of work publishes with.  Needs no task code, so the web can use it too."""
+    """The publish function of a unit of work.  It needs no task code, so the web can use it too."""
     templates: dict[tuple[str, str, frozenset[str]], Template] = {}
 
     def send(connection: Session, message: JobMessage) -> None:
@@ -42,7 +42,7 @@ def publisher(celery: Celery) -> Publish:
 
 
 def _is_one_of_a_kind(celery: Celery) -> bool:
-    """Whether a template would be wrong: somebody adds to each message, or a running task is the parent of this one."""
+    """Whether a template would be wrong: a signal adds to each message, or a running task is this one's parent."""
     return bool(before_task_publish.receivers or after_task_publish.receivers or celery.current_worker_task)
 
 

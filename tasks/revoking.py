@@ -1,6 +1,6 @@
-"""`celery control revoke` and `terminate`: each job that is named is cancelled, whether it waits or runs, here or not.
+"""Make `celery control revoke` and `terminate` cancel the jobs they name, waiting or running, on any node.
 
-Celery itself only remembers what was revoked, for the case that it is delivered later; what runs already goes on.
+Celery itself only remembers the ids in case they are delivered later; running tasks continue.
 """
 
 import threading
@@ -24,7 +24,7 @@ _celerys = {name: control.Panel.data[name] for name in ("revoke", "terminate")}
 
 @control.control_command(variadic="task_id", signature="[id1 [id2 [... [idN]]]]")
 def revoke(state: Any, task_id: Any, terminate: bool = False, signal: Any = None, **options: Any) -> Any:  # noqa: FBT001, FBT002 - Celery's
-    """Cancel jobs by their ids; other tasks are revoked as Celery does it."""
+    """Cancel jobs by their ids; other tasks are revoked by Celery."""
     cancel_jobs(_listed(task_id))
     return _celerys["revoke"](state, task_id, terminate, signal, **options)
 
@@ -37,16 +37,16 @@ def terminate(state: Any, signal: Any, task_id: Any, **options: Any) -> Any:
 
 
 def cancel_jobs(task_ids: Iterable[str]) -> None:
-    """In a thread: the loop of the worker must not wait for a user's lock.
+    """Cancel in a thread, because the worker's loop must not wait for a user's lock.
 
-    Every node does it, one of them finds it undone, and the audit log names it once.
+    Every node tries it, one of them does it, and the audit log shows it once.
     """
     if job_ids := [job_id for task_id in task_ids if (job_id := _uuid(task_id))]:
         threading.Thread(target=_cancel, args=(job_ids,), name="cancel jobs", daemon=True).start()
 
 
 def _cancel(job_ids: list[UUID]) -> None:
-    # The main process has no engine of its own, and keeps none: it forks.
+    # The main process has no engine of its own, and must keep none, because it forks.
     engine = make_engine(database_url(load()), pool_size=1, application_name="fairlane revoke")
     try:
         for job_id in job_ids:

@@ -16,7 +16,7 @@ from tasks.wiring import wired
 
 log = structlog.get_logger(__name__)
 
-#: How soon another beat takes over when the leader's connection is gone.
+#: How soon another beat takes over after the leader's connection is lost.
 FOLLOWER_SECONDS = 2.0
 
 
@@ -28,7 +28,7 @@ class PgScheduler(Scheduler):
         super().__init__(*args, **kwargs)
 
     def setup_schedule(self) -> None:
-        """Read the entries; nothing is kept in a file."""
+        """Read the entries; nothing is stored in a file."""
         scheduled = select_queue(Service.ANALYSIS, None, scheduled=True)
         self.entries = [
             Entry(name, spec["task"], spec["schedule"], spec.get("queue", scheduled), spec.get("offset", timedelta(0)))
@@ -36,7 +36,7 @@ class PgScheduler(Scheduler):
         ]
 
     def tick(self, *_: Any, **__: Any) -> float:
-        """Send what is due when leading; returns seconds to sleep."""
+        """Send the entries that are due, if this beat leads.  Returns: seconds to sleep."""
         sign_of_beat()
         try:
             if not self._leads():
@@ -53,7 +53,7 @@ class PgScheduler(Scheduler):
             return FOLLOWER_SECONDS
 
     def close(self) -> None:
-        """Let go of the lead."""
+        """Give up the lead."""
         if self._leadership is not None:
             self._leadership.invalidate()
             self._leadership = None

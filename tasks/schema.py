@@ -1,4 +1,4 @@
-"""A worker, or a beat, takes no work from a schema that its release cannot serve."""
+"""Keep a worker or a beat from working on a schema that its release cannot serve."""
 
 from time import sleep
 from typing import Any
@@ -14,18 +14,18 @@ from app.store.unit_of_work import UnitOfWork
 
 log = structlog.get_logger(__name__)
 
-#: Looks at a schema that is older, a second apart: `fairlane migrate` may be under way.
+#: How often to check an older schema, once a second: `fairlane migrate` may be under way.
 LOOKS = 60
 
 
 @worker_init.connect
 @beat_init.connect
 def check(**_: Any) -> None:
-    """Wait for the migration of this release; exit where it does not come.  Raises: SystemExit.
+    """Wait for the migration of this release; exit if it does not come.  Raises: SystemExit.
 
-    A database that is away is left to the node, which waits for it.
+    If the database is unavailable, the node itself waits for it.
     """
-    # before the fork, so nothing of it may be left
+    # before the fork, so no connection may be left
     engine = make_engine(database_url(load()), pool_size=1, application_name="fairlane start")
     try:
         for _look in range(LOOKS):

@@ -1,4 +1,4 @@
-"""From a repository to where Git may fetch it: public addresses only, and nothing outside LOCAL_REPOS_ROOT."""
+"""Where Git may fetch a repository: public addresses only, and nothing outside LOCAL_REPOS_ROOT."""
 
 import ipaddress
 import os
@@ -28,9 +28,9 @@ def source_of(repository: Repository, settings: Settings) -> Source:
 
 
 def public_address(host: str) -> str:
-    """Look a host up once; Git is then pinned to the answer, so a second look-up cannot lead elsewhere.
+    """Resolve a host once; Git is then pinned to the answer, so a second resolution cannot lead elsewhere.
 
-    Raises: InventoryError host_refused when any of its addresses is not a public one.
+    Raises: InventoryError host_refused if any of its addresses is not public.
     """
     try:
         found = socket.getaddrinfo(host, 443, type=socket.SOCK_STREAM)
@@ -46,12 +46,12 @@ def public_address(host: str) -> str:
 def resolve_commit(
     repository: Repository, ref: str | None, commit: str | None, settings: Settings
 ) -> tuple[str, str | None]:
-    """The commit a submission means, and the name of its branch or tag if known.
+    """The commit that a submission means, and the name of its branch or tag if known.
 
     Raises: RepositoryNotFound, CommitNotFound, InvalidInput for an empty repository, GitHostUnreachable.
     """
     if commit and not repository.is_local:
-        return commit, ref  # whether it exists is found out by the worker, which fetches it anyway
+        return commit, ref  # the worker, which fetches it anyway, finds out whether it exists
     try:
         limits = replace(GitLimits(), wall_seconds=settings.lookup_timeout.total_seconds())
         found, name = resolve(source_of(repository, settings), commit or ref, limits=limits)
@@ -69,7 +69,7 @@ def _local_path(name: str, root: Path | None) -> tuple[Path, Path]:
     path = root / name
     if path.parent != root or name in ("", "..", "."):
         raise missing
-    # a symbolic link below the root may lead anywhere; what counts is where it ends
+    # a symbolic link below the root may lead anywhere, so its target decides
     found = resolved(path, root)
     if found == root:
         raise outside()

@@ -1,4 +1,4 @@
-"""The specification task: an analysis in, a readable document in the database."""
+"""The specification task: it takes an analysis and stores a readable document in the database."""
 
 from typing import Any
 from uuid import UUID
@@ -11,7 +11,7 @@ from tasks.wiring import wired
 
 
 class SpecificationTask(FairTask):
-    """A specification under its user's limit; its time limits are in celeryconfig."""
+    """A specification under its user's slot limit; its time limits are in celeryconfig."""
 
     abstract = True
     service = Service.SPECVIEW

@@ -1,4 +1,4 @@
-"""What tasks need, made once per process: settings, transactions that can publish, the policy in force."""
+"""What tasks need, created once per process: settings, transactions that can publish, the policy."""
 
 import os
 from contextlib import suppress
@@ -26,7 +26,7 @@ from tasks.publish import publisher
 
 @dataclass(frozen=True, slots=True)
 class Wired:
-    """The process's own; never shared with a child.  direct: reaches PostgreSQL itself, for session locks."""
+    """The process's own engine, never shared with a child.  direct: it reaches PostgreSQL itself, for session locks."""
 
     settings: Settings
     uow: UnitOfWork
@@ -34,20 +34,21 @@ class Wired:
     policy: Policy
 
     def generator(self) -> Generator:
-        """What writes the specification of one job."""
+        """The generator that writes the specification of one job."""
         return generator_of(self.settings, self.uow)
 
 
 def wired() -> Wired:
-    """The wiring of this very process: a fork makes its own at first use."""
+    """The wiring of this process; a forked process creates its own at first use."""
     return _wired(os.getpid())
 
 
 @worker_process_init.connect
 def _begin(**_: Any) -> None:
-    # a socket that two processes share speaks two conversations at once (docs/broker-hazards.md H13)
+    # a socket that two processes share carries two conversations at once (docs/broker-hazards.md H13)
     _wired.cache_clear()
-    # the first job need not wait for the settings and a connection; a database that is away is the job's own concern
+    # so that the first job need not wait for the settings and a connection; if the database is unavailable, the job
+    # handles it
     with suppress(SQLAlchemyError):
         with wired().uow.once() as tx:
             tx.run(text("SELECT 1"))
@@ -58,9 +59,9 @@ def _begin(**_: Any) -> None:
 def _wired(pid: int) -> Wired:  # noqa: ARG001 - the key: what a parent made is not ours
     settings = load()
     settle(settings)
-    # a child runs one task, its heartbeat thread, and the gate before a model
+    # a child runs one task, its heartbeat thread, and the gate of a model
     engine = make_engine(database_url(settings), pool_size=3, application_name="fairlane worker")
-    # without the user and password that beat needs, a direct way was none: it never led
+    # beat needs the user and password; without them the direct address never worked
     direct = make_engine(session_url(settings), pool_size=1) if settings.database_direct_url else engine
     policy = Policy.of(settings, PARSER_VERSION, name_of(settings), languages_of(settings))
     return Wired(settings, UnitOfWork(engine, publisher(app)), direct, policy)

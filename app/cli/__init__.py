@@ -1,4 +1,4 @@
-"""The command line: thin over services.  Exit codes: 0 done, 1 failed, 2 usage, 3 quota, 4 unreachable."""
+"""The command line, thin over services.  Exit codes: 0 success, 1 failure, 2 wrong usage, 3 quota, 4 unreachable."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.processes import keep_private
 
 UNREACHABLE = 4
 
-#: Command -> the module it is in.  Loaded when asked for: `fairlane inventory` needs no SQLAlchemy (0.5 s of import).
+#: Command -> its module, which is loaded on demand: `fairlane inventory` needs no SQLAlchemy (0.5 s of import).
 COMMANDS = {
     "up": "up",
     "migrate": "operate",
@@ -39,7 +39,7 @@ COMMANDS = {
 
 
 class _Commands(click.Group):
-    """Loads its commands late, and tells a Problem in one line instead of a traceback."""
+    """Loads its commands late, and prints a Problem as one line instead of a traceback."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         return list(COMMANDS)
@@ -59,7 +59,7 @@ class _Commands(click.Group):
             click.echo(f"fairlane: {problem.detail}", err=True)
             sys.exit(UNREACHABLE if isinstance(problem, Unavailable) else 1)
         except Exception as error:
-            # Asked only now: most commands need no database, and its errors are half a second of import away.
+            # Imported only now: most commands need no database, and importing its errors takes half a second.
             if (said := import_module("app.cli.refusals").sentence(error)) is None:
                 raise
             click.echo(f"fairlane: {said}", err=True)

@@ -1,4 +1,4 @@
-"""`fairlane alive`: whether a node of this machine does its work, for health checks."""
+"""`fairlane alive`: whether a node of this host works, for health checks."""
 
 from __future__ import annotations
 

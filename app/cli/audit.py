@@ -1,4 +1,4 @@
-"""`fairlane audit`, `sweep` and `prune`: is the data sound, what did the dead leave behind, what has expired."""
+"""`fairlane audit`, `sweep` and `prune`: check the data, remove left-over holds, delete what has expired."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`fairlane dead …`: the messages the broker gave up."""
+"""`fairlane dead …`: the messages that the broker gave up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`fairlane fairness` and `fairlane simulate`: who waited for what, and what if."""
+"""`fairlane fairness` and `fairlane simulate`: who waited why, and what would change it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class _Ago(click.ParamType[timedelta]):
 
 
 class _Numbers(click.ParamType[dict[str, int]]):
-    """`name=1,name=2` of the names given."""
+    """`name=1,name=2`, with the given names."""
 
     name = "name=number,…"
 
@@ -118,7 +118,7 @@ def _log(source: str) -> simulating.Load:
 
 
 def _workers(given: Mapping[str, int]) -> dict[str, int]:
-    """By queue; a suffix means the queues of all services, and the settings count for the others."""
+    """By queue; a suffix means the queues of all services, and the settings apply to the others."""
     settings = load()
     return {
         queue: given.get(queue, given.get(queue.partition("_")[2], settings.workers(queue))) for queue in ALL_QUEUES

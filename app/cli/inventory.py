@@ -1,4 +1,4 @@
-"""`fairlane inventory`: the engine alone, without database or queue."""
+"""`fairlane inventory`: the engine alone, without a database or a queue."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _compared(before: Inventory, after: Inventory, form: str) -> str:
 
 
 def _listed(taken: Inventory, form: str) -> Iterable[str]:
-    """A table is drawn where a person looks; in a pipe it stays text that is easy to cut."""
+    """On a terminal a table is drawn; in a pipe it stays text that is easy to cut."""
     if form != "table" or not sys.stdout.isatty():
         return render(taken, form)
     from app.cli.tables import drawn  # noqa: PLC0415 - rich is slow to import, and programs do without it

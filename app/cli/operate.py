@@ -34,7 +34,7 @@ def queues(*, as_json: bool) -> None:
         click.echo(json.dumps([asdict(row) for row in states], default=str))
         return
     columns = ("queue", "ready", "oldest_seconds", "leased", "delayed", "parked", "dead", "paused")
-    # a name that is cut off names no queue
+    # a queue name that is cut off is useless
     table = Table(*(Column(column.replace("_seconds", " s"), no_wrap=column == "queue") for column in columns))
     for row in states:
         table.add_row(*(f"{'~' if column in row.estimated else ''}{getattr(row, column)}" for column in columns))
@@ -73,7 +73,7 @@ def openapi() -> None:
     from app.web import create_app  # noqa: PLC0415 - Flask, which no other command needs
     from app.web.wiring import wire  # noqa: PLC0415
 
-    # the document needs no database; without an address the embedded one would be started for it
+    # the document needs no database; without an address, the embedded one would be started for it
     wired = wire(load().model_copy(update={"database_url": SecretStr("postgresql:///")}))
     click.echo(json.dumps(create_app(wired).spec, indent=2))
 

@@ -1,4 +1,4 @@
-"""How far the engine is, on a terminal's stderr; nothing elsewhere."""
+"""Show the engine's progress on the terminal's stderr; elsewhere show nothing."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Self
 
 
 class Bar:
-    """A checkpoint that draws a bar."""
+    """A checkpoint that draws a progress bar."""
 
     def __init__(self) -> None:
         self._drawn: Any = None
@@ -15,7 +15,7 @@ class Bar:
 
     def __enter__(self) -> Self:
         if sys.stderr.isatty():
-            # rich is slow to import, and programs do without it
+            # rich is slow to import, and programs do not need it
             from rich.console import Console  # noqa: PLC0415
             from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
 
@@ -30,6 +30,6 @@ class Bar:
             self._drawn.stop()
 
     def __call__(self, phase: str, done: int, total: int) -> None:
-        """Say how far it is.  total: 0 where that is not known yet."""
+        """Show the progress.  total: 0 if it is not known yet."""
         if self._drawn is not None:
             self._drawn.update(self._task, description=phase, completed=done, total=total or None)

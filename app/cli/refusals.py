@@ -1,4 +1,4 @@
-"""What a database that is away, not migrated or refuses says, in one line for whoever runs a command."""
+"""Explain in one line, to the user of a command, why the database is not usable."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as NoConnectionError
 
 _MIGRATE = "run `fairlane migrate`, with the release that the service runs"
-#: SQLSTATE, or its class -> what to tell.  Other errors are defects of ours, and keep their stack.
+#: SQLSTATE, or its class -> the message.  Other errors are our defects, and keep their traceback.
 _SAID = {
     "42P01": f"the database lacks tables that this release needs: {_MIGRATE}",
     "42703": f"the database lacks columns that this release needs: {_MIGRATE}",
@@ -23,7 +23,7 @@ _SAID = {
 
 
 def sentence(error: BaseException) -> str | None:
-    """One line without a secret; None when the error is none of the database's refusals."""
+    """One line without a secret; None if the error does not come from an unusable database."""
     for one in _causes(error):
         if isinstance(one, NoConnectionError):
             return "the database does not answer: all connections of this process are in use"
@@ -31,7 +31,7 @@ def sentence(error: BaseException) -> str | None:
             code, said = one.pgcode or "", _line(one)
             if code in _SAID:
                 return _SAID[code].format(said=said)
-            if not code and isinstance(one, psycopg2.ProgrammingError):  # of libpq, before it asked anybody
+            if not code and isinstance(one, psycopg2.ProgrammingError):  # an error of libpq, before it connected
                 return f"DATABASE_URL is not accepted: {said}"
             if isinstance(one, psycopg2.OperationalError | psycopg2.InterfaceError) or code[:2] in (
                 "08",
@@ -51,5 +51,5 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 
 def _line(error: psycopg2.Error) -> str:
-    """What the server or libpq said first; neither ever says a password."""
+    """The first line of the server's or libpq's message, which never contains a password."""
     return next(iter(str(error).strip().splitlines()), type(error).__name__)

@@ -1,4 +1,4 @@
-"""Which repositories of this machine `fairlane up` serves."""
+"""The local repositories that `fairlane up` serves."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ import click
 from app import home, local_repositories, sample
 from app.settings import Settings
 
-#: Named at the start; the page offers as many.
+#: How many are named at the start and on the page.
 MOST = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """The folder, and what somebody may submit from it at once."""
+    """The folder, and the repositories in it that can be submitted."""
 
     folder: Path
     addresses: list[str]
 
 
 def root_of(settings: Settings, path: Path | None) -> Root:
-    """The folder that was named, else LOCAL_REPOS_ROOT, else one of the home's own with a sample in it.
+    """The given folder, or else LOCAL_REPOS_ROOT, or else a folder of the home with a sample in it.
 
-    path: a repository stands for the folder it lies in.
+    path: a repository stands for the folder that contains it.
     """
     if path is not None and local_repositories.is_repository(path := path.absolute()):
         return Root(path.parent, [f"local:{path.name}"])
@@ -40,6 +40,6 @@ def root_of(settings: Settings, path: Path | None) -> Root:
 def _make_sample(folder: Path) -> None:
     try:
         sample.make(folder)
-    except (OSError, subprocess.CalledProcessError) as error:  # the service works without it
+    except (OSError, subprocess.CalledProcessError) as error:  # the service works without the sample
         said = error.stderr if isinstance(error, subprocess.CalledProcessError) else error
         click.echo(f"no sample repository: {said}", err=True)

@@ -50,7 +50,7 @@ def submit(repository: str, ref: str | None, commit: str | None, *, retry: bool,
 
 
 def _ended(client: httpx.Client, job: dict[str, Any], *, as_json: bool) -> dict[str, Any]:
-    """The job when it has ended; until then a line tells where it is."""
+    """The job after it has ended; until then a line shows its state."""
     with WaitLine(only_live=as_json) as line:
         while job["status"] not in FINAL:
             line.show(job)

@@ -1,4 +1,4 @@
-"""An inventory as a person reads it on a terminal: a table a file, and totals."""
+"""An inventory for a person at a terminal: one table per file, and totals."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STYLES = {"active": "green", "skipped": "yellow", "todo": "cyan", "focused": "ma
 
 
 def drawn(inventory: Inventory) -> str:
-    """Draw for the terminal at hand."""
+    """Draw for the width of the terminal."""
     out = io.StringIO()
     console = Console(file=out, force_terminal=True, width=shutil.get_terminal_size().columns)
     for file in inventory.files:

@@ -72,7 +72,7 @@ def up(path: Path | None, host: str, port: int, *, no_open: bool, workers: str) 
 
 @dataclass(frozen=True, slots=True)
 class _Addresses:
-    """Of the database, with their passwords."""
+    """Addresses of the database, with their passwords."""
 
     service: str = field(repr=False)
     owner: str = field(repr=False)
@@ -80,7 +80,7 @@ class _Addresses:
 
 @contextmanager
 def _database(settings: Settings) -> Iterator[_Addresses]:
-    """The database's addresses; an embedded one runs as long as somebody holds it."""
+    """The database's addresses; an embedded server runs as long as a process holds it."""
     if settings.database_url:
         yield _Addresses(database.database_url(settings), database.owner_url(settings))
         return
@@ -89,11 +89,11 @@ def _database(settings: Settings) -> Iterator[_Addresses]:
 
 
 def _keep(settings: Settings) -> None:
-    embedded.ensure(settings.home, patience=5)  # a PostgreSQL that was killed comes back
+    embedded.ensure(settings.home, patience=5)  # restart a PostgreSQL that was killed
 
 
 def _prepare(settings: Settings, addresses: _Addresses, place: Place) -> None:
-    """Migrate as the tables' owner, and make the operator at the first start."""
+    """Migrate as the tables' owner, and create the operator at the first start."""
     home.secret_key(settings)
     owner, engine = (
         make_engine(url, pool_size=1, application_name="fairlane up") for url in (addresses.owner, addresses.service)
@@ -119,14 +119,14 @@ def _operator_token(settings: Settings, uow: UnitOfWork) -> str | None:
         account = accounts.add_user(
             uow, OPERATOR, tier=settings.default_tier, is_operator=True, actor="fairlane up", now=uow.now()
         )
-    except Problem:  # made at an earlier start
+    except Problem:  # created at an earlier start
         return None
     made = tokens.add_token(uow, account.user_id, scopes=tokens.SCOPES, name="first start", now=uow.now())
     return made.secret
 
 
 def _children(settings: Settings, url: str, place: Place, *, by_tier: bool) -> list[Child]:
-    # an empty variable is not set: the address came from a file perhaps, and the owner's is for migrations only
+    # an empty variable is not set: the address may have come from a file, and the owner's is for migrations only
     ours = {
         "DATABASE_URL": url,
         "FAIRLANE_HOME": str(settings.home),
@@ -135,7 +135,7 @@ def _children(settings: Settings, url: str, place: Place, *, by_tier: bool) -> l
     unset = dict.fromkeys(("DATABASE_OWNER_URL", "DATABASE_OWNER_URL_FILE", *(f"{name}_FILE" for name in ours)), "")
     env = unset | ours
     env |= {"PORT": str(place.port), "PYTHONUNBUFFERED": "1"}
-    # any address is answered to; a name that this process was told to bind to is one of its own
+    # IP addresses are always accepted; a name that this process was told to bind to is one of its own
     bound = () if ":" in place.host else (place.host,)
     names = {"TRUSTED_HOSTS": " ".join((*(settings.trusted_hosts or ()), *bound))}
     web = [

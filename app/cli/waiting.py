@@ -1,4 +1,4 @@
-"""What `fairlane submit --wait` says meanwhile: on a terminal one line that is rewritten, elsewhere one per change."""
+"""The output of `fairlane submit --wait`: on a terminal one line that is rewritten, elsewhere one line per change."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import click
 from tasks.inventory.listing import printable
 
 ERASE = "\r\x1b[K"
-STEPS = 10  # lines of one phase where lines are not rewritten
+STEPS = 10  # lines per phase where lines are not rewritten
 
 
 def told(job: dict[str, Any]) -> str:
-    """A job under way: why it waits, at which place and how long, or what it does and how far it is."""
+    """Describe a job under way: why, where and how long it waits, or its phase and progress."""
     wait, progress = job["wait"], job["progress"]
     if wait:
         place = f", number {wait['position']:,}" if wait["position"] else ""
@@ -29,9 +29,9 @@ def told(job: dict[str, Any]) -> str:
 
 
 class WaitLine:
-    """Writes to stderr, so that stdout holds the result alone.
+    """Writes to stderr, so that stdout contains the result only.
 
-    only_live: nothing but the line that is rewritten, for those who read stdout by a program.
+    only_live: write nothing but the line that is rewritten, for programs that read stdout.
     """
 
     def __init__(self, *, only_live: bool) -> None:
@@ -44,10 +44,10 @@ class WaitLine:
 
     def __exit__(self, *_: object) -> None:
         if self._is_live and self._shown is not None:
-            click.echo(ERASE, nl=False, err=True, color=True)  # else click takes the escape out
+            click.echo(ERASE, nl=False, err=True, color=True)  # otherwise click removes the escape sequence
 
     def show(self, job: dict[str, Any]) -> None:
-        """Say where the job is, if that is new."""
+        """Show the state of the job, if it has changed."""
         news = told(job) if self._is_live else _change(job)
         if self._is_silent or news == self._shown:
             return
@@ -59,7 +59,7 @@ class WaitLine:
 
 
 def _change(job: dict[str, Any]) -> tuple[object, ...]:
-    """What is worth a line of its own; estimates move all the time, and files by the thousand."""
+    """What deserves a line of its own: estimates change all the time, and files by the thousand."""
     wait, progress = job["wait"] or {}, job["progress"] or {}
     step = STEPS * progress["done"] // progress["total"] if progress.get("total") else 0
     return job["status"], wait.get("reason"), wait.get("position"), progress.get("phase"), step

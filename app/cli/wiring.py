@@ -1,4 +1,4 @@
-"""What commands that touch the database share."""
+"""What the commands that use the database share."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DATABASE = "fairlane.database"
 
 
 def open_database() -> UnitOfWork:
-    """Transactions on the configured database; an embedded one is held until the command ends."""
+    """Transactions on the configured database; an embedded server is held until the command ends."""
     return _open(database_url)
 
 
@@ -34,7 +34,7 @@ def open_as_owner() -> UnitOfWork:
 def _open(url: Callable[[Settings], str]) -> UnitOfWork:
     settings = load()
     if settings.database_url is None:
-        # held, not only started: a command by itself must not leave a server behind
+        # held, not only started: a single command must not leave a server behind
         click.get_current_context().with_resource(embedded.hold(settings.home))
     uow = UnitOfWork(make_engine(url(settings), pool_size=1, application_name="fairlane cli"))
     click.get_current_context().meta[_DATABASE] = uow
@@ -42,12 +42,12 @@ def _open(url: Callable[[Settings], str]) -> UnitOfWork:
 
 
 def application_role() -> str | None:
-    """As whom the service works with the database."""
+    """The role with which the service uses the database."""
     return make_url(database_url(load())).username
 
 
 def canaries() -> dict[str, str]:
-    """Every secret that this process can know of, by its name."""
+    """Every secret that this process can know, by its name."""
     settings = load()
     found = secrets(settings)
     if key := home.kept_key(settings):
@@ -63,13 +63,13 @@ def policy() -> Policy:
 
 
 def now() -> datetime:
-    """The instant commands act at: that of the database they have opened."""
+    """The instant of a command: that of the database which it has opened."""
     uow: UnitOfWork = click.get_current_context().meta[_DATABASE]
     return uow.now()
 
 
 def show(facts: dict[str, Any], *, as_json: bool) -> None:
-    """Print facts as a JSON object, or as `name: value` lines."""
+    """Print members as a JSON object, or as `name: value` lines."""
     if as_json:
         click.echo(json.dumps(facts, default=str))
         return

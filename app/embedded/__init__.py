@@ -1,4 +1,4 @@
-"""The embedded PostgreSQL of one home directory: started when needed, shared by processes, stopped after the last."""
+"""The embedded PostgreSQL of one home: started when needed, shared by processes, stopped after the last."""
 
 from app.embedded.binaries import EmbeddedUnavailable
 from app.embedded.server import Server, ensure, hold, passwords, stop

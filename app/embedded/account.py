@@ -1,4 +1,4 @@
-"""As whom PostgreSQL runs: it refuses root, so root switches to a service user, else to a user namespace."""
+"""The user that PostgreSQL runs as: it refuses root, so root uses a service user, or else a user namespace."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from typing import IO, TypedDict
 from app.embedded.binaries import EmbeddedUnavailable, Programs
 
 SERVICE_USERS = ("postgres", "nobody")
-# Own mapping-less user namespace: the kernel still sees root (a home in /root stays readable), the program sees uid
-# 65534.  A program of its own, because code between fork and exec is not safe in a process with threads.
+# A user namespace without mappings: the kernel still sees root (so a home in /root stays readable), the program sees
+# uid 65534.  It is a separate program, because code between fork and exec is not safe in a process with threads.
 NAMESPACE = (
     sys.executable,
     "-ISc",
@@ -28,7 +28,7 @@ if libc.unshare(0x10000000):  # CLONE_NEWUSER
 os.execv(sys.argv[1], sys.argv[1:])
 """,
 )
-# `PGDATA`, `PGPORT` and their like of the caller would change what the programs do
+# the caller's `PGDATA`, `PGPORT` and similar variables would change what the programs do
 ENVIRONMENT = {"PATH": os.defpath, "LANG": "C", "LC_ALL": "C", "TZ": "UTC"}
 
 log = logging.getLogger(__name__)
@@ -42,14 +42,14 @@ class _Switch(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """The user of the server.  uid, gid: owner of its files; prefix: put before every command."""
+    """The user of the server.  uid, gid: owner of its files; prefix: prepended to every command."""
 
     uid: int
     gid: int
     prefix: tuple[str, ...] = ()
 
     def spawn(self, argv: Sequence[str], *, cwd: Path, out: IO[bytes] | int) -> subprocess.Popen[bytes]:
-        """Start a program as this user in a session of its own, so that Ctrl-C in a terminal does not reach it."""
+        """Start a program as this user, in a session of its own, so that Ctrl-C in a terminal does not reach it."""
         return subprocess.Popen(
             [*self.prefix, *argv],
             cwd=cwd,
@@ -62,7 +62,7 @@ class Account:
         )
 
     def run(self, argv: Sequence[str], *, cwd: Path, text: str = "") -> str:
-        """Run a program to its end with `text` as its input and return what it said.  Raises: EmbeddedUnavailable."""
+        """Run a program to its end with `text` as its input.  Returns: its output.  Raises: EmbeddedUnavailable."""
         done = subprocess.run(
             [*self.prefix, *argv],
             cwd=cwd,
@@ -80,7 +80,7 @@ class Account:
         return said
 
     def own(self, tree: Path) -> None:
-        """Give the files of a tree to this user; only root can and must."""
+        """Give the files of a tree to this user; only root can do so, and has to."""
         if os.geteuid() != 0:
             return
         os.chown(tree, self.uid, self.gid)
@@ -95,9 +95,9 @@ class Account:
 
 
 def choose(programs: Programs, home: Path, data: Path) -> Account:
-    """Choose the user: ourselves, or for root the owner of the data, a service user, a user namespace.
+    """Choose the user: ourselves, or for root the owner of the data, a service user, or a user namespace.
 
-    A user counts when it can run the programs and enter `home`.  Raises: EmbeddedUnavailable.
+    A user is suitable if it can run the programs and enter `home`.  Raises: EmbeddedUnavailable.
     """
     if os.geteuid() != 0:
         return Account(os.geteuid(), os.getegid())
@@ -107,7 +107,7 @@ def choose(programs: Programs, home: Path, data: Path) -> Account:
             return account
     inside = Account(0, 0, NAMESPACE)
     if _can_serve(inside, programs, home):
-        # a superuser of this database could write files as the real root; the service's own role is none
+        # a superuser of this database could write files as the real root; the service's own role is not one
         log.debug("postgres_user_namespace", extra={"home": str(home)})
         return inside
     raise EmbeddedUnavailable(

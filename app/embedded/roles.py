@@ -1,7 +1,7 @@
 """Two roles for one database: the owner of the tables, and the application's, which only works with their rows.
 
-A home is brought to this when its server answers, whether it was just made or comes from an earlier release, where one
-role was both.  The owner's URL file, written last, says that it is done.
+A home is converted when its server answers, whether it was just created or comes from an earlier release, where one
+role was both.  The owner's URL file, which is written last, shows that the conversion is done.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from app.embedded.binaries import EmbeddedUnavailable
 from app.embedded.data import DATABASE, OWNER, ROLE, Access
 from app.rights import grants
 
-TRIES = 3  # a service of the earlier release may run meanwhile, and a deadlock with it end here
+TRIES = 3  # a service of the earlier release may run meanwhile, and a deadlock with it must end here
 
-# The password is made of letters, digits, `-` and `_`, and is sent over the loopback to a server that we started.
+# The password consists of letters, digits, `-` and `_`, and is sent over the loopback to a server that we started.
 _SEPARATE = f"""
 SET lock_timeout = '10s';
 DO $$ BEGIN CREATE ROLE {OWNER}; EXCEPTION WHEN duplicate_object THEN NULL; END $$;
@@ -34,7 +34,7 @@ SET ROLE {OWNER};
 
 
 def separate(data: Path, access: Access) -> Access:
-    """Make the owner, give it what the application's role owned, and grant that role its rights.
+    """Create the owner, give it what the application's role owned, and grant that role its rights.
 
     The caller holds the home's lock.  Raises: EmbeddedUnavailable.
     """

@@ -23,7 +23,7 @@ from app.embedded.data import Access
 from app.private_files import open_private
 
 START_SECONDS = 120.0  # recovery after a crash may need it
-RETRY_SECONDS = 20.0  # for what passes by itself: a taken port, processes of a killed server
+RETRY_SECONDS = 20.0  # for temporary problems: a taken port, processes of a killed server
 RETRY_PAUSE_SECONDS = 0.1
 TRANSIENT = ("could not create any TCP/IP sockets", "pre-existing shared memory block", "lock file")
 
@@ -32,7 +32,7 @@ TRANSIENT = ("could not create any TCP/IP sockets", "pre-existing shared memory 
 class Server:
     """A server that answers.  url: of the service's role; owner_url: of the tables' owner; started: by this call."""
 
-    url: str = field(repr=False)  # it holds a password
+    url: str = field(repr=False)  # it contains a password
     owner_url: str = field(repr=False)
     admin_url: str = field(repr=False)
     data: Path
@@ -42,7 +42,7 @@ class Server:
 
 @dataclass(frozen=True, slots=True)
 class _Cluster:
-    """What one call works on."""
+    """The context of one call."""
 
     home: Path
     data: Path
@@ -52,11 +52,12 @@ class _Cluster:
 
 
 def ensure(home: Path, *, durable: bool = True, patience: float = START_SECONDS) -> Server:
-    """Make sure that the home's server answers, and say where; safe to call from many processes at once.
+    """Make sure that the home's server answers, and return its address; safe to call from many processes at once.
 
-    The server outlives the caller, killed or not, and its data is made on the first call.  durable: False only for
-    tests; commits then survive the server's death, not the machine's.  patience: seconds for a server that is there
-    but does not answer (it may be recovering, and goes on); a healthy start takes 0.1 s.  Raises: EmbeddedUnavailable.
+    The server outlives the caller, killed or not; its data is created on the first call.  durable: False only for
+    tests, where commits survive the server's death, but not the machine's.  patience: seconds for an existing server
+    that does not answer yet (it may be recovering, and continues); a healthy start takes 0.1 s.  Raises:
+    EmbeddedUnavailable.
     """
     home = _home(home)
     with _locked(home):
@@ -74,7 +75,7 @@ def ensure(home: Path, *, durable: bool = True, patience: float = START_SECONDS)
 
 
 def stop(home: Path) -> bool:
-    """Shut the home's server down, whoever uses it; False when none runs.  Raises: EmbeddedUnavailable."""
+    """Shut the home's server down, even if it is used; False if none runs.  Raises: EmbeddedUnavailable."""
     if not home.is_dir():
         return False
     home = _home(home)
@@ -83,7 +84,7 @@ def stop(home: Path) -> bool:
 
 
 def passwords(home: Path) -> dict[str, str]:
-    """Those of all roles of the home's servers, by the name of the file that holds each."""
+    """The passwords of all roles of the home's servers, by the name of the file that contains each."""
     found = dict[str, str]()
     for major in cluster_data.majors(home) if home.is_dir() else ():
         if access := cluster_data.load(home / f"pg{major}"):
@@ -96,8 +97,8 @@ def passwords(home: Path) -> dict[str, str]:
 def hold(home: Path, *, durable: bool = True) -> Iterator[Server]:
     """Use the server; the last process to leave stops it, whichever started it.
 
-    A holder that is killed holds no longer, but leaves the server up: others may use it, so its death must not be
-    the server's.  The next holder takes it over and stops it at its own end.  Raises: EmbeddedUnavailable.
+    A killed holder no longer holds it, but the server keeps running, because others may use it.  The next holder takes
+    it over and stops it at its own end.  Raises: EmbeddedUnavailable.
     """
     home = _home(home)
     with open_private(home / "pg.holders") as holders:
@@ -111,7 +112,7 @@ def hold(home: Path, *, durable: bool = True) -> Iterator[Server]:
 
 
 def _home(home: Path) -> Path:
-    """Make the folder.  Root's must let the server's user pass, who can neither list it nor read a file of ours."""
+    """Create the folder.  Root's must let the server's user pass, who can neither list it nor read our files."""
     try:
         home.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
     except OSError as error:
@@ -121,7 +122,7 @@ def _home(home: Path) -> Path:
 
 @contextmanager
 def _locked(home: Path) -> Iterator[None]:
-    """Hold the home's lock, which goes with the process, however it ends."""
+    """Hold the home's lock, which ends with the process, however that ends."""
     try:
         lock = open_private(home / "pg.lock")
     except OSError as error:
@@ -132,7 +133,7 @@ def _locked(home: Path) -> Iterator[None]:
 
 
 def _is_last(holders: int) -> bool:
-    # a newcomer waits for its shared lock until we have stopped the server, and then starts it again
+    # a new process waits for its shared lock until we have stopped the server, and then starts it again
     try:
         fcntl.flock(holders, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -146,18 +147,18 @@ def _stop(home: Path) -> bool:
 
 
 def _running(cluster: _Cluster, access: Access | None) -> Access | None:
-    """Reach the server that runs, or make sure that none does."""
+    """Connect to the running server, or make sure that none runs."""
     if postmaster.find(cluster.data) is None:
         return None
     reached = access and _wait(cluster, access, None)
     if reached and (postmaster.is_durable(reached.admin_url()) or not cluster.durable):
         return reached
-    postmaster.stop(cluster.data)  # its passwords are lost, or it is a test's server without safety
+    postmaster.stop(cluster.data)  # its passwords are lost, or it is a test's server without durability
     return None
 
 
 def _start(cluster: _Cluster, access: Access | None) -> Access:
-    """Start the server, and make or repair its data first where needed."""
+    """Start the server, after creating or repairing its data if needed."""
     account = accounts.choose(cluster.programs, cluster.home, cluster.data)
     access = _data(cluster, account, access)
     deadline = time.monotonic() + RETRY_SECONDS
@@ -177,18 +178,18 @@ def _start(cluster: _Cluster, access: Access | None) -> Access:
 
 
 def _data(cluster: _Cluster, account: Account, access: Access | None) -> Access:
-    """Make the data, or put in order what is there; no server runs."""
+    """Create the data, or repair the existing data; no server runs."""
     if not cluster_data.is_complete(cluster.data):
         port = postmaster.free_port(access.port if access else None)
         return cluster_data.create(cluster.data, cluster.programs, account, port=port, durable=cluster.durable)
     postmaster.clear(cluster.data)
     if cluster.data.stat().st_uid != account.uid:
-        account.own(cluster.data)  # the home was moved to where another user serves it
+        account.own(cluster.data)  # the home was moved to where another user runs the server
     return access or cluster_data.renew(cluster.data, cluster.programs, account, port=postmaster.free_port())
 
 
 def _wait(cluster: _Cluster, access: Access, child: subprocess.Popen[bytes] | None) -> Access | None:
-    """Wait until the server answers a connection; None when it ended.  Raises: EmbeddedUnavailable when it hangs."""
+    """Wait until the server accepts a connection; None if it ended.  Raises: EmbeddedUnavailable if it hangs."""
     deadline, said = time.monotonic() + cluster.patience, "it does not listen"
     while time.monotonic() < deadline:
         ended = child is None or child.poll() is not None  # asked first: a server found after that is another one
@@ -207,7 +208,7 @@ def _wait(cluster: _Cluster, access: Access, child: subprocess.Popen[bytes] | No
 
 
 def _explained(cluster: _Cluster, error: psycopg2.OperationalError) -> str:
-    """Tell why the connection failed.  Raises: EmbeddedUnavailable when waiting does not help."""
+    """Explain why the connection failed.  Raises: EmbeddedUnavailable if waiting does not help."""
     if "authentication failed" not in str(error):
         return str(error).strip()
     raise EmbeddedUnavailable(

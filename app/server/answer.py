@@ -1,11 +1,11 @@
-"""One answer of the WSGI application, made in pieces by whichever thread is free."""
+"""One answer of the WSGI application, produced in pieces by whichever thread is free."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-#: A piece of a long answer; what is shorter is one piece.
+#: Size of a piece of a long answer; a shorter answer is one piece.
 PIECE_BYTES = 65_536
 EVENTS = b"text/event-stream"
 
@@ -14,7 +14,7 @@ Piece = tuple[bytes, bool]
 
 
 class Answer:
-    """Used by one thread at a time.  Between two pieces no thread has it, and no transaction is open."""
+    """Used by one thread at a time.  Between two pieces no thread uses it, and no transaction is open."""
 
     def __init__(self, app: Wsgi, environ: dict[str, Any]) -> None:
         self._app, self._environ = app, environ
@@ -44,7 +44,7 @@ class Answer:
         return b"".join(gathered), False
 
     def close(self) -> None:
-        """Let the application give back what the answer holds; once."""
+        """Let the application release the answer's resources; once."""
         if not self._is_closed:
             self._is_closed = True
             if (close := getattr(self._body, "close", None)) is not None:
@@ -53,7 +53,7 @@ class Answer:
     def _start_response(
         self, status: str, headers: list[tuple[str, str]], exc_info: object = None
     ) -> Callable[[bytes], None]:
-        del exc_info  # Flask raises where it has begun to answer
+        del exc_info  # Flask raises if the answer has begun
         self.status = int(status[:3])
         self.headers = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers]
         self.is_events = any(name == b"content-type" and value.startswith(EVENTS) for name, value in self.headers)

@@ -1,4 +1,4 @@
-"""What gunicorn loads: the Flask application behind the bridge."""
+"""The application that gunicorn loads: Flask behind the bridge."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ def create() -> Bridge:
 
 
 def bridged(app: APIFlask) -> Bridge:
-    """Serve an application that is there."""
+    """Serve an existing application."""
     return Bridge(app, longest_body=int(app.config["MAX_CONTENT_LENGTH"]))

@@ -1,8 +1,8 @@
 """Between gunicorn's event loop and the application: whole requests in, pieces of answers out.
 
-A thread is taken when a request has arrived in full, and again for each piece that the client is ready to take.  So who
-sends or reads slowly holds a socket and some memory, and no thread.  Inside of a thread nothing is patched: psycopg2
-blocks, and a transaction begins and ends in one call of the application.
+A thread is taken when a request has arrived completely, and again for each piece that the client is ready to receive.
+So a client that sends or reads slowly occupies a socket and some memory, but no thread.  Nothing is patched inside a
+thread: psycopg2 blocks, and a transaction begins and ends in one call of the application.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from app.server.environ import Scope, content_length, environ
 from app.server.refusal import problem_bytes
 
 THREADS = 32
-#: Threads of live streams, which wait most of the time: as many as a process opens (app/web/live_jobs.py).
+#: Threads for live streams, which wait most of the time: as many as a process opens (app/web/job_streams.py).
 STREAM_THREADS = 64
-#: Whoever asks whether the process lives must not stand in line behind what it is busy with.
+#: A health check must not have to wait behind the work of the process.
 HEALTH_PATHS = frozenset({"/healthz", "/readyz"})
 HEALTH_THREADS = 2
 BODY_SECONDS = 30.0
-#: Bodies longer than this are taken in a few at a time, so that they cannot fill the memory.
+#: Only a few longer bodies are received at once, so that they cannot fill the memory.
 LARGE_BYTES = 65_536
 MOST_LARGE = 32
 
@@ -52,7 +52,7 @@ class Bridge:
             except TimeoutError:
                 await _refuse(send, 408, f"The body did not arrive within {BODY_SECONDS:.0f} s.")
                 return
-            if body is None:  # the client has gone, or sent what is no HTTP and has been told so
+            if body is None:  # the client has gone, or sent something other than HTTP and has been told so
                 return
             answer = Answer(self._app, environ(scope, body))
             pool = self._health if scope["path"] in HEALTH_PATHS else self._work
@@ -60,7 +60,7 @@ class Bridge:
         await self._deliver(answer, piece, send)
 
     async def _read(self, scope: Scope, receive: Receive, held: AsyncExitStack) -> bytes | None:
-        """All of the body; of one that is too long only so much that the application sees it and refuses."""
+        """The whole body; of one that is too long, only enough for the application to see that and refuse it."""
         if (content_length(scope) or 0) > self._longest:
             return b""
         chunks: list[bytes] = []
@@ -91,7 +91,10 @@ class Bridge:
 
     @staticmethod
     async def _run(pool: ThreadPoolExecutor, step: Callable[[], Piece], answer: Answer) -> Piece:
-        """Take a step of the answer in a thread.  When the client goes, the step ends, and then the answer closes."""
+        """Produce a piece of the answer in a thread.
+
+        If the client goes, the piece is finished, and then the answer closes.
+        """
         future = pool.submit(step)
         try:
             return await asyncio.wrap_future(future)

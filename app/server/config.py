@@ -1,13 +1,13 @@
 """gunicorn's settings, the same however the web is started: `gunicorn -c python:app.server.config`.
 
-The command line says only where to listen.
+The command line only says where to listen.
 """
 
 from app.processes import keep_private
 
 wsgi_app = "app.server.application:create()"
 worker_class = "app.server.worker.Worker"
-#: Of a process.  One more costs the connection that has waited longest for its client's request.
+#: Per process.  A further connection closes the one that has waited longest for its client's request.
 worker_connections = 4000
 backlog = 2048
 #: Seconds for the head of a request, and for a connection without one.
@@ -15,14 +15,14 @@ keepalive = 10
 graceful_timeout = 5
 #: Seconds without a sign of life of the event loop; threads may take longer.
 timeout = 30
-#: An answer whose client has gone is not made any further.
+#: If the client has gone, the rest of its answer is not produced.
 asgi_disconnect_grace_period = 0
 asgi_lifespan = "off"
 asgi_loop = "asyncio"
 control_socket_disable = True
 
-# No header sets the path, the host or the scheme here: what a proxy says is read in one place, and only where
-# TRUST_PROXY says so (app/web/__init__.py).  By default gunicorn believes every client that connects from 127.0.0.1.
+# No header sets the path, the host or the scheme here: a proxy's headers are read in one place, and only with
+# TRUST_PROXY (app/web/__init__.py).  By default gunicorn trusts every client that connects from 127.0.0.1.
 forwarded_allow_ips = ""
 forwarder_headers = ""
 secure_scheme_headers: dict[str, str] = {}

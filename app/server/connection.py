@@ -1,4 +1,4 @@
-"""One connection: gunicorn's protocol, with an end to every wait for the client."""
+"""One connection: gunicorn's protocol, with a limit to every wait for the client."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from gunicorn.asgi.protocol import ASGIProtocol
 
 from app.server.refusal import problem_bytes
 
-#: A client that takes nothing of its answer for so long is cut off.
+#: A client that receives nothing of its answer for this long is cut off.
 STALL_SECONDS = 30.0
-#: What a client still sends after its refusal is read for so long, or the refusal would be lost with the connection.
+#: After a refusal, the client's data is read for this long; otherwise the refusal would be lost with the connection.
 LINGER_SECONDS = 2.0
 
 
@@ -19,7 +19,7 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
     """Waits with a deadline for the head of a request, for the client to read, and for the end."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:
-        """Begin; gunicorn itself lets a new connection take for ever over its first head."""
+        """Begin; gunicorn alone would wait for ever for a new connection's first head."""
         self._stalled: asyncio.TimerHandle | None = None
         self._discards = self._has_ended = False
         self.worker.make_room()
@@ -27,29 +27,29 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
         self._arm_keepalive_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End."""
+        """The connection is lost."""
         self.worker.waiting.pop(self, None)
         self._reads_again()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Take what has come."""
+        """Data has arrived."""
         if not self._discards:
             super().data_received(data)
 
     def eof_received(self) -> bool:
-        """The client will send nothing more; whether it still gets an answer."""
+        """The client will send nothing more.  Returns: whether it still gets an answer."""
         self._has_ended = True
         return not self._discards and self not in self.worker.waiting
 
     def pause_writing(self) -> None:
-        """The client does not take what was sent."""
+        """The client does not read what was sent."""
         super().pause_writing()
         if self._stalled is None:
             self._stalled = self.worker.loop.call_later(STALL_SECONDS, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """It does again."""
+        """The client reads again."""
         self._reads_again()
         super().resume_writing()
 
@@ -59,7 +59,7 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
             self._stalled = None
 
     def _arm_keepalive_timer(self) -> None:
-        """Wait for a request: whoever does is the first to go when there are too many."""
+        """Wait for a request; of the waiting connections, the longest-waiting is closed first if there are too many."""
         super()._arm_keepalive_timer()
         self.worker.waiting[self] = None
         if self._has_ended:
@@ -70,7 +70,7 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
         super()._on_message_complete()
 
     def _close_transport(self) -> None:
-        """Close; what is still to be sent has its time, and no more."""
+        """Close; pending data has a limited time to be sent."""
         if self._closed or self.transport is None:
             return
         loop, receiver = self.worker.loop, self._body_receiver
@@ -78,7 +78,7 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
         if receiver is None or receiver._complete or self.transport.is_closing():  # noqa: SLF001 - as gunicorn itself asks
             super()._close_transport()
             return
-        # to close with unread bytes in the socket resets it, and the client may never see its answer
+        # closing with unread bytes in the socket resets it, and the client may never see its answer
         self._closed: bool = True
         self._discards = True
         self._resume_reading()
@@ -86,7 +86,7 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
         loop.call_later(LINGER_SECONDS, self.transport.close)
 
     def _send_error_response(self, status: int, message: str, extra_headers: Any = ()) -> None:
-        """Answer what is no HTTP as a problem, like everything else."""
+        """Answer anything other than HTTP with a problem, like every other error."""
         body, headers = problem_bytes(status, message[:200])
         named = [
             *headers,

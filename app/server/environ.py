@@ -1,4 +1,4 @@
-"""From a request of ASGI to the environ of WSGI."""
+"""Convert a request from ASGI to the environ of WSGI."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _OWN_KEYS = {b"content-type": "CONTENT_TYPE", b"content-length": "CONTENT_LENGTH
 
 
 def environ(scope: Scope, body: bytes) -> dict[str, Any]:
-    """body: all of it.  SCRIPT_NAME is empty whatever a client sends."""
+    """body: the whole body.  SCRIPT_NAME is empty whatever a client sends."""
     server, client = scope["server"] or ("localhost", 80), scope["client"] or ("", 0)
     made: dict[str, Any] = {
         "REQUEST_METHOD": scope["method"],
@@ -41,7 +41,7 @@ def environ(scope: Scope, body: bytes) -> dict[str, Any]:
 
 
 def content_length(scope: Scope) -> int | None:
-    """What the client announced; gunicorn has refused what is no number."""
+    """The announced length; gunicorn has refused anything but a number."""
     for name, value in scope["headers"]:
         if name == b"content-length":
             return int(value)
@@ -55,7 +55,7 @@ def _path(scope: Scope) -> str:
 
 def _add_headers(made: dict[str, Any], headers: list[tuple[bytes, bytes]]) -> None:
     for name, value in headers:
-        # an underscore would meet the hyphen's name: `X_Forwarded_For` is not what a proxy sets or removes
+        # an underscore would collide with the hyphen's name: a proxy neither sets nor removes `X_Forwarded_For`
         if b"_" in name or name in _NEVER:
             continue
         key = _OWN_KEYS.get(name) or "HTTP_" + name.decode("latin-1").upper().replace("-", "_")

@@ -1,4 +1,4 @@
-"""A problem before there is a request: the server's own refusals, as bytes of HTTP."""
+"""A problem before there is a request: the server's own refusals, as HTTP bytes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Headers = list[tuple[bytes, bytes]]
 
 
 def problem_bytes(status: int, detail: str) -> tuple[bytes, Headers]:
-    """Body and headers, as app/web/problems.py answers."""
+    """Body and headers, in the form of app/web/problems.py."""
     title, request_id = HTTPStatus(status).phrase, uuid4().hex
     document = {
         "type": f"/problems/{title.lower().replace(' ', '-')}",

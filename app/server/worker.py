@@ -1,4 +1,4 @@
-"""gunicorn's worker on an event loop, with our connections and a bound on how many there are."""
+"""gunicorn's worker on an event loop, with our connections and a limit to their number."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from gunicorn.workers.gasgi import ASGIWorker
 
 from app.server.connection import Connection
 
-#: Descriptors for everything that is no client: the database, pipes of git, files.
+#: Descriptors for everything other than clients: the database, pipes of git, files.
 SPARE_FILES = 512
-#: A stopping process answers requests that are on their way on connections kept open.
+#: How long a stopping process still answers requests that arrive on kept-alive connections.
 LINGER_SECONDS = 1.0
 
 
@@ -37,14 +37,14 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
         self.waiting: dict[Connection, None] = {}
 
     def make_room(self) -> None:
-        """Cut off who has waited longest when there are too many connections."""
+        """Close the longest-waiting connection if there are too many."""
         if self.nr_conns >= self.worker_connections and self.waiting:
             oldest = next(iter(self.waiting))
             del self.waiting[oldest]
             oldest.transport.abort()
 
     def handle_exit_signal(self) -> None:
-        """SIGTERM: idle connections must not hold up the end."""
+        """SIGTERM: idle connections must not delay the end."""
         super().handle_exit_signal()
         self.loop.call_later(LINGER_SECONDS, self._close_waiting)
 
@@ -59,7 +59,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
 
 
 def _files() -> int:
-    """Allow as many open files as the system lets us, and say how many."""
+    """Allow as many open files as the system allows.  Returns: how many."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = 65_536 if hard == resource.RLIM_INFINITY else min(hard, 65_536)
     if soft != resource.RLIM_INFINITY and soft < wanted:

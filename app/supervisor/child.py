@@ -1,4 +1,4 @@
-"""One program of the process tree: started, heard, started again when it dies, ended with all it started."""
+"""One program of the process tree: started, read, restarted when it dies, ended with everything that it started."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from app.supervisor.output import LINE_BYTES, Lines, Output
 
 BACKOFF_SECONDS = (0.5, 1.0, 2.0, 4.0, 8.0, 10.0)
-HEALTHY_SECONDS = 60.0  # a child that lived this long starts again without the delays of earlier deaths
+HEALTHY_SECONDS = 60.0  # a child that lived this long is restarted without the delays of earlier deaths
 PR_SET_PDEATHSIG = 1
 LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
@@ -23,7 +23,7 @@ LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 class Child:
     """What to run.
 
-    env: added to ours; ready: says at once whether it serves (OSError: not yet), None: from its start on.
+    env: added to ours; ready: says whether it serves (OSError: not yet), None: it serves as soon as it has started.
     """
 
     name: str
@@ -33,21 +33,21 @@ class Child:
 
 
 class Running:
-    """The life of one child, through all its restarts."""
+    """The life of one child, including its restarts."""
 
     def __init__(self, child: Child, output: Output, mark: str) -> None:
         self.child = child
         self.is_ready = False
         self.started_once = False
         self.due_at = 0.0  # when to start it; monotonic seconds
-        self.pid: int | None = None  # it leads its session and its group; None while it is down
-        self.descriptor: int | None = None  # where its output is read
+        self.pid: int | None = None  # it leads its session and its group; None while it does not run
+        self.descriptor: int | None = None  # where its output is read from
         self._output, self._mark, self._lines = output, mark, Lines()
         self._process: subprocess.Popen[bytes] | None = None
         self._started_at, self._deaths = 0.0, 0
 
     def start(self, now: float) -> None:
-        """Start it; a program that is not there counts as one that died at once."""
+        """Start it; a missing program counts as one that died at once."""
         parent, mark = os.getpid(), self._mark.partition("=")
         self.started_once = True
         self._started_at = now
@@ -69,14 +69,14 @@ class Running:
         os.set_blocking(self.descriptor, False)
 
     def check_ready(self) -> bool:
-        """Ask once more whether it serves."""
+        """Check again whether it serves."""
         if not self.is_ready and self.pid is not None:
             with suppress(OSError):
                 self.is_ready = self.child.ready is None or self.child.ready()
         return self.is_ready
 
     def hear(self) -> bool:
-        """Pass on what it wrote; False when its output is closed."""
+        """Pass its output on; False when its output is closed."""
         try:
             data = os.read(self.descriptor or -1, LINE_BYTES)
         except BlockingIOError:
@@ -86,15 +86,15 @@ class Running:
         return bool(data)
 
     def has_ended(self) -> bool:
-        """Say whether the process has ended; it stays uncollected, so that its number stays its own."""
+        """Whether the process has ended; it is not reaped, so that its pid stays its own."""
         return self.pid is not None and bool(os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT))
 
     def bury(self, now: float, *, again: bool) -> None:
-        """Kill what it left in its group, collect it, and note when to start it again."""
+        """Kill the rest of its group, reap it, and note when to start it again."""
         if self._process is None or self._process.stdout is None:
             return
         self.kill()
-        self.hear()  # one read takes all that a pipe holds
+        self.hear()  # one read takes all that a pipe can hold
         for line in self._lines.close():
             self._output.line(self.child.name, line)
         code = self._process.wait()
@@ -104,9 +104,9 @@ class Running:
             self._output.say("child_ended", child=self.child.name, code=code, again_in_seconds=self._delay(now))
 
     def signal(self, number: signal.Signals) -> None:
-        """Signal the process alone: it ends its own children in its own order."""
+        """Signal the process alone, because it ends its own children in its own order."""
         if self.pid is not None:
-            os.kill(self.pid, number)  # not send_signal(), which would collect it
+            os.kill(self.pid, number)  # not send_signal(), which would reap it
 
     def kill(self) -> None:
         """Kill its whole group."""
@@ -124,5 +124,5 @@ class Running:
 def _follow(parent: int) -> None:
     """Let the kernel send SIGTERM when the supervisor dies, however it dies."""
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)  # type: ignore[union-attr]  # only called where it is there
-    if os.getppid() != parent:  # it died before we asked
+    if os.getppid() != parent:  # it died before this call
         os._exit(1)

@@ -13,26 +13,26 @@ from contextlib import suppress
 
 from app import processes
 
-# After a kill -9 the children got SIGTERM from the kernel and need time to end: the grace, at most
+# After a kill -9 the children got SIGTERM from the kernel and need time to end: at most the grace
 PATIENCE_SECONDS = 10.0
 POLL_SECONDS = 0.1
 
 
 class Guard:
-    """The supervisor's end: tells the guard after each change which sessions are its children's."""
+    """The supervisor's side: it sends the guard the sessions of its children after each change."""
 
     def __init__(self, *, grace: float) -> None:
         """Start the guard.
 
-        grace: seconds it leaves the children after our sudden end, 10 at most.  `mark` is what every child must carry
-        in its environment, and so gives to its own.
+        grace: seconds that it leaves the children after our sudden end, at most 10.  `mark` is in the environment of
+        every child, and so of its descendants.
         """
         self._patience = min(grace, PATIENCE_SECONDS)
         self.mark = f"FAIRLANE_UP={secrets.token_hex(8)}"
         self._process = self._start()
 
     def watch(self, sessions: Iterable[int]) -> None:
-        """Replace the sessions; a guard that somebody killed is started again."""
+        """Replace the sessions; a guard that was killed is started again."""
         line = " ".join(map(str, sessions)).encode() + b"\n"
         try:
             self._tell(line)
@@ -42,7 +42,7 @@ class Guard:
             self._tell(line)
 
     def release(self, sessions: Collection[int]) -> None:
-        """Kill what is left of our children, then let the guard go."""
+        """Kill the rest of our children, then let the guard end."""
         kill(processes.survivors(sessions, self.mark))
         with suppress(BrokenPipeError):
             self._tell(b"\n")
@@ -54,13 +54,13 @@ class Guard:
         self._process.stdin.flush()
 
     def _start(self) -> subprocess.Popen[bytes]:
-        quiet = subprocess.DEVNULL  # whoever reads our output must see its end when we are gone
+        quiet = subprocess.DEVNULL  # readers of our output must see its end when we are gone
         argv = [sys.executable, "-m", "app.supervisor.guard", self.mark, str(self._patience)]
         return subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet, start_new_session=True)
 
 
 def kill(pids: Iterable[int]) -> None:
-    """Kill each process that is still there."""
+    """Kill each process that is still running."""
     for pid in pids:
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
@@ -72,7 +72,7 @@ def main(mark: str, patience: float) -> None:
         signal.signal(number, signal.SIG_IGN)  # a service manager signals the whole group; the supervisor ends us
     sessions: set[int] = set()
     for line in sys.stdin.buffer:
-        if line.endswith(b"\n"):  # not a line that was being written when the supervisor died
+        if line.endswith(b"\n"):  # ignore a line that was being written when the supervisor died
             sessions = set(map(int, line.split()))
     deadline = time.monotonic() + patience
     while (left := processes.survivors(sessions, mark)) and time.monotonic() < deadline:

@@ -1,4 +1,4 @@
-"""One standard output for many children: whole lines, each with its child's name, or JSON lines as they are."""
+"""One standard output for many children: whole lines, each with its child's name, or JSON lines unchanged."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import os
 import select
 import time
 
-LINE_BYTES = 64 * 1024  # a longer line is cut in pieces; also what a pipe holds
+LINE_BYTES = 64 * 1024  # a longer line is split; this is also what a pipe can hold
 CHUNK_BYTES = 4096  # a pipe that select() calls writable takes this much without blocking
 PATIENCE_SECONDS = 1.0
 
 
 class Output:
-    """Where the lines go.  as_json: pass lines on untouched, and say our own as JSON."""
+    """Where the lines are written.  as_json: pass lines on unchanged, and write our own as JSON."""
 
     def __init__(self, width: int, *, as_json: bool, descriptor: int = 1) -> None:
         self._width, self._as_json, self._descriptor = width, as_json, descriptor
         self._lost_until = 0.0
 
     def say(self, event: str, **fields: object) -> None:
-        """Report what the supervisor itself did."""
+        """Report an action of the supervisor itself."""
         if self._as_json:
             self.line("", json.dumps({"event": event, **fields}).encode())
         else:
@@ -32,7 +32,7 @@ class Output:
         self._write(prefix + line + b"\n")
 
     def _write(self, data: bytes) -> None:
-        """Write, or lose the rest when nobody reads: a paused terminal must stop neither the work nor its end."""
+        """Write, or drop the rest if nothing reads it: a paused terminal must stop neither the work nor its end."""
         for start in range(0, len(data), CHUNK_BYTES):
             patience = 0.0 if time.monotonic() < self._lost_until else PATIENCE_SECONDS
             try:
@@ -51,7 +51,7 @@ class Lines:
         self._rest = b""
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Take bytes and give the lines that they end."""
+        """Take bytes and return the lines that they complete."""
         *lines, self._rest = (self._rest + data).split(b"\n")
         if len(self._rest) > LINE_BYTES:
             lines.append(self._rest)
@@ -59,6 +59,6 @@ class Lines:
         return lines
 
     def close(self) -> list[bytes]:
-        """Give the last line, which had no end."""
+        """Return the last line, which had no end."""
         rest, self._rest = self._rest, b""
         return [rest] if rest else []

@@ -27,18 +27,18 @@ HURRY_SECONDS = 5.0
 READY_POLL_SECONDS = 0.05
 WATCH_SECONDS = 2.0
 IDLE_SECONDS = 60.0
-HOLD_SECONDS = 10.0  # so long a child waits for those before it, which need the processors to themselves to serve soon
+HOLD_SECONDS = 10.0  # how long a child waits for those before it, which need the processors to themselves to serve soon
 
 
 class AlreadyRunning(Conflict):
-    """`fairlane up` runs for this home; extensions: pid and url of the one that does."""
+    """`fairlane up` already runs for this home; extensions: its pid and url."""
 
     title: ClassVar[str] = "Fairlane already runs for this home"
 
 
 @contextmanager
 def alone(home: Path, url: str) -> Iterator[None]:
-    """Be the only `fairlane up` of the home.  The lock goes with the process, however it ends.
+    """Be the only `fairlane up` of the home.  The lock ends with the process, however that ends.
 
     Raises: AlreadyRunning.
     """
@@ -56,11 +56,11 @@ def alone(home: Path, url: str) -> Iterator[None]:
 
 
 def address(home: Path) -> str | None:
-    """The URL of the `fairlane up` that runs for this home, if one does."""
+    """The URL of the `fairlane up` that runs for this home, if there is one."""
     try:
         facts = json.loads((home / "up.lock").read_text(encoding="utf-8"))
-        return str(facts["url"]) if alive(int(facts["pid"])) else None  # one that was killed leaves its line
-    except (OSError, ValueError, KeyError):  # none was ever started, or the last one ended
+        return str(facts["url"]) if alive(int(facts["pid"])) else None  # a killed one leaves its line
+    except (OSError, ValueError, KeyError):  # none was ever started, or the last one has ended
         return None
 
 
@@ -71,13 +71,13 @@ def run(
     grace: float,
     watch: Callable[[], None] | None = None,
 ) -> int:
-    """Run the children until SIGTERM, SIGINT or SIGHUP; call in the main thread of a process without others.
+    """Run the children until SIGTERM, SIGINT or SIGHUP; call in the main thread of a process without other threads.
 
-    The children start in order: one that says when it serves has the machine for itself until then.
-    A child that ends is started again, later each time.  The first signal asks each child to end (SIGTERM), the second
-    to hurry (SIGQUIT), the third, or the end of `grace`, kills.  on_ready: called once, when all are ready.
-    grace: seconds.  watch: called every 2 s; a Problem of it is reported and tried again.
-    Returns the exit code: 0, or 1 when one had to be killed.
+    The children start in order: the others wait until one with `ready` serves.  A child that ends is started again,
+    later each time.  The first signal asks each child to end (SIGTERM), the second to hurry (SIGQUIT); the third, or
+    the end of `grace`, kills.  on_ready: called once, when all are ready.  grace: seconds.  watch: called every 2 s; a
+    Problem is reported, and the call repeated.
+    Returns: the exit code: 0, or 1 if a child had to be killed.
     """
     output = Output(max(len(child.name) for child in children), as_json=os.environ.get("LOG_FORMAT") == "json")
     guard = Guard(grace=grace)
@@ -91,7 +91,7 @@ def run(
 
 
 class _Tree:
-    """All children, and the one loop that serves them."""
+    """All children, and the one loop that handles them."""
 
     def __init__(self, members: Sequence[Running], guard: Guard, output: Output) -> None:
         self._members, self._guard, self._output = members, guard, output
@@ -106,7 +106,7 @@ class _Tree:
         on_ready: Callable[[], None] | None,
         watch: Callable[[], None] | None,
     ) -> None:
-        """Keep all running until a signal."""
+        """Keep all children running until a signal."""
         self._selector.register(wake, selectors.EVENT_READ)
         watch_at = time.monotonic() + WATCH_SECONDS
         while not received:
@@ -123,7 +123,7 @@ class _Tree:
             self._serve(wake, min(wait, READY_POLL_SECONDS) if on_ready else wait, again=True)
 
     def stop(self, received: list[int], wake: socket.socket, *, grace: float) -> int:
-        """End all; answers the exit code."""
+        """End all children.  Returns: the exit code."""
         answered, now = 1, time.monotonic()
         deadline = now + grace
         self._output.say("stopping", grace_seconds=grace)
@@ -140,7 +140,7 @@ class _Tree:
         return 0
 
     def kill(self) -> None:
-        """Kill what still runs, with all that it started."""
+        """Kill what still runs, with everything that it started."""
         sessions = [member.pid for member in self._members if member.pid]
         for member in self._members:
             member.kill()
@@ -150,13 +150,13 @@ class _Tree:
         self._selector.close()
 
     def _serve(self, wake: socket.socket, seconds: float, *, again: bool) -> None:
-        """Wait for output, a signal or the time; then pass on what was said and bury who ended."""
+        """Wait for output, a signal or the time; then pass output on and reap ended children."""
         for key, _ in self._selector.select(max(seconds, 0)):
             if key.fileobj is wake:
                 with suppress(BlockingIOError):
                     wake.recv(4096)
             elif not key.data.hear():
-                self._selector.unregister(key.fileobj)  # it closed its output; it may live on
+                self._selector.unregister(key.fileobj)  # it closed its output, but may still run
         for member in self._members:
             if member.has_ended():
                 self._forget(member)
@@ -175,7 +175,7 @@ class _Tree:
                 self._tell_guard()
 
     def _earlier_not_ready(self, member: Running) -> bool:
-        """Say whether somebody before it in the list is still to say that it serves."""
+        """Whether a child before it in the list does not serve yet."""
         before = self._members[: self._members.index(member)]
         return any(other.child.ready is not None and not other.is_ready for other in before)
 
@@ -200,7 +200,7 @@ class _Tree:
 
 @contextmanager
 def _signals() -> Iterator[tuple[list[int], socket.socket]]:
-    """Collect stop signals in a list; the socket becomes readable with each, and with each child that ends."""
+    """Collect stop signals in a list; the socket becomes readable with each signal, and with each child that ends."""
     received: list[int] = []
     wake, waker = socket.socketpair()
     wake.setblocking(False)

@@ -14,7 +14,7 @@ from app.web.api import api
 from app.web.api.events import LIVE
 from app.web.commit_lookups import Lookups
 from app.web.context import EXTENSION, LOOKUPS
-from app.web.live_jobs import Live
+from app.web.job_streams import Live
 from app.web.read_costs import READS, Reads
 from app.web.strict_json import StrictJson
 from app.web.wiring import Wired, wire
@@ -24,7 +24,7 @@ LONGEST_BODY = 1_000_000  # bytes
 
 
 def create_app(wired: Wired | None = None) -> APIFlask:
-    """Build the application; without wiring, from the environment.  Opens no connection and starts no thread."""
+    """Build the application; without wiring, from the environment.  It opens no connection and starts no thread."""
     if wired is None:
         keep_private()
         wired = wire()
@@ -56,7 +56,7 @@ def create_app(wired: Wired | None = None) -> APIFlask:
 
 
 def _parts(wired: Wired) -> dict[str, object]:
-    """What a process has one of."""
+    """The objects of which a process has one."""
     settings = wired.settings
     return {
         EXTENSION: wired,

@@ -1,4 +1,4 @@
-"""What clients get: the shapes of the OpenAPI document.  Members may be added, so unknown ones pass."""
+"""What clients get: the shapes of the OpenAPI document.  Members may be added, so clients must accept unknown ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Shape(BaseModel):
 
 
 class RepositoryShape(Shape):
-    """Where the code is."""
+    """A repository."""
 
     host: str
     owner: str
@@ -26,7 +26,7 @@ class RepositoryShape(Shape):
 
 
 class WaitShape(Shape):
-    """Why the job has not started, in a code, in numbers and in words."""
+    """Why the job has not started: as a code, in numbers and in words."""
 
     reason: Literal["starting", "workers_busy", "user_at_limit", "backoff", "queue_paused", "no_workers"]
     position: int | None
@@ -40,7 +40,7 @@ class WaitShape(Shape):
 
 
 class ProgressShape(Shape):
-    """How far a running job is."""
+    """The progress of a running job."""
 
     phase: str
     done: int
@@ -56,7 +56,7 @@ class ErrorShape(Shape):
 
 
 class Job(Shape):
-    """A request to analyse one commit, and what became of it."""
+    """A request to analyse one commit, and its state."""
 
     id: UUID
     service: Literal["analysis", "specview"]
@@ -103,13 +103,13 @@ class BatchItem(Shape):
 
 
 class Batch(Shape):
-    """The items in the order asked."""
+    """The items, in the order of the request."""
 
     items: list[BatchItem]
 
 
 class Event(Shape):
-    """One step of a job."""
+    """One event of a job."""
 
     id: int
     at: datetime
@@ -118,20 +118,20 @@ class Event(Shape):
 
 
 class Timeline(Shape):
-    """Every step of a job, in order."""
+    """Every event of a job, in order."""
 
     items: list[Event]
 
 
 class JobPage(Shape):
-    """Jobs, newest first; next: where the following page starts."""
+    """Jobs, newest first; next: the cursor of the next page."""
 
     items: list[Job]
     next: int | None = None
 
 
 class RepositoryResult(Shape):
-    """newest: the last completed analysis; history: it and those before."""
+    """newest: the last completed analysis; history: it and earlier ones."""
 
     host: str
     owner: str
@@ -162,7 +162,7 @@ class Usage(Shape):
 
 
 class Reservation(Shape):
-    """Units held by one unfinished job."""
+    """Units reserved for one unfinished job."""
 
     job_id: UUID
     event_type: str
@@ -178,7 +178,7 @@ class Reservations(Shape):
 
 
 class QuotaAnswer(Shape):
-    """What would happen; nothing is reserved."""
+    """What an accept would decide; nothing is reserved."""
 
     event_type: str
     amount: int
@@ -212,7 +212,7 @@ class TokenRow(Shape):
 
 
 class NewTokenShape(TokenRow):
-    """token: shown this once; only its hash is kept."""
+    """token: shown only once; only its hash is stored."""
 
     token: str
 
@@ -224,7 +224,7 @@ class Tokens(Shape):
 
 
 class Finding(Shape):
-    """One invariant.  status: unknown when there was no time; broken: rows in all; rows: the first of them."""
+    """One invariant.  status: unknown if time ran out; broken: number of rows; rows: the first of them."""
 
     number: str
     title: str
@@ -236,7 +236,7 @@ class Finding(Shape):
 
 
 class Audit(Shape):
-    """broken, unknown: how many invariants."""
+    """broken, unknown: numbers of invariants."""
 
     at: datetime
     broken: int

@@ -1,4 +1,4 @@
-"""Who asks: a token, a session of our pages, or a client address; and what they may do."""
+"""Identify the client (a token, a session of our pages, or an address), and check what it may do."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from app.web.context import utc_now, wired
 
 SESSION_KEY = "secret"
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-#: Endpoints that are POST for their body, and change nothing.
+#: Endpoints that are POST because of their body, and change nothing.
 ONLY_ASKING = frozenset({"api.check_quota"})
 #: Calls that take an operator's scope instead of `write`.
 OPERATING = "/api/v1/operator/"
-#: Open to people who are nobody yet.
+#: Open to clients without an account.
 OPEN = frozenset({"pages.spend_link", "pages.sign_out"})
 
 _OWN_PAGES = frozenset({"read", "write"})
@@ -27,14 +27,14 @@ _OWN_PAGES = frozenset({"read", "write"})
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """account None: nobody in particular, who may read what is public."""
+    """account None: an unidentified client, who may read public resources."""
 
     account: Account | None
     scopes: frozenset[str]
 
 
 def identify_program() -> None:
-    """Before each API request.  A session counts for reading only: a write by cookie alone could be forged."""
+    """Runs before each API request.  A session may only read, because a write with only a cookie could be forged."""
     header = request.headers.get("Authorization")
     if header is not None:
         g.caller = _by_token(header)
@@ -45,28 +45,28 @@ def identify_program() -> None:
 
 
 def identify_person() -> None:
-    """Before each page request."""
+    """Runs before each page request."""
     g.caller = Caller(_by_session(), _OWN_PAGES)
 
 
 def own_token() -> str | None:
-    """The secret of the token that the request was sent with."""
+    """The secret of the request's token."""
     return (request.headers.get("Authorization") or "").partition(" ")[2].strip() or None
 
 
 def viewer() -> Account | None:
-    """Whose eyes read.  Raises: Forbidden for a token without the scope."""
+    """The viewer.  Raises: Forbidden for a token without the scope."""
     return _allowed("read").account
 
 
 def asker() -> UUID:
-    """Who reads, for what is told to the payer alone: the account, or what a visitor from this address would have."""
+    """The reader, for values that only the payer sees: the account, or that of a visitor from this address."""
     account = viewer()
     return account.user_id if account else accounts.anonymous_id(request.remote_addr or "", wired().secret)
 
 
 def person(scope: str = "read") -> Account:
-    """An account of somebody who signed in.  Raises: Unauthenticated, Forbidden."""
+    """The account of a signed-in person.  Raises: Unauthenticated, Forbidden."""
     account = _allowed(scope).account
     if account is None:
         raise Unauthenticated("Send `Authorization: Bearer fl_…`, or sign in")
@@ -74,7 +74,7 @@ def person(scope: str = "read") -> Account:
 
 
 def operator() -> Account:
-    """An operator, by token.  A session is not enough for the API: it reads, and no more.
+    """An operator, identified by a token.  A session is not enough for the API, because it may only read.
 
     Raises: Unauthenticated, Forbidden.
     """
@@ -87,7 +87,7 @@ def operator() -> Account:
 
 
 def operating_person() -> Account:
-    """An operator who signed in, for pages.  Raises: Unauthenticated, Forbidden."""
+    """A signed-in operator, for pages.  Raises: Unauthenticated, Forbidden."""
     account = person()
     if not account.is_operator:
         raise Forbidden("These pages are for operators")
@@ -95,24 +95,24 @@ def operating_person() -> Account:
 
 
 def limit_writes() -> None:
-    """Before each request that writes.  Raises: as somebody; TooManyRequests."""
+    """Runs before each request that writes.  Raises: as somebody; TooManyRequests."""
     if not _writes():
         return
     if request.path.startswith(OPERATING):
         account = operator()
     else:
         account = somebody("read" if request.endpoint in ONLY_ASKING else "write")
-    if not g.get("counted"):  # a token's are counted where it is looked up, in one transaction
+    if not g.get("counted"):  # writes with a token are counted where it is looked up, in one transaction
         throttle(wired().uow, account.user_id, per_minute=wired().settings.rate_limit_per_minute)
 
 
 def count_writes(account: Account, more: int) -> None:
-    """Count a request that asks for many things as what it asks for.  Raises: TooManyRequests."""
+    """Count a request with many items as that many.  Raises: TooManyRequests."""
     charge(wired().uow, account.user_id, per_minute=wired().settings.rate_limit_per_minute, cost=more)
 
 
 def client() -> str:
-    """The key of whoever asks: their account, or the pseudonym of their address."""
+    """The key of the client: its account, or the pseudonym of its address."""
     account: Account | None = g.caller.account if "caller" in g else None
     if account is None:
         return str(accounts.anonymous_id(request.remote_addr or "", wired().secret))
@@ -125,7 +125,7 @@ def only_reads() -> bool:
 
 
 def somebody(scope: str = "read") -> Account:
-    """A person, or the pseudonymous account of the client's address where the operator allows it.
+    """A person, or the pseudonymous account of the client's address if the operator allows it.
 
     Raises: Unauthenticated, Forbidden.
     """
@@ -162,7 +162,7 @@ def _by_token(header: str) -> Caller:
     if found is None:
         raise Unauthenticated("This token is unknown, revoked or expired")
     account, scopes = found
-    # an operator's everyday token has no more rights than anybody's
+    # without the scope, an operator's token has no more rights than any other
     return Caller(replace(account, is_operator=account.is_operator and "operator" in scopes), scopes)
 
 

@@ -12,7 +12,7 @@ MOST_ROWS = 12
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One row.  start, width: percent of the whole picture; share: of all, in percent."""
+    """One row.  start, width: percent of the whole picture; share: of the total, in percent."""
 
     label: str
     count: int
@@ -34,7 +34,7 @@ def bars(counts: Mapping[str, int]) -> list[Bar]:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A bar made of parts.  count: of all parts, whose widths are percent of the longest row."""
+    """A bar with parts.  count: of all parts, whose widths are percent of the longest row."""
 
     label: str
     count: int
@@ -52,7 +52,7 @@ def rows(counts: Mapping[str, Mapping[str, int]]) -> list[Row]:
 
 
 def _parts(counts: Mapping[str, int], total: int, longest: int) -> Iterator[Bar]:
-    """By name, so that one colour stands at the same end of every row."""
+    """Sort by name, so that each colour is at the same place in every row."""
     before = 0
     for label, count in sorted(counts.items()):
         start, width = round(100 * before / longest, 2), round(100 * count / longest, 2)
@@ -61,7 +61,7 @@ def _parts(counts: Mapping[str, int], total: int, longest: int) -> Iterator[Bar]
 
 
 def shares(row: Mapping[str, float], names: Sequence[str]) -> list[Bar]:
-    """The parts of one whole, in this order; all are 0 when the whole is."""
+    """The parts of one whole, in this order; all are 0 if the whole is."""
     total, parts, before = sum(row[name] for name in names) or 1, [], 0.0
     for name in names:
         share = round(100 * row[name] / total, 1)
@@ -71,7 +71,7 @@ def shares(row: Mapping[str, float], names: Sequence[str]) -> list[Bar]:
 
 
 def directories(by_directory: Mapping[str, int]) -> dict[str, int]:
-    """Tests below each directory, at the depth that says most; what does not fit is summed up."""
+    """Tests below each directory, at the most informative depth; the rest is summed up."""
     depth = 1
     while len(grouped := _grouped(by_directory, depth)) == 1 and depth < _deepest(by_directory):
         depth += 1
@@ -83,14 +83,14 @@ def directories(by_directory: Mapping[str, int]) -> dict[str, int]:
 
 
 def meter(usage: Usage) -> dict[str, float]:
-    """Percent of a limit that is used and reserved; what is over it does not show."""
+    """Percent of a limit that is used and reserved; an excess is not shown."""
     limit = usage.limit or 1
     used = min(100.0, 100 * usage.used / limit)
     return {"used": round(used, 2), "reserved": round(min(100 - used, 100 * usage.reserved / limit), 2)}
 
 
 def near(number: int, of: int) -> list[int | None]:
-    """Pages to link to: the first, the last, those around this one; None stands for those left out."""
+    """Page numbers to link: the first, the last, those around this one; None stands for a gap."""
     shown = sorted({1, of, *range(max(1, number - 2), min(of, number + 2) + 1)})
     found: list[int | None] = []
     for before, page in zip([0, *shown], shown, strict=False):

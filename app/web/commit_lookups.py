@@ -1,4 +1,4 @@
-"""Ask Git hosts for commits: few at once, within a deadline, and never longer than that in a thread of the server."""
+"""Ask Git hosts for commits: only a few at once, within a deadline, and never longer than that in a server thread."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from app.errors import Busy, GitHostUnreachable, TooManyRequests
 from app.web.concurrency import Lane
 from app.web.wiring import Resolve
 
-#: Look-ups of this process at once: in all, at one host, of one client.
+#: Concurrent look-ups of this process: in all, at one host, for one client.
 PLACES, OF_HOST, OF_CLIENT = 12, 8, 4
-#: Requests that wait for a place, and how many seconds.  Places, waiting requests and batches together hold two thirds
-#: of the server's threads at most; the rest answers everything else.
+#: Requests that wait for a place, and for how many seconds.  Places, waiting requests and batches together use at most
+#: two thirds of the server's threads; the rest answers all other requests.
 WAITING, PATIENCE = 8, 3.0
-#: Look-ups of repositories on this machine take milliseconds: all of the server's threads may wait for these.
+#: Look-ups of local repositories take milliseconds, so all of the server's threads may wait for these.
 LOCAL, WAITING_FOR_LOCAL, LOCAL_PATIENCE = 8, 24, 10.0
 BATCHES = 2
-AWAY_SECONDS = 30  # Retry-After of a host that does not answer
+AWAY_SECONDS = 30  # Retry-After for a host that does not answer
 
 #: (commit, name of the ref)
 Found = tuple[str, str | None]
@@ -28,7 +28,7 @@ Found = tuple[str, str | None]
 
 @dataclass
 class Lookups:
-    """Of one process.  seconds: until a request is answered, whatever the host does."""
+    """The look-ups of one process.  seconds: until a request is answered, whatever the host does."""
 
     resolve: Resolve
     seconds: float
@@ -50,7 +50,7 @@ class Lookups:
     ) -> Found:
         """The commit of one submission.
 
-        until: monotonic, of an item of a batch: when all of that is over; the item waits for its place as long.
+        until: monotonic deadline of the batch, for one of its items, which waits for its place until then.
         Raises: TooManyRequests, Busy, GitHostUnreachable, and what `resolve` raises.
         """
         began = time.monotonic()
@@ -80,7 +80,7 @@ class Lookups:
     def _asked(
         self, lane: Lane, client: str, repository: Repository, ref: str | None, commit: str | None
     ) -> Future[Found]:
-        """Ask in a thread of its own, as neither a look-up of a name nor git can be told to stop."""
+        """Ask in a separate thread, because neither a name resolution nor git can be told to stop."""
         answer: Future[Found] = Future()
 
         def ask() -> None:
@@ -88,12 +88,12 @@ class Lookups:
                 answer.set_result(self.resolve(repository, ref, commit))
             except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
                 answer.set_exception(error)
-            finally:  # only now, as a host that is still being asked is still asked
+            finally:  # only now, because the question to the host was still going on
                 lane.leave(client, host=repository.host)
 
         try:
             threading.Thread(target=ask, name="lookup", daemon=True).start()
-        except RuntimeError:  # the system gives no more threads
+        except RuntimeError:  # the system has no thread left
             lane.leave(client, host=repository.host)
             raise
         return answer

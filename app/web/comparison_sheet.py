@@ -1,4 +1,4 @@
-"""A comparison, and as its page lists it: one line for each change, narrowed, a sheet at a time."""
+"""A comparison as its page lists it: one line for each change, filtered, a sheet at a time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Test = Mapping[str, Any]
 
 
 class Line(NamedTuple):
-    """One change.  before, after: the test on both sides, None where it is not there."""
+    """One change.  before, after: the test on both sides, None where it does not exist."""
 
     group: str
     before: Test | None
@@ -27,13 +27,13 @@ class Line(NamedTuple):
 
     @property
     def place(self) -> Test:
-        """The row that says where it is: the newer one, if there is one."""
+        """The row with the place: the newer one, if there is one."""
         return self.after or self.before or {}
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """One sheet.  matching: lines by group under the search; total: of the group that is shown, or of all."""
+    """One sheet.  matching: lines by group under the search; total: of the shown group, or of all."""
 
     lines: list[Line]
     number: int
@@ -44,14 +44,14 @@ class Changes:
 
 
 def comparison(sides: Sides) -> Comparison:
-    """What became of every test; in a file that is alike on both sides each is as it was."""
+    """The changes of every test; tests in equal files are unchanged."""
     found = compare(*((Listed(*file) for file in side) for side in (sides.before, sides.after)))
     found.unchanged += sides.unchanged
     return found
 
 
 def changes(found: Comparison, asked: ChangesQuery) -> Changes:
-    """The sheet that was asked for; the last one where there are not so many."""
+    """The requested sheet, or the last one if there are fewer."""
     matching = _matching(found, asked.q.lower())
     shown = {group: indexes for group, indexes in matching.items() if asked.group in (None, group)}
     total = sum(map(len, shown.values()))
@@ -70,7 +70,7 @@ def changes(found: Comparison, asked: ChangesQuery) -> Changes:
 
 
 def _sheet(found: Comparison, shown: Mapping[str, Sequence[int]], before: int) -> Iterator[Line]:
-    """The lines of a sheet, group by group; one that is of two groups comes twice."""
+    """The lines of a sheet, group by group; a change in two groups comes twice."""
     left = SIZE
     for group, indexes in shown.items():
         for index in indexes[before : before + left]:
@@ -88,7 +88,7 @@ def _line(group: str, change: Any) -> Line:
 
 
 def _matching(found: Comparison, part: str) -> dict[str, Sequence[int]]:
-    """Indexes of the changes of each group of which a side has these letters in path, suite or name."""
+    """Indexes of the changes of each group in which path, suite or name of a side contains these letters."""
     if not part:
         return {group: range(len(getattr(found, group))) for group in GROUPS}
     old, new = found.removed.shelf.having(part), found.added.shelf.having(part)

@@ -1,4 +1,4 @@
-"""Lanes: a process serves few requests of an expensive kind at once and refuses more quickly, so that others pass."""
+"""Lanes: a process serves few expensive requests at once and refuses further ones quickly, so others get through."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ RETRY_SECONDS = 2
 
 @dataclass
 class Lane:
-    """At most `places` requests at once, and of one client or one of the `others` at most as many as it says.
+    """At most `places` requests at once, and limits for one client and for each of the `others`.
 
     what: for messages, in the plural; waiting: requests that may wait for a place, `patience` seconds each; client:
-    places of one client, and as many of its requests wait; others: limits by the kind of a further key.
+    places of one client, and as many of its requests may wait; others: limits by the kind of a further key.
     """
 
     what: str
@@ -33,9 +33,9 @@ class Lane:
 
     @contextmanager
     def place(self, client: str, *, patience: float | None = None, **keys: str) -> Iterator[None]:
-        """Hold a place.  patience: seconds, for a request that holds its thread in any case and is not counted.
+        """Hold a place.  patience: seconds, for a request that occupies its thread in any case and is not counted.
 
-        Raises: TooManyRequests when the client has its share, Busy when all do.
+        Raises: TooManyRequests if the client uses its share, Busy if all places are taken.
         """
         self.enter(client, patience=patience, **keys)
         try:
@@ -44,7 +44,7 @@ class Lane:
             self.leave(client, **keys)
 
     def enter(self, client: str, *, patience: float | None = None, **keys: str) -> None:
-        """Take a place, to be given back by `leave` of the same keys, in whichever thread.  Raises: as `place`."""
+        """Take a place, which `leave` with the same keys gives back, in any thread.  Raises: as `place`."""
         wanted = _keys(client, keys)
         with self._changed:
             if self._full(wanted) and not self._wait(client, wanted, patience):
@@ -55,7 +55,7 @@ class Lane:
         """Give a place back."""
         with self._changed:
             self._taken.subtract(_keys(client, keys))
-            self._taken += Counter()  # keys without a place are forgotten
+            self._taken += Counter()  # keys without a place are dropped
             self._changed.notify_all()
 
     def _wait(self, client: str, wanted: list[tuple[str, str]], patience: float | None) -> bool:

@@ -24,7 +24,7 @@ def wired() -> Wired:
 
 
 def lookups() -> Lookups:
-    """Where commits are asked for."""
+    """The look-ups of commits."""
     found: Lookups = current_app.extensions[LOOKUPS]
     return found
 
@@ -35,7 +35,7 @@ def utc_now() -> datetime:
 
 
 def request_id() -> str:
-    """The caller's X-Request-Id when it is a plain one, else our own; the same all through a request."""
+    """The client's X-Request-Id if it is a plain one, else our own; the same throughout a request."""
     if "request_id" not in g:
         given = request.headers.get("X-Request-Id", "")
         g.request_id = given if _REQUEST_ID.fullmatch(given) else uuid4().hex
@@ -44,5 +44,5 @@ def request_id() -> str:
 
 
 def is_api() -> bool:
-    """Whether a program reads the answer, not a person."""
+    """Whether a program reads the answer, and not a person."""
     return request.path.startswith("/api/") or request.path in {"/healthz", "/readyz", "/metrics"}

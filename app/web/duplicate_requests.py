@@ -1,4 +1,4 @@
-"""Requests sent twice at once: a process answers one of a key, and tells the other before it costs anything."""
+"""Requests sent twice at once: a process handles one per key, and refuses the other before it costs anything."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _lock = threading.Lock()
 
 @contextmanager
 def only_one(user_id: UUID, key: Key[Any] | None) -> Iterator[None]:
-    """Hold an Idempotency-Key while its request is answered.  Between processes the accept's own lock does.
+    """Hold an Idempotency-Key while its request is handled.  Between processes, the accept's own lock does this.
 
-    Otherwise the twins of a slow look-up would be refused as too many look-ups instead of being told what they are.
+    Otherwise the duplicates of a slow look-up would be refused as too many look-ups instead of as duplicates.
     Raises: IdempotencyInFlight.
     """
     if key is None:

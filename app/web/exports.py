@@ -32,13 +32,13 @@ Row = dict[str, Any]
 Rows = Iterator[Row]
 
 COLUMNS = ("file", "line", "suites", "name", "framework", "status", "kind", "dynamic", "cases", "conditional")
-# a spreadsheet takes a cell that starts so for a formula (the full-width ones after its own normalisation)
+# a spreadsheet treats a cell that starts with these as a formula (the full-width ones after normalisation)
 _FORMULA = re.compile(r"^\s*[=+\-@\t\r\n＝＋－＠]")  # noqa: RUF001
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How rows become text."""
+    """Converts rows to text."""
 
     media_type: str
     suffix: str
@@ -46,8 +46,8 @@ class Form:
 
 
 def respond(form: Form, job_id: UUID, viewer: Account | None, asked: TestsQuery) -> Response:
-    """Stream the rows.  The first page is read before the answer begins, so that a Problem is still one."""
-    # a generator runs after the request's context has gone: what it needs of it is taken now
+    """Stream the rows.  The first page is read before the answer begins, so that a Problem can still be answered."""
+    # a generator runs after the request's context has gone, so it takes what it needs now
     client, own = auth.client(), reads()
     tests = read_tests.size(wired().uow, job_id, viewer)
     own.buckets.take(client, tests // PER_UNIT)
@@ -61,7 +61,7 @@ def respond(form: Form, job_id: UUID, viewer: Account | None, asked: TestsQuery)
         raise
     all_rows = iter(()) if head is None else _chain(head, rows)
     response = Response(form.write(all_rows), content_type=f"{form.media_type}; charset=utf-8")
-    # however it ends, also without having begun
+    # however it ends, even if it never began
     response.call_on_close(lambda: own.exports.leave(client))
     response.headers["Content-Disposition"] = f'attachment; filename="tests-{job_id}.{form.suffix}"'
     return response
@@ -96,14 +96,14 @@ def _read(
 
 
 def as_csv(rows: Rows) -> Iterator[str]:
-    """RFC 4180 with a header line; cells that look like formulas are made text."""
+    """RFC 4180 with a header line; cells that look like formulas are turned into text."""
     yield _csv_line(list(COLUMNS))
     for row in rows:
         yield _csv_line([_cell(row.get(column)) for column in COLUMNS])
 
 
 def as_ndjson(rows: Rows) -> Iterator[str]:
-    """One JSON object a line, as `fairlane inventory` prints it."""
+    """One JSON object per line, as `fairlane inventory` prints it."""
     for row in rows:
         yield json.dumps(row) + "\n"
 
@@ -119,7 +119,7 @@ def as_markdown(rows: Rows) -> Iterator[str]:
 
 
 def as_junit(rows: Rows) -> Iterator[str]:
-    """A suite per file; tests are listed, not run, so none of them passed or failed."""
+    """One suite per file.  Tests are listed, not run, so none of them passed or failed."""
     yield '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="fairlane">\n'
     for file, found in groupby(rows, lambda row: row["file"]):
         tests = list(found)

@@ -10,7 +10,7 @@ CSP = (
     "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "base-uri 'none'; form-action 'self'; object-src 'none'; frame-ancestors 'none'"
 )
-#: Of the API: what is secret or about a person.  Other answers are kept with an ETag, and asked about each time.
+#: For API answers that contain secrets or personal data.  Other answers are cached with an ETag and always revalidated.
 PERSONAL = ("/api/v1/me", "/api/v1/usage", "/api/v1/quota", "/api/v1/operator")
 ALWAYS = {
     "Content-Security-Policy": CSP,
@@ -19,22 +19,22 @@ ALWAYS = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
-#: Unless the page is stricter: flask-wtf asks for the referrer of forms on https; other sites get none.
+#: Unless the page is stricter: flask-wtf needs the referrer of forms on https; other sites get none.
 REFERRER = ("Referrer-Policy", "same-origin")
-#: Below it the address is the secret: no site learns it by a link that is followed, and no search engine lists it.
+#: Below it the address is the secret: no linked site sees it, and no search engine lists it.
 SHARED = "/shared/"
 SECRETIVE = {"Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex"}
 
 
 def init(app: Flask) -> None:
-    """Send them with every response, errors included."""
+    """Send them with every response, including errors."""
     app.after_request(_add)
 
 
 def _add(response: Response) -> Response:
     for name, value in ALWAYS.items():
         response.headers[name] = value
-    if request.path.startswith(SHARED):  # also of a refusal, and of what is no page
+    if request.path.startswith(SHARED):  # also for refusals, and for responses that are not pages
         response.headers |= SECRETIVE
     response.headers.setdefault(*REFERRER)
     response.headers["X-Request-Id"] = request_id()
@@ -47,7 +47,7 @@ def _add(response: Response) -> Response:
 
 
 def _is_personal() -> bool:
-    """Pages show who is signed in, and all of them hold a token of the form."""
+    """Pages show who is signed in, and all of them contain a form token."""
     if request.path.startswith("/api/"):
         return request.method not in {"GET", "HEAD"} or request.path.startswith(PERSONAL)
     return True

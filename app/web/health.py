@@ -1,4 +1,4 @@
-"""For those who watch the service: alive, ready, metrics."""
+"""Endpoints for monitoring: alive, ready, metrics."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def init(app: Flask) -> None:
 
 @health.get("/healthz")
 def alive() -> dict[str, str]:
-    """This process answers."""
+    """Answer that this process works."""
     return {"status": "ok"}
 
 
 @health.get("/readyz")
 def ready() -> dict[str, Any]:
-    """What this process needs is there: database, schema, queues."""
+    """Check that what this process needs is available: database, schema, queues."""
     checks = readiness.readiness(wired().uow)
     if any(word != "ok" for word in checks.values()):
         faults = "; ".join(f"{name}: {word}" for name, word in checks.items() if word != "ok")
@@ -45,7 +45,7 @@ def ready() -> dict[str, Any]:
 
 @health.get("/metrics")
 def metrics() -> Response:
-    """Facts of the tables at this moment, the same from whichever process answers."""
+    """Metrics from the tables, the same from whichever process answers."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_Facts(wired().uow))
     return Response(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
@@ -67,7 +67,7 @@ class _Facts(Collector):
         self._uow = uow
 
     def collect(self) -> Iterator[Metric]:
-        """One gauge per fact, one sample per queue."""
+        """One gauge per column, one sample per queue."""
         rows = queues.states(self._uow)
         for name, text, member in self._GAUGES:
             gauge = GaugeMetricFamily(f"fairlane_queue_{name}", text, labels=["queue"])

@@ -13,11 +13,11 @@ _LINES = {
 
 
 def line_link(host: str, repository: str, commit: str, path: str, line: int) -> str | None:
-    """The address of a line, of ASCII only; None for a host that is not known.  repository: OWNER/NAME."""
+    """The address of a line, in ASCII only; None for an unknown host.  repository: OWNER/NAME."""
     form = _LINES.get(host)
     if form is None:
         return None
-    # a path need not be text in Git; one that is not leads nowhere, but must not break the page
+    # a path in Git need not be text; the link of such a path is broken, but must not break the page
     return form.format(
         repository=quote(repository, errors="replace"), commit=commit, path=quote(path, errors="replace"), line=line
     )

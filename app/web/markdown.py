@@ -1,4 +1,4 @@
-"""Text of strangers in Markdown: no character of it means anything."""
+"""Write strangers' text in Markdown so that none of its characters has a special meaning."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import re
 
 from app.web.visible_text import visible
 
-# besides CommonMark's: what GitHub makes of @names, formulas and bare addresses
+# in addition to CommonMark's: GitHub's @names, formulas and bare addresses
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~&@$]|:(?=//))")
 
 
 def quoted(text: str) -> str:
-    """On one line, every special character escaped."""
+    """Put it on one line, with every special character escaped."""
     return _SPECIAL.sub(r"\\\1", visible(text))

@@ -1,4 +1,4 @@
-"""The OpenAPI document: APIFlask's, with our errors, our security and nothing of this host in it."""
+"""The OpenAPI document: APIFlask's, with our errors and our security, and without data of this host."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def init(app: APIFlask) -> None:
     """Describe the API as a whole."""
     app.config |= {
         "OPENAPI_VERSION": "3.1.0",
-        "AUTO_SERVERS": False,  # it would keep the first client's Host header for all others
+        "AUTO_SERVERS": False,  # otherwise it keeps the first client's Host header for all others
         "SERVERS": [{"url": "/"}],
         "AUTO_VALIDATION_ERROR_RESPONSE": False,
         "AUTO_404_RESPONSE": False,
@@ -55,7 +55,7 @@ def init(app: APIFlask) -> None:
 
 
 def document(app: APIFlask) -> dict[str, Any]:
-    """The document, made once per process: `app.spec` makes it anew at each look, 60 ms (2026-11)."""
+    """The document, built once per process: `app.spec` builds it again at each access, 60 ms (2026-11)."""
     with _MAKING:
         if DOCUMENT not in app.extensions:
             app.extensions[DOCUMENT] = app.spec
@@ -98,11 +98,11 @@ def _complete(operation: dict[str, Any]) -> None:
 
 
 def _refuse(responses: dict[str, Any], refusals: dict[str, str]) -> None:
-    """Add what any operation may answer; and make all refusals problems."""
+    """Add the answers that any operation may give, and turn all refusals into problems."""
     for status, text in refusals.items():
         responses.setdefault(status, {"description": text})
     for status, response in responses.items():
         if status >= "400":
             response["content"] = {PROBLEM: {"schema": {"$ref": "#/components/schemas/Problem"}}}
-        elif status == "200" and "202" in responses:  # the same answer, less to do
+        elif status == "200" and "202" in responses:  # the same answer with less work
             response["content"] = responses["202"]["content"]

@@ -1,4 +1,4 @@
-"""What operators get: shapes of the OpenAPI document, as those of answers.py."""
+"""What operators get: shapes of the OpenAPI document, like those of answers.py."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.web.answers import Shape
 
 
 class Tenant(Shape):
-    """A user with work of a service now.  held: parked, snoozed or delayed; run_seconds: how long jobs took of late."""
+    """A user with work of a service.  held: parked, snoozed or delayed; run_seconds: how long recent jobs took."""
 
     user_id: UUID
     email: str | None
@@ -31,7 +31,7 @@ class Tenants(Shape):
 
 
 class Waits(Shape):
-    """Of a tier or user, in seconds.  wait_mean is the sum of the four causes after it; waiting: not started yet."""
+    """For a tier or user, in seconds.  wait_mean is the sum of the four causes after it; waiting: not started yet."""
 
     tier: str
     user_id: UUID | None = None
@@ -49,7 +49,7 @@ class Waits(Shape):
 
 
 class SharingHour(Shape):
-    """Jain's index over the users that had work waiting in that hour."""
+    """Jain's index of the users who had jobs waiting in that hour."""
 
     queue: str
     hour: datetime
@@ -58,7 +58,7 @@ class SharingHour(Shape):
 
 
 class Fairness(Shape):
-    """since: where the span begins that was read; more: users that are not listed."""
+    """since: where the span that was read begins; more: users who are not listed."""
 
     since: datetime
     until: datetime
@@ -69,7 +69,7 @@ class Fairness(Shape):
 
 
 class Tenure(Shape):
-    """A user's tier.  limit: in force, of each service; own_limit: null unless an operator gave one to this user."""
+    """A user's tier.  limit: in force, for each service; own_limit: null unless an operator set one for this user."""
 
     user_id: UUID
     email: str | None
@@ -79,7 +79,7 @@ class Tenure(Shape):
 
 
 class TierShape(Shape):
-    """slots: in force; of_plan: what the plan says; by_setting: whether FAIRNESS_*_LIMIT decides instead."""
+    """slots: the limit in force; of_plan: the plan's; by_setting: whether FAIRNESS_*_LIMIT determines it instead."""
 
     tier: str
     slots: int
@@ -109,13 +109,13 @@ class QueueFacts(Shape):
 
 
 class Queues(Shape):
-    """All six."""
+    """All six queues."""
 
     items: list[QueueFacts]
 
 
 class QueueState(Shape):
-    """What was set."""
+    """The new state."""
 
     queue: str
     paused: bool

@@ -1,4 +1,4 @@
-"""Errors to answers, in this one place: RFC 9457 documents for programs, a page for people."""
+"""Turn errors into answers, in this one place: RFC 9457 documents for programs, a page for people."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from app.errors import InvalidInput, Problem, TimedOut, Unavailable
 from app.store.database_errors import code_of, is_databases
 from app.web.context import is_api, request_id
 
-MOST_ERRORS = 20  # rows of `errors`; a body of a megabyte may hold a hundred thousand
+MOST_ERRORS = 20  # rows of `errors`; a body of a megabyte may contain a hundred thousand
 AWAY_RETRY_SECONDS = 2
 CANCELLED = "57014"  # by statement_timeout (app/store/connections.py)
 TIMED_OUT_RETRY_SECONDS = 10
@@ -31,7 +31,7 @@ log = structlog.get_logger()
 
 
 def init(app: Flask) -> None:
-    """Register the handlers; whatever is not a Problem becomes one first."""
+    """Register the handlers; every other error becomes a Problem first."""
     app.register_error_handler(Problem, render)
     app.register_error_handler(HTTPException, _http)
     app.register_error_handler(HTTPError, _validation)
@@ -63,7 +63,7 @@ def render(problem: Problem) -> Response:
 
 
 def respond(body: dict[str, Any], headers: Mapping[str, str]) -> Response:
-    """body: a problem document; as a page where a person asked."""
+    """body: a problem document; a page if the client is a person."""
     headers = dict(headers) | {"Cache-Control": "no-store"}
     if is_api():
         return Response(json.dumps(body), body["status"], headers, content_type="application/problem+json")
@@ -88,7 +88,7 @@ def _pointer(location: Sequence[int | str]) -> str:
 
 
 def _http(error: HTTPException) -> ResponseReturnValue:
-    """Werkzeug's own: no such route, wrong method, broken or too long a body."""
+    """Werkzeug's own errors: no such route, wrong method, a broken or too long body."""
     if error.response is not None or error.code is None or error.code < 400:
         return error.get_response()
     slug = error.name.lower().replace(" ", "-")
@@ -104,7 +104,7 @@ def _http(error: HTTPException) -> ResponseReturnValue:
 
 
 def _validation(error: HTTPError) -> Response:
-    """APIFlask wraps what pydantic found."""
+    """APIFlask's wrapper of pydantic's findings."""
     cause = error.__cause__
     if not isinstance(cause, ValidationError):
         return _unexpected(error)
@@ -112,11 +112,11 @@ def _validation(error: HTTPError) -> Response:
 
 
 def _database(error: exc.SQLAlchemyError) -> Response:
-    """The database is away, full, or holds a lock too long: the client may try again, nothing was accepted."""
+    """The database is unavailable, full, or holds a lock too long: nothing was accepted; the client may retry."""
     if code_of(error) == CANCELLED:
         log.warning("web.statement_timed_out", request_id=request_id())
         return render(TimedOut(retry_after=TIMED_OUT_RETRY_SECONDS))
-    if is_databases(error) and not isinstance(error, exc.ProgrammingError):  # that may be ours: its traceback is wanted
+    if is_databases(error) and not isinstance(error, exc.ProgrammingError):  # may be our defect
         log.warning("web.database_away", error=type(error).__name__, code=code_of(error), request_id=request_id())
         return render(Unavailable(retry_after=AWAY_RETRY_SECONDS))
     return _unexpected(error)

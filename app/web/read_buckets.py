@@ -1,4 +1,4 @@
-"""Token buckets of this process, for reads: a flood must not become a flood of statements."""
+"""Token buckets of this process, for reads: a flood of requests must not become a flood of statements."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from app.errors import TooManyRequests
 
-MOST_KEYS = 10_000  # some 2 MB; the ones unused for the longest are forgotten, and full again
+MOST_KEYS = 10_000  # about 2 MB; the least recently used ones are dropped, and are then full again
 
 
 @dataclass
@@ -20,16 +20,16 @@ class Buckets:
 
     per_minute: int
     clock: Callable[[], float] = time.monotonic
-    _levels: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)  # tokens, and when
+    _levels: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)  # tokens, and time
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def take(self, key: str, cost: int = 1) -> None:
-        """Take `cost`; a full bucket gives any cost, as a debt.  Raises: TooManyRequests, and takes nothing."""
+        """Take `cost`; a full bucket grants any cost, as a debt.  Raises: TooManyRequests, and takes nothing."""
         with self._lock:
             now = self.clock()
             level, since = self._levels.pop(key, (float(self.per_minute), now))
             level = min(float(self.per_minute), level + (now - since) * self.per_minute / 60)
-            # the request itself was counted before anybody knew what it costs, so a full bucket may lack one
+            # the request itself was counted before its cost was known, so a full bucket may lack one token
             missing = min(cost, max(1, self.per_minute - 1)) - level
             self._levels[key] = (level if missing > 0 else level - cost, now)
             while len(self._levels) > MOST_KEYS:

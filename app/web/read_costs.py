@@ -1,4 +1,4 @@
-"""What a read may cost: a bucket for each client, and a lane for those that read much at once."""
+"""What a read may cost: a bucket for each client, and a lane for clients that read much at once."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from app.web.context import utc_now, wired
 from app.web.read_buckets import Buckets
 
 READS = "fairlane reads"
-LIGHT = 5_000  # tests; a result up to this size is read within some ten milliseconds
-PER_UNIT = 1_000  # tests that a large read goes through for one unit of the bucket
+LIGHT = 5_000  # tests; a result up to this size is read within about ten milliseconds
+PER_UNIT = 1_000  # tests that a large read reads for one token of the bucket
 CLIENT, WAITING, PATIENCE = 1, 6, 2.0
-EXPORTS, EXPORTS_OF_CLIENT = 8, 2  # that are written at once; each holds a thread as long as its reader takes
-EXPORT_PATIENCE = 60.0  # of an export for its next rows, once it has begun
+EXPORTS, EXPORTS_OF_CLIENT = 8, 2  # exports written at once; each occupies a thread for as long as its reader takes
+EXPORT_PATIENCE = 60.0  # seconds that an export waits for its next rows, once it has begun
 MOST_REMEMBERED = 1_000_000  # files of all outlines together, 8 MB
 MOST_COMPARED = 10_000  # pairs of documents, 10 MB
 
 
 @dataclass
 class Reads:
-    """Of one process."""
+    """The state of one process."""
 
     buckets: Buckets
     heavy: Lane
@@ -43,7 +43,7 @@ class Reads:
 
     @classmethod
     def of(cls, *, per_minute: int, heavy: int) -> Reads:
-        """heavy: large reads at once."""
+        """heavy: concurrent large reads."""
         return cls(Buckets(per_minute), Lane("large reads", heavy, CLIENT, WAITING, PATIENCE))
 
     def remembered(self, key: tuple[UUID, TestFilter]) -> Outline | None:
@@ -54,7 +54,7 @@ class Reads:
             return self._outlines.get(key)
 
     def remember(self, key: tuple[UUID, TestFilter], found: Outline) -> None:
-        """Keep it, and forget those that nobody has asked for longest."""
+        """Keep it, and drop the least recently used ones."""
         with self._lock:
             self._outlines[key] = found
             while sum(1 + len(one.files) for one in self._outlines.values()) > MOST_REMEMBERED:
@@ -66,7 +66,7 @@ class Reads:
             return self._compared.get((before, after))
 
     def remember_changes(self, before: UUID, after: UUID, totals: Mapping[str, int]) -> None:
-        """Keep it, and forget what was found first."""
+        """Keep it, and drop the oldest one."""
         with self._lock:
             self._compared[before, after] = totals
             while len(self._compared) > MOST_COMPARED:
@@ -74,39 +74,39 @@ class Reads:
 
 
 def reads() -> Reads:
-    """Of this process."""
+    """The object of this process."""
     found: Reads = current_app.extensions[READS]
     return found
 
 
 def count_reads() -> None:
-    """Before each request that reads.  Raises: TooManyRequests."""
+    """Runs before each request that reads.  Raises: TooManyRequests."""
     if auth.only_reads():
         reads().buckets.take(auth.client())
 
 
 def behaviours(count: int) -> AbstractContextManager[None]:
-    """Of specifications, which are read whole: 1,000 behaviours take 20 ms.  Raises: as `large`."""
+    """Read specifications, which are read whole: 1,000 behaviours take 20 ms.  Raises: as `large`."""
     return _charged(count, LIGHT // 10, PER_UNIT // 4)
 
 
 def large(tests: int) -> AbstractContextManager[None]:
-    """Read so many tests.  Raises: TooManyRequests, Busy."""
+    """Read this many tests.  Raises: TooManyRequests, Busy."""
     return _charged(tests, LIGHT, PER_UNIT)
 
 
 @contextmanager
 def priced(job_id: UUID) -> Iterator[None]:
-    """Count what a specification of an analysis would cost: as much as reading one of its size.  Raises: as `heavy`."""
+    """Calculate the price of a specification, which counts like a read of that size.  Raises: as `heavy`."""
     with behaviours(read_tests.size(wired().uow, job_id, auth.viewer())):
         yield
 
 
 @contextmanager
 def heavy(*job_ids: UUID) -> Iterator[None]:
-    """Read results of any size: large ones cost more, and few are read at once.
+    """Read results of any size: large ones cost more, and only a few are read at once.
 
-    Raises: NotFound for what the caller may not see; as `large`.
+    Raises: NotFound if the client may not see one; as `large`.
     """
     with large(sum(read_tests.size(wired().uow, job_id, auth.viewer()) for job_id in job_ids)):
         yield
@@ -114,7 +114,7 @@ def heavy(*job_ids: UUID) -> Iterator[None]:
 
 @contextmanager
 def _charged(units: int, light: int, per_unit: int) -> Iterator[None]:
-    """light: as many are read as one request; per_unit: beyond that."""
+    """light: up to this many are one request; per_unit: tests for each further token."""
     if units <= light:
         yield
         return
@@ -125,7 +125,7 @@ def _charged(units: int, light: int, per_unit: int) -> Iterator[None]:
 
 
 def outlined(job_id: UUID, viewer: Account | None, wanted: TestFilter) -> Outline:
-    """The outline, read once per process.  Raises: as `heavy`; Conflict while the analysis is not completed."""
+    """The outline, read once per process.  Raises: as `heavy`; Conflict while the analysis has not completed."""
     key = (job_id, wanted)
     found = reads().remembered(key)
     if found is None:

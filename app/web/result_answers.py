@@ -1,4 +1,4 @@
-"""What clients get of results; as app.web.answers."""
+"""What clients get of results; like app.web.answers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class TestRow(Shape):
 
 
 class TestPage(Shape):
-    """total: rows of all pages under this filter."""
+    """total: rows on all pages under this filter."""
 
     __test__ = False
 
@@ -29,7 +29,7 @@ class TestPage(Shape):
 
 
 class FileShape(Shape):
-    """One file of an inventory.  tests: how many; skipped: why it could not be read; hints: what it is about."""
+    """One file of an inventory.  tests: their number; skipped: why it could not be read; hints: what it is about."""
 
     file: str
     framework: str | None
@@ -39,7 +39,7 @@ class FileShape(Shape):
 
 
 class FilePage(Shape):
-    """total: files of all pages under this filter."""
+    """total: files on all pages under this filter."""
 
     items: list[FileShape]
     next: str | None
@@ -54,7 +54,7 @@ class ChangedTest(Shape):
 
 
 class ComparisonShape(Shape):
-    """What became of tests.  totals: of each group, and unchanged; unknown: files one side could not read."""
+    """Changes of tests.  totals: of each group, and unchanged; unknown: files that one side could not read."""
 
     totals: dict[str, int]
     added: list[TestRow]

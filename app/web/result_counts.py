@@ -1,4 +1,4 @@
-"""Of which sorts the tests of a result are, for its charts and the choices of its filters."""
+"""Numbers of tests of each kind, for the charts of a result and the choices of its filters."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ SUBTEST = "subtest"
 
 @dataclass(frozen=True, slots=True)
 class ResultCounts:
-    """Numbers of all tests, subtests only where they are named.
+    """Numbers of all tests; subtests only where they are named.
 
-    frameworks: framework -> status -> tests; conditional: those that run under a condition; subtests: matching ones.
+    frameworks: framework -> status -> tests; conditional: tests that run only under a condition; subtests: matching
+    ones.
     """
 
     statuses: Counter[str] = field(default_factory=Counter)

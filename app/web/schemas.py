@@ -1,4 +1,4 @@
-"""What clients send: strict, so that a typing error is told and never ignored."""
+"""What clients send: strict, so that a typing error is reported and never ignored."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PLAIN = r"^[^\x00-\x1f\x7f]*$"  # PostgreSQL takes no NUL, and no name needs a 
 
 
 def _utc(instant: datetime) -> datetime:
-    """PostgreSQL knows fewer years and zones than Python."""
+    """PostgreSQL supports fewer years and time zones than Python."""
     if not 2000 <= instant.year < 3000:
         raise ValueError("expected a year from 2000 to 2999")
     return instant.astimezone(UTC)
@@ -29,7 +29,7 @@ Plain = Annotated[str, Field(max_length=500, pattern=_PLAIN)]
 
 
 class Body(BaseModel):
-    """A JSON object without surprises: known members only, no "5" for 5."""
+    """A JSON object, strictly: known members only, no "5" for 5."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -41,7 +41,7 @@ class Query(BaseModel):
 
 
 class SubmitAnalysis(Body):
-    """An analysis to be made."""
+    """An analysis to be submitted."""
 
     repository: Annotated[
         str,
@@ -66,7 +66,7 @@ class SubmitBatch(Body):
 
 
 class SubmitSpecification(Body):
-    """A specification to be written."""
+    """A specification to be submitted."""
 
     # JSON has neither ids nor enumerations, so these are read from text although the model is strict
     analysis_id: Annotated[UUID, Field(strict=False, description="A completed analysis that you may see")]
@@ -91,19 +91,19 @@ class SpecificationsQuery(Query):
 
 
 class QuotaQuestion(Body):
-    """So many units: would they be accepted now."""
+    """Whether this many units would be accepted now."""
 
     event_type: Literal["analysis", "specview"] = "analysis"
     amount: Annotated[int, Field(ge=1, le=1_000_000)] = 1
 
     @property
     def event(self) -> EventType:
-        """As the domain names it."""
+        """The domain's value."""
         return EventType(self.event_type)
 
 
 class NewToken(Body):
-    """A token to be made."""
+    """A token to be created."""
 
     name: Annotated[str, Field(max_length=100, pattern=_PLAIN)] = ""
     scopes: Annotated[list[Literal["read", "write", "operator"]], Field(min_length=1, max_length=3)] = ["read", "write"]
@@ -139,7 +139,7 @@ class PauseQueue(Body):
 
 
 class SubmitForm(Query):
-    """SubmitAnalysis as a form sends it: all text."""
+    """SubmitAnalysis from a form, which sends only text."""
 
     repository: Annotated[str, Field(max_length=500)] = ""
     ref: Annotated[str | None, Field(max_length=200)] = None
@@ -147,7 +147,7 @@ class SubmitForm(Query):
     retry: bool = False
 
     def analysis(self) -> SubmitAnalysis:
-        """Without the checks of JSON, as parse_address tells a person more."""
+        """Without JSON's checks, because parse_address explains more to a person."""
         return SubmitAnalysis.model_construct(**self.model_dump())
 
 
@@ -165,7 +165,7 @@ class TierForm(Query):
 
 
 class LimitForm(Query):
-    """Another limit, from its form; an empty field is none."""
+    """Another limit, from its form; an empty field removes it."""
 
     limit: Slots | None = None
 
@@ -177,7 +177,7 @@ class PauseForm(Query):
 
 
 class Narrowed(Query):
-    """What to list of an inventory."""
+    """The filter of an inventory's tests."""
 
     status: Annotated[Plain | None, Field(description="active, skipped, todo, focused or xfail")] = None
     framework: Plain | None = None
@@ -188,19 +188,19 @@ class Narrowed(Query):
     about: Annotated[Plain | None, Field(description="Part of a hint of the file, ignoring case")] = None
 
     def filter(self) -> TestFilter:
-        """An empty field of a form narrows nothing."""
+        """An empty field of a form does not filter."""
         texts = {name: getattr(self, name) or None for name in ("status", "framework", "path", "q", "kind", "about")}
         return TestFilter(**texts, conditional=self.conditional)
 
     def narrowed(self) -> dict[str, str]:
-        """What of it narrows, as parameters of an address."""
+        """The active filters, as parameters of an address."""
         found = {name: getattr(self, name) for name in Narrowed.model_fields}
         found["conditional"] = None if self.conditional is None else str(self.conditional).lower()
         return {name: value for name, value in found.items() if value}
 
 
 class TestsQuery(Narrowed):
-    """What to list, and from where."""
+    """Which tests to list, and from where."""
 
     __test__ = False
 
@@ -233,7 +233,7 @@ class SheetQuery(Narrowed):
 
 
 class ChangesQuery(Query):
-    """What to show of a comparison.  q: part of a path, suite or name, without case."""
+    """What to show of a comparison.  q: part of a path, suite or name, ignoring case."""
 
     group: Literal["added", "removed", "moved", "renamed", "status_changed"] | None = None
     q: Plain = ""
@@ -241,7 +241,7 @@ class ChangesQuery(Query):
 
 
 class SpecificationQuery(Query):
-    """What to show of a specification.  q: part of a heading, sentence, file, suite or test, without case."""
+    """What to show of a specification.  q: part of a heading, sentence, file, suite or test, ignoring case."""
 
     status: Plain | None = None
     q: Plain = ""
@@ -257,19 +257,19 @@ class SpecificationChangesQuery(Query):
 
 
 class OtherQuery(Query):
-    """Which commit to compare with: how its id begins."""
+    """Which commit to compare with, by the beginning of its id."""
 
     commit: Annotated[Plain, Field(max_length=64)] = ""
 
 
 class CompareQuery(Query):
-    """How much to list of a comparison."""
+    """How much of a comparison to list."""
 
     limit: Annotated[int, Field(ge=1, le=10_000, description="Maximum number of tests in each group")] = 1000
 
 
 class PageQuery(Query):
-    """Which page of a list.  cursor: the id of the last row of the page before."""
+    """Which page of a list.  cursor: the id of the last row of the previous page."""
 
     cursor: Annotated[int | None, Field(ge=1, le=2**63 - 1, description="`next` of the previous page")] = None
     limit: Annotated[int, Field(ge=1, le=200)] = 50
@@ -283,7 +283,7 @@ class AuditQuery(Query):
 
 
 class FairnessQuery(Query):
-    """How far back to look, and who is told apart."""
+    """How far back to look, and how to group."""
 
     since: Annotated[Instant | None, Field(description="Default: the last 24 hours")] = None
     by: Literal["user", "tier"] = "tier"

@@ -1,4 +1,4 @@
-"""The one cookie: signed, for our pages only; it holds the CSRF token and, signed in, the session's secret."""
+"""The one cookie: signed, for our pages only; it contains the CSRF token and, when signed in, the session's secret."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from flask.sessions import SecureCookieSessionInterface
 
 
 class Sessions(SecureCookieSessionInterface):
-    """Secure where the browser came by https, which no setting of Flask can say.
+    """Secure if the browser came by https, which no setting of Flask can express.
 
-    There the name has the prefix `__Host-`: no other host of the domain, and no page on plain http, can set it.
+    In that case, the name has the prefix `__Host-`: no other host of the domain, and no page on plain http, can set it.
     """
 
     def get_cookie_name(self, app: Flask) -> str:
-        """Decide for this request."""
+        """Decide for each request."""
         name = super().get_cookie_name(app)
         return f"__Host-{name}" if request.is_secure else name
 
     def get_cookie_secure(self, app: Flask) -> bool:  # noqa: ARG002 - Flask's signature
-        """Decide for this request."""
+        """Decide for each request."""
         return request.is_secure
 
 
 def init(app: Flask) -> None:
-    """HttpOnly and SameSite=Lax always."""
+    """Always HttpOnly and SameSite=Lax."""
     app.config |= {
         "SESSION_COOKIE_NAME": "fairlane",
         "SESSION_COOKIE_HTTPONLY": True,

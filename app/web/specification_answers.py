@@ -10,9 +10,9 @@ from app.web.answers import Job, Shape
 
 
 class SpecificationJob(Job):
-    """A request to write a specification, and what became of it.
+    """A request to write a specification, and its state.
 
-    version: 1, 2, … of the user, the analysis and the language; units: what it was billed.
+    version: 1, 2, … per user, analysis and language; units: the billed ones.
     """
 
     analysis_id: UUID
@@ -30,7 +30,10 @@ class SpecificationJobs(Shape):
 
 
 class BehaviourShape(Shape):
-    """One sentence about one test.  fell_back: by the built-in generator, as the model failed; free of charge."""
+    """One sentence about one test.
+
+    fell_back: written by the built-in generator, because the model failed; free of charge.
+    """
 
     sentence: str
     status: str
@@ -43,21 +46,21 @@ class BehaviourShape(Shape):
 
 
 class FeatureShape(Shape):
-    """What belongs together in a domain; the name is empty where nothing groups it."""
+    """A group of related behaviours in a domain; the name is empty if nothing groups them."""
 
     name: str
     behaviours: list[BehaviourShape]
 
 
 class DomainShape(Shape):
-    """A part of the product; the name is empty where nothing groups it."""
+    """A part of the product; the name is empty if nothing groups its features."""
 
     name: str
     features: list[FeatureShape]
 
 
 class DocumentShape(Shape):
-    """A specification in the order in which it is read."""
+    """A specification in reading order."""
 
     language: str
     summary: str
@@ -78,7 +81,7 @@ class Share(Shape):
 
 
 def document(whole: Specification) -> dict[str, Any]:
-    """As DocumentShape."""
+    """Returns a DocumentShape."""
     return {
         "language": whole.language,
         "summary": whole.summary,

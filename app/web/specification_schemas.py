@@ -1,4 +1,4 @@
-"""What the pages of specifications are asked for by their forms and addresses."""
+"""Forms and parameters of the pages of specifications."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Language = Annotated[Plain, Field(max_length=20)]
 
 
 class OfferQuery(Query):
-    """In which language a specification is offered."""
+    """The language in which a specification is offered."""
 
     language: Language = "en"
 
@@ -25,6 +25,6 @@ class SpecifyForm(OfferQuery):
 
 
 class HistoryQuery(Query):
-    """Which specifications of a repository are listed.  language: none: all."""
+    """Which specifications of a repository are listed.  language: none means all."""
 
     language: Language | None = None

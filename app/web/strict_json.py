@@ -1,4 +1,4 @@
-"""JSON as it is read: what the grammar does not know is refused, and nothing in it can break the parser."""
+"""Parse JSON strictly: what the grammar does not allow is refused, and no input can break the parser."""
 
 from __future__ import annotations
 

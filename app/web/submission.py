@@ -1,4 +1,4 @@
-"""From what somebody typed to a repository and a commit."""
+"""From the text of a submission to a repository and a commit."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ P = ParamSpec("P")
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A submission as it was read: where, and which commit if that was given."""
+    """A parsed submission: the repository, and the commit if it was given."""
 
     address: Address
     ref: str | None
@@ -34,20 +34,19 @@ class _Asked:
 
     @property
     def asks_host(self) -> bool:
-        """Whether the host has to say which commit it means, or whether a local repository has it."""
+        """Whether the host has to name the commit, or whether a local repository has to contain it."""
         return self.address.repository.is_local or self.commit is None
 
     def wanted(self, commit: str, ref: str | None) -> Wanted:
-        """With its commit.  ref: what HEAD is, where neither was given."""
+        """With its commit.  ref: the branch of HEAD, if neither was given."""
         is_head = self.ref is None and self.commit is None
         return Wanted(self.address.repository, commit, ref, self.retry, default_branch=ref if is_head else None)
 
 
 def wanted(asked: SubmitAnalysis, account: Account) -> Wanted:
-    """Read the address and ask its host for the commit, if the account has a unit left for it.
+    """Parse the address and ask its host for the commit, if the account has a unit left for it.
 
-    Raises: InvalidInput, QuotaExceeded, TooManyRequests, Busy, RepositoryNotFound, CommitNotFound,
-    GitHostUnreachable.
+    Raises: InvalidInput, QuotaExceeded, TooManyRequests, Busy, RepositoryNotFound, CommitNotFound, GitHostUnreachable.
     """
     item = _read(asked)
     return _Resolver.of(account, [item]).resolve(item)
@@ -59,7 +58,7 @@ def asks_host(asked: SubmitAnalysis) -> bool:
 
 
 def wanted_each(asked: Sequence[SubmitAnalysis], account: Account) -> list[Wanted | Problem]:
-    """As wanted, for many, all within the time of one; the Problem in the place of an item that has one.
+    """As wanted, for many, all within the time of one; an item that fails has its Problem instead.
 
     Raises: TooManyRequests, Busy while other batches ask their hosts.
     """
@@ -77,7 +76,7 @@ def wanted_each(asked: Sequence[SubmitAnalysis], account: Account) -> list[Wante
 
 @dataclass(frozen=True, slots=True)
 class _Resolver:
-    """Of one request.  asks: whether a host is asked at all; spent: why none is, of an account without a unit left."""
+    """For one request.  asks: whether a host is asked at all; spent: why not, for an account without a unit left."""
 
     services: Wired
     lookups: Lookups
@@ -87,7 +86,7 @@ class _Resolver:
 
     @classmethod
     def of(cls, account: Account, items: Sequence[_Asked]) -> _Resolver:
-        """Looks at the quota before anything is looked up."""
+        """Checks the quota before any look-up."""
         asks, services = any(item.asks_host for item in items), wired()
         spent = None
         if asks:
@@ -98,7 +97,7 @@ class _Resolver:
         return cls(services, lookups(), str(account.user_id), asks and spent is None, spent)
 
     def resolve(self, item: _Asked, until: float | None = None) -> Wanted:
-        """until: monotonic, where the item's batch ends.  Raises: as `wanted`."""
+        """until: monotonic deadline of the item's batch.  Raises: as `wanted`."""
         where = item.address.repository
         if not item.asks_host:
             return item.wanted(*self.services.resolve(where, item.ref, item.commit))
@@ -106,7 +105,7 @@ class _Resolver:
             return item.wanted(*self.lookups.find(self.client, where, item.ref, item.commit, until=until))
         if item.commit is None:
             raise self.spent
-        # what is there of this commit is still shown; nothing can be started
+        # existing analyses of this commit are still shown; nothing can be started
         return item.wanted(item.commit, item.ref)
 
 
@@ -132,7 +131,7 @@ def _read(asked: SubmitAnalysis) -> _Asked:
 
 
 def _revision(asked: SubmitAnalysis, address: Address) -> tuple[str | None, str | None]:
-    """Members of their own win over what the address ends in."""
+    """Members of the request take precedence over a ref or commit in the address."""
     if asked.ref is not None or asked.commit is not None:
         return (
             None if asked.ref is None else check_ref(asked.ref),

@@ -1,4 +1,4 @@
-"""How templates show things: numbers, times, hostile names, and the states of a job in words."""
+"""How templates show numbers, times, hostile names, and the states of a job in words."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from app.web.job_json import links
 from app.web.line_links import line_link
 from app.web.visible_text import visible
 
-#: What a person reads for each state, and what each running phase is doing.
+#: The words for each state, and for each phase of a running job.
 STATES = {
     "queued": "Queued",
     "waiting": "Waiting",
@@ -33,7 +33,7 @@ PHASES = {
     "fetching": "Fetching the repository", "parsing": "Reading test files", "saving": "Saving the result",
     "placing": "Grouping the tests", "phrasing": "Writing sentences", "summarising": "Writing the summary",
 }  # fmt: skip
-#: Codes whose cause is the repository or the request; all others are ours.
+#: Codes whose cause is the repository or the request; all others are our fault.
 THEIRS = frozenset({
     "repository_not_found", "repository_empty", "repository_too_large", "repository_too_complex", "repository_damaged",
     "repository_outside_root", "too_many_tests", "commit_not_found", "access_denied", "host_refused",
@@ -90,7 +90,7 @@ def instant(value: str | datetime | None) -> Markup | str:
 
 
 def duration(job: Job) -> str:
-    """How long a job has taken, or takes so far, since it was asked for."""
+    """How long a job has taken so far, since its submission."""
     start, end = job.started_at or job.submitted_at, job.finished_at or utc_now()
     seconds = max(0.0, (end - start).total_seconds())
     if seconds < 10:
@@ -99,7 +99,7 @@ def duration(job: Job) -> str:
 
 
 def sentence(told: str) -> Markup:
-    """Names between backticks as code; a backtick without another one is a character."""
+    """Show names between backticks as code; a single backtick is a character."""
     parts = visible(told, keep="\n\t\r").split("`")
     if len(parts) % 2 == 0 or not all(parts[1::2]):
         return Markup.escape("`".join(parts))
@@ -112,12 +112,12 @@ def short(commit: str) -> str:
 
 
 def asset(name: str) -> str:
-    """The URL of a static file, new whenever the file is."""
+    """The URL of a static file, which changes whenever the file does."""
     return url_for("static", filename=name, v=_digest(name))
 
 
 def line_url(job: Job, path: str, line: int) -> str | None:
-    """Where the host shows this line of this commit; None for a host we do not know."""
+    """The address at which the host shows this line of this commit; None for an unknown host."""
     where = job.repository
     return line_link(where.host, f"{where.owner}/{where.name}", job.commit, path, line)
 
@@ -133,5 +133,5 @@ def _digest(name: str) -> str:
 
 
 def _finalize(value: object) -> object:
-    """Every expression of every template passes here: text of strangers is made visible, then escaped as always."""
+    """Applied to every expression of every template: strangers' text is made visible, then escaped as usual."""
     return visible(value, keep="\n\t\r") if isinstance(value, str) and not isinstance(value, Markup) else value

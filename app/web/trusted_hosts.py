@@ -1,8 +1,8 @@
-"""The names the service answers to.
+"""The host names that the service answers to.
 
-A browser sends the name it was given.  Somebody who lets a name of theirs lead to 127.0.0.1 could otherwise have a page
-of that name read this service through the browser of its user.  An address cannot be made to lead elsewhere, so every
-address is accepted: health checks ask by one.
+A browser sends the name it was given.  If an attacker lets a name of theirs lead to 127.0.0.1, a page of that name
+could otherwise read this service through the browser of its user.  An address cannot be made to lead elsewhere, so
+every address is accepted; health checks use one.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def init(app: Flask, settings: Settings) -> None:
 
 
 def is_ours(host: str, names: frozenset[str]) -> bool:
-    """Whether a Host header is an address, or one of the names; `.name` stands for it and all names below it."""
+    """Whether a Host header is an address or one of the names; `.name` stands for it and all names below it."""
     found = _HOST.fullmatch(host.lower())
     if found is None:
         return False

@@ -1,16 +1,16 @@
-"""Text of strangers, made safe to look at: what cannot be seen, or turns a line around, shows as its code point."""
+"""Make strangers' text safe to look at: characters that are invisible, or reverse a line, show as their code point."""
 
 from __future__ import annotations
 
 import unicodedata
 
-#: Joins emoji and letters of some scripts; hides nothing by itself.
+#: Joins emoji and letters of some scripts; by itself it hides nothing.
 _JOINER = "\u200d"
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 
 
 def visible(text: str, *, keep: str = "") -> str:
-    """Controls, bidi marks, zero-width and private characters as [U+202E].  keep: characters to leave as they are."""
+    """Show controls, bidi marks, zero-width and private characters as [U+202E].  keep: those to leave unchanged."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(f"[U+{ord(c):04X}]" if _is_hidden(c) and c not in keep else c for c in text)
@@ -18,7 +18,7 @@ def visible(text: str, *, keep: str = "") -> str:
 
 def _is_hidden(character: str) -> bool:
     code = ord(character)
-    # no characters, for good: XML knows no way to write U+FFFE and U+FFFF
+    # permanently not characters: XML cannot represent U+FFFE and U+FFFF
     if code & 0xFFFE == 0xFFFE or 0xFDD0 <= code <= 0xFDEF:
         return True
     return character != _JOINER and unicodedata.category(character) in _HIDDEN

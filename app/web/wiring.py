@@ -22,8 +22,8 @@ from tasks.sources import resolve_commit
 #: (repository, ref, commit) -> (commit, name of the ref).  Raises the Problems of tasks.sources.resolve_commit.
 Resolve = Callable[[Repository, str | None, str | None], tuple[str, str | None]]
 
-#: Connections per process: 32 threads share them, and the pool's time-out turns a flood into 503.  All are kept, as to
-#: open one takes as long as several accepts.
+#: Connections per process: 32 threads share them, and the pool's time-out turns a flood into 503.  All are kept,
+#: because opening one takes as long as several accepts.
 POOL_SIZE = 20
 
 

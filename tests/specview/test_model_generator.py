@@ -47,7 +47,7 @@ def test_chunks_are_whole_files_and_the_first_goes_alone() -> None:
     assert seen[0] == 1
 
 
-def test_places_of_the_first_chunk_and_of_the_document_are_anchors_in_bounded_number() -> None:
+def test_places_of_the_first_chunk_and_of_the_document_are_known_places_in_bounded_number() -> None:
     known = [
         Place(f"Domain {answers.re.sub('[0-9]', 'x', str(n))}{'abcdefghij'[n % 10]}{n // 10 * 'y'}", "Main")
         for n in range(300)

@@ -3,7 +3,7 @@
 import pytest
 
 from app.domain.specification import Subject
-from tasks.specview.model.grounding import about, borrowed, grounded, marks
+from tasks.specview.model.grounding import about, borrowed, grounded, telling_words
 from tests.specview.model_runs import subject
 
 #: (name, suites, file, sentence), as a good model writes them
@@ -180,8 +180,8 @@ def test_a_test_that_is_only_numbered_is_about_what_its_file_is_about() -> None:
 
 def test_a_mark_of_one_test_shows_in_the_sentence_of_another() -> None:
     chunk = [subject("test_keeps_zirkon"), subject("test_adds_item"), subject("test_adds_price")]
-    assert borrowed("Adds zirkon", chunk[1], marks(chunk))
-    assert not borrowed("Keeps zirkon", chunk[0], marks(chunk))
+    assert borrowed("Adds zirkon", chunk[1], telling_words(chunk))
+    assert not borrowed("Keeps zirkon", chunk[0], telling_words(chunk))
     assert grounded({0: "Keeps zirkon", 1: "Adds item zirkon", 2: "Adds price"}, chunk, "en") == {
         0: "Keeps zirkon",
         2: "Adds price",

@@ -1,4 +1,4 @@
-"""REST under /api/v1: programs by token, or by nothing where the operator lets anybody in."""
+"""REST under /api/v1: for programs with a token, or without one if the operator allows it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.web import auth, read_costs
 
 api = APIBlueprint("api", __name__, url_prefix="/api/v1")
 Answer = tuple[dict[str, Any], int, dict[str, str]]
-#: Writes that say all with their address.
+#: Writes that need no body.
 WITHOUT_BODY = frozenset({"api.share_specification"})
 
 
@@ -24,14 +24,14 @@ api.before_request(read_costs.count_reads)
 
 @api.before_request
 def _only_objects() -> None:
-    """A body of another type is refused before it is read; this also keeps HTML forms of other sites out."""
+    """Refuse a body of another type before it is read; this also keeps HTML forms of other sites out."""
     if request.method in auth.SAFE_METHODS or request.method == "DELETE":
         return
     if request.endpoint in WITHOUT_BODY and not request.content_length and not request.content_type:
         return
     if (request.content_length or request.content_type) and not request.is_json:
         raise UnsupportedMediaType("Send JSON with `Content-Type: application/json`.")
-    # Werkzeug cuts a body of unknown length at the limit, and the rest would only look like broken JSON
+    # Werkzeug cuts a body of unknown length at the limit, and the rest would look like broken JSON
     if request.content_length is None and len(request.get_data()) >= (request.max_content_length or 0):
         raise RequestEntityTooLarge
     if not isinstance(request.get_json(force=True), dict):
@@ -40,7 +40,7 @@ def _only_objects() -> None:
 
 @api.after_request
 def _conditional(response: Response) -> Response:
-    """ETag and 304 for whatever is read as a whole."""
+    """ETag and 304 for answers that are read as a whole."""
     if request.method == "GET" and response.status_code == 200 and not response.is_streamed:
         response.add_etag()
         response.make_conditional(request)

@@ -1,4 +1,4 @@
-"""The account of the caller: what it may use, what it asked for, its tokens."""
+"""The client's account: its usage, its requests, its tokens."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from app.web.usage_json import asked_units_json, usage_json
 @api.output(answers.Usage)
 @api.doc(operation_id="getUsage", tags=["Quota"])
 def show_usage() -> dict[str, Any]:
-    """What is used, reserved and left in this period."""
+    """Used, reserved and free units in this period."""
     return usage_json(usage.usage(wired().uow, auth.somebody(), now=utc_now()))
 
 
@@ -40,7 +40,7 @@ def list_reservations() -> dict[str, Any]:
 @api.output(answers.QuotaAnswer)
 @api.doc(operation_id="checkQuota", tags=["Quota"])
 def check_quota(asked: QuotaQuestion) -> dict[str, Any]:
-    """Whether so much would be accepted now; reserves nothing."""
+    """Whether this many units would be accepted now; reserves nothing."""
     return asked_units_json(usage.check(wired().uow, auth.somebody(), asked.event, asked.amount, now=utc_now()))
 
 
@@ -48,7 +48,7 @@ def check_quota(asked: QuotaQuestion) -> dict[str, Any]:
 @api.output(answers.Me)
 @api.doc(operation_id="getMe", tags=["Account"])
 def show_me() -> dict[str, Any]:
-    """Whose token or session this is."""
+    """The account of this token or session."""
     account = auth.person()
     return {
         "user_id": account.user_id,
@@ -64,7 +64,7 @@ def show_me() -> dict[str, Any]:
 @api.output(answers.JobPage)
 @api.doc(operation_id="listHistory", tags=["Account"])
 def list_history(page: PageQuery) -> dict[str, Any]:
-    """The analyses you asked for, newest first."""
+    """The analyses you requested, newest first."""
     jobs, following = read_jobs.history(
         wired().uow, auth.person().user_id, wired().policy, before=page.cursor, limit=page.limit, now=utc_now()
     )
@@ -75,7 +75,7 @@ def list_history(page: PageQuery) -> dict[str, Any]:
 @api.output(answers.Tokens)
 @api.doc(operation_id="listTokens", tags=["Account"])
 def list_tokens() -> dict[str, Any]:
-    """Your living tokens, newest first, without their secrets."""
+    """Your valid tokens, newest first, without their secrets."""
     return {"items": [asdict(token) for token in tokens.tokens_of(wired().uow, auth.person().user_id)]}
 
 
@@ -84,7 +84,7 @@ def list_tokens() -> dict[str, Any]:
 @api.output(answers.NewTokenShape, 201)
 @api.doc(operation_id="addToken", tags=["Account"])
 def add_token(asked: NewToken) -> dict[str, Any]:
-    """Make a token; its secret is shown this once.  A token can give no more than it may do itself.
+    """Create a token; its secret is shown only once.  A token can only grant scopes that it has itself.
 
     A token made by another one ends with it at the latest, and is revoked with it.
     """
@@ -107,6 +107,6 @@ def add_token(asked: NewToken) -> dict[str, Any]:
 @api.delete("/me/tokens/<uuid:token_id>")
 @api.doc(operation_id="revokeToken", tags=["Account"], responses={204: "Revoked"})
 def revoke_token(token_id: UUID) -> tuple[str, int]:
-    """End a token."""
+    """Revoke a token."""
     tokens.revoke_token(wired().uow, auth.person("write").user_id, token_id, now=utc_now())
     return "", 204

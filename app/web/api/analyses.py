@@ -26,8 +26,8 @@ from app.web.submission import asks_host, wanted
 def submit_analysis(asked: SubmitAnalysis) -> Answer:
     """Analyse a commit.
 
-    Reserves one analysis and enqueues it, in one transaction.  With `Idempotency-Key` a repeated request gets the
-    stored answer.  Asking again for a commit whose analysis failed starts nothing unless `retry` is true.
+    This reserves one analysis and enqueues it, in one transaction.  With `Idempotency-Key`, a repeated request gets the
+    stored answer.  If the last analysis of the commit failed, nothing starts unless `retry` is true.
     """
     account, services = auth.somebody("write"), wired()
     key = idempotency_key(asked.model_dump(), rendered)
@@ -43,7 +43,7 @@ def submit_analysis(asked: SubmitAnalysis) -> Answer:
 @api.output(answers.Job)
 @api.doc(operation_id="getAnalysis", tags=["Analyses"])
 def show_analysis(job_id: UUID) -> dict[str, Any]:
-    """One analysis: its state, why it waits, how far it is, or what it found."""
+    """One analysis: its state, why it waits, its progress, or its result."""
     found = read_jobs.job(wired().uow, job_id, auth.viewer(), wired().policy, asker=auth.asker(), now=utc_now())
     return job_json(found)
 
@@ -57,7 +57,7 @@ def show_analysis(job_id: UUID) -> dict[str, Any]:
 def cancel_analysis(job_id: UUID) -> tuple[str, int]:
     """Cancel an analysis; idempotent.
 
-    A queued one vanishes and its reservation returns, a running one stops within seconds.
+    A queued one is deleted and its reservation returned; a running one stops within seconds.
     """
     cancel(wired().uow, job_id, auth.somebody("write"), wired().policy, now=utc_now())
     return "", 204

@@ -26,8 +26,8 @@ from app.web.submission import wanted_each
 def submit_many(asked: SubmitBatch) -> package.Answer:
     """Analyse up to 100 commits.
 
-    All reservations are made in one transaction.  Each item has its own answer; with `atomic` all are accepted or none.
-    With `Idempotency-Key` a repeated request gets the stored answer.
+    All reservations are made in one transaction.  Each item has its own answer; with `atomic`, either all items are
+    accepted or none.  With `Idempotency-Key`, a repeated request gets the stored answer.
     """
     account, services = auth.somebody("write"), wired()
     key = idempotency_key(asked.model_dump(), _rendered)

@@ -14,7 +14,7 @@ from app.services.specifications import documents
 from app.web import auth
 from app.web.api import api
 from app.web.context import utc_now, wired
-from app.web.live_jobs import Live
+from app.web.job_streams import Live
 
 LIVE = "fairlane-live"
 
@@ -37,7 +37,7 @@ _STREAM: dict[str | int, Any] = {
 def follow_analysis(job_id: UUID) -> Response:
     """Follow an analysis live.
 
-    A stream lasts 25 seconds at most; the client comes back with `Last-Event-ID` and misses nothing.
+    A stream lasts at most 25 seconds; the client reconnects with `Last-Event-ID` and misses nothing.
     """
     viewer = auth.viewer()
     return _follow(job_id, lambda: read_jobs.job(wired().uow, job_id, viewer, wired().policy, now=utc_now()))
@@ -50,13 +50,13 @@ def follow_analysis(job_id: UUID) -> Response:
     responses=_STREAM,
 )
 def follow_specification(job_id: UUID) -> Response:
-    """Follow a specification live, as an analysis; for its owner alone."""
+    """Follow a specification live, like an analysis; only its owner may."""
     viewer = auth.person()
     return _follow(job_id, lambda: documents.job(wired().uow, job_id, viewer, wired().policy, now=utc_now()))
 
 
 def _follow(job_id: UUID, check: Callable[[], object]) -> Response:
-    """check: refuses whoever may not see the job."""
+    """check: refuses a viewer who may not see the job."""
     live: Live = current_app.extensions[LIVE]
     with ExitStack() as held:
         held.enter_context(live.places.place(auth.client()))

@@ -1,4 +1,4 @@
-"""What operators change: tiers, limits and queues.  Every change is in the audit log."""
+"""What operators can change: tiers, limits and queues.  Every change is written to the audit log."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from app.web.schemas import NewLimit, NewTier, NewUserLimit, PauseQueue
 @api.output(operator_answers.Tenure)
 @api.doc(operation_id="changeTier", tags=["Operator"])
 def change_tier(asked: NewTier, user_id: UUID) -> dict[str, Any]:
-    """Put a user on another tier; what waits moves with them at once.  Needs an operator's token."""
+    """Change the tier of a user; it applies immediately to waiting jobs.  Needs an operator's token."""
     actor = str(auth.operator().user_id)
     account = tiers.change_tier(wired().uow, user_id, Tier(asked.tier), wired().policy, actor=actor, now=utc_now())
     return _told(account)
@@ -34,7 +34,7 @@ def change_tier(asked: NewTier, user_id: UUID) -> dict[str, Any]:
 @api.output(operator_answers.Tenure)
 @api.doc(operation_id="changeUserLimit", tags=["Operator"])
 def change_user_limit(asked: NewUserLimit, user_id: UUID) -> dict[str, Any]:
-    """Give a user a limit of their own, or null: that of their tier.  Needs an operator's token."""
+    """Give a user a limit of their own, or with null their tier's.  Needs an operator's token."""
     actor = str(auth.operator().user_id)
     return _told(change_limits.change_user_limit(wired().uow, user_id, asked.limit, wired().policy, actor=actor))
 
@@ -44,7 +44,7 @@ def change_user_limit(asked: NewUserLimit, user_id: UUID) -> dict[str, Any]:
 @api.output(operator_answers.TierShape)
 @api.doc(operation_id="changeTierLimit", tags=["Operator"])
 def change_tier_limit(asked: NewLimit, tier: str) -> dict[str, Any]:
-    """Let users of a tier run so many jobs of each service at once.  Needs an operator's token."""
+    """Let users of a tier run up to this many jobs of each service at once.  Needs an operator's token."""
     actor = str(auth.operator().user_id)
     if tier not in set(Tier):
         raise NotFound(f"There is no tier {tier!r}; the tiers are {', '.join(Tier)}")
@@ -56,7 +56,7 @@ def change_tier_limit(asked: NewLimit, tier: str) -> dict[str, Any]:
 @api.output(operator_answers.QueueState)
 @api.doc(operation_id="pauseQueue", tags=["Operator"])
 def pause_queue(asked: PauseQueue, queue: str) -> dict[str, Any]:
-    """Give out nothing of a queue, or with `paused` false its messages again.  Needs an operator's token."""
+    """Pause a queue, or with `paused` false resume it.  Needs an operator's token."""
     actor = str(auth.operator().user_id)
     queues.set_paused(wired().uow, queue, paused=asked.paused, actor=actor, now=utc_now())
     return {"queue": queue, "paused": asked.paused}

@@ -1,4 +1,4 @@
-"""For operators: what is wrong with the data, who has work, and who waits for what."""
+"""For operators: faults in the data, the users who have work, and who waits why."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from app.web.api import api
 from app.web.context import utc_now, wired
 from app.web.schemas import AuditQuery, FairnessQuery, TenantsQuery
 
-#: A question that takes longer is left to `fairlane audit`: a request must end before its client has gone.
+#: Slower queries are left to `fairlane audit`, because a request must end before its client gives up.
 WITHIN = timedelta(seconds=10)
 DAY = timedelta(days=1)
-#: A second of a processor that the other requests share; `fairlane fairness` reads more.
+#: A second of processor time that the other requests share; `fairlane fairness` reads more.
 MOST_EVENTS = 60_000
 
 
@@ -27,7 +27,7 @@ MOST_EVENTS = 60_000
 @api.output(answers.Audit)
 @api.doc(operation_id="audit", tags=["Operator"])
 def show_audit(asked: AuditQuery) -> dict[str, Any]:
-    """Check every invariant on the live database: the rows that break it.  Needs an operator's token."""
+    """Check every invariant on the live database and list the rows that violate it.  Needs an operator's token."""
     auth.operator()
     now = utc_now()
     found = audit(wired().uow, since=asked.since, most=asked.limit, within=WITHIN)
@@ -45,7 +45,7 @@ def show_audit(asked: AuditQuery) -> dict[str, Any]:
 @api.output(operator_answers.Tenants)
 @api.doc(operation_id="tenants", tags=["Operator"])
 def show_tenants(asked: TenantsQuery) -> dict[str, Any]:
-    """List users with work in the queues or at work.  Needs an operator's token."""
+    """List the users who have jobs waiting or running.  Needs an operator's token."""
     auth.operator()
     return {"items": [asdict(one) for one in tenants.tenants(wired().uow, wired().policy, most=asked.limit)]}
 
@@ -55,7 +55,7 @@ def show_tenants(asked: TenantsQuery) -> dict[str, Any]:
 @api.output(operator_answers.Fairness)
 @api.doc(operation_id="fairness", tags=["Operator"])
 def show_fairness(asked: FairnessQuery) -> dict[str, Any]:
-    """Tell who waited how long and for what.  Needs an operator's token."""
+    """Report who waited how long and why.  Needs an operator's token."""
     auth.operator()
     now = utc_now()
     found = report_waits.report(
@@ -74,7 +74,7 @@ def show_fairness(asked: FairnessQuery) -> dict[str, Any]:
 @api.output(operator_answers.Queues)
 @api.doc(operation_id="queues", tags=["Operator"])
 def show_queues() -> dict[str, Any]:
-    """Tell how full each queue is.  Needs an operator's token."""
+    """Show the messages of each queue.  Needs an operator's token."""
     auth.operator()
     return {"items": [asdict(one) for one in queues.states(wired().uow)]}
 
@@ -83,6 +83,6 @@ def show_queues() -> dict[str, Any]:
 @api.output(operator_answers.Tiers)
 @api.doc(operation_id="tiers", tags=["Operator"])
 def show_tiers() -> dict[str, Any]:
-    """Tell how many jobs of a user run at once, by tier.  Needs an operator's token."""
+    """Show how many jobs of a user run at once, by tier.  Needs an operator's token."""
     auth.operator()
     return {"items": [asdict(limit) for limit in change_limits.tier_limits(wired().uow, wired().policy)]}

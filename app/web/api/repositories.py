@@ -25,7 +25,7 @@ WHERE = "/repositories/<host>/<owner>/<name>"
 @api.output(answers.RepositoryResult)
 @api.doc(operation_id="getRepository", tags=["Repositories"])
 def show_repository(host: str, owner: str, name: str) -> dict[str, Any]:
-    """The newest completed analysis of a public repository, and those before."""
+    """The newest completed analysis of a public repository, and earlier ones."""
     found = _find(host, owner, name)
     analyses = [job_json(job) for job in found.analyses]
     newest = analyses[0] if analyses else None
@@ -61,7 +61,7 @@ def _find(host: str, owner: str, name: str) -> FoundRepository:
 
 
 def _repository(host: str, owner: str, name: str) -> Repository:
-    """Read the address by the rules of all addresses.  Raises: NotFound for what can be none."""
+    """Parse the address by the rules for all addresses.  Raises: NotFound if it cannot be one."""
     try:
         if host == LOCAL_HOST and owner == "-":
             return parse_address(f"local:{name}", ()).repository

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from app.domain.specification import UNGROUPED, Place, Subject
 from tasks.specview.model.faults import CallFailed, Fault
-from tasks.specview.model.grounding import borrowed, grounded, marks
+from tasks.specview.model.grounding import borrowed, grounded, telling_words
 from tasks.specview.model.presentable import place_name, presentable
 from tasks.specview.model.prompts import LONGEST_SUMMARY
 from tasks.specview.model.tongues import in_tongue
@@ -67,7 +67,7 @@ def read_places(text: str, chunk: Sequence[Subject], language: str) -> dict[int,
             known = type(number) is int and 0 <= number < len(chunk)
             if known and found.setdefault(number, place) != place:
                 twice.add(number)
-    rare = marks(chunk)
+    rare = telling_words(chunk)
     return {
         number: place
         for number, place in found.items()

@@ -21,10 +21,10 @@ async def classify(
     What is left out, or placed by a name that is another test's, is asked for again by itself.
     """
     done, left = Rows(), list(chunk)
-    anchors = [place for place in known if not talks(f"{place.domain} {place.feature}")]
+    known_places = [place for place in known if not talks(f"{place.domain} {place.feature}")]
 
     async def step(attempt: int) -> bool:
-        prompt = prompts.classify(left, anchors, language, again=attempt > 0)
+        prompt = prompts.classify(left, known_places, language, again=attempt > 0)
         found = read_places(await calls.ask(prompt, attempt), left, language)
         calls.useful |= bool(found)
         done.extend((left[number], place) for number, place in sorted(found.items()))

@@ -18,7 +18,7 @@ from tasks.specview.model.words import akin, clean, evidence, words_of
 
 #: Share of a sentence's words of content that must be the test's own, in the language of names.
 OWN_SHARE = 1 / 3
-#: A word of so few tests of a call is a mark of these tests; for sentences also one of a twentieth of them.
+#: A word that this many tests of a call have at most tells them from the others; for sentences, also a twentieth.
 MARKED_TESTS = 2
 #: Words of form, which any sentence may have.
 FORM = frozenset(
@@ -44,7 +44,7 @@ _NEGATIVE = re.compile(
 
 def grounded(sentences: Mapping[int, str], chunk: Sequence[Subject], language: str) -> dict[int, str]:
     """The sentences that may stand, cleaned.  Keys: positions in the chunk, which is what the model saw in one call."""
-    rare = marks(chunk, most=max(MARKED_TESTS, len(chunk) // 20))
+    rare = telling_words(chunk, most=max(MARKED_TESTS, len(chunk) // 20))
     told = {number: clean(sentence, LONGEST_SENTENCE + 1) for number, sentence in sentences.items()}
     repeated = _repeated(told, chunk)
     return {
@@ -54,20 +54,20 @@ def grounded(sentences: Mapping[int, str], chunk: Sequence[Subject], language: s
     }
 
 
-def marks(chunk: Sequence[Subject], *, most: int = MARKED_TESTS) -> frozenset[str]:
+def telling_words(chunk: Sequence[Subject], *, most: int = MARKED_TESTS) -> frozenset[str]:
     """Words of at most so many tests of a call, which show where a text has them from."""
     tests = Counter(word for subject in chunk for word in evidence(subject))
     return frozenset(word for word, count in tests.items() if count <= most and word not in FORM)
 
 
 def borrowed(text: str, subject: Subject, rare: frozenset[str]) -> bool:
-    """Whether a text has a mark of another test of its call."""
+    """Whether a text has a telling word of another test of its call."""
     own = evidence(subject)
     return any(word in rare and not akin(word, own) for word in words_of(text))
 
 
 def about(sentence: str, subject: Subject, language: str, rare: frozenset[str] = frozenset()) -> bool:
-    """Whether a sentence can be of this test.  rare: marks of the tests of its call, its own among them."""
+    """Whether a sentence can be of this test.  rare: telling words of the tests of its call, its own among them."""
     own, told = evidence(subject), words_of(sentence)
     if not presentable(sentence, LONGEST_SENTENCE, own=subject.name) or len(sentence) < 3 or not told:
         return False

@@ -71,8 +71,8 @@ def classify(chunk: Sequence[Subject], known: Iterable[Place], language: str, *,
     for number, subject in enumerate(chunk):
         files.setdefault(clean(subject.file, LONGEST_FILE), []).append((number, _title(subject)))
     named = [[place.domain, place.feature] for place in known if place.domain]
-    anchors = named if len(named) <= MOST_USED + NEWEST else named[:MOST_USED] + named[-NEWEST:]
-    asked = {"known": anchors, "files": [{"file": file, "tests": tests} for file, tests in files.items()]}
+    known_places = named if len(named) <= MOST_USED + NEWEST else named[:MOST_USED] + named[-NEWEST:]
+    asked = {"known": known_places, "files": [{"file": file, "tests": tests} for file, tests in files.items()]}
     rules = _CLASSIFY.format(data=_DATA, language=tongue_of(language).name, longest=LONGEST_PLACE)
     return _prompt(rules, asked, most_output=2000 + 8 * len(chunk), again=again)
 

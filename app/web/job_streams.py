@@ -1,4 +1,4 @@
-"""Live progress: one thread a process reads the watched jobs; streams wait for what it found."""
+"""Live progress: one thread per process reads the watched jobs; streams wait for its results."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from app.store.unit_of_work import UnitOfWork
 from app.web.concurrency import Lane
 from app.web.job_json import job_json
 
-#: Of a process, each with a thread that waits; and of one client, who needs one for each page that is open.
+#: Per process, each with a thread that waits; and per client, which needs one for each open page.
 MOST_STREAMS = 64
 MOST_STREAMS_EACH = 8
-STREAM_SECONDS = 25.0  # then the browser comes back by itself: a stopping process never waits for a stream
-HEARTBEAT_SECONDS = 5.0  # finds out about clients that have gone
+STREAM_SECONDS = 25.0  # then the browser reconnects by itself, so a stopping process never waits for a stream
+HEARTBEAT_SECONDS = 5.0  # detects clients that have gone
 POLL_SECONDS = 0.35
-REREAD_EVERY = 4  # polls; a place in the queue moves without an event of the job
+REREAD_EVERY = 4  # polls; a place in the queue changes without an event of the job
 RETRY_MS = 2000
 
 log = structlog.get_logger()
@@ -40,17 +40,17 @@ class Seen:
 
     event_id: int
     job: Job
-    read_at: float  # monotonic, before the reading
+    read_at: float  # monotonic, before the query
 
     @property
     def id(self) -> str:
-        """Another one whenever the client would see something else."""
+        """A version that changes whenever the client would see a difference."""
         content = json.dumps(job_json(self.job), sort_keys=True)
         return f"{self.event_id}-{zlib.crc32(content.encode()):08x}"
 
     @property
     def is_final(self) -> bool:
-        """Nothing follows."""
+        """Whether nothing follows."""
         return self.job.is_final
 
 
@@ -63,7 +63,10 @@ class _Watched:
 
 @dataclass
 class Live:
-    """Of one process.  The thread starts with the first watcher and ends with the last, so no fork carries it along."""
+    """The state of one process.
+
+    The thread starts with the first watcher and ends with the last, so no fork inherits it.
+    """
 
     uow: UnitOfWork
     policy: Policy
@@ -74,7 +77,7 @@ class Live:
     _thread: threading.Thread | None = None
 
     def open(self, job_id: UUID, last_id: str | None, asker: UUID | None = None) -> Stream:
-        """Start to watch a job; the caller holds a place.  asker: whose bill the last event tells.
+        """Start to watch a job; the caller holds a place.  asker: whose bill the last event shows.
 
         Raises: NotFound.
         """
@@ -87,7 +90,7 @@ class Live:
         return Stream(self, job_id, seen, last_id, asker)
 
     def close(self, job_id: UUID) -> None:
-        """Stop to watch a job."""
+        """Stop watching a job."""
         with self._changed:
             self._jobs[job_id].watchers -= 1
             if not self._jobs[job_id].watchers:
@@ -95,7 +98,7 @@ class Live:
                 self._changed.notify_all()
 
     def next(self, job_id: UUID, after: Seen, seconds: float) -> Seen | None:
-        """Wait for a later and other sight of the job than `after`; None when none came in time."""
+        """Wait for a state of the job that is later than and different from `after`; None if none came in time."""
 
         def fresh() -> Seen | None:
             newest = self._jobs[job_id].newest
@@ -123,7 +126,7 @@ class Live:
                 known = {job_id: job.stamp for job_id, job in self._jobs.items()}
             try:
                 self._read(known, every=turn % REREAD_EVERY == 0)
-            except (SQLAlchemyError, Problem) as error:  # streams go on; the database comes back
+            except (SQLAlchemyError, Problem) as error:  # streams continue, because the database comes back
                 log.warning("live.read_failed", error=type(error).__name__)
             with self._changed:
                 self._changed.wait_for(lambda: not self._jobs, POLL_SECONDS)
@@ -141,7 +144,7 @@ class Live:
 
 @dataclass
 class Stream:
-    """One client's server-sent events: `state`, `progress`, and last `final`, each with the job."""
+    """One client's server-sent events: `state`, `progress`, and `final` at the end, each with the job."""
 
     live: Live
     job_id: UUID
@@ -151,7 +154,7 @@ class Stream:
     _closed: bool = False
 
     def close(self) -> None:
-        """Give the place back; called by the server however the stream ended."""
+        """Give the place back; the server calls it however the stream ended."""
         if not self._closed:
             self._closed = True
             self.live.close(self.job_id)
