@@ -104,7 +104,7 @@ def simulate(
 
 
 def _rows(told: report_waits.Report) -> list[dict[str, Any]]:
-    """Without what is of users only, where tiers are told of."""
+    """The rows of a report; in a report by tier, without the columns of users."""
     left_out = () if told.by == "user" else ("user_id", "email", "earlier_on_pro_minutes")
     return [{name: value for name, value in asdict(row).items() if name not in left_out} for row in told.items]
 

@@ -1,4 +1,4 @@
-"""What the engine writes of a commit, as the service keeps it and hands it on."""
+"""The engine's output for a commit, as the service stores and returns it."""
 
 from __future__ import annotations
 

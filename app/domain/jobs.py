@@ -1,4 +1,4 @@
-"""A job as it is told to those who may see it: what was asked for, how far it is, and what came of it."""
+"""A job as its readers see it: what was requested, its progress and its result."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from app.domain.repositories import Repository
 from app.domain.specification import Mode
 from app.domain.waiting import Wait
 
-#: Totals of a result by name, as the engine or the generator told them; they are handed on as they are.
+#: Totals of a result by name, unchanged from the engine or the generator.
 Summary = Mapping[str, Any]
-#: What a step tells of itself in the timeline, by name.
+#: Details of an event of the timeline, by name.
 EventFacts = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a running job is: files or tests that are done, of so many."""
+    """The progress of a running job.  done, total: files or tests, by phase."""
 
     phase: str
     done: int
@@ -32,7 +32,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """What a specification is written of, and what it cost.  version, units: None until it has completed."""
+    """The source of a specification and its cost.  version, units: None until it has completed."""
 
     analysis_id: UUID
     language: str
@@ -55,9 +55,9 @@ class JobEvent:
 class Job:
     """One accepted request, at one moment.
 
-    trigger: user, anonymous or scheduled; next_attempt_at: when it is ready again, if it waits for that; maker: parser
-    version or generator, None before a worker started it; billed: to whoever reads it; outdated: by another maker than
-    the present one; writing: of a specification only.
+    trigger: user, anonymous or scheduled; next_attempt_at: when it becomes ready again, if it waits for that;
+    maker: parser version or generator, None before a worker starts it; billed: to the reader; outdated: made by another
+    maker than the present one; writing: of a specification only.
     """
 
     id: UUID
@@ -92,5 +92,5 @@ class Job:
 
     @property
     def max_attempts(self) -> int:
-        """How many attempts a job of its service has."""
+        """The number of attempts that a job of its service has."""
         return RETRIES[self.service].max_attempts

@@ -24,7 +24,7 @@ class Wait:
     """Why a job has not started.
 
     position: in its line, 1 = next; yours_ahead: how many before it are the user's; running, limit: slots of the user,
-    where they are the reason; eta_*: seconds until the start, None where nobody can tell.
+    if they are the reason; eta_*: seconds until the start, None if it cannot be estimated.
     """
 
     reason: Reason
@@ -39,7 +39,7 @@ class Wait:
 
     @property
     def ahead_of_you(self) -> int | None:
-        """How many are before it."""
+        """The number of jobs before it."""
         return None if self.position is None else self.position - 1
 
 

@@ -1,4 +1,4 @@
-"""Behaviours as the rows of a feature keep them."""
+"""Behaviours as the rows of `spec_features` store them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from app.domain.specification import Behaviour, Subject
 
 
 def to_json(behaviour: Behaviour) -> dict[str, Any]:
-    """An object of `spec_features.behaviours`; fell_back stands there only where it is true."""
+    """An object of `spec_features.behaviours`; fell_back is present only if it is true."""
     subject = behaviour.subject
     row: dict[str, Any] = {
         "sentence": behaviour.sentence,
@@ -24,6 +24,6 @@ def to_json(behaviour: Behaviour) -> dict[str, Any]:
 
 
 def of_json(row: Mapping[str, Any]) -> Behaviour:
-    """From such an object."""
+    """A behaviour from such an object."""
     subject = Subject(row["file"], row["framework"], tuple(row["suites"]), row["name"], row["line"], row["status"])
     return Behaviour(subject, row["sentence"], row.get("fell_back", False))

@@ -22,7 +22,7 @@ class Stored:
     body: dict[str, Any]
 
 
-#: (status, body) of an answer, as it is kept.
+#: (status, body) of an answer, as it is stored.
 Rendered = tuple[int, dict[str, Any]]
 # A request that is being processed holds this lock until its commit; another one with its key gets 409 instead of
 # waiting.  These are two statements, because the answer must be looked up in a snapshot taken after the lock.

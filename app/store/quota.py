@@ -66,7 +66,7 @@ _SWEEP = text("""
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """Units held for one unfinished job."""
+    """Units reserved for one unfinished job."""
 
     job_id: UUID
     event_type: EventType
@@ -138,7 +138,7 @@ def is_billed(tx: Tx, job_id: UUID, user_id: UUID | None) -> bool:
 
 
 def reservations_of(tx: Tx, user_id: UUID) -> list[Reservation]:
-    """The user's, oldest first."""
+    """The user's reservations, oldest first."""
     return [Reservation(**row) for row in tx.run(_LIST, user_id=user_id).mappings()]
 
 

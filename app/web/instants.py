@@ -1,4 +1,4 @@
-"""Instants as programs are told them: UTC, ISO 8601."""
+"""Render instants for the API: UTC, ISO 8601."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from datetime import datetime
 
 
 def iso(instant: datetime | None) -> str | None:
-    """With Z for UTC; None for none."""
+    """An instant with Z for UTC; None stays None."""
     return instant.isoformat().replace("+00:00", "Z") if instant else None

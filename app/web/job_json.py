@@ -1,4 +1,4 @@
-"""A job as JSON: the one place that knows how programs are told of jobs (docs/api.md)."""
+"""Render a job as JSON: the only place that knows the format of the contract's Job (docs/api.md)."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ ACCEPTED, KNOWN = 202, 200
 
 
 def rendered(answer: Answer) -> Rendered:
-    """(status, body) of a submission: 202 accepted or joined, 200 there already."""
+    """(status, body) of a submission: 202 accepted or joined, 200 existing."""
     return KNOWN if answer.is_known else ACCEPTED, job_json(answer.job)
 
 
 def job_json(job: Job) -> dict[str, Any]:
-    """What was asked for, how far it is, and what came of it."""
+    """The contract's Job: what was requested, its progress and its result."""
     return {
         "id": str(job.id),
         "service": job.service.value,
@@ -53,12 +53,12 @@ def job_json(job: Job) -> dict[str, Any]:
 
 
 def repository_json(repository: Repository) -> dict[str, Any]:
-    """Where the code is."""
+    """The repository of a job, without its visibility."""
     return {"host": repository.host, "owner": repository.owner, "name": repository.name, "url": repository.url}
 
 
 def links(service: Service, job_id: UUID) -> dict[str, str]:
-    """Where to go on from a job."""
+    """Addresses of related resources."""
     if service is Service.SPECVIEW:
         base = f"/api/v1/specs/{job_id}"
         return {

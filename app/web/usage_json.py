@@ -20,7 +20,7 @@ def usage_json(found: PeriodUsage) -> dict[str, Any]:
 
 
 def asked_units_json(asked: AskedUnits) -> dict[str, Any]:
-    """Whether so much would be accepted."""
+    """Whether this many units would be accepted."""
     return {
         "event_type": asked.event_type.value,
         "amount": asked.amount,
@@ -33,7 +33,7 @@ def asked_units_json(asked: AskedUnits) -> dict[str, Any]:
 
 
 def price_json(price: Price) -> dict[str, Any]:
-    """What a specification would cost."""
+    """The price of a specification, which reserves nothing."""
     return {"dry_run": True, "tests": price.tests, "units": price.units.amount, **asked_units_json(price.units)}
 
 

@@ -32,7 +32,7 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True)
-class LivingToken:
+class ValidToken:
     """A token without its secret."""
 
     id: UUID
@@ -117,10 +117,10 @@ def by_token(
     return found.account, found.scopes
 
 
-def tokens_of(uow: UnitOfWork, user_id: UUID) -> list[LivingToken]:
+def tokens_of(uow: UnitOfWork, user_id: UUID) -> list[ValidToken]:
     """The user's valid tokens, newest first, without their secrets."""
     with uow.begin() as tx:
-        return [LivingToken(**row) for row in accounts.tokens_of(tx, user_id)]
+        return [ValidToken(**row) for row in accounts.tokens_of(tx, user_id)]
 
 
 def revoke_token(uow: UnitOfWork, user_id: UUID, token_id: UUID, *, now: datetime) -> None:

@@ -17,7 +17,7 @@ from app.store.users import Account
 
 @dataclass(frozen=True, slots=True)
 class PeriodUsage:
-    """The units of one user in one period, by what they are of."""
+    """The units of one user in one period, by kind."""
 
     tier: Tier
     period: Period
@@ -26,7 +26,7 @@ class PeriodUsage:
 
 @dataclass(frozen=True, slots=True)
 class AskedUnits:
-    """So many units more, beside what is used and held now."""
+    """A number of further units, compared with the used and reserved ones."""
 
     event_type: EventType
     amount: int
@@ -35,12 +35,12 @@ class AskedUnits:
 
     @property
     def fits(self) -> bool:
-        """Whether they would be accepted."""
+        """Whether the units would be accepted."""
         return self.usage.admits(self.amount)
 
 
 def usage(uow: UnitOfWork, account: Account, *, now: datetime) -> PeriodUsage:
-    """Of every kind of units."""
+    """Usage of every kind of unit in the current period."""
     period = account.period(now)
     with uow.begin() as tx:
         sums = {e: quota.usage(tx, account.user_id, e, period, account.plan.limit(e)) for e in EventType}

@@ -31,10 +31,10 @@ _NO_LIMIT = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Waits:
-    """Of a user or tier, in seconds; wait_mean is the sum of the four causes after it.
+    """Waits of a user or tier in seconds; wait_mean is the sum of the four causes after it.
 
-    tier: of a user, that of the newest job; user_id, email, earlier_on_pro_minutes: of a user only; waiting: jobs that
-    have not started yet.
+    tier: for a user, that of the newest job; user_id, email, earlier_on_pro_minutes: for a user only;
+    waiting: jobs that have not started yet.
     """
 
     tier: str
@@ -54,7 +54,7 @@ class Waits:
 
 @dataclass(frozen=True, slots=True)
 class SharedHour:
-    """How evenly the users that had work waiting shared a queue in one hour; index: Jain's."""
+    """How evenly the users with waiting jobs shared a queue in one hour; index: Jain's."""
 
     queue: str
     hour: datetime
@@ -64,7 +64,7 @@ class SharedHour:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """since: where the span begins that was read; more: users that are not listed."""
+    """since: the beginning of the period that was read; more: the number of users that are not listed."""
 
     since: datetime
     until: datetime

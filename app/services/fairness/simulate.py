@@ -28,7 +28,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class TierWaits:
-    """Waits of a tier in seconds, beside what was recorded; slots: taken at a time, in the mean."""
+    """Waits of a tier in seconds, next to the recorded ones; slots: mean number taken at a time."""
 
     tier: Tier
     jobs: int
@@ -41,7 +41,7 @@ class TierWaits:
 
 @dataclass(frozen=True, slots=True)
 class QueueUse:
-    """How much of the time the workers of a queue are busy."""
+    """The share of the time that the workers of a queue are busy."""
 
     queue: str
     workers: int
@@ -52,7 +52,7 @@ class QueueUse:
 
 @dataclass(frozen=True, slots=True)
 class Simulation:
-    """What would have been; turnaround: seconds from the end of a job to the next start in its place."""
+    """The simulated result; turnaround: seconds from the end of a job to the next start in its process or slot."""
 
     jobs: int
     not_started: int

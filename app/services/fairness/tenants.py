@@ -20,10 +20,10 @@ _READ = ("user_id", "email", "tier", "service", "running", "ready", "held", "old
 
 @dataclass(frozen=True, slots=True)
 class Tenant:
-    """A user with work of a service now.
+    """A user who has work of a service now.
 
     limit: of their tier, or their own; held: parked, snoozed or delayed; oldest_seconds: of the ready; run_seconds: how
-    long jobs took recently.  Above 10,000 waiting in a queue the numbers are estimates.
+    long jobs took recently.  Above 10,000 waiting jobs in a queue, the numbers are estimates.
     """
 
     user_id: UUID

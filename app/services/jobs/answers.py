@@ -1,4 +1,4 @@
-"""What a submission is answered, and the answers that are kept under an Idempotency-Key."""
+"""The answer to a submission, and the answers that are stored under an Idempotency-Key."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """is_known: the job had ended already, and nothing was started; otherwise it was accepted, or joined."""
+    """is_known: the job had already ended and nothing was started; otherwise it was accepted or joined."""
 
     job: Job
     is_known: bool = False
@@ -27,7 +27,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Key(Generic[T]):
-    """An Idempotency-Key.  fingerprint: of the request; render: what is answered, as it is kept with the key."""
+    """An Idempotency-Key.  fingerprint: of the request; render: makes the answer that is stored under the key."""
 
     name: str
     fingerprint: bytes
@@ -56,7 +56,7 @@ def same_request(stored: Stored | None, key: Key[T]) -> Stored | None:
 
 
 def keep_answer(tx: Tx, user_id: UUID, key: Key[T] | None, found: T, *, now: datetime) -> None:
-    """Keep what is answered, in the transaction that it tells of.  The caller holds the key's lock.
+    """Store an answer in the transaction that it reports.  The caller has locked the key.
 
     key: None for a submission without one.
     """

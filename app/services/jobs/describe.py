@@ -66,7 +66,7 @@ def job(tx: Tx, job_id: UUID, policy: Policy, *, asker: UUID | None, now: dateti
 
 
 def fresh(tx: Tx, request: Request, stands: Line | None, wait: Wait | None) -> Job:
-    """A job that has just been published.  stands: where; wait: and what that means."""
+    """A job that was just published.  stands: its place; wait: the explanation of that place."""
     status, codebase = Status.WAITING if stands and stands.held else Status.QUEUED, request.codebase
     asked = _asked(request, status, codebase.repository, is_private=codebase.is_private)
     return replace(asked, wait=wait, writing=_writing(tx, asked))

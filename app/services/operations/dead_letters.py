@@ -27,7 +27,7 @@ KEPT = {
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """A message the broker gave up.  user_id: in whose line it was; payload_size: bytes of the whole payload."""
+    """A message that the broker gave up.  user_id: whose line it was in; payload_size: bytes of the payload."""
 
     id: int
     queue: str
@@ -43,7 +43,7 @@ class DeadLetter:
 
 
 class Filters(TypedDict):
-    """Which letters a statement is about; None: any."""
+    """The dead letters that a statement applies to; None: any."""
 
     ids: tuple[int, ...] | None
     queue: str | None

@@ -15,7 +15,7 @@ from app.store.unit_of_work import Tx, UnitOfWork
 
 @dataclass(frozen=True, slots=True)
 class Leak:
-    """secret: its name, never the secret; place, row: where it is written."""
+    """secret: its name, never the secret itself; place, row: where it was found."""
 
     secret: str
     place: str

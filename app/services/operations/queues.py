@@ -14,7 +14,7 @@ from app.store.unit_of_work import UnitOfWork
 
 @dataclass(frozen=True, slots=True)
 class QueueState:
-    """Messages of a queue by state.  snoozed: of the delayed; estimated: names of the numbers that are estimates."""
+    """Messages of a queue by state.  snoozed: among the delayed; estimated: names of the numbers that are estimates."""
 
     queue: str
     paused: bool
@@ -29,7 +29,7 @@ class QueueState:
 
 
 def states(uow: UnitOfWork) -> list[QueueState]:
-    """Of all six."""
+    """The states of all six queues."""
     with uow.begin() as tx:
         return [QueueState(**row) for row in queues.states(tx)]
 
@@ -49,7 +49,7 @@ class Holdings:
 
 
 def holdings(uow: UnitOfWork) -> Holdings:
-    """Counted now."""
+    """Count them now."""
     with uow.begin() as tx:
         row = queues.totals(tx)
     return Holdings(row.slots, row.snoozed, row.reserved, row.dead)

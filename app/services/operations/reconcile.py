@@ -34,14 +34,14 @@ def reconcile(uow: UnitOfWork, *, now: datetime, since: datetime | None = None) 
 
 @dataclass(frozen=True, slots=True)
 class LastReconciled:
-    """differences: how many users and periods were billed otherwise than completed."""
+    """differences: number of users and periods whose bills differ from their completed jobs."""
 
     ran_at: datetime
     differences: int
 
 
 def last_reconciled(uow: UnitOfWork) -> LastReconciled | None:
-    """Of the last run; None before the first."""
+    """The result of the last run; None before the first."""
     with uow.begin() as tx:
         last = reconciliations.newest(tx)
     return LastReconciled(last.ran_at, last.differences) if last else None

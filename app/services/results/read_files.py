@@ -17,7 +17,7 @@ from app.store.users import Account
 
 @dataclass(frozen=True, slots=True)
 class ListedFile:
-    """tests: how many; skipped: why it could not be read, and then no tests; hints: what it is about."""
+    """tests: number; skipped: why the file could not be read, so it has no tests; hints: what it is about."""
 
     file: str
     framework: str | None

@@ -23,7 +23,7 @@ class FoundRepository:
 
     @property
     def newest(self) -> Job | None:
-        """The newest of them; None before the first."""
+        """The newest analysis; None before the first."""
         return self.analyses[0] if self.analyses else None
 
 

@@ -44,7 +44,7 @@ class WantedSpecification:
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What a specification would cost now, at most.  tests: of its analysis."""
+    """The most that a specification would cost now.  tests: number in its analysis."""
 
     tests: int
     units: AskedUnits
