@@ -9,7 +9,7 @@ from app.store.invariants.invariant import Invariant
 SLOTS = Invariant(
     "I5",
     "no more slots than the limit",
-    "Jobs that run for a user and service never exceed the limit that was in force when they started.",
+    "The running jobs of a user and service never exceed the limit that was in force when they started.",
     """
     SELECT s.user_id, s.service, s.slot_no, s.slot_limit, s.job_id, s.taken_at
       FROM execution_slots s
@@ -21,7 +21,7 @@ SLOTS = Invariant(
 FENCE = Invariant(
     "I6",
     "a lost lease writes nothing",
-    "After a job's end nothing happens to it, and no attempt is told of after a later one has begun.",
+    "A job has no events after its end, and an attempt has none after a later attempt has begun.",
     """
     WITH told AS (
         SELECT e.job_id, e.id, e.event, e.at, CAST(e.facts->>'attempt' AS integer) AS attempt,
@@ -40,8 +40,8 @@ FENCE = Invariant(
 # queue, and has to make due messages ready and to take lost ones back.  A minute is twelve of its polls.
 WAIT = Invariant(
     "I9",
-    "what is due becomes ready",
-    "In a queue that a living node serves, no delay and no lease is over for more than a minute.",
+    "delayed messages become ready on time",
+    "In a queue that a living node serves, no message is more than a minute past the end of its delay or lease.",
     """
     SELECT q.name AS queue, m.id, m.task_id, m.delay_reason, m.ready_at,
            CASE WHEN m.lease_token IS NULL THEN 'due' ELSE 'lease over' END AS why
@@ -57,7 +57,7 @@ WAIT = Invariant(
 SCHEDULE = Invariant(
     "I10",
     "each slot of a schedule runs once",
-    "A slot has one row, and none was sent before its time.",
+    "A schedule slot has one row and was not sent before its time.",
     """
     SELECT name, slot_at, count(*) AS sent, min(sent_at) AS sent_at FROM schedule_runs
      WHERE CAST(:since AS timestamptz) IS NULL OR slot_at >= :since

@@ -8,7 +8,7 @@ from app.store.invariants.invariant import Invariant, job_of
 END = Invariant(
     "I2",
     "every accepted job ends once",
-    "A job is in flight, or it completed, failed or was cancelled, once and for ever; none is lost.",
+    "A job is either in flight or has completed, failed or been cancelled, exactly once; none is lost.",
     f"""
     WITH jobs AS (
         SELECT r.job_id, a.status::text AS record, m.id AS message, d.id AS letter,
@@ -40,7 +40,7 @@ END = Invariant(
 RESULT = Invariant(
     "I7",
     "one whole result per commit and parser version",
-    "A commit is completed once by each parser version, with all of its tests; of one that is not, none are seen.  A"
+    "Each parser version completes a commit at most once, with all of its tests; incomplete results are not visible.  A"
     " specification has all of its behaviours.",
     """
     SELECT NULL AS id, codebase_id, commit_sha, parser_version, count(*) AS completed, NULL AS said, NULL AS found

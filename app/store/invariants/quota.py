@@ -14,8 +14,8 @@ _CAME_BACK = """
 # these.  Without a limit, an accept does not look.
 LIMIT = Invariant(
     "I1",
-    "no accept passes the limit",
-    "Used, reserved and requested units were within the limit at every accept, and no accept overlooked another one.",
+    "no accept exceeds the limit",
+    "At every accept, the used, reserved and requested units were within the limit; no accept overlooked another.",
     f"""
     WITH came_back AS ({_CAME_BACK}), accepts AS (
         SELECT e.id, e.job_id, r.user_id, r.service, q.mode, q.units, q.used + q.reserved AS seen, q."limit", q.period,
@@ -42,7 +42,7 @@ LIMIT = Invariant(
 BILL = Invariant(
     "I3",
     "billed if and only if completed and billable",
-    "A job has one usage event exactly when it completed with something to pay and its payer stayed, as accepted.",
+    "A job has one usage event if and only if it completed, has a price, and its payer stayed; as accepted.",
     f"""
     WITH came_back AS ({_CAME_BACK}), jobs AS (
         SELECT r.job_id, r.user_id, coalesce(a.status::text, 'no record') AS record, u.quota_amount AS billed,
@@ -74,7 +74,7 @@ BILL = Invariant(
 RESERVATION = Invariant(
     "I4",
     "reserved if and only if unfinished",
-    "A job that somebody pays for holds its units until it ends, and no longer.",
+    "The units of a job with a payer stay reserved until it ends, and no longer.",
     f"""
     WITH jobs AS MATERIALIZED (
         SELECT {job_of("m")} AS job_id FROM broker_message m UNION SELECT {job_of("d")} FROM broker_dead_letter d
@@ -104,7 +104,7 @@ RESERVATION = Invariant(
 RECONCILED = Invariant(
     "R",
     "the last reconciliation found no difference",
-    "Per user and period, jobs that completed and are billable equal the usage events; beat counts both sides daily.",
+    "For each user and period, the billable completed jobs match the usage events; both sides are counted daily.",
     """
     SELECT ran_at, d.* FROM (SELECT * FROM reconciliations ORDER BY id DESC LIMIT 1) last
      CROSS JOIN LATERAL jsonb_to_recordset(last.differences) AS d(

@@ -7,8 +7,8 @@ from app.store.invariants.invariant import Invariant, job_of
 # The primary key ensures that a key has one row.
 KEYS = Invariant(
     "I8",
-    "a key names the jobs it made",
-    "The answer stored under an idempotency key is that of an accept or a batch, and its jobs are there.",
+    "an idempotency key leads to its own jobs",
+    "The answer stored under an idempotency key is that of an accept or a batch, and its jobs exist.",
     """
     SELECT k.user_id, k.created_at, k.status, n.job_id, octet_length(k.fingerprint) AS fingerprint
       FROM idempotency_keys k
@@ -27,7 +27,7 @@ KEYS = Invariant(
 TENANTS = Invariant(
     "I11",
     "all rows of a job are its payer's, its slot and message an asker's",
-    "Reservation and usage event of a job name the user who pays for it; slot and message an asker.",
+    "The reservation and the usage event of a job name its payer; its slot and message name one of its askers.",
     f"""
     WITH owned AS (
         SELECT 'quota_reservations' AS place, job_id, user_id FROM quota_reservations
@@ -46,8 +46,8 @@ TENANTS = Invariant(
 # A hash has 32 bytes, some of which are not letters; the text of a token is longer, and all letters.
 SECRETS = Invariant(
     "I12",
-    "no secret is kept as it is",
-    "Tokens, sessions and links are kept as hashes, and no row holds a token or one of the service's own secrets.",
+    "no secret is stored in plain form",
+    "Tokens, sessions and links are stored as hashes; no row contains a token or one of the service's own secrets.",
     r"""
     WITH kept AS (
         SELECT 'api_tokens' AS place, id::text AS id, token_hash AS hash FROM api_tokens

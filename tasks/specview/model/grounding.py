@@ -55,7 +55,7 @@ def grounded(sentences: Mapping[int, str], chunk: Sequence[Subject], language: s
 
 
 def telling_words(chunk: Sequence[Subject], *, most: int = MARKED_TESTS) -> frozenset[str]:
-    """Words of at most so many tests of a call, which show where a text has them from."""
+    """Words that at most `most` tests of a call have, so that they show which test a text is about."""
     tests = Counter(word for subject in chunk for word in evidence(subject))
     return frozenset(word for word, count in tests.items() if count <= most and word not in FORM)
 

@@ -19,7 +19,7 @@ _WORD = re.compile(r"[^\W_]+")
 _SPACE = re.compile(r"\s+")
 #: Of the format category, what scripts need inside of words.
 _JOINERS = "\u200c\u200d"
-#: Two words with so many equal signs at their beginnings are forms of one: fails, failed, failure.
+#: Two words that begin with this many equal letters are forms of one: fails, failed, failure.
 STEM = 4
 
 
