@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import ClassVar
 
 
@@ -40,6 +41,11 @@ class Unauthenticated(Problem):
 
 class Forbidden(Problem):
     slug, title, status = "forbidden", "This account or token may not do that", 403
+
+    @classmethod
+    def outliving(cls, ends_at: datetime) -> Forbidden:
+        """Of a token that would end later than the one that makes it."""
+        return cls(f"This token ends at {ends_at.isoformat()} and cannot make one that ends later")
 
 
 class NotFound(Problem):

@@ -67,7 +67,7 @@ class _Cache:
         self._known = known
 
     def load(self, keys: Sequence[FactsKey]) -> dict[FactsKey, Facts]:
-        return {FactsKey(blob_id, language): facts for blob_id, language, facts in self._known.load(keys)}
+        return {FactsKey(blob_id, language): dict(facts) for blob_id, language, facts in self._known.load(keys)}
 
     def store(self, facts: Mapping[FactsKey, Facts]) -> None:
         self._known.store({(key.blob_id, key.language): found for key, found in facts.items()})

@@ -24,15 +24,18 @@ from app.domain.repositories import Repository
 from app.services.analyses.finish import finish, save
 from app.services.analyses.submit import Wanted, submit
 from app.services.jobs import read_jobs
+from app.services.jobs.answers import Answer, Key
 from app.services.jobs.fail import fail
 from app.services.jobs.start import start
 from app.services.policy import Policy
 from app.store import users
 from app.store.connections import make_engine
 from app.store.file_lists import Listing
+from app.store.idempotency import Stored
 from app.store.inventories import FileRow
 from app.store.session import Session
 from app.store.unit_of_work import JobMessage, Tx, UnitOfWork
+from app.web.job_json import rendered
 from tests.databases import Databases, template
 from tests.nodes import Nodes
 from tests.skips import pytest_make_collect_report, pytest_runtest_makereport  # noqa: F401  hooks
@@ -97,6 +100,16 @@ def uow(database_url: str) -> Iterator[UnitOfWork]:
     engine.dispose()
 
 
+def keyed(name: str, fingerprint: bytes) -> Key[Answer]:
+    """An Idempotency-Key whose answers are kept as the web keeps them."""
+    return Key(name, fingerprint, rendered)
+
+
+def id_of(answer: Answer | Stored) -> UUID:
+    """Of which job an answer tells, be it given before or not."""
+    return UUID(answer.body["id"]) if isinstance(answer, Stored) else answer.job.id
+
+
 @dataclass(frozen=True)
 class World:
     """Short words for what most tests set up."""
@@ -123,7 +136,7 @@ class World:
     def submit(self, user_id: UUID, wanted: Wanted | None = None) -> UUID:
         """Accept an analysis; its job id."""
         answer = submit(self.uow, user_id, wanted or self.wanted(), self.policy, now=self.now)
-        return UUID(answer.job["id"])
+        return answer.job.id
 
     def lease(self, job_id: UUID) -> Delivery:
         """Claim a message as a worker's node does."""
@@ -198,7 +211,7 @@ class World:
     def status(self, job_id: UUID) -> str:
         """What a client sees."""
         job = read_jobs.job(self.uow, job_id, None, self.policy, now=self.now)
-        return str(job["status"])
+        return str(job.status)
 
     def rows(self, query: str, **parameters: object) -> list[dict[str, object]]:
         """What a query finds, as dicts."""

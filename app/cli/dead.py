@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import asdict
 
 import click
 from rich.console import Console
@@ -11,7 +12,7 @@ from rich.table import Column, Table
 
 from app.cli.wiring import open_database, show
 from app.services.operations import dead_letters
-from app.services.operations.dead_letters import Chosen, Done
+from app.services.operations.dead_letters import Chosen, DeadLetter, Done
 
 COLUMNS = ("id", "queue", "task_id", "reason", "delivery_count", "lost_count", "died_at", "payload_size")
 
@@ -52,16 +53,16 @@ def dead(
     _tell(act(uow, chosen, actor="cli"), "redriven" if what == "redrive" else "dropped", as_json=as_json)
 
 
-def _list(letters: list[dict[str, object]], *, whole: bool, as_json: bool) -> None:
+def _list(letters: list[DeadLetter], *, whole: bool, as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps(letters, default=str))
+        click.echo(json.dumps([asdict(letter) for letter in letters], default=str))
     elif whole:
         for letter in letters:
-            show(letter, as_json=False)
+            show(asdict(letter), as_json=False)
     else:
         table = Table(*(Column(column, no_wrap=column in ("id", "queue", "task_id")) for column in COLUMNS))
         for letter in letters:
-            table.add_row(*(str(letter[column]) for column in COLUMNS))
+            table.add_row(*(str(getattr(letter, column)) for column in COLUMNS))
         Console().print(table)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from rich.console import Console
 from rich.table import Column, Table
 
+from app.cli.recorded_jobs import lines, read
 from app.cli.wiring import now, open_database, policy
 from app.domain.plans import SOLD_PLANS, Tier
 from app.domain.queues import ALL_QUEUES, SUFFIXES
@@ -61,18 +63,18 @@ def fairness(ago: timedelta, *, by: report_waits.By, export: bool, as_json: bool
     """Print who waited how long and why: their own limit, other users, no worker, or a paused queue."""
     uow, until = open_database(), now()
     if export:
-        for line in simulating.lines(simulating.recorded(uow, since=until - ago, until=until)):
+        for line in lines(simulating.recorded(uow, since=until - ago, until=until)):
             click.echo(line)
         return
     told = report_waits.report(uow, policy(), by=by, since=until - ago, until=until, workers=_workers({}))
     if as_json:
-        click.echo(json.dumps(told, default=str))
+        click.echo(json.dumps(asdict(told) | {"items": _rows(told)}, default=str))
         return
-    click.echo(f"since {told['since']:%Y-%m-%d %H:%M:%S} UTC; waits in seconds")
-    _print(told["items"], left_out=("user_id",))
-    if told["more"]:
-        click.echo(f"and {told['more']} users with shorter waits")
-    _print(told["sharing"])
+    click.echo(f"since {told.since:%Y-%m-%d %H:%M:%S} UTC; waits in seconds")
+    _print(_rows(told), left_out=("user_id",))
+    if told.more:
+        click.echo(f"and {told.more} users with shorter waits")
+    _print([asdict(hour) for hour in told.sharing])
 
 
 @click.command()
@@ -94,17 +96,23 @@ def simulate(
     slots = in_force | {Tier(name): number for name, number in (limits or {}).items()}
     told = simulating.simulate(given, slots, _workers(workers or {}))
     if as_json:
-        click.echo(json.dumps(told))
+        click.echo(json.dumps(asdict(told)))
         return
-    click.echo(f"{told['jobs']} jobs, {told['turnaround']} s from the end of one to the next start; waits in seconds")
-    _print(told["tiers"])
-    _print(told["queues"])
+    click.echo(f"{told.jobs} jobs, {told.turnaround} s from the end of one to the next start; waits in seconds")
+    _print([asdict(waits) for waits in told.tiers])
+    _print([asdict(use) for use in told.queues])
+
+
+def _rows(told: report_waits.Report) -> list[dict[str, Any]]:
+    """Without what is of users only, where tiers are told of."""
+    left_out = () if told.by == "user" else ("user_id", "email", "earlier_on_pro_minutes")
+    return [{name: value for name, value in asdict(row).items() if name not in left_out} for row in told.items]
 
 
 def _log(source: str) -> simulating.Load:
     try:
         with Path(source).open(encoding="utf-8") as file:
-            return simulating.read(file)
+            return read(file)
     except (OSError, UnicodeDecodeError) as error:
         raise click.BadParameter(f"{source!r} cannot be read: {error}", param_hint="--from") from None
 

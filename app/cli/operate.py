@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import asdict
 
 import click
 from pydantic import SecretStr
@@ -30,13 +31,13 @@ def queues(*, as_json: bool) -> None:
     """Show the messages of each queue, and how long the oldest ready one has waited; ~ marks estimates."""
     states = queueing.states(open_database())
     if as_json:
-        click.echo(json.dumps(states, default=str))
+        click.echo(json.dumps([asdict(row) for row in states], default=str))
         return
     columns = ("queue", "ready", "oldest_seconds", "leased", "delayed", "parked", "dead", "paused")
     # a queue name that is cut off is useless
     table = Table(*(Column(column.replace("_seconds", " s"), no_wrap=column == "queue") for column in columns))
     for row in states:
-        table.add_row(*(f"{'~' if column in row['estimated'] else ''}{row[column]}" for column in columns))
+        table.add_row(*(f"{'~' if column in row.estimated else ''}{getattr(row, column)}" for column in columns))
     Console().print(table)
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from math import ceil, floor, sqrt
-from typing import Any
 
 
 class Reason(StrEnum):
@@ -18,6 +17,30 @@ class Reason(StrEnum):
     BACKOFF = "backoff"
     QUEUE_PAUSED = "queue_paused"
     NO_WORKERS = "no_workers"
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Why a job has not started.
+
+    position: in its line, 1 = next; yours_ahead: how many before it are the user's; running, limit: slots of the user,
+    where they are the reason; eta_*: seconds until the start, None where nobody can tell.
+    """
+
+    reason: Reason
+    text: str
+    position: int | None = None
+    yours_ahead: int | None = None
+    running: int | None = None
+    limit: int | None = None
+    eta_seconds: int | None = None
+    eta_low: int | None = None
+    eta_high: int | None = None
+
+    @property
+    def ahead_of_you(self) -> int | None:
+        """How many are before it."""
+        return None if self.position is None else self.position - 1
 
 
 #: Weight of the newest run in a user's moving mean.
@@ -134,7 +157,7 @@ def eta(
     return round(likely), max(0, floor(likely - spread - runs.mean / servers)), ceil(likely + spread) + 1
 
 
-def ready(line: Line, pace: Pace | None = None) -> dict[str, Any]:
+def ready(line: Line, pace: Pace | None = None) -> Wait:
     """The `wait` of a job that is ready but not started.  pace: of ready jobs of its queue."""
     reason = reason_for(line)
     if reason is Reason.QUEUE_PAUSED:
@@ -148,7 +171,7 @@ def ready(line: Line, pace: Pace | None = None) -> dict[str, Any]:
     return _wait(reason, words[reason], line=line, times=times)
 
 
-def paused(line: Line | None = None) -> dict[str, Any]:
+def paused(line: Line | None = None) -> Wait:
     """The `wait` of any job whose queue is paused: it cannot start before the queue is resumed."""
     return _wait(Reason.QUEUE_PAUSED, "The operator has paused this queue; your job keeps its place.", line=line)
 
@@ -161,9 +184,7 @@ def _place(line: Line) -> str:
     return f"Number {line.position} in the queue."
 
 
-def at_limit(
-    line: Line, limit: int, tier: str, runs: Runs | None, pace: Pace | None = None, step: float = 0.0
-) -> dict[str, Any]:
+def at_limit(line: Line, limit: int, tier: str, runs: Runs | None, pace: Pace | None = None, step: float = 0.0) -> Wait:
     """The `wait` of a job that waits for a slot of its user.
 
     runs: the user's own; pace: of such jobs of its queue; step: how long ready jobs wait there.
@@ -177,7 +198,7 @@ def at_limit(
     return _wait(Reason.USER_AT_LIMIT, text, line=line, times=times, running=line.taken, limit=limit)
 
 
-def backing_off(next_try: datetime | None) -> dict[str, Any]:
+def backing_off(next_try: datetime | None) -> Wait:
     """The `wait` of a job between two attempts."""
     until = f" at {next_try:%H:%M:%S} UTC" if next_try else " soon"
     return _wait(Reason.BACKOFF, f"The last attempt failed; trying again{until}.")
@@ -191,17 +212,7 @@ def _wait(
     times: tuple[int, int, int] | None = None,
     running: int | None = None,
     limit: int | None = None,
-) -> dict[str, Any]:
+) -> Wait:
     likely, low, high = times or (None, None, None)
-    return {
-        "reason": reason.value,
-        "position": line.position if line else None,
-        "ahead_of_you": line.position - 1 if line else None,
-        "yours_ahead": line.own if line else None,
-        "running": running,
-        "limit": limit,
-        "eta_seconds": likely,
-        "eta_low": low,
-        "eta_high": high,
-        "text": text,
-    }
+    position, own = (line.position, line.own) if line else (None, None)
+    return Wait(reason, text, position, own, running, limit, likely, low, high)

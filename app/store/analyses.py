@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -126,7 +127,7 @@ def complete(
     analysis_id: UUID,
     *,
     total_tests: int,
-    summary: dict[str, Any],
+    summary: Mapping[str, Any],
     committed_at: datetime | None = None,
     now: datetime,
 ) -> bool:

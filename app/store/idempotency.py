@@ -22,6 +22,8 @@ class Stored:
     body: dict[str, Any]
 
 
+#: (status, body) of an answer, as it is kept.
+Rendered = tuple[int, dict[str, Any]]
 # A request that is being processed holds this lock until its commit; another one with its key gets 409 instead of
 # waiting.  These are two statements, because the answer must be looked up in a snapshot taken after the lock.
 # accept_look (accept_lookup.sql) takes the same lock for a single submission; a test compares the two.

@@ -65,6 +65,17 @@ _SWEEP = text("""
 
 
 @dataclass(frozen=True, slots=True)
+class Reservation:
+    """Units held for one unfinished job."""
+
+    job_id: UUID
+    event_type: EventType
+    reserved_amount: int
+    accepted_at: datetime
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Sums:
     """Units used in a period, and reserved at the moment of the sum."""
 
@@ -126,9 +137,9 @@ def is_billed(tx: Tx, job_id: UUID, user_id: UUID | None) -> bool:
     return user_id is not None and tx.run(_BILLED, job_id=job_id, user_id=user_id).one_or_none() is not None
 
 
-def reservations_of(tx: Tx, user_id: UUID) -> list[dict[str, object]]:
-    """rows: job_id, event_type, reserved_amount, accepted_at, expires_at; oldest first."""
-    return [dict(row) for row in tx.run(_LIST, user_id=user_id).mappings()]
+def reservations_of(tx: Tx, user_id: UUID) -> list[Reservation]:
+    """The user's, oldest first."""
+    return [Reservation(**row) for row in tx.run(_LIST, user_id=user_id).mappings()]
 
 
 def extend_living(tx: Tx, after: UUID | None, most: int, *, now: datetime, ttl: timedelta) -> Batch:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -77,7 +78,9 @@ def count(tx: Tx, *, since: datetime) -> Row[Any]:
     return tx.run(_COUNT, since=since, most=MOST_DIFFERENCES).one()
 
 
-def add(tx: Tx, *, since: datetime, jobs: int, events: int, differences: list[dict[str, Any]], now: datetime) -> None:
+def add(
+    tx: Tx, *, since: datetime, jobs: int, events: int, differences: Sequence[Mapping[str, object]], now: datetime
+) -> None:
     """Store the result of a run."""
     tx.write(_ADD, now=now, since=since, jobs=jobs, events=events, differences=json.dumps(differences))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -11,7 +11,8 @@ from uuid import UUID
 
 from sqlalchemy import Row, text
 
-from app.domain.specification import Mode
+from app.domain.specification import Behaviour, Mode
+from app.store.behaviours import to_json
 from app.store.unit_of_work import Tx
 
 #: How many features one statement stores.
@@ -70,14 +71,11 @@ _FEATURES = text("""
 
 @dataclass(frozen=True, slots=True)
 class FeatureRow:
-    """A feature as it is stored.
-
-    behaviours: rows for JSON, of file, framework, suites, name, line, status, sentence, and fell_back where it did.
-    """
+    """A feature as it is stored."""
 
     domain: str
     feature: str
-    behaviours: Sequence[dict[str, Any]]
+    behaviours: Sequence[Behaviour]
 
 
 def unique_key(user_id: UUID, analysis_id: UUID, language: str) -> str:
@@ -140,12 +138,12 @@ def store(tx: Tx, document_id: UUID, draft: UUID, first: int, rows: Sequence[Fea
         domains=[row.domain for row in rows],
         features=[row.feature for row in rows],
         totals=[len(row.behaviours) for row in rows],
-        behaviours=[json.dumps(row.behaviours) for row in rows],
+        behaviours=[json.dumps([to_json(behaviour) for behaviour in row.behaviours]) for row in rows],
     )
 
 
 def complete(
-    tx: Tx, document_id: UUID, *, draft: UUID, summary: dict[str, Any], units: int, now: datetime
+    tx: Tx, document_id: UUID, *, draft: UUID, summary: Mapping[str, Any], units: int, now: datetime
 ) -> int | None:
     """End the record with its draft as the document.  Returns: its version, None if the record had already ended.
 

@@ -14,7 +14,7 @@ from app.web.api import api
 from app.web.api.events import LIVE
 from app.web.commit_lookups import Lookups
 from app.web.context import EXTENSION, LOOKUPS
-from app.web.live_jobs import Live
+from app.web.job_streams import Live
 from app.web.read_costs import READS, Reads
 from app.web.strict_json import StrictJson
 from app.web.wiring import Wired, wire

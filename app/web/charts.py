@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+
+from app.domain.quota import Usage
 
 MOST_ROWS = 12
 
@@ -59,7 +60,7 @@ def _parts(counts: Mapping[str, int], total: int, longest: int) -> Iterator[Bar]
         before += count
 
 
-def shares(row: Mapping[str, Any], names: Sequence[str]) -> list[Bar]:
+def shares(row: Mapping[str, float], names: Sequence[str]) -> list[Bar]:
     """The parts of one whole, in this order; all are 0 if the whole is."""
     total, parts, before = sum(row[name] for name in names) or 1, [], 0.0
     for name in names:
@@ -81,11 +82,11 @@ def directories(by_directory: Mapping[str, int]) -> dict[str, int]:
     return dict(largest[: MOST_ROWS - 1]) | {"(others)": rest}
 
 
-def meter(usage: Mapping[str, Any]) -> dict[str, float]:
+def meter(usage: Usage) -> dict[str, float]:
     """Percent of a limit that is used and reserved; an excess is not shown."""
-    limit = usage["limit"] or 1
-    used = min(100.0, 100 * usage["used"] / limit)
-    return {"used": round(used, 2), "reserved": round(min(100 - used, 100 * usage["reserved"] / limit), 2)}
+    limit = usage.limit or 1
+    used = min(100.0, 100 * usage.used / limit)
+    return {"used": round(used, 2), "reserved": round(min(100 - used, 100 * usage.reserved / limit), 2)}
 
 
 def near(number: int, of: int) -> list[int | None]:

@@ -24,6 +24,7 @@ from app.web.concurrency import Lane
 from app.web.context import wired
 from app.web.markdown import quoted
 from app.web.read_costs import EXPORT_PATIENCE, LIGHT, PER_UNIT, reads
+from app.web.result_json import test_json
 from app.web.schemas import TestsQuery
 from app.web.visible_text import visible
 
@@ -88,8 +89,8 @@ def _read(
         size = min(read_tests.MOST, left or read_tests.MOST)
         with turn():
             page = read_tests.page(uow, job_id, viewer, asked.filter(), cursor=cursor, limit=size, now=uow.now())
-        yield from page.rows
-        left, cursor = left and left - len(page.rows), page.next
+        yield from map(test_json, page.tests)
+        left, cursor = left and left - len(page.tests), page.next
         if cursor is None or left == 0:
             return
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 
 from apiflask import APIBlueprint
@@ -71,14 +72,35 @@ class _Facts(Collector):
         for name, text, member in self._GAUGES:
             gauge = GaugeMetricFamily(f"fairlane_queue_{name}", text, labels=["queue"])
             for row in rows:
-                gauge.add_metric([row["queue"]], float(row[member]))
+                gauge.add_metric([row.queue], float(getattr(row, member)))
             yield gauge
         orphans = sweep.orphans(self._uow)
         yield CounterMetricFamily("fairlane_orphans", "Reservations found without their job", value=float(orphans))
-        for name, text, value in (*queues.holdings(self._uow), *reconcile.gauges(self._uow, now=utc_now())):
-            yield GaugeMetricFamily(f"fairlane_{name}", text, value=value)
+        yield from _held(queues.holdings(self._uow))
+        yield from _reconciled(reconcile.last_reconciled(self._uow), utc_now())
         yield _skews(self._uow)
         yield from _fairness(count_events.count(self._uow, now=utc_now()))
+
+
+def _held(held: queues.Holdings) -> Iterator[Metric]:
+    yield GaugeMetricFamily("fairlane_slots_taken", "Execution slots in use", value=float(held.slots))
+    yield GaugeMetricFamily("fairlane_snoozed_messages", "Messages over their user's limit", value=float(held.snoozed))
+    yield GaugeMetricFamily(
+        "fairlane_reserved_units", "Quota units reserved by unfinished jobs", value=float(held.reserved)
+    )
+    yield GaugeMetricFamily("fairlane_dead_letters", "Dead letters", value=float(held.dead))
+
+
+def _reconciled(last: reconcile.LastReconciled | None, now: datetime) -> Iterator[Metric]:
+    if last is None:
+        return
+    yield GaugeMetricFamily(
+        "fairlane_reconciliation_differences",
+        "Users and periods whose bills differ from their completed jobs",
+        value=float(last.differences),
+    )
+    age = (now - last.ran_at).total_seconds()
+    yield GaugeMetricFamily("fairlane_reconciliation_age_seconds", "Since the last reconciliation", value=age)
 
 
 def _skews(uow: UnitOfWork) -> Metric:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 import structlog
@@ -46,7 +47,11 @@ def document(problem: Problem) -> dict[str, Any]:
         "status": problem.status,
         "detail": problem.detail,
         "request_id": request_id(),
-    } | dict(problem.extensions)
+    } | {name: _plain(value) for name, value in problem.extensions.items()}
+
+
+def _plain(value: object) -> object:
+    return value.isoformat() if isinstance(value, datetime) else value
 
 
 def render(problem: Problem) -> Response:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Concatenate, ParamSpec, TypeVar
-
-from flask import request
+from typing import Concatenate, ParamSpec, TypeVar
 
 from app.domain.repositories import Address, check_commit, check_ref, parse_address
 from app.errors import InvalidInput, Problem, QuotaExceeded
@@ -25,10 +21,6 @@ from app.web.wiring import Wired
 T = TypeVar("T")
 R = TypeVar("R")
 P = ParamSpec("P")
-
-LONGEST_KEY = 255
-#: Header that says that the answer was given before.
-REPLAYED = {"Idempotency-Replayed": "true"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,20 +72,6 @@ def wanted_each(asked: Sequence[SubmitAnalysis], account: Account) -> list[Wante
         ThreadPoolExecutor(OF_CLIENT, "batch") as threads,
     ):
         return list(threads.map(lambda item: _caught(resolver.resolve, item, until), items))
-
-
-def idempotency_key(body: dict[str, Any]) -> tuple[str, bytes] | None:
-    """The key of this request and the fingerprint of its contents.  Raises: InvalidInput."""
-    key = request.headers.get("Idempotency-Key")
-    if key is None:
-        return None
-    if not 0 < len(key) <= LONGEST_KEY or not key.isprintable():
-        detail = f"expected 1 to {LONGEST_KEY} printable characters"
-        raise InvalidInput(
-            "The Idempotency-Key is empty or too long.", errors=[{"pointer": "/Idempotency-Key", "detail": detail}]
-        )
-    canonical = json.dumps([request.method, request.path, body], sort_keys=True, separators=(",", ":"))
-    return key, hashlib.sha256(canonical.encode()).digest()
 
 
 @dataclass(frozen=True, slots=True)

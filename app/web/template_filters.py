@@ -6,14 +6,16 @@ import hashlib
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from apiflask import APIFlask
 from flask import url_for
 from markupsafe import Markup
 
+from app.domain.jobs import Job
 from app.web import charts
 from app.web.context import utc_now
+from app.web.instants import iso
+from app.web.job_json import links
 from app.web.line_links import line_link
 from app.web.visible_text import visible
 
@@ -62,7 +64,10 @@ def init(app: APIFlask) -> None:
     env = app.jinja_env
     env.finalize = _finalize
     env.trim_blocks = env.lstrip_blocks = True
-    env.filters |= {"number": number, "instant": instant, "duration": duration, "short": short, "sentence": sentence}
+    env.filters |= {
+        "number": number, "instant": instant, "duration": duration, "short": short, "sentence": sentence, "iso": iso,
+        "links": links_of,
+    }  # fmt: skip
     env.globals |= {
         "STATES": STATES, "PHASES": PHASES, "asset": asset, "line_url": line_url, "is_theirs": THEIRS.__contains__,
         "bars": charts.bars, "directories": charts.directories, "meter": charts.meter, "shares": charts.shares,
@@ -84,10 +89,9 @@ def instant(value: str | datetime | None) -> Markup | str:
     return Markup('<time datetime="{}">{}</time>').format(moment.isoformat(), f"{moment:%Y-%m-%d %H:%M} UTC")
 
 
-def duration(job: dict[str, Any]) -> str:
+def duration(job: Job) -> str:
     """How long a job has taken so far, since its submission."""
-    start = datetime.fromisoformat(job["started_at"] or job["submitted_at"])
-    end = datetime.fromisoformat(job["finished_at"]) if job["finished_at"] else utc_now()
+    start, end = job.started_at or job.submitted_at, job.finished_at or utc_now()
     seconds = max(0.0, (end - start).total_seconds())
     if seconds < 10:
         return f"{seconds:.1f} s"
@@ -112,10 +116,15 @@ def asset(name: str) -> str:
     return url_for("static", filename=name, v=_digest(name))
 
 
-def line_url(job: dict[str, Any], path: str, line: int) -> str | None:
+def line_url(job: Job, path: str, line: int) -> str | None:
     """The address at which the host shows this line of this commit; None for an unknown host."""
-    where = job["repository"]
-    return line_link(where["host"], f"{where['owner']}/{where['name']}", job["commit"], path, line)
+    where = job.repository
+    return line_link(where.host, f"{where.owner}/{where.name}", job.commit, path, line)
+
+
+def links_of(job: Job) -> dict[str, str]:
+    """Where to go on from a job."""
+    return links(job.service, job.id)
 
 
 @cache

@@ -12,8 +12,10 @@ from app.domain.plans import Tier
 from app.domain.repositories import Repository
 from app.domain.summaries import percentile
 from app.services.analyses.submit import Wanted, submit
+from app.services.jobs.answers import Key
 from app.services.policy import Policy
 from app.store.unit_of_work import JobMessage, UnitOfWork
+from app.web.job_json import rendered
 from bench.accept.database import database, user
 
 POLICY = Policy("1.0.0+bench")
@@ -88,7 +90,7 @@ def _publish(uow: UnitOfWork, user_id: UUID) -> None:
 
 
 def _accept(uow: UnitOfWork, user_id: UUID, *, with_key: bool) -> None:
-    key = (uuid4().hex, b"fingerprint") if with_key else None
+    key = Key(uuid4().hex, b"fingerprint", rendered) if with_key else None
     submit(uow, user_id, Wanted(SHOP, uuid4().hex), POLICY, key=key, now=datetime.now(UTC))
 
 

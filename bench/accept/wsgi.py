@@ -1,12 +1,14 @@
 """The application itself, with one endpoint more: it parses the same body and answers without a database."""
 
 from typing import Any
+from uuid import UUID
 
 from apiflask import APIBlueprint
 
+from app.domain.queues import Service
 from app.server.application import bridged
-from app.services.jobs.describe import links
 from app.web import answers, create_app
+from app.web.job_json import links
 from app.web.schemas import SubmitAnalysis
 
 JOB = "00000000-0000-4000-8000-000000000000"
@@ -32,7 +34,7 @@ def parse(asked: SubmitAnalysis) -> tuple[dict[str, Any], int, dict[str, str]]:
         "id": JOB, "status": "queued", "repository": REPOSITORY, "commit": asked.commit, "trigger": "user",
         "tier": "enterprise", "max_attempts": 3, "queue": "analysis_priority", "attempt": 1, "snoozes": 0,
         "submitted_at": "2026-11-21T12:00:00Z", "wait": WAIT, "billed": False, "outdated": False, **NOTHING,
-        "links": links(JOB),  # type: ignore[arg-type]  # only its text is used
+        "links": links(Service.ANALYSIS, UUID(JOB)),
     }  # fmt: skip
     return job, 202, {"Location": "/", "Retry-After": "1"}
 

@@ -60,7 +60,7 @@ class Service:
     def submit(self, user_id: UUID, milliseconds: int) -> UUID:
         """Accept an analysis that will take so long; its job's id."""
         wanted = Wanted(Repository("github.com", "bench", f"ms{milliseconds}"), uuid4().hex + uuid4().hex[:8])
-        return UUID(submit(self.uow, user_id, wanted, self.policy, now=datetime.now(UTC)).job["id"])
+        return submit(self.uow, user_id, wanted, self.policy, now=datetime.now(UTC)).job.id
 
     def copy(self, job_id: UUID, count: int) -> None:
         """Have so many more messages like a job's, which only wait."""

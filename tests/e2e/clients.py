@@ -19,13 +19,16 @@ from app.domain.plans import Tier
 from app.domain.specification import Mode
 from app.errors import IdempotencyInFlight, Problem
 from app.services.accounts import tiers
-from app.services.analyses.submit import Answer, Wanted, submit
+from app.services.analyses.submit import Wanted, submit
+from app.services.jobs.answers import Answer
 from app.services.jobs.cancel import cancel
 from app.services.operations.sweep import sweep
 from app.services.specifications import submit_specification
 from app.services.specifications.submit_specification import WantedSpecification
 from app.store.database_errors import is_databases
-from tests.conftest import World
+from app.store.idempotency import Stored
+from app.web.job_json import rendered
+from tests.conftest import World, id_of, keyed
 from tests.race.scenes import account
 
 #: What is asked for how often: most of all, new work.
@@ -164,7 +167,7 @@ class Client(threading.Thread):
         return "done"
 
     def _submit(self, user: UUID, wanted: Asked, key: str | None = None) -> tuple[str, str | None]:
-        world, given = self._world, (key, sha256(str(wanted).encode()).digest()) if key else None
+        world, given = self._world, keyed(key, sha256(str(wanted).encode()).digest()) if key else None
 
         def post() -> Any:
             now = datetime.now(UTC)
@@ -175,12 +178,13 @@ class Client(threading.Thread):
 
         while isinstance(answer := self._surely(post), IdempotencyInFlight):
             time.sleep(0.05)
-        if not isinstance(answer, Answer):
+        if not isinstance(answer, Answer | Stored):
             return type(answer).__name__, None
         with self._shared.lock:
-            self._shared.jobs[UUID(answer.job["id"])] = user
+            self._shared.jobs[id_of(answer)] = user
         of = "" if isinstance(wanted, Wanted) else " specification"
-        return f"{answer.status}{of}{' again' if answer.replayed else ''}", answer.job["id"]
+        status, again = (answer.status, " again") if isinstance(answer, Stored) else (rendered(answer)[0], "")
+        return f"{status}{of}{again}", str(id_of(answer))
 
     def _surely(self, call: Callable[[], Any]) -> Any:
         """Call until the database answers; a Problem is an answer."""

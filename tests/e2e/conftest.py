@@ -17,6 +17,7 @@ from app.domain.repositories import Repository
 from app.services.analyses.submit import Wanted, submit
 from app.services.jobs import read_jobs
 from app.services.policy import Policy
+from app.web.job_json import job_json
 from tasks.inventory import PARSER_VERSION, Source, resolve
 from tests.conftest import World
 from tests.nodes import LocalWorker, Nodes, wait_for
@@ -40,7 +41,7 @@ class System:
         commit, _ = resolve(Source.local(path), None)
         wanted = Wanted(Repository("local", "-", name), commit)
         answer = submit(self.world.uow, user_id, wanted, self.world.policy, now=datetime.now(UTC))
-        return UUID(answer.job["id"])
+        return answer.job.id
 
     def job(self, job_id: UUID) -> dict[str, object]:
         """As its payer is told of it."""
@@ -48,7 +49,8 @@ class System:
             "SELECT user_id FROM analysis_requests WHERE job_id = :id AND role = 'payer'", id=job_id
         )
         viewer = account(self.world, payer) if isinstance(payer, UUID) else None
-        return read_jobs.job(self.world.uow, job_id, viewer, self.world.policy, service=None, now=datetime.now(UTC))
+        now = datetime.now(UTC)
+        return job_json(read_jobs.job(self.world.uow, job_id, viewer, self.world.policy, service=None, now=now))
 
     def wait(self, job_id: UUID, *statuses: str) -> dict[str, object]:
         """Until the job is in one of these states."""

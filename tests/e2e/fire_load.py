@@ -15,7 +15,8 @@ from app.domain.plans import Tier
 from app.domain.repositories import Repository
 from app.domain.specification import Mode
 from app.services.accounts import tiers
-from app.services.analyses.submit import Answer, Wanted, submit
+from app.services.analyses.submit import Wanted, submit
+from app.services.jobs.answers import Answer
 from app.services.specifications import submit_specification
 from app.services.specifications.submit_specification import WantedSpecification
 from app.store.database_errors import is_databases
@@ -112,7 +113,7 @@ class Load:
                 return 1.0
             answer = self._ask(dice)
             with self._lock:
-                self.ids.add(answer.job["id"])
+                self.ids.add(answer.job.id)
         return 0.0
 
     def _ask(self, dice: random.Random) -> Answer:

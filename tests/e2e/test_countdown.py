@@ -31,7 +31,7 @@ def test_without_any_wake_every_job_of_a_user_at_the_limit_runs_in_its_turn(syst
     begun = datetime.now(UTC)
     start(system.nodes, "node", 2, {"FAIRNESS_SNOOZE_DURATION": "1s", "FAIRNESS_SNOOZE_JITTER": "0"}).ready()
     wait_for(lambda: world.value("SELECT count(*) FROM kombu_message") == 0, "every job to end", seconds=120)
-    timelines = [[row["event"] for row in read_jobs.timeline(world.uow, job_id, None)] for job_id in jobs]
+    timelines = [[row.event for row in read_jobs.timeline(world.uow, job_id, None)] for job_id in jobs]
     assert all(events[-1] == "completed" and "woken" not in events for events in timelines)
     assert sum(events.count("snoozed") for events in timelines) > 0
     assert [finding for finding in audit(world.uow, since=begun) if finding.status != HOLDS] == []

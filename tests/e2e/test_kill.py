@@ -102,7 +102,7 @@ def _specify(system: System, dice: random.Random, users: list[UUID], number: int
         return [_submit(system, dice.choice(users), KILLS + number)]
     analysis, writing = UUID(str(dice.choice(done)["id"])), Writing(system.world)
     language, both = dice.choice(LANGUAGES), dice.sample(users, 2)
-    return [UUID(writing.ask(user, analysis, Mode.REGENERATE_CACHED, language=language).job["id"]) for user in both]
+    return [writing.ask(user, analysis, Mode.REGENERATE_CACHED, language=language).job.id for user in both]
 
 
 def _kill(system: System, dice: random.Random, worker: LocalWorker, *, whole: bool) -> None:

@@ -13,8 +13,9 @@ from uuid import UUID
 
 import pytest
 
+from app.cli.recorded_jobs import lines, read
 from app.domain.plans import Tier
-from app.services.fairness.simulate import lines, read, recorded, simulate
+from app.services.fairness.simulate import recorded, simulate
 from app.services.policy import Policy
 from app.store.unit_of_work import UnitOfWork
 from bench.fairness.service import Service, wait_for
@@ -80,8 +81,8 @@ def test_simulated_waits_are_those_of_real_workers_within_15_percent(service: Se
     load = recorded(service.uow, since=begin, until=datetime.now(UTC) + timedelta(seconds=1))
     told = simulate(read(lines(load)), LIMITS, WORKERS)
     print(json.dumps(told))
-    assert [row["jobs"] for row in told["tiers"]] == [JOBS[tier] for tier in Tier if tier in JOBS]
-    for row in told["tiers"]:
-        assert row["recorded_p50"] > 0.5, "this load keeps nobody waiting, so it shows nothing"
-        assert row["wait_p50"] == pytest.approx(row["recorded_p50"], rel=TOLERANCE), row
-        assert row["wait_p95"] == pytest.approx(row["recorded_p95"], rel=TOLERANCE), row
+    assert [row.jobs for row in told.tiers] == [JOBS[tier] for tier in Tier if tier in JOBS]
+    for row in told.tiers:
+        assert row.recorded_p50 > 0.5, "this load keeps nobody waiting, so it shows nothing"
+        assert row.wait_p50 == pytest.approx(row.recorded_p50, rel=TOLERANCE), row
+        assert row.wait_p95 == pytest.approx(row.recorded_p95, rel=TOLERANCE), row

@@ -32,15 +32,15 @@ def test_a_submitted_repository_is_analysed_and_its_tests_are_listed(system: Sys
     job = system.wait(job_id, "completed", "failed")
     assert job["status"] == "completed", job["error"]
     now = datetime.now(UTC)
-    found = read_tests.page(system.world.uow, job_id, None, TestFilter(), now=now).rows
-    assert [(test["file"], test["framework"], test["name"]) for test in found] == [
+    found = read_tests.page(system.world.uow, job_id, None, TestFilter(), now=now).tests
+    assert [(file, test["framework"], test["name"]) for file, test in found] == [
         ("cart_test.go", "go-testing", "TestCart"),
         ("tests/test_cart.py", "pytest", "test_is_empty"),
         ("web/cart.test.ts", "vitest", "adds"),
     ]
     listed = read_files.files(system.world.uow, job_id, None, now=now).items
-    assert [file["file"] for file in listed if file["skipped"]] == ["tests/test_garbage.py"]
-    assert {file["file"]: file["hints"] for file in listed if file["hints"]} == {"tests/test_cart.py": ["shop.cart"]}
+    assert [file.file for file in listed if file.skipped] == ["tests/test_garbage.py"]
+    assert {file.file: file.hints for file in listed if file.hints} == {"tests/test_cart.py": ["shop.cart"]}
     assert job["billed"] is True
 
 
@@ -67,7 +67,7 @@ def test_over_the_limit_a_job_is_snoozed_in_the_database_and_woken_when_the_slot
     system.go_on()
     system.wait(first, "completed")
     done = system.wait(second, "completed")  # ten minutes of snooze are not waited for
-    timeline = [row["event"] for row in read_jobs.timeline(system.world.uow, second, None)]
+    timeline = [row.event for row in read_jobs.timeline(system.world.uow, second, None)]
     assert timeline == ["accepted", "snoozed", "woken", "started", "completed"]
     assert done["attempt"] == 1
 

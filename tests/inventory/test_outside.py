@@ -157,7 +157,7 @@ def test_a_repository_that_leaves_the_root_is_refused_at_submission_and_by_the_w
     for ref, wanted in ((None, None), ("main", None), (None, found), (None, secret)):
         with pytest.raises(InvalidInput) as refused:
             resolve_commit(SHOP, ref, wanted, settings(inside))
-        assert (refused.value.status, refused.value.facts["code"]) == (422, "repository_outside_root")
+        assert (refused.value.status, refused.value.extensions["code"]) == (422, "repository_outside_root")
     with pytest.raises(InventoryError) as stopped:  # it was changed after its commit had been resolved
         fetched(source, secret, workdir=tmp_path).__enter__()
     assert stopped.value.code in ("repository_outside_root", "repository_not_found")
@@ -171,7 +171,7 @@ def test_a_link_to_itself_is_an_answer_and_no_failure(part: str, inside: Path) -
     link(inside / part, inside / part)
     with pytest.raises(InvalidInput) as refused:
         resolve_commit(SHOP, None, head, settings(inside))
-    assert refused.value.facts["code"] == "repository_damaged"
+    assert refused.value.extensions["code"] == "repository_damaged"
 
 
 @pytest.mark.parametrize("part", [".git", ".git/HEAD", ".git/packed-refs", ".git/commondir", ".git/objects/info/alternates",
@@ -187,7 +187,7 @@ def test_a_pipe_in_the_place_of_a_file_is_never_waited_for(part: str, inside: Pa
         (inside / ".git" / "refs" / "heads" / "main").unlink()
     with pytest.raises(InvalidInput) as refused:
         resolve_commit(SHOP, None, None, settings(inside))
-    assert refused.value.facts["code"] == "repository_damaged"
+    assert refused.value.extensions["code"] == "repository_damaged"
 
 
 def test_what_a_configuration_includes_or_points_at_is_not_read(inside: Path, outside: Path, tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import timedelta
 from hashlib import sha256
 from typing import Any
@@ -17,11 +16,15 @@ from app.domain.plans import Tier
 from app.domain.queues import Service
 from app.errors import Conflict, Forbidden, IdempotencyMismatch, Problem, QuotaExceeded
 from app.services.accounts import tiers
-from app.services.analyses.submit import Answer, submit
+from app.services.analyses.submit import submit
 from app.services.jobs import heartbeat
+from app.services.jobs.answers import Answer
 from app.services.jobs.cancel import cancel
 from app.services.jobs.fail import stop
 from app.services.operations.sweep import sweep
+from app.store.idempotency import Stored
+from app.web.job_json import rendered
+from tests.conftest import keyed
 from tests.model.job import HELD, Hold, Holder, Message, Payer, Record, Slot
 from tests.model.observe import pictures, woken
 from tests.model.places import runs_before
@@ -85,14 +88,14 @@ class Life(Watched):
         body = sha256(f"{commit} {retry}".encode()).digest()
         wanted = self.world.wanted(commit=commit, retry=retry)
         with self.watched():
-            given = (key, body) if key else None
+            given = keyed(key, body) if key else None
             answer = outcome(
                 lambda: submit(self.world.uow, user, wanted, self.world.policy, key=given, now=self.world.now)
             )
         if key and (user, key) in self.answers:
             first_body, first, _ = self.answers[user, key]
             same = body == first_body
-            assert answer == replace(first, replayed=True) if same else isinstance(answer, IdempotencyMismatch)
+            assert answer == Stored(body, *rendered(first)) if same else isinstance(answer, IdempotencyMismatch)
             self.nothing_changed()
             return
         self.answered(user, commit, retry, answer)
@@ -112,7 +115,7 @@ class Life(Watched):
         if not known and not retry and ran and of_commit[ran[-1][1]].job.record is Record.FAILED:
             known = [ran[-1][1]]
         if known:
-            assert (answer.status, answer.job["id"]) == (200, str(known[0]))
+            assert (answer.is_known, answer.job.id) == (True, known[0])
             self.nothing_changed()
         else:
             self.pays(user, None, answer, "accept")
@@ -122,7 +125,7 @@ class Life(Watched):
         if seen.payer == user and seen.job.payer is Payer.LEFT:
             self.pays(user, job_id, answer, "come_back")
             return
-        assert (answer.status, answer.job["id"]) == (202, str(job_id))
+        assert (answer.is_known, answer.job.id) == (False, job_id)
         assert self.after[job_id].joiners == seen.joiners | ({user} - {seen.payer})
         if user == seen.payer or user in seen.joiners:
             self.looks_as_before()
@@ -140,8 +143,8 @@ class Life(Watched):
             assert used + reserved >= limit
             self.nothing_changed()
             return
-        made = UUID(answer.job["id"])
-        assert answer.status == 202
+        made = answer.job.id
+        assert not answer.is_known
         assert made == job_id or (job_id is None and made not in self.before)
         self.accepted_at[made] = self.world.now
         self.follow(made, step, units=used + reserved)

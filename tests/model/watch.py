@@ -13,9 +13,10 @@ from hypothesis.stateful import RuleBasedStateMachine
 from sqlalchemy import text
 
 from app.domain.lifecycle import Delivery
-from app.domain.plans import Tier
+from app.domain.periods import Period
+from app.domain.plans import EventType, Tier
 from app.services.accounts import usage
-from app.services.analyses.submit import Answer
+from app.services.jobs.answers import Answer
 from app.services.operations.audit import HOLDS, audit
 from app.store import users
 from app.store.users import Account
@@ -101,8 +102,9 @@ class Watched(RuleBasedStateMachine):
     def check_usage(self, user: UUID) -> None:
         start, end = period(self.world.now)
         told = usage.usage(self.world.uow, self.account(user), now=self.world.now)
-        assert (told["period_start"], told["resets_at"]) == (start.isoformat(), end.isoformat())
-        assert tuple(told["analysis"][name] for name in ("used", "reserved", "limit")) == self.figures(user, self.after)
+        assert told.period == Period(start, end)
+        units = told.units[EventType.ANALYSIS]
+        assert (units.used, units.reserved, units.limit) == self.figures(user, self.after)
 
     def figures(self, user: UUID, sight: Sight) -> tuple[int, int, int | None]:
         """Used, reserved, limit, by our own books."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import multiprocessing
 from collections import Counter
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from threading import Barrier
@@ -73,11 +72,8 @@ def _one(uow: UnitOfWork, order: Order, client: int, turn: int) -> str:
     number = (order.process * order.threads + client) * order.each + turn
     user_id = order.users[number % len(order.users)]
     wanted = Wanted(Repository("github.com", "acme", "shop"), f"{number:040x}")
-    return f"{user_id} {_named(lambda: submit(uow, user_id, wanted, Policy('1.0.0+test'), now=NOW).status)}"
-
-
-def _named(call: Callable[[], object]) -> str:
     try:
-        return str(call())
+        answer = submit(uow, user_id, wanted, Policy("1.0.0+test"), now=NOW)
     except Problem as problem:
-        return type(problem).__name__
+        return f"{user_id} {type(problem).__name__}"
+    return f"{user_id} {'known' if answer.is_known else 'accepted'}"

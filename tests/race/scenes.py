@@ -10,6 +10,7 @@ from uuid import UUID
 
 from app.domain.lifecycle import Delivery
 from app.services.analyses.submit import Wanted, submit
+from app.services.jobs.answers import Answer, Key
 from app.services.jobs.cancel import cancel
 from app.services.operations.sweep import sweep
 from app.store import users
@@ -39,7 +40,7 @@ def account(world: World, user_id: UUID) -> Account:
     return found
 
 
-def accepting(user_id: UUID, wanted: Wanted, key: tuple[str, bytes] | None = None) -> Action:
+def accepting(user_id: UUID, wanted: Wanted, key: Key[Answer] | None = None) -> Action:
     return lambda world: submit(world.uow, user_id, wanted, world.policy, key=key, now=world.now)
 
 

@@ -11,7 +11,7 @@ from app.domain.lifecycle import Outcome
 from app.domain.plans import Tier
 from app.domain.queues import Service
 from app.errors import Conflict, QuotaExceeded
-from app.services.analyses.submit import Answer
+from app.services.jobs.answers import Answer
 from app.services.jobs.heartbeat import Pulse, beat
 from tests.conftest import World
 from tests.race.scenes import (
@@ -44,8 +44,8 @@ def an_accept_of_the_last_unit_beside_a_finish_of_its_user(world: World) -> Scen
     delivery = world.running(user)
 
     def check(answer: Answer, ended: Outcome) -> None:
-        assert (answer.status, ended) == (202, Outcome.COMPLETED)
-        assert status_of(world, answer.job["id"]) == "queued"
+        assert (answer.is_known, ended) == (False, Outcome.COMPLETED)
+        assert status_of(world, answer.job.id) == "queued"
 
     return Scene((accepting(user, world.wanted()), finishing(world, delivery, user)), check)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from app.domain.lifecycle import Failure, Outcome
 from app.errors import Conflict
-from app.services.analyses.submit import Answer
+from app.services.jobs.answers import Answer
 from tests.conftest import World
 from tests.race.scenes import (
     Make,
@@ -26,8 +26,8 @@ def an_accept_beside_the_finish_of_its_commit(world: World) -> Scene:
 
     def check(answer: Answer, ended: Outcome) -> None:
         assert ended is Outcome.COMPLETED
-        assert answer.job["id"] == str(delivery.job_id)
-        assert (answer.status, answer.job["status"]) in {(202, "running"), (200, "completed")}
+        assert answer.job.id == delivery.job_id
+        assert (answer.is_known, answer.job.status) in {(False, "running"), (True, "completed")}
 
     return Scene((accepting(other, wanted), finishing(world, delivery, payer)), check)
 
@@ -37,8 +37,8 @@ def an_accept_beside_the_failure_of_its_commit(world: World) -> Scene:
     delivery = world.running(payer, wanted)
 
     def check(answer: Answer, ended: Outcome) -> None:
-        assert (ended, answer.job["id"]) == (Outcome.FAILED, str(delivery.job_id))
-        assert (answer.status, answer.job["status"]) in {(202, "running"), (200, "failed")}
+        assert (ended, answer.job.id) == (Outcome.FAILED, delivery.job_id)
+        assert (answer.is_known, answer.job.status) in {(False, "running"), (True, "failed")}
         assert status_of(world, delivery.job_id) == "failed"
 
     return Scene(
@@ -51,8 +51,8 @@ def an_accept_beside_a_cancel_of_its_commit(world: World) -> Scene:
     job_id, who = world.submit(payer, wanted), account(world, payer)
 
     def check(answer: Answer, left: Any) -> None:
-        assert (answer.status, left) == (202, None)
-        assert status_of(world, answer.job["id"]) == "queued"
+        assert (answer.is_known, left) == (False, None)
+        assert status_of(world, answer.job.id) == "queued"
         payers = "SELECT cancelled_at FROM analysis_requests WHERE job_id = :id AND role = 'payer'"
         assert world.value(payers, id=job_id) is not None
 
@@ -80,9 +80,9 @@ def a_return_of_the_payer_beside_the_finish(world: World) -> Scene:
     cancelling(delivery.job_id, account(world, payer))(world)
 
     def check(answer: Answer, ended: Outcome) -> None:
-        assert (ended, answer.job["id"]) == (Outcome.COMPLETED, str(delivery.job_id))
+        assert (ended, answer.job.id) == (Outcome.COMPLETED, delivery.job_id)
         billed = world.rows("SELECT user_id FROM usage_events WHERE job_id = :id", id=delivery.job_id)
-        assert (answer.status, billed) in ((202, [{"user_id": payer}]), (200, []))
+        assert (answer.is_known, billed) in ((False, [{"user_id": payer}]), (True, []))
 
     return Scene((accepting(payer, wanted), finishing(world, delivery, payer)), check)
 
@@ -94,8 +94,8 @@ def a_return_of_the_payer_beside_the_last_leave(world: World) -> Scene:
     cancelling(job_id, account(world, payer))(world)
 
     def check(answer: Answer, left: Any) -> None:
-        assert (answer.status, left) == (202, None)
-        assert status_of(world, answer.job["id"]) == "queued"
+        assert (answer.is_known, left) == (False, None)
+        assert status_of(world, answer.job.id) == "queued"
         assert world.value("SELECT count(*) FROM quota_reservations WHERE user_id = :id", id=payer) == 1
 
     return Scene((accepting(payer, wanted), cancelling(job_id, who)), check)

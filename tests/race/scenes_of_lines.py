@@ -7,7 +7,7 @@ from typing import Any
 
 from app.domain.lifecycle import Outcome
 from app.domain.plans import Tier
-from app.services.analyses.submit import Answer
+from app.services.jobs.answers import Answer
 from tests.conftest import World
 from tests.race.scenes import Make, Scene, accepting, account, cancelling, finishing, starting
 
@@ -26,9 +26,9 @@ def a_join_beside_the_finish_that_wakes_the_job(world: World) -> Scene:
     job_id = world.submit(payer, wanted)
 
     def check(answer: Answer, ended: Outcome) -> None:
-        assert (answer.status, ended) == (202, Outcome.COMPLETED)
+        assert (answer.is_known, ended) == (False, Outcome.COMPLETED)
         assert carrier_of(world, job_id) == str(joiner)
-        assert answer.job["queue"] == "analysis_priority"
+        assert answer.job.queue == "analysis_priority"
 
     return Scene((accepting(joiner, wanted), finishing(world, delivery, payer)), check)
 
@@ -38,7 +38,7 @@ def a_join_beside_the_start_of_the_job(world: World) -> Scene:
     delivery = world.lease(world.submit(payer, wanted))
 
     def check(answer: Answer, started: Outcome) -> None:
-        assert (answer.status, started) == (202, Outcome.STARTED)
+        assert (answer.is_known, started) == (False, Outcome.STARTED)
         assert carrier_of(world, delivery.job_id) == str(payer)
         slots = world.rows("SELECT user_id FROM execution_slots WHERE job_id = :id", id=delivery.job_id)
         assert slots == [{"user_id": payer}]
@@ -53,7 +53,7 @@ def two_users_of_the_same_job_at_once(world: World) -> Scene:
     job_id = world.submit(payer, wanted)
 
     def check(*answers: Answer) -> None:
-        assert {answer.job["id"] for answer in answers} == {str(job_id)}
+        assert {answer.job.id for answer in answers} == {job_id}
         assert carrier_of(world, job_id) in {str(first), str(second)}
 
     return Scene((accepting(first, wanted), accepting(second, wanted)), check)
@@ -67,7 +67,7 @@ def two_users_who_join_each_others_jobs(world: World) -> Scene:
         world.submit(user, wanted)
 
     def check(*answers: Answer) -> None:
-        assert [answer.status for answer in answers] == [202, 202]
+        assert [answer.is_known for answer in answers] == [False, False]
 
     return Scene((accepting(one, theirs), accepting(other, mine)), check)
 
@@ -80,7 +80,7 @@ def a_leave_of_the_carrier_beside_a_join(world: World) -> Scene:
     world.submit(carrier, wanted)
 
     def check(left: Any, answer: Answer) -> None:
-        assert (left, answer.status) == (None, 202)
+        assert (left, answer.is_known) == (None, False)
         assert carrier_of(world, job_id) == str(third)
 
     return Scene((cancelling(job_id, account(world, carrier)), accepting(third, wanted)), check)

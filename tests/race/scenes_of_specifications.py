@@ -11,7 +11,8 @@ from uuid import UUID, uuid4
 from app.domain.lifecycle import Delivery, Outcome
 from app.domain.specification import Mode
 from app.errors import Conflict, NotFound
-from app.services.analyses.submit import Answer, Wanted
+from app.services.analyses.submit import Wanted
+from app.services.jobs.answers import Answer
 from app.services.specifications import share_links, specify, submit_specification
 from app.services.specifications.submit_specification import WantedSpecification
 from app.store import spec_documents, spec_words
@@ -56,8 +57,8 @@ def two_accepts_of_one_specification(world: World) -> Scene:
     analysis = writing.analysed(user, SHOP, wanted=of_its_own(world))
 
     def check(first: Answer, second: Answer) -> None:
-        assert (first.status, second.status, first.job["id"]) == (202, 202, second.job["id"])
-        assert world.value(HELD, id=first.job["id"]) == 2
+        assert (first.is_known, second.is_known, first.job.id) == (False, False, second.job.id)
+        assert world.value(HELD, id=first.job.id) == 2
         assert world.value("SELECT count(*) FROM spec_requests WHERE user_id = :id", id=user) == 1
 
     ask = asking(world, user, analysis, Mode.INITIAL)
@@ -71,11 +72,11 @@ def an_accept_beside_the_finish_that_pays_for_its_words(world: World) -> Scene:
     delivery = writing.started(user, writing.submit(user, under_way))
 
     def check(answer: Answer, ended: Outcome) -> None:
-        assert (answer.status, ended) == (202, Outcome.COMPLETED)
+        assert (answer.is_known, ended) == (False, Outcome.COMPLETED)
         assert world.value(BILLED, id=delivery.job_id) == 2
-        held = world.value(HELD, id=answer.job["id"])
+        held = world.value(HELD, id=answer.job.id)
         assert held in {0, 2}  # after the finish, or before it
-        job_id = UUID(answer.job["id"])
+        job_id = answer.job.id
         assert writing.write(writing.started(user, job_id), user) is Outcome.COMPLETED
         assert world.value(BILLED, id=job_id) == 0  # whatever was reserved
 

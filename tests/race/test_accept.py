@@ -3,14 +3,15 @@
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from typing import Any
-from uuid import UUID
 
 import pytest
 
 from app.domain.plans import Tier
 from app.errors import IdempotencyInFlight, IdempotencyMismatch, Problem, QuotaExceeded
-from app.services.analyses.submit import Answer, submit
-from tests.conftest import World
+from app.services.analyses.submit import submit
+from app.services.jobs.answers import Answer
+from app.store.idempotency import Stored
+from tests.conftest import World, id_of, keyed
 
 THREADS = 16
 
@@ -45,7 +46,7 @@ def test_two_hundred_parallel_submissions_at_n_free_units_give_exactly_n_accepts
     assert (len(accepted), len(refused)) == (free, 200 - free)
     assert world.value("SELECT count(*) FROM quota_reservations") == free
     assert world.value("SELECT count(*) FROM kombu_message") == free
-    assert {UUID(answer.job["id"]) for answer in accepted} == {
+    assert {answer.job.id for answer in accepted} == {
         row["job_id"] for row in world.rows("SELECT job_id FROM analysis_requests WHERE role = 'payer'")
     }
 
@@ -55,29 +56,29 @@ def test_many_users_asking_for_one_commit_at_once_share_one_job_and_one_reservat
     wanted = world.wanted()
     calls = [lambda user=user: submit(world.uow, user, wanted, world.policy, now=world.now) for user in everybody]
     answers = at_once(calls)
-    assert {answer.status for answer in answers} == {202}
-    assert len({answer.job["id"] for answer in answers}) == 1
+    assert {answer.is_known for answer in answers} == {False}
+    assert len({answer.job.id for answer in answers}) == 1
     assert world.value("SELECT count(*) FROM kombu_message") == 1
     assert world.value("SELECT count(*) FROM quota_reservations") == 1
     assert world.value("SELECT count(*) FROM analysis_requests") == 32
 
 
 def test_a_key_used_in_parallel_accepts_once_and_every_twin_is_replayed_or_told_to_wait(world: World) -> None:
-    user_id, wanted, key = world.user(), world.wanted(), ("key-1", b"same body")
+    user_id, wanted, key = world.user(), world.wanted(), keyed("key-1", b"same body")
     calls = [lambda: submit(world.uow, user_id, wanted, world.policy, key=key, now=world.now) for _ in range(50)]
     outcomes = at_once(calls)
-    answers = [outcome for outcome in outcomes if isinstance(outcome, Answer)]
-    assert len([answer for answer in answers if not answer.replayed]) == 1
-    assert len({answer.job["id"] for answer in answers}) == 1
-    assert all(isinstance(outcome, Answer | IdempotencyInFlight) for outcome in outcomes)
+    answers = [outcome for outcome in outcomes if isinstance(outcome, Answer | Stored)]
+    assert len([answer for answer in answers if isinstance(answer, Answer)]) == 1
+    assert len({id_of(answer) for answer in answers}) == 1
+    assert all(isinstance(outcome, Answer | Stored | IdempotencyInFlight) for outcome in outcomes)
     assert world.value("SELECT count(*) FROM quota_reservations") == 1
 
 
 def test_a_key_with_another_body_is_refused_and_reserves_nothing(world: World) -> None:
     user_id = world.user()
-    submit(world.uow, user_id, world.wanted(), world.policy, key=("key-1", b"one"), now=world.now)
+    submit(world.uow, user_id, world.wanted(), world.policy, key=keyed("key-1", b"one"), now=world.now)
     with pytest.raises(IdempotencyMismatch):
-        submit(world.uow, user_id, world.wanted(), world.policy, key=("key-1", b"two"), now=world.now)
+        submit(world.uow, user_id, world.wanted(), world.policy, key=keyed("key-1", b"two"), now=world.now)
     assert world.value("SELECT count(*) FROM quota_reservations") == 1
 
 

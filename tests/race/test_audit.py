@@ -17,7 +17,8 @@ from app.services.operations.audit import HOLDS, audit
 from app.services.operations.dead_letters import Chosen, redrive
 from app.services.operations.reconcile import reconcile
 from app.services.operations.sweep import sweep
-from tests.conftest import A_FILE, World
+from app.store.idempotency import Stored
+from tests.conftest import A_FILE, World, id_of, keyed
 from tests.services.busy import bury, leave
 
 CLIENTS, WORKERS, EACH = 3, 3, 40
@@ -48,12 +49,12 @@ def client(town: Town, seed: int) -> int:
     for number in range(EACH):
         user = chance.choice(town.users)
         wanted = town.world.wanted(commit=chance.choice([*town.commits, None]), retry=chance.random() < 0.7)
-        key = (f"{seed} {number}", b"f" * 32) if chance.random() < 0.3 else None
+        key = keyed(f"{seed} {number}", b"f" * 32) if chance.random() < 0.3 else None
         with suppress(Problem):
             answer = submit(town.world.uow, user, wanted, town.world.policy, key=key, now=town.world.now)
-            accepted += answer.status == 202
+            accepted += isinstance(answer, Stored) or not answer.is_known
             if chance.random() < 0.3:
-                leave(town.world, UUID(answer.job["id"]), user)
+                leave(town.world, id_of(answer), user)
     return accepted
 
 

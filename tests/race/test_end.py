@@ -2,13 +2,13 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
-from uuid import UUID
 
 from app.domain.fairness import FairnessPolicy, Mode
 from app.domain.lifecycle import Outcome
 from app.domain.plans import Tier
 from app.domain.queues import Service
-from app.services.analyses.submit import Answer, submit
+from app.services.analyses.submit import submit
+from app.services.jobs.answers import Answer
 from app.services.jobs.cancel import cancel
 from app.services.jobs.heartbeat import beat
 from app.store import quota, requests, users
@@ -80,7 +80,7 @@ def test_a_joiner_is_in_time_or_gets_a_job_of_their_own_when_the_payer_cancels_a
 
             left, joined = threads.submit(leave), threads.submit(join)
             left.result()
-            assert world.status(UUID(joined.result().job["id"])) == "queued"
+            assert world.status(joined.result().job.id) == "queued"
     assert world.value("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()") == 0
 
 

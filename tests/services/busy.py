@@ -19,7 +19,7 @@ from app.services.operations.send_schedule import Entry, send_newest_slot
 from app.services.operations.sweep import sweep
 from app.store import users
 from app.store.users import Account
-from tests.conftest import A_FILE, NOW, World
+from tests.conftest import A_FILE, NOW, World, keyed
 
 GONE = Failure("repository_not_found", "There is no such repository.")
 BROKEN = Failure("internal_error", "Something failed on our side.", retryable=True)
@@ -110,7 +110,7 @@ def _shared(world: World, user: UUID, other: UUID) -> dict[str, UUID]:
     world.finish(deliveries["free"], user)
     assert world.submit(user, back) == deliveries["back"].job_id
     world.finish(deliveries["back"], user)
-    submit(world.uow, other, back, world.policy, key=("k1", b"f" * 32), now=world.now)  # cached
+    submit(world.uow, other, back, world.policy, key=keyed("k1", b"f" * 32), now=world.now)  # cached
     return {f"payer {name}": delivery.job_id for name, delivery in deliveries.items()}
 
 

@@ -117,4 +117,4 @@ def test_reservations_are_listed_oldest_first(world: World) -> None:
     user = world.user()
     with world.uow.begin() as tx:
         jobs = [reserve(tx, user, after=after) for after in (2 * DAY, timedelta(0), DAY)]
-        assert [row["job_id"] for row in quota.reservations_of(tx, user)] == [jobs[1], jobs[2], jobs[0]]
+        assert [held.job_id for held in quota.reservations_of(tx, user)] == [jobs[1], jobs[2], jobs[0]]

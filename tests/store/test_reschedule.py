@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from uuid import UUID
 
 import pytest
 
@@ -164,8 +163,8 @@ def test_a_scheduled_job_is_joined_by_a_user_at_no_cost_and_is_billed_to_nobody(
     scene.round()
     world, user = scene.world, scene.world.user()
     answer = submit(world.uow, user, world.wanted("shop", NEW), world.policy, now=NOW + 6 * HOUR)
-    assert (answer.status, answer.job["trigger"]) == (202, "scheduled")
-    delivery = world.lease(UUID(answer.job["id"]))
+    assert (answer.is_known, answer.job.trigger) == (False, "scheduled")
+    delivery = world.lease(answer.job.id)
     assert world.start(delivery, None) is Outcome.STARTED
     assert world.finish(delivery, None) is Outcome.COMPLETED
     assert world.value("SELECT count(*) FROM usage_events WHERE job_id = :id", id=delivery.job_id) == 0

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 from flask import render_template
 from playwright.sync_api import Page
 
 from app.domain.contents import contents
-from app.domain.specification import Behaviour, Domain, Feature, Specification
+from app.domain.jobs import Job, Progress, Writing
+from app.domain.lifecycle import Failure, Status
+from app.domain.plans import Tier
+from app.domain.queues import Service
+from app.domain.repositories import Repository
+from app.domain.specification import Behaviour, Domain, Feature, Mode, Specification
 from app.domain.specification_changes import compare
+from app.web.job_json import job_json
 from app.web.schemas import SpecificationChangesQuery, SpecificationQuery
 from app.web.specifications.changes import changes_sheet
 from app.web.specifications.document import Source
@@ -48,13 +57,21 @@ LONG_SOURCE = Source("github.com", OWNER, LONG, f"https://github.com/{OWNER}/{LO
 UNSHARED = Share("/share", "/withdraw")
 SHARED = Share("/share", "/withdraw", "https://fairlane.example/specifications/shared/" + "x" * 43, AT)
 SHOWN_ONCE = Share("/share", "/withdraw", None, AT)
-JOB = {
-    "id": "0f0e0d0c-0000-4000-8000-000000000000", "status": "running", "queue": "specview_priority", "tier": "pro_plus",
-    "attempt": 1, "max_attempts": 3, "submitted_at": "2026-11-20T09:30:00+00:00", "started_at": "2026-11-20T09:30:02+00:00",
-    "finished_at": None, "wait": None, "progress": {"phase": "phrasing", "done": 12_345, "total": 28_000}, "error": None,
-    "language": "en", "mode": "initial", "links": {"self": PATH + "/job", "events": PATH + "/events"},
-}  # fmt: skip
-ERROR = {"code": "model_unavailable", "message": "The model did not answer within 30 s, 5 times.", "retryable": True}
+JOB = Job(
+    id=UUID("0f0e0d0c-0000-4000-8000-000000000000"), service=Service.SPECVIEW, status=Status.RUNNING,
+    repository=Repository("github.com", "acme", "shop"), is_private=False, commit=COMMIT, ref=None, trigger="user",
+    tier=Tier.PRO_PLUS, queue="specview_priority", attempt=1, snoozes=0, submitted_at=AT,
+    started_at=AT + timedelta(seconds=2), progress=Progress("phrasing", 12_345, 28_000),
+    writing=Writing(UUID(int=1), "en", Mode.INITIAL, None, None),
+)  # fmt: skip
+FAILED = replace(
+    JOB,
+    status=Status.FAILED,
+    progress=None,
+    error=Failure("model_unavailable", "The model did not answer within 30 s, 5 times.", retryable=True),
+    finished_at=AT + timedelta(minutes=1),
+)
+CANCELLED = replace(JOB, status=Status.CANCELLED, progress=None)
 
 
 def owners(share: Share = UNSHARED, cost: Cost | None = None) -> OwnersView:
@@ -165,12 +182,11 @@ def not_counted() -> HistoryPage:
     )
 
 
-def job_page(**members: Any) -> dict[str, Any]:
+def job_page(job: Job = JOB) -> dict[str, Any]:
     """The page of a job under way, or of one that failed."""
-    job = JOB | members
-    final = job["status"] in ("failed", "cancelled")
     return {
-        "job": job, "source": SOURCE, "final": final, "may_cancel": not final, "cancel_url": "/cancel", "retry_url": "/retry",
+        "job": job, "links": {"self": PATH + "/job", "events": PATH + "/events"}, "writing": job.writing, "source": SOURCE,
+        "final": job.is_final, "may_cancel": not job.is_final, "cancel_url": "/cancel", "retry_url": "/retry",
         "analysis_url": "/analyses/1", "language": "English",
     }  # fmt: skip
 
@@ -182,7 +198,7 @@ def shown(template: str, make: Callable[[], Any]) -> Callable[[Web], str]:
         made = make()
         values = made if isinstance(made, dict) else {"page": made}
         web.app.add_url_rule(PATH, view_func=lambda: render_template(template, **values))
-        web.app.add_url_rule(f"{PATH}/job", "look_job", view_func=lambda: values["job"])
+        web.app.add_url_rule(f"{PATH}/job", "look_job", view_func=lambda: job_json(values["job"]))
         return PATH
 
     return build
@@ -217,13 +233,11 @@ SPECIFICATION_SCENES = {
         "",
         shown(
             "specification_job.html",
-            lambda: job_page(status="failed", progress=None, error=ERROR, finished_at=JOB["started_at"]),
+            lambda: job_page(FAILED),
         ),
         open_all,
     ),
-    "specification cancelled": Scene(
-        "", shown("specification_job.html", lambda: job_page(status="cancelled", progress=None))
-    ),
+    "specification cancelled": Scene("", shown("specification_job.html", lambda: job_page(CANCELLED))),
     "specifications compared": Scene("", shown("specification_comparison.html", lambda: comparison_page(*changed()))),
     "specifications compared, many changes": Scene(
         "", shown("specification_comparison.html", lambda: comparison_page(shop(), large(9, 9, 9), page=2))

@@ -9,7 +9,7 @@ from tests.web.browser import chromium
 from tests.web.conftest import Web
 from tests.web.made_up import AT, COMMIT, HOSTILE, hostile, large, shop, specification
 from tests.web.specification_scenes import (
-    ERROR,
+    FAILED,
     PATH,
     SHARED,
     SHOWN_ONCE,
@@ -188,8 +188,7 @@ def test_a_job_under_way_shows_its_phase_and_its_end_what_is_kept(make_web: Call
     assert "Writing sentences" in text
     assert "12,345 of 28,000 behaviours" in text
     assert 'action="/cancel"' in text
-    failed = {"status": "failed", "progress": None, "error": ERROR, "finished_at": "2026-11-20T09:31:00+00:00"}
-    text = page(make_web(), "specification_job.html", lambda: job_page(**failed))
+    text = page(make_web(), "specification_job.html", lambda: job_page(FAILED))
     assert "The model did not answer within 30 s, 5 times." in text
     assert "You are not billed for it. The sentences written so far are stored" in text
     assert 'action="/retry"' in text

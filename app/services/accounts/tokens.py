@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID, uuid4
 
 from app.errors import Forbidden, InvalidInput, NotFound, TooManyTokens, Unauthenticated
@@ -29,6 +29,19 @@ class Token:
     prefix: str
     scopes: tuple[str, ...]
     expires_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LivingToken:
+    """A token without its secret."""
+
+    id: UUID
+    prefix: str
+    name: str
+    scopes: Sequence[str]
+    created_at: datetime
+    expires_at: datetime | None
+    last_used_at: datetime | None
 
 
 def add_token(
@@ -85,7 +98,7 @@ def _end(asked: datetime | None, parent: accounts.Parent | None) -> datetime | N
     if bound is None or asked is None:
         return asked or bound
     if asked > bound:
-        raise Forbidden(f"This token ends at {bound.isoformat()} and cannot make one that ends later")
+        raise Forbidden.outliving(bound)
     return asked
 
 
@@ -104,10 +117,10 @@ def by_token(
     return found.account, found.scopes
 
 
-def tokens_of(uow: UnitOfWork, user_id: UUID) -> list[dict[str, Any]]:
+def tokens_of(uow: UnitOfWork, user_id: UUID) -> list[LivingToken]:
     """The user's valid tokens, newest first, without their secrets."""
     with uow.begin() as tx:
-        return [dict(row) for row in accounts.tokens_of(tx, user_id)]
+        return [LivingToken(**row) for row in accounts.tokens_of(tx, user_id)]
 
 
 def revoke_token(uow: UnitOfWork, user_id: UUID, token_id: UUID, *, now: datetime) -> None:

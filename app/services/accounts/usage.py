@@ -2,55 +2,60 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from app.domain.plans import EventType
+from app.domain.periods import Period
+from app.domain.plans import EventType, Tier
+from app.domain.quota import Usage
 from app.store import quota
+from app.store.quota import Reservation
 from app.store.unit_of_work import UnitOfWork
 from app.store.users import Account
 
 
-def usage(uow: UnitOfWork, account: Account, *, now: datetime) -> dict[str, Any]:
-    """Per event type: used, reserved, limit (null = unlimited), free, level; and the period."""
+@dataclass(frozen=True, slots=True)
+class PeriodUsage:
+    """The units of one user in one period, by what they are of."""
+
+    tier: Tier
+    period: Period
+    units: Mapping[EventType, Usage]
+
+
+@dataclass(frozen=True, slots=True)
+class AskedUnits:
+    """So many units more, beside what is used and held now."""
+
+    event_type: EventType
+    amount: int
+    usage: Usage
+    period: Period
+
+    @property
+    def fits(self) -> bool:
+        """Whether they would be accepted."""
+        return self.usage.admits(self.amount)
+
+
+def usage(uow: UnitOfWork, account: Account, *, now: datetime) -> PeriodUsage:
+    """Of every kind of units."""
     period = account.period(now)
     with uow.begin() as tx:
         sums = {e: quota.usage(tx, account.user_id, e, period, account.plan.limit(e)) for e in EventType}
-    meters = {
-        event_type.value: {
-            "used": u.used,
-            "reserved": u.reserved,
-            "limit": u.limit,
-            "free": u.free,
-            "level": u.level,
-        }
-        for event_type, u in sums.items()
-    }
-    return {
-        "tier": account.tier.value,
-        "period_start": period.start.isoformat(),
-        "resets_at": period.end.isoformat(),
-        **meters,
-    }
+    return PeriodUsage(account.tier, period, sums)
 
 
-def check(uow: UnitOfWork, account: Account, event_type: EventType, amount: int, *, now: datetime) -> dict[str, Any]:
+def check(uow: UnitOfWork, account: Account, event_type: EventType, amount: int, *, now: datetime) -> AskedUnits:
     """Whether `amount` further units would be accepted now; reserves nothing."""
     period = account.period(now)
     with uow.begin() as tx:
-        u = quota.usage(tx, account.user_id, event_type, period, account.plan.limit(event_type))
-    return {
-        "event_type": event_type.value,
-        "amount": amount,
-        "allowed": u.admits(amount),
-        "used": u.used,
-        "reserved": u.reserved,
-        "limit": u.limit,
-        "resets_at": period.end.isoformat(),
-    }
+        sums = quota.usage(tx, account.user_id, event_type, period, account.plan.limit(event_type))
+    return AskedUnits(event_type, amount, sums, period)
 
 
-def reservations(uow: UnitOfWork, account: Account) -> list[dict[str, Any]]:
+def reservations(uow: UnitOfWork, account: Account) -> list[Reservation]:
     """Reserved units, each with its job; oldest first."""
     with uow.begin() as tx:
         return quota.reservations_of(tx, account.user_id)

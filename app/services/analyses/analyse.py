@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
+from app.domain.inventories import Facts
+from app.domain.jobs import Summary
 from app.domain.lifecycle import Delivery, Outcome
 from app.services.analyses.finish import finish, save
 from app.services.policy import Policy
@@ -27,7 +28,7 @@ class Taken:
     """
 
     files: Iterable[FileRow]
-    summary: dict[str, Any]
+    summary: Summary
     committed_at: datetime | None = None
 
 
@@ -39,13 +40,13 @@ class KnownFacts:
     parser_version: str
     clock: Callable[[], datetime]
 
-    def load(self, keys: Sequence[tuple[str, str]]) -> list[tuple[str, str, dict[str, Any]]]:
+    def load(self, keys: Sequence[tuple[str, str]]) -> list[tuple[str, str, Facts]]:
         """rows: blob_id, language, facts."""
         with self.uow.begin() as tx:
             rows = inventories.load_facts(tx, keys, self.parser_version)
         return [(row.blob_id, row.language, row.facts) for row in rows]
 
-    def store(self, facts: Mapping[tuple[str, str], Mapping[str, Any]]) -> None:
+    def store(self, facts: Mapping[tuple[str, str], Facts]) -> None:
         """Store new facts; existing ones stay."""
         if facts:
             with self.uow.begin() as tx:

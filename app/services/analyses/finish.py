@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from itertools import islice
-from typing import Any
 from uuid import UUID
 
+from app.domain.jobs import Summary
 from app.domain.lifecycle import Delivery, Outcome
 from app.domain.queues import Service
 from app.services.jobs import end_job
@@ -45,7 +45,7 @@ def finish(
     delivery: Delivery,
     user_id: UUID | None,
     listing: Listing,
-    summary: dict[str, Any],
+    summary: Summary,
     *,
     committed_at: datetime | None = None,
     now: datetime | None = None,

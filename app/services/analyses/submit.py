@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import overload
 from uuid import UUID, uuid4
 
+from app.domain.jobs import EventFacts
 from app.domain.queues import Service, select_queue
 from app.domain.repositories import Repository
-from app.domain.waiting import Line
+from app.domain.waiting import Line, Wait
 from app.errors import IdempotencyInFlight, NotFound
 from app.services.fairness import choose_carrier, explain_wait
 from app.services.jobs import admit, describe
-from app.services.jobs.find_answer import same_request
+from app.services.jobs.answers import Answer, Key, keep_answer, same_request
 from app.services.policy import Policy
-from app.store import analyses, codebases, events, idempotency, messages, requests
+from app.store import analyses, codebases, events, messages, requests
 from app.store.accept_lookup import ExistingAnalyses, look
 from app.store.codebases import Codebase
 from app.store.idempotency import Stored
@@ -27,7 +28,6 @@ from app.store.users import Account
 ANALYSE = "tasks.analysis.analyse"
 
 ANALYSIS = Service.ANALYSIS.event_type
-ACCEPTED, KNOWN = 202, 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +44,18 @@ class Wanted:
     default_branch: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """status: 202 accepted or joined, 200 existing; job: as in the contract."""
-
-    status: int
-    job: dict[str, Any]
-    replayed: bool = False
-
-
+@overload
+def submit(uow: UnitOfWork, user_id: UUID, wanted: Wanted, policy: Policy, *, now: datetime | None = ...) -> Answer: ...
+@overload
+def submit(
+    uow: UnitOfWork,
+    user_id: UUID,
+    wanted: Wanted,
+    policy: Policy,
+    *,
+    key: Key[Answer] | None,
+    now: datetime | None = ...,
+) -> Answer | Stored: ...
 @retried
 def submit(
     uow: UnitOfWork,
@@ -60,30 +63,29 @@ def submit(
     wanted: Wanted,
     policy: Policy,
     *,
-    key: tuple[str, bytes] | None = None,
+    key: Key[Answer] | None = None,
     now: datetime | None = None,
-) -> Answer:
+) -> Answer | Stored:
     """Reserve one analysis and enqueue it, join the one under way, or return the existing one.
 
-    key: Idempotency-Key and the fingerprint of the request; the answer is stored in the same transaction.
+    key: the answer is stored under it in the same transaction; one that was stored before is returned as it is.
     now: None = by the database.
     Locks: users row.  Raises: QuotaExceeded, IdempotencyInFlight, IdempotencyMismatch, NotFound.
     """
     with uow.begin() as tx:
         # two submissions of one user wait for each other here
         found = look(
-            tx, user_id, key[0] if key else None, wanted.repository, wanted.commit, policy.parser_version, now=now
+            tx, user_id, key.name if key else None, wanted.repository, wanted.commit, policy.parser_version, now=now
         )
         now = found.now
         if not found.key_locked:
             raise IdempotencyInFlight(retry_after=1)
-        if key and (stored := same_request(found.stored, key[1])):
-            return Answer(stored.status, stored.body, replayed=True)
+        if key and (stored := same_request(found.stored, key)):
+            return stored
         if found.account is None:
             raise NotFound("The account no longer exists")
         answer = accept(tx, found.account, found.existing, wanted, policy, now=now)
-        if key:
-            idempotency.add(tx, user_id, key[0], Stored(key[1], answer.status, answer.job), now=now)
+        keep_answer(tx, user_id, key, answer, now=now)
         return answer
 
 
@@ -105,7 +107,7 @@ def accept(
         if not analyses.lock_shared(tx, known):  # it was pruned since our look-up
             raise OvertakenError
         requests.add(tx, _request(known, "cached", account, codebase, wanted, now=now))
-        return Answer(KNOWN, describe.job(tx, known, policy, asker=account.user_id, now=now))
+        return Answer(describe.job(tx, known, policy, asker=account.user_id, now=now), is_known=True)
     seen = admit.check(tx, account, ANALYSIS, policy, units=1, sums=found.sums, now=now)
     request = _request(uuid4(), "payer", account, codebase, wanted, now=now)
     try:
@@ -119,27 +121,27 @@ def accept(
     wait = explain_wait.wait_in_line(tx, stands, request.queue, account, policy, now=now) if stands else None
     promised = _promised(tx, request, stands, wait, account, policy, now=now)
     events.add(tx, request.job_id, "accepted", queue=request.queue, tier=account.tier, quota=admitted, **promised)
-    return Answer(ACCEPTED, describe.fresh(tx, request, stands, wait))
+    return Answer(describe.fresh(tx, request, stands, wait))
 
 
 def _promised(
     tx: Tx,
     request: Request,
     stands: Line | None,
-    wait: dict[str, Any] | None,
+    wait: Wait | None,
     account: Account,
     policy: Policy,
     *,
     now: datetime,
-) -> dict[str, Any]:
+) -> EventFacts:
     """The promised start in seconds.
 
     When the job starts, it is compared with the actual wait, and the estimator learns.
     """
-    if not stands or not wait or wait["eta_high"] is None:
+    if not stands or not wait or wait.eta_high is None:
         return {"eta": None}
     guessed = explain_wait.guess(tx, stands, request.queue, account, policy, now=now)
-    return {"eta": [wait["eta_low"], wait["eta_high"]], "held": stands.held, "guess": guessed and round(guessed, 2)}
+    return {"eta": [wait.eta_low, wait.eta_high], "held": stands.held, "guess": guessed and round(guessed, 2)}
 
 
 def _join_or_look_again(
@@ -149,7 +151,7 @@ def _join_or_look_again(
         found = look(tx, account.user_id, None, wanted.repository, wanted.commit, policy.parser_version, now=now)
         return accept(tx, account, found.existing, wanted, policy, now=now)
     _join(tx, running, account, codebase, wanted, policy, now=now)
-    return Answer(ACCEPTED, describe.job(tx, running, policy, asker=account.user_id, now=now))
+    return Answer(describe.job(tx, running, policy, asker=account.user_id, now=now))
 
 
 def message_for(job_id: UUID, codebase: Codebase, wanted: Wanted, *, queue: str, user_id: UUID | None) -> JobMessage:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from app.errors import InvalidInput, NotFound, Problem
-from app.services.analyses.submit import Answer, Wanted, accept
-from app.services.jobs.find_answer import locked_answer
+from app.services.analyses.submit import Wanted, accept
+from app.services.jobs.answers import Answer, Key, keep_answer, locked_answer
 from app.services.policy import Policy
-from app.store import idempotency
 from app.store.accept_lookup import look
 from app.store.clock import instant
 from app.store.idempotency import Stored
@@ -20,17 +17,6 @@ from app.store.unit_of_work import Tx, UnitOfWork, retried
 
 #: One entry per item, in the order of the request: an answer, or the reason for a refusal.
 Outcomes = list[Answer | Problem]
-#: (status, JSON) of all outcomes, as it is sent and stored under an Idempotency-Key.
-Render = Callable[[Outcomes], tuple[int, dict[str, Any]]]
-
-
-@dataclass(frozen=True, slots=True)
-class BatchAnswer:
-    """status: 202 if at least one item was accepted or joined, else 200; body: JSON."""
-
-    status: int
-    body: dict[str, Any]
-    replayed: bool = False
 
 
 @retried
@@ -39,12 +25,11 @@ def submit_batch(
     user_id: UUID,
     items: Sequence[Wanted | Problem],
     policy: Policy,
-    render: Render,
     *,
     atomic: bool,
-    key: tuple[str, bytes] | None = None,
+    key: Key[Outcomes] | None = None,
     now: datetime | None = None,
-) -> BatchAnswer:
+) -> Outcomes | Stored:
     """Accept each item, or say why not; atomic: all or none.  An item may already be refused because of its address.
 
     key, now: as of submit; the whole answer is stored.
@@ -55,16 +40,14 @@ def submit_batch(
     if atomic:
         _refuse_first(items)
     with uow.begin() as tx:
-        if key and (stored := locked_answer(tx, user_id, *key)):
-            return BatchAnswer(stored.status, stored.body, replayed=True)
+        if key and (stored := locked_answer(tx, user_id, key)):
+            return stored
         now = instant(tx, now)
         outcomes = _accept_each(tx, user_id, items, policy, now=now)
         if atomic:
             _refuse_first(outcomes)  # an exception that leaves the transaction undoes all of it
-        status, body = render(outcomes)
-        if key:
-            idempotency.add(tx, user_id, key[0], Stored(key[1], status, body), now=now)
-        return BatchAnswer(status, body)
+        keep_answer(tx, user_id, key, outcomes, now=now)
+        return outcomes
 
 
 def _accept_each(

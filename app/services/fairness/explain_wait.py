@@ -11,7 +11,7 @@ from sqlalchemy import Row
 from app.domain import waiting
 from app.domain.lifecycle import Status
 from app.domain.queues import service_of
-from app.domain.waiting import Line, Pace
+from app.domain.waiting import Line, Pace, Wait
 from app.services.policy import Policy
 from app.store import users
 from app.store.queue_position import line
@@ -19,7 +19,7 @@ from app.store.unit_of_work import Tx
 from app.store.users import Account
 
 
-def wait(tx: Tx, status: Status, message: Row[Any], policy: Policy, *, now: datetime) -> dict[str, Any] | None:
+def wait(tx: Tx, status: Status, message: Row[Any], policy: Policy, *, now: datetime) -> Wait | None:
     """The `wait` of an unfinished job; None if it runs."""
     if status is Status.RETRYING:
         return waiting.paused() if message.paused_at else waiting.backing_off(message.ready_at)
@@ -32,9 +32,7 @@ def wait(tx: Tx, status: Status, message: Row[Any], policy: Policy, *, now: date
     return wait_in_line(tx, stands, message.queue, account, policy, now=now)
 
 
-def wait_in_line(
-    tx: Tx, stands: Line, queue: str, account: Account | None, policy: Policy, *, now: datetime
-) -> dict[str, Any]:
+def wait_in_line(tx: Tx, stands: Line, queue: str, account: Account | None, policy: Policy, *, now: datetime) -> Wait:
     """The `wait` of a job in its queue.  account: its user's, None if that does not matter."""
     pace, step = _learnt(tx, stands, queue, policy, now=now)
     if not (stands.held and account):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Literal
 
 from app.domain import simulation
 from app.domain.attribution import Cause, Course, Wait, attribute
@@ -29,6 +29,51 @@ MOST_UPGRADES, MOST_SIMULATED = 10, 20_000
 _NO_LIMIT = 1_000_000
 
 
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """Of a user or tier, in seconds; wait_mean is the sum of the four causes after it.
+
+    tier: of a user, that of the newest job; user_id, email, earlier_on_pro_minutes: of a user only; waiting: jobs that
+    have not started yet.
+    """
+
+    tier: str
+    user_id: str | None
+    email: str | None
+    earlier_on_pro_minutes: float | None
+    jobs: int
+    wait_p50: float
+    wait_p95: float
+    wait_mean: float
+    own_limit: float
+    paused: float
+    others: float
+    no_worker: float
+    waiting: int
+
+
+@dataclass(frozen=True, slots=True)
+class SharedHour:
+    """How evenly the users that had work waiting shared a queue in one hour; index: Jain's."""
+
+    queue: str
+    hour: datetime
+    users: int
+    index: float
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """since: where the span begins that was read; more: users that are not listed."""
+
+    since: datetime
+    until: datetime
+    by: By
+    items: list[Waits]
+    more: int
+    sharing: list[SharedHour]
+
+
 def report(
     uow: UnitOfWork,
     policy: Policy,
@@ -38,7 +83,7 @@ def report(
     until: datetime,
     workers: Mapping[str, int],
     most: int = waits.MOST_EVENTS,
-) -> dict[str, Any]:
+) -> Report:
     """Waits of the jobs that were accepted and started in [since, until), by user or tier, in seconds.
 
     Causes are judged by the current limits.  workers: processes by queue, for the simulation; most: how many of the
@@ -56,19 +101,11 @@ def report(
     with uow.begin() as tx:
         emails = waits.emails(tx, listed) if by == "user" else {}
     earlier = _earlier_on_pro(seen.courses, found, listed, slots, workers) if by == "user" else {}
-    items = []
-    for name in listed:
-        told, waiting, tier = groups[name]
-        of_user = {"user_id": name, "email": emails.get(name), "earlier_on_pro_minutes": earlier.get(name)}
-        items.append({"tier": tier, **(of_user if by == "user" else {}), **_figures(told), "waiting": waiting})
-    return {
-        "since": seen.since,
-        "until": until,
-        "by": by,
-        "items": items,
-        "more": len(groups) - len(listed),
-        "sharing": _sharing(seen.courses, until),
-    }
+    items = [
+        _waits(*groups[name], user=name if by == "user" else None, email=emails.get(name), earlier=earlier.get(name))
+        for name in listed
+    ]
+    return Report(seen.since, until, by, items, len(groups) - len(listed), _sharing(seen.courses, until))
 
 
 def slots_by_tier(uow: UnitOfWork, policy: Policy) -> dict[Tier, int]:
@@ -102,23 +139,20 @@ def _grouped(found: Sequence[Wait], courses: Sequence[Course], by: By) -> dict[s
     return {name: (told[name], waiting[name], tier) for name, (_, tier) in newest.items()}
 
 
-def _sharing(courses: Sequence[Course], until: datetime) -> list[dict[str, Any]]:
+def _sharing(courses: Sequence[Course], until: datetime) -> list[SharedHour]:
     return [
-        {
-            "queue": hour.queue,
-            "hour": datetime.fromtimestamp(hour.begin, UTC),
-            "users": hour.users,
-            "index": round(hour.index, 3),
-        }
+        SharedHour(hour.queue, datetime.fromtimestamp(hour.begin, UTC), hour.users, round(hour.index, 3))
         for hour in sharing(courses, until.timestamp())
     ]
 
 
-def _figures(told: Sequence[Wait]) -> dict[str, Any]:
+def _waits(
+    told: Sequence[Wait], waiting: int, tier: str, *, user: str | None, email: str | None, earlier: float | None
+) -> Waits:
     summary = summarise(told)
     causes = {cause.value: round(seconds, 3) for cause, seconds in summary.causes.items()}
-    waited = {"wait_p50": summary.p50, "wait_p95": summary.p95, "wait_mean": summary.mean}
-    return {"jobs": summary.jobs, **{name: round(seconds, 3) for name, seconds in waited.items()}, **causes}
+    p50, p95, mean = (round(seconds, 3) for seconds in (summary.p50, summary.p95, summary.mean))
+    return Waits(tier, user, email, earlier, summary.jobs, p50, p95, mean, waiting=waiting, **causes)
 
 
 def _earlier_on_pro(

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Any
+from datetime import datetime
 
 from app.domain import simulation
 from app.domain.plans import Tier
@@ -28,6 +26,43 @@ class Load:
     unknown: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class TierWaits:
+    """Waits of a tier in seconds, beside what was recorded; slots: taken at a time, in the mean."""
+
+    tier: Tier
+    jobs: int
+    wait_p50: float | None
+    wait_p95: float | None
+    recorded_p50: float | None
+    recorded_p95: float | None
+    slots: float
+
+
+@dataclass(frozen=True, slots=True)
+class QueueUse:
+    """How much of the time the workers of a queue are busy."""
+
+    queue: str
+    workers: int
+    jobs: int
+    busy: float
+    jobs_per_hour: float
+
+
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """What would have been; turnaround: seconds from the end of a job to the next start in its place."""
+
+    jobs: int
+    not_started: int
+    turnaround: float
+    limits: Mapping[Tier, int]
+    workers: Mapping[str, int]
+    tiers: list[TierWaits]
+    queues: list[QueueUse]
+
+
 def recorded(uow: UnitOfWork, *, since: datetime, until: datetime) -> Load:
     """Jobs that were accepted and started in the span; a running job counts with its seconds so far."""
     with uow.begin() as tx:
@@ -36,40 +71,7 @@ def recorded(uow: UnitOfWork, *, since: datetime, until: datetime) -> Load:
     return Load([run.arrival for run in runs], runs, sum(course.waits for course in courses))
 
 
-def lines(load: Load) -> Iterator[str]:
-    """Write a load as JSON lines, one for each job that has started, by the time of its accept."""
-    for run in sorted(load.runs, key=lambda run: run.arrival.at):
-        arrival = run.arrival
-        yield json.dumps(
-            {
-                "at": datetime.fromtimestamp(arrival.at, UTC).isoformat(),
-                "user": arrival.user,
-                "tier": arrival.tier.value,
-                "queue": arrival.queue,
-                "seconds": round(arrival.seconds, 6),
-                "wait_seconds": round(run.wait, 6),
-            }
-        )
-
-
-def read(log: Iterable[str]) -> Load:
-    """Read a load from JSON lines; `wait_seconds` is optional.  Raises: InvalidInput with the number of the line."""
-    arrivals: list[Arrival] = []
-    runs: list[Run] = []
-    for number, line in enumerate(log, 1):
-        if not line.strip():
-            continue
-        try:
-            arrival, wait = _parsed(json.loads(line))
-        except (ValueError, KeyError, TypeError) as error:
-            raise InvalidInput(f"line {number} is not a recorded job: {error!r}") from error
-        arrivals.append(arrival)
-        if wait is not None:
-            runs.append(Run(arrival, arrival.at + wait))
-    return Load(arrivals, runs)
-
-
-def simulate(load: Load, limits: Mapping[Tier, int], workers: Mapping[str, int]) -> dict[str, Any]:
+def simulate(load: Load, limits: Mapping[Tier, int], workers: Mapping[str, int]) -> Simulation:
     """Simulated waits by tier and use of queues, next to the recorded ones, in seconds.
 
     limits: slot limits by tier; workers: processes by queue.  Raises: InvalidInput without jobs.
@@ -80,18 +82,18 @@ def simulate(load: Load, limits: Mapping[Tier, int], workers: Mapping[str, int])
     runs = simulation.simulate(load.arrivals, limits, workers, turnaround=pause)
     span = max(run.ended for run in runs) - runs[0].arrival.at
     used = {run.arrival.queue for run in runs}
-    return {
-        "jobs": len(runs),
-        "not_started": load.unknown,
-        "turnaround": round(pause, 4),
-        "limits": {tier.value: slots for tier, slots in limits.items()},
-        "workers": {queue: workers[queue] for queue in ALL_QUEUES if queue in used},
-        "tiers": _by_tier(runs, load.runs, span),
-        "queues": _by_queue(runs, workers, span),
-    }
+    return Simulation(
+        jobs=len(runs),
+        not_started=load.unknown,
+        turnaround=round(pause, 4),
+        limits=dict(limits),
+        workers={queue: workers[queue] for queue in ALL_QUEUES if queue in used},
+        tiers=_by_tier(runs, load.runs, span),
+        queues=_by_queue(runs, workers, span),
+    )
 
 
-def _by_tier(runs: Sequence[Run], before: Sequence[Run], span: float) -> list[dict[str, Any]]:
+def _by_tier(runs: Sequence[Run], before: Sequence[Run], span: float) -> list[TierWaits]:
     told: dict[Tier, list[Run]] = defaultdict(list)
     then: dict[Tier, list[float]] = defaultdict(list)
     for run in runs:
@@ -99,48 +101,35 @@ def _by_tier(runs: Sequence[Run], before: Sequence[Run], span: float) -> list[di
     for run in before:
         then[run.arrival.tier].append(run.wait)
     return [
-        {
-            "tier": tier.value,
-            "jobs": len(told[tier]),
-            **_waits("wait", [run.wait for run in told[tier]]),
-            **_waits("recorded", then[tier]),
-            "slots": round(sum(run.arrival.seconds for run in told[tier]) / span, 2),
-        }
+        TierWaits(
+            tier,
+            len(told[tier]),
+            *_percentiles([run.wait for run in told[tier]]),
+            *_percentiles(then[tier]),
+            slots=round(sum(run.arrival.seconds for run in told[tier]) / span, 2),
+        )
         for tier in Tier
         if told[tier]
     ]
 
 
-def _waits(name: str, waited: Sequence[float]) -> dict[str, float | None]:
-    shares = {"p50": 0.5, "p95": 0.95}
-    return {f"{name}_{what}": round(percentile(waited, share), 3) if waited else None for what, share in shares.items()}
+def _percentiles(waited: Sequence[float]) -> tuple[float | None, float | None]:
+    if not waited:
+        return None, None
+    return round(percentile(waited, 0.5), 3), round(percentile(waited, 0.95), 3)
 
 
-def _by_queue(runs: Sequence[Run], workers: Mapping[str, int], span: float) -> list[dict[str, Any]]:
+def _by_queue(runs: Sequence[Run], workers: Mapping[str, int], span: float) -> list[QueueUse]:
     told: dict[str, list[float]] = defaultdict(list)
     for run in runs:
         told[run.arrival.queue].append(run.arrival.seconds)
     return [
-        {
-            "queue": queue,
-            "workers": workers[queue],
-            "jobs": len(seconds),
-            "busy": round(sum(seconds) / (workers[queue] * span), 3),
-            "jobs_per_hour": round(len(seconds) / span * 3600, 1),
-        }
+        QueueUse(
+            queue,
+            workers[queue],
+            len(seconds),
+            busy=round(sum(seconds) / (workers[queue] * span), 3),
+            jobs_per_hour=round(len(seconds) / span * 3600, 1),
+        )
         for queue, seconds in sorted(told.items())
     ]
-
-
-def _parsed(row: Any) -> tuple[Arrival, float | None]:
-    at = datetime.fromisoformat(row["at"])
-    if at.tzinfo is None:
-        raise ValueError("`at` has no zone")
-    if row["queue"] not in ALL_QUEUES:
-        raise ValueError(f"there is no queue {row['queue']!r}")
-    seconds, wait = float(row["seconds"]), row.get("wait_seconds")
-    if not 0 <= seconds < float("inf") or (wait is not None and not 0 <= float(wait) < float("inf")):
-        raise ValueError("seconds are 0 or more")
-    user = None if row["user"] is None else str(row["user"])
-    arrival = Arrival(at.timestamp(), user, Tier(row["tier"]), row["queue"], seconds)
-    return arrival, None if wait is None else float(wait)

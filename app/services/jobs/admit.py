@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID
 
+from app.domain.jobs import EventFacts
 from app.domain.plans import EventType
 from app.domain.quota import Usage
 from app.errors import QuotaExceeded
@@ -51,7 +52,7 @@ def check(
             used=usage.used,
             reserved=usage.reserved,
             limit=limit,
-            resets_at=period.end.isoformat(),
+            resets_at=period.end,
         )
     return usage
 
@@ -74,7 +75,7 @@ def reserve(
     *,
     units: int,
     now: datetime,
-) -> dict[str, object]:
+) -> EventFacts:
     """Reserve units for a job, unless quota is off.  seen: what `check` returned.
 
     Returns: what was seen and reserved, from which the audit can always judge this accept.

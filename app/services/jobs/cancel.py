@@ -32,7 +32,7 @@ def cancel(uow: UnitOfWork, job_id: UUID, account: Account, policy: Policy, *, n
     with uow.begin() as tx:
         message = _lock(tx, job_id, check_visible(tx, job_id, account))
         accepted = check_visible(tx, job_id, account)  # again: the payer may have left while we waited for the locks
-        status = Status(describe.job(tx, job_id, policy, asker=None, now=now)["status"])
+        status = describe.job(tx, job_id, policy, asker=None, now=now).status
         if status is Status.CANCELLED:
             return
         role = requests.role(tx, job_id, account.user_id)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
+from app.domain.jobs import Job
 from app.services.jobs import describe
 from app.services.policy import Policy
 from app.store import change_stamps
@@ -24,7 +24,7 @@ def stamps(uow: UnitOfWork, job_ids: Collection[UUID]) -> dict[UUID, Stamp]:
 
 def snapshot(
     uow: UnitOfWork, job_id: UUID, policy: Policy, *, asker: UUID | None = None, now: datetime
-) -> tuple[int, dict[str, Any]]:
+) -> tuple[int, Job]:
     """The id of a job's newest event, and the job; the caller has checked the visibility.
 
     asker: whose bill is shown, None if several users read the same answer.  Raises: NotFound.

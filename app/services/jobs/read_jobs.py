@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
+from app.domain.jobs import Job, JobEvent
 from app.domain.queues import Service
 from app.services.jobs import describe
 from app.services.jobs.visibility import check_visible
@@ -24,8 +24,8 @@ def job(
     asker: UUID | None = None,
     service: Service | None = Service.ANALYSIS,
     now: datetime,
-) -> dict[str, Any]:
-    """The contract's Job.  asker: whose bill is shown, None if the viewer has no personal account.
+) -> Job:
+    """A job.  asker: whose bill is shown, None if the viewer has no personal account.
 
     service: which the job must belong to, None for any.  Raises: NotFound, also if the viewer may not see the job.
     """
@@ -35,10 +35,8 @@ def job(
         return describe.job(tx, job_id, policy, asker=asker, now=now)
 
 
-def timeline(
-    uow: UnitOfWork, job_id: UUID, viewer: Account | None, *, asker: UUID | None = None
-) -> list[dict[str, Any]]:
-    """Every event of a job: id, at, event, facts; without other users' bills.  asker: as of `job`.
+def timeline(uow: UnitOfWork, job_id: UUID, viewer: Account | None, *, asker: UUID | None = None) -> list[JobEvent]:
+    """Every event of a job, without other users' bills.  asker: as of `job`.
 
     Raises: NotFound.
     """
@@ -46,12 +44,12 @@ def timeline(
     with uow.begin() as tx:
         accepted = check_visible(tx, job_id, viewer)
         is_payer = asker is not None and accepted.user_id == asker
-        return [dict(row) for row in events.timeline(tx, job_id, with_bill=is_payer)]
+        return [JobEvent(**row) for row in events.timeline(tx, job_id, with_bill=is_payer)]
 
 
 def history(
     uow: UnitOfWork, user_id: UUID, policy: Policy, *, before: int | None = None, limit: int = 50, now: datetime
-) -> tuple[list[dict[str, Any]], int | None]:
+) -> tuple[list[Job], int | None]:
     """The user's jobs, newest first, and where the next page starts."""
     with uow.begin() as tx:
         rows = requests.history(tx, user_id, before=before, most=limit + 1)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from time import monotonic
-from typing import Any
 
 from app.services.operations.find_leaks import find_leaks
+from app.services.operations.shown_rows import ShownRow
 from app.store.audit import TookTooLongError, broken
 from app.store.invariants import ALL, Invariant
 from app.store.invariants.tenants import SECRETS
@@ -30,7 +30,7 @@ class Finding:
     status: str
     seconds: float
     broken: int = 0
-    rows: list[dict[str, Any]] = field(default_factory=list)
+    rows: list[ShownRow] = field(default_factory=list)
 
 
 def audit(
@@ -59,13 +59,14 @@ class _Bounds:
 
 
 def _ask(uow: UnitOfWork, invariant: Invariant, bounds: _Bounds, canaries: Mapping[str, str] | None) -> Finding:
-    asked, total, rows = monotonic(), 0, list[dict[str, Any]]()
+    asked, total, rows = monotonic(), 0, list[ShownRow]()
     try:
         with uow.begin() as tx:
-            total, rows = broken(tx, invariant, since=bounds.since, most=bounds.most, within=bounds.within)
+            total, found = broken(tx, invariant, since=bounds.since, most=bounds.most, within=bounds.within)
+        rows += found
         if canaries is not None:
             leaking = find_leaks(uow, canaries, within=bounds.within)
-            total, rows = total + len(leaking), [*rows, *leaking][: bounds.most]
+            total, rows = total + len(leaking), [*rows, *map(asdict, leaking)][: bounds.most]
         status = BROKEN if total else HOLDS
     except TookTooLongError:
         status = UNKNOWN

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from datetime import datetime
+from typing import TypedDict
 from uuid import UUID
 
 from app.errors import InvalidInput
@@ -25,6 +26,31 @@ KEPT = {
 
 
 @dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """A message the broker gave up.  user_id: in whose line it was; payload_size: bytes of the whole payload."""
+
+    id: int
+    queue: str
+    task_id: str | None
+    user_id: str | None
+    reason: str
+    delivery_count: int
+    lost_count: int
+    enqueued_at: datetime | None
+    died_at: datetime
+    payload_size: int
+    payload: str
+
+
+class Filters(TypedDict):
+    """Which letters a statement is about; None: any."""
+
+    ids: tuple[int, ...] | None
+    queue: str | None
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Chosen:
     """Which letters: with these ids, of a queue, with a reason; None: any."""
 
@@ -38,7 +64,7 @@ class Chosen:
             error = {"pointer": "/reason", "detail": allowed}
             raise InvalidInput(f"There is no reason {self.reason!r}; {allowed}", errors=[error])
 
-    def filters(self) -> dict[str, Any]:
+    def filters(self) -> Filters:
         """The arguments of the store's functions."""
         return {"ids": self.ids, "queue": self.queue, "reason": self.reason}
 
@@ -51,11 +77,12 @@ class Done:
     kept: dict[int, str] = field(default_factory=dict)
 
 
-def find(uow: UnitOfWork, chosen: Chosen, *, before: int | None = None, most: int = 100) -> list[dict[str, Any]]:
+def find(uow: UnitOfWork, chosen: Chosen, *, before: int | None = None, most: int = 100) -> list[DeadLetter]:
     """Letters, newest first; with ids, whole payloads, otherwise their first 200 characters."""
     with uow.begin() as tx:
         whole = chosen.ids is not None
-        return dead_letters.find(tx, **chosen.filters(), before=before, most=most, whole=whole)
+        found = dead_letters.find(tx, **chosen.filters(), before=before, most=most, whole=whole)
+    return [DeadLetter(**row) for row in found]
 
 
 def count(uow: UnitOfWork, chosen: Chosen) -> int:

@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 from time import monotonic
-from typing import Any
 
 from app.domain.canaries import Canaries, tokens
 from app.store import canaries as kept
 from app.store.audit import TookTooLongError
 from app.store.unit_of_work import Tx, UnitOfWork
 
+
+@dataclass(frozen=True, slots=True)
+class Leak:
+    """secret: its name, never the secret; place, row: where it is written."""
+
+    secret: str
+    place: str
+    row: str
+
+
 #: (place, row, text found there)
 _Text = tuple[str, str, str]
 
 
-def find_leaks(uow: UnitOfWork, secrets: Mapping[str, str], *, within: timedelta) -> list[dict[str, Any]]:
-    """Rows that contain a secret or an API token: {"secret": its name, "place", "row"}, never the secret itself.
+def find_leaks(uow: UnitOfWork, secrets: Mapping[str, str], *, within: timedelta) -> list[Leak]:
+    """Rows that contain a secret or an API token.
 
     secrets: by name; within: time for everything.  Each table is read in a transaction of its own, so that vacuum is
     held back no longer than that takes.  Raises: TookTooLongError.
@@ -42,9 +52,9 @@ def _suspects(tx: Tx, table: str, canaries: Canaries, ends: float) -> Iterator[_
             yield from ((table, row, words) for row, words in rows if canaries.found(words) or tokens(words))
 
 
-def _told(tx: Tx, texts: Iterable[_Text], canaries: Canaries) -> list[dict[str, Any]]:
-    found = list[dict[str, Any]]()
+def _told(tx: Tx, texts: Iterable[_Text], canaries: Canaries) -> list[Leak]:
+    found = list[Leak]()
     for place, row, words in texts:
         names = canaries.found(words) | ({"API token"} if kept.tokens(tx, tokens(words)) else set())
-        found += [{"secret": name, "place": place, "row": row} for name in sorted(names)]
+        found += [Leak(name, place, row) for name in sorted(names)]
     return found

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from app.domain.queues import ALL_QUEUES
 from app.errors import InvalidInput
@@ -11,25 +12,47 @@ from app.store import audit_log, queues
 from app.store.unit_of_work import UnitOfWork
 
 
-def states(uow: UnitOfWork) -> list[dict[str, Any]]:
-    """rows: queue, paused, ready, oldest_seconds, leased, delayed, snoozed, parked, dead, estimated.
+@dataclass(frozen=True, slots=True)
+class QueueState:
+    """Messages of a queue by state.  snoozed: of the delayed; estimated: names of the numbers that are estimates."""
 
-    estimated: names of the numbers above 10,000, which are estimates.
-    """
+    queue: str
+    paused: bool
+    ready: int
+    oldest_seconds: float
+    leased: int
+    delayed: int
+    snoozed: int
+    parked: int
+    dead: int
+    estimated: Sequence[str]
+
+
+def states(uow: UnitOfWork) -> list[QueueState]:
+    """Of all six."""
     with uow.begin() as tx:
-        return queues.states(tx)
+        return [QueueState(**row) for row in queues.states(tx)]
 
 
-def holdings(uow: UnitOfWork) -> list[tuple[str, str, float]]:
-    """(name, what it counts, value) of what is taken or reserved now, for all users together."""
+@dataclass(frozen=True, slots=True)
+class Holdings:
+    """What is taken or reserved now, for all users and queues together.
+
+    slots: taken; snoozed: messages over their user's limit; reserved: units of unfinished jobs; dead: dead letters,
+    counted to 100,000.
+    """
+
+    slots: int
+    snoozed: int
+    reserved: int
+    dead: int
+
+
+def holdings(uow: UnitOfWork) -> Holdings:
+    """Counted now."""
     with uow.begin() as tx:
         row = queues.totals(tx)
-    return [
-        ("slots_taken", "Execution slots in use", float(row.slots)),
-        ("snoozed_messages", "Messages over their user's limit", float(row.snoozed)),
-        ("reserved_units", "Quota units reserved by unfinished jobs", float(row.reserved)),
-        ("dead_letters", "Dead letters", float(row.dead)),
-    ]
+    return Holdings(row.slots, row.snoozed, row.reserved, row.dead)
 
 
 def pause(uow: UnitOfWork, queue: str, *, actor: str, now: datetime) -> None:

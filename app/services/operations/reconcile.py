@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
+from app.services.operations.shown_rows import ShownRow
 from app.store import reconciliations
 from app.store.unit_of_work import UnitOfWork
 
@@ -19,7 +19,7 @@ class Reconciled:
 
     jobs: int
     events: int
-    differences: list[dict[str, Any]]
+    differences: list[ShownRow]
 
 
 def reconcile(uow: UnitOfWork, *, now: datetime, since: datetime | None = None) -> Reconciled:
@@ -32,17 +32,16 @@ def reconcile(uow: UnitOfWork, *, now: datetime, since: datetime | None = None) 
     return done
 
 
-def gauges(uow: UnitOfWork, *, now: datetime) -> list[tuple[str, str, float]]:
-    """(name, what it means, value) of the last run; nothing before the first."""
+@dataclass(frozen=True, slots=True)
+class LastReconciled:
+    """differences: how many users and periods were billed otherwise than completed."""
+
+    ran_at: datetime
+    differences: int
+
+
+def last_reconciled(uow: UnitOfWork) -> LastReconciled | None:
+    """Of the last run; None before the first."""
     with uow.begin() as tx:
         last = reconciliations.newest(tx)
-    if last is None:
-        return []
-    return [
-        (
-            "reconciliation_differences",
-            "Users and periods whose bills differ from their completed jobs",
-            float(last.differences),
-        ),
-        ("reconciliation_age_seconds", "Since the last reconciliation", (now - last.ran_at).total_seconds()),
-    ]
+    return LastReconciled(last.ran_at, last.differences) if last else None

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 from uuid import UUID
 
 from app.domain.lifecycle import Failure
@@ -13,6 +13,7 @@ from app.services.fairness import wake_jobs
 from app.services.jobs import end_job
 from app.services.operations.dry_run import step
 from app.services.operations.run_in_batches import in_batches
+from app.services.operations.shown_rows import ShownRow
 from app.services.policy import Policy
 from app.store import (
     accounts,
@@ -49,7 +50,7 @@ class Swept:
     slots: int
     buried: int
     pruned: int
-    rows: dict[str, list[dict[str, Any]]]
+    rows: dict[str, Sequence[ShownRow]]
 
     @property
     def counts(self) -> dict[str, int]:
@@ -79,7 +80,7 @@ def sweep(uow: UnitOfWork, policy: Policy, *, now: datetime, dry_run: bool = Fal
     with step(uow, dry_run=dry_run) as tx:
         pruned = idempotency.prune(tx, before=now - KEYS_LIVE) + accounts.prune(tx, now=now) + rates.prune(tx)
         pruned += schedule.prune(tx, before=now - SLOTS_LIVE)
-    rows = {"buried": buried, "orphans": orphans, "slots": freed}
+    rows: dict[str, Sequence[ShownRow]] = {"buried": buried, "orphans": orphans, "slots": freed}
     return Swept(extended, len(orphans), len(freed), len(buried), pruned, rows)
 
 
@@ -89,9 +90,9 @@ def orphans(uow: UnitOfWork) -> int:
         return events.orphans(tx)
 
 
-def _bury(tx: Tx, policy: Policy, *, now: datetime) -> list[dict[str, Any]]:
+def _bury(tx: Tx, policy: Policy, *, now: datetime) -> list[ShownRow]:
     """End the jobs whose messages the broker gave up; a job without askers ends as cancelled."""
-    buried: list[dict[str, Any]] = []
+    buried: list[ShownRow] = []
     for job in dead_letters.unfinished_jobs(tx):
         job_id, service = job.job_id, Service(job.service)
         # a job that never started has no record yet; this code runs in a worker, which may create it

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -10,6 +10,7 @@ from uuid import UUID
 
 from sqlalchemy import Row
 
+from app.domain.inventories import Test
 from app.services.jobs.visibility import check_completed
 from app.store import results
 from app.store.unit_of_work import UnitOfWork
@@ -21,7 +22,7 @@ class File(NamedTuple):
 
     path: str
     blob_id: str
-    tests: Sequence[Mapping[str, Any]]
+    tests: Sequence[Test]
     skipped: str | None
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from app.services.jobs.visibility import check_completed
@@ -16,10 +16,21 @@ from app.store.users import Account
 
 
 @dataclass(frozen=True, slots=True)
-class FilePage:
-    """items: file, framework, tests (how many), skipped, hints; next: as of Page; total: of all pages."""
+class ListedFile:
+    """tests: how many; skipped: why it could not be read, and then no tests; hints: what it is about."""
 
-    items: list[dict[str, Any]]
+    file: str
+    framework: str | None
+    tests: int
+    skipped: str | None
+    hints: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class FilePage:
+    """next: as of Page; total: of all pages."""
+
+    items: list[ListedFile]
     next: str | None
     total: int
 
@@ -40,8 +51,5 @@ def files(
         check_completed(tx, job_id, viewer, now=now)
         after, _ = cursors.read(cursor)
         rows, total = results.listed(tx, job_id, path=path, about=about, after=after, most=limit + 1)
-    items = [
-        {"file": r.path, "framework": r.framework, "tests": r.tests, "skipped": r.skipped, "hints": r.hints}
-        for r in rows[:limit]
-    ]
+    items = [ListedFile(row.path, row.framework, row.tests, row.skipped, row.hints) for row in rows[:limit]]
     return FilePage(items, cursors.write(rows[limit - 1].ordinal, 0) if len(rows) > limit else None, total)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
+from app.domain.jobs import Job
 from app.domain.repositories import Repository
 from app.errors import NotFound
 from app.services.jobs import describe
@@ -13,7 +14,20 @@ from app.store import analyses, codebases
 from app.store.unit_of_work import UnitOfWork
 
 
-def read_repository(uow: UnitOfWork, where: Repository, policy: Policy, *, now: datetime) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class FoundRepository:
+    """A repository and its newest completed analyses, newest first, up to 20."""
+
+    repository: Repository
+    analyses: list[Job]
+
+    @property
+    def newest(self) -> Job | None:
+        """The newest of them; None before the first."""
+        return self.analyses[0] if self.analyses else None
+
+
+def read_repository(uow: UnitOfWork, where: Repository, policy: Policy, *, now: datetime) -> FoundRepository:
     """A public repository with its newest completed analyses.  Raises: NotFound."""
     with uow.begin() as tx:
         codebase = codebases.find(tx, where)
@@ -24,11 +38,4 @@ def read_repository(uow: UnitOfWork, where: Repository, policy: Policy, *, now: 
             describe.job(tx, row.id, policy, asker=None, now=now)
             for row in analyses.newest(tx, codebase.codebase_id, most=20)
         ]
-    return {
-        "host": codebase.repository.host,
-        "owner": codebase.repository.owner,
-        "name": codebase.repository.name,
-        "url": codebase.repository.url,
-        "newest": newest[0] if newest else None,
-        "history": newest,
-    }
+    return FoundRepository(codebase.repository, newest)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
-from typing import Any
 from uuid import UUID
 
+from app.domain.inventories import Test
 from app.services.jobs.visibility import check_completed
 from app.services.results.outline import Outline, Tally
 from app.store import results
@@ -25,7 +25,15 @@ class FileOnSheet:
 
     path: str
     hints: list[str]
-    tests: list[dict[str, Any]]
+    tests: list[Test]
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedFile:
+    """A file that could not be read."""
+
+    path: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +41,7 @@ class Sheet:
     """One sheet under a filter.
 
     number, of: which sheet of how many; before: tests on earlier sheets; total: tests on all of them; tallies: numbers
-    of tests of each kind; skipped: rows path, reason of files that could not be read.
+    of tests of each kind; skipped: files that could not be read.
     """
 
     files: list[FileOnSheet]
@@ -42,7 +50,7 @@ class Sheet:
     before: int
     total: int
     tallies: Sequence[Tally]
-    skipped: list[dict[str, Any]]
+    skipped: list[SkippedFile]
 
     @property
     def shown(self) -> int:
@@ -71,7 +79,7 @@ def read_sheet(
         check_completed(tx, job_id, viewer, now=now)
         rows = results.part(tx, job_id, wanted, part.files, skip=part.skip, most=SIZE)
         hints = results.hints(tx, job_id, [row.ordinal for row in rows])
-        skipped = [dict(row) for row in results.skipped(tx, job_id)]
+        skipped = [SkippedFile(**row) for row in results.skipped(tx, job_id)]
     files = [
         FileOnSheet(path, hints[path], [row.test for row in tests])
         for path, tests in groupby(rows, lambda row: row.path)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import NamedTuple, Protocol
 from uuid import UUID
 
+from app.domain.inventories import Test
 from app.services.jobs.visibility import check_completed, check_visible
 from app.services.results import cursors
 from app.store import analyses, results
@@ -18,11 +19,18 @@ from app.store.users import Account
 PAGE, MOST = 100, 1000  # rows of a page: default, maximum
 
 
+class TestInFile(NamedTuple):
+    """A test and the path of its file."""
+
+    file: str
+    test: Test
+
+
 @dataclass(frozen=True, slots=True)
 class Page:
-    """rows: tests by path and line; next: cursor of the next page."""
+    """tests: by path and line; next: cursor of the next page."""
 
-    rows: list[dict[str, Any]]
+    tests: list[TestInFile]
     next: str | None
 
 
@@ -57,7 +65,7 @@ def page(
             rows = results.part(tx, job_id, wanted, within.behind(after[0], limit + 1), after=after, most=limit + 1)
     last = rows[limit - 1] if len(rows) > limit else None
     return Page(
-        [{"file": row.path, **row.test} for row in rows[:limit]],
+        [TestInFile(row.path, row.test) for row in rows[:limit]],
         cursors.write(last.ordinal, last.position) if last else None,
     )
 

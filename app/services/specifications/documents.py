@@ -11,13 +11,15 @@ from uuid import UUID
 
 from sqlalchemy import Row
 
+from app.domain.jobs import Job, Summary
 from app.domain.queues import Service
 from app.domain.repositories import Repository
-from app.domain.specification import Behaviour, Domain, Feature, Specification, Subject
+from app.domain.specification import Domain, Feature, Specification
 from app.errors import Conflict
 from app.services.jobs import describe, read_jobs, visibility
 from app.services.policy import Policy
 from app.store import requests, spec_documents, users
+from app.store.behaviours import of_json
 from app.store.unit_of_work import Tx, UnitOfWork
 from app.store.users import Account
 
@@ -43,7 +45,7 @@ class Head:
     generator: str
     version: int
     completed_at: datetime
-    summary: dict[str, Any]
+    summary: Summary
     units: int
     codebase_id: UUID
     is_private: bool
@@ -59,14 +61,12 @@ class Line:
     total: int
 
 
-def job(uow: UnitOfWork, job_id: UUID, viewer: Account, policy: Policy, *, now: datetime) -> dict[str, Any]:
-    """The Job of a specification, with all members of an analysis.  Raises: NotFound."""
+def job(uow: UnitOfWork, job_id: UUID, viewer: Account, policy: Policy, *, now: datetime) -> Job:
+    """The job of a specification.  Raises: NotFound."""
     return read_jobs.job(uow, job_id, viewer, policy, service=Service.SPECVIEW, now=now)
 
 
-def jobs(
-    uow: UnitOfWork, viewer: Account, policy: Policy, *, analysis_id: UUID | None, now: datetime
-) -> list[dict[str, Any]]:
+def jobs(uow: UnitOfWork, viewer: Account, policy: Policy, *, analysis_id: UUID | None, now: datetime) -> list[Job]:
     """The user's completed specifications of an analysis, or of all, newest first."""
     with uow.begin() as tx:
         found = spec_documents.documents(tx, viewer.user_id, analysis_id=analysis_id, most=MOST_LISTED)
@@ -149,12 +149,5 @@ def _every(uow: UnitOfWork, document_id: UUID) -> Iterator[tuple[Line, Feature]]
 
 
 def _feature(row: Row[Any]) -> tuple[Line, Feature]:
-    behaviours = [
-        Behaviour(
-            Subject(one["file"], one["framework"], tuple(one["suites"]), one["name"], one["line"], one["status"]),
-            one["sentence"],
-            one.get("fell_back", False),
-        )
-        for one in row.behaviours
-    ]
+    behaviours = [of_json(one) for one in row.behaviours]
     return Line(row.position, row.domain, row.feature, len(behaviours)), Feature(row.feature, behaviours)

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
+from app.domain.jobs import Summary
 from app.domain.lifecycle import Delivery, Outcome
 from app.domain.queues import Service
 from app.domain.specification import Shelf, Specification
@@ -67,7 +67,7 @@ def finish(
         return Outcome.COMPLETED
 
 
-def _summary(specification: Specification) -> dict[str, Any]:
+def _summary(specification: Specification) -> Summary:
     features = [feature for domain in specification.domains for feature in domain.features]
     behaviours = [behaviour for feature in features for behaviour in feature.behaviours]
     return {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
+from app.domain.quota import Usage
 from app.domain.specification import Mode
 from app.services.accounts import usage
 from app.services.policy import Policy
@@ -29,7 +29,7 @@ class Written:
 class Offer:
     """newest: the last document in this language; under_way: the job that writes one; units: by mode, at most.
 
-    units: None if they were not counted; quota: as of usage.usage, for specifications, with `resets_at`.
+    units: None if they were not counted; quota: of specifications, until `resets_at`.
     """
 
     language: str
@@ -37,11 +37,12 @@ class Offer:
     newest: Written | None
     under_way: UUID | None
     units: dict[Mode, int] | None
-    quota: dict[str, Any]
+    quota: Usage
+    resets_at: datetime
 
     def fits(self, mode: Mode) -> bool:
         """Whether enough units are free now; true if the price was not counted."""
-        return self.units is None or self.quota["limit"] is None or self.units[mode] <= self.quota["free"]
+        return self.units is None or self.quota.admits(self.units[mode])
 
 
 def offer(uow: UnitOfWork, account: Account, analysis_id: UUID, language: str, policy: Policy) -> Offer:
@@ -64,5 +65,4 @@ def glance(uow: UnitOfWork, account: Account, analysis_id: UUID, language: str, 
         newest = Written(row.id, row.version, row.completed_at) if row else None
         under_way = spec_documents.running(tx, spec_documents.unique_key(account.user_id, analysis_id, language))
     sums = usage.usage(uow, account, now=uow.now())
-    quota = {**sums[SPECVIEW.value], "resets_at": sums["resets_at"]}
-    return Offer(language, tests, newest, under_way, None, quota)
+    return Offer(language, tests, newest, under_way, None, sums.units[SPECVIEW], sums.period.end)

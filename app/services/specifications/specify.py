@@ -219,18 +219,4 @@ def _save(uow: UnitOfWork, delivery: Delivery, specification: Specification) -> 
 def _rows(specification: Specification) -> Iterator[FeatureRow]:
     for domain in specification.domains:
         for feature in domain.features:
-            yield FeatureRow(domain.name, feature.name, [_row(behaviour) for behaviour in feature.behaviours])
-
-
-def _row(behaviour: Behaviour) -> dict[str, Any]:
-    subject = behaviour.subject
-    row: dict[str, Any] = {
-        "sentence": behaviour.sentence,
-        "status": subject.status,
-        "file": subject.file,
-        "line": subject.line,
-        "framework": subject.framework,
-        "suites": list(subject.suites),
-        "name": subject.name,
-    }
-    return {**row, "fell_back": True} if behaviour.fell_back else row
+            yield FeatureRow(domain.name, feature.name, feature.behaviours)

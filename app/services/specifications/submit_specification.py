@@ -8,22 +8,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import overload
 from uuid import UUID, uuid4
 
 from app.domain.lifecycle import JobFailedError
 from app.domain.queues import Service, select_queue
 from app.domain.specification import Mode
 from app.errors import Conflict, Forbidden, InvalidInput, NotFound
-from app.services.accounts.usage import check as would_fit
-from app.services.analyses.submit import ACCEPTED, KNOWN, Answer
+from app.services.accounts.usage import AskedUnits, check
 from app.services.fairness import explain_wait
 from app.services.jobs import admit, describe
-from app.services.jobs.find_answer import locked_answer
+from app.services.jobs.answers import Answer, Key, keep_answer, locked_answer
 from app.services.jobs.visibility import check_visible
 from app.services.policy import Policy
 from app.services.specifications.price import Priced, priced
-from app.store import analyses, codebases, events, idempotency, requests, spec_documents, users
+from app.store import analyses, codebases, events, requests, spec_documents, users
 from app.store.idempotency import Stored
 from app.store.queue_position import line
 from app.store.requests import Request
@@ -43,15 +42,37 @@ class WantedSpecification:
     mode: Mode = Mode.INITIAL
 
 
+@dataclass(frozen=True, slots=True)
+class Price:
+    """What a specification would cost now, at most.  tests: of its analysis."""
+
+    tests: int
+    units: AskedUnits
+
+
+@overload
+def submit(
+    uow: UnitOfWork, account: Account, wanted: WantedSpecification, policy: Policy, *, now: datetime | None = ...
+) -> Answer: ...
+@overload
 def submit(
     uow: UnitOfWork,
     account: Account,
     wanted: WantedSpecification,
     policy: Policy,
     *,
-    key: tuple[str, bytes] | None = None,
+    key: Key[Answer] | None,
+    now: datetime | None = ...,
+) -> Answer | Stored: ...
+def submit(
+    uow: UnitOfWork,
+    account: Account,
+    wanted: WantedSpecification,
+    policy: Policy,
+    *,
+    key: Key[Answer] | None = None,
     now: datetime | None = None,
-) -> Answer:
+) -> Answer | Stored:
     """Reserve the missing sentences and enqueue; or return the job under way or an existing document.
 
     An existing document is returned in the mode `initial` only.  key: as of submit.submit; now: None = by the database.
@@ -64,12 +85,11 @@ def submit(
     return _accept(uow, account.user_id, wanted, units, policy, key=key, now=now)
 
 
-def dry_run(uow: UnitOfWork, account: Account, wanted: WantedSpecification, policy: Policy) -> dict[str, Any]:
+def dry_run(uow: UnitOfWork, account: Account, wanted: WantedSpecification, policy: Policy) -> Price:
     """The price now, and whether the quota covers it; reserves nothing.  Raises: as submit, without QuotaExceeded."""
     tests = read_tests(uow, account, wanted, policy)
     units = tests.units(uow, account.user_id, wanted.language, wanted.mode, policy)
-    fits = would_fit(uow, account, SPECVIEW, units, now=uow.now())
-    return {"dry_run": True, "tests": tests.total, "units": units, **fits}
+    return Price(tests.total, check(uow, account, SPECVIEW, units, now=uow.now()))
 
 
 def read_tests(uow: UnitOfWork, account: Account, wanted: WantedSpecification, policy: Policy) -> Priced:
@@ -103,19 +123,18 @@ def _accept(
     units: int,
     policy: Policy,
     *,
-    key: tuple[str, bytes] | None,
+    key: Key[Answer] | None,
     now: datetime | None,
-) -> Answer:
+) -> Answer | Stored:
     with uow.begin() as tx:
-        if key and (stored := locked_answer(tx, user_id, *key)):
-            return Answer(stored.status, stored.body, replayed=True)
+        if key and (stored := locked_answer(tx, user_id, key)):
+            return stored
         account = users.lock(tx, user_id)  # two submissions of one user wait for each other here
         if account is None:
             raise NotFound("The account no longer exists")
         at = now or uow.now()
         answer = _decide(tx, account, wanted, units, policy, now=at)
-        if key:
-            idempotency.add(tx, user_id, key[0], Stored(key[1], answer.status, answer.job), now=at)
+        keep_answer(tx, user_id, key, answer, now=at)
         return answer
 
 
@@ -124,11 +143,11 @@ def _decide(
 ) -> Answer:
     unique = spec_documents.unique_key(account.user_id, wanted.analysis_id, wanted.language)
     if running := spec_documents.running(tx, unique):
-        return Answer(ACCEPTED, describe.job(tx, running, policy, asker=account.user_id, now=now))
+        return Answer(describe.job(tx, running, policy, asker=account.user_id, now=now))
     if wanted.mode is Mode.INITIAL and (
         there := spec_documents.newest(tx, account.user_id, wanted.analysis_id, wanted.language)
     ):
-        return Answer(KNOWN, describe.job(tx, there, policy, asker=account.user_id, now=now))
+        return Answer(describe.job(tx, there, policy, asker=account.user_id, now=now), is_known=True)
     return _enqueue(tx, account, wanted, units, unique, policy, now=now)
 
 
@@ -169,7 +188,7 @@ def _enqueue(
     stands = line(tx, request.job_id, now=now)
     wait = explain_wait.wait_in_line(tx, stands, request.queue, account, policy, now=now) if stands else None
     events.add(tx, request.job_id, "accepted", queue=request.queue, tier=account.tier, quota=admitted, eta=None)
-    return Answer(ACCEPTED, describe.fresh(tx, request, stands, wait))
+    return Answer(describe.fresh(tx, request, stands, wait))
 
 
 def _message(request: Request, account: Account, unique_key: str, policy: Policy) -> JobMessage:

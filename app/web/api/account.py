@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
@@ -13,7 +14,9 @@ from app.services.jobs import read_jobs
 from app.web import answers, auth
 from app.web.api import api
 from app.web.context import utc_now, wired
+from app.web.job_json import job_json
 from app.web.schemas import NewToken, PageQuery, QuotaQuestion
+from app.web.usage_json import asked_units_json, usage_json
 
 
 @api.get("/usage")
@@ -21,7 +24,7 @@ from app.web.schemas import NewToken, PageQuery, QuotaQuestion
 @api.doc(operation_id="getUsage", tags=["Quota"])
 def show_usage() -> dict[str, Any]:
     """Used, reserved and free units in this period."""
-    return usage.usage(wired().uow, auth.somebody(), now=utc_now())
+    return usage_json(usage.usage(wired().uow, auth.somebody(), now=utc_now()))
 
 
 @api.get("/usage/reservations")
@@ -29,7 +32,7 @@ def show_usage() -> dict[str, Any]:
 @api.doc(operation_id="listReservations", tags=["Quota"])
 def list_reservations() -> dict[str, Any]:
     """Units reserved for unfinished jobs, oldest first."""
-    return {"items": usage.reservations(wired().uow, auth.somebody())}
+    return {"items": [asdict(held) for held in usage.reservations(wired().uow, auth.somebody())]}
 
 
 @api.post("/quota/check")
@@ -38,7 +41,7 @@ def list_reservations() -> dict[str, Any]:
 @api.doc(operation_id="checkQuota", tags=["Quota"])
 def check_quota(asked: QuotaQuestion) -> dict[str, Any]:
     """Whether this many units would be accepted now; reserves nothing."""
-    return usage.check(wired().uow, auth.somebody(), asked.event, asked.amount, now=utc_now())
+    return asked_units_json(usage.check(wired().uow, auth.somebody(), asked.event, asked.amount, now=utc_now()))
 
 
 @api.get("/me")
@@ -65,7 +68,7 @@ def list_history(page: PageQuery) -> dict[str, Any]:
     jobs, following = read_jobs.history(
         wired().uow, auth.person().user_id, wired().policy, before=page.cursor, limit=page.limit, now=utc_now()
     )
-    return {"items": jobs, "next": following}
+    return {"items": [job_json(job) for job in jobs], "next": following}
 
 
 @api.get("/me/tokens")
@@ -73,7 +76,7 @@ def list_history(page: PageQuery) -> dict[str, Any]:
 @api.doc(operation_id="listTokens", tags=["Account"])
 def list_tokens() -> dict[str, Any]:
     """Your valid tokens, newest first, without their secrets."""
-    return {"items": tokens.tokens_of(wired().uow, auth.person().user_id)}
+    return {"items": [asdict(token) for token in tokens.tokens_of(wired().uow, auth.person().user_id)]}
 
 
 @api.post("/me/tokens")

@@ -6,18 +6,17 @@ from typing import Any
 from uuid import UUID
 
 from app.services.analyses import submit
-from app.services.analyses.submit import ACCEPTED
 from app.services.jobs import read_jobs
+from app.services.jobs.answers import find_answer
 from app.services.jobs.cancel import cancel
-from app.services.jobs.find_answer import find_answer
 from app.web import answers, auth
 from app.web.api import Answer, api
 from app.web.context import utc_now, wired
 from app.web.duplicate_requests import only_one
+from app.web.idempotency import answered, idempotency_key
+from app.web.job_json import ACCEPTED, job_json, rendered
 from app.web.schemas import SubmitAnalysis
-from app.web.submission import REPLAYED, asks_host, idempotency_key, wanted
-
-POLL_SECONDS = 1
+from app.web.submission import asks_host, wanted
 
 
 @api.post("/analyses")
@@ -31,15 +30,13 @@ def submit_analysis(asked: SubmitAnalysis) -> Answer:
     stored answer.  If the last analysis of the commit failed, nothing starts unless `retry` is true.
     """
     account, services = auth.somebody("write"), wired()
-    key = idempotency_key(asked.model_dump())
+    key = idempotency_key(asked.model_dump(), rendered)
     with only_one(account.user_id, key):
         # a replay is answered without asking the Git host again
-        if key and asks_host(asked) and (stored := find_answer(services.uow, account.user_id, *key)):
-            answer = submit.Answer(stored.status, stored.body, replayed=True)
-        else:
-            item = wanted(asked, account)
-            answer = submit.submit(services.uow, account.user_id, item, services.policy, key=key)
-    return answer.job, answer.status, accepted_headers(answer)
+        if key and asks_host(asked) and (stored := find_answer(services.uow, account.user_id, key)):
+            return answered(stored)
+        item = wanted(asked, account)
+        return answered(submit.submit(services.uow, account.user_id, item, services.policy, key=key))
 
 
 @api.get("/analyses/<uuid:job_id>")
@@ -47,7 +44,8 @@ def submit_analysis(asked: SubmitAnalysis) -> Answer:
 @api.doc(operation_id="getAnalysis", tags=["Analyses"])
 def show_analysis(job_id: UUID) -> dict[str, Any]:
     """One analysis: its state, why it waits, its progress, or its result."""
-    return read_jobs.job(wired().uow, job_id, auth.viewer(), wired().policy, asker=auth.asker(), now=utc_now())
+    found = read_jobs.job(wired().uow, job_id, auth.viewer(), wired().policy, asker=auth.asker(), now=utc_now())
+    return job_json(found)
 
 
 @api.delete("/analyses/<uuid:job_id>")
@@ -63,13 +61,3 @@ def cancel_analysis(job_id: UUID) -> tuple[str, int]:
     """
     cancel(wired().uow, job_id, auth.somebody("write"), wired().policy, now=utc_now())
     return "", 204
-
-
-def accepted_headers(answer: submit.Answer) -> dict[str, str]:
-    """The job's address, when to poll again, and whether the answer was given before."""
-    headers = {"Location": answer.job["links"]["self"]}
-    if answer.status == ACCEPTED:
-        headers["Retry-After"] = str(POLL_SECONDS)
-    if answer.replayed:
-        headers |= REPLAYED
-    return headers

@@ -5,16 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from app.errors import Problem
-from app.services.analyses.submit import ACCEPTED, KNOWN, Answer
 from app.services.analyses.submit_batch import Outcomes, submit_batch
-from app.services.jobs.find_answer import find_answer
+from app.services.jobs.answers import Answer, find_answer
+from app.store.idempotency import Rendered, Stored
 from app.web import answers, auth, problems
 from app.web import api as package
 from app.web.api import api
 from app.web.context import wired
 from app.web.duplicate_requests import only_one
+from app.web.idempotency import REPLAYED, idempotency_key
+from app.web.job_json import ACCEPTED, KNOWN, rendered
 from app.web.schemas import SubmitBatch
-from app.web.submission import REPLAYED, idempotency_key, wanted_each
+from app.web.submission import wanted_each
 
 
 @api.post("/analyses/batch")
@@ -28,20 +30,21 @@ def submit_many(asked: SubmitBatch) -> package.Answer:
     accepted or none.  With `Idempotency-Key`, a repeated request gets the stored answer.
     """
     account, services = auth.somebody("write"), wired()
-    key = idempotency_key(asked.model_dump())
+    key = idempotency_key(asked.model_dump(), _rendered)
     with only_one(account.user_id, key):
         # a replay is answered without asking the Git hosts again
-        if key and (stored := find_answer(services.uow, account.user_id, *key)):
+        if key and (stored := find_answer(services.uow, account.user_id, key)):
             return stored.body, stored.status, REPLAYED
         auth.count_writes(account, len(asked.items) - 1)  # one was counted with the request
-        answer = submit_batch(
-            services.uow, account.user_id, wanted_each(asked.items, account), services.policy, _render,
-            atomic=asked.atomic, key=key,
-        )  # fmt: skip
-    return answer.body, answer.status, REPLAYED if answer.replayed else {}
+        items = wanted_each(asked.items, account)
+        found = submit_batch(services.uow, account.user_id, items, services.policy, atomic=asked.atomic, key=key)
+    if isinstance(found, Stored):
+        return found.body, found.status, REPLAYED
+    status, body = _rendered(found)
+    return body, status, {}
 
 
-def _render(outcomes: Outcomes) -> tuple[int, dict[str, Any]]:
+def _rendered(outcomes: Outcomes) -> Rendered:
     rows = [_row(index, outcome) for index, outcome in enumerate(outcomes)]
     return ACCEPTED if any(row["status"] == ACCEPTED for row in rows) else KNOWN, {"items": rows}
 
@@ -49,4 +52,5 @@ def _render(outcomes: Outcomes) -> tuple[int, dict[str, Any]]:
 def _row(index: int, outcome: Answer | Problem) -> dict[str, Any]:
     if isinstance(outcome, Problem):
         return {"index": index, "status": outcome.status, "problem": problems.document(outcome)}
-    return {"index": index, "status": outcome.status, "job": outcome.job}
+    status, body = rendered(outcome)
+    return {"index": index, "status": status, "job": body}

@@ -14,7 +14,7 @@ from app.services.specifications import documents
 from app.web import auth
 from app.web.api import api
 from app.web.context import utc_now, wired
-from app.web.live_jobs import Live
+from app.web.job_streams import Live
 
 LIVE = "fairlane-live"
 

@@ -47,7 +47,7 @@ def show_audit(asked: AuditQuery) -> dict[str, Any]:
 def show_tenants(asked: TenantsQuery) -> dict[str, Any]:
     """List the users who have jobs waiting or running.  Needs an operator's token."""
     auth.operator()
-    return {"items": tenants.tenants(wired().uow, wired().policy, most=asked.limit)}
+    return {"items": [asdict(one) for one in tenants.tenants(wired().uow, wired().policy, most=asked.limit)]}
 
 
 @api.get("/operator/fairness")
@@ -58,7 +58,7 @@ def show_fairness(asked: FairnessQuery) -> dict[str, Any]:
     """Report who waited how long and why.  Needs an operator's token."""
     auth.operator()
     now = utc_now()
-    return report_waits.report(
+    found = report_waits.report(
         wired().uow,
         wired().policy,
         by=asked.by,
@@ -67,6 +67,7 @@ def show_fairness(asked: FairnessQuery) -> dict[str, Any]:
         workers={queue: wired().settings.workers(queue) for queue in ALL_QUEUES},
         most=MOST_EVENTS,
     )
+    return asdict(found)
 
 
 @api.get("/operator/queues")
@@ -75,7 +76,7 @@ def show_fairness(asked: FairnessQuery) -> dict[str, Any]:
 def show_queues() -> dict[str, Any]:
     """Show the messages of each queue.  Needs an operator's token."""
     auth.operator()
-    return {"items": queues.states(wired().uow)}
+    return {"items": [asdict(one) for one in queues.states(wired().uow)]}
 
 
 @api.get("/operator/tiers")

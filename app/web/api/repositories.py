@@ -8,10 +8,11 @@ from flask import Response, render_template
 
 from app.domain.repositories import LOCAL_HOST, Repository, parse_address
 from app.errors import InvalidInput, NotFound
-from app.services.results.read_repository import read_repository
+from app.services.results.read_repository import FoundRepository, read_repository
 from app.web import answers
 from app.web.api import api
 from app.web.context import utc_now, wired
+from app.web.job_json import job_json, repository_json
 
 BADGE_SECONDS = 300
 _IMAGE: dict[str | int, Any] = {
@@ -25,7 +26,10 @@ WHERE = "/repositories/<host>/<owner>/<name>"
 @api.doc(operation_id="getRepository", tags=["Repositories"])
 def show_repository(host: str, owner: str, name: str) -> dict[str, Any]:
     """The newest completed analysis of a public repository, and earlier ones."""
-    return _find(host, owner, name)
+    found = _find(host, owner, name)
+    analyses = [job_json(job) for job in found.analyses]
+    newest = analyses[0] if analyses else None
+    return repository_json(found.repository) | {"newest": newest, "history": analyses}
 
 
 @api.get(f"{WHERE}/history")
@@ -33,7 +37,7 @@ def show_repository(host: str, owner: str, name: str) -> dict[str, Any]:
 @api.doc(operation_id="getRepositoryHistory", tags=["Repositories"])
 def show_repository_history(host: str, owner: str, name: str) -> dict[str, Any]:
     """The trend: up to 20 completed analyses, newest first."""
-    return {"items": _find(host, owner, name)["history"], "next": None}
+    return {"items": [job_json(job) for job in _find(host, owner, name).analyses], "next": None}
 
 
 @api.get(f"{WHERE}/badge.svg")
@@ -44,15 +48,15 @@ def show_repository_history(host: str, owner: str, name: str) -> dict[str, Any]:
 )
 def show_badge(host: str, owner: str, name: str) -> Response:
     """The number of tests as an image for a README."""
-    newest = _find(host, owner, name)["newest"]
-    count = f"{newest['summary']['tests']:,}" if newest else "none yet"
+    newest = _find(host, owner, name).newest
+    count = f"{newest.summary['tests']:,}" if newest and newest.summary else "none yet"
     badge = render_template("badge.svg", count=count, width=14 + 7 * len(count))
     return Response(
         badge, content_type="image/svg+xml; charset=utf-8", headers={"Cache-Control": f"max-age={BADGE_SECONDS}"}
     )
 
 
-def _find(host: str, owner: str, name: str) -> dict[str, Any]:
+def _find(host: str, owner: str, name: str) -> FoundRepository:
     return read_repository(wired().uow, _repository(host, owner, name), wired().policy, now=utc_now())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
@@ -15,6 +16,7 @@ from app.web.api import api
 from app.web.comparison_sheet import comparison
 from app.web.context import utc_now, wired
 from app.web.read_costs import heavy, outlined
+from app.web.result_json import test_json
 from app.web.schemas import CompareQuery, FilesQuery, TestsQuery
 
 _EXPORTS: dict[str | int, Any] = {
@@ -42,7 +44,7 @@ def list_tests(job_id: UUID, asked: TestsQuery) -> dict[str, Any] | Response:
     page = read_tests.page(
         services.uow, job_id, viewer, wanted, cursor=asked.cursor, limit=limit, within=outline, now=utc_now()
     )
-    return {"items": page.rows, "next": page.next, "total": outline.total}
+    return {"items": [test_json(test) for test in page.tests], "next": page.next, "total": outline.total}
 
 
 @api.get("/analyses/<uuid:job_id>/files")
@@ -53,7 +55,7 @@ def list_files(job_id: UUID, asked: FilesQuery) -> dict[str, Any]:
     """The files with tests of a completed analysis, with what they import and call, and those nobody could read."""
     with heavy(job_id):
         page = read_files.files(wired().uow, job_id, auth.viewer(), **asked.model_dump(), now=utc_now())
-    return {"items": page.items, "next": page.next, "total": page.total}
+    return {"items": [asdict(file) for file in page.items], "next": page.next, "total": page.total}
 
 
 @api.get("/analyses/<uuid:job_id>/compare/<uuid:other_id>")
@@ -73,7 +75,8 @@ def compare_analyses(job_id: UUID, other_id: UUID, asked: CompareQuery) -> dict[
 @api.doc(operation_id="getTimeline", tags=["Analyses"])
 def show_timeline(job_id: UUID) -> dict[str, Any]:
     """Every transition, attempt, snooze and lease of an analysis, with its time."""
-    return {"items": read_jobs.timeline(wired().uow, job_id, auth.viewer(), asker=auth.asker())}
+    events = read_jobs.timeline(wired().uow, job_id, auth.viewer(), asker=auth.asker())
+    return {"items": [asdict(event) for event in events]}
 
 
 def _format(asked: TestsQuery) -> str:

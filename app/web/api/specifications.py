@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
 from flask import Response, jsonify, request
 from werkzeug.exceptions import NotAcceptable
 
-from app.services.analyses.submit import ACCEPTED
+from app.domain.lifecycle import Status
 from app.services.jobs import read_jobs
 from app.services.jobs.cancel import cancel
 from app.services.specifications import documents, share_links, submit_specification
 from app.services.specifications.submit_specification import WantedSpecification
 from app.web import answers, auth, specification_answers
 from app.web.api import Answer, api
-from app.web.api.analyses import accepted_headers
 from app.web.api.specification_files import own_download
 from app.web.context import utc_now, wired
 from app.web.duplicate_requests import only_one
+from app.web.idempotency import answered, idempotency_key
+from app.web.job_json import ACCEPTED, job_json, rendered
 from app.web.read_costs import behaviours, priced
 from app.web.schemas import SpecificationsQuery, SubmitSpecification
 from app.web.specifications.exports import EXPORTS
-from app.web.submission import idempotency_key
+from app.web.usage_json import price_json
 
 #: What `Accept` may ask for instead of the job.
 _OFFERED = {"application/json": ""} | {
@@ -51,12 +53,11 @@ def submit_specification_job(asked: SubmitSpecification) -> Answer | Response:
     """
     account, services = auth.person("write"), wired()
     wanted = WantedSpecification(asked.analysis_id, asked.language, asked.mode)
-    key = idempotency_key(asked.model_dump(mode="json"))
+    key = idempotency_key(asked.model_dump(mode="json"), rendered)
     with only_one(account.user_id, key), priced(wanted.analysis_id):
         if asked.dry_run:
-            return jsonify(submit_specification.dry_run(services.uow, account, wanted, services.policy))
-        answer = submit_specification.submit(services.uow, account, wanted, services.policy, key=key)
-    return answer.job, answer.status, accepted_headers(answer)
+            return jsonify(price_json(submit_specification.dry_run(services.uow, account, wanted, services.policy)))
+        return answered(submit_specification.submit(services.uow, account, wanted, services.policy, key=key))
 
 
 @api.get("/specs")
@@ -67,7 +68,7 @@ def list_specifications(asked: SpecificationsQuery) -> dict[str, Any]:
     """Your completed specifications, newest first; of one analysis, or of all."""
     services, viewer = wired(), auth.person()
     found = documents.jobs(services.uow, viewer, services.policy, analysis_id=asked.analysis_id, now=utc_now())
-    return {"items": found}
+    return {"items": [job_json(job) for job in found]}
 
 
 @api.get("/specs/<uuid:job_id>")
@@ -82,12 +83,12 @@ def show_specification(job_id: UUID) -> dict[str, Any] | Response:
     if form := _file_form():
         return own_download(form, job_id)
     job = documents.job(services.uow, job_id, viewer, services.policy, now=utc_now())
-    if job["status"] != "completed":
-        return {**job, "document": None}
-    with behaviours(job["summary"]["behaviours"]):
+    if job.status is not Status.COMPLETED or job.summary is None:
+        return {**job_json(job), "document": None}
+    with behaviours(job.summary["behaviours"]):
         head = documents.head(services.uow, job_id, viewer)
         whole = documents.specification(services.uow, head)
-        return {**job, "document": specification_answers.document(whole)}
+        return {**job_json(job), "document": specification_answers.document(whole)}
 
 
 @api.delete("/specs/<uuid:job_id>")
@@ -111,7 +112,7 @@ def show_specification_timeline(job_id: UUID) -> dict[str, Any]:
     """Every transition, attempt, snooze and lease of a specification, with its time."""
     services, viewer = wired(), auth.person()
     documents.job(services.uow, job_id, viewer, services.policy, now=utc_now())
-    return {"items": read_jobs.timeline(services.uow, job_id, viewer)}
+    return {"items": [asdict(event) for event in read_jobs.timeline(services.uow, job_id, viewer)]}
 
 
 @api.post("/specs/<uuid:job_id>/share")

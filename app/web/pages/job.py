@@ -7,12 +7,13 @@ from uuid import UUID
 
 from flask import render_template, request, session
 
-from app.domain.lifecycle import FINAL
+from app.domain.lifecycle import Status
 from app.services.jobs import read_jobs, visibility
 from app.services.results import other_commits
 from app.services.results.read_sheet import read_sheet
 from app.web import auth
 from app.web.context import utc_now, wired
+from app.web.job_json import links
 from app.web.pages import pages, read
 from app.web.pages.specify import box
 from app.web.pages.submit import MINE
@@ -25,9 +26,9 @@ from app.web.schemas import SheetQuery
 def show_job(job_id: UUID) -> str:
     """The current state of the job."""
     job = read_jobs.job(wired().uow, job_id, auth.viewer(), wired().policy, asker=auth.asker(), now=utc_now())
-    more = _result(job_id) | {"box": box(job)} if job["status"] == "completed" else {}
-    final = job["status"] in FINAL
-    return render_template("job.html", job=job, final=final, may_cancel=not final and _may_cancel(job_id), **more)
+    more = _result(job_id) | {"box": box(job)} if job.status is Status.COMPLETED else {}
+    shown = {"job": job, "links": links(job.service, job.id), "final": job.is_final}
+    return render_template("job.html", may_cancel=not job.is_final and _may_cancel(job_id), **shown, **more)
 
 
 def _result(job_id: UUID) -> dict[str, Any]:

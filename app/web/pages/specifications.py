@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
 from uuid import UUID
 
 from flask import redirect, render_template, request, url_for
 from werkzeug.wrappers import Response
 
-from app.domain.lifecycle import FINAL
+from app.domain.jobs import Job
+from app.domain.lifecycle import Status
 from app.services.jobs import visibility
 from app.services.jobs.cancel import cancel
 from app.services.specifications import documents, share_links
@@ -16,6 +16,7 @@ from app.services.specifications.documents import Head
 from app.store.users import Account
 from app.web import auth
 from app.web.context import utc_now, wired
+from app.web.job_json import links
 from app.web.pages import pages, read
 from app.web.schemas import SpecificationChangesQuery, SpecificationQuery
 from app.web.specification_schemas import HistoryQuery
@@ -31,7 +32,7 @@ def show_specification(job_id: UUID) -> str:
     """The current state of the specification."""
     services, viewer = wired(), auth.person()
     job = documents.job(services.uow, job_id, viewer, services.policy, now=utc_now())
-    return _document(job_id, viewer) if job["status"] == "completed" else _under_way(job, viewer)
+    return _document(job_id, viewer) if job.status is Status.COMPLETED else _under_way(job, viewer)
 
 
 @pages.post("/specs/<uuid:job_id>/cancel")
@@ -94,17 +95,21 @@ def _tools(head: Head, viewer: Account, link: str | None) -> OwnersView | None:
     return owners_view(head, Shelf(versions, history, languages, shared_at, link))
 
 
-def _under_way(job: dict[str, Any], viewer: Account) -> str:
-    job_id, final = UUID(job["id"]), job["status"] in FINAL
+def _under_way(job: Job, viewer: Account) -> str:
+    writing = job.writing
+    if writing is None:
+        raise TypeError("a job of another service")
     return render_template(
         "specification_job.html",
         job=job,
+        links=links(job.service, job.id),
+        writing=writing,
         source=source_of_job(job),
-        language=wired().policy.languages.get(job["language"], job["language"]),
-        whose=documents.whose(wired().uow, job_id, viewer),
-        final=final,
-        may_cancel=not final and visibility.asked_for(wired().uow, job_id, viewer),
-        cancel_url=url_for("pages.cancel_specification", job_id=job_id),
-        retry_url=url_for("pages.specify_form", job_id=job["analysis_id"]),
-        analysis_url=url_for("pages.show_job", job_id=job["analysis_id"]),
+        language=wired().policy.languages.get(writing.language, writing.language),
+        whose=documents.whose(wired().uow, job.id, viewer),
+        final=job.is_final,
+        may_cancel=not job.is_final and visibility.asked_for(wired().uow, job.id, viewer),
+        cancel_url=url_for("pages.cancel_specification", job_id=job.id),
+        retry_url=url_for("pages.specify_form", job_id=writing.analysis_id),
+        analysis_url=url_for("pages.show_job", job_id=writing.analysis_id),
     )

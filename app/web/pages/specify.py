@@ -8,6 +8,7 @@ from uuid import UUID
 from flask import redirect, render_template, request
 from werkzeug.wrappers import Response
 
+from app.domain.jobs import Job
 from app.errors import QuotaExceeded
 from app.services.jobs import read_jobs
 from app.services.specifications import submit_specification
@@ -15,6 +16,7 @@ from app.services.specifications.offer import glance, offer
 from app.services.specifications.submit_specification import WantedSpecification
 from app.web import auth
 from app.web.context import utc_now, wired
+from app.web.job_json import links
 from app.web.pages import pages, read
 from app.web.read_costs import priced
 from app.web.specification_schemas import OfferQuery, SpecifyForm
@@ -36,20 +38,20 @@ def specify_form(job_id: UUID) -> Response | tuple[str, int]:
             answer = submit_specification.submit(services.uow, account, wanted, services.policy)
     except QuotaExceeded as problem:
         return _page(job_id, asked.language, problem), problem.status
-    return redirect(answer.job["links"]["page"], 303)
+    return redirect(links(answer.job.service, answer.job.id)["page"], 303)
 
 
-def box(job: dict[str, Any]) -> dict[str, Any]:
+def box(job: Job) -> dict[str, Any]:
     """What the page of a completed analysis says about specifications, without calculating a price.
 
     offer: None for a visitor, and if there is no test.
     """
     account, services = auth.viewer(), wired()
     found: dict[str, Any] = {"languages": services.policy.languages, "offer": None}
-    if account and job["summary"]["tests"]:
+    tests = job.summary["tests"] if job.summary else 0
+    if account and tests:
         language = "en" if "en" in services.policy.languages else next(iter(services.policy.languages))
-        tests = job["summary"]["tests"]
-        found["offer"] = glance(services.uow, account, UUID(job["id"]), language, tests=tests)
+        found["offer"] = glance(services.uow, account, job.id, language, tests=tests)
     return found
 
 

@@ -15,6 +15,7 @@ from app.services.jobs import read_jobs
 from app.services.jobs.cancel import cancel
 from app.web import auth
 from app.web.context import utc_now, wired
+from app.web.job_json import links
 from app.web.pages import pages, read
 from app.web.pages.examples import examples, folder_to_fill
 from app.web.schemas import SubmitForm
@@ -47,8 +48,8 @@ def submit_form() -> Response | tuple[str, int, dict[str, str]]:
             headers["Retry-After"] = str(problem.retry_after)
         return page, problem.status, headers
     if account.is_anonymous:
-        session[MINE] = [answer.job["id"], *session.get(MINE, [])][:REMEMBERED]
-    return redirect(answer.job["links"]["page"], 303)
+        session[MINE] = [str(answer.job.id), *session.get(MINE, [])][:REMEMBERED]
+    return redirect(links(answer.job.service, answer.job.id)["page"], 303)
 
 
 @pages.post("/analyses/<uuid:job_id>/cancel")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
+from app.domain.jobs import Job
 from app.domain.specification import Specification
 from app.services.specifications.documents import Head
 from app.web.specifications.document import Document, Source
@@ -16,10 +14,10 @@ def source_of(head: Head) -> Source:
     return Source(where.host, where.owner, where.name, where.url, head.commit, head.ref)
 
 
-def source_of_job(job: Mapping[str, Any]) -> Source:
-    """The origin that the document of a job will have.  job: the contract's Job."""
-    where = job["repository"]
-    return Source(where["host"], where["owner"], where["name"], where["url"], job["commit"], job["ref"])
+def source_of_job(job: Job) -> Source:
+    """The origin that the document of a job will have."""
+    where = job.repository
+    return Source(where.host, where.owner, where.name, where.url, job.commit, job.ref)
 
 
 def document_of(head: Head, specification: Specification) -> Document:

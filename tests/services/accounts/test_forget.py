@@ -22,7 +22,7 @@ from app.services.operations import reconcile
 from app.services.operations.audit import audit
 from app.services.operations.prune import prune
 from app.store import reconciliations
-from tests.conftest import A_FILE, NOW, World
+from tests.conftest import A_FILE, NOW, World, keyed
 from tests.services.busy import BROKEN, account, bury, fill
 
 EMAIL = "leaver@example.org"
@@ -54,7 +54,7 @@ def known(world: World, user: UUID) -> set[str]:
     tiers.change_tier(world.uow, user, Tier.ENTERPRISE, world.policy, actor=str(user), now=NOW)
     with world.uow.begin() as tx:
         reconciliations.add(tx, since=NOW, jobs=1, events=0, differences=[{"user_id": str(user)}], now=NOW)
-    submit(world.uow, user, world.wanted("secret-project"), world.policy, key=("my-key-7", b"f" * 32), now=NOW)
+    submit(world.uow, user, world.wanted("secret-project"), world.policy, key=keyed("my-key-7", b"f" * 32), now=NOW)
     hashes = {str(row["hash"]) for row in world.rows("SELECT encode(token_hash, 'hex') AS hash FROM api_tokens")}
     assert session
     return {

@@ -59,9 +59,9 @@ def test_a_users_own_limit_wins_over_settings_and_plan_and_is_what_the_job_tells
     with narrow.uow.begin() as tx:
         account = users.find(tx, user)
     shown = read_jobs.job(narrow.uow, jobs[-1], account, narrow.policy, now=narrow.now)
-    assert (shown["wait"]["reason"], shown["wait"]["running"], shown["wait"]["limit"]) == ("user_at_limit", 2, 2)
+    assert (shown.wait.reason, shown.wait.running, shown.wait.limit) == ("user_at_limit", 2, 2)
     [tenant] = tenants.tenants(narrow.uow, narrow.policy)
-    assert (tenant["limit"], tenant["running"]) == (2, 2)
+    assert (tenant.limit, tenant.running) == (2, 2)
 
 
 def test_a_higher_limit_of_a_tier_reaches_its_waiting_users_and_nobody_else(world: World) -> None:

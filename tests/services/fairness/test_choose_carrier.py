@@ -58,8 +58,8 @@ def test_a_paying_user_who_joins_a_free_users_parked_job_does_not_wait_behind_it
     payer, joiner = world.user(), world.user(Tier.PRO)
     job_id, wanted = parked(world, payer)
     answer = submit(world.uow, joiner, wanted, world.policy, now=world.now)
-    assert (answer.status, answer.job["id"]) == (202, str(job_id))
-    assert (answer.job["status"], answer.job["queue"]) == ("queued", "analysis_priority")
+    assert (answer.is_known, answer.job.id) == (False, job_id)
+    assert (answer.job.status, answer.job.queue) == ("queued", "analysis_priority")
     assert where(world, job_id) == ("analysis_priority", str(joiner), "ready")
 
 

@@ -18,7 +18,7 @@ SLEEP = text("""
 
 
 def reason(world: World, job_id: UUID) -> str:
-    return str(read_jobs.job(world.uow, job_id, None, world.policy, now=world.now)["wait"]["reason"])
+    return str(read_jobs.job(world.uow, job_id, None, world.policy, now=world.now).wait.reason)
 
 
 def snoozed(world: World) -> UUID:

@@ -54,10 +54,10 @@ def test_the_answer_to_an_accept_says_that_it_waits_behind_the_user_s_own(world:
     for _ in range(2):
         world.submit(user)
     told = submit(world.uow, user, world.wanted(), world.policy, now=world.now).job
-    assert (told["status"], told["wait"]["reason"]) == ("waiting", "user_at_limit")
-    assert (told["wait"]["position"], told["wait"]["yours_ahead"], told["wait"]["limit"]) == (3, 2, 1)
-    again = read_jobs.job(world.uow, UUID(told["id"]), None, world.policy, now=world.now)
-    assert again["wait"] == told["wait"]
+    assert (told.status, told.wait.reason) == ("waiting", "user_at_limit")
+    assert (told.wait.position, told.wait.yours_ahead, told.wait.limit) == (3, 2, 1)
+    again = read_jobs.job(world.uow, told.id, None, world.policy, now=world.now)
+    assert again.wait == told.wait
 
 
 def test_jobs_of_one_user_run_in_the_order_in_which_they_came_whatever_holds_them_back(world: World) -> None:

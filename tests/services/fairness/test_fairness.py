@@ -106,7 +106,7 @@ def test_snoozes_are_still_told_when_the_job_has_ended(world: World) -> None:
     delivery = world.lease(second)
     world.start(delivery, user)
     world.finish(delivery, user)
-    assert read_jobs.job(world.uow, second, None, world.policy, now=world.now)["snoozes"] == 2
+    assert read_jobs.job(world.uow, second, None, world.policy, now=world.now).snoozes == 2
 
 
 def test_starting_a_delivery_again_takes_no_second_slot(world: World) -> None:

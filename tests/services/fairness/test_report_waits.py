@@ -14,7 +14,7 @@ from app.domain.fairness import FairnessPolicy, Mode
 from app.domain.plans import Tier
 from app.domain.queues import ALL_QUEUES
 from app.services.fairness import report_waits
-from app.services.fairness.report_waits import By, report
+from app.services.fairness.report_waits import By, Report, Waits, report
 from app.services.fairness.tenants import tenants
 from app.store import waits
 from tests.conftest import World
@@ -24,17 +24,17 @@ WORKERS = dict.fromkeys(ALL_QUEUES, 2)
 CAUSES = ("own_limit", "paused", "others", "no_worker")
 
 
-def told(world: World, by: By = "user", *, since: float = 0, until: float = 3600) -> dict[str, Any]:
+def told(world: World, by: By = "user", *, since: float = 0, until: float = 3600) -> Report:
     return report(world.uow, world.policy, by=by, since=at(world, since), until=at(world, until), workers=WORKERS)
 
 
-def of(world: World, user_id: UUID, **span: float) -> dict[str, Any]:
-    [row] = [row for row in told(world, **span)["items"] if row["user_id"] == str(user_id)]  # type: ignore[arg-type]
-    return dict(row)
+def of(world: World, user_id: UUID, **span: float) -> Waits:
+    [row] = [row for row in told(world, **span).items if row.user_id == str(user_id)]  # type: ignore[arg-type]
+    return row
 
 
-def causes(row: dict[str, Any]) -> tuple[float, ...]:
-    return tuple(row[cause] for cause in CAUSES)
+def causes(row: Waits) -> tuple[float, ...]:
+    return tuple(getattr(row, cause) for cause in CAUSES)
 
 
 def test_a_wait_is_split_into_what_it_was_spent_on(world: World) -> None:
@@ -44,7 +44,7 @@ def test_a_wait_is_split_into_what_it_was_spent_on(world: World) -> None:
     ran(world, ann, 0, 40, 50)
     # ten seconds behind ann's own, twenty behind bob's, ten where nobody ran
     row = of(world, ann)
-    assert (row["jobs"], row["wait_p50"], row["wait_p95"], row["wait_mean"]) == (2, 0, 40, 20)
+    assert (row.jobs, row.wait_p50, row.wait_p95, row.wait_mean) == (2, 0, 40, 20)
     assert causes(row) == (5, 0, 10, 5)
 
 
@@ -70,7 +70,7 @@ def test_a_job_that_runs_since_before_the_span_takes_its_user_s_slot(world: Worl
     ran(world, ann, 0, 0, 100)
     ran(world, ann, 60, 100, 110)
     row = of(world, ann, since=50)
-    assert (row["jobs"], causes(row)) == (1, (40, 0, 0, 0))
+    assert (row.jobs, causes(row)) == (1, (40, 0, 0, 0))
 
 
 def test_between_two_attempts_the_slot_is_free(world: World) -> None:
@@ -87,16 +87,16 @@ def test_jobs_that_still_wait_are_counted_and_those_that_were_cancelled_are_not(
     lived(world, ann, 0)
     lived(world, ann, 0, (5, "cancelled"))
     row = of(world, ann)
-    assert (row["jobs"], row["waiting"]) == (1, 2)
+    assert (row.jobs, row.waiting) == (1, 2)
 
 
 def test_tiers_are_told_by_the_tier_a_job_was_accepted_on(world: World) -> None:
     pro = world.user(Tier.PRO)
     for user in (world.user(), world.user(), pro):
         ran(world, user, 0, 2, 3)
-    items = told(world, "tier")["items"]
-    assert {row["tier"]: row["jobs"] for row in items} == {"free": 2, "pro": 1}
-    assert all("user_id" not in row for row in items)
+    items = told(world, "tier").items
+    assert {row.tier: row.jobs for row in items} == {"free": 2, "pro": 1}
+    assert {row.user_id for row in items} == {None}
 
 
 def test_limits_that_are_not_held_keep_nobody_waiting(world: World) -> None:
@@ -113,17 +113,17 @@ def test_what_another_tier_would_have_changed_is_told_in_minutes(world: World) -
         ran(world, ann, 0, 600 * number, 600 * number + 600)
         ran(world, big, 0, 0, 1)
     # two processes run all at once but the third, which then waits ten minutes: (0 + 10 + 20 - 0 - 0 - 10) / 3
-    assert of(world, ann)["earlier_on_pro_minutes"] == pytest.approx(6.67, abs=0.05)
-    assert of(world, big)["earlier_on_pro_minutes"] is None
+    assert of(world, ann).earlier_on_pro_minutes == pytest.approx(6.67, abs=0.05)
+    assert of(world, big).earlier_on_pro_minutes is None
 
 
 def test_the_sharing_of_a_queue_is_told_by_the_hour(world: World) -> None:
     ann, bob = world.user(), world.user()
     ran(world, ann, 0, 10, 100)
     ran(world, bob, 0, 10, 40)
-    [hour] = told(world, "tier")["sharing"]
-    assert (hour["queue"], hour["users"], hour["index"]) == ("analysis_default", 2, 0.8)
-    assert hour["hour"] == world.now.replace(minute=0, second=0, microsecond=0)
+    [hour] = told(world, "tier").sharing
+    assert (hour.queue, hour.users, hour.index) == ("analysis_default", 2, 0.8)
+    assert hour.hour == world.now.replace(minute=0, second=0, microsecond=0)
 
 
 def test_of_too_many_jobs_the_newest_are_read_and_since_says_so(world: World) -> None:
@@ -143,8 +143,8 @@ def test_of_too_many_users_those_are_listed_who_waited_longest(world: World, mon
     for number, user in enumerate(users):
         ran(world, user, 0, number, number)
     found = told(world)
-    assert [row["user_id"] for row in found["items"]] == [str(users[3]), str(users[2])]
-    assert found["more"] == 2
+    assert [row.user_id for row in found.items] == [str(users[3]), str(users[2])]
+    assert found.more == 2
 
 
 def test_the_times_of_real_steps_are_read_from_the_timeline(world: World) -> None:
@@ -158,8 +158,8 @@ def test_the_times_of_real_steps_are_read_from_the_timeline(world: World) -> Non
     until = datetime.now(UTC) + timedelta(minutes=1)
     real = replace(world, now=until - timedelta(hours=1))
     row = of(real, ann)
-    assert row["jobs"] == 2
-    assert 0 < row["wait_p50"] <= row["wait_p95"] < 60
+    assert row.jobs == 2
+    assert 0 < row.wait_p50 <= row.wait_p95 < 60
 
 
 def test_tenants_are_users_with_work_now(world: World) -> None:
@@ -170,12 +170,12 @@ def test_tenants_are_users_with_work_now(world: World) -> None:
     world.submit(bob)
     done = world.user()
     world.finish(world.running(done), done)
-    rows = {row["user_id"]: row for row in tenants(world.uow, world.policy)}
+    rows = {row.user_id: row for row in tenants(world.uow, world.policy)}
     assert set(rows) == {ann, bob}
-    assert {name: rows[ann][name] for name in ("service", "tier", "limit", "running", "ready", "held")} == {
+    assert {name: getattr(rows[ann], name) for name in ("service", "tier", "limit", "running", "ready", "held")} == {
         "service": "analysis", "tier": "free", "limit": 1, "running": 1, "ready": 2, "held": 2,
     }  # fmt: skip
-    assert (rows[bob]["limit"], rows[bob]["running"], rows[bob]["ready"]) == (3, 0, 1)
+    assert (rows[bob].limit, rows[bob].running, rows[bob].ready) == (3, 0, 1)
     assert len(tenants(world.uow, world.policy, most=1)) == 1
 
 
@@ -200,4 +200,4 @@ def test_a_late_event_of_a_job_that_ended_before_changes_nothing(world: World) -
     ann = world.user()
     job_id = ran(world, ann, 0, 1, 2)
     tell(world, job_id, (3, "joined"))
-    assert of(world, ann)["jobs"] == 1
+    assert of(world, ann).jobs == 1

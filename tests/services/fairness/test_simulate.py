@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
+from app.cli.recorded_jobs import lines, read
 from app.domain.plans import Tier
 from app.domain.queues import ALL_QUEUES
 from app.domain.simulation import Arrival, Run
 from app.errors import InvalidInput
-from app.services.fairness.simulate import Load, lines, read, recorded, simulate
+from app.services.fairness.simulate import Load, recorded, simulate
 from tests.conftest import World
 from tests.services.fairness.courses import at, lived, ran
 
@@ -30,18 +31,18 @@ def burst(count: int, tier: Tier = Tier.FREE, queue: str = "analysis_default") -
 
 def test_waits_are_told_by_tier_next_to_the_recorded_ones() -> None:
     told = simulate(burst(3), LIMITS, WORKERS)
-    assert (told["jobs"], told["turnaround"], told["workers"]) == (3, 0.5, {"analysis_default": 2})
-    [free] = told["tiers"]
-    assert (free["wait_p50"], free["wait_p95"]) == (free["recorded_p50"], free["recorded_p95"]) == (10.5, 21)
-    [queue] = told["queues"]
-    assert (queue["jobs"], queue["busy"]) == (3, round(30 / (2 * 31), 3))
+    assert (told.jobs, told.turnaround, told.workers) == (3, 0.5, {"analysis_default": 2})
+    [free] = told.tiers
+    assert (free.wait_p50, free.wait_p95) == (free.recorded_p50, free.recorded_p95) == (10.5, 21)
+    [queue] = told.queues
+    assert (queue.jobs, queue.busy) == (3, round(30 / (2 * 31), 3))
 
 
 def test_other_limits_and_numbers_of_workers_change_the_waits() -> None:
-    [two] = simulate(burst(3), LIMITS | {Tier.FREE: 2}, WORKERS)["tiers"]
-    assert (two["wait_p50"], two["wait_p95"]) == (0, 10.5)
-    [three] = simulate(burst(3), LIMITS | {Tier.FREE: 3}, WORKERS | {"analysis_default": 3})["tiers"]
-    assert (three["wait_p50"], three["wait_p95"]) == (0, 0)
+    [two] = simulate(burst(3), LIMITS | {Tier.FREE: 2}, WORKERS).tiers
+    assert (two.wait_p50, two.wait_p95) == (0, 10.5)
+    [three] = simulate(burst(3), LIMITS | {Tier.FREE: 3}, WORKERS | {"analysis_default": 3}).tiers
+    assert (three.wait_p50, three.wait_p95) == (0, 0)
 
 
 def test_a_load_that_is_written_and_read_is_the_same() -> None:
@@ -52,8 +53,8 @@ def test_a_load_that_is_written_and_read_is_the_same() -> None:
 
 def test_a_log_need_not_tell_when_a_job_started() -> None:
     load = read([json.dumps(ROW), "", json.dumps(ROW)])
-    [free] = simulate(load, LIMITS, WORKERS)["tiers"]
-    assert (free["wait_p95"], free["recorded_p95"]) == (10, None)
+    [free] = simulate(load, LIMITS, WORKERS).tiers
+    assert (free.wait_p95, free.recorded_p95) == (10, None)
 
 
 @pytest.mark.parametrize(

@@ -22,15 +22,15 @@ def test_only_the_payer_is_told_that_a_job_was_billed(world: World) -> None:
     world.start(delivery, payer)
     assert world.finish(delivery, payer, [A_FILE]) is Outcome.COMPLETED
     told = {
-        who: read_jobs.job(world.uow, delivery.job_id, viewer, world.policy, now=world.now)["billed"]
+        who: read_jobs.job(world.uow, delivery.job_id, viewer, world.policy, now=world.now).billed
         for who, viewer in (("payer", account(world, payer)), ("joiner", account(world, joiner)), ("stranger", None))
     }
     assert told == {"payer": True, "joiner": False, "stranger": False}
     own = read_jobs.timeline(world.uow, delivery.job_id, account(world, payer))
     others = read_jobs.timeline(world.uow, delivery.job_id, account(world, joiner))
-    assert own[-1]["facts"]["billed"] == 1
-    assert [event["event"] for event in others] == [event["event"] for event in own]
-    assert not any("billed" in event["facts"] for event in others)
+    assert own[-1].facts["billed"] == 1
+    assert [event.event for event in others] == [event.event for event in own]
+    assert not any("billed" in event.facts for event in others)
 
 
 def test_a_result_without_a_test_is_billed_to_nobody_and_gives_its_unit_back(world: World) -> None:

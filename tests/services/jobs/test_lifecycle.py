@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from app.domain.lifecycle import Failure, Outcome
-from app.domain.plans import Tier
+from app.domain.plans import EventType, Tier
 from app.domain.queues import Service
 from app.errors import Conflict, Forbidden, NotFound, QuotaExceeded
 from app.services.accounts import usage
@@ -49,7 +49,7 @@ def test_a_completed_job_is_billed_once_and_leaves_nothing_in_flight(world: Worl
         "kombu_message": 0, "quota_reservations": 0, "execution_slots": 0, "usage_events": 1, "analyses": 1,
     }  # fmt: skip
     job = read_jobs.job(world.uow, delivery.job_id, account(world, user), world.policy, now=NOW)
-    assert (job["status"], job["billed"], job["attempt"]) == ("completed", True, 1)
+    assert (job.status, job.billed, job.attempt) == ("completed", True, 1)
 
 
 def test_a_retried_attempt_keeps_its_reservation_and_a_failed_job_gives_it_back(world: World) -> None:
@@ -63,7 +63,7 @@ def test_a_retried_attempt_keeps_its_reservation_and_a_failed_job_gives_it_back(
         held = world.value("SELECT count(*) FROM quota_reservations")
         assert held == (0 if expected is Outcome.FAILED else 1)
     job = read_jobs.job(world.uow, job_id, None, world.policy, now=NOW)
-    assert (job["status"], job["billed"], job["error"]["code"]) == ("failed", False, "internal_error")
+    assert (job.status, job.billed, job.error.code) == ("failed", False, "internal_error")
     assert counts(world)["usage_events"] == 0
 
 
@@ -81,7 +81,7 @@ def test_a_job_whose_worker_died_on_every_attempt_fails_and_says_so(world: World
         world.lose(job_id)
     assert world.start(world.lease(job_id), user) is Outcome.FAILED
     job = read_jobs.job(world.uow, job_id, None, world.policy, now=NOW)
-    assert job["error"]["code"] == "worker_lost"
+    assert job.error.code == "worker_lost"
     assert counts(world) | {"analyses": 0} == dict.fromkeys(counts(world), 0)
 
 
@@ -92,7 +92,7 @@ def test_a_job_whose_process_died_each_time_before_its_start_was_written_fails_t
     assert world.rows("UPDATE kombu_message SET lost_count = 3 RETURNING id")
     assert world.start(world.lease(job_id), user) is Outcome.FAILED
     job = read_jobs.job(world.uow, job_id, None, world.policy, now=NOW)
-    assert (job["status"], job["billed"], job["error"]["code"]) == ("failed", False, "worker_lost")
+    assert (job.status, job.billed, job.error.code) == ("failed", False, "worker_lost")
     assert counts(world) | {"analyses": 0} == dict.fromkeys(counts(world), 0)
     assert broken(world) == []
 
@@ -136,16 +136,16 @@ def test_a_completed_commit_is_given_as_it_is_and_costs_nothing(world: World) ->
     payer, reader, wanted = world.user(), world.user(), world.wanted()
     world.finish(world.running(payer, wanted), payer)
     answer = submit(world.uow, reader, wanted, world.policy, now=NOW)
-    assert (answer.status, answer.job["status"]) == (200, "completed")
+    assert (answer.is_known, answer.job.status) == (True, "completed")
     assert counts(world)["kombu_message"] == counts(world)["quota_reservations"] == 0
-    assert usage.usage(world.uow, account(world, reader), now=NOW)["analysis"]["used"] == 0
+    assert usage.usage(world.uow, account(world, reader), now=NOW).units[EventType.ANALYSIS].used == 0
 
 
 def test_a_newer_parser_analyses_a_completed_commit_again(world: World) -> None:
     user, wanted = world.user(), world.wanted()
     world.finish(world.running(user, wanted), user)
     newer = world.with_policy(parser_version="2.0.0+test")
-    assert submit(newer.uow, user, wanted, newer.policy, now=NOW).status == 202
+    assert not submit(newer.uow, user, wanted, newer.policy, now=NOW).is_known
 
 
 def test_a_failed_commit_is_shown_until_somebody_says_retry(world: World) -> None:
@@ -153,17 +153,17 @@ def test_a_failed_commit_is_shown_until_somebody_says_retry(world: World) -> Non
     failed = world.running(user, wanted)
     world.fail(failed, user, GONE)
     again = submit(world.uow, user, wanted, world.policy, now=NOW)
-    assert (again.status, again.job["id"], again.job["status"]) == (200, str(failed.job_id), "failed")
+    assert (again.is_known, again.job.id, again.job.status) == (True, failed.job_id, "failed")
     retried = submit(world.uow, user, world.wanted(commit=wanted.commit, retry=True), world.policy, now=NOW)
-    assert retried.status == 202
-    assert retried.job["id"] != str(failed.job_id)
+    assert not retried.is_known
+    assert retried.job.id != failed.job_id
 
 
 def test_the_same_commit_in_another_spelling_of_the_owner_joins_the_job(world: World) -> None:
     one, other, wanted = world.user(), world.user(), world.wanted("Shop")
     job_id = world.submit(one, wanted)
     assert world.submit(other, world.wanted("SHOP", wanted.commit)) == job_id
-    assert [job["id"] for job in read_jobs.history(world.uow, other, world.policy, now=NOW)[0]] == [str(job_id)]
+    assert [job.id for job in read_jobs.history(world.uow, other, world.policy, now=NOW)[0]] == [job_id]
 
 
 def test_one_unit_over_the_limit_is_refused_with_the_figures(world: World) -> None:
@@ -179,8 +179,8 @@ def test_a_job_is_billed_to_the_period_in_which_it_was_accepted(world: World) ->
     delivery = world.running(user)
     later = NOW + timedelta(days=40)
     finish(world.uow, delivery, user, (), {"tests": 1}, now=later)
-    assert usage.usage(world.uow, account(world, user), now=NOW)["analysis"]["used"] == 1
-    assert usage.usage(world.uow, account(world, user), now=later)["analysis"]["used"] == 0
+    assert usage.usage(world.uow, account(world, user), now=NOW).units[EventType.ANALYSIS].used == 1
+    assert usage.usage(world.uow, account(world, user), now=later).units[EventType.ANALYSIS].used == 0
 
 
 def test_quota_mode_shadow_accepts_over_the_limit_and_off_reserves_nothing(world: World) -> None:
@@ -290,7 +290,7 @@ def test_a_joiner_who_left_and_asks_again_has_joined_again(world: World) -> None
     world.submit(joiner, wanted)
     cancel(world.uow, job_id, account(world, joiner), world.policy, now=NOW)
     assert world.submit(joiner, wanted) == job_id
-    assert [job["id"] for job in read_jobs.history(world.uow, joiner, world.policy, now=NOW)[0]] == [str(job_id)]
+    assert [job.id for job in read_jobs.history(world.uow, joiner, world.policy, now=NOW)[0]] == [job_id]
     cancel(world.uow, job_id, account(world, payer), world.policy, now=NOW)
     assert world.status(job_id) == "queued"
 
@@ -325,7 +325,7 @@ def test_a_job_that_was_given_up_before_it_ever_started_fails_too(world: World) 
         INSERT INTO kombu_dead_letter (task_id, reason) SELECT task_id, 'undecodable' FROM dead RETURNING id""")
     assert sweep(world.uow, world.policy, now=NOW).buried == 1
     job = read_jobs.job(world.uow, job_id, None, world.policy, now=NOW)
-    assert (job["status"], job["error"]["code"]) == ("failed", "undeliverable")
+    assert (job.status, job.error.code) == ("failed", "undeliverable")
 
 
 def test_tests_are_listed_in_pages_of_stable_order_and_filtered(world: World) -> None:
@@ -341,12 +341,12 @@ def test_tests_are_listed_in_pages_of_stable_order_and_filtered(world: World) ->
     seen, cursor = [], None
     while True:
         page = read_tests.page(world.uow, delivery.job_id, None, wanted, cursor=cursor, limit=7, now=NOW)
-        seen += [(test["file"], test["line"]) for test in page.rows]
+        seen += [(file, test["line"]) for file, test in page.tests]
         if (cursor := page.next) is None:
             break
     assert seen == [(f"tests/test_{n}.py", i) for n in range(4) for i in range(1, 6) if i % 2]
     listed = read_files.files(world.uow, delivery.job_id, None, path="big", now=world.now)
-    assert [(row["file"], row["skipped"]) for row in listed.items] == [("tests/test_big.py", "too_large")]
+    assert [(file.file, file.skipped) for file in listed.items] == [("tests/test_big.py", "too_large")]
 
 
 def test_hostile_bytes_in_paths_and_names_are_stored_readable(world: World) -> None:
@@ -354,8 +354,8 @@ def test_hostile_bytes_in_paths_and_names_are_stored_readable(world: World) -> N
     delivery = world.running(user)
     name = "nul \x00 and lone \ud800 surrogate"
     world.finish(delivery, user, [FileRow("a\x00b\udcff.py", "0" * 40, "pytest", [_test(name, 1)], None)])
-    (found,) = read_tests.page(world.uow, delivery.job_id, None, TestFilter(), now=NOW).rows
-    assert found["name"] == "nul \ufffd and lone ? surrogate"
+    (found,) = read_tests.page(world.uow, delivery.job_id, None, TestFilter(), now=NOW).tests
+    assert found.test["name"] == "nul \ufffd and lone ? surrogate"
 
 
 def test_an_equal_file_is_stored_once_for_all_analyses(world: World) -> None:

@@ -285,5 +285,5 @@ def test_all_broken_rows_are_counted_and_the_first_are_shown(world: World) -> No
 def test_the_timeline_keeps_the_payers_quota_to_itself(world: World) -> None:
     job_id = world.submit(world.user())
     [accepted] = read_jobs.timeline(world.uow, job_id, None)
-    assert set(accepted["facts"]) == {"queue", "tier", "eta"}
+    assert set(accepted.facts) == {"queue", "tier", "eta"}
     assert world.value("SELECT facts->'quota'->>'limit' FROM job_events WHERE job_id = :id", id=job_id) == "50"

@@ -27,7 +27,7 @@ MINUTE = timedelta(minutes=1)
 def found(world: World, place: str) -> set[str]:
     told = find_leaks(world.uow, CANARIES, within=MINUTE)
     assert SECRET not in repr(told)
-    return {one["secret"] for one in told if place in one["place"]}
+    return {one.secret for one in told if place in one.place}
 
 
 @given(st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=8, max_size=40), st.binary(max_size=9))
@@ -94,7 +94,7 @@ def test_a_token_is_found_and_what_only_looks_like_one_is_not(world: World) -> N
     body = b64encode(json.dumps({"kwargs": {"token": made.secret}}).encode()).decode()
     assert tokens(f'{{"body": "{body}"}}') == {made.secret}
     world.rows("UPDATE kombu_message SET payload = :p RETURNING id", p=json.dumps({"body": body}))
-    assert [(leak["secret"], leak["place"]) for leak in find_leaks(world.uow, {}, within=MINUTE)] == [
+    assert [(leak.secret, leak.place) for leak in find_leaks(world.uow, {}, within=MINUTE)] == [
         ("API token", "public.kombu_message")
     ]
 

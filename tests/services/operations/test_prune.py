@@ -44,9 +44,9 @@ def count(world: World, table: str) -> object:
     return world.value(f"SELECT count(*) FROM {table}")
 
 
-def history(world: World, user: UUID) -> list[str]:
+def history(world: World, user: UUID) -> list[UUID]:
     found, _ = read_jobs.history(world.uow, user, world.policy, limit=100, now=NOW)
-    return [job["id"] for job in found]
+    return [job.id for job in found]
 
 
 def broken(world: World) -> list[Any]:
@@ -60,7 +60,7 @@ def test_a_result_lives_for_the_days_of_its_plan_and_then_leaves_nothing_but_its
     user = world.user(tier)
     job_id = completed(world, user, file("a"), file("b"))
     assert pruned(world, days=days - 0.01).jobs == 0
-    assert history(world, user) == [str(job_id)]
+    assert history(world, user) == [job_id]
     done = pruned(world, days=days)
     assert (done.requests, done.jobs, done.inventories) == (1, 1, 2)
     assert history(world, user) == []
@@ -76,7 +76,7 @@ def test_what_an_enterprise_has_stays_for_ever(world: World) -> None:
     user = world.user(Tier.ENTERPRISE)
     job_id = completed(world, user, file("a"))
     assert set(pruned(world, days=36500).counts.values()) == {0}
-    assert history(world, user) == [str(job_id)]
+    assert history(world, user) == [job_id]
 
 
 def test_a_downgrade_does_not_shorten_the_days_of_what_is_there(world: World) -> None:
@@ -85,7 +85,7 @@ def test_a_downgrade_does_not_shorten_the_days_of_what_is_there(world: World) ->
     world.rows("UPDATE user_subscriptions SET tier = 'free' RETURNING id")
     world.rows("UPDATE subscription_plans SET retention_days = 1 RETURNING tier")
     pruned(world, days=179)
-    assert history(world, user) == [str(job_id)]
+    assert history(world, user) == [job_id]
 
 
 def test_a_result_outlives_its_payers_days_in_the_history_of_others(world: World) -> None:
@@ -95,7 +95,7 @@ def test_a_result_outlives_its_payers_days_in_the_history_of_others(world: World
     assert world.submit(other, wanted) == delivery.job_id
     done = pruned(world, days=31)
     assert (done.requests, done.jobs) == (1, 0)
-    assert (history(world, payer), history(world, other)) == ([], [str(delivery.job_id)])
+    assert (history(world, payer), history(world, other)) == ([], [delivery.job_id])
     assert world.status(delivery.job_id) == "completed"
     assert broken(world) == []
     assert pruned(world, days=181).jobs == 1

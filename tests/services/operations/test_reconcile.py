@@ -13,7 +13,7 @@ from sqlalchemy import text
 from app.domain.periods import period_at
 from app.domain.plans import Tier
 from app.services.operations.audit import audit
-from app.services.operations.reconcile import Reconciled, gauges, reconcile
+from app.services.operations.reconcile import LastReconciled, Reconciled, last_reconciled, reconcile
 from app.store.reconciliations import _PERIOD
 from tests.conftest import NOW, World
 from tests.services.busy import fill
@@ -60,7 +60,7 @@ def test_a_difference_is_told_with_its_user_and_period_and_kept(
     assert difference["user_id"] == str(user)
     assert datetime.fromisoformat(difference["period"]) == NOW
     assert tuple(difference[side] for side in ("jobs", "units", "events", "amount")) == sides
-    assert gauges(world.uow, now=NOW + 2 * DAY)[0][2] == 1.0
+    assert last_reconciled(world.uow).differences == 1
     [broken] = [finding for finding in audit(world.uow) if finding.number == "R"]
     assert str(broken.rows[0]["user_id"]) == str(user)
 
@@ -85,13 +85,13 @@ def test_what_is_older_than_asked_for_is_left_out_on_both_sides(world: World) ->
 
 def test_a_later_run_without_differences_ends_the_alarm(world: World) -> None:
     user = world.user(Tier.PRO)
-    assert gauges(world.uow, now=NOW) == []
+    assert last_reconciled(world.uow) is None
     job = complete(world, user)
     world.rows("UPDATE usage_events SET quota_amount = 2 WHERE job_id = :job RETURNING id", job=job)
     assert len(run(world).differences) == 1
     world.rows("UPDATE usage_events SET quota_amount = 1 WHERE job_id = :job RETURNING id", job=job)
     assert run(world).differences == []
-    assert [value for _, _, value in gauges(world.uow, now=NOW + 2 * DAY)] == [0.0, DAY.total_seconds()]
+    assert last_reconciled(world.uow) == LastReconciled(NOW + DAY, 0)
     assert world.value("SELECT count(*) FROM reconciliations WHERE differences <> '[]'") == 1
 
 

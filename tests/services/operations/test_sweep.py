@@ -13,10 +13,12 @@ from app.domain.lifecycle import Outcome
 from app.domain.plans import Tier
 from app.services.analyses.submit import submit
 from app.services.jobs import read_jobs
+from app.services.jobs.answers import Answer
 from app.services.operations.dead_letters import Chosen, redrive
 from app.services.operations.sweep import Swept, sweep
 from app.store import dead_letters
-from tests.conftest import NOW, World
+from app.store.idempotency import Stored
+from tests.conftest import NOW, World, keyed
 from tests.services.busy import bury, leave
 
 HOUR = timedelta(hours=1)
@@ -49,7 +51,7 @@ def untidy(world: World) -> dict[str, UUID]:
     dead = world.running(user)
     world.lose(dead.job_id)
     world.rows("UPDATE execution_slots SET lease_expires_at = now() - interval '1 min' RETURNING job_id")
-    submit(world.uow, user, world.wanted(), world.policy, key=("old", b"f" * 32), now=NOW)
+    submit(world.uow, user, world.wanted(), world.policy, key=keyed("old", b"f" * 32), now=NOW)
     return {"orphan": orphan, "letter": letter, "living": living, "dead": dead.job_id}
 
 
@@ -105,7 +107,7 @@ def test_a_dead_job_whose_payer_left_ends_as_failed_for_those_who_joined(world: 
     bury(world, job_id)
     assert swept(world).rows["buried"] == [{"job_id": job_id, "ended": "failed"}]
     [job] = read_jobs.history(world.uow, joiner, world.policy, now=NOW)[0]
-    assert (job["status"], job["error"]["code"], job["billed"]) == ("failed", "undeliverable", False)
+    assert (job.status, job.error.code, job.billed) == ("failed", "undeliverable", False)
     assert swept(world).buried == 0
 
 
@@ -131,12 +133,12 @@ def test_two_sweeps_at_once_end_a_job_with_two_letters_once(world: World) -> Non
 
 def test_an_answer_is_kept_for_a_day_and_no_longer(world: World) -> None:
     user, wanted = world.user(), world.wanted()
-    submit(world.uow, user, wanted, world.policy, key=("k", b"f" * 32), now=NOW)
+    submit(world.uow, user, wanted, world.policy, key=keyed("k", b"f" * 32), now=NOW)
     assert swept(world, late=24 * HOUR).pruned == 0
-    again = submit(world.uow, user, wanted, world.policy, key=("k", b"f" * 32), now=NOW)
-    assert again.replayed
+    again = submit(world.uow, user, wanted, world.policy, key=keyed("k", b"f" * 32), now=NOW)
+    assert isinstance(again, Stored)
     assert swept(world, late=24 * HOUR + timedelta(microseconds=1)).pruned == 1
-    assert not submit(world.uow, user, wanted, world.policy, key=("k", b"f" * 32), now=NOW).replayed
+    assert isinstance(submit(world.uow, user, wanted, world.policy, key=keyed("k", b"f" * 32), now=NOW), Answer)
 
 
 def test_the_sweep_waits_for_no_step_that_holds_a_user_and_their_rows(world: World) -> None:

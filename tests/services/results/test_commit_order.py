@@ -9,7 +9,8 @@ from uuid import UUID
 
 from app.services.analyses.finish import finish, save
 from app.services.analyses.submit import submit
-from app.services.results import other_commits, read_repository
+from app.services.results import other_commits
+from app.services.results.read_repository import FoundRepository, read_repository
 from tests.conftest import A_FILE, NOW, World
 
 MINUTES = count()
@@ -22,7 +23,7 @@ def analysed(
     later = replace(world, now=NOW + timedelta(minutes=next(MINUTES)))
     wanted = replace(world.wanted(commit=f"{name:0<40}"), ref=ref or head, default_branch=head)
     user = later.user()
-    job_id = UUID(submit(later.uow, user, wanted, later.policy, now=later.now).job["id"])
+    job_id = submit(later.uow, user, wanted, later.policy, now=later.now).job.id
     delivery = later.lease(job_id)
     later.start(delivery, user)
     listing = save(later.uow, [A_FILE], later.policy)
@@ -31,19 +32,17 @@ def analysed(
     return job_id
 
 
+def found(world: World) -> FoundRepository:
+    return read_repository(world.uow, world.wanted().repository, world.policy, now=world.now)
+
+
 def newest(world: World) -> str:
-    return str(
-        read_repository.read_repository(world.uow, world.wanted().repository, world.policy, now=world.now)["newest"][
-            "commit"
-        ]
-    )[0]
+    job = found(world).newest
+    return job.commit[0] if job else ""
 
 
 def history(world: World) -> str:
-    found = read_repository.read_repository(world.uow, world.wanted().repository, world.policy, now=world.now)[
-        "history"
-    ]
-    return "".join(job["commit"][0] for job in found)
+    return "".join(job.commit[0] for job in found(world).analyses)
 
 
 def previous(world: World, job_id: UUID) -> str | None:

@@ -12,7 +12,7 @@ from app.services.jobs.fail import fail, stop
 from app.services.operations.sweep import sweep
 from app.services.specifications import share_links
 from app.services.specifications.submit_specification import WantedSpecification, submit
-from tests.conftest import World, rescheduler
+from tests.conftest import World, keyed, rescheduler
 from tests.services.busy import BROKEN, GONE, Busy, bury, leave
 from tests.services.specifications.writing import Scribe, Writing, file_of
 
@@ -47,7 +47,7 @@ def _ended(writing: Writing, user: UUID) -> dict[str, UUID]:
     world = writing.world
     analysis = writing.analysed(user, SHOP, wanted=world.wanted("completed"))
     wanted = WantedSpecification(analysis)
-    submit(world.uow, writing.account(user), wanted, world.policy, key=("k", b"f" * 32), now=world.now)
+    submit(world.uow, writing.account(user), wanted, world.policy, key=keyed("k", b"f" * 32), now=world.now)
     [asked] = world.rows("SELECT job_id FROM spec_requests")
     completed = UUID(str(asked["job_id"]))
     assert writing.write(writing.started(user, completed), user) is Outcome.COMPLETED

@@ -76,7 +76,7 @@ def test_equal_tests_are_one_unit_and_all_of_them_are_shown(writing: Writing) ->
     assert writing.cost(user, analysis) == 2
     job_id = writing.written(user, analysis)
     job = read_jobs.job(writing.world.uow, job_id, writing.account(user), writing.world.policy, service=None, now=NOW)
-    assert (job["summary"]["behaviours"], writing.billed(user)) == (3, 2)
+    assert (job.summary["behaviours"], writing.billed(user)) == (3, 2)
     holds(writing.world)
 
 

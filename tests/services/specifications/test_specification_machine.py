@@ -129,19 +129,19 @@ class Desks(RuleBasedStateMachine):
         answer = self.answer(user, analysis.id, mode)
         # one that is about to end is nobody's any more: whoever asks gets a job of their own
         if alive := [job_id for job_id, job in mine.items() if job.ended is None and not job.cancelling]:
-            assert (answer.status, answer.job["id"]) == (202, str(alive[0]))
+            assert (answer.is_known, answer.job.id) == (False, alive[0])
             return
         completed = [job_id for job_id, job in mine.items() if job.ended is Outcome.COMPLETED]
         if mode is Mode.INITIAL and completed:
-            assert (answer.status, UUID(answer.job["id"]) in completed) == (200, True)
+            assert (answer.is_known, answer.job.id in completed) == (True, True)
             return
         limit, held = SOLD[self.tiers[user]][0], self.reserved(user)
         if units and self.used[user] + held + units > limit:
             assert isinstance(answer, QuotaExceeded)
             assert (answer.extensions["used"], answer.extensions["reserved"]) == (self.used[user], held)
             return
-        assert answer.status == 202
-        self.jobs[UUID(answer.job["id"])] = Job(user, analysis.id, mode, units)
+        assert not answer.is_known
+        self.jobs[answer.job.id] = Job(user, analysis.id, mode, units)
 
     def answer(self, user: UUID, analysis_id: UUID, mode: Mode) -> Any:
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import pytest
 from sqlalchemy import text
@@ -33,15 +33,15 @@ def test_a_specification_is_written_billed_by_its_tests_and_shown(writing: Writi
     user = world.user()
     analysis = writing.analysed(user, SHOP, file_of("tests/test_till.py", "test_opens"))
     answer = writing.ask(user, analysis)
-    assert (answer.status, answer.job["status"], answer.job["service"]) == (202, "queued", "specview")
-    assert answer.job["queue"] == "specview_default"
+    assert (answer.is_known, answer.job.status, answer.job.service) == (False, "queued", "specview")
+    assert answer.job.queue == "specview_default"
     assert world.value("SELECT reserved_amount FROM quota_reservations WHERE event_type = 'specview'") == 3
-    job_id = UUID(answer.job["id"])
+    job_id = answer.job.id
     assert writing.write(writing.started(user, job_id), user) is Outcome.COMPLETED
     job = read_jobs.job(world.uow, job_id, writing.account(user), world.policy, service=None, now=NOW)
-    assert (job["status"], job["version"], job["units"], job["billed"]) == ("completed", 1, 3, True)
-    assert (job["analysis_id"], job["language"], job["mode"]) == (str(analysis), "en", "initial")
-    assert job["summary"] == {
+    assert (job.status, job.writing.version, job.writing.units, job.billed) == ("completed", 1, 3, True)
+    assert (job.writing.analysis_id, job.writing.language, job.writing.mode) == (analysis, "en", "initial")
+    assert job.summary == {
         "text": "2 domains.", "domains": 2, "features": 2, "behaviours": 3, "by_status": {"active": 3}, "fell_back": 0,
     }  # fmt: skip
     with world.uow.begin() as tx:
@@ -59,10 +59,10 @@ def test_asking_again_shows_what_is_there_and_costs_nothing(writing: Writing) ->
     analysis = writing.analysed(user, SHOP)
     job_id = writing.submit(user, analysis)
     under_way = writing.ask(user, analysis, Mode.REGENERATE_FRESH)
-    assert (under_way.status, under_way.job["id"]) == (202, str(job_id))
+    assert (under_way.is_known, under_way.job.id) == (False, job_id)
     writing.write(writing.started(user, job_id), user)
     again = writing.ask(user, analysis)
-    assert (again.status, again.job["id"], again.job["status"]) == (200, str(job_id), "completed")
+    assert (again.is_known, again.job.id, again.job.status) == (True, job_id, "completed")
     assert writing.billed(user) == 2
     holds(writing.world)
 
@@ -130,7 +130,7 @@ def test_an_analysis_without_tests_makes_an_empty_document_for_nothing(writing: 
     analysis = writing.analysed(user)
     job_id = writing.written(user, analysis)
     job = read_jobs.job(writing.world.uow, job_id, writing.account(user), writing.world.policy, service=None, now=NOW)
-    assert (job["status"], job["summary"]["behaviours"], job["billed"]) == ("completed", 0, False)
+    assert (job.status, job.summary["behaviours"], job.billed) == ("completed", 0, False)
     holds(writing.world)
 
 
@@ -164,7 +164,7 @@ def test_the_quota_holds_to_the_unit_and_one_over_it_changes_nothing(writing: Wr
         writing.ask(user, analysis, Mode.REGENERATE_FRESH)
     assert (refused.value.extensions["used"], refused.value.extensions["limit"]) == (2, 2)
     assert left(world) == []
-    assert writing.ask(user, analysis, Mode.REGENERATE_CACHED).status == 202
+    assert not writing.ask(user, analysis, Mode.REGENERATE_CACHED).is_known
     holds(world)
 
 

@@ -9,7 +9,8 @@ from uuid import UUID
 from app.domain.lifecycle import Delivery, Outcome
 from app.domain.queues import Service
 from app.domain.specification import Mode, Place, Specification, Subject
-from app.services.analyses.submit import Answer, Wanted
+from app.services.analyses.submit import Wanted
+from app.services.jobs.answers import Answer
 from app.services.jobs.start import start
 from app.services.operations.audit import HOLDS, audit
 from app.services.specifications import submit_specification
@@ -19,7 +20,7 @@ from app.services.specifications.submit_specification import WantedSpecification
 from app.store import users
 from app.store.inventories import FileRow
 from app.store.users import Account
-from tests.conftest import World, rescheduler
+from tests.conftest import World, keyed, rescheduler
 from tests.race.invariants import broken
 
 
@@ -91,19 +92,19 @@ class Writing:
         key: str | None = None,
     ) -> Answer:
         wanted = WantedSpecification(analysis_id, language, mode)
-        fingerprint = (key, repr(wanted).encode().ljust(32)[:32]) if key else None
+        given = keyed(key, repr(wanted).encode().ljust(32)[:32]) if key else None
         return submit_specification.submit(
-            self.world.uow, self.account(user_id), wanted, self.world.policy, key=fingerprint, now=self.world.now
+            self.world.uow, self.account(user_id), wanted, self.world.policy, key=given, now=self.world.now
         )
 
     def submit(self, user_id: UUID, analysis_id: UUID, mode: Mode = Mode.INITIAL) -> UUID:
-        return UUID(self.ask(user_id, analysis_id, mode).job["id"])
+        return self.ask(user_id, analysis_id, mode).job.id
 
     def cost(self, user_id: UUID, analysis_id: UUID, mode: Mode = Mode.INITIAL) -> int:
         """Of a dry run."""
         wanted = WantedSpecification(analysis_id, "en", mode)
         return int(
-            submit_specification.dry_run(self.world.uow, self.account(user_id), wanted, self.world.policy)["units"]
+            submit_specification.dry_run(self.world.uow, self.account(user_id), wanted, self.world.policy).units.amount
         )
 
     def started(self, user_id: UUID, job_id: UUID) -> Delivery:

@@ -8,19 +8,19 @@ import threading
 import time
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.domain.lifecycle import FINAL
+from app.domain.jobs import Job
 from app.errors import Problem
 from app.services.jobs import follow
 from app.services.policy import Policy
 from app.store.unit_of_work import UnitOfWork
 from app.web.concurrency import Lane
+from app.web.job_json import job_json
 
 #: Per process, each with a thread that waits; and per client, which needs one for each open page.
 MOST_STREAMS = 64
@@ -39,19 +39,19 @@ class Seen:
     """A job at one moment.  id: of its newest event and of its content, so that a client may resume after either."""
 
     event_id: int
-    job: dict[str, Any]
+    job: Job
     read_at: float  # monotonic, before the query
 
     @property
     def id(self) -> str:
         """A version that changes whenever the client would see a difference."""
-        content = json.dumps(self.job, sort_keys=True, default=str)
+        content = json.dumps(job_json(self.job), sort_keys=True)
         return f"{self.event_id}-{zlib.crc32(content.encode()):08x}"
 
     @property
     def is_final(self) -> bool:
         """Whether nothing follows."""
-        return self.job["status"] in FINAL
+        return self.job.is_final
 
 
 @dataclass(slots=True)
@@ -108,7 +108,7 @@ class Live:
         with self._changed:
             return self._changed.wait_for(fresh, seconds)
 
-    def ended(self, job_id: UUID, asker: UUID | None) -> dict[str, Any]:
+    def ended(self, job_id: UUID, asker: UUID | None) -> Job:
         """The job at its end, with the asker's bill, which the watchers do not share."""
         return follow.snapshot(self.uow, job_id, self.policy, asker=asker, now=self.uow.now())[1]
 
@@ -177,8 +177,8 @@ class Stream:
     def _event(self, seen: Seen, before: Seen | None) -> str:
         name = "final" if seen.is_final else "progress" if before and _only_progress(seen, before) else "state"
         job = self.live.ended(self.job_id, self.asker) if seen.is_final else seen.job
-        return f"event: {name}\nid: {seen.id}\ndata: {json.dumps(job, default=str)}\n\n"
+        return f"event: {name}\nid: {seen.id}\ndata: {json.dumps(job_json(job))}\n\n"
 
 
 def _only_progress(seen: Seen, before: Seen) -> bool:
-    return {**seen.job, "progress": None} == {**before.job, "progress": None}
+    return replace(seen.job, progress=None) == replace(before.job, progress=None)

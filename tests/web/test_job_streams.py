@@ -15,7 +15,7 @@ import pytest
 from app.domain.queues import Service
 from app.store import records
 from app.web.api.events import LIVE
-from app.web.live_jobs import MOST_STREAMS_EACH, Live
+from app.web.job_streams import MOST_STREAMS_EACH, Live
 from tests.web.conftest import Web
 
 Event = dict[str, str]

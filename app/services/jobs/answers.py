@@ -1,0 +1,64 @@
+"""What a submission is answered, and the answers that are kept under an Idempotency-Key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Generic, TypeVar
+from uuid import UUID
+
+from app.domain.jobs import Job
+from app.errors import IdempotencyInFlight, IdempotencyMismatch
+from app.store import idempotency
+from app.store.idempotency import Rendered, Stored
+from app.store.unit_of_work import Tx, UnitOfWork
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """is_known: the job had ended already, and nothing was started; otherwise it was accepted, or joined."""
+
+    job: Job
+    is_known: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Key(Generic[T]):
+    """An Idempotency-Key.  fingerprint: of the request; render: what is answered, as it is kept with the key."""
+
+    name: str
+    fingerprint: bytes
+    render: Callable[[T], Rendered]
+
+
+def find_answer(uow: UnitOfWork, user_id: UUID, key: Key[T]) -> Stored | None:
+    """The stored answer, before the work is done again; None if there is none yet.  Raises: IdempotencyMismatch."""
+    with uow.begin() as tx:
+        return same_request(idempotency.find(tx, user_id, key.name), key)
+
+
+def locked_answer(tx: Tx, user_id: UUID, key: Key[T]) -> Stored | None:
+    """As find_answer, and lock the key for this transaction.  Raises: IdempotencyInFlight, IdempotencyMismatch."""
+    locked, stored = idempotency.try_lock(tx, user_id, key.name)
+    if not locked:
+        raise IdempotencyInFlight(retry_after=1)
+    return same_request(stored, key)
+
+
+def same_request(stored: Stored | None, key: Key[T]) -> Stored | None:
+    """The answer, if it was given to the same request.  Raises: IdempotencyMismatch."""
+    if stored is not None and stored.fingerprint != key.fingerprint:
+        raise IdempotencyMismatch("This Idempotency-Key was used with another request; use a new key for each request.")
+    return stored
+
+
+def keep_answer(tx: Tx, user_id: UUID, key: Key[T] | None, found: T, *, now: datetime) -> None:
+    """Keep what is answered, in the transaction that it tells of.  The caller holds the key's lock.
+
+    key: None for a submission without one.
+    """
+    if key:
+        idempotency.add(tx, user_id, key.name, Stored(key.fingerprint, *key.render(found)), now=now)

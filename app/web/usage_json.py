@@ -1,0 +1,47 @@
+"""Units of quota as JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.domain.quota import Usage
+from app.services.accounts.usage import AskedUnits, PeriodUsage
+from app.services.specifications.submit_specification import Price
+
+
+def usage_json(found: PeriodUsage) -> dict[str, Any]:
+    """The period and each kind of units."""
+    return {
+        "tier": found.tier.value,
+        "period_start": found.period.start.isoformat(),
+        "resets_at": found.period.end.isoformat(),
+        **{event_type.value: _units(units) for event_type, units in found.units.items()},
+    }
+
+
+def asked_units_json(asked: AskedUnits) -> dict[str, Any]:
+    """Whether so much would be accepted."""
+    return {
+        "event_type": asked.event_type.value,
+        "amount": asked.amount,
+        "allowed": asked.fits,
+        "used": asked.usage.used,
+        "reserved": asked.usage.reserved,
+        "limit": asked.usage.limit,
+        "resets_at": asked.period.end.isoformat(),
+    }
+
+
+def price_json(price: Price) -> dict[str, Any]:
+    """What a specification would cost."""
+    return {"dry_run": True, "tests": price.tests, "units": price.units.amount, **asked_units_json(price.units)}
+
+
+def _units(units: Usage) -> dict[str, Any]:
+    return {
+        "used": units.used,
+        "reserved": units.reserved,
+        "limit": units.limit,
+        "free": units.free,
+        "level": units.level,
+    }
