@@ -122,7 +122,7 @@ def guess(line: Line, runs: Runs | None, servers: int, step: float = 0.0) -> flo
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """Recent waits divided by their estimates: `low` is the 10th percentile of this ratio, `high` the 90th.
+    """Recent waits divided by their estimates: `low` is the 8th percentile of this ratio, `high` the 92nd.
 
     waited: mean seconds that ready jobs waited.
     """

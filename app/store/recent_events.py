@@ -47,7 +47,7 @@ _RECENT = text("""
       FROM (SELECT what, tier, extract(epoch FROM took)::float8 AS seconds FROM told) t GROUP BY 1, 2, 3
      UNION ALL
     SELECT 'read', NULL, NULL, count(*), coalesce(extract(epoch FROM min(at))::float8, 0) FROM newest""")
-# Actual waits divided by the estimates of the accepts: the 10th percentile, the median and the 90th percentile of the
+# Actual waits divided by the estimates of the accepts: the 8th percentile, the median and the 92nd percentile of the
 # newest starts.
 _PACES = text("""
     WITH newest AS MATERIALIZED (
