@@ -22,7 +22,8 @@ from app.domain.plans import Tier
 from app.domain.queues import Service
 from app.domain.repositories import Repository
 from app.services.analyses.finish import finish, save
-from app.services.analyses.submit import Wanted, submit
+from app.services.analyses.submission import Wanted
+from app.services.analyses.submit import submit
 from app.services.jobs import read_jobs
 from app.services.jobs.answers import Answer, Key
 from app.services.jobs.fail import fail

@@ -10,7 +10,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from app.domain.repositories import Address, check_commit, check_ref, parse_address
 from app.errors import InvalidInput, Problem, QuotaExceeded
-from app.services.analyses.submit import ANALYSIS, Wanted
+from app.services.analyses.submission import ANALYSIS, Wanted
 from app.services.jobs import admit
 from app.store.users import Account
 from app.web.commit_lookups import OF_CLIENT, Lookups

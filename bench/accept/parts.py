@@ -11,7 +11,8 @@ from sqlalchemy import text
 from app.domain.plans import Tier
 from app.domain.repositories import Repository
 from app.domain.summaries import percentile
-from app.services.analyses.submit import Wanted, submit
+from app.services.analyses.submission import Wanted
+from app.services.analyses.submit import submit
 from app.services.jobs.answers import Key
 from app.services.policy import Policy
 from app.store.unit_of_work import JobMessage, UnitOfWork

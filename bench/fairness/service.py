@@ -19,7 +19,8 @@ from sqlalchemy import text
 from app.domain.fairness import FairnessPolicy
 from app.domain.plans import Tier
 from app.domain.repositories import Repository
-from app.services.analyses.submit import Wanted, submit
+from app.services.analyses.submission import Wanted
+from app.services.analyses.submit import submit
 from app.services.fairness.observed_waits import ObservedWaits
 from app.services.policy import Policy
 from app.store.unit_of_work import UnitOfWork

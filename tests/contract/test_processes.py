@@ -13,7 +13,7 @@ import yaml
 
 from app.domain.plans import Tier
 from app.domain.queues import ALL_QUEUES, Service, select_queue
-from app.services.analyses.submit import ANALYSE
+from app.services.analyses.submission import ANALYSE
 from app.settings import Settings, load
 from tests.contract.conftest import ROOT
 

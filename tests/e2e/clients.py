@@ -19,7 +19,8 @@ from app.domain.plans import Tier
 from app.domain.specification import Mode
 from app.errors import IdempotencyInFlight, Problem
 from app.services.accounts import tiers
-from app.services.analyses.submit import Wanted, submit
+from app.services.analyses.submission import Wanted
+from app.services.analyses.submit import submit
 from app.services.jobs.answers import Answer
 from app.services.jobs.cancel import cancel
 from app.services.operations.sweep import sweep

@@ -14,7 +14,8 @@ import pytest
 
 from app.domain.plans import Tier
 from app.domain.repositories import Repository
-from app.services.analyses.submit import Wanted, submit
+from app.services.analyses.submission import Wanted
+from app.services.analyses.submit import submit
 from app.services.jobs import read_jobs
 from app.services.policy import Policy
 from app.web.job_json import job_json

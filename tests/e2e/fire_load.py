@@ -15,7 +15,8 @@ from app.domain.plans import Tier
 from app.domain.repositories import Repository
 from app.domain.specification import Mode
 from app.services.accounts import tiers
-from app.services.analyses.submit import Wanted, submit
+from app.services.analyses.submission import Wanted
+from app.services.analyses.submit import submit
 from app.services.jobs.answers import Answer
 from app.services.specifications import submit_specification
 from app.services.specifications.submit_specification import WantedSpecification

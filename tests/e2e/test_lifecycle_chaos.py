@@ -25,7 +25,7 @@ from app.domain.plans import Tier
 from app.domain.queues import Service
 from app.domain.repositories import Repository
 from app.migrate import migrate
-from app.services.analyses.submit import Wanted
+from app.services.analyses.submission import Wanted
 from app.services.operations.audit import HOLDS, audit
 from app.services.policy import Policy
 from app.store.connections import make_engine

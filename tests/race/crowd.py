@@ -14,7 +14,8 @@ from celery import Celery
 
 from app.domain.repositories import Repository
 from app.errors import Problem
-from app.services.analyses.submit import Wanted, submit
+from app.services.analyses.submission import Wanted
+from app.services.analyses.submit import submit
 from app.services.policy import Policy
 from app.store.connections import make_engine
 from app.store.unit_of_work import UnitOfWork

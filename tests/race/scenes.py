@@ -9,7 +9,8 @@ from typing import Any
 from uuid import UUID
 
 from app.domain.lifecycle import Delivery
-from app.services.analyses.submit import Wanted, submit
+from app.services.analyses.submission import Wanted
+from app.services.analyses.submit import submit
 from app.services.jobs.answers import Answer, Key
 from app.services.jobs.cancel import cancel
 from app.services.operations.sweep import sweep

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from app.errors import IdempotencyInFlight, IdempotencyMismatch, QuotaExceeded
-from app.services.analyses.submit import Wanted
+from app.services.analyses.submission import Wanted
 from app.services.analyses.submit_batch import Outcomes, submit_batch
 from app.services.jobs.answers import Answer, Key
 from app.store.idempotency import Stored

@@ -11,7 +11,7 @@ from uuid import UUID, uuid4
 from app.domain.lifecycle import Delivery, Outcome
 from app.domain.specification import Mode
 from app.errors import Conflict, NotFound
-from app.services.analyses.submit import Wanted
+from app.services.analyses.submission import Wanted
 from app.services.jobs.answers import Answer
 from app.services.specifications import share_links, specify, submit_specification
 from app.services.specifications.submit_specification import WantedSpecification

@@ -14,7 +14,7 @@ from app.domain.queues import Service, select_queue
 from app.domain.repositories import Repository
 from app.domain.schedule import MAX_FAILURES, is_due
 from app.errors import Problem
-from app.services.analyses.submit import Wanted, message_for
+from app.services.analyses.submission import Wanted, message_for
 from app.services.policy import Policy
 from app.store import analyses, codebases, events, requests
 from app.store.codebases import Codebase

@@ -7,7 +7,8 @@ from datetime import datetime
 from uuid import UUID
 
 from app.errors import InvalidInput, NotFound, Problem
-from app.services.analyses.submit import Wanted, accept
+from app.services.analyses.accept import accept
+from app.services.analyses.submission import Wanted
 from app.services.jobs.answers import Answer, Key, keep_answer, locked_answer
 from app.services.policy import Policy
 from app.store.accept_lookup import look

@@ -12,7 +12,8 @@ from app.domain.plans import Tier
 from app.services.accounts import tiers
 from app.services.accounts.forget import forget
 from app.services.analyses.reschedule import reschedule
-from app.services.analyses.submit import Wanted, submit
+from app.services.analyses.submission import Wanted
+from app.services.analyses.submit import submit
 from app.services.fairness import choose_carrier
 from app.services.operations.audit import audit
 from app.services.operations.queues import pause

@@ -9,7 +9,7 @@ from uuid import UUID
 from app.domain.lifecycle import Delivery, Outcome
 from app.domain.queues import Service
 from app.domain.specification import Mode, Place, Specification, Subject
-from app.services.analyses.submit import Wanted
+from app.services.analyses.submission import Wanted
 from app.services.jobs.answers import Answer
 from app.services.jobs.start import start
 from app.services.operations.audit import HOLDS, audit
