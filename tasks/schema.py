@@ -5,6 +5,7 @@ from typing import Any
 
 import structlog
 from celery.signals import beat_init, worker_init
+from sqlalchemy.exc import SQLAlchemyError
 
 from app.database import database_url
 from app.services.operations import readiness
@@ -29,13 +30,16 @@ def check(**_: Any) -> None:
     engine = make_engine(database_url(load()), pool_size=1, application_name="fairlane start")
     try:
         for _look in range(LOOKS):
-            checks = readiness.readiness(UnitOfWork(engine))
-            if checks["migrations"] in ("ok", "not checked"):
+            try:
+                found, is_newer = readiness.schema_of_database(UnitOfWork(engine))
+            except SQLAlchemyError:
                 return
-            log.warning("schema_not_served", schema=checks["migrations"])
-            if "this release is" in checks["migrations"]:
+            if found == "ok":
+                return
+            log.warning("schema_not_served", schema=found)
+            if is_newer:  # no migration of this release will come
                 break
             sleep(1)
     finally:
         engine.dispose()
-    raise SystemExit(f"fairlane: the schema is {checks['migrations']}")
+    raise SystemExit(f"fairlane: the schema is {found}")

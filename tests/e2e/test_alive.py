@@ -53,7 +53,7 @@ def test_a_node_that_was_killed_is_not_alive_although_its_last_sign_is_fresh(
     worker.kill("SIGKILL")
     done = asked("node0")
     assert (done.returncode, done.stdout) == (1, "")
-    assert "does not run here" in done.stderr
+    assert "does not run on this host" in done.stderr
 
 
 @pytest.mark.proof

@@ -202,4 +202,4 @@ def test_a_schema_that_was_migrated_on_is_ready_and_one_that_contracted_is_not(w
         web.ask("/readyz")
     refused = nodes.worker(ready=False)
     assert refused.container.wait() != 0
-    assert "the oldest that works with it 9998" in refused.container.logs()
+    assert "the oldest that works is 9998" in refused.container.logs()

@@ -48,6 +48,14 @@ def serves(needed: str, revision: str | None, oldest: str | None) -> str:
     return f"at revision {revision}; this release needs {needed}"
 
 
+def schema_of_database(uow: UnitOfWork) -> tuple[str, bool]:
+    """-> (as `serves` of this release, whether the schema is newer than it).  Raises: SQLAlchemyError."""
+    needed = this_release()
+    with uow.begin() as tx:
+        revision, oldest = schema.revision(tx.connection), schema.oldest(tx.connection)
+    return serves(needed, revision, oldest), revision is not None and revision > needed
+
+
 @cache
 def this_release() -> str:
     """The revision of this release."""
