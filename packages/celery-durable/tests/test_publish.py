@@ -229,3 +229,12 @@ def test_a_password_and_tls_survive_the_url() -> None:
     assert given["sslrootcert"] == "/ca.pem"
     with pytest.raises(ValueError, match="psycopg2"):
         connect_arguments("postgresql+asyncpg://h/db")
+
+
+def test_a_retry_that_goes_to_another_queue_stands_where_that_queue_does(broker: Broker) -> None:
+    task_id, _, head = (broker.send("work", queue=queue) for queue in ("main", "main", "other"))
+    broker.query("UPDATE kombu_message SET rank = 1000 WHERE task_id = %s RETURNING 1", head)
+    token = lease(broker, task_id)
+    broker.send("work", task_id=task_id, queue="other", headers={"lease_token": token, "lease_task": task_id})
+    found = "SELECT q.name, m.rank FROM kombu_message m JOIN kombu_queue q ON q.id = queue_id WHERE task_id = %s"
+    assert broker.query(found, task_id) == [("other", 1100)]
