@@ -183,7 +183,7 @@ FUNCTIONS = {
         },
     ),
     "line of one held back": (
-        "SELECT job_line(task_id, 1000, NULL, NULL, NULL) FROM kombu_message WHERE delay_reason = 'snooze' LIMIT 1",
+        "SELECT job_line(task_id, 1000, NULL, NULL, NULL) FROM kombu_message WHERE delay_reason = 'snooze' AND queue_id <= 3 LIMIT 1",
         {
             "kombu_message_task_id", "kombu_queue_pkey", "kombu_message_waiting", "kombu_message_group",
             "kombu_message_started", "analyses_completed_at", "execution_slots_pkey",
