@@ -71,7 +71,7 @@ class Place:
             self.rank = min(ranks)
 
     def look_at(self) -> float:
-        """When to poll next, on the clock of time.monotonic."""
+        """When to look next, on the clock of time.monotonic."""
         return min(self.budget.due_at if self._owed else inf, inf if self._look_at is None else self._look_at)
 
     def to_write(self) -> int | None:
