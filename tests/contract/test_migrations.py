@@ -13,6 +13,7 @@ import pytest
 from alembic import command
 from alembic.script import ScriptDirectory
 from celery_durable import schema as broker_schema
+from durable_harness.waiting import wait_for
 from sqlalchemy import Engine, create_engine, pool, text
 
 from app import migrate as migrating
@@ -21,7 +22,6 @@ from app.store.schema import revision
 from tests.conftest import raw_connection
 from tests.contract.catalogs import schema_of
 from tests.contract.conftest import ROOT
-from tests.nodes import wait_for
 
 VERSIONS = ROOT / "migrations" / "versions"
 FILES = sorted(path for path in VERSIONS.glob("*.py") if path.name != "__init__.py")

@@ -8,8 +8,9 @@ import sys
 from collections.abc import Callable
 
 import pytest
+from durable_harness.waiting import wait_for
 
-from tests.nodes import ROOT, LocalProcess, Nodes, wait_for
+from tests.nodes import ROOT, LocalProcess, Nodes
 
 #: Seconds, enough for a machine that is busy; the service's own patience is 30.
 WITHIN = "12"
