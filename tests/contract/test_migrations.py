@@ -180,13 +180,13 @@ TOLD = "at revision 0017, and this release migrates from 0025 on: first run `fai
 def test_a_database_from_before_the_fold_is_left_alone_and_told_what_to_pass_through(
     folded: Engine, allow_newer: bool
 ) -> None:
-    for revision in (f"{number:04}" for number in range(1, 25)):
+    for older in (f"{number:04}" for number in range(1, 25)):
         with folded.begin() as connection:
-            connection.execute(text("UPDATE alembic_version SET version_num = :revision"), {"revision": revision})
+            connection.execute(text("UPDATE alembic_version SET version_num = :revision"), {"revision": older})
         before = schema(folded)
         with pytest.raises(BadSetting) as refused:
             migrating.migrate(folded, allow_newer=allow_newer)
-        assert TOLD.replace("0017", revision) in str(refused.value)
+        assert TOLD.replace("0017", older) in str(refused.value)
         assert schema(folded) == before
 
 
