@@ -3,8 +3,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8000
 PYTHON ?= python3
-# two workers of the test-suite share the machine's two cores
-JOBS ?= 2
+# processes of the suite: a third of its time is waiting
+JOBS ?= 3
 # of prove-fairness, at most
 FIRE_SECONDS ?= 1200
 
