@@ -33,9 +33,6 @@ _FENCE = text(f"""
       LEFT JOIN subscription_plans p ON p.tier = coalesce(s.tier, 'free')
      WHERE m.task_id = :task_id AND m.lease_token = :lease_token FOR UPDATE OF m""")
 _START = text("UPDATE broker_message SET started_at = clock_timestamp() WHERE task_id = :task_id")
-_PEEK = text("""
-    SELECT cancel_requested_at IS NOT NULL AS cancelled FROM broker_message
-     WHERE task_id = :task_id AND lease_token = :lease_token""")
 _DELETE = text("DELETE FROM broker_message WHERE task_id = :task_id")
 _MESSAGE = """
     SELECT m.task_id, q.name AS queue, q.paused_at, m.group_name AS user_id, m.ready_at, m.delay_reason, m.lease_token,
@@ -114,11 +111,6 @@ def fence(tx: Tx, delivery: Delivery, user_id: UUID | None, *, now: datetime | N
 def mark_started(tx: Tx, delivery: Delivery) -> None:
     """From now on this delivery counts as lost if its worker dies.  The caller has fenced the message."""
     tx.write(_START, task_id=str(delivery.job_id))
-
-
-def peek(tx: Tx, delivery: Delivery) -> Row[Any] | None:
-    """The fence without its lock.  row: cancelled; None = the lease is lost."""
-    return tx.run(_PEEK, task_id=str(delivery.job_id), lease_token=delivery.lease_token).one_or_none()
 
 
 def delete(tx: Tx, job_id: UUID) -> None:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row, TextClause, text
+from sqlalchemy import Row, text
 
-from app.domain.lifecycle import Delivery, Failure, RecordStatus
+from app.domain.lifecycle import Failure, RecordStatus
 from app.domain.queues import Service
 from app.store.unit_of_work import Tx
 
-_TABLES = {Service.ANALYSIS: "analyses", Service.SPECVIEW: "spec_documents"}
+#: Where the records of a service are.
+TABLES = {Service.ANALYSIS: "analyses", Service.SPECVIEW: "spec_documents"}
 #: The column with the version of the rules that made a record.
 _MAKERS = {Service.ANALYSIS: "parser_version", Service.SPECVIEW: "generator"}
 _START = {
@@ -40,33 +39,19 @@ _START = {
 }
 
 
-def _of_each(make: Callable[[str], str]) -> dict[Service, TextClause]:
-    return {service: text(make(table)) for service, table in _TABLES.items()}
-
-
 _FIND = {
     service: text(f"""
         SELECT id, status, {_MAKERS[service]} AS maker, attempt, started_at, completed_at, error_code, error_message,
                error_retryable, summary, progress FROM {table} WHERE id = :id""")
-    for service, table in _TABLES.items()
+    for service, table in TABLES.items()
 }
-# A heartbeat may have been suspended since it checked whether it still has the lease.
-_PROGRESS = _of_each(
-    lambda table: (
-        f"""
-    UPDATE {table} SET progress = CAST(:progress AS jsonb)
-     WHERE id = :id AND status = 'running'
-       AND EXISTS (SELECT FROM broker_message WHERE task_id = :task_id AND lease_token = :lease_token)"""
-    )
-)
-_END = _of_each(
-    lambda table: (
-        f"""
-    UPDATE {table} SET status = CAST(:status AS analysis_status), completed_at = :now, progress = NULL,
-           error_code = :code, error_message = left(:message, 1000), error_retryable = :retryable
-     WHERE id = :id AND status = 'running'"""
-    )
-)
+_END = {
+    service: text(f"""
+        UPDATE {table} SET status = CAST(:status AS analysis_status), completed_at = :now, progress = NULL,
+               error_code = :code, error_message = left(:message, 1000), error_retryable = :retryable
+         WHERE id = :id AND status = 'running'""")
+    for service, table in TABLES.items()
+}
 
 
 def find(tx: Tx, service: Service, job_id: UUID) -> Row[Any] | None:
@@ -85,17 +70,6 @@ def start(tx: Tx, service: Service, job_id: UUID, *, maker: str, attempt: int, n
     """
     started = tx.run(_START[service], id=job_id, maker=maker, attempt=attempt, now=now)
     return started.one_or_none() is not None
-
-
-def progress(tx: Tx, service: Service, delivery: Delivery, phase: str, done: int, total: int) -> None:
-    """Write a running job's progress, if the delivery still has its lease."""
-    tx.write(
-        _PROGRESS[service],
-        id=delivery.job_id,
-        task_id=str(delivery.job_id),
-        lease_token=delivery.lease_token,
-        progress=json.dumps({"phase": phase, "done": done, "total": total}),
-    )
 
 
 def fail(tx: Tx, service: Service, job_id: UUID, failure: Failure, *, now: datetime) -> bool:

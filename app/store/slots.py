@@ -32,9 +32,6 @@ _ACQUIRE = text("""
      ORDER BY free.slot_no LIMIT 1
     RETURNING slot_no""")
 _COUNT = text("SELECT count(*) FROM execution_slots WHERE user_id = :user_id AND service = :service")
-_RENEW = text("""
-    UPDATE execution_slots SET lease_expires_at = clock_timestamp() + make_interval(secs => :lease_seconds)
-     WHERE job_id = :job_id AND lease_token = :lease_token""")
 _RELEASE = text("DELETE FROM execution_slots WHERE job_id = :job_id")
 # A start that deletes the same rows has locked them: they are skipped, because waiting for them could deadlock.
 _SWEEP = text("""
@@ -73,11 +70,6 @@ def acquire(
 def count(tx: Tx, user_id: UUID, service: Service) -> int:
     """Slots taken by a user, including dead ones that were not removed yet."""
     return int(tx.run(_COUNT, user_id=user_id, service=service.value).scalar_one())
-
-
-def renew(tx: Tx, delivery: Delivery, *, lease_seconds: float) -> None:
-    """Extend the slot's expiry while the job runs."""
-    tx.write(_RENEW, job_id=delivery.job_id, lease_token=delivery.lease_token, lease_seconds=lease_seconds)
 
 
 def release(tx: Tx, delivery: Delivery) -> None:
