@@ -71,11 +71,15 @@ def main() -> None:
     """Print what each step costs; as the last line JSON."""
     parser = argparse.ArgumentParser(prog="python -m bench.round_trips", description=__doc__)
     parser.add_argument("--turns", type=int, default=200, help="of each step; of a batch a tenth")
-    turns = parser.parse_args().turns
+    parser.add_argument("--steps", nargs="+", choices=SCENES, default=list(SCENES))
+    given = parser.parse_args()
     with database() as (_, uow):
         event.listen(uow.engine, "connect", _count)
         uow.engine.dispose()
-        figures = {name: _measured(uow, scene, turns if "batch" not in name else turns // 10) for name, scene in SCENES}
+        figures = {
+            name: _measured(uow, SCENES[name], given.turns if "batch" not in name else given.turns // 10)
+            for name in given.steps
+        }
     names = list(next(iter(figures.values())))
     print(f"{'':28}" + "".join(f"{name:>16}" for name in names))
     for step, found in figures.items():
@@ -163,14 +167,14 @@ def _beat(uow: UnitOfWork, own: UUID, progress: tuple[str, int, int] | None = No
     return turn
 
 
-SCENES: tuple[tuple[str, Scene], ...] = (
-    ("accept", _accept),
-    ("batch of 1", lambda uow, own: _batch(uow, own, 1)),
-    (f"batch of {BATCH}", _batch),
-    ("start", _start),
-    ("heartbeat", _beat),
-    ("heartbeat with progress", lambda uow, own: _beat(uow, own, ("parsing", 1, 2))),
-)
+SCENES: dict[str, Scene] = {
+    "accept": _accept,
+    "batch of 1": lambda uow, own: _batch(uow, own, 1),
+    f"batch of {BATCH}": _batch,
+    "start": _start,
+    "heartbeat": _beat,
+    "heartbeat with progress": lambda uow, own: _beat(uow, own, ("parsing", 1, 2)),
+}
 
 
 def _clear(uow: UnitOfWork) -> None:

@@ -23,8 +23,7 @@ _START = {
           FROM analysis_requests WHERE job_id = :id AND role = 'payer'
         ON CONFLICT (id) DO UPDATE
            SET attempt = excluded.attempt, parser_version = excluded.parser_version, progress = NULL
-         WHERE analyses.status = 'running'
-        RETURNING id"""),
+         WHERE analyses.status = 'running'"""),
     Service.SPECVIEW: text("""
         INSERT INTO spec_documents (id, user_id, codebase_id, commit_sha, analysis_id, language, mode, status,
                                     generator, attempt, started_at)
@@ -34,8 +33,7 @@ _START = {
          WHERE r.job_id = :id AND r.role = 'payer'
         ON CONFLICT (id) DO UPDATE
            SET attempt = excluded.attempt, generator = excluded.generator, progress = NULL
-         WHERE spec_documents.status = 'running'
-        RETURNING id"""),
+         WHERE spec_documents.status = 'running'"""),
 }
 
 
@@ -63,13 +61,12 @@ def find(tx: Tx, service: Service, job_id: UUID) -> Row[Any] | None:
     return tx.run(_FIND[service], id=job_id).one_or_none()
 
 
-def start(tx: Tx, service: Service, job_id: UUID, *, maker: str, attempt: int, now: datetime) -> bool:
-    """Create the record, or continue that of an earlier attempt; False if the job has already ended.
+def start(tx: Tx, service: Service, job_id: UUID, *, maker: str, attempt: int, now: datetime) -> None:
+    """Create the record, or continue that of an earlier attempt; nothing changes if the job has already ended.
 
     maker: the rules that make it: the version of the parser, the name of the generator.
     """
-    started = tx.run(_START[service], id=job_id, maker=maker, attempt=attempt, now=now)
-    return started.one_or_none() is not None
+    tx.write(_START[service], id=job_id, maker=maker, attempt=attempt, now=now)
 
 
 def fail(tx: Tx, service: Service, job_id: UUID, failure: Failure, *, now: datetime) -> bool:
