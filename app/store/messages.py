@@ -22,7 +22,7 @@ _USERS = text("""
     SELECT 1 FROM users WHERE id = ANY (ARRAY[CAST(:user_id AS uuid), (
         SELECT CAST(m.group_name AS uuid) FROM broker_message m
          WHERE m.task_id = :task_id AND m.lease_token = :lease_token)])
-     ORDER BY id FOR UPDATE""")
+     ORDER BY id FOR NO KEY UPDATE""")
 # What only a start must know is not even planned for other steps.
 _FENCE = text(f"""
     SELECT m.cancel_requested_at IS NOT NULL AS cancelled, {ACCOUNT},

@@ -21,8 +21,9 @@ from app.store.session import Rows, Session, session
 P = ParamSpec("P")
 R = TypeVar("R")
 
-#: In the order of their ids, so that no two transactions wait for each other.
-LOCK_USERS = text("SELECT 1 FROM users WHERE id = ANY(CAST(:user_ids AS uuid[])) ORDER BY id FOR UPDATE")
+#: In the order of their ids, so that no two transactions wait for each other.  Rows that refer to a user may be
+#: inserted meanwhile: they share its key, which only a deletion changes.
+LOCK_USERS = text("SELECT 1 FROM users WHERE id = ANY(CAST(:user_ids AS uuid[])) ORDER BY id FOR NO KEY UPDATE")
 _RELAX = text("SET LOCAL synchronous_commit = off")
 VICTIM_CODES = ("40001", "40P01")  # serialization failure, deadlock
 VICTIM_RETRIES = 4
