@@ -20,7 +20,7 @@ from app.store.users import Account
 def ask(uow: UnitOfWork, account: Account, event_type: EventType, policy: Policy, *, now: datetime) -> None:
     """Refuse an account without a unit left before any work is done; reserves nothing.  Raises: QuotaExceeded."""
     if policy.quota_mode == "enforce" and account.plan.limit(event_type) is not None:
-        with uow.begin() as tx:
+        with uow.once() as tx:
             check(tx, account, event_type, policy, units=1, now=now)
 
 
