@@ -17,9 +17,9 @@ ROOT = Path(__file__).parents[2]
 TAKER = """
 import sys, tempfile, time
 from pathlib import Path
-from tasks.inventory import Source, fetched, inventory, resolve
+from testlist import Source, fetched, inventory, resolve
 if "off" in sys.argv:
-    from tasks.inventory import guard
+    from testlist import guard
     guard.use_sandbox(on=False)
 with tempfile.TemporaryDirectory() as work:
     for line in sys.stdin:

@@ -11,6 +11,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from testlist import PARSER_VERSION, Source, resolve
 
 from app.domain.plans import Tier
 from app.domain.repositories import Repository
@@ -19,7 +20,6 @@ from app.services.analyses.submit import submit
 from app.services.jobs import read_jobs
 from app.services.policy import Policy
 from app.web.job_json import job_json
-from tasks.inventory import PARSER_VERSION, Source, resolve
 from tests.conftest import World
 from tests.nodes import LocalWorker, Nodes, wait_for
 from tests.race.scenes import account

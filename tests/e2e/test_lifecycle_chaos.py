@@ -20,6 +20,7 @@ import pytest
 from celery import Celery
 from durable_harness.postgres import PostgresServer
 from sqlalchemy.engine import make_url
+from testlist import PARSER_VERSION, Source, resolve
 
 from app.domain.plans import Tier
 from app.domain.queues import Service
@@ -30,7 +31,6 @@ from app.services.operations.audit import HOLDS, audit
 from app.services.policy import Policy
 from app.store.connections import make_engine
 from app.store.unit_of_work import UnitOfWork
-from tasks.inventory import PARSER_VERSION, Source, resolve
 from tasks.publish import publisher
 from tests.conftest import World
 from tests.e2e.clients import Client, Shared

@@ -8,6 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 from sqlalchemy import text
+from testlist.sandbox.guard import BEGIN
 
 from app.domain.plans import Tier
 from app.services.jobs import read_jobs
@@ -15,7 +16,6 @@ from app.services.jobs.cancel import cancel
 from app.services.results import read_files, read_tests
 from app.store import users
 from app.store.results import TestFilter
-from tasks.inventory.guard import BEGIN
 from tests.e2e.conftest import System, slow_files
 from tests.nodes import wait_for
 

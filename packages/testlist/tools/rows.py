@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from tasks.inventory import Inventory, Source, fetched, inventory, resolve
+from testlist import Inventory, Source, fetched, inventory, resolve
 
 
 def lines(found: Inventory) -> Iterator[dict[str, object]]:

@@ -1,0 +1,1 @@
+"""The test frameworks of C#, a file each."""

@@ -1,0 +1,1 @@
+"""The test frameworks of Go, a file each."""

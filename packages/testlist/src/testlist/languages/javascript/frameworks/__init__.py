@@ -1,0 +1,1 @@
+"""The test frameworks of JavaScript and TypeScript, a file each."""

@@ -1,0 +1,1 @@
+"""The test frameworks of the JVM, a file each."""

@@ -1,0 +1,1 @@
+"""The test frameworks of PHP, a file each."""

@@ -1,0 +1,1 @@
+"""The test frameworks of Python, a file each."""

@@ -1,0 +1,1 @@
+"""The test frameworks of Ruby, a file each."""

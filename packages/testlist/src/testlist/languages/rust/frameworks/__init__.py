@@ -1,0 +1,1 @@
+"""The test frameworks of Rust, a file each."""

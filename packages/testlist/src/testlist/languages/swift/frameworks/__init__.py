@@ -1,0 +1,1 @@
+"""The test frameworks of Swift, a file each."""
