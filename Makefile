@@ -82,7 +82,7 @@ prove-inventory: setup ## 100,000 mutated files over all parsers
 	MUTATED_FILES=100000 $(BIN)/python -m pytest packages/testlist/tests/test_mutations.py -p no:randomly -s
 
 prove-bombs: setup ## 62 repositories and hosts made to exhaust git: memory, processor time and cause of each
-	BOMBS=all $(BIN)/python -m pytest packages/testlist/tests/test_bombs.py -p no:randomly -q -s
+	BOMBS=all $(BIN)/python -m pytest packages/testlist/tests/git/test_bombs.py -p no:randomly -q -s
 
 prove-reads: setup ## health and memory while 60 clients read results of 500,000 tests
 	READS_TESTS=$${READS_TESTS:-500000} READS_CLIENTS=$${READS_CLIENTS:-60} READS_SECONDS=$${READS_SECONDS:-60} \

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from testlist.errors import InventoryError
-from testlist.git.belowroot import outside, resolved
+from testlist.git.containment import outside, resolved
 from testlist.git.fetch import Source, resolve
 from testlist.git.process import GitLimits
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from testlist.reports.compare import GROUPS, Comparison, compare
-from testlist.reports.shelf import Listed
+from testlist.reports.packed_rows import Listed
 
 from app.services.results.read_differences import Sides
 from app.web.schemas import ChangesQuery

@@ -159,7 +159,7 @@ def test_progress_goes_from_fetching_to_parsing(make_repository: MakeRepository,
     repository = make_repository(PROJECT)
     calls: list[tuple[str, int, int]] = []
     with fetched(Source.local(repository), git(repository, "rev-parse", "HEAD"), workdir=tmp_path) as repo:
-        repo.pulse.every = 0.0
+        repo.progress.every = 0.0
         inventory(repo, checkpoint=lambda *call: calls.append(call))
     phases = [phase for phase, _, _ in calls]
     assert (phases[0], phases[-1]) == ("fetching", "parsing")
@@ -178,7 +178,7 @@ def test_progress_never_goes_back_whatever_is_read_before_and_after_the_tests(
     repository = make_repository(tests | files | deeper)
     calls: list[tuple[str, int, int]] = []
     with fetched(Source.local(repository), git(repository, "rev-parse", "HEAD"), workdir=tmp_path) as repo:
-        repo.pulse.every = 0.0
+        repo.progress.every = 0.0
         found = inventory(repo, checkpoint=lambda *call: calls.append(call))
     names = {test.name for file in found.files for test in file.tests}
     assert names == {"test_shared", "test_deeper"}, "the modules were not followed"

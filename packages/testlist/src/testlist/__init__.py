@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from testlist.git.process import GitLimits
     from testlist.git.repository import Repository
     from testlist.model import Facts, FactsCache, FactsKey, FileInventory, Inventory, Test
-    from testlist.pulse import Checkpoint
+    from testlist.progress import Checkpoint
     from testlist.sandbox.parsers import ParseLimits
     from testlist.version import PARSER_VERSION
 else:
@@ -23,7 +23,7 @@ else:
         "git.process": ("GitLimits",),
         "model": ("Facts", "FactsCache", "FactsKey", "FileInventory", "Inventory", "Test"),
         "sandbox.parsers": ("ParseLimits",),
-        "pulse": ("Checkpoint",),
+        "progress": ("Checkpoint",),
         "git.repository": ("Repository",),
         "version": ("PARSER_VERSION",),
     }

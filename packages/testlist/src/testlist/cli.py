@@ -12,7 +12,7 @@ from testlist.engine import inventory
 from testlist.errors import InventoryError
 from testlist.git.fetch import Source, fetched, resolve
 from testlist.model import Inventory
-from testlist.pulse import Checkpoint, silent
+from testlist.progress import Checkpoint, silent
 from testlist.reports.compare import compare, listed
 from testlist.reports.listing import FORMATS, comparison, render, skipped
 from testlist.sandbox import guard

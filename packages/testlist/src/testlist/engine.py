@@ -7,22 +7,22 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-from testlist.collection import seldom
-from testlist.copies import copies, is_copied
 from testlist.frameworks import FRAMEWORKS
+from testlist.garbage_collection import rare_collections
 from testlist.git.repository import Repository
 from testlist.interface import Framework, Scope
 from testlist.isolation import RULES_FAILED, attempt, claimed, listed, needed
 from testlist.languages import READERS, language_of, unread_language_of
-from testlist.languages.javascript.configfiles import bases
+from testlist.languages.javascript.config_files import bases
 from testlist.loader import Loader
 from testlist.model import ORDER, Facts, FactsCache, FactsKey, FileInventory, Inventory, Test
+from testlist.progress import Checkpoint, silent
 from testlist.project import Project, folder_of
-from testlist.pulse import Checkpoint, silent
 from testlist.sandbox.parsers import ParseLimits, Parsers
+from testlist.vendored import copies, is_copied
 from testlist.version import PARSER_VERSION
 
-#: times that files may lead to further files; a class hierarchy seldom spans more
+#: times that files may lead to further files; a class hierarchy rare_collections spans more
 ROUNDS: Final = 6
 #: directories that hold other people's code, or what a build leaves
 FOREIGN: Final = frozenset(
@@ -51,9 +51,9 @@ def inventory(
     Raises: InventoryError for the repository as a whole; whatever the checkpoint raises.
     """
     if checkpoint is not silent:  # otherwise the one the repository was fetched with stays
-        repo.pulse.checkpoint, repo.pulse.due = checkpoint, 0.0
-    with seldom(), Parsers(limits or ParseLimits(), repo.pulse) as parsers:
-        return _Run(repo, Loader(repo, parsers, cache, repo.pulse), frameworks or FRAMEWORKS).inventory()
+        repo.progress.checkpoint, repo.progress.due = checkpoint, 0.0
+    with rare_collections(), Parsers(limits or ParseLimits(), repo.progress) as parsers:
+        return _Run(repo, Loader(repo, parsers, cache, repo.progress), frameworks or FRAMEWORKS).inventory()
 
 
 @dataclass(slots=True)
@@ -73,7 +73,7 @@ class _Run:
         self.survey()
         formats = self.configs()
         self.loader.parsers.warm({*formats.values(), *self.languages.values()})
-        project = Project(self.blobs, self.configured(formats), beat=self.repo.pulse.beat)
+        project = Project(self.blobs, self.configured(formats), beat=self.repo.progress.beat)
         scopes = list(self.scopes(project))
         candidates = dict(self.candidates(by_language(scopes)))
         self.facts = self.read({path: self.languages[path] for path in candidates}, counted=True)
@@ -118,7 +118,7 @@ class _Run:
     def candidates(self, speaking: Speaking) -> Iterator[tuple[str, Wanting]]:
         """Paths some framework wants to read, with those that do."""
         for path, language in self.languages.items():
-            self.repo.pulse.beat()
+            self.repo.progress.beat()
             if wanting := [pair for pair in speaking.get(language, ()) if pair[1].wants(path)]:
                 yield path, wanting
 
@@ -164,14 +164,14 @@ class _Run:
         """Give every candidate to its frameworks and collect their tests."""
         owned: dict[str, list[str]] = {framework.name: [] for framework, _ in scopes}
         for path in sorted(candidates):
-            self.repo.pulse.beat()
+            self.repo.progress.beat()
             for name in owners(candidates[path], path, self.facts[path]):
                 owned[name].append(path)
         found: list[Test] = []
         failed: set[str] = set()
         for framework, scope in scopes:
             found += listed(scope, owned[framework.name], self.facts, framework.name, failed)
-            self.repo.pulse.beat()
+            self.repo.progress.beat()
         self.facts |= {path: {"skipped": RULES_FAILED} for path in failed}
         return sorted(found, key=ORDER)
 

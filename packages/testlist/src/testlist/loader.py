@@ -7,7 +7,7 @@ from typing import Final
 from testlist.git.objects import Refusal
 from testlist.git.repository import Repository
 from testlist.model import Facts, FactsCache, FactsKey
-from testlist.pulse import Pulse
+from testlist.progress import Progress
 from testlist.sandbox.parsers import Job, Parsers
 
 #: Outcomes that the blob's content alone decides.  A timeout or a killed child may be the machine's fault, and what was
@@ -23,7 +23,7 @@ class Loader:
     repository: Repository
     parsers: Parsers
     cache: FactsCache | None
-    pulse: Pulse
+    progress: Progress
     known: dict[FactsKey, Facts] = field(default_factory=dict)
     fresh: dict[FactsKey, Facts] = field(default_factory=dict)
     done: int = 0  # files since the count began
@@ -41,7 +41,7 @@ class Loader:
         missing = [key for key in missing if key not in self.known]
         if counted:
             self.total = len(missing)
-            self.pulse.at("fetching", 0, self.total)
+            self.progress.at("fetching", 0, self.total)
         for key, facts in self._read(missing):
             self.known[key] = facts
             self._keep(key, facts)
@@ -57,11 +57,11 @@ class Loader:
 
     def _count(self) -> None:
         if self.total is None:
-            self.pulse.beat()
+            self.progress.beat()
             return
         self.done += 1
         self.total = max(self.total, self.done)
-        self.pulse.at("parsing", self.done, self.total)
+        self.progress.at("parsing", self.done, self.total)
 
     def _keep(self, key: FactsKey, facts: Facts) -> None:
         if "skipped" not in facts or facts["skipped"] in LASTING:

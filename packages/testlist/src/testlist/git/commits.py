@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from testlist.errors import InventoryError
-from testlist.git.belowroot import damaged
+from testlist.git.containment import damaged
 from testlist.git.objects import Objects
 
 TREE: Final = re.compile(rb"tree ([0-9a-f]{40}|[0-9a-f]{64})\n")

@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 
 from testlist.errors import InventoryError
 from testlist.git.process import CHUNK, TICK, GitLimits, launch, write
-from testlist.pulse import Pulse
+from testlist.progress import Progress
 from testlist.sandbox.guard import end
 from testlist.sandbox.process import Process
 
@@ -34,7 +34,7 @@ class Conversation:
     argv: Sequence[str]
     env: Mapping[str, str]
     limits: GitLimits
-    pulse: Pulse
+    progress: Progress
     directory: Path
     reads: Sequence[Path] = ()
     idle: Process | None = None
@@ -102,7 +102,7 @@ class Conversation:
             since = time.monotonic()
             while stdout in waiting.get_map():
                 ready = {key.fileobj for key, _ in waiting.select(TICK)}
-                self.pulse.beat()
+                self.progress.beat()
                 self._look(process, since)
                 if stderr in ready and not self._complaint(stderr.fileno()):
                     waiting.unregister(stderr)

@@ -18,7 +18,7 @@ from testlist.git.objects import Objects
 from testlist.git.process import GitLimits, GitProcess, Host, environment
 from testlist.git.refs import BAD_REF, OBJECT_ID
 from testlist.git.repository import Repository
-from testlist.pulse import Checkpoint, Pulse, silent
+from testlist.progress import Checkpoint, Progress, silent
 from testlist.sandbox.guard import hand_over
 
 #: bytes allowed for a blob beside its limit: pack header, object header, checksum
@@ -77,12 +77,12 @@ def resolve(
     wanted = ref or "HEAD"
     if BAD_REF.search(wanted) or len(wanted) > 255:
         raise InventoryError("commit_not_found", "This is not the name of a branch, tag or commit.")
-    limits, pulse = limits or GitLimits(), Pulse(checkpoint)
+    limits, progress = limits or GitLimits(), Progress(checkpoint)
     if source.path is not None:
-        return resolve_local(source.path, source.root, wanted, limits, pulse)
+        return resolve_local(source.path, source.root, wanted, limits, progress)
     if OBJECT_ID.fullmatch(wanted.lower()):
         return wanted.lower(), wanted
-    return _Client(source, limits, pulse).resolve_remote(wanted)
+    return _Client(source, limits, progress).resolve_remote(wanted)
 
 
 @contextmanager
@@ -95,19 +95,19 @@ def fetched(
     """
     if not OBJECT_ID.fullmatch(commit):
         raise InventoryError("commit_not_found", "A commit id has 40 hexadecimal digits.")
-    limits, pulse = limits or GitLimits(), Pulse(checkpoint)
+    limits, progress = limits or GitLimits(), Progress(checkpoint)
     if source.path is not None:
         # looked at again: it may have changed since the commit was resolved
-        with opened(layout(source.path, source.root), commit, limits, pulse) as objects:
+        with opened(layout(source.path, source.root), commit, limits, progress) as objects:
             commit_of(objects, commit)
-            yield Repository(commit, objects, limits, pulse)
+            yield Repository(commit, objects, limits, progress)
         return
-    client = _Client(source, limits, pulse)
+    client = _Client(source, limits, progress)
     with scratch.directory(workdir) as directory:
         client.initialise(directory)
         client.fetch(directory, [commit], file_bytes=limits.pack_bytes, options=["--depth=1"])
-        with Objects(directory, limits, pulse) as objects:
-            yield Repository(commit, objects, limits, pulse, _Bringer(client, directory))
+        with Objects(directory, limits, progress) as objects:
+            yield Repository(commit, objects, limits, progress, _Bringer(client, directory))
 
 
 @dataclass(slots=True)
@@ -116,7 +116,7 @@ class _Client:
 
     source: Source
     limits: GitLimits
-    pulse: Pulse
+    progress: Progress
 
     def resolve_remote(self, ref: str) -> tuple[str, str]:
         # git's own order: a full name, then a tag (`^{}`: the commit an annotated one points at), then a branch
@@ -157,7 +157,7 @@ class _Client:
             argv,
             self._environment(settings),
             replace(self.limits, processor_seconds=seconds),
-            self.pulse,
+            self.progress,
             directory=directory,
             host=self._host(),
             file_bytes=file_bytes,
@@ -178,7 +178,7 @@ class _Client:
         return InventoryError("repository_too_large", "The repository is larger than the limit.")
 
     def _ask(self, argv: Sequence[str]) -> str:
-        git = GitProcess(argv, self._environment(self._settings()), self.limits, self.pulse, host=self._host())
+        git = GitProcess(argv, self._environment(self._settings()), self.limits, self.progress, host=self._host())
         answer = git.run().decode("utf-8", "replace")
         if git.exit_code:
             raise meaning(git.errors, git.exit_code)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from testlist.errors import InventoryError
-from testlist.git.belowroot import content, damaged, resolved, survey
+from testlist.git.containment import content, damaged, resolved, survey
 
 #: bytes of a file that holds one path
 POINTER: Final = 8_192

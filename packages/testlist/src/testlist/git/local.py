@@ -8,7 +8,7 @@ from testlist.git.layout import Layout, layout
 from testlist.git.objects import HASHES, Header, Objects
 from testlist.git.process import GitLimits
 from testlist.git.refs import OBJECT_ID, TAG, branch, lookup
-from testlist.pulse import Pulse
+from testlist.progress import Progress
 
 #: Folders that git takes for a repository without anything in it, one for each kind of id: no configuration of
 #: anybody's, no references.  Objects come from elsewhere.
@@ -17,13 +17,13 @@ NOWHERE: Final = Path(__file__).with_name("nowhere")
 TAGS: Final = 16
 
 
-def opened(place: Layout, example: str, limits: GitLimits, pulse: Pulse) -> Objects:
+def opened(place: Layout, example: str, limits: GitLimits, progress: Progress) -> Objects:
     """The objects of a repository.  example: an id of it."""
     directory = NOWHERE / HASHES.get(len(example), "sha1")
-    return Objects(directory, limits, pulse, store=place.stores[0], reads=place.stores)
+    return Objects(directory, limits, progress, store=place.stores[0], reads=place.stores)
 
 
-def resolve_local(path: Path, root: Path | None, ref: str, limits: GitLimits, pulse: Pulse) -> tuple[str, str]:
+def resolve_local(path: Path, root: Path | None, ref: str, limits: GitLimits, progress: Progress) -> tuple[str, str]:
     """As `git.resolve`, for a repository on this machine."""
     place = layout(path, root)
     whole = OBJECT_ID.fullmatch(ref)
@@ -32,7 +32,7 @@ def resolve_local(path: Path, root: Path | None, ref: str, limits: GitLimits, pu
         raise InventoryError("repository_empty", "The repository has no commits.")
     name = branch(place) if ref == "HEAD" else ref
     head = found or (None if whole else lookup(place, "HEAD"))
-    with opened(place, (head and head.object_id) or ref, limits, pulse) as objects:
+    with opened(place, (head and head.object_id) or ref, limits, progress) as objects:
         return commit_of(objects, (found and found.object_id) or ref), name
 
 

@@ -15,11 +15,11 @@ from signal import SIGKILL
 from typing import Final, NamedTuple, Self
 
 from testlist.errors import InventoryError
-from testlist.git.belowroot import damaged
+from testlist.git.containment import damaged
 from testlist.git.conversation import Conversation
 from testlist.git.errors import meaning
 from testlist.git.process import GitLimits, environment
-from testlist.pulse import Pulse
+from testlist.progress import Progress
 
 #: bytes of the line before an object's content
 LINE: Final = 512
@@ -57,7 +57,7 @@ class Objects:
 
     directory: Path
     limits: GitLimits = field(default_factory=GitLimits)
-    pulse: Pulse = field(default_factory=Pulse)
+    progress: Progress = field(default_factory=Progress)
     store: Path | None = None
     reads: Sequence[Path] = ()
     stumbles: int = 0
@@ -69,8 +69,10 @@ class Objects:
         if self.store is not None:
             env["GIT_OBJECT_DIRECTORY"] = str(self.store)
         check = ["cat-file", "--batch-check=%(objectname) %(objecttype) %(objectsize)"]
-        self.checks = Conversation(check, env, self.limits, self.pulse, self.directory, self.reads)
-        self.contents = Conversation(["cat-file", "--batch"], env, self.limits, self.pulse, self.directory, self.reads)
+        self.checks = Conversation(check, env, self.limits, self.progress, self.directory, self.reads)
+        self.contents = Conversation(
+            ["cat-file", "--batch"], env, self.limits, self.progress, self.directory, self.reads
+        )
 
     def __enter__(self) -> Self:
         return self

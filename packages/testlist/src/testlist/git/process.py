@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from testlist.errors import InventoryError
-from testlist.pulse import Pulse
+from testlist.progress import Progress
 from testlist.sandbox.guard import end, guarded, program
 from testlist.sandbox.process import Order, Process
 
@@ -155,7 +155,7 @@ class GitProcess:
     argv: Sequence[str]
     env: Mapping[str, str]
     limits: GitLimits
-    pulse: Pulse
+    progress: Progress
     directory: Path | None = None
     host: Host | None = None
     file_bytes: int | None = None  # RLIMIT_FSIZE, limits.pack_bytes by default
@@ -195,7 +195,7 @@ class GitProcess:
             waiting.register(stream, selectors.EVENT_WRITE if stream is stdin else selectors.EVENT_READ)
         while waiting.get_map():
             ready = waiting.select(TICK)
-            self.pulse.beat()
+            self.progress.beat()
             if time.monotonic() > deadline:
                 raise InventoryError("git_timeout", "The Git host took too long to answer.")
             for key, _ in ready:

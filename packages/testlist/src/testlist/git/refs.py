@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from testlist.git.belowroot import content, damaged, pieces
+from testlist.git.containment import content, damaged, pieces
 from testlist.git.layout import Layout
 
 OBJECT_ID: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")

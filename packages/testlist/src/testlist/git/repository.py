@@ -10,7 +10,7 @@ from testlist.git import commits
 from testlist.git.objects import Header, Objects, Refusal
 from testlist.git.process import GitLimits
 from testlist.git.trees import Trees
-from testlist.pulse import Pulse
+from testlist.progress import Progress
 
 
 class Entry(NamedTuple):
@@ -30,7 +30,7 @@ class Repository:
     commit: str
     objects: Objects
     limits: GitLimits = field(default_factory=GitLimits)
-    pulse: Pulse = field(default_factory=Pulse)
+    progress: Progress = field(default_factory=Progress)
     bring: Callable[[Sequence[str]], Collection[str]] | None = None
 
     @property

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from testlist.errors import InventoryError
-from testlist.git.belowroot import damaged
 from testlist.git.commits import root_of
+from testlist.git.containment import damaged
 from testlist.git.objects import Header, Objects
 from testlist.git.process import GitLimits
 

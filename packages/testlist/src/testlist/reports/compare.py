@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from testlist.model import Inventory
-from testlist.reports.changes import Change, Changes, Rows
-from testlist.reports.pairs import Row, by_place, in_order, key_of, likely_files
-from testlist.reports.shelf import Book, Listed, Packer, Shelf, opened
+from testlist.reports.matching import Row, by_place, in_order, key_of, likely_files
+from testlist.reports.packed_rows import Book, Listed, Packer, Shelf, opened
+from testlist.reports.row_views import Change, Changes, Rows
 
 #: groups of changes, in the order they are shown in
 GROUPS = ("added", "removed", "moved", "renamed", "status_changed")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final, Self
 
 from testlist.model import Facts
-from testlist.pulse import Pulse
+from testlist.progress import Progress
 from testlist.sandbox.answers import Unsound, facts_in
 from testlist.sandbox.guard import end, guarded
 from testlist.sandbox.process import Order, Process
@@ -107,7 +107,7 @@ class Parsers:
     """A few children behind one call.  Use as a context manager: leaving it ends them all."""
 
     limits: ParseLimits = field(default_factory=ParseLimits)
-    pulse: Pulse = field(default_factory=Pulse)
+    progress: Progress = field(default_factory=Progress)
     idle: list[Child] = field(default_factory=list)
     busy: list[Child] = field(default_factory=list)
     needs: frozenset[str] = frozenset()  # of all files so far
@@ -180,7 +180,7 @@ class Parsers:
                 if child.feed:
                     ready.register(child.process.stdin, selectors.EVENT_WRITE, child)
             events = ready.select(min(0.5, self.limits.file_seconds / 4))
-        self.pulse.beat()
+        self.progress.beat()
         for key, event in events:
             if event & selectors.EVENT_WRITE:
                 key.data.write()

@@ -7,10 +7,10 @@
 import re
 from typing import Any, Final
 
-from testlist.languages.cpp import macros
-from testlist.languages.cpp.arguments import spans, text_of
-from testlist.languages.cpp.masking import INCLUDED, Masked, mask
-from testlist.languages.cpp.reader import TOKEN, Reader
+from testlist.languages.cpp import vocabulary
+from testlist.languages.cpp.facts_arguments import spans, text_of
+from testlist.languages.cpp.facts_calls import TOKEN, Reader
+from testlist.languages.cpp.strip import INCLUDED, Masked, mask
 from testlist.model import Facts
 
 #: one of these is part of every macro that defines a test
@@ -61,7 +61,7 @@ def _definitions(masked: Masked) -> tuple[dict[str, Any], dict[str, list[str]], 
         if found is None:
             continue
         name, body = found[1].decode(), found[4]
-        if name in macros.TESTS:
+        if name in vocabulary.TESTS:
             own.add(name)
         if found[2] is None and (value := ALIAS.match(body)):
             aliases.setdefault(name, []).append(value[1].decode())
@@ -82,7 +82,7 @@ def _calls(body: bytes) -> list[list[Any]]:
             depth += (token[0] == b"{") - (token[0] == b"}")
             continue
         name = token[1].decode()
-        if depth == 0 and (name in macros.TESTS or name == macros.INNER or macros.PERHAPS.search(name)):
+        if depth == 0 and (name in vocabulary.TESTS or name == vocabulary.INNER or vocabulary.PERHAPS.search(name)):
             split = spans(masked.code, at - 1)
             if split is not None:
                 found.append([name, [text_of(masked.source, masked.code, span)[:200] for span in split[0]]])

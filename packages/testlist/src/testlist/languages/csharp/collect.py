@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from testlist.languages.csharp.meaning import DEPENDS, ROWS, SOURCES, Meaning, Meanings
-from testlist.languages.csharp.types import Item, Type
+from testlist.languages.csharp.resolve_attributes import DEPENDS, ROWS, SOURCES, Meaning, Meanings
+from testlist.languages.csharp.resolve_types import Item, Type
 from testlist.model import Test
 
 #: switches of a test's attribute under which it does not run, unless the others make that depend on something

@@ -14,9 +14,9 @@ from typing import Any, Final
 
 from tree_sitter import Node, Point
 
-from testlist.languages.csharp import attributes
-from testlist.languages.csharp.directives import blanked
-from testlist.languages.csharp.outline import outline
+from testlist.languages.csharp import facts_attributes
+from testlist.languages.csharp.strip import stripped
+from testlist.languages.csharp.strip_directives import blanked
 from testlist.model import Facts
 from testlist.sandbox.syntax import column, end_line, line, named, parse, text
 
@@ -41,7 +41,7 @@ def extract(source: bytes, language: str) -> Facts:
     if b"class" in source or b"using" in source or b"record" in source:
         plain, conditional = blanked(source)
         reading.source, reading.conditional = plain, conditional
-        reading.walk(parse(outline(plain), language))
+        reading.walk(parse(stripped(plain), language))
     return {name: value for name, value in reading.facts.items() if value}
 
 
@@ -113,7 +113,7 @@ class Reading:
             "outer": [*owner["outer"], owner["name"]] if owner else [],
             "mods": sorted(TELLING.intersection(mods)),
             "bases": list(_bases(node)),
-            "attrs": list(attributes.read(node)),
+            "attrs": list(facts_attributes.read(node)),
             "methods": [],
         }
         if "public" not in mods or (owner and owner.get("hidden")):
@@ -125,13 +125,13 @@ class Reading:
 
     def method(self, node: Node, owner: Item | None) -> None:
         """Note a method that has attributes."""
-        marks = list(attributes.read(node))
+        marks = list(facts_attributes.read(node))
         name = node.child_by_field_name("name")
         if owner is None or name is None or not marks:
             return
         item: Item = {"name": text(name), "line": line(name), "column": column(name), "end": end_line(node)}
         item["attrs"] = marks
-        if attributes.supplied(node.child_by_field_name("parameters")):
+        if facts_attributes.supplied(node.child_by_field_name("parameters")):
             item["data"] = True
         if self.skips(node):
             item["skip"] = True
@@ -172,7 +172,7 @@ def _bases(node: Node) -> Iterator[list[Any]]:
     bases = next((child for child in node.named_children if child.type == "base_list"), None)
     for child in named(bases):
         base = child.named_children[0] if child.type == "primary_constructor_base_type" else child
-        if found := attributes.dotted(base):
+        if found := facts_attributes.dotted(base):
             yield [found, _arguments(base)]
 
 

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from tree_sitter import Node
 
-from testlist.languages.go.bodies import without
-from testlist.languages.go.output import has_output
-from testlist.languages.go.statements import read
-from testlist.languages.go.suites import receiver, suites
+from testlist.languages.go.facts_output import has_output
+from testlist.languages.go.facts_statements import read
+from testlist.languages.go.facts_suites import receiver, suites
+from testlist.languages.go.strip import stripped
 from testlist.model import Facts
 from testlist.sandbox.syntax import column, end_line, line, named, parse, text
 
@@ -22,7 +22,7 @@ CONSTRAINT: Final = re.compile(r"//go:build\s|//\s*\+build\s")
 
 def extract(source: bytes, language: str) -> Facts:
     """Read one file: {"testing": names bound to package testing, "functions": [...], "methods": [...], ...}."""
-    top = parse(without(source), language).named_children
+    top = parse(stripped(source), language).named_children
     by_type: dict[str, list[Node]] = defaultdict(list)
     for node in top:
         by_type[node.type].append(node)

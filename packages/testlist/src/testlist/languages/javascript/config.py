@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from tree_sitter import Node
 
-from testlist.languages.javascript.configexports import (
+from testlist.languages.javascript.config_exports import (
     WHOLE,
     Base,
     assigned,
@@ -16,8 +16,8 @@ from testlist.languages.javascript.configexports import (
     offered,
     only_one,
 )
-from testlist.languages.javascript.configfiles import merged
-from testlist.languages.javascript.literals import required, value_of
+from testlist.languages.javascript.config_files import merged
+from testlist.languages.javascript.facts_literals import required, value_of
 from testlist.model import Facts
 from testlist.sandbox.syntax import named, parse, text
 

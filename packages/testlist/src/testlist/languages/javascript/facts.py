@@ -14,9 +14,9 @@ from typing import Any, Final
 
 from tree_sitter import Node
 
-from testlist.languages.javascript import exports, imports
-from testlist.languages.javascript.annotations import annotation, leaves, suite
-from testlist.languages.javascript.arguments import (
+from testlist.languages.javascript import facts_exports, facts_imports
+from testlist.languages.javascript.facts_annotations import annotation, leaves, suite
+from testlist.languages.javascript.facts_arguments import (
     CONSTANT,
     FUNCTIONS,
     Arguments,
@@ -26,13 +26,13 @@ from testlist.languages.javascript.arguments import (
     read,
     title_at,
 )
-from testlist.languages.javascript.bodies import METHODS, without
-from testlist.languages.javascript.branches import IN_SOURCE, Step, decides, follow
-from testlist.languages.javascript.callee import Callee, borrowed, resolve, tester
-from testlist.languages.javascript.literals import required, string_of
-from testlist.languages.javascript.modules import RUNNERS
+from testlist.languages.javascript.facts_branches import IN_SOURCE, Step, decides, follow
+from testlist.languages.javascript.facts_callee import Callee, borrowed, resolve, tester
+from testlist.languages.javascript.facts_literals import required, string_of
+from testlist.languages.javascript.facts_wrappers import declaration, may_stand, parameters, valued
+from testlist.languages.javascript.strip import METHODS, stripped
 from testlist.languages.javascript.vocabulary import ALLOWED, EACH, GLOBALS, KNOWN, SUBTESTS, SUITES, TELLING, TESTS
-from testlist.languages.javascript.wrappers import declaration, may_stand, parameters, valued
+from testlist.languages.javascript.vocabulary_modules import RUNNERS
 from testlist.model import Facts
 from testlist.sandbox.syntax import column, end_line, line, parse, text
 
@@ -60,7 +60,7 @@ def extract(source: bytes, language: str) -> Facts:
     borrowed: name -> [module, name there], of names from other files that a call may register tests by; its root
     begins with `@`, and it holds the `calls` in it in case it is none.  exports: see `exports`.
     """
-    shorter = without(source)
+    shorter = stripped(source)
     reading, calls = begun(shorter, source, language)
     if shorter is not source and reading.renames:
         reading, calls = begun(source, source, language)
@@ -70,7 +70,7 @@ def extract(source: bytes, language: str) -> Facts:
     facts["exports"] = {
         name: value
         for node in reading.exports
-        for name, value in exports.read(node, reading.aliases, reading.foreign).items()
+        for name, value in facts_exports.read(node, reading.aliases, reading.foreign).items()
     }
     return facts
 
@@ -163,11 +163,11 @@ class Reading:
             target = node.child_by_field_name("name")
             if target is None or target.type != "object_pattern":
                 return
-        modules, aliases = imports.read(node, self.aliases)
+        modules, aliases = facts_imports.read(node, self.aliases)
         self.modules |= modules
         self.aliases |= aliases
         self.wholes = self.wholes or any(callee.whole for callee in aliases.values())
-        for name, origin in imports.foreign(node) if value is None or value.type == "call_expression" else ():
+        for name, origin in facts_imports.foreign(node) if value is None or value.type == "call_expression" else ():
             self.foreign[name] = origin
             if name not in KNOWN and name not in aliases:
                 self.aliases[name] = borrowed(name)
@@ -204,7 +204,7 @@ class Reading:
             self.offer(node, node.child_by_field_name("value"))
             if module := string_of(node.child_by_field_name("source")):
                 self.modules.add(module)
-        elif exports.is_common(node):
+        elif facts_exports.is_common(node):
             self.offer(node, node.child_by_field_name("right"))
 
     def offer(self, node: Node, value: Node | None) -> None:

@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from testlist.languages.jvm import marks, styles
-from testlist.languages.jvm.names import Found, Names
-from testlist.languages.jvm.nature import Nature, Natures, is_concrete, is_nested, is_public, runs
+from testlist.languages.jvm import resolve_annotations as annotations
+from testlist.languages.jvm import vocabulary
+from testlist.languages.jvm.resolve_classes import Nature, Natures, is_concrete, is_nested, is_public, runs
+from testlist.languages.jvm.resolve_names import Found, Names
 from testlist.languages.jvm.shape import Item
 
 NESTED: Final = 8  # inner test classes in each other
@@ -62,9 +63,9 @@ class Collector:
         """Tests that run from a file, perhaps defined in others."""
         whole = Found(path, {"k": "file", "name": "", **self.names.facts[path]})
         yield from self.loose(whole)
-        yield from specification(whole, styles.factories((), whole.item), State())
+        yield from specification(whole, vocabulary.factories((), whole.item), State())
         for found in self.names.all(path):
-            yield from specification(found, styles.factories(found.names, found.item), State())
+            yield from specification(found, vocabulary.factories(found.names, found.item), State())
             if runs(found):
                 yield from self.run(found, self.around(found), set(), 0)
             elif is_concrete(found):  # TestNG makes the instances around an inner class as well
@@ -76,8 +77,8 @@ class Collector:
         for method in whole.item.get("methods", []):
             found = self.annotation(whole, method)
             if found and found[0] in ("kotlin.test", "junit5") and "abstract" not in method.get("mods", ()):
-                status = marks.status_of(self.names, whole, method["marks"]) or "active"
-                depends = marks.depends(self.names, whole, method["marks"])
+                status = annotations.status_of(self.names, whole, method["marks"]) or "active"
+                depends = annotations.depends(self.names, whole, method["marks"])
                 yield Hit(whole, method, self.runner(whole.path, found[0]), (), status, found[1], depends)
 
     def runner(self, path: str, framework: str) -> str:
@@ -98,7 +99,10 @@ class Collector:
     def state(self, found: Found) -> State:
         """What the annotations of a class say."""
         given = found.item.get("marks", [])
-        return State(marks.status_of(self.names, found.scope, given), marks.depends(self.names, found.scope, given))
+        return State(
+            annotations.status_of(self.names, found.scope, given),
+            annotations.depends(self.names, found.scope, given),
+        )
 
     def run(self, found: Found, state: State, done: set[int], depth: int) -> Iterator[Hit]:
         """Tests of one class, and of the inner classes that run with it.  done: inner classes that have run."""
@@ -107,7 +111,7 @@ class Collector:
             return  # Kotest's discovery leaves private ones out
         yield from self.methods(nature, state)
         for one in self.affordable(nature, "calls") if nature.style else ():
-            yield from specification(one, styles.rows(one.names, one.item, nature.style), state)
+            yield from specification(one, vocabulary.rows(one.names, one.item, nature.style), state)
         for one in self.affordable(nature, "classes") if depth < NESTED else ():
             for item in one.item.get("classes", []):
                 if is_nested(item) and "abstract" not in item.get("mods", ()) and id(item) not in done:
@@ -138,16 +142,16 @@ class Collector:
                     continue
                 taken.add(key)
                 status = self.status(one, method, verdict[0], given.status)
-                depends = given.depends or marks.depends(self.names, one, method.get("marks", []))
+                depends = given.depends or annotations.depends(self.names, one, method.get("marks", []))
                 yield Hit(one, method, self.runner(one.path, verdict[0]), one.names, status, verdict[1], depends)
             declared |= mine.keys()
 
     def status(self, found: Found, method: Item, framework: str, around: str | None) -> str:
         """A method's status: of its own annotations, else of its classes'."""
-        own = marks.status_of(self.names, found, method.get("marks", []))
+        own = annotations.status_of(self.names, found, method.get("marks", []))
         if own is None and framework == "testng":
             said = method if self.annotation(found, method) else found.item
-            own = "skipped" if marks.is_disabled(said.get("marks", [])) else None
+            own = "skipped" if annotations.is_disabled(said.get("marks", [])) else None
         return around if around == "skipped" else own or around or "active"
 
     def verdict(self, found: Found, method: Item, nature: Nature, *, whole: bool) -> Verdict | None:
@@ -168,7 +172,9 @@ class Collector:
         """What the annotations of a method make of it."""
         key = (found.path, id(method))
         if key not in self.annotated:
-            said = (marks.runner_of(self.names, found, mark[0], marks.STEPS) for mark in method.get("marks", []))
+            said = (
+                annotations.runner_of(self.names, found, mark[0], annotations.STEPS) for mark in method.get("marks", [])
+            )
             verdicts = [one for one in said if one]
             self.annotated[key] = max(verdicts, key=lambda one: one[1]) if verdicts else None
         return self.annotated[key]
@@ -191,7 +197,7 @@ def admitted(verdict: Verdict, method: Item, nature: Nature) -> Verdict | None:
         return None if mods & {"private", "static"} else (framework, dynamic or nature.many)
     if framework == "testng":
         refused = method.get("value") or (method["name"] == "main" and "static" in mods)
-        return None if refused else (framework, marks.repeats(method["marks"]))
+        return None if refused else (framework, annotations.repeats(method["marks"]))
     if mods & {"private", "abstract"} or (not dynamic and ("static" in mods or method.get("value"))):
         return None
     return verdict
@@ -204,11 +210,11 @@ def unmarked(found: Found, method: Item, nature: Nature, *, whole: bool) -> Verd
     static = "static" in method.get("mods", ())
     if nature.case and not static and method["name"].startswith("test") and not method.get("params"):
         return ("junit4", False)
-    configures = any(mark[0].rpartition(".")[2] in marks.CONFIGURING for mark in method.get("marks", []))
+    configures = any(mark[0].rpartition(".")[2] in annotations.CONFIGURING for mark in method.get("marks", []))
     return ("testng", False) if whole and not configures and not (static and method["name"] == "main") else None
 
 
-def specification(found: Found, rows: Iterator[styles.Row], state: State) -> Iterator[Hit]:
+def specification(found: Found, rows: Iterator[vocabulary.Row], state: State) -> Iterator[Hit]:
     """Rows of a specification as hits."""
     for row in rows:
         status = state.status or row.status

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from tree_sitter import Node
 
-from testlist.languages.php import bodies, calls, docblock
-from testlist.languages.php.names import Names
+from testlist.languages.php import facts_calls, facts_docblock, strip
+from testlist.languages.php.facts_names import Names
 from testlist.model import Facts
 from testlist.sandbox.syntax import column, end_line, line, named, parse, text
 
@@ -34,7 +34,7 @@ def extract(source: bytes, language: str) -> Facts:
     classes: list[Item] = []
     found: list[Item] = []
     stack: list[tuple[Node, bool]] = [
-        (child, False) for child in reversed(parse(bodies.without(source), language).named_children)
+        (child, False) for child in reversed(parse(strip.stripped(source), language).named_children)
     ]
     while stack:
         node, loop = stack.pop()
@@ -48,7 +48,7 @@ def extract(source: bytes, language: str) -> Facts:
             comment = _above(node)
             classes.append(_class(node, names, comment))
         elif node.type == "expression_statement":
-            found += calls.read(node, loop=loop)
+            found += facts_calls.read(node, loop=loop)
         elif node.type in BLOCKS or node.type in LOOPS:
             inside = loop or node.type in LOOPS
             stack += [(child, inside) for child in reversed(node.named_children)]
@@ -57,7 +57,7 @@ def extract(source: bytes, language: str) -> Facts:
 
 def depends(marks: list[str], comment: str) -> bool:
     """Whether a requirement decides if tests run."""
-    return any(mark.startswith("requires") for mark in marks) or docblock.requires(comment)
+    return any(mark.startswith("requires") for mark in marks) or facts_docblock.requires(comment)
 
 
 def _class(node: Node, names: Names, comment: str) -> Item:
@@ -105,12 +105,12 @@ def _method(node: Node, comment: str, names: Names, owner: Item) -> None:
         return
     kinds = {child.type: text(child).lower() for child in node.named_children if child.type.endswith("_modifier")}
     marks = _attributes(node, names)
-    tags = docblock.tags(comment)
+    tags = facts_docblock.tags(comment)
     marked = "test" in marks or "test" in tags
     if kinds.get("visibility_modifier", "public") != "public" or not (marked or written.startswith("test")):
         return
     item: Item = {"name": written, "line": line(name), "column": column(name), "end": end_line(node)}
-    cases = sum(mark in ROWS for mark in marks) or docblock.rows(comment)
+    cases = sum(mark in ROWS for mark in marks) or facts_docblock.rows(comment)
     item |= {"cases": cases} if cases else {}
     item |= {"data": True} if PROVIDERS.intersection(marks) or tags - {"test"} else {}
     item |= {"first": first} if first else {}

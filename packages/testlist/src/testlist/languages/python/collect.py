@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Final, NamedTuple
 
-from testlist.languages.python import marks
-from testlist.languages.python.made import Makers
-from testlist.languages.python.marks import Marks
-from testlist.languages.python.names import Found, Names, bind
+from testlist.languages.python import resolve_marks
+from testlist.languages.python.resolve_factories import Makers
+from testlist.languages.python.resolve_marks import Marks
+from testlist.languages.python.resolve_names import Found, Names, bind
 
 #: a class with one of these is not collected
 MAKERS: Final = frozenset({"__init__", "__new__"})
@@ -85,7 +85,7 @@ class Collector:
 
     def module(self, path: str) -> Iterator[Hit]:
         """Tests a run of this file would have."""
-        outer = marks.module(self.names, path, self.names.body(path))
+        outer = resolve_marks.module(self.names, path, self.names.body(path))
         for name, bound in self.names.table(path).items():
             self.entered.clear()
             meaning = self.names.meaning(path, name)
@@ -111,8 +111,8 @@ class Collector:
     def _named(self, name: str, found: Found, outer: Marks) -> Iterator[Hit]:
         if found.item["k"] == "class":
             yield from self._class(name, found, outer)
-        elif found.item["k"] == "def" and self.rules.is_function(name) and not marks.is_fixture(found.item):
-            yield Hit(found, outer | marks.own(self.names, found.path, found.item))
+        elif found.item["k"] == "def" and self.rules.is_function(name) and not resolve_marks.is_fixture(found.item):
+            yield Hit(found, outer | resolve_marks.own(self.names, found.path, found.item))
 
     def _class(self, name: str, found: Found, outer: Marks) -> Iterator[Hit]:
         if id(found.item) in self.entered:
@@ -124,7 +124,7 @@ class Collector:
         if refused(members, "__test__"):
             return
         for parent in order:
-            outer |= marks.own(self.names, parent.path, parent.item)
+            outer |= resolve_marks.own(self.names, parent.path, parent.item)
         if in_case:
             yield from self._methods(members, outer)
         elif self.takes(name, order, members) and not members.keys() & MAKERS and not self.is_made(order):
@@ -143,9 +143,9 @@ class Collector:
 
     def _method(self, member: Found, members: dict[str, Found]) -> Iterator[Hit]:
         """A member of a TestCase as a test, if it is a function: one that is written there, or that a call makes."""
-        given = marks.NONE if member.item["k"] == "def" else self.makers.made(member, members)
-        if given is not None and not marks.is_fixture(member.item):
-            yield Hit(member, marks.own(self.names, member.path, member.item) | given, in_case=True)
+        given = resolve_marks.NONE if member.item["k"] == "def" else self.makers.made(member, members)
+        if given is not None and not resolve_marks.is_fixture(member.item):
+            yield Hit(member, resolve_marks.own(self.names, member.path, member.item) | given, in_case=True)
 
     def is_made(self, order: list[Found]) -> bool:
         """Whether a decorator or a base outside the repository gives the class an `__init__` or `__new__`."""

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from testlist.kit import globs
 from testlist.languages.python.collect import Hit, Rules
-from testlist.languages.python.selection import GIVING, Selection, option_name, selection
+from testlist.languages.python.config_selection import GIVING, Selection, option_name, selection
 from testlist.project import Project, below, folder_of, joined
 
 FILES: Final = ("test_*.py", "*_test.py")

@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from tree_sitter import Node
 
-from testlist.languages.python.bodies import without
-from testlist.languages.python.hooks import HOOKS, gives
-from testlist.languages.python.makers import makes
-from testlist.languages.python.skipping import skips
+from testlist.languages.python.facts_factories import makes
+from testlist.languages.python.facts_hooks import HOOKS, gives
+from testlist.languages.python.facts_skipping import skips
+from testlist.languages.python.strip import stripped
 from testlist.model import Facts
 from testlist.sandbox.syntax import column, end_line, line, named, parse, text
 
@@ -34,7 +34,7 @@ WORDS: Final = frozenset({"identifier", "attribute", "dotted_name"})
 
 def extract(source: bytes, language: str) -> Facts:
     """Read one file: {"body": items}."""
-    return {"body": list(_body(parse(without(source), language)))}
+    return {"body": list(_body(parse(stripped(source), language)))}
 
 
 def _body(block: Node | None, **flags: bool) -> Iterator[Item]:

@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from tree_sitter import Node
 
-from testlist.languages.ruby import literals
-from testlist.languages.ruby.blank import blanked, plain
-from testlist.languages.ruby.calls import MIXING, is_declaration, mixed_in
-from testlist.languages.ruby.words import BEHAVES, BLOCKS_OF_EXAMPLES, EXAMPLES, GROUPS, LOOPS, SHARED, TRANSPARENT
+from testlist.languages.ruby import facts_literals
+from testlist.languages.ruby.facts_calls import MIXING, is_declaration, mixed_in
+from testlist.languages.ruby.strip import plain, stripped
+from testlist.languages.ruby.vocabulary import BEHAVES, BLOCKS_OF_EXAMPLES, EXAMPLES, GROUPS, LOOPS, SHARED, TRANSPARENT
 from testlist.model import Facts
 from testlist.sandbox.syntax import column, end_line, line, named, parse, text
 
@@ -48,7 +48,7 @@ LONGEST: Final = 300
 def extract(source: bytes, language: str) -> Facts:
     """Read one file: {"requires", "uses", "shares": names given to calls, "within": those by shared group, "items"}."""
     reading = Reading()
-    items = list(reading.items(tree(blanked(source), language), 0))
+    items = list(reading.items(tree(stripped(source), language), 0))
     shares: dict[str, Any] = {"shares": sorted(reading.shares)} if reading.shares else {}
     if calls := reading.calls - KNOWN:
         shares["calls"] = sorted(calls)
@@ -92,7 +92,7 @@ class Reading:
                 self.calls.add(word := text(node))
                 hidden = word != "public" if word in VISIBILITY else hidden
             if kind == "heredoc_body" and self.evaluates:
-                yield from literals.methods(node, TEST)
+                yield from facts_literals.methods(node, TEST)
                 self.evaluates = False
             if kind in LEAVES:
                 continue
@@ -125,7 +125,7 @@ class Reading:
         base = node.child_by_field_name("superclass")
         item: Item = {"k": node.type, "name": text(node.child_by_field_name("name"))[:LONGEST], "line": line(node)}
         if base is not None:
-            item["base"] = literals.base(next(named(base), None))
+            item["base"] = facts_literals.base(next(named(base), None))
         self.uses |= {
             one for one in (item["name"], item.get("base")) if one and one.startswith(("Minitest::", "MiniTest::"))
         }
@@ -135,7 +135,7 @@ class Reading:
         """A test method, or one that declares examples where its module is mixed in."""
         name = node.child_by_field_name("name")
         if name is not None and text(name).startswith(TEST):
-            skip = literals.skipping(node.child_by_field_name("body"))
+            skip = facts_literals.skipping(node.child_by_field_name("body"))
             place = {"line": line(name), "column": column(node), "end": end_line(node)}
             yield {"k": "def", "name": text(name), **place, **skip}
         else:
@@ -158,7 +158,7 @@ class Reading:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         if right is None or right.type != "call":
             return
-        name = literals.constant(left)
+        name = facts_literals.constant(left)
         if name and text(right.child_by_field_name("method")) in ("proc", "lambda"):
             # a body for class_eval
             inside = right.child_by_field_name("block")
@@ -179,7 +179,7 @@ class Reading:
             item = self.declaration(node, method, given, block, depth)
             yield {**item, "on": text(receiver)} if receiver is not None else item
         elif method == "new" and speaker in ("Class", "::Class") and block is not None:
-            base = literals.base(given[0]) if given else None
+            base = facts_literals.base(given[0]) if given else None
             yield {"k": "class", "name": "", "base": base, "line": line(node), "body": self.inside(block, depth)}
         elif method == "new" and speaker in ("Module", "::Module") and block is not None:
             yield {"k": "module", "name": "", "line": line(node), "body": self.inside(block, depth)}
@@ -200,14 +200,14 @@ class Reading:
             self.evaluates = True
         self.calls.add(method)
         if method in REQUIRES and given:
-            self.requires.add(literals.title(given[0]))
-        elif method in BEHAVES or (bare and method not in DECLARING and literals.is_literal(given)):
-            self.shares.add(literals.title(given[0]) if literals.is_literal(given) else "")
+            self.requires.add(facts_literals.title(given[0]))
+        elif method in BEHAVES or (bare and method not in DECLARING and facts_literals.is_literal(given)):
+            self.shares.add(facts_literals.title(given[0]) if facts_literals.is_literal(given) else "")
 
     def hide(self, method: str, node: Node, given: list[Node], depth: int) -> Iterator[Item]:
         """`private :a` and `private def a`."""
         hidden = method != "public"
-        names = [literals.title(one) for one in given if one.type in ("simple_symbol", "string")]
+        names = [facts_literals.title(one) for one in given if one.type in ("simple_symbol", "string")]
         if hidden and (tests := [name for name in names if name.startswith(TEST)]):
             yield {"k": "hide", "names": tests}
         for item in self.items(node.child_by_field_name("arguments"), depth + 1):
@@ -216,10 +216,10 @@ class Reading:
     def defined(self, node: Node, given: Node, depth: int) -> Iterator[Item]:
         """`define_method` of a test, or of one that declares examples."""
         block = node.child_by_field_name("block")
-        name = literals.beginning(given)
+        name = facts_literals.beginning(given)
         if name.startswith(TEST):
             place = {"line": line(node), "column": column(node), "end": end_line(node)}
-            dynamic = {} if literals.is_plain(given) else {"loop": True}
+            dynamic = {} if facts_literals.is_plain(given) else {"loop": True}
             yield {"k": "def", "name": name, **place, **dynamic}
         elif block is not None and (body := self.inside(block, depth, loop=True)):
             yield {"k": "macro", "name": name, "own": False, "body": body}
@@ -230,11 +230,11 @@ class Reading:
 
     def declaration(self, node: Node, method: str, given: list[Node], block: Node | None, depth: int) -> Item:
         """A group or an example."""
-        item: Item = {"k": "call", "m": method, "title": literals.titles(given, method)}
+        item: Item = {"k": "call", "m": method, "title": facts_literals.titles(given, method)}
         if not item["title"]:  # the text of a group is no name for it
-            item["title"] = method if method in GROUPS else literals.anonymous(block)
+            item["title"] = method if method in GROUPS else facts_literals.anonymous(block)
         item |= {"line": line(node), "column": column(node), "end": end_line(node)}
-        if marks := literals.marks(given):
+        if marks := facts_literals.marks(given):
             item["marks"] = [one for one in marks if one != "when"]
             item |= {"when": True} if "when" in marks else {}
         if block is not None or any(one.type == "block_argument" for one in given):
@@ -243,12 +243,12 @@ class Reading:
             item["handed"] = True  # its body is written elsewhere
         if method in SHARED and sum(one.type != "block_argument" for one in given) > 1:
             item["tagged"] = True  # included by metadata, without a word
-        if method in SHARED and literals.is_literal(given):
+        if method in SHARED and facts_literals.is_literal(given):
             item["body"] = self.shared(item["title"], block, depth)
         elif method in GROUPS:
             item["body"] = self.inside(block, depth) if block is not None else []
         elif block is not None:
-            item |= literals.skipping(block.child_by_field_name("body"))
+            item |= facts_literals.skipping(block.child_by_field_name("body"))
         return item
 
     def shared(self, title: str, block: Node | None, depth: int) -> list[Item]:

@@ -4,14 +4,14 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from testlist.languages.rust import conditions
-from testlist.languages.rust.attributes import Meaning, depends, meaning
-from testlist.languages.rust.conditions import Switches
-from testlist.languages.rust.expand import expand
-from testlist.languages.rust.macros import Macros
-from testlist.languages.rust.patterns import Budget, Exhausted
-from testlist.languages.rust.reading import at, attribute, is_block, length, pasted, rules, spelled
-from testlist.languages.rust.tokens import Tokens, is_name, name_of, place_of
+from testlist.languages.rust import facts_conditions
+from testlist.languages.rust.collect_expand import expand
+from testlist.languages.rust.collect_patterns import Budget, Exhausted
+from testlist.languages.rust.facts_attributes import Meaning, depends, meaning
+from testlist.languages.rust.facts_conditions import Switches
+from testlist.languages.rust.facts_tokens import Tokens, is_name, name_of, place_of
+from testlist.languages.rust.resolve_items import at, attribute, is_block, length, pasted, rules, spelled
+from testlist.languages.rust.resolve_macros import Macros
 from testlist.model import IDLE, Test
 
 #: macros that use macros that use macros
@@ -153,7 +153,7 @@ class Expansion:
 
     def never(self, attributes: Sequence[Sequence[Any]]) -> bool:
         """Whether attributes keep from being built what stands under them."""
-        return self.collector.switches.never(conditions.of(attributes))
+        return self.collector.switches.never(facts_conditions.of(attributes))
 
     def under(self, attributes: Sequence[Sequence[Any]], tests: Iterator[Test]) -> Iterator[Test]:
         """Tests of what stands under attributes."""

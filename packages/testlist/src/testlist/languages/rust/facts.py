@@ -12,10 +12,10 @@ from typing import Any, Final
 
 from tree_sitter import Node
 
-from testlist.languages.rust import conditions, tokens
-from testlist.languages.rust.attributes import depends
-from testlist.languages.rust.bodies import without
-from testlist.languages.rust.imports import extern, used
+from testlist.languages.rust import facts_conditions, facts_tokens
+from testlist.languages.rust.facts_attributes import depends
+from testlist.languages.rust.facts_imports import extern, used
+from testlist.languages.rust.strip import stripped
 from testlist.model import Facts
 from testlist.sandbox.syntax import column, end_line, line, parse, text
 
@@ -46,7 +46,7 @@ def extract(source: bytes, language: str) -> Facts:
     given = _flags(source)
     if not MARKER.search(source):
         return {"items": [], **given}
-    root = parse(without(source), language)
+    root = parse(stripped(source), language)
     facts: Facts = {"items": list(_items(root, 0)), **given}
     inner = [_attribute(node) for node in root.named_children if node.type == "inner_attribute_item"]
     return facts | _conditions(inner)
@@ -104,7 +104,7 @@ def _attribute(node: Node) -> list[Any]:
         return ["", []]
     path = "".join(text(inner.named_child(0)).split())
     given = inner.child_by_field_name("arguments") or inner.child_by_field_name("value")
-    return [path, tokens.read(text(given), line(inner), places=False) if given is not None else []]
+    return [path, facts_tokens.read(text(given), line(inner), places=False) if given is not None else []]
 
 
 def _cases(node: Node) -> list[list[Any]]:
@@ -118,7 +118,7 @@ def _conditions(attributes: list[list[Any]]) -> Item:
     """What `#[cfg]` says; `any()` is how Rust spells `never`."""
     if any(one == ["cfg", [["(", "any", ["("]]]] for one in attributes):
         return {"never": True}
-    condition = conditions.of(attributes)
+    condition = facts_conditions.of(attributes)
     said = {"features": condition} if condition is not None else {}
     return {"when": True, **said} if depends(attributes) else said
 
@@ -148,8 +148,8 @@ def _macro(node: Node) -> Iterator[Item]:
     """A definition, if what it makes may hold a test: it says so, or uses another macro."""
     rules = [
         [
-            tokens.read(text(rule.child_by_field_name("left")), 0, places=False),
-            tokens.read(text(rule.child_by_field_name("right")), 0, places=False),
+            facts_tokens.read(text(rule.child_by_field_name("left")), 0, places=False),
+            facts_tokens.read(text(rule.child_by_field_name("right")), 0, places=False),
         ]
         for rule in node.named_children
         if rule.type == "macro_rule"
@@ -163,6 +163,6 @@ def _call(node: Node) -> Iterator[Item]:
     name = "".join(text(node.child_by_field_name("macro")).split()).rpartition("::")[2]
     given = next((child for child in node.named_children if child.type == "token_tree"), None)
     if name not in KNOWN and given is not None:
-        group = tokens.read(text(given), line(given), column(given), places=True)
+        group = facts_tokens.read(text(given), line(given), column(given), places=True)
         place = {"line": line(node), "column": column(node), "end": end_line(node)}
         yield {"k": "call", "name": name, **place, "tokens": group[0][1:] if group else []}

@@ -11,8 +11,8 @@ from typing import Any, Final, NamedTuple
 
 from tree_sitter import Node
 
-from testlist.languages.swift.attributes import marks_of
-from testlist.languages.swift.branches import live
+from testlist.languages.swift.facts_attributes import marks_of
+from testlist.languages.swift.facts_branches import live
 from testlist.model import Facts
 from testlist.sandbox.syntax import column, end_line, line, named, parse, text
 

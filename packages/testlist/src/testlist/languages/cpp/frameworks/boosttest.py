@@ -5,6 +5,6 @@
 
 from typing import Final
 
-from testlist.languages.cpp.framework import CppFramework
+from testlist.languages.cpp.scope import CppFramework
 
 BOOST_TEST: Final = CppFramework("boost-test")

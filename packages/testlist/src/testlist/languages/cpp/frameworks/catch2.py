@@ -5,6 +5,6 @@ Hidden tests (`[.]`) are skipped, since only who asks for them runs them; `[!sho
 
 from typing import Final
 
-from testlist.languages.cpp.framework import CppFramework
+from testlist.languages.cpp.scope import CppFramework
 
 CATCH2: Final = CppFramework("catch2")

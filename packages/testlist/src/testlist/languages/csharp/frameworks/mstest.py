@@ -2,6 +2,6 @@
 
 from typing import Final
 
-from testlist.languages.csharp.suite import DotnetFramework
+from testlist.languages.csharp.scope import DotnetFramework
 
 MSTEST: Final = DotnetFramework("mstest")

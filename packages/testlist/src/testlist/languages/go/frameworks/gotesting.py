@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from testlist.interface import Claim, Signal
-from testlist.languages.go.methods import Suites, Type, is_test
-from testlist.languages.go.modules import MANIFEST, Packages
+from testlist.languages.go.config_modules import MANIFEST, Packages
+from testlist.languages.go.resolve import Resolver, Type, is_test
 from testlist.model import Facts, FactsByPath, Test
 from testlist.project import Project, folder_of
 
@@ -42,7 +42,7 @@ class GoScope:
     def needs(self, facts: FactsByPath) -> set[str]:
         """Packages that hold types which are run as suites elsewhere."""
         if self.asked[0] != len(facts):  # facts only grow
-            self.asked = (len(facts), Suites.of(facts, self.packages).needed(self.packages.project.paths))
+            self.asked = (len(facts), Resolver.of(facts, self.packages).needed(self.packages.project.paths))
         return self.asked[1]
 
     def claim(self, path: str, facts: Facts) -> Claim | None:  # noqa: ARG002 - the interface has it
@@ -57,7 +57,7 @@ class GoScope:
                 kind = kind_of(function, facts[path]["testing"])
                 if kind is not None:
                     yield from rows(path, (), function, kind, depends=depends)
-        run = Suites.of(facts, self.packages).run()
+        run = Resolver.of(facts, self.packages).run()
         for path in (path for path in facts if path.endswith(".go")):
             depends = is_constrained(path, facts[path])
             gocheck = facts[path].get("gocheck", [])

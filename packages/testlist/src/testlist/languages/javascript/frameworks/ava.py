@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from testlist.languages.javascript.compiled import compiled
-from testlist.languages.javascript.configfiles import configs, manifests, table
-from testlist.languages.javascript.names import possible
-from testlist.languages.javascript.runner import Area, Runner, RunnerFramework, strings
-from testlist.languages.javascript.scripts import commands, operands
-from testlist.languages.javascript.suite import Dialect
+from testlist.languages.javascript.collect import Dialect
+from testlist.languages.javascript.config_compiled import compiled
+from testlist.languages.javascript.config_files import configs, manifests, table
+from testlist.languages.javascript.config_scripts import commands, operands
+from testlist.languages.javascript.scope import Area, Runner, RunnerFramework, strings
+from testlist.languages.javascript.vocabulary_files import possible
 from testlist.project import Project, folder_of, joined
 
 DEFAULT: Final = ("test.*", "src/test.*", "source/test.*", "**/test-*.*", "**/*.spec.*", "**/*.test.*",

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Final
 
-from testlist.languages.javascript.configfiles import configs, manifests, table
-from testlist.languages.javascript.names import bun
-from testlist.languages.javascript.runner import Area, Runner, RunnerFramework, strings
-from testlist.languages.javascript.scripts import commands, operands
+from testlist.languages.javascript.config_files import configs, manifests, table
+from testlist.languages.javascript.config_scripts import commands, operands
+from testlist.languages.javascript.scope import Area, Runner, RunnerFramework, strings
+from testlist.languages.javascript.vocabulary_files import bun
 from testlist.project import Project, folder_of, joined
 
 MATCH: Final = "**/*{.,_}{test,spec}.{js,jsx,ts,tsx,mjs,cjs,mts,cts}"

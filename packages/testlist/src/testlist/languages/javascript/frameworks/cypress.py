@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from testlist.languages.javascript.configfiles import configs, table
-from testlist.languages.javascript.names import cypress
-from testlist.languages.javascript.runner import Area, Runner, RunnerFramework, strings
+from testlist.languages.javascript.config_files import configs, table
+from testlist.languages.javascript.scope import Area, Runner, RunnerFramework, strings
+from testlist.languages.javascript.vocabulary_files import cypress
 from testlist.project import Project, folder_of, joined
 
 END_TO_END: Final = ("cypress/e2e/**/*.cy.{js,jsx,ts,tsx}",)

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from testlist.languages.javascript.configfiles import configs, table
-from testlist.languages.javascript.names import deno
-from testlist.languages.javascript.runner import Area, Runner, RunnerFramework, strings
-from testlist.languages.javascript.suite import Dialect
+from testlist.languages.javascript.collect import Dialect
+from testlist.languages.javascript.config_files import configs, table
+from testlist.languages.javascript.scope import Area, Runner, RunnerFramework, strings
+from testlist.languages.javascript.vocabulary_files import deno
 from testlist.project import Project, folder_of, joined
 
 SUFFIX: Final = "{ts,tsx,mts,js,mjs,jsx}"

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from testlist.kit import globs
-from testlist.languages.javascript.configfiles import configs, manifests, packaged, table, whole
-from testlist.languages.javascript.runner import Area, Runner, RunnerFramework, outer, strings
-from testlist.languages.javascript.scripts import commands, operands
+from testlist.languages.javascript.config_files import configs, manifests, packaged, table, whole
+from testlist.languages.javascript.config_scripts import commands, operands
+from testlist.languages.javascript.scope import Area, Runner, RunnerFramework, outer, strings
 from testlist.project import Project, below, folder_of, joined
 
 MATCH: Final = ("**/__tests__/**/*.?([mc])[jt]s?(x)", "**/?(*.)+(spec|test).?([mc])[jt]s?(x)")

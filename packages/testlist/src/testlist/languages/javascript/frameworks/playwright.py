@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from testlist.kit import globs
-from testlist.languages.javascript.configfiles import configs, table
-from testlist.languages.javascript.runner import Area, Runner, RunnerFramework, outer, strings
-from testlist.languages.javascript.suite import Dialect
+from testlist.languages.javascript.collect import Dialect
+from testlist.languages.javascript.config_files import configs, table
+from testlist.languages.javascript.scope import Area, Runner, RunnerFramework, outer, strings
 from testlist.project import Project, folder_of, joined
 
 MATCH: Final = ("**/*.@(spec|test).?(c|m)[jt]s?(x)",)

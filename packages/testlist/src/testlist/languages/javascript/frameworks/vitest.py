@@ -5,10 +5,10 @@ from dataclasses import replace
 from typing import Any, Final
 
 from testlist.kit import globs
-from testlist.languages.javascript.configfiles import configs, manifests, table
-from testlist.languages.javascript.runner import Area, Runner, RunnerFramework, strings
-from testlist.languages.javascript.scripts import commands, values
-from testlist.languages.javascript.suite import Dialect
+from testlist.languages.javascript.collect import Dialect
+from testlist.languages.javascript.config_files import configs, manifests, table
+from testlist.languages.javascript.config_scripts import commands, values
+from testlist.languages.javascript.scope import Area, Runner, RunnerFramework, strings
 from testlist.project import Project, below, folder_of, joined
 
 INCLUDE: Final = ("**/*.{test,spec}.?(c|m)[jt]s?(x)", "**/*.{bench,benchmark}.?(c|m)[jt]s?(x)")

@@ -6,6 +6,6 @@ Inner classes with Nested run with the class around them.  kotlin.test stands fo
 
 from typing import Final
 
-from testlist.languages.jvm.suite import JvmFramework
+from testlist.languages.jvm.scope import JvmFramework
 
 JUNIT5: Final = JvmFramework("junit5")

@@ -2,6 +2,6 @@
 
 from typing import Final
 
-from testlist.languages.jvm.suite import JvmFramework
+from testlist.languages.jvm.scope import JvmFramework
 
 KOTEST: Final = JvmFramework("kotest")

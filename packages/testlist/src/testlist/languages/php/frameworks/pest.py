@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from testlist.interface import Claim, Signal
-from testlist.languages.php.suite import PhpSuite, config_language
+from testlist.languages.php.resolve import Resolver, config_language
 from testlist.model import IDLE, Facts, FactsByPath, Test
 from testlist.project import Project, folder_of
 
@@ -20,12 +20,12 @@ STATUSES: Final = (("todo", "todo"), ("skip", "skipped"), ("only", "focused"))
 class PestScope:
     """Pest in one repository.  folders: those whose project speaks of it."""
 
-    suite: PhpSuite
+    resolver: Resolver
     folders: frozenset[str]
 
     def wants(self, path: str) -> bool:
         """Files of PHPUnit's test suites, which Pest loads."""
-        return self.suite.wants(path) and self.is_spoken_of(path)
+        return self.resolver.wants(path) and self.is_spoken_of(path)
 
     def is_spoken_of(self, path: str) -> bool:
         """Whether a folder around a file speaks of Pest."""
@@ -109,7 +109,7 @@ class Pest:
         """Find the folders that speak of it: in composer.json, or by a set-up file of its own among tests."""
         packages = (path for path in project.named("composer.json") if speaks(project.data(path)))
         set_ups = (folder_of(path) for path in project.blobs if path.rpartition("/")[2] == SET_UP)
-        return PestScope(PhpSuite.of(project), frozenset([*map(folder_of, packages), *set_ups]))
+        return PestScope(Resolver.of(project), frozenset([*map(folder_of, packages), *set_ups]))
 
 
 def speaks(data: Any) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from testlist.interface import Claim, Signal
-from testlist.languages.php.suite import PhpSuite, config_language
+from testlist.languages.php.resolve import Resolver, config_language
 from testlist.model import Facts, FactsByPath, Test
 from testlist.project import Project
 
@@ -13,15 +13,15 @@ from testlist.project import Project
 class PhpunitScope:
     """PHPUnit in one repository."""
 
-    suite: PhpSuite
+    resolver: Resolver
 
     def wants(self, path: str) -> bool:
         """Files of its test suites."""
-        return self.suite.wants(path)
+        return self.resolver.wants(path)
 
     def needs(self, facts: FactsByPath) -> set[str]:
         """Files of ancestors and traits."""
-        return self.suite.needs(facts)
+        return self.resolver.needs(facts)
 
     def claim(self, path: str, facts: Facts) -> Claim | None:  # noqa: ARG002 - the interface has it
         """Files with classes."""
@@ -29,7 +29,7 @@ class PhpunitScope:
 
     def tests(self, owned: Sequence[str], facts: FactsByPath) -> Iterable[Test]:
         """Test methods."""
-        return self.suite.tests(owned, facts)
+        return self.resolver.tests(owned, facts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Phpunit:
 
     def scope(self, project: Project) -> PhpunitScope:
         """Read every configuration of the repository."""
-        return PhpunitScope(PhpSuite.of(project))
+        return PhpunitScope(Resolver.of(project))
 
 
 PHPUNIT = Phpunit()

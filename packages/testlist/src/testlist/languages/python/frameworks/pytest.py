@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from testlist.interface import Claim, Signal
 from testlist.languages.python import config
-from testlist.languages.python.suite import PythonSuite
+from testlist.languages.python.resolve import Resolver
 from testlist.model import Facts, FactsByPath, Test
 from testlist.project import Project
 
@@ -18,15 +18,15 @@ from testlist.project import Project
 class PytestScope:
     """pytest in one repository."""
 
-    suite: PythonSuite
+    resolver: Resolver
 
     def wants(self, path: str) -> bool:
         """By python_files and testpaths of the configuration that governs the path."""
-        return path.endswith(".py") and self.suite.scope_of(path).collects(path)
+        return path.endswith(".py") and self.resolver.scope_of(path).collects(path)
 
     def needs(self, facts: FactsByPath) -> set[str]:
         """Files that base classes, decorators and imported tests come from."""
-        return self.suite.needs(facts)
+        return self.resolver.needs(facts)
 
     def claim(self, path: str, facts: Facts) -> Claim | None:  # noqa: ARG002 - the interface has it
         """A candidate is a test file by its name alone."""
@@ -34,7 +34,7 @@ class PytestScope:
 
     def tests(self, owned: Sequence[str], facts: FactsByPath) -> Iterable[Test]:
         """All but the methods of TestCase classes."""
-        return self.suite.tests(owned, facts, framework="pytest", in_case=False)
+        return self.resolver.tests(owned, facts, framework="pytest", in_case=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Pytest:
 
     def scope(self, project: Project) -> PytestScope:
         """Read every configuration of the repository."""
-        return PytestScope(PythonSuite.of(project))
+        return PytestScope(Resolver.of(project))
 
 
 PYTEST = Pytest()

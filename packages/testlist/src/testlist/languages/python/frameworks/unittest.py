@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 from testlist.interface import Claim, Signal
 from testlist.languages.python import config
-from testlist.languages.python.discovery import Told
-from testlist.languages.python.suite import PythonSuite
+from testlist.languages.python.config_discovery import Told
+from testlist.languages.python.resolve import Resolver
 from testlist.model import Facts, FactsByPath, Test
 from testlist.project import Project
 
@@ -19,16 +19,16 @@ from testlist.project import Project
 class UnittestScope:
     """unittest in one repository."""
 
-    suite: PythonSuite
+    resolver: Resolver
     told: Told
 
     def wants(self, path: str) -> bool:
         """Take pytest's candidates, and those of discovery where it is the only runner."""
-        return path.endswith(".py") and (self.suite.scope_of(path).collects(path) or self.told.takes(path))
+        return path.endswith(".py") and (self.resolver.scope_of(path).collects(path) or self.told.takes(path))
 
     def needs(self, facts: FactsByPath) -> set[str]:
         """Files that base classes come from."""
-        return self.suite.needs(facts)
+        return self.resolver.needs(facts)
 
     def claim(self, path: str, facts: Facts) -> Claim | None:  # noqa: ARG002 - the interface has it
         """A candidate is a test file by its name alone."""
@@ -36,7 +36,7 @@ class UnittestScope:
 
     def tests(self, owned: Sequence[str], facts: FactsByPath) -> Iterable[Test]:
         """Methods of TestCase classes."""
-        return self.suite.tests(owned, facts, framework="unittest", in_case=True)
+        return self.resolver.tests(owned, facts, framework="unittest", in_case=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +53,10 @@ class Unittest:
 
     def scope(self, project: Project) -> UnittestScope:
         """Read every configuration of the repository."""
-        suite = PythonSuite.of(project)
-        spoken_of = any(scope.declared for scope in suite.scopes) or any(project.named("conftest.py"))
-        suite.told = Told.of(project, discovers=not spoken_of)
-        return UnittestScope(suite, suite.told)
+        resolver = Resolver.of(project)
+        spoken_of = any(scope.declared for scope in resolver.scopes) or any(project.named("conftest.py"))
+        resolver.told = Told.of(project, discovers=not spoken_of)
+        return UnittestScope(resolver, resolver.told)
 
 
 UNITTEST = Unittest()

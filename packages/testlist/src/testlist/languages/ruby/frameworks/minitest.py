@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from testlist.interface import Claim, Signal
 from testlist.languages import written_in
-from testlist.languages.ruby.classes import Classes, within
-from testlist.languages.ruby.collected import SPECS, TESTS
-from testlist.languages.ruby.suite import RubySuite, is_template
-from testlist.languages.ruby.words import GROUPS, METHOD_LIKE
+from testlist.languages.ruby.config import SPECS, TESTS
+from testlist.languages.ruby.resolve import Resolver, is_template
+from testlist.languages.ruby.resolve_classes import Classes, within
+from testlist.languages.ruby.vocabulary import GROUPS, METHOD_LIKE
 from testlist.model import IDLE, Facts, FactsByPath, Test
 from testlist.project import Project
 
@@ -44,7 +44,7 @@ class Around:
 class MinitestScope:
     """Minitest in one repository."""
 
-    suite: RubySuite
+    resolver: Resolver
 
     def wants(self, path: str) -> bool:
         """`test_*.rb`, `*_test.rb`, `*_spec.rb`, and every Ruby file below a folder of tests."""
@@ -55,20 +55,20 @@ class MinitestScope:
 
     def needs(self, facts: FactsByPath) -> set[str]:
         """Files of base classes."""
-        return self.suite.needs(facts)
+        return self.resolver.needs(facts)
 
     def claim(self, path: str, facts: Facts) -> Claim | None:
         """A file that loads it, or stands where its tests do and loads no other."""
-        said = self.suite.speaks(path, facts)
+        said = self.resolver.speaks(path, facts)
         if said == "rspec" or (said is None and is_spec(path) and not has_cases(facts)):
             return None
-        if self.suite.runs().apart(path, TESTS):
+        if self.resolver.runs().apart(path, TESTS):
             return None
         return Claim(Signal.IMPORT if said else Signal.NAME)
 
     def tests(self, owned: Sequence[str], facts: FactsByPath) -> Iterable[Test]:
         """Tests of cases, modules mixed into them, and groups."""
-        classes = self.suite.classes(facts)
+        classes = self.resolver.classes(facts)
         called = HOOKS.union(*(one.get("calls", ()) for one in written_in("ruby", facts)))
         for path in owned:
             reading = Reading(path, classes, called)
@@ -204,7 +204,7 @@ class Minitest:
 
     def scope(self, project: Project) -> MinitestScope:
         """What both Ruby frameworks know."""
-        return MinitestScope(RubySuite.of(project))
+        return MinitestScope(Resolver.of(project))
 
 
 MINITEST = Minitest()

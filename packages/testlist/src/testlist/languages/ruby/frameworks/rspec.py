@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from testlist.interface import Claim, Signal
 from testlist.languages import written_in
-from testlist.languages.ruby.suite import RubySuite, has_groups, is_template
-from testlist.languages.ruby.words import DESCRIBES, GROUPS, PREFIXED, RSPEC_EXAMPLES, SHARED
+from testlist.languages.ruby.resolve import Resolver, has_groups, is_template
+from testlist.languages.ruby.vocabulary import DESCRIBES, GROUPS, PREFIXED, RSPEC_EXAMPLES, SHARED
 from testlist.model import IDLE, Facts, FactsByPath, Test
 from testlist.project import Project
 
@@ -42,7 +42,7 @@ class Around:
 class RSpecScope:
     """RSpec in one repository."""
 
-    suite: RubySuite
+    resolver: Resolver
 
     def wants(self, path: str) -> bool:
         """`*_spec.rb`, and every Ruby file below a folder of specs, for groups that are shared."""
@@ -53,11 +53,11 @@ class RSpecScope:
 
     def needs(self, facts: FactsByPath) -> set[str]:
         """The helpers it asks about lie beside the specs; base classes are the other framework's."""
-        return self.suite.needs(facts)
+        return self.resolver.needs(facts)
 
     def claim(self, path: str, facts: Facts) -> Claim | None:
         """A file with groups that does not load another framework."""
-        said = self.suite.speaks(path, facts)
+        said = self.resolver.speaks(path, facts)
         if said == "minitest" or not has_groups(facts, DESCRIBES | SHARED if self.runs(path) else SHARED):
             return None
         return Claim(Signal.NAME, priority=200)
@@ -77,7 +77,7 @@ class RSpecScope:
 
     def runs(self, path: str) -> bool:
         """Whether its groups are run: by the runner itself, or because a file that is read requires it."""
-        return self.suite.runs().specs(path) or (not path.endswith("_spec.rb") and self.suite.is_required(path))
+        return self.resolver.runs().specs(path) or (not path.endswith("_spec.rb") and self.resolver.is_required(path))
 
 
 def included(facts: Iterable[Facts]) -> frozenset[str]:
@@ -177,7 +177,7 @@ class RSpec:
 
     def scope(self, project: Project) -> RSpecScope:
         """What both Ruby frameworks know."""
-        return RSpecScope(RubySuite.of(project))
+        return RSpecScope(Resolver.of(project))
 
 
 RSPEC = RSpec()

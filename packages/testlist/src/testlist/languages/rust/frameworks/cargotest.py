@@ -11,9 +11,9 @@ from typing import Final
 from testlist.interface import Claim, Signal
 from testlist.kit.commands import is_command_file
 from testlist.languages.rust.collect import Collector
-from testlist.languages.rust.crates import Crates
-from testlist.languages.rust.macros import Macros
-from testlist.languages.rust.patterns import Budget
+from testlist.languages.rust.collect_patterns import Budget
+from testlist.languages.rust.resolve import Crates
+from testlist.languages.rust.resolve_macros import Macros
 from testlist.model import Facts, FactsByPath, Test
 from testlist.project import Project, above, folder_of, joined
 

@@ -5,7 +5,7 @@
 
 from typing import Final
 
-from testlist.languages.swift.framework import SwiftFramework
-from testlist.languages.swift.suite import SwiftSuite
+from testlist.languages.swift.resolve import Resolver
+from testlist.languages.swift.scope import SwiftFramework
 
-SWIFT_TESTING: Final = SwiftFramework("swift-testing", SwiftSuite.marked)
+SWIFT_TESTING: Final = SwiftFramework("swift-testing", Resolver.marked)

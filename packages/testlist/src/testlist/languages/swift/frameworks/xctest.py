@@ -5,7 +5,7 @@ Methods of their extensions count as well.  XCTSkip as the first statement skips
 
 from typing import Final
 
-from testlist.languages.swift.framework import SwiftFramework
-from testlist.languages.swift.suite import SwiftSuite
+from testlist.languages.swift.resolve import Resolver
+from testlist.languages.swift.scope import SwiftFramework
 
-XCTEST: Final = SwiftFramework("xctest", SwiftSuite.methods)
+XCTEST: Final = SwiftFramework("xctest", Resolver.methods)
