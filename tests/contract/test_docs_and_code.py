@@ -1,4 +1,4 @@
-"""What the documents say of the code's structure: which part imports which, and where a framework is named."""
+"""What the documents say of the code's structure: which part imports which, and which formats are read."""
 
 import ast
 import re
@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 import pytest
-from testlist.frameworks import FRAMEWORKS
 from testlist.languages import READERS, SUFFIXES
 
 from tests.contract.conftest import ROOT
@@ -81,17 +80,6 @@ def test_a_part_imports_what_the_table_of_layers_says_and_nothing_else_of_ours(p
     assert {name for name in used if not any(within(name, may) for may in LAYERS[part])} == set()
     # what the table allows is used, or the row says too much
     assert {may for may in LAYERS[part] if not any(within(name, may) for name in used)} == set()
-
-
-def test_only_the_modules_that_the_guide_names_know_a_framework_beside_their_language() -> None:
-    names = {framework.name for framework in FRAMEWORKS}
-    knowing = set()
-    for path in (ROOT / ENGINE / "src" / "testlist" / "kit").glob("*.py"):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        if any(isinstance(node, ast.Constant) and node.value in names for node in ast.walk(tree)):
-            knowing.add(path.name)
-    opening = page("frameworks.md").partition("\n## ")[0].rpartition("Of the modules")[2]
-    assert knowing == set(re.findall(r"`(\w+\.py)`", opening))
 
 
 def test_the_formats_of_configuration_are_those_that_have_a_reader() -> None:

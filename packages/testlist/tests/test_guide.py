@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from testlist.frameworks import FRAMEWORKS
+from testlist.languages import all_frameworks
 from testlist_harness.repositories import MakeRepository, TakeInventory
 
 GUIDE = Path(__file__).resolve().parents[3] / "docs/frameworks.md"
@@ -47,7 +47,7 @@ def example() -> Any:
 def test_the_example_of_the_guide_lists_its_tests_beside_the_other_frameworks(
     make_repository: MakeRepository, take: TakeInventory
 ) -> None:
-    found = take(make_repository(FILES), frameworks=(*FRAMEWORKS, example()))
+    found = take(make_repository(FILES), frameworks=(*all_frameworks(), example()))
     assert [(test.file, test.framework, test.name, test.line, test.status) for test in found.tests] == [
         ("test_cart.py", "ward", "empty", 5, "active"),
         ("test_cart.py", "ward", "discount", 11, "skipped"),

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from testlist.frameworks import FRAMEWORKS
 from testlist.interface import Claim, Signal
 from testlist.isolation import RULES_FAILED
+from testlist.languages import all_frameworks
 from testlist.model import Facts, FactsByPath, Test
 from testlist.project import Project
 from testlist_harness.repositories import MakeRepository, TakeInventory
@@ -65,6 +65,6 @@ class Faulty:
 def test_rules_that_raise_cost_the_rows_of_that_file_and_are_told(
     make_repository: MakeRepository, take: TakeInventory, where: str, rows: list[str], skipped: list[str]
 ) -> None:
-    found = take(make_repository(FILES), frameworks=(*FRAMEWORKS, Faulty(where)))
+    found = take(make_repository(FILES), frameworks=(*all_frameworks(), Faulty(where)))
     assert [test.name for test in found.tests] == [*rows, "test_good"]
     assert [file.path for file in found.files if file.skipped == RULES_FAILED] == skipped

@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-from testlist.frameworks import FRAMEWORKS
 from testlist.garbage_collection import rare_collections
 from testlist.git.repository import Repository
 from testlist.interface import Framework, Scope
 from testlist.isolation import RULES_FAILED, attempt, claimed, listed, needed
-from testlist.languages import READERS, language_of, unread_language_of
-from testlist.languages.javascript.config_files import bases
+from testlist.languages import LANGUAGES, OWNERS, SYNTAXES, all_frameworks, language_of
+from testlist.languages.unread import unread_language_of
 from testlist.loader import Loader
 from testlist.model import ORDER, Facts, FactsCache, FactsKey, FileInventory, Inventory, Test
 from testlist.progress import Checkpoint, silent
@@ -22,15 +21,13 @@ from testlist.sandbox.parsers import ParseLimits, Parsers
 from testlist.vendored import copies, is_copied
 from testlist.version import PARSER_VERSION
 
-#: times that files may lead to further files; a class hierarchy rare_collections spans more
+#: times that files may lead to further files; a class hierarchy seldom spans more
 ROUNDS: Final = 6
 #: directories that hold other people's code, or what a build leaves
 FOREIGN: Final = frozenset(
     {"node_modules", ".git", "vendor", "dist", ".next", "__pycache__", ".cache", ".venv", "venv",
      "site-packages", "third_party", "third-party", "thirdparty", "3rdparty"}
 )  # fmt: skip
-#: language -> those of them that are folders like any other to its tools
-OWN: Final = {"go": FOREIGN & {"dist", "venv", "site-packages", "third_party", "third-party", "thirdparty", "3rdparty"}}
 
 #: frameworks with their scopes
 Wanting = Sequence[tuple[Framework, Scope]]
@@ -53,7 +50,7 @@ def inventory(
     if checkpoint is not silent:  # otherwise the one the repository was fetched with stays
         repo.progress.checkpoint, repo.progress.due = checkpoint, 0.0
     with rare_collections(), Parsers(limits or ParseLimits(), repo.progress) as parsers:
-        return _Run(repo, Loader(repo, parsers, cache, repo.progress), frameworks or FRAMEWORKS).inventory()
+        return _Run(repo, Loader(repo, parsers, cache, repo.progress), frameworks or all_frameworks()).inventory()
 
 
 @dataclass(slots=True)
@@ -91,7 +88,7 @@ class _Run:
                 if folder not in foreign:
                     foreign[folder] = FOREIGN.intersection(folder.split("/"))
                 language = language_of(entry.path)
-                if foreign[folder] <= OWN.get(language or "", frozenset()):
+                if foreign[folder] <= own_folders(language):
                     self.blobs[entry.path] = entry.blob_id
                     if language:
                         self.languages[entry.path] = language
@@ -138,13 +135,23 @@ class _Run:
         """Configuration files, and those that they are built on, whatever these are called."""
         found = self.read(formats)
         for _ in range(ROUNDS):
-            led = {base for path, facts in found.items() for base, _ in bases(path, facts, self.blobs)}
-            told = {path: f"{self.languages.get(path)}-config" for path in led - found.keys()}
-            new = {path: language for path, language in told.items() if language in READERS}
+            led = {base for path, facts in found.items() for base in self.bases(path, facts)} - found.keys()
+            new = {path: form for path in led if (form := self.configures(path)) is not None}
             if not new:
                 break
             found |= self.read(new)
         return found
+
+    def bases(self, path: str, facts: Facts) -> Iterator[str]:
+        """Files that a configuration file is built on."""
+        for language in LANGUAGES:
+            if (based := language.bases()) is not None:
+                yield from (base for base, _ in based(path, facts, self.blobs))
+
+    def configures(self, path: str) -> str | None:
+        """The format of a file that others of the same language are built on; None where that cannot be read."""
+        language = self.languages.get(path)
+        return SYNTAXES[language].configures if language in SYNTAXES else None
 
     def read(self, languages: Mapping[str, str], *, counted: bool = False) -> dict[str, Facts]:
         """Load files.  languages: path -> language or format; counted: as Loader.load."""
@@ -184,6 +191,11 @@ class _Run:
             facts = self.facts[path]
             hints = tuple(facts.get("hints", ())) if rows else ()
             yield FileInventory(path, self.blobs[path], majority(rows), tuple(rows), facts.get("skipped"), hints)
+
+
+def own_folders(language: str | None) -> frozenset[str]:
+    """Folders of FOREIGN that are like any other to the tools of a language."""
+    return OWNERS[language].own_folders if language in OWNERS else frozenset()
 
 
 def owners(wanting: Wanting, path: str, facts: Facts) -> list[str]:

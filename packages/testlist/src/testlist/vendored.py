@@ -4,19 +4,14 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
+from testlist.languages import LANGUAGES
 from testlist.project import folder_of
 
 #: a file of a library as its project lays it out -> what its folder is called wherever it is copied to
-LAYOUTS: Final = {
-    "include/gtest/gtest.h": re.compile(r"(?i)g(?:oogle[-_]?)?test"),
-    "include/gmock/gmock.h": re.compile(r"(?i)g(?:oogle[-_]?)?mock"),
-    "src/catch2/catch_test_macros.hpp": re.compile(r"(?i)catch"),
-    "single_include/catch2/catch.hpp": re.compile(r"(?i)catch"),
-    "doctest/parts/doctest_fwd.h": re.compile(r"(?i)doctest"),
-}
+LAYOUTS: Final = {tail: re.compile(name) for language in LANGUAGES for tail, name in language.libraries.layouts.items()}
 ENDS: Final = tuple(f"/{tail}" for tail in LAYOUTS)
 #: folders that lie side by side in one project
-PAIRS: Final = (("googletest", "googlemock"), ("googlemock", "googletest"))
+PAIRS: Final = tuple(pair for language in LANGUAGES for pair in language.libraries.beside)
 
 
 def copies(paths: Iterable[str]) -> frozenset[str]:

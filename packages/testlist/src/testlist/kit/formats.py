@@ -1,19 +1,14 @@
-"""Plain configuration formats, as data: TOML, INI, JSON."""
+"""Plain configuration formats, as data: INI, JSON, the top of YAML, words of a command line."""
 
 import configparser
 import json
 import re
 import shlex
-import tomllib
+from collections.abc import Callable
 from typing import Any, Final
 
 from testlist.model import Facts
 
-#: the parts of package.json that say something about tests
-PACKAGE_KEYS: Final = frozenset(
-    {"name", "imports", "jest", "vitest", "mocha", "ava", "tap", "scripts", "dependencies", "devDependencies",
-     "workspaces", "type"}
-)  # fmt: skip
 #: strings, comments and runs of anything else; what is not closed ends with the text, so that no part is read twice
 PIECES: Final = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|//[^\n]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*(?:\*/)?|[^"/]++|/')
 TRAILING: Final = re.compile(r'("(?:[^"\\\n]|\\.)*+"?)|,\s*+([\]}])')
@@ -22,29 +17,10 @@ TRAILING: Final = re.compile(r'("(?:[^"\\\n]|\\.)*+"?)|,\s*+([\]}])')
 def extract(source: bytes, language: str) -> Facts:
     """Read a configuration file: {"data": ...}.  Raises: ValueError and its kin for broken files."""
     text = source.decode()
-    if language == "toml":
-        told = [line.strip() for line in text.splitlines() if "unittest" in line]
-        return {"data": {"pytest": _pytest_table(tomllib.loads(text)), **({"commands": told} if told else {})}}
-    if language == "bunfig":
-        return {"data": _plain(tomllib.loads(text).get("test"))}
-    if language in PLAIN:
-        return {"data": PLAIN[language](text)}
-    data = json.loads(text)
-    if language == "package.json":
-        data = {key: data[key] for key in data if key in PACKAGE_KEYS} if isinstance(data, dict) else {}
-    return {"data": data}
+    return {"data": PLAIN[language](text)}
 
 
-def _pytest_table(document: dict[str, Any]) -> Any:
-    """`[tool.pytest.ini_options]`, or `[tool.pytest]` / `[pytest]`, the native forms of pytest 9."""
-    tool = document.get("tool")
-    table = tool.get("pytest") if isinstance(tool, dict) else None
-    if isinstance(table, dict):
-        return _plain(table.get("ini_options", table))
-    return _plain(document.get("pytest"))
-
-
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Dates and times become text: facts are JSON."""
     return json.loads(json.dumps(value, default=str))
 
@@ -91,4 +67,10 @@ def _sections(text: str) -> dict[str, dict[str, str]]:
 
 
 #: format -> its reader
-PLAIN: Final = {"ini": _sections, "jsonc": _jsonc, "flat-yaml": _flat_yaml, "words": _words}
+PLAIN: Final[dict[str, Callable[[str], Any]]] = {
+    "ini": _sections,
+    "json": json.loads,
+    "jsonc": _jsonc,
+    "flat-yaml": _flat_yaml,
+    "words": _words,
+}

@@ -1,101 +1,45 @@
-"""Languages and configuration formats: how a path tells them, and which module reads them.
-
-A language id is part of the key under which facts are stored, so it never changes its meaning.
-"""
+"""The languages that are read, a line each, and what their records say together."""
 
 from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from typing import Final, Protocol, cast
 
+from testlist.interface import Framework
+from testlist.language import Format, Language, Syntax
+from testlist.languages.cpp.language import CPP
+from testlist.languages.csharp.language import CSHARP
+from testlist.languages.go.language import GO
+from testlist.languages.javascript.language import JAVASCRIPT
+from testlist.languages.jvm.language import JVM
+from testlist.languages.php.language import PHP
+from testlist.languages.python.language import PYTHON
+from testlist.languages.ruby.language import RUBY
+from testlist.languages.rust.language import RUST
+from testlist.languages.swift.language import SWIFT
 from testlist.model import Facts, FactsByPath
 
+#: the first whose frameworks read a configuration file decides on its format
+LANGUAGES: Final = (PYTHON, JAVASCRIPT, GO, CSHARP, PHP, CPP, SWIFT, RUST, RUBY, JVM)
+
+#: language id -> its syntax
+SYNTAXES: Final[dict[str, Syntax]] = {syntax.id: syntax for one in LANGUAGES for syntax in one.syntaxes}
+#: format id -> a format of one language
+FORMATS: Final[dict[str, Format]] = {form.id: form for one in LANGUAGES for form in one.formats}
+#: language id -> the record it is in
+OWNERS: Final[dict[str, Language]] = {syntax.id: one for one in LANGUAGES for syntax in one.syntaxes}
 #: file name suffix -> language id
-SUFFIXES: Final = {
-    "py": "python",
-    "js": "javascript",
-    "jsx": "javascript",
-    "mjs": "javascript",
-    "cjs": "javascript",
-    "ts": "typescript",
-    "mts": "typescript",
-    "cts": "typescript",
-    "tsx": "tsx",
-    "go": "go",
-    "cs": "csharp",
-    "php": "php",
-    **dict.fromkeys(("cc", "cpp", "cxx", "c++", "C", "cu", "mm"), "cpp"),
-    **dict.fromkeys(("h", "hh", "hpp", "hxx", "h++", "cuh", "inc", "inl", "ipp", "tcc", "tpp"), "cpp"),
-    "swift": "swift",
-    "rb": "ruby",
-    "rs": "rust",
-    "java": "java",
-    "kt": "kotlin",
-    "groovy": "groovy",
+SUFFIXES: Final = {suffix: syntax.id for syntax in SYNTAXES.values() for suffix in syntax.suffixes}
+#: formats that tools of several languages have
+SHARED: Final = {
+    **dict.fromkeys(("ini", "json", "jsonc", "flat-yaml", "words"), "testlist.kit.formats"),
+    "commands": "testlist.kit.commands",
 }
-
-#: file name suffix -> a language that no framework here has tests in: its files are left alone, and that is said
-UNREAD: Final = {
-    "scala": "Scala",
-    "clj": "Clojure",
-    "cljs": "Clojure",
-    "cljc": "Clojure",
-    "ex": "Elixir",
-    "exs": "Elixir",
-    "erl": "Erlang",
-    "hs": "Haskell",
-    "ml": "OCaml",
-    "fs": "F#",
-    "vb": "Visual Basic",
-    "dart": "Dart",
-    "lua": "Lua",
-    "pl": "Perl",
-    "pm": "Perl",
-    "t": "Perl",
-    "r": "R",
-    "R": "R",
-    "jl": "Julia",
-    "c": "C",
-    "bats": "shell",
-    "elm": "Elm",
-    "nim": "Nim",
-    "zig": "Zig",
-    "cr": "Crystal",
-    "f90": "Fortran",
-}
-
-#: language id -> module with `extract(source) -> Facts`; imported in parsing children only
+#: language or format id -> module with `extract`; imported in parsing children only
 READERS: Final = {
-    "python": ".python.facts",
-    "javascript": ".javascript.facts",
-    "typescript": ".javascript.facts",
-    "tsx": ".javascript.facts",
-    "go": ".go.facts",
-    "go.mod": ".go.config_manifest",
-    "csharp": ".csharp.facts",
-    "msbuild": ".csharp.config_msbuild",
-    "php": ".php.facts",
-    "phpunit.xml": ".php.config_xml",
-    "cpp": ".cpp.facts",
-    "swift": ".swift.facts",
-    "ruby": ".ruby.facts",
-    "rust": ".rust.facts",
-    "java": ".jvm.facts_java",
-    "kotlin": ".jvm.facts_kotlin",
-    "groovy": ".jvm.facts_groovy",
-    "jvm-build": ".jvm.config_build_files",
-    "gradle-settings": ".jvm.config_build_files",
-    "toml": "..kit.formats",
-    "ini": "..kit.formats",
-    "json": "..kit.formats",
-    "jsonc": "..kit.formats",
-    "flat-yaml": "..kit.formats",
-    "words": "..kit.formats",
-    "bunfig": "..kit.formats",
-    "package.json": "..kit.formats",
-    "cargo.toml": ".rust.config_manifest",
-    "commands": "..kit.commands",
-    "javascript-config": ".javascript.config",
-    "typescript-config": ".javascript.config",
+    **{syntax.id: OWNERS[syntax.id].module(syntax.reader) for syntax in SYNTAXES.values()},
+    **{form.id: one.module(form.reader) for one in LANGUAGES for form in one.formats},
+    **SHARED,
 }
 
 
@@ -113,17 +57,25 @@ def language_of(path: str) -> str | None:
     return SUFFIXES.get(suffix) if stem and dot else None
 
 
-def unread_language_of(path: str) -> str | None:
-    """Language of a source file that no framework here can read, by its name."""
-    stem, dot, suffix = path.rpartition("/")[2].rpartition(".")
-    return UNREAD.get(suffix) if stem and dot else None
-
-
 def written_in(language: str, facts: FactsByPath) -> Iterator[Facts]:
     """Facts of the files of one language: what others have under the same names means something else."""
     return (one for path, one in facts.items() if language_of(path) == language)
 
 
 def reader(language: str) -> Reader:
-    """Import the reader of a language."""
-    return cast(Reader, import_module(READERS[language], __package__))
+    """Import the reader of a language or format."""
+    return cast(Reader, import_module(READERS[language]))
+
+
+def grammars_of(language: str) -> list[str]:
+    """Languages whose grammars files of a language or format may take."""
+    if language in FORMATS:
+        language = FORMATS[language].syntax or ""
+    syntax = SYNTAXES.get(language)
+    return [] if syntax is None else [one for one in (syntax.id, *syntax.also) if SYNTAXES[one].grammar is not None]
+
+
+@cache
+def all_frameworks() -> tuple[Framework, ...]:
+    """Every test framework."""
+    return tuple(framework for language in LANGUAGES for framework in language.frameworks())

@@ -5,67 +5,40 @@ Reads text and no tree: the readers leave bodies out, and the first hints are fo
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final
+
+from testlist.languages import LANGUAGES, OWNERS
 
 #: hints of one file, and letters of one hint
 MOST: Final = 30
 LONGEST: Final = 80
 #: bytes of a file that are looked at
 READ: Final = 262_144
-SLASHES: Final = rb"""//[^\n]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*(?:\*/)?|"(?:[^"\\\n]|\\.)*+"|'(?:[^'\\\n]|\\.)*+'"""
-HASHES: Final = rb'''\#[^\n]*+|"""[^"]*+(?:"(?!"")[^"]*+)*"""|"(?:[^"\\\n]|\\.)*+"|'(?:[^'\\\n]|\\.)*+\''''
 #: From the first name of a chain only: from each of its names on, a long one without an end would take its square.
 CALL: Final = rb"(?<![\w.>:\\])(?P<call>[A-Za-z_]\w*+(?:(?:\.|::|->|\?\.|\\)[A-Za-z_]\w*+)*+)[ \t]*+!?\("
-DOTTED: Final = rb"^[ \t]*+(?:global[ \t]+)?(?:import|using|use)[ \t]+(?:static[ \t]+)?(?P<import>\w[\w.:\\]*+)"
-JAVASCRIPT: Final = rb"""(?:\bfrom[ \t]*+|\bimport[ \t]*+\(?|\brequire[ \t]*+\()[ \t]*+["'](?P<import>[^"'\n]++)["']"""
-PYTHON: Final = rb"^[ \t]*+(?:from|import)[ \t]+(?P<import>\.*+\w[\w.]*+)"
-RUBY: Final = rb"""^[ \t]*+require(?:_relative)?[ \t(]++["'](?P<import>[^"'\n]++)["']"""
-GO: Final = rb"""^(?:import)?[ \t]++(?:[\w.]+[ \t]+)?"(?P<import>[^"\n]++)"[ \t]*+$"""
-
-
-def _pattern(imports: bytes, texts: bytes) -> re.Pattern[bytes]:
-    return re.compile(b"|".join((imports, texts, CALL)), re.MULTILINE | re.DOTALL)
-
-
-#: language -> what to look for
-PATTERNS: Final = {
-    "python": _pattern(PYTHON, HASHES),
-    "ruby": _pattern(RUBY, HASHES),
-    "go": _pattern(GO, SLASHES),
-    **dict.fromkeys(("javascript", "typescript", "tsx"), _pattern(JAVASCRIPT, SLASHES)),
-    **dict.fromkeys(("java", "kotlin", "groovy", "csharp", "php", "rust", "swift"), _pattern(DOTTED, SLASHES)),
-}
 #: a word in front of a name that leaves it a call; after any other word it is declared
 LEADING: Final = frozenset(
     {b"new", b"return", b"throw", b"await", b"yield", b"else", b"in", b"not", b"and", b"or", b"raise", b"do", b"case",
-     b"go", b"defer", b"assert", b"if", b"while", b"unless", b"when", b"try", b"is", b"echo", b"from"}
-)  # fmt: skip
+     b"assert", b"if", b"while", b"unless", b"when", b"try", b"is", b"echo", b"from"}
+).union(*(language.hints.leading.encode().split() for language in LANGUAGES))  # fmt: skip
 BEFORE: Final = re.compile(rb"([\w\]>?]+)[ \t]+\Z")
-#: first names of test frameworks, and of what is there in every program
+#: first names of what is there in every program; records of languages add their own and those of test frameworks
 NOISE: Final = frozenset(  # as text, for a list would be a word a line
-    """after afterAll afterEach all any append array assert assertThat bench before beforeAll beforeEach benchmark bool
-    catch chai class close console context cy cypress def describe dict doctest each elif else enumerate error eq err
-    errors except expect expectTypeOf fail fit float
-    fmt for foreach format fun func function gtest hasattr Headers if import
-    include input int isinstance isset it jest jasmine junit kotlin len let list listOf load log make map mapOf match
-    max min mocha mock Mockito new node nil not None Ok Err Some None open org_junit out panic parametrize parent pend
-    playwright print println private public pytest range raise raises require return rspec RSpec self sections set setOf
-    setattr setup sinon sizeof skip sorted specify std str String strings subject suite sum super switch System tap
-    teardown test testing testify this throw toString tuple type typeof unittest unless until using val var vec verify
-    vi vitest void when where while with xdescribe xit yield zip Object Array Boolean Number Promise JSON Math Error
-    Exception getattr property staticmethod classmethod unset empty count parent static assert_eq assert_ne
-    assert_matches
-    elseif use fn declare exit die
-    Assert Assertions NUnit Xunit Xunit_Abstractions PHPUnit Pest XCTAssert Testing Test Is Has Throws""".split()  # noqa: SIM905
-)
+    """after afterAll afterEach all any Array array assert before beforeAll beforeEach bench benchmark bool Boolean
+    catch class classmethod close console context count def describe dict each elif else enumerate eq err Error
+    error errors except Exception expect fail fit float for foreach format fun getattr hasattr Headers if import
+    include input int isinstance it JSON let list load log map match Math max min mock new node not Number
+    Object open out private Promise property public raise range require return sections self set setattr setup
+    skip sorted static staticmethod str String strings subject suite sum super switch System teardown test this
+    throw tuple type using val var verify void when where while with zip""".split()  # noqa: SIM905
+).union(*(language.hints.noise.split() for language in LANGUAGES))
 #: modules of test frameworks, by how they begin
 FRAMEWORKS: Final = re.compile(
-    r"(?:@?(?:pytest|unittest|jest|vitest|mocha|chai|sinon|jasmine|cypress|playwright|testing|node:test|bun:test|ava|tap|qunit"
-    r"|minitest|rspec|test_helper|spec_helper|rails_helper|NUnit|Xunit|PHPUnit|Pest|XCTest|Testing|rstest|proptest|std"
-    r"|assert)(?![\w-])|@(?:jest|vitest|playwright|testing-library)/|org\.(?:junit|testng|assertj|mockito|hamcrest|spockframework)"
-    r"|io\.kotest|kotlin\.test|kotlin\.(?![a-z]+x)|java\.(?:util|lang|io)\b|spock\.|github\.com/(?:stretchr/testify|onsi)"
-    r"|Microsoft\.VisualStudio\.TestTools|System(?:\.(?:Collections|Linq|Text|Threading)[\w.]*)?$|super|crate$)"
+    "(?:@?(?:assert|{})(?![\\w-])|{})".format(
+        "|".join(name for language in LANGUAGES for name in language.hints.modules.split()),
+        "|".join(start for language in LANGUAGES for start in language.hints.namespaces),
+    )
 )
 ASSERTIONS: Final = re.compile(
     r"(?:assert|expect|XCT|should|must|refute)[A-Z_]|(?:__\w+__|[a-z_]*test_?[a-z_]*|\w*Spec)$"
@@ -73,9 +46,18 @@ ASSERTIONS: Final = re.compile(
 SEPARATOR: Final = re.compile(r"\?\.|->|::|\.|\\")
 
 
+@cache
+def pattern_of(language: str) -> re.Pattern[bytes] | None:
+    """What to look for in a language; None for one without rules."""
+    owner = OWNERS.get(language)
+    if owner is None or not owner.hints.imports:
+        return None
+    return re.compile(b"|".join((owner.hints.imports, owner.hints.texts, CALL)), re.MULTILINE | re.DOTALL)
+
+
 def hints(source: bytes, language: str) -> list[str]:
     """Hints of one file, none for languages without rules.  source: UTF-8."""
-    pattern = PATTERNS.get(language)
+    pattern = pattern_of(language)
     found: dict[str, None] = {}
     for hint in _all(pattern, source) if pattern is not None else ():
         found[hint] = None

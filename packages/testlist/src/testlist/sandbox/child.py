@@ -15,7 +15,7 @@ from typing import BinaryIO, Final
 
 from testlist.languages import reader
 from testlist.model import Facts
-from testlist.reports.hints import hints
+from testlist.reports.hints import hints, pattern_of
 from testlist.sandbox.text import Unreadable, utf8
 
 #: what `prepare` is told of an encoding: this and its name
@@ -29,6 +29,7 @@ def prepare(need: str) -> None:
             codecs.lookup(need.removeprefix(CODEC))
         return
     reader(need)
+    pattern_of(need)
     if "tree_sitter" in sys.modules:  # readers of plain formats do without
         import_module("testlist.sandbox.syntax").load(need)
 

@@ -10,38 +10,22 @@ from typing import Final
 
 from tree_sitter import Language, Node, Parser
 
-#: language id -> (grammar package, function that returns the grammar)
-GRAMMARS: Final = {
-    "python": ("tree_sitter_python", "language"),
-    "javascript": ("tree_sitter_javascript", "language"),
-    "typescript": ("tree_sitter_typescript", "language_typescript"),
-    "tsx": ("tree_sitter_typescript", "language_tsx"),
-    "go": ("tree_sitter_go", "language"),
-    "csharp": ("tree_sitter_c_sharp", "language"),
-    "php": ("tree_sitter_php", "language_php"),
-    "swift": ("tree_sitter_swift", "language"),
-    "ruby": ("tree_sitter_ruby", "language"),
-    "rust": ("tree_sitter_rust", "language"),
-    "java": ("tree_sitter_java", "language"),
-    "kotlin": ("tree_sitter_kotlin", "language"),
-}
+from testlist.languages import SYNTAXES, grammars_of
 
-#: language id -> further ones that its files are tried in
-ALSO: Final = {"javascript": ("tsx",)}
+#: language id -> its grammar
+GRAMMARS: Final = {syntax.id: syntax.grammar for syntax in SYNTAXES.values() if syntax.grammar is not None}
 
 
 def load(language: str) -> None:
     """Load the grammars that files of a language, or configuration written in it, may take."""
-    name = language.partition("-")[0]
-    for one in (name, *ALSO.get(name, ())):
-        if one in GRAMMARS:
-            _parser(one)
+    for one in grammars_of(language):
+        _parser(one)
 
 
 @cache
 def _parser(language: str) -> Parser:
-    package, function = GRAMMARS[language]
-    grammar: Callable[[], object] = getattr(import_module(package), function)
+    found = GRAMMARS[language]
+    grammar: Callable[[], object] = getattr(import_module(found.module), found.function)
     return Parser(Language(grammar()))
 
 

@@ -8,13 +8,16 @@ from encodings.aliases import aliases
 from functools import cache
 from typing import Final
 
+from testlist.languages import FORMATS, SYNTAXES
+
 COOKIE: Final = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 MARKS: Final = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
-#: runtimes and compilers that let bad bytes pass or are told an encoding, so that such files do hold tests that run
+#: languages and formats whose runtimes and compilers let bad bytes pass or are told an encoding
 LENIENT: Final = frozenset(
-    {"cpp", "csharp", "groovy", "java", "javascript", "javascript-config", "kotlin", "php", "tsx", "typescript",
-     "typescript-config"}
-)  # fmt: skip
+    [*(one.id for one in SYNTAXES.values() if one.lenient), *(one.id for one in FORMATS.values() if one.lenient)]
+)
+#: languages whose files may say their encoding
+DECLARING: Final = frozenset(one.id for one in SYNTAXES.values() if one.declares)
 #: a text may hold one NUL in so many bytes, as strings that are compared with others do
 FEW: Final = 1000
 #: or any number in one line of so many, as long strings that a fuzzer found do
@@ -71,8 +74,8 @@ def _gathered(source: bytes) -> bool:
 
 
 def _declared(source: bytes, language: str) -> str:
-    """PEP 263: Python says its encoding in one of its first two lines."""
-    if language != "python":
+    """PEP 263: a file says its encoding in one of its first two lines."""
+    if language not in DECLARING:
         return "utf-8"
     found = next(filter(None, map(COOKIE.match, source.split(b"\n", 2)[:2])), None)
     return found[1].decode() if found else "utf-8"

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from typing import Final
 
 from testlist.kit.naming import worth_reading
-from testlist.languages import SUFFIXES
 from testlist.languages.cpp.collect import rows
 from testlist.languages.cpp.facts_cases import Fact
+from testlist.languages.cpp.language import CPP
 from testlist.languages.cpp.resolve_includes import Evidence, Includes
 from testlist.languages.cpp.resolve_wrappers import Wrappers
 from testlist.languages.cpp.vocabulary import EITHER
 from testlist.model import Facts, FactsByPath, Test
 from testlist.project import Project
 
-SOURCES: Final = frozenset(suffix for suffix, language in SUFFIXES.items() if language == "cpp")
+SOURCES: Final = CPP.suffixes
 #: owner of a macro -> libraries it may come from
 MEANINGS: Final = {EITHER: ("catch2", "doctest"), "catch2": ("catch2",), "doctest": ("doctest",), "gtest": ("gtest",)}
 

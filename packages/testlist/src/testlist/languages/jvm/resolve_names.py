@@ -4,11 +4,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from testlist.languages.jvm.language import JVM
 from testlist.languages.jvm.shape import Item
 from testlist.model import Facts
 from testlist.project import folder_of
 
-SUFFIXES: Final = ("java", "kt", "groovy")
+SUFFIXES: Final = JVM.suffixes
 #: files of one name that are looked at; a repository seldom has more
 SAME_NAME: Final = 64
 MOST_STARS: Final = 64
