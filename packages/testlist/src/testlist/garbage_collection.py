@@ -20,7 +20,7 @@ class _Runs:
 
 @contextmanager
 def rare_collections() -> Iterator[None]:
-    """Let the collector look rare_collections until the last run that asked for it has ended."""
+    """Let the collector look seldom until the last run that asked for it has ended."""
     with _Runs.lock:
         if not _Runs.count:
             _Runs.before = gc.get_threshold()[0]

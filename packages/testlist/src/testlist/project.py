@@ -3,9 +3,11 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from testlist.model import Facts
+
+Made = TypeVar("Made")
 
 
 def idle() -> None:
@@ -18,7 +20,7 @@ class Project:
 
     blobs: Mapping[str, str]
     configs: Mapping[str, Facts] = field(default_factory=dict)
-    shared: dict[str, Any] = field(default_factory=dict)  # what frameworks of one language work out together
+    shared: dict[object, Any] = field(default_factory=dict)  # what frameworks of one language work out together
     beat: Callable[[], None] = idle  # to be called now and then in loops over all files
 
     @cached_property
@@ -36,6 +38,13 @@ class Project:
                 found.add(folder)
                 folder = folder_of(folder)
         return frozenset(found)
+
+    def once(self, make: Callable[["Project"], Made]) -> Made:
+        """What a function makes of the commit; it is called once, whoever asks."""
+        if make not in self.shared:
+            self.shared[make] = make(self)
+        made: Made = self.shared[make]
+        return made
 
     def data(self, path: str) -> Any:
         """Content of a configuration file; None where it is missing or broken."""

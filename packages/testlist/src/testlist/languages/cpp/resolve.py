@@ -2,10 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from testlist.kit.naming import worth_reading
+from testlist.kit.scope import Growing
 from testlist.languages.cpp.collect import rows
 from testlist.languages.cpp.facts_cases import Fact
 from testlist.languages.cpp.language import CPP
@@ -27,31 +28,29 @@ class Resolver:
     project: Project
     candidates: frozenset[str]
     includes: Includes
-    asked: tuple[int, set[str]] = (0, set())
+    wanted: Growing[set[str]] = field(default_factory=lambda: Growing(set()))
     collected: dict[str, list[Test]] | None = None
 
     @classmethod
     def of(cls, project: Project) -> "Resolver":
-        """Sort the files of a repository, once for all frameworks."""
-        if "cpp" not in project.shared:
-            candidates = worth_reading(project.paths, SOURCES)
-            project.shared["cpp"] = cls(project, candidates, Includes.of(project.paths, SOURCES))
-        resolver: Resolver = project.shared["cpp"]
-        return resolver
+        """Sort the files of a repository."""
+        return cls(project, worth_reading(project.paths, SOURCES), Includes.of(project.paths, SOURCES))
 
     def needs(self, facts: FactsByPath) -> set[str]:
         """Headers that files with tests lead to, as long as those do not say whose they are."""
-        if self.asked[0] != len(facts):  # facts only grow, and all frameworks ask
-            evidence = Evidence(self.includes, facts)
-            wanted: set[str] = set()
-            for path in self.candidates & facts.keys():
-                self.project.beat()
-                for owner in {test["owner"] for test in facts[path].get("tests", ())}:
-                    wanted |= evidence.unread(path, MEANINGS.get(owner, ()))
-                if facts[path].get("uses"):
-                    wanted |= evidence.unread(path, MEANINGS["gtest"])
-            self.asked = (len(facts), wanted)
-        return self.asked[1]
+        return self.wanted.of(facts, lambda: self.leads(facts))
+
+    def leads(self, facts: FactsByPath) -> set[str]:
+        """As `needs`, for what has been read."""
+        evidence = Evidence(self.includes, facts)
+        wanted: set[str] = set()
+        for path in self.candidates & facts.keys():
+            self.project.beat()
+            for owner in {test["owner"] for test in facts[path].get("tests", ())}:
+                wanted |= evidence.unread(path, MEANINGS.get(owner, ()))
+            if facts[path].get("uses"):
+                wanted |= evidence.unread(path, MEANINGS["gtest"])
+        return wanted
 
     def tests(self, facts: FactsByPath) -> dict[str, list[Test]]:
         """Rows of every framework."""

@@ -1,16 +1,17 @@
 """What the C++ frameworks share: none has configuration, and files may hold tests of several."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from testlist.interface import Claim, Signal
+from testlist.kit.scope import DeclaredFramework, DefaultScope
+from testlist.languages.cpp.language import CPP
 from testlist.languages.cpp.resolve import Resolver
 from testlist.model import Facts, FactsByPath, Test
-from testlist.project import Project
 
 
 @dataclass(frozen=True, slots=True)
-class CppScope:
+class CppScope(DefaultScope):
     """One framework in one repository."""
 
     framework: str
@@ -33,18 +34,6 @@ class CppScope:
         return self.resolver.tests(facts)[self.framework] if owned else []
 
 
-@dataclass(frozen=True, slots=True)
-class CppFramework:
+def framework(name: str) -> DeclaredFramework:
     """A framework whose tests are calls of macros."""
-
-    name: str
-    shared: bool = field(default=True, init=False)
-    languages: frozenset[str] = field(default=frozenset({"cpp"}), init=False)
-
-    def config_language(self, path: str) -> str | None:  # noqa: ARG002 - the interface has it
-        """It has no configuration."""
-        return None
-
-    def scope(self, project: Project) -> CppScope:
-        """The same everywhere, but for where sources lie."""
-        return CppScope(self.name, Resolver.of(project))
+    return DeclaredFramework(name, CPP.ids, lambda project: CppScope(name, project.once(Resolver.of)), shared=True)

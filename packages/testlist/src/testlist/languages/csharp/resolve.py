@@ -4,6 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from testlist.kit.fold import folded
+from testlist.kit.scope import Growing
 from testlist.languages.csharp.collect import Collector, Hit, row
 from testlist.languages.csharp.config_projects import DotnetProjects
 from testlist.languages.csharp.resolve_attributes import KNOWN, Meanings, bare
@@ -19,16 +21,13 @@ class Resolver:
     project: Project
     projects: DotnetProjects
     wanted: dict[str, bool] = field(default_factory=dict)
-    asked: tuple[int, set[str]] = (0, set())
+    wanting: Growing[set[str]] = field(default_factory=lambda: Growing(set()))
     found: dict[tuple[str, ...], list[Test]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, project: Project) -> "Resolver":
-        """Read the projects, once for all frameworks."""
-        if "csharp" not in project.shared:
-            project.shared["csharp"] = cls(project, DotnetProjects(project))
-        resolver: Resolver = project.shared["csharp"]
-        return resolver
+        """Read the projects."""
+        return cls(project, DotnetProjects(project))
 
     @cached_property
     def stems(self) -> dict[str, list[str]]:
@@ -49,13 +48,15 @@ class Resolver:
 
     def needs(self, facts: FactsByPath) -> set[str]:
         """Files called like bases and attributes that nothing read so far declares."""
-        if self.asked[0] != len(facts):
-            read = [facts[path] for path in facts if path.endswith(".cs")]
-            known = {one["name"] for fact in read for one in fact.get("types", ())}
-            names = {name for fact in read for name in mentioned(fact)} - known
-            wanted = {path for name in names for path in self.stems.get(name, ())} | self.beside(facts)
-            self.asked = (len(facts), wanted - facts.keys())
-        return self.asked[1]
+        return self.wanting.of(facts, lambda: self.leads(facts))
+
+    def leads(self, facts: FactsByPath) -> set[str]:
+        """As `needs`, for what has been read."""
+        read = [facts[path] for path in facts if path.endswith(".cs")]
+        known = {one["name"] for fact in read for one in fact.get("types", ())}
+        names = {name for fact in read for name in mentioned(fact)} - known
+        wanted = {path for name in names for path in self.stems.get(name, ())} | self.beside(facts)
+        return wanted - facts.keys()
 
     def beside(self, facts: FactsByPath) -> set[str]:
         """Files that may hold further parts of partial types in libraries of tests, whose files are no candidates."""
@@ -80,13 +81,14 @@ class Resolver:
         meanings = Meanings(Types.of(facts, self.projects), self.projects)
         internals = frozenset(self.projects.folder(path) for path in owned if facts[path].get("internals"))
         collector = Collector(meanings, internals)
-        folded: dict[tuple[str, int, int, str], list[Hit]] = {}
+        return map(row, folded(self.hits(owned, meanings, collector), lambda hit: hit.place))
+
+    def hits(self, owned: set[str], meanings: Meanings, collector: Collector) -> Iterator[Hit]:
+        """Tests of every class that a candidate declares a part of."""
         for one in meanings.types.all():
             self.project.beat()
             if any(path in owned for path, _ in one.parts):
-                for hit in collector.hits(one):
-                    folded.setdefault(hit.place, []).append(hit)
-        return map(row, folded.values())
+                yield from collector.hits(one)
 
 
 def mentioned(facts: Facts) -> Iterator[str]:

@@ -1,18 +1,22 @@
 """What the C# frameworks share: they differ in their attributes and in the classes they take."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import ClassVar
 
-from testlist.interface import Claim, Signal
-from testlist.languages.csharp import config_projects
+from testlist.interface import Signal
+from testlist.kit.scope import DeclaredFramework, DefaultScope
+from testlist.languages.csharp.config_projects import config_language
+from testlist.languages.csharp.language import CSHARP
 from testlist.languages.csharp.resolve import Resolver
-from testlist.model import Facts, FactsByPath, Test
-from testlist.project import Project
+from testlist.model import FactsByPath, Test
 
 
 @dataclass(slots=True)
-class DotnetScope:
-    """One framework in one repository."""
+class DotnetScope(DefaultScope):
+    """One framework in one repository.  Which method is whose is told by its attributes."""
+
+    signal: ClassVar[Signal] = Signal.CONFIG
 
     framework: str
     resolver: Resolver
@@ -25,27 +29,17 @@ class DotnetScope:
         """Files that bases and attributes come from."""
         return self.resolver.needs(facts)
 
-    def claim(self, path: str, facts: Facts) -> Claim | None:  # noqa: ARG002 - the interface has it
-        """Which method is whose is told by its attributes."""
-        return Claim(Signal.CONFIG)
-
     def tests(self, owned: Sequence[str], facts: FactsByPath) -> Iterable[Test]:
         """Methods with its attributes."""
         return self.resolver.tests(owned, facts, self.framework)
 
 
-@dataclass(frozen=True, slots=True)
-class DotnetFramework:
-    """NUnit, xUnit or MSTest, as a framework."""
-
-    name: str
-    shared: bool = field(default=True, init=False)
-    languages: frozenset[str] = field(default=frozenset({"csharp"}), init=False)
-
-    def config_language(self, path: str) -> str | None:
-        """MSBuild files."""
-        return config_projects.config_language(path)
-
-    def scope(self, project: Project) -> DotnetScope:
-        """Read every project of the repository."""
-        return DotnetScope(self.name, Resolver.of(project))
+def framework(name: str) -> DeclaredFramework:
+    """NUnit, xUnit or MSTest; MSBuild files configure it."""
+    return DeclaredFramework(
+        name,
+        CSHARP.ids,
+        lambda project: DotnetScope(name, project.once(Resolver.of)),
+        shared=True,
+        configures=config_language,
+    )

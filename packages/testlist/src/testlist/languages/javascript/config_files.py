@@ -81,7 +81,8 @@ def configs(project: Project, stem: str) -> Iterable[tuple[str, Any]]:
         path
         for path in project.configs
         for name in [path.rpartition("/")[2]]
-        if (name.startswith(stem) or (is_variant(name, stem) and name in started_with(project))) and not is_data(path)
+        if name.startswith(stem) or (is_variant(name, stem) and name in project.once(started_with))
+        if not is_data(path)
     ]
     return ((path, whole(project, path)) for path in sorted(found, key=lambda path: (path.count("/"), path)))
 
@@ -128,14 +129,10 @@ def is_variant(name: str, stem: str) -> bool:
 
 
 def started_with(project: Project) -> frozenset[str]:
-    """Names of files that scripts give to programs; worked out once for all runners."""
-    if "javascript scripts" not in project.shared:
-        tables = [table(table(project.data(path)).get("scripts")) for path in manifests(project)]
-        words = " ".join(text for one in tables for text in one.values() if isinstance(text, str))
-        named = (word.rpartition("/")[2] for word in words.replace("=", " ").split())
-        project.shared["javascript scripts"] = frozenset(named)
-    known: frozenset[str] = project.shared["javascript scripts"]
-    return known
+    """Names of files that scripts give to programs."""
+    tables = [table(table(project.data(path)).get("scripts")) for path in manifests(project)]
+    words = " ".join(text for one in tables for text in one.values() if isinstance(text, str))
+    return frozenset(word.rpartition("/")[2] for word in words.replace("=", " ").split())
 
 
 def manifests(project: Project) -> Iterable[str]:
@@ -144,12 +141,9 @@ def manifests(project: Project) -> Iterable[str]:
 
 
 def packaged(project: Project) -> dict[str, str]:
-    """Name of every package of the repository -> its folder; worked out once for all runners."""
-    if "javascript packages" not in project.shared:
-        named = ((table(project.data(path)).get("name"), folder_of(path)) for path in manifests(project))
-        project.shared["javascript packages"] = {name: folder for name, folder in named if isinstance(name, str)}
-    known: dict[str, str] = project.shared["javascript packages"]
-    return known
+    """Name of every package of the repository -> its folder."""
+    named = ((table(project.data(path)).get("name"), folder_of(path)) for path in manifests(project))
+    return {name: folder for name, folder in named if isinstance(name, str)}
 
 
 def is_data(path: str) -> bool:

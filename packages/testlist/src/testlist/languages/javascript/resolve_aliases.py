@@ -32,7 +32,7 @@ def members(project: Project, module: str) -> Iterator[str]:
     """Where a module of a package of the repository may lie."""
     words = module.split("/")
     for taken in (1, 2):
-        home = packaged(project).get("/".join(words[:taken]))
+        home = project.once(packaged).get("/".join(words[:taken]))
         if home is not None:
             yield from (joined(home, "/".join([inner, *words[taken:]])) for inner in INSIDE)
 

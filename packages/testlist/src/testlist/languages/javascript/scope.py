@@ -8,16 +8,17 @@ from typing import Any, Final
 
 from testlist.interface import Claim, Signal
 from testlist.kit import globs
+from testlist.kit.scope import DeclaredFramework
 from testlist.languages import language_of
 from testlist.languages.javascript.collect import Dialect, rows
 from testlist.languages.javascript.config_files import format_of, is_data
+from testlist.languages.javascript.language import JAVASCRIPT
 from testlist.languages.javascript.resolve import lent, linked, reached
 from testlist.languages.javascript.vocabulary_files import likely
 from testlist.languages.javascript.vocabulary_modules import ANNOUNCING, RUNNERS
 from testlist.model import Facts, FactsByPath, Test
 from testlist.project import Project, below, folder_of
 
-LANGUAGES: Final = frozenset({"javascript", "typescript", "tsx"})
 #: folders whose files look like tests and are none
 NO_TESTS: Final = frozenset({"__fixtures__", "__mocks__", "__snapshots__"})
 
@@ -102,7 +103,7 @@ class RunnerScope:
         looked: set[str] = self.project.shared.setdefault("javascript looked at", set())
         new = facts.keys() - looked
         looked |= new
-        paths = [path for path in new if language_of(path) in LANGUAGES]
+        paths = [path for path in new if language_of(path) in JAVASCRIPT.ids]
         wanted: set[str] = self.project.shared.setdefault("javascript shared", set())
         wanted |= {target for path in paths for target in linked(self.project, path, facts[path])}
         return wanted
@@ -168,53 +169,42 @@ class RunnerScope:
         announced: dict[str, frozenset[str]] = self.project.shared.setdefault("javascript announced", {})
         if folder not in announced:
             data = self.project.data(f"{folder}/package.json" if folder else "package.json")
-            found = ANNOUNCING & dependencies(data) | started(data) | configured(self.project).get(folder, frozenset())
+            found = (
+                ANNOUNCING & dependencies(data) | started(data) | self.project.once(configured).get(folder, frozenset())
+            )
             announced[folder] = found or (self.packages(folder_of(folder)) if folder else frozenset())
         return announced[folder]
 
 
-@dataclass(frozen=True, slots=True)
-class RunnerFramework:
-    """A runner as a framework.  areas: reads its configurations."""
+def framework(runner: Runner, areas: Callable[[Project], Iterable[Area]]) -> DeclaredFramework:
+    """A runner as a framework.  areas: reads its configurations.
 
-    runner: Runner
-    areas: Callable[[Project], Iterable[Area]]
-    shared: bool = field(default=False, init=False)
-    languages: frozenset[str] = field(default=LANGUAGES, init=False)
-
-    @property
-    def name(self) -> str:
-        """Name in every row."""
-        return self.runner.name
-
-    def config_language(self, path: str) -> str | None:
-        """package.json, and files called NAME.config.*, .NAMErc.*, NAME.workspace.*."""
-        return format_of(path)
-
-    def scope(self, project: Project) -> RunnerScope:
-        """Read every configuration of the repository."""
-        return RunnerScope(self.runner, project, list(self.areas(project)))
+    package.json configures it, and files called NAME.config.*, .NAMErc.*, NAME.workspace.*.
+    """
+    return DeclaredFramework(
+        runner.name,
+        JAVASCRIPT.ids,
+        lambda project: RunnerScope(runner, project, list(areas(project))),
+        configures=format_of,
+    )
 
 
 @lru_cache(maxsize=8_192)
 def is_readable(path: str) -> bool:
     """Whether a file could hold tests of any runner; each of them asks."""
-    if language_of(path) not in LANGUAGES or path.endswith((".d.ts", ".d.mts", ".d.cts")):
+    if language_of(path) not in JAVASCRIPT.ids or path.endswith((".d.ts", ".d.mts", ".d.cts")):
         return False
     return NO_TESTS.isdisjoint(path.split("/"))
 
 
 def configured(project: Project) -> dict[str, frozenset[str]]:
     """Folder -> runners with a configuration file in it."""
-    if "javascript configured" not in project.shared:
-        found: dict[str, frozenset[str]] = {}
-        for path in project.configs:
-            stem = path.rpartition("/")[2].lstrip(".").partition(".")[0].removesuffix("rc")
-            if stem in ANNOUNCING or stem == "deno":
-                found[folder_of(path)] = found.get(folder_of(path), frozenset()) | {stem}
-        project.shared["javascript configured"] = found
-    configs: dict[str, frozenset[str]] = project.shared["javascript configured"]
-    return configs
+    found: dict[str, frozenset[str]] = {}
+    for path in project.configs:
+        stem = path.rpartition("/")[2].lstrip(".").partition(".")[0].removesuffix("rc")
+        if stem in ANNOUNCING or stem == "deno":
+            found[folder_of(path)] = found.get(folder_of(path), frozenset()) | {stem}
+    return found
 
 
 #: what a script starts -> the runner that it announces

@@ -1,10 +1,12 @@
 """The view that all runners of the JVM share: candidates, what they lead to, and the tests found."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from testlist.kit.fold import folded
+from testlist.kit.scope import Growing
 from testlist.languages.jvm.collect import Collector, Hit
 from testlist.languages.jvm.config_builds import Builds
 from testlist.languages.jvm.resolve_classes import ROOTS
@@ -48,27 +50,24 @@ class Resolver:
     runners: dict[str, list[str]]
     builds: Builds
     candidates: dict[str, bool] = field(default_factory=dict)
-    asked: tuple[int, set[str]] = (0, set())
+    wanted: Growing[set[str]] = field(default_factory=lambda: Growing(set()))
     open: list[tuple[Found, str]] = field(default_factory=list)
     folded: dict[tuple[str, ...], list[list[Hit]]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, project: Project) -> "Resolver":
-        """List the sources, once for all runners."""
-        if "jvm" not in project.shared:
-            sources: dict[str, list[str]] = {}
-            for path in sorted(project.paths):
-                stem, _, suffix = path.rpartition("/")[2].rpartition(".")
-                if suffix in SUFFIXES:
-                    sources.setdefault(stem, []).append(path)
-            builds = Builds(project)
-            runners = {
-                folder: [runner for data in files.values() for runner in data.get("runners", ())]
-                for folder, files in builds.files.items()
-            }
-            project.shared["jvm"] = cls(project, Names(sources, ROOTS), runners, builds)
-        resolver: Resolver = project.shared["jvm"]
-        return resolver
+        """List the sources."""
+        sources: dict[str, list[str]] = {}
+        for path in sorted(project.paths):
+            stem, _, suffix = path.rpartition("/")[2].rpartition(".")
+            if suffix in SUFFIXES:
+                sources.setdefault(stem, []).append(path)
+        builds = Builds(project)
+        runners = {
+            folder: [runner for data in files.values() for runner in data.get("runners", ())]
+            for folder, files in builds.files.items()
+        }
+        return cls(project, Names(sources, ROOTS), runners, builds)
 
     def wants(self, path: str) -> bool:
         """Whether a file is a candidate; every runner asks, more than once."""
@@ -78,13 +77,14 @@ class Resolver:
 
     def needs(self, facts: FactsByPath) -> set[str]:
         """Files that bases and annotations lead to."""
-        if self.asked[0] != len(facts):  # facts only grow, and every runner asks
-            new = self.names.learn(jvm_only(facts))
-            asking = [*self.open, *(pair for path in new for pair in self.leads(path))]
-            found = [(pair, set(self.names.needed(*pair))) for pair in asking]
-            self.open = [pair for pair, paths in found if paths]
-            self.asked = (len(facts), set[str]().union(*(paths for _, paths in found)))
-        return self.asked[1]
+        return self.wanted.of(facts, lambda: self.round(self.names.learn(jvm_only(facts))))
+
+    def round(self, new: Iterable[str]) -> set[str]:
+        """Files that names lead to which are open, or stand in files that are new."""
+        asking = [*self.open, *(pair for path in new for pair in self.leads(path))]
+        found = [(pair, set(self.names.needed(*pair))) for pair in asking]
+        self.open = [pair for pair, paths in found if paths]
+        return set[str]().union(*(paths for _, paths in found))
 
     def leads(self, path: str) -> Iterator[tuple[Found, str]]:
         """Names in one file that may lead to others, each once."""
@@ -107,13 +107,15 @@ class Resolver:
         """Collect every file, and fold what several classes inherit to one definition."""
         self.names.learn(jvm_only(facts))
         collector = Collector(self.names, self.kotlin_test)
-        folded: dict[tuple[str, int, int, str], list[Hit]] = {}
+        return folded(self.hits(owned, collector), lambda hit: hit.place)
+
+    def hits(self, owned: Sequence[str], collector: Collector) -> Iterator[Hit]:
+        """What a run would collect from files."""
         for path in owned:
             self.project.beat()
             for hit in collector.file(path):
                 self.project.beat()
-                folded.setdefault(hit.place, []).append(hit)
-        return list(folded.values())
+                yield hit
 
     def kotlin_test(self, path: str) -> str:
         """What kotlin.test stands for where a file lies: the nearest build file that speaks of a runner decides."""

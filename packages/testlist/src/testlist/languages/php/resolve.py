@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
+from testlist.kit.fold import folded
+from testlist.kit.scope import Growing
 from testlist.languages.php.config import NAMES, Configurations
 from testlist.languages.php.resolve_classes import Classes, Found, loaded
 from testlist.model import IDLE, FactsByPath, Test
@@ -29,17 +31,14 @@ class Resolver:
     project: Project
     configurations: Configurations
     wanted: dict[str, bool] = field(default_factory=dict)
-    asked: tuple[int, set[str]] = (0, set())
+    wanting: Growing[set[str]] = field(default_factory=lambda: Growing(set()))
     classes: Classes = field(default_factory=Classes)
     placed: dict[str, list[str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, project: Project) -> "Resolver":
-        """Read the configurations, once for both frameworks."""
-        if "php" not in project.shared:
-            project.shared["php"] = cls(project, Configurations.of(project))
-        resolver: Resolver = project.shared["php"]
-        return resolver
+        """Read the configurations."""
+        return cls(project, Configurations.of(project))
 
     def wants(self, path: str) -> bool:
         """Whether a run would load a file."""
@@ -58,11 +57,13 @@ class Resolver:
 
     def needs(self, facts: FactsByPath) -> set[str]:
         """Files of ancestors and traits that nothing read so far declares."""
-        if self.asked[0] != len(facts):
-            known = self.classes.learn(facts)
-            names = {name for name in known.mentioned if name.lower() not in known.named}
-            self.asked = (len(facts), {path for name in names for path in self.places(name)} - facts.keys())
-        return self.asked[1]
+        return self.wanting.of(facts, lambda: self.leads(facts))
+
+    def leads(self, facts: FactsByPath) -> set[str]:
+        """As `needs`, for what has been read."""
+        known = self.classes.learn(facts)
+        names = {name for name in known.mentioned if name.lower() not in known.named}
+        return {path for name in names for path in self.places(name)} - facts.keys()
 
     def places(self, name: str) -> list[str]:
         """Files called like a class whose folders are called most like its namespace."""
@@ -80,8 +81,11 @@ class Resolver:
 
     def tests(self, owned: Sequence[str], facts: FactsByPath) -> Iterator[Test]:
         """PHPUnit's rows: what several classes share is one definition."""
-        classes = self.classes.learn(facts)
-        folded: dict[tuple[str, int, int], list[Hit]] = {}
+        hits = self.hits(owned, facts, self.classes.learn(facts))
+        return map(row, folded(hits, lambda hit: (hit.found.path, hit.found.item["line"], hit.found.item["column"])))
+
+    def hits(self, owned: Sequence[str], facts: FactsByPath, classes: Classes) -> Iterator[Hit]:
+        """Test methods of every class that ends in a case."""
         for path in owned:
             self.project.beat()
             for item in loaded(path, facts[path].get("classes", [])):
@@ -89,10 +93,7 @@ class Resolver:
                 off = next((one.item["off"] for one in order if "off" in one.item), "active")
                 depends = any("when" in one.item for one in order)
                 for found in classes.methods(order) if classes.is_case(order) else ():
-                    place = (found.path, found.item["line"], found.item["column"])
-                    hit = Hit(found, found.item.get("first", off), depends or "when" in found.item)
-                    folded.setdefault(place, []).append(hit)
-        return map(row, folded.values())
+                    yield Hit(found, found.item.get("first", off), depends or "when" in found.item)
 
 
 def row(hits: list[Hit]) -> Test:

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
+from testlist.kit.fold import folded
+from testlist.kit.scope import Growing
 from testlist.languages.python.collect import METHODS, Collector, Hit, Rules
 from testlist.languages.python.config import Giving, PytestScope, conftest_libraries, conftest_marks, scope_of, scopes
 from testlist.languages.python.config_discovery import Told
@@ -24,6 +25,7 @@ class Resolver:
     libraries: tuple[tuple[str, str], ...] = ()
     located: dict[tuple[str, str, int], str | None] = field(default_factory=dict)
     rounds: Rounds = field(default_factory=Rounds)
+    wanted: Growing[set[str]] = field(default_factory=lambda: Growing(set()))
     folded: dict[tuple[str, ...], list[list[Hit]]] = field(default_factory=dict)
     collected: dict[str, list[Hit]] = field(default_factory=dict)
     collectors: dict[Rules, Collector] = field(default_factory=dict)
@@ -32,12 +34,9 @@ class Resolver:
 
     @classmethod
     def of(cls, project: Project) -> "Resolver":
-        """Read the configurations, once for both frameworks."""
-        if "python" not in project.shared:
-            modules, libraries = frozenset(last_names(project.paths)), tuple(conftest_libraries(project))
-            project.shared["python"] = cls(project, scopes(project), modules, libraries, hooks=conftest_marks(project))
-        resolver: Resolver = project.shared["python"]
-        return resolver
+        """Read the configurations."""
+        modules, libraries = frozenset(last_names(project.paths)), tuple(conftest_libraries(project))
+        return cls(project, scopes(project), modules, libraries, hooks=conftest_marks(project))
 
     def scope_of(self, path: str) -> PytestScope:
         """The configuration that governs a path."""
@@ -55,10 +54,11 @@ class Resolver:
 
     def needs(self, facts: FactsByPath) -> set[str]:
         """Files that candidates' bases, decorators, imported tests and star imports lead to."""
-        if self.rounds.size != len(facts):  # facts only grow, and both frameworks ask
-            names = self.names(facts)
-            self.rounds.ask(names, lambda path: self.sources(names, path))
-        return self.rounds.wanted
+        return self.wanted.of(facts, lambda: self.round(self.names(facts)))
+
+    def round(self, names: Names) -> set[str]:
+        """Ask every file that may lead to more than it did in the last round."""
+        return self.rounds.ask(names, lambda path: self.sources(names, path))
 
     def sources(self, names: Names, path: str) -> Iterator[str]:
         """Files that one file leads to; of a file that is no candidate only classes count."""
@@ -102,14 +102,12 @@ class Resolver:
 
     def collect(self, owned: Sequence[str], facts: FactsByPath) -> list[list[Hit]]:
         """Collect every file and fold what several classes or files share to one definition."""
-        folded: dict[tuple[Any, ...], list[Hit]] = {}
         for path in owned:
             if path not in self.collected:  # the frameworks share most of their files
                 self.project.beat()
                 self.collected[path] = list(self.hits(path, facts))
-            for hit in self.collected[path]:
-                folded.setdefault((*hit.place, hit.in_case), []).append(hit)
-        return list(folded.values())
+        hits = (hit for path in owned for hit in self.collected[path])
+        return folded(hits, lambda hit: (*hit.place, hit.in_case))
 
     def hits(self, path: str, facts: FactsByPath) -> Iterator[Hit]:
         """Tests that a run would collect from one file."""

@@ -80,7 +80,7 @@ class Names:
                 yield source
 
     def exported(self, path: str) -> Iterator[Found]:
-        """What `from module import *` brings: what `__all__` lists, else every name stripped an underscore."""
+        """What `from module import *` brings: what `__all__` lists, else every name without an underscore."""
         table = self.table(path)
         listed = table["__all__"].item.get("strings") if "__all__" in table else None
         yield from (found for name, found in table.items() if (name in listed if listed else name[0] != "_"))

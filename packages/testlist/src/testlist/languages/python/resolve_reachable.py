@@ -15,25 +15,23 @@ class Rounds:
     exception: names come through them from files that only the importer leads to, and in circles they depend on
     where one begins.  While one of them is unread, or leads to another, every file is asked again.
 
-    size: number of files that were known when last asked.  wanted: unread files that they lead to.
+    settled: files that led to nothing unread.
     """
 
-    size: int = 0
-    wanted: set[str] = field(default_factory=set)
     settled: set[str] = field(default_factory=set)
 
-    def ask(self, names: Names, sources: Callable[[str], Iterable[str]]) -> None:
-        """Ask every file that may lead to more than it did."""
+    def ask(self, names: Names, sources: Callable[[str], Iterable[str]]) -> set[str]:
+        """Ask every file that may lead to more than it did: unread files that they lead to."""
         known = names.facts.keys()
         paths = [path for path in known if path.endswith(".py")]
         plain = self.are_plain(names, paths)
         asked = [path for path in paths if path not in self.settled or not plain]
         unread = {path: set(sources(path)) - known for path in asked}
         self.settled = {*self.settled, *(path for path in asked if not unread[path])} if plain else set()
-        self.size, self.wanted = len(known), set[str]().union(*unread.values())
+        return set[str]().union(*unread.values())
 
     @staticmethod
     def are_plain(names: Names, paths: Iterable[str]) -> bool:
-        """Whether every star import is read and takes its names from a file stripped star imports."""
+        """Whether every star import is read and takes its names from a file without star imports."""
         taken = {source for path in paths for source in names.stars(path)}
         return all(source in names.facts and not any(names.stars(source)) for source in taken)

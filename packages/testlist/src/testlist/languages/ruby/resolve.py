@@ -36,9 +36,8 @@ class Resolver:
 
     @classmethod
     def of(cls, project: Project) -> "Resolver":
-        """The one both frameworks share."""
-        resolver: Resolver = project.shared.setdefault("ruby", cls(project))
-        return resolver
+        """Nothing is read before it is asked for."""
+        return cls(project)
 
     def needs(self, facts: FactsByPath) -> set[str]:
         """Files that base classes come from, by the name such a file has."""

@@ -5,6 +5,6 @@
 
 from typing import Final
 
-from testlist.languages.cpp.scope import CppFramework
+from testlist.languages.cpp.scope import framework
 
-BOOST_TEST: Final = CppFramework("boost-test")
+BOOST_TEST: Final = framework("boost-test")

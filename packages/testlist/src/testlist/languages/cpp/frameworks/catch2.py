@@ -5,6 +5,6 @@ Hidden tests (`[.]`) are skipped, since only who asks for them runs them; `[!sho
 
 from typing import Final
 
-from testlist.languages.cpp.scope import CppFramework
+from testlist.languages.cpp.scope import framework
 
-CATCH2: Final = CppFramework("catch2")
+CATCH2: Final = framework("catch2")

@@ -5,6 +5,6 @@
 
 from typing import Final
 
-from testlist.languages.cpp.scope import CppFramework
+from testlist.languages.cpp.scope import framework
 
-DOCTEST: Final = CppFramework("doctest")
+DOCTEST: Final = framework("doctest")

@@ -6,6 +6,6 @@ its suite, or of all instantiations of it skips it, and so does GTEST_SKIP as it
 
 from typing import Final
 
-from testlist.languages.cpp.scope import CppFramework
+from testlist.languages.cpp.scope import framework
 
-GTEST: Final = CppFramework("gtest")
+GTEST: Final = framework("gtest")

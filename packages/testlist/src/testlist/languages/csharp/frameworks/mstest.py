@@ -2,6 +2,6 @@
 
 from typing import Final
 
-from testlist.languages.csharp.scope import DotnetFramework
+from testlist.languages.csharp.scope import framework
 
-MSTEST: Final = DotnetFramework("mstest")
+MSTEST: Final = framework("mstest")

@@ -2,6 +2,6 @@
 
 from typing import Final
 
-from testlist.languages.csharp.scope import DotnetFramework
+from testlist.languages.csharp.scope import framework
 
-NUNIT: Final = DotnetFramework("nunit")
+NUNIT: Final = framework("nunit")

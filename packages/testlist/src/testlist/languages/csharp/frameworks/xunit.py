@@ -2,6 +2,6 @@
 
 from typing import Final
 
-from testlist.languages.csharp.scope import DotnetFramework
+from testlist.languages.csharp.scope import framework
 
-XUNIT: Final = DotnetFramework("xunit")
+XUNIT: Final = framework("xunit")

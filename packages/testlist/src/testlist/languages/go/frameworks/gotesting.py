@@ -8,11 +8,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from testlist.interface import Claim, Signal
+from testlist.kit.scope import DeclaredFramework, DefaultScope, Growing
 from testlist.languages.go.config_modules import MANIFEST, Packages
+from testlist.languages.go.language import GO
 from testlist.languages.go.resolve import Resolver, Type, is_test
 from testlist.model import Facts, FactsByPath, Test
-from testlist.project import Project, folder_of
+from testlist.project import folder_of
 
 #: kind of a function -> (kind of its row, the type of its one parameter)
 KINDS: Final = {"Test": ("test", "T"), "Benchmark": ("benchmark", "B"), "Fuzz": ("fuzz", "F")}
@@ -27,11 +28,11 @@ PLATFORMS: Final = frozenset(
 
 
 @dataclass(slots=True)
-class GoScope:
+class GoScope(DefaultScope):
     """Go in one repository."""
 
     packages: Packages
-    asked: tuple[int, set[str]] = (0, set())
+    wanted: Growing[set[str]] = field(default_factory=lambda: Growing(set()))
 
     def wants(self, path: str) -> bool:
         """`_test.go`, outside folders and files the go tool leaves out."""
@@ -41,13 +42,8 @@ class GoScope:
 
     def needs(self, facts: FactsByPath) -> set[str]:
         """Packages that hold types which are run as suites elsewhere."""
-        if self.asked[0] != len(facts):  # facts only grow
-            self.asked = (len(facts), Resolver.of(facts, self.packages).needed(self.packages.project.paths))
-        return self.asked[1]
-
-    def claim(self, path: str, facts: Facts) -> Claim | None:  # noqa: ARG002 - the interface has it
-        """The name belongs to this framework alone."""
-        return Claim(Signal.NAME)
+        paths = self.packages.project.paths
+        return self.wanted.of(facts, lambda: Resolver.of(facts, self.packages).needed(paths))
 
     def tests(self, owned: Sequence[str], facts: FactsByPath) -> Iterable[Test]:
         """Functions, methods of suites, and the subtests under them."""
@@ -110,21 +106,12 @@ def row(path: str, suites: tuple[str, ...], fact: dict[str, Any], kind: str, *, 
     )
 
 
-@dataclass(frozen=True, slots=True)
-class GoTesting:
-    """The framework."""
-
-    name: str = field(default="go-testing", init=False)
-    shared: bool = field(default=False, init=False)
-    languages: frozenset[str] = field(default=frozenset({"go"}), init=False)
-
-    def config_language(self, path: str) -> str | None:
-        """The files that give modules their paths."""
-        return MANIFEST if path.rpartition("/")[2] == MANIFEST else None
-
-    def scope(self, project: Project) -> GoScope:
-        """The same everywhere."""
-        return GoScope(Packages(project))
+def config_language(path: str) -> str | None:
+    """The files that give modules their paths."""
+    return MANIFEST if path.rpartition("/")[2] == MANIFEST else None
 
 
-GO_TESTING = GoTesting()
+#: the name of its files belongs to it alone
+GO_TESTING: Final = DeclaredFramework(
+    "go-testing", GO.ids, lambda project: GoScope(Packages(project)), configures=config_language
+)

@@ -7,7 +7,7 @@ from testlist.languages.javascript.collect import Dialect
 from testlist.languages.javascript.config_compiled import compiled
 from testlist.languages.javascript.config_files import configs, manifests, table
 from testlist.languages.javascript.config_scripts import commands, operands
-from testlist.languages.javascript.scope import Area, Runner, RunnerFramework, strings
+from testlist.languages.javascript.scope import Area, Runner, framework, strings
 from testlist.languages.javascript.vocabulary_files import possible
 from testlist.project import Project, folder_of, joined
 
@@ -51,7 +51,7 @@ def area(project: Project, folder: str, patterns: list[str]) -> Area:
     return Area(folder, compiled(project, folder, include), tuple(joined(folder, one) for one in exclude))
 
 
-AVA: Final = RunnerFramework(
+AVA: Final = framework(
     Runner(
         name="ava",
         modules=frozenset({"ava"}),

@@ -5,7 +5,7 @@ from typing import Final
 
 from testlist.languages.javascript.config_files import configs, manifests, table
 from testlist.languages.javascript.config_scripts import commands, operands
-from testlist.languages.javascript.scope import Area, Runner, RunnerFramework, strings
+from testlist.languages.javascript.scope import Area, Runner, framework, strings
 from testlist.languages.javascript.vocabulary_files import bun
 from testlist.project import Project, folder_of, joined
 
@@ -37,7 +37,7 @@ def area(folder: str, root: str, given: list[str]) -> Area:
     return Area(folder, (joined(root, MATCH),), (), lambda path: not parts or any(part in path for part in parts))
 
 
-BUN: Final = RunnerFramework(
+BUN: Final = framework(
     Runner(
         name="bun",
         modules=frozenset({"bun:test"}),

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from testlist.languages.javascript.config_files import configs, table
-from testlist.languages.javascript.scope import Area, Runner, RunnerFramework, strings
+from testlist.languages.javascript.scope import Area, Runner, framework, strings
 from testlist.languages.javascript.vocabulary_files import cypress
 from testlist.project import Project, folder_of, joined
 
@@ -48,7 +48,7 @@ def under(folder: str, patterns: list[str] | tuple[str, ...]) -> tuple[str, ...]
     return tuple(joined(folder, one) for one in patterns)
 
 
-CYPRESS: Final = RunnerFramework(
+CYPRESS: Final = framework(
     Runner(
         name="cypress",
         modules=frozenset({"cypress"}),

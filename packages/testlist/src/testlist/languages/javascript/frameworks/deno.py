@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from testlist.languages.javascript.collect import Dialect
 from testlist.languages.javascript.config_files import configs, table
-from testlist.languages.javascript.scope import Area, Runner, RunnerFramework, strings
+from testlist.languages.javascript.scope import Area, Runner, framework, strings
 from testlist.languages.javascript.vocabulary_files import deno
 from testlist.project import Project, folder_of, joined
 
@@ -34,7 +34,7 @@ def area(folder: str, chosen: list[Any], left: list[Any]) -> Area:
     return Area(folder, tuple(include), tuple(exclude))
 
 
-DENO: Final = RunnerFramework(
+DENO: Final = framework(
     Runner(
         name="deno",
         modules=frozenset({"testing/bdd", "Deno"}),

@@ -6,7 +6,7 @@ from typing import Any, Final
 from testlist.languages.javascript.config_compiled import compiled
 from testlist.languages.javascript.config_files import configs, manifests, table
 from testlist.languages.javascript.config_scripts import commands, files, operands
-from testlist.languages.javascript.scope import Area, Runner, RunnerFramework, strings
+from testlist.languages.javascript.scope import Area, Runner, framework, strings
 from testlist.languages.javascript.vocabulary_files import jasmine
 from testlist.project import Project, folder_of, joined
 
@@ -45,7 +45,7 @@ def configured(project: Project, folder: str, data: dict[str, Any]) -> Area:
     return Area(folder, include, tuple(joined(folder, f"{base}/{one[1:]}") for one in patterns if one[:1] == "!"))
 
 
-JASMINE: Final = RunnerFramework(
+JASMINE: Final = framework(
     Runner(
         name="jasmine",
         modules=frozenset({"jasmine"}),

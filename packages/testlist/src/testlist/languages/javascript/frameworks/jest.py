@@ -7,7 +7,7 @@ from typing import Any, Final
 from testlist.kit import globs
 from testlist.languages.javascript.config_files import configs, manifests, packaged, table, whole
 from testlist.languages.javascript.config_scripts import commands, operands
-from testlist.languages.javascript.scope import Area, Runner, RunnerFramework, outer, strings
+from testlist.languages.javascript.scope import Area, Runner, framework, outer, strings
 from testlist.project import Project, below, folder_of, joined
 
 MATCH: Final = ("**/__tests__/**/*.?([mc])[jt]s?(x)", "**/?(*.)+(spec|test).?([mc])[jt]s?(x)")
@@ -89,7 +89,7 @@ def preset(project: Project, folder: str, name: Any) -> Any:
     """What a preset of the repository says; one from outside says nothing of files."""
     if not isinstance(name, str):
         return None
-    named = placed(name, folder) if name.startswith((".", "<rootDir>")) else packaged(project).get(name)
+    named = placed(name, folder) if name.startswith((".", "<rootDir>")) else project.once(packaged).get(name)
     if named is None:
         return None
     places = (named, *(joined(named, f"jest-preset.{suffix}") for suffix in ("json", "js", "cjs", "mjs")))
@@ -123,7 +123,7 @@ def condition(
     return allows
 
 
-JEST: Final = RunnerFramework(
+JEST: Final = framework(
     Runner(
         name="jest",
         modules=frozenset({"@jest/globals"}),

@@ -6,7 +6,7 @@ from typing import Any, Final
 from testlist.languages.javascript.config_compiled import compiled
 from testlist.languages.javascript.config_files import configs, manifests, table
 from testlist.languages.javascript.config_scripts import SUFFIXES, commands, files, is_loose, lines, operands, values
-from testlist.languages.javascript.scope import Area, Runner, RunnerFramework, strings
+from testlist.languages.javascript.scope import Area, Runner, framework, strings
 from testlist.languages.javascript.vocabulary_files import possible
 from testlist.project import Project, folder_of, joined
 
@@ -90,7 +90,7 @@ def area(project: Project, folder: str, specs: list[str], ignored: list[str], *,
     return Area(folder, compiled(project, folder, include), exclude, loose=is_loose(specs))
 
 
-MOCHA: Final = RunnerFramework(
+MOCHA: Final = framework(
     Runner(
         name="mocha",
         modules=frozenset({"mocha"}),

@@ -7,7 +7,7 @@ from testlist.languages.javascript.collect import Dialect
 from testlist.languages.javascript.config_compiled import compiled
 from testlist.languages.javascript.config_files import manifests, table
 from testlist.languages.javascript.config_scripts import commands, files, is_loose, operands, values
-from testlist.languages.javascript.scope import Area, Runner, RunnerFramework, strings
+from testlist.languages.javascript.scope import Area, Runner, framework, strings
 from testlist.languages.javascript.vocabulary_files import possible
 from testlist.project import Project, folder_of, joined
 
@@ -53,7 +53,7 @@ def area(project: Project, folder: str, given: list[str]) -> Area:
     return Area(folder, compiled(project, folder, include), loose=is_loose(given))
 
 
-NODE_TEST: Final = RunnerFramework(
+NODE_TEST: Final = framework(
     Runner(
         name="node-test",
         modules=frozenset({"node:test", "test"}),

@@ -6,7 +6,7 @@ from typing import Any, Final
 from testlist.kit import globs
 from testlist.languages.javascript.collect import Dialect
 from testlist.languages.javascript.config_files import configs, table
-from testlist.languages.javascript.scope import Area, Runner, RunnerFramework, outer, strings
+from testlist.languages.javascript.scope import Area, Runner, framework, outer, strings
 from testlist.project import Project, folder_of, joined
 
 MATCH: Final = ("**/*.@(spec|test).?(c|m)[jt]s?(x)",)
@@ -50,7 +50,7 @@ class Patterns:
         return any(globs.match(path, one) for one in self.globs) or any(one.search(seen) for one in self.regexes)
 
 
-PLAYWRIGHT: Final = RunnerFramework(
+PLAYWRIGHT: Final = framework(
     Runner(
         name="playwright",
         modules=frozenset({"@playwright/test"}),

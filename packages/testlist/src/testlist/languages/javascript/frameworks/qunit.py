@@ -6,7 +6,7 @@ from typing import Final
 from testlist.languages.javascript.collect import Dialect
 from testlist.languages.javascript.config_files import manifests, table
 from testlist.languages.javascript.config_scripts import commands, files, is_loose, operands
-from testlist.languages.javascript.scope import Area, Runner, RunnerFramework
+from testlist.languages.javascript.scope import Area, Runner, framework
 from testlist.languages.javascript.vocabulary_files import possible
 from testlist.project import Project, folder_of, joined
 
@@ -27,7 +27,7 @@ def areas(project: Project) -> Iterator[Area]:
             yield Area(folder, tuple(joined(folder, one) for one in include), loose=is_loose(given), open=pages)
 
 
-QUNIT: Final = RunnerFramework(
+QUNIT: Final = framework(
     Runner(
         name="qunit",
         modules=frozenset({"qunit", "QUnit"}),

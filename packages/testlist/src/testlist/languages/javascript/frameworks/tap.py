@@ -7,7 +7,7 @@ from testlist.languages.javascript.collect import Dialect
 from testlist.languages.javascript.config_compiled import compiled
 from testlist.languages.javascript.config_files import configs, manifests, table
 from testlist.languages.javascript.config_scripts import commands, files, is_loose, operands
-from testlist.languages.javascript.scope import Area, Runner, RunnerFramework, strings
+from testlist.languages.javascript.scope import Area, Runner, framework, strings
 from testlist.languages.javascript.vocabulary_files import possible
 from testlist.project import Project, folder_of
 
@@ -47,7 +47,7 @@ def area(project: Project, folder: str, given: list[str]) -> Iterator[Area]:
         yield Area(folder, compiled(project, folder, include), NEVER, loose=is_loose(given))
 
 
-TAP: Final = RunnerFramework(
+TAP: Final = framework(
     Runner(
         name="tap",
         modules=MODULES,

@@ -8,7 +8,7 @@ from testlist.kit import globs
 from testlist.languages.javascript.collect import Dialect
 from testlist.languages.javascript.config_files import configs, manifests, table
 from testlist.languages.javascript.config_scripts import commands, values
-from testlist.languages.javascript.scope import Area, Runner, RunnerFramework, strings
+from testlist.languages.javascript.scope import Area, Runner, framework, strings
 from testlist.project import Project, below, folder_of, joined
 
 INCLUDE: Final = ("**/*.{test,spec}.?(c|m)[jt]s?(x)", "**/*.{bench,benchmark}.?(c|m)[jt]s?(x)")
@@ -93,7 +93,7 @@ def projects(project: Project, folder: str, entries: Any, outer: dict[str, Any])
     for entry in given:
         if isinstance(entry, str) and not entry.startswith("!"):
             for home in homes(project, joined(folder, entry)):
-                exclude = (*excluded(home, []), *left_out, *configuring(project))
+                exclude = (*excluded(home, []), *left_out, *project.once(configuring))
                 yield Area(folder, tuple(joined(home, one) for one in INCLUDE), exclude)
         elif isinstance(entry, dict):
             yield from configured(project, folder, entry, outer if entry.get("extends") is True else {})
@@ -103,13 +103,10 @@ def projects(project: Project, folder: str, entries: Any, outer: dict[str, Any])
 
 def configuring(project: Project) -> tuple[str, ...]:
     """Folders with a configuration of their own, by which their files are found."""
-    if "vitest configuring" not in project.shared:
-        named = [path for path, _ in configs(project, "vitest.config")]
-        named += [path for path, data in configs(project, "vite.config") if "test" in table(data)]
-        folders = sorted({folder_of(path) for path in named} - {""})
-        project.shared["vitest configuring"] = tuple(f"{folder}/**/*" for folder in folders)
-    known: tuple[str, ...] = project.shared["vitest configuring"]
-    return known
+    named = [path for path, _ in configs(project, "vitest.config")]
+    named += [path for path, data in configs(project, "vite.config") if "test" in table(data)]
+    folders = sorted({folder_of(path) for path in named} - {""})
+    return tuple(f"{folder}/**/*" for folder in folders)
 
 
 def homes(project: Project, entry: str) -> list[str]:
@@ -120,7 +117,7 @@ def homes(project: Project, entry: str) -> list[str]:
     return [folder_of(path) for path in found if "test" not in table(project.data(path))]
 
 
-VITEST: Final = RunnerFramework(
+VITEST: Final = framework(
     Runner(
         name="vitest",
         modules=frozenset({"vitest"}),

@@ -6,6 +6,6 @@ without annotation overrides it; JUnit 3 goes by names, visibility and signature
 
 from typing import Final
 
-from testlist.languages.jvm.scope import JvmFramework
+from testlist.languages.jvm.scope import framework
 
-JUNIT4: Final = JvmFramework("junit4")
+JUNIT4: Final = framework("junit4")

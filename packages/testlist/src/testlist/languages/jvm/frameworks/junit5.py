@@ -6,6 +6,6 @@ Inner classes with Nested run with the class around them.  kotlin.test stands fo
 
 from typing import Final
 
-from testlist.languages.jvm.scope import JvmFramework
+from testlist.languages.jvm.scope import framework
 
-JUNIT5: Final = JvmFramework("junit5")
+JUNIT5: Final = framework("junit5")

@@ -2,6 +2,6 @@
 
 from typing import Final
 
-from testlist.languages.jvm.scope import JvmFramework
+from testlist.languages.jvm.scope import framework
 
-TESTNG: Final = JvmFramework("testng")
+TESTNG: Final = framework("testng")

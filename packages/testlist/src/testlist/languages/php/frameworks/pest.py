@@ -1,10 +1,12 @@
 """Pest: calls of it, test, todo and arch, in describes or at the top of a file; files by phpunit.xml."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 from testlist.interface import Claim, Signal
+from testlist.kit.scope import DeclaredFramework, DefaultScope
+from testlist.languages.php.language import PHP
 from testlist.languages.php.resolve import Resolver, config_language
 from testlist.model import IDLE, Facts, FactsByPath, Test
 from testlist.project import Project, folder_of
@@ -17,7 +19,7 @@ STATUSES: Final = (("todo", "todo"), ("skip", "skipped"), ("only", "focused"))
 
 
 @dataclass(slots=True)
-class PestScope:
+class PestScope(DefaultScope):
     """Pest in one repository.  folders: those whose project speaks of it."""
 
     resolver: Resolver
@@ -31,10 +33,6 @@ class PestScope:
         """Whether a folder around a file speaks of Pest."""
         parts = folder_of(path).split("/")
         return any("/".join(parts[:length]) in self.folders for length in range(len(parts) + 1))
-
-    def needs(self, facts: FactsByPath) -> set[str]:  # noqa: ARG002 - the interface has it
-        """Every file stands for itself."""
-        return set()
 
     def claim(self, path: str, facts: Facts) -> Claim | None:  # noqa: ARG002 - the interface has it
         """Files with calls."""
@@ -93,23 +91,11 @@ def status_of(call: dict[str, Any]) -> str | None:
     return found or ("todo" if unwritten or call["root"] == "todo" else None)
 
 
-@dataclass(frozen=True, slots=True)
-class Pest:
-    """The framework."""
-
-    name: str = field(default="pest", init=False)
-    shared: bool = field(default=True, init=False)
-    languages: frozenset[str] = field(default=frozenset({"php"}), init=False)
-
-    def config_language(self, path: str) -> str | None:
-        """phpunit.xml and composer.json."""
-        return config_language(path)
-
-    def scope(self, project: Project) -> PestScope:
-        """Find the folders that speak of it: in composer.json, or by a set-up file of its own among tests."""
-        packages = (path for path in project.named("composer.json") if speaks(project.data(path)))
-        set_ups = (folder_of(path) for path in project.blobs if path.rpartition("/")[2] == SET_UP)
-        return PestScope(Resolver.of(project), frozenset([*map(folder_of, packages), *set_ups]))
+def scope(project: Project) -> PestScope:
+    """Find the folders that speak of it: in composer.json, or by a set-up file of its own among tests."""
+    packages = (path for path in project.named("composer.json") if speaks(project.data(path)))
+    set_ups = (folder_of(path) for path in project.blobs if path.rpartition("/")[2] == SET_UP)
+    return PestScope(project.once(Resolver.of), frozenset([*map(folder_of, packages), *set_ups]))
 
 
 def speaks(data: Any) -> bool:
@@ -119,4 +105,5 @@ def speaks(data: Any) -> bool:
     return whole.get("name") == PACKAGE or any(isinstance(table, dict) and PACKAGE in table for table in tables)
 
 
-PEST = Pest()
+#: phpunit.xml and composer.json configure it
+PEST: Final = DeclaredFramework("pest", PHP.ids, scope, shared=True, configures=config_language)

@@ -1,16 +1,19 @@
 """PHPUnit: public test methods of classes whose ancestors end in a TestCase; files by phpunit.xml."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Final
 
 from testlist.interface import Claim, Signal
+from testlist.kit.scope import DeclaredFramework, DefaultScope
+from testlist.languages.php.language import PHP
 from testlist.languages.php.resolve import Resolver, config_language
 from testlist.model import Facts, FactsByPath, Test
 from testlist.project import Project
 
 
 @dataclass(slots=True)
-class PhpunitScope:
+class PhpunitScope(DefaultScope):
     """PHPUnit in one repository."""
 
     resolver: Resolver
@@ -32,21 +35,9 @@ class PhpunitScope:
         return self.resolver.tests(owned, facts)
 
 
-@dataclass(frozen=True, slots=True)
-class Phpunit:
-    """The framework."""
-
-    name: str = field(default="phpunit", init=False)
-    shared: bool = field(default=True, init=False)
-    languages: frozenset[str] = field(default=frozenset({"php"}), init=False)
-
-    def config_language(self, path: str) -> str | None:
-        """phpunit.xml."""
-        return config_language(path)
-
-    def scope(self, project: Project) -> PhpunitScope:
-        """Read every configuration of the repository."""
-        return PhpunitScope(Resolver.of(project))
+def scope(project: Project) -> PhpunitScope:
+    """Read every configuration of the repository."""
+    return PhpunitScope(project.once(Resolver.of))
 
 
-PHPUNIT = Phpunit()
+PHPUNIT: Final = DeclaredFramework("phpunit", PHP.ids, scope, shared=True, configures=config_language)

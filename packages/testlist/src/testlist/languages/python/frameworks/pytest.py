@@ -5,17 +5,19 @@ tests are pytest's own: all that do not stand in a unittest.TestCase.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Final
 
-from testlist.interface import Claim, Signal
-from testlist.languages.python import config
+from testlist.kit.scope import DeclaredFramework, DefaultScope
+from testlist.languages.python.config import config_language
+from testlist.languages.python.language import PYTHON
 from testlist.languages.python.resolve import Resolver
-from testlist.model import Facts, FactsByPath, Test
+from testlist.model import FactsByPath, Test
 from testlist.project import Project
 
 
 @dataclass(slots=True)
-class PytestScope:
+class PytestScope(DefaultScope):
     """pytest in one repository."""
 
     resolver: Resolver
@@ -28,30 +30,15 @@ class PytestScope:
         """Files that base classes, decorators and imported tests come from."""
         return self.resolver.needs(facts)
 
-    def claim(self, path: str, facts: Facts) -> Claim | None:  # noqa: ARG002 - the interface has it
-        """A candidate is a test file by its name alone."""
-        return Claim(Signal.NAME)
-
     def tests(self, owned: Sequence[str], facts: FactsByPath) -> Iterable[Test]:
         """All but the methods of TestCase classes."""
         return self.resolver.tests(owned, facts, framework="pytest", in_case=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Pytest:
-    """The framework."""
-
-    name: str = field(default="pytest", init=False)
-    shared: bool = field(default=True, init=False)
-    languages: frozenset[str] = field(default=frozenset({"python"}), init=False)
-
-    def config_language(self, path: str) -> str | None:
-        """pytest.ini and its five other homes, and conftest.py."""
-        return config.config_language(path)
-
-    def scope(self, project: Project) -> PytestScope:
-        """Read every configuration of the repository."""
-        return PytestScope(Resolver.of(project))
+def scope(project: Project) -> PytestScope:
+    """Read every configuration of the repository."""
+    return PytestScope(project.once(Resolver.of))
 
 
-PYTEST = Pytest()
+#: pytest.ini and its five other homes configure it, and conftest.py
+PYTEST: Final = DeclaredFramework("pytest", PYTHON.ids, scope, shared=True, configures=config_language)

@@ -4,12 +4,14 @@ A method of a module counts once, where it is written, if some test case mixes t
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from testlist.interface import Claim, Signal
+from testlist.kit.scope import DeclaredFramework, DefaultScope
 from testlist.languages import written_in
 from testlist.languages.ruby.config import SPECS, TESTS
+from testlist.languages.ruby.language import RUBY
 from testlist.languages.ruby.resolve import Resolver, is_template
 from testlist.languages.ruby.resolve_classes import Classes, within
 from testlist.languages.ruby.vocabulary import GROUPS, METHOD_LIKE
@@ -41,7 +43,7 @@ class Around:
 
 
 @dataclass(slots=True)
-class MinitestScope:
+class MinitestScope(DefaultScope):
     """Minitest in one repository."""
 
     resolver: Resolver
@@ -190,21 +192,9 @@ def has_cases(facts: Facts) -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True)
-class Minitest:
-    """The framework."""
-
-    name: str = field(default="minitest", init=False)
-    shared: bool = field(default=False, init=False)
-    languages: frozenset[str] = field(default=frozenset({"ruby"}), init=False)
-
-    def config_language(self, path: str) -> str | None:  # noqa: ARG002 - the interface has it
-        """It has no configuration."""
-        return None
-
-    def scope(self, project: Project) -> MinitestScope:
-        """What both Ruby frameworks know."""
-        return MinitestScope(Resolver.of(project))
+def scope(project: Project) -> MinitestScope:
+    """What both Ruby frameworks know."""
+    return MinitestScope(project.once(Resolver.of))
 
 
-MINITEST = Minitest()
+MINITEST: Final = DeclaredFramework("minitest", RUBY.ids, scope)

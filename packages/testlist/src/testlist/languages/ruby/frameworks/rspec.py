@@ -4,11 +4,13 @@ An example in a shared group, or in a method that declares examples, counts once
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from testlist.interface import Claim, Signal
+from testlist.kit.scope import DeclaredFramework, DefaultScope
 from testlist.languages import written_in
+from testlist.languages.ruby.language import RUBY
 from testlist.languages.ruby.resolve import Resolver, has_groups, is_template
 from testlist.languages.ruby.vocabulary import DESCRIBES, GROUPS, PREFIXED, RSPEC_EXAMPLES, SHARED
 from testlist.model import IDLE, Facts, FactsByPath, Test
@@ -39,7 +41,7 @@ class Around:
 
 
 @dataclass(slots=True)
-class RSpecScope:
+class RSpecScope(DefaultScope):
     """RSpec in one repository."""
 
     resolver: Resolver
@@ -163,21 +165,14 @@ def status_of(item: Item) -> str | None:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class RSpec:
-    """The framework."""
-
-    name: str = field(default="rspec", init=False)
-    shared: bool = field(default=False, init=False)
-    languages: frozenset[str] = field(default=frozenset({"ruby"}), init=False)
-
-    def config_language(self, path: str) -> str | None:
-        """`.rspec`: options as on its command line."""
-        return "words" if path.rpartition("/")[2] == ".rspec" else None
-
-    def scope(self, project: Project) -> RSpecScope:
-        """What both Ruby frameworks know."""
-        return RSpecScope(Resolver.of(project))
+def config_language(path: str) -> str | None:
+    """`.rspec`: options as on its command line."""
+    return "words" if path.rpartition("/")[2] == ".rspec" else None
 
 
-RSPEC = RSpec()
+def scope(project: Project) -> RSpecScope:
+    """What both Ruby frameworks know."""
+    return RSpecScope(project.once(Resolver.of))
+
+
+RSPEC: Final = DeclaredFramework("rspec", RUBY.ids, scope, configures=config_language)

@@ -5,13 +5,14 @@ macros make tests is worked out over the whole repository.  Documentation tests 
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
-from testlist.interface import Claim, Signal
 from testlist.kit.commands import is_command_file
+from testlist.kit.scope import DeclaredFramework, DefaultScope
 from testlist.languages.rust.collect import Collector
 from testlist.languages.rust.collect_patterns import Budget
+from testlist.languages.rust.language import RUST
 from testlist.languages.rust.resolve import Crates
 from testlist.languages.rust.resolve_macros import Macros
 from testlist.model import Facts, FactsByPath, Test
@@ -23,7 +24,7 @@ OF_ONE_FILE: Final = 400_000
 
 
 @dataclass(slots=True)
-class CargoScope:
+class CargoScope(DefaultScope):
     """cargo in one repository."""
 
     project: Project
@@ -35,14 +36,6 @@ class CargoScope:
     def is_built(self, folder: str) -> bool:
         """Whether cargo writes to this folder."""
         return folder.rpartition("/")[2] == "target" and joined(folder_of(folder), "Cargo.toml") in self.project.configs
-
-    def needs(self, facts: FactsByPath) -> set[str]:  # noqa: ARG002 - the interface has it
-        """All there is has been asked for."""
-        return set()
-
-    def claim(self, path: str, facts: Facts) -> Claim | None:  # noqa: ARG002 - the interface has it
-        """The language has one test runner."""
-        return Claim(Signal.NAME)
 
     def tests(self, owned: Sequence[str], facts: FactsByPath) -> Iterable[Test]:
         """Tests of the files that cargo would build for a test run."""
@@ -71,23 +64,12 @@ def test_attributes(files: Iterable[Facts]) -> Iterator[str]:
                 yield from (item["name"] for attribute in item["attrs"] if attribute[0] == "proc_macro_attribute")
 
 
-@dataclass(frozen=True, slots=True)
-class CargoTest:
-    """The framework."""
-
-    name: str = field(default="cargo-test", init=False)
-    shared: bool = field(default=False, init=False)
-    languages: frozenset[str] = field(default=frozenset({"rust"}), init=False)
-
-    def config_language(self, path: str) -> str | None:
-        """Manifests say which files are crates of their own, commands which features are ever on."""
-        if path.rpartition("/")[2] == "Cargo.toml":
-            return "cargo.toml"
-        return "commands" if is_command_file(path) else None
-
-    def scope(self, project: Project) -> CargoScope:
-        """Read the manifests when it comes to counting."""
-        return CargoScope(project)
+def config_language(path: str) -> str | None:
+    """Manifests say which files are crates of their own, commands which features are ever on."""
+    if path.rpartition("/")[2] == "Cargo.toml":
+        return "cargo.toml"
+    return "commands" if is_command_file(path) else None
 
 
-CARGO_TEST = CargoTest()
+#: the one test runner of its language
+CARGO_TEST: Final = DeclaredFramework("cargo-test", RUST.ids, CargoScope, configures=config_language)

@@ -6,6 +6,6 @@
 from typing import Final
 
 from testlist.languages.swift.resolve import Resolver
-from testlist.languages.swift.scope import SwiftFramework
+from testlist.languages.swift.scope import framework
 
-SWIFT_TESTING: Final = SwiftFramework("swift-testing", Resolver.marked)
+SWIFT_TESTING: Final = framework("swift-testing", Resolver.marked)

@@ -6,6 +6,6 @@ Methods of their extensions count as well.  XCTSkip as the first statement skips
 from typing import Final
 
 from testlist.languages.swift.resolve import Resolver
-from testlist.languages.swift.scope import SwiftFramework
+from testlist.languages.swift.scope import framework
 
-XCTEST: Final = SwiftFramework("xctest", Resolver.methods)
+XCTEST: Final = framework("xctest", Resolver.methods)
