@@ -7,12 +7,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from tree_sitter import Node
 
 from testlist.languages.swift.facts_attributes import marks_of
 from testlist.languages.swift.facts_branches import live
+from testlist.languages.swift.shape import FunctionFact, Marks, TypeFact
 from testlist.model import Facts
 from testlist.sandbox.syntax import column, end_line, line, named, parse, text
 
@@ -27,8 +28,6 @@ NOTHING: Final = frozenset({"Void", "()", "Swift.Void"})
 LOOSE: Final = frozenset({"func", "class", "struct", "enum", "actor", "extension"})
 NAMES: Final = frozenset({"simple_identifier", "type_identifier", "user_type"})
 DEEPEST: Final = 40  # types within types
-
-Fact = dict[str, Any]
 
 
 def extract(source: bytes, language: str) -> Facts:
@@ -67,9 +66,9 @@ class Place(NamedTuple):
 class _Found:
     """What one file declares."""
 
-    types: list[Fact] = field(default_factory=list)
-    functions: list[Fact] = field(default_factory=list)
-    seen: dict[tuple[object, ...], Fact] = field(default_factory=dict)
+    types: list[TypeFact] = field(default_factory=list)
+    functions: list[FunctionFact] = field(default_factory=list)
+    seen: dict[tuple[object, ...], FunctionFact] = field(default_factory=dict)
 
     def walk(self, root: Node) -> None:
         """Go through declarations, outermost first; bodies of functions hold none that count."""
@@ -109,9 +108,16 @@ class _Found:
         opened = name.next_sibling
         bare = opened is not None and opened.next_sibling is not None and opened.next_sibling.type == ")"
         if marks is not None or (bare and text(name).startswith("test")):
-            place = {"line": line(name), "column": column(modifiers or name), "end": line(name)}
-            kept: Fact = {"name": text(name).strip("`"), "outer": [one for one, _ in outer], **place}
-            self.functions.append(kept if marks is None else kept | {"marked": True, **marks})
+            kept: FunctionFact = {
+                "name": text(name).strip("`"),
+                "outer": [one for one, _ in outer],
+                "line": line(name),
+                "column": column(modifiers or name),
+                "end": line(name),
+            }
+            if marks is not None:
+                _mark(kept, marks)
+            self.functions.append(kept)
 
     def loose_type(self, keyword: Node, name: Node, outer: tuple[str, ...]) -> None:
         """Keep a type of which only the head was read."""
@@ -147,8 +153,12 @@ class _Found:
             if child.type == "inheritance_specifier" and (words := _words(child.child_by_field_name("inherits_from")))
         ]
         marks = marks_of(node, "Suite")
-        fact: Fact = {"name": list(name), "bases": bases, "kind": text(node.child_by_field_name("declaration_kind"))}
-        fact |= {key: marks[key] for key in ("status", "when") if key in marks} if marks else {}
+        kind = text(node.child_by_field_name("declaration_kind"))
+        fact: TypeFact = {"name": list(name), "bases": bases, "kind": kind}
+        if marks is not None and "status" in marks:
+            fact["status"] = marks["status"]
+        if marks is not None and "when" in marks:
+            fact["when"] = marks["when"]
         if bases or "status" in fact or "when" in fact:
             self.types.append(fact)
         return name
@@ -164,11 +174,18 @@ class _Found:
         if key in self.seen:  # on another branch of a conditional
             self.seen[key].pop("when", None)
             return
-        fact: Fact = {"name": text(name).strip("`"), "outer": list(outer), "line": line(name), "column": column(node)}
-        fact |= {"end": end_line(node)} | ({"when": True} if when else {})
+        fact: FunctionFact = {
+            "name": text(name).strip("`"),
+            "outer": list(outer),
+            "line": line(name),
+            "column": column(node),
+            "end": end_line(node),
+        }
+        if when:
+            fact["when"] = True
         self.seen[key] = fact
         if marks is not None:
-            fact |= {"marked": True, **marks}
+            _mark(fact, marks)
         elif parameters or not _runs(node):
             return
         body = node.child_by_field_name("body")
@@ -177,6 +194,19 @@ class _Found:
         elif (found := _opening(body)) is not None and found[1] in CONDITIONS:
             fact["when"] = True
         self.functions.append(fact)
+
+
+def _mark(fact: FunctionFact, marks: Marks) -> None:
+    """Keep that a function bears `@Test`, and what that says."""
+    fact["marked"] = True
+    if "status" in marks:
+        fact["status"] = marks["status"]
+    if "when" in marks:
+        fact["when"] = marks["when"]
+    if "dynamic" in marks:
+        fact["dynamic"] = marks["dynamic"]
+    if "cases" in marks:
+        fact["cases"] = marks["cases"]
 
 
 def _words(node: Node | None) -> list[str]:

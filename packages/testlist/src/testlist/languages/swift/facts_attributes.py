@@ -1,10 +1,11 @@
 """What `@Test` and `@Suite` say: traits that disable, and the arguments of a parameterized test."""
 
 import re
-from typing import Any, Final
+from typing import Final
 
 from tree_sitter import Node
 
+from testlist.languages.swift.shape import Marks
 from testlist.sandbox.syntax import named, text
 
 TRAIT: Final = re.compile(r"^(?:\w+\s*+)?+\.\s*+(disabled|enabled|hidden)\b\s*+(\(?)\s*+(if\s*+:)?\s*+(\w*+)")
@@ -12,7 +13,7 @@ TRAIT: Final = re.compile(r"^(?:\w+\s*+)?+\.\s*+(disabled|enabled|hidden)\b\s*+(
 LITERALS: Final = frozenset({"true", "false"})
 
 
-def marks_of(node: Node, attribute: str) -> dict[str, Any] | None:
+def marks_of(node: Node, attribute: str) -> Marks | None:
     """Facts of the attribute that a declaration or its modifiers bear; None if it bears none of that name."""
     parts = [node] if node.type == "modifiers" else [part for part in named(node) if part.type == "modifiers"]
     for child in (child for modifiers in parts for child in named(modifiers)):
@@ -21,8 +22,8 @@ def marks_of(node: Node, attribute: str) -> dict[str, Any] | None:
     return None
 
 
-def _read(arguments: list[Node]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _read(arguments: list[Node]) -> Marks:
+    found: Marks = {}
     for position, argument in enumerate(arguments):
         if argument.type == "simple_identifier" and text(argument) == "arguments":
             found["dynamic"] = True

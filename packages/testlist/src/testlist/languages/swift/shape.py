@@ -5,6 +5,15 @@ from typing import NotRequired, TypedDict, cast
 from testlist.model import Facts
 
 
+class Marks(TypedDict, total=False):
+    """What `@Test` or `@Suite` says of a declaration: keys as in the facts that take them over."""
+
+    status: str
+    when: bool
+    dynamic: bool
+    cases: int
+
+
 class TypeFact(TypedDict):
     """A type or an extension.  name: with those around it; bases: last names; kind: its keyword.
 
