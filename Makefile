@@ -3,10 +3,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8000
 PYTHON ?= python3
-# two workers of the test-suite share the machine's two cores
-JOBS ?= 2
+# processes of the suite: a third of its time is waiting
+JOBS ?= 3
 # of prove-fairness, at most
 FIRE_SECONDS ?= 1200
+
+# without it pytest compiles every test again in each process of a run: five seconds apiece
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help run setup test test-all check format prove-kill prove-rolling prove-broker prove-versions prove-model prove-quota prove-fairness prove-bills prove-simulation prove-lifecycle prove-inventory prove-bombs prove-agreement prove-reads prove-sockets bench-broker bench-accept bench-start bench-inventory bench-sandbox prove-retention dist clean

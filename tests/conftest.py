@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from uuid import UUID, uuid4
 
@@ -35,9 +35,11 @@ from app.store.file_lists import Listing
 from app.store.idempotency import Stored
 from app.store.inventories import FileRow
 from app.store.session import Session
-from app.store.unit_of_work import JobMessage, Tx, UnitOfWork
+from app.store.unit_of_work import JobMessage, UnitOfWork
 from app.web.job_json import rendered
+from tests import deliveries
 from tests.databases import Databases, template
+from tests.deliveries import rescheduler
 from tests.nodes import Nodes
 from tests.skips import pytest_make_collect_report, pytest_runtest_makereport  # noqa: F401  hooks
 from tests.tiers import pytest_collection_modifyitems  # noqa: F401  a hook
@@ -141,20 +143,13 @@ class World:
 
     def lease(self, job_id: UUID) -> Delivery:
         """Claim a message as a worker's node does."""
-        claim = """
-            UPDATE kombu_message SET visible = false, lease_token = gen_random_uuid(), delay_reason = NULL,
-                   visible_at = clock_timestamp() + interval '15 s', delivery_count = delivery_count + 1
-             WHERE task_id = :job_id RETURNING lease_token, retry_count, lost_count"""
-        (row,) = self.rows(claim, job_id=str(job_id))
-        return Delivery(job_id, row["lease_token"], row["retry_count"], row["lost_count"])  # type: ignore[arg-type]
+        with self.uow.begin() as tx:
+            return deliveries.lease(tx, job_id).delivery
 
     def lose(self, job_id: UUID) -> None:
         """Take a message back from a worker that died, as any node does."""
-        rescue = """
-            UPDATE kombu_message SET visible = true, visible_at = NULL, lease_token = NULL, started_at = NULL,
-                   lost_count = lost_count + (started_at IS NOT NULL)::int
-             WHERE task_id = :job_id RETURNING id"""
-        assert self.rows(rescue, job_id=str(job_id))
+        with self.uow.begin() as tx:
+            deliveries.lose(tx, job_id)
 
     def start(self, delivery: Delivery, user_id: UUID | None) -> Outcome:
         """Begin a delivery; a snooze is written as the broker's in-place retry writes it."""
@@ -228,26 +223,6 @@ class World:
     def with_policy(self, **changes: object) -> World:
         """The same world under another policy."""
         return replace(self, policy=replace(self.policy, **changes))
-
-
-def rescheduler(delivery: Delivery, reason: str) -> Callable[..., None]:
-    """What FairTask hands to the services: one update of the leased row, in their transaction."""
-
-    def reschedule(tx: Tx, delay: timedelta, parked: bool = False) -> None:
-        statement = """
-            UPDATE kombu_message SET lease_token = NULL, started_at = NULL, rank = NULL,
-                   delay_reason = CASE WHEN :parked THEN 'parked' ELSE :reason END,
-                   visible_at = CASE WHEN NOT :parked THEN clock_timestamp() + :delay END,
-                   snooze_count = snooze_count + (:reason = 'snooze')::int,
-                   retry_count = retry_count + (:reason = 'retry')::int
-             WHERE task_id = :job_id AND lease_token = :token"""
-        parameters = {
-            "reason": reason, "delay": delay, "parked": parked, "job_id": str(delivery.job_id),
-            "token": delivery.lease_token,
-        }  # fmt: skip
-        assert tx.run(text(statement), **parameters).rowcount == 1
-
-    return reschedule
 
 
 @pytest.fixture

@@ -70,31 +70,43 @@ EMPTY = """
 
 
 class Emptied:
-    """One database for many tests, which each find it as the migrations left it."""
+    """One database for many tests, which each find it as the migrations left it.
 
-    def __init__(self, server: embedded.Server, url: str) -> None:
+    It keeps its session: a new one has to read the catalogue, which takes longer than the work.
+    """
+
+    def __init__(self, server: embedded.Server, url: str, stack: ExitStack) -> None:
         self.url = url
         self._admin_url = make_url(server.admin_url).set(database=make_url(url).database)
-        with _session(self._admin_url) as cursor:
-            self._schema = _schema(cursor)
-            self._kept = {table: _rows(cursor, table) for table in KEPT}
+        self._stack = stack
+        self._cursor = self._connect()
+        self._schema = _schema(self._cursor)
+        self._kept = {table: _rows(self._cursor, table) for table in KEPT}
 
     def clean(self) -> bool:
         """End all sessions and take out all rows; False if a test changed more than rows: then it is of no use."""
-        with _session(self._admin_url) as cursor:
-            cursor.execute(END_SESSIONS)
-            if _schema(cursor) != self._schema:
-                return False
-            cursor.execute(EMPTY, {"kept": list(KEPT)})
-            cursor.execute("SELECT pg_stat_reset()")  # counts deadlocks, for one
-            for table, rows in self._kept.items():
-                if _rows(cursor, table) != rows:
-                    cursor.execute("SET session_replication_role = replica")
-                    cursor.execute(f"DELETE FROM {table}")
-                    cursor.execute(
-                        f"INSERT INTO {table} SELECT * FROM json_populate_recordset(NULL::{table}, %s)", [rows]
-                    )
-            return True
+        try:
+            self._cursor.execute(END_SESSIONS)
+        except psycopg2.OperationalError:  # the test ended all sessions, or the server
+            self._cursor = self._connect()
+            self._cursor.execute(END_SESSIONS)
+        if _schema(self._cursor) != self._schema:
+            return False
+        self._cursor.execute(EMPTY, {"kept": list(KEPT)})
+        self._cursor.execute("SELECT pg_stat_reset()")  # counts deadlocks, for one
+        for table, rows in self._kept.items():
+            if _rows(self._cursor, table) != rows:
+                self._put_back(table, rows)
+        return True
+
+    def _connect(self) -> Any:
+        return self._stack.enter_context(_session(self._admin_url))
+
+    def _put_back(self, table: str, rows: str) -> None:
+        self._cursor.execute("SET session_replication_role = replica")
+        self._cursor.execute(f"DELETE FROM {table}")
+        self._cursor.execute(f"INSERT INTO {table} SELECT * FROM json_populate_recordset(NULL::{table}, %s)", [rows])
+        self._cursor.execute("RESET session_replication_role")
 
 
 @dataclass
@@ -110,7 +122,7 @@ class Databases:
         """The URL of the shared database, empty: 20 ms, where a copy takes a third of a second."""
         if self._shared is None or not self._shared.clean():
             self.close()
-            self._shared = Emptied(self.server, self._stack.enter_context(self.copy()))
+            self._shared = Emptied(self.server, self._stack.enter_context(self.copy()), self._stack)
         return self._shared.url
 
     @contextmanager

@@ -7,29 +7,22 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import psutil
+from durable_harness import warm
+from durable_harness.waiting import PATIENCE_SECONDS, wait_for
 from pytest_celery import CeleryTestWorker, CeleryWorkerCluster
 
-from tests.warm import Forked, Node, can_be_forked, warm
-
 ROOT = Path(__file__).parent.parent
-PATIENCE_SECONDS = 60.0
-
-
-def wait_for(condition: Callable[[], Any], what: str, *, seconds: float = PATIENCE_SECONDS) -> Any:
-    """Poll until the condition is true and return its value; fails with what was waited for."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if value := condition():
-            return value
-        time.sleep(0.02)  # between two looks; never instead of one
-    raise AssertionError(f"waited {seconds:g} s in vain for {what}")
+#: What a node of the service imports beside Celery.
+IMPORTS = (
+    "tasks.celery", "tasks.analysis", "tasks.specification", "tasks.maintenance", "tasks.lending", "tasks.pools",
+    "tasks.schema", "tasks.alive", "tasks.scheduler",
+)  # fmt: skip
 
 
 class LocalProcess:
@@ -39,7 +32,7 @@ class LocalProcess:
         """folder: with the code, as Python looks there first."""
         self.name = self.id = name
         self._argv, self._env, self._log, self._folder = argv, env, log, folder
-        self._process: subprocess.Popen[bytes] | Forked | None = None
+        self._process: subprocess.Popen[bytes] | warm.Forked | None = None
         self._output: IO[bytes] | None = None
 
     @property
@@ -53,9 +46,8 @@ class LocalProcess:
 
     def start(self) -> None:
         self._log.touch()  # it is looked into at once
-        if self._folder == ROOT and can_be_forked(self._argv, self._env):
-            node = Node(tuple(self._argv[3:]), self._env, self._folder, self._log)
-            self._process = warm(ROOT).start(node)
+        if self._folder == ROOT and self._argv[1:3] == ["-m", "celery"]:
+            self._process = warm.start(IMPORTS, warm.Node(self._argv[3:], self._env, ROOT, self._log))
             return
         self._output = self._log.open("ab")
         self._process = subprocess.Popen(

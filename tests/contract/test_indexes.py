@@ -1,6 +1,7 @@
 """The statements of the hot path read their own index, on tables as full as a busy service has them."""
 
 import json
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -12,7 +13,10 @@ from sqlalchemy.engine import make_url
 
 from app import embedded
 from app.store import analyses, dead_letters, events, idempotency, messages, quota, requests, spec_documents, spec_words
+from app.store.connections import make_engine
 from app.store.unit_of_work import UnitOfWork
+from tests.conftest import publishing
+from tests.databases import Databases
 
 NOW = datetime.now(UTC)
 USER, JOB = UUID(int=7), UUID(int=10)
@@ -124,14 +128,18 @@ FILL = (
 )
 
 
-@pytest.fixture
-def busy(uow: UnitOfWork) -> UnitOfWork:
-    """A database with 500 users and what they left."""
-    with uow.begin() as tx:
-        for statement in FILL:
-            tx.run(text(statement))
-        tx.run(text("ANALYZE"))
-    return uow
+@pytest.fixture(scope="module")
+def busy(databases: Databases) -> Iterator[UnitOfWork]:
+    """A database with 500 users and what they left; no test commits a change of it."""
+    with databases.copy() as url:
+        engine = make_engine(url)
+        uow = UnitOfWork(engine, publishing())
+        with uow.begin() as tx:
+            for statement in FILL:
+                tx.run(text(statement))
+            tx.run(text("ANALYZE"))
+        yield uow
+        engine.dispose()
 
 
 def scans_of(uow: UnitOfWork, statement: TextClause, **parameters: object) -> set[str]:

@@ -11,6 +11,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from durable_harness.waiting import wait_for
 from testlist import PARSER_VERSION, Source, resolve
 
 from app.domain.plans import Tier
@@ -21,7 +22,7 @@ from app.services.jobs import read_jobs
 from app.services.policy import Policy
 from app.web.job_json import job_json
 from tests.conftest import World
-from tests.nodes import LocalWorker, Nodes, wait_for
+from tests.nodes import LocalWorker, Nodes
 from tests.race.scenes import account
 
 #: A repository that keeps a worker busy for some seconds: each file is parsed by rules that walk it whole.

@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import pytest
+from durable_harness.waiting import wait_for
 
 from app.domain.repositories import Repository
 from app.errors import CommitNotFound, InvalidInput, RepositoryNotFound
 from app.settings import load
 from tasks.sources import resolve_commit
 from tests.e2e.conftest import System
-from tests.nodes import wait_for
 
 HOSTILE = {
     "no-tests": {"README.md": "nothing to run\n"},

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from durable_harness.waiting import wait_for
 
 from app.services.accounts import tokens
 from tests.conftest import World
 from tests.e2e.webs import Web
-from tests.nodes import Nodes, wait_for
+from tests.nodes import Nodes
 
 FAKETIME = sorted(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"))
 pytestmark = pytest.mark.skipif(not FAKETIME, reason="libfaketime is not installed: apt-get install faketime")

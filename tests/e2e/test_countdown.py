@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
+from durable_harness.waiting import wait_for
 from sqlalchemy import text
 
 from app.domain.plans import Tier
@@ -12,7 +13,6 @@ from app.services.jobs import read_jobs
 from app.services.operations.audit import HOLDS, audit
 from tests.e2e.conftest import System
 from tests.e2e.fire import start
-from tests.nodes import wait_for
 
 pytestmark = pytest.mark.proof
 

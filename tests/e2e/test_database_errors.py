@@ -1,10 +1,10 @@
 """Errors of the database cost no job an attempt: a worker backs off and goes on when it can."""
 
 import pytest
+from durable_harness.waiting import wait_for
 from sqlalchemy import text
 
 from tests.e2e.conftest import System
-from tests.nodes import wait_for
 
 FULL = "53100"
 REFUSE = """

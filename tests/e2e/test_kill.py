@@ -11,12 +11,13 @@ from collections import Counter
 from uuid import UUID
 
 import pytest
+from durable_harness.waiting import wait_for
 
 from app.domain.plans import Tier
 from app.domain.specification import Mode
 from app.services.operations.audit import HOLDS, audit
 from tests.e2e.conftest import System
-from tests.nodes import LocalWorker, wait_for
+from tests.nodes import LocalWorker
 from tests.services.specifications.writing import Writing
 
 pytestmark = pytest.mark.proof

@@ -5,11 +5,11 @@ from __future__ import annotations
 from uuid import UUID
 
 import pytest
+from durable_harness.waiting import wait_for
 
 from app.domain.plans import Tier
 from tests.e2e.conftest import System
 from tests.e2e.fire import start
-from tests.nodes import wait_for
 
 #: Most jobs of one queue that ran at once.
 AT_ONCE = """

@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 from celery import Celery
 from durable_harness.postgres import PostgresServer
+from durable_harness.waiting import wait_for
 from sqlalchemy.engine import make_url
 from testlist import PARSER_VERSION, Source, resolve
 
@@ -34,7 +35,7 @@ from app.store.unit_of_work import UnitOfWork
 from tasks.publish import publisher
 from tests.conftest import World
 from tests.e2e.clients import Client, Shared
-from tests.nodes import LocalWorker, Nodes, wait_for
+from tests.nodes import LocalWorker, Nodes
 from tests.race.invariants import broken
 
 pytestmark = pytest.mark.proof

@@ -14,6 +14,7 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 
 import pytest
+from durable_harness.waiting import wait_for
 from sqlalchemy import text
 
 from app.domain.plans import Tier
@@ -24,7 +25,6 @@ from tests.e2e import fire_checks
 from tests.e2e.conftest import System
 from tests.e2e.fire import Fire, start
 from tests.e2e.fire_load import Load
-from tests.nodes import wait_for
 from tests.race.invariants import broken
 
 pytestmark = pytest.mark.proof

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from durable_harness.pgbouncer import PROGRAM, PgBouncer
+from durable_harness.waiting import wait_for
 from sqlalchemy import create_engine, text
 from sqlalchemy.engine import make_url
 
@@ -11,7 +12,6 @@ from app.store.connections import LIMITS, make_engine
 from app.store.unit_of_work import UnitOfWork
 from tests.conftest import World
 from tests.e2e.conftest import System
-from tests.nodes import wait_for
 
 pytestmark = pytest.mark.skipif(
     PROGRAM is None, reason="needs pgbouncer: apt-get install pgbouncer (the service itself may stay off)"

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from durable_harness.waiting import wait_for
 from sqlalchemy import Connection, text
 
 from app.services.operations.audit import audit
@@ -27,7 +28,7 @@ from tests.conftest import World, raw_connection
 from tests.contract.catalogs import schema_of
 from tests.databases import KEPT, Databases
 from tests.e2e.webs import Web
-from tests.nodes import ROOT, LocalProcess, Nodes, wait_for
+from tests.nodes import ROOT, LocalProcess, Nodes
 
 #: The last release whose schema is the one before those that are migrated to here.
 PREVIOUS = "1bfb42f515c91c575db95312081a9bad5fcd5c89"

@@ -13,10 +13,11 @@ from pathlib import Path
 
 import psutil
 import pytest
+from durable_harness.waiting import wait_for
 
 from app.domain.queues import ALL_QUEUES
 from tests.databases import Databases
-from tests.nodes import ROOT, wait_for
+from tests.nodes import ROOT
 
 pytestmark = pytest.mark.proof
 

@@ -5,9 +5,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from durable_harness.waiting import wait_for
 
 from tests.e2e.conftest import System
-from tests.nodes import wait_for
 
 ROOT = Path(__file__).parents[2]
 LEFT = "SELECT 1 FROM quota_reservations UNION ALL SELECT 1 FROM execution_slots UNION ALL SELECT 1 FROM kombu_message"

@@ -12,6 +12,7 @@ from uuid import uuid4
 
 import psycopg2
 import pytest
+from durable_harness.waiting import wait_for
 from sqlalchemy import Connection, create_engine, pool, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ProgrammingError
@@ -28,7 +29,7 @@ from app.store.unit_of_work import UnitOfWork
 from tests.conftest import World, publishing, raw_connection
 from tests.databases import Databases, run_sql
 from tests.e2e.conftest import System
-from tests.nodes import Nodes, wait_for
+from tests.nodes import Nodes
 from tests.tiers import proofs
 
 ROOT = Path(__file__).parents[2]

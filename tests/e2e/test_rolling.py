@@ -12,11 +12,12 @@ from statistics import median, quantiles
 from uuid import UUID
 
 import pytest
+from durable_harness.waiting import wait_for
 
 from app.domain.plans import Tier
 from tests.e2e.conftest import System
 from tests.e2e.test_kill import BROKEN
-from tests.nodes import LocalWorker, wait_for
+from tests.nodes import LocalWorker
 
 pytestmark = pytest.mark.proof
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 from celery.app.defaults import SETTING_KEYS
+from durable_harness.waiting import wait_for
 from kombu import Connection
 from sqlalchemy.engine import make_url
 
@@ -20,7 +21,7 @@ from app.domain.canaries import Canaries
 from app.embedded import binaries
 from app.services.operations.find_leaks import find_leaks
 from tests.e2e.conftest import System
-from tests.nodes import LocalWorker, wait_for
+from tests.nodes import LocalWorker
 from tests.tiers import proofs
 
 ROOT = Path(__file__).parents[2]

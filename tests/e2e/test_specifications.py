@@ -11,6 +11,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from durable_harness.waiting import wait_for
 
 from app.domain.plans import Tier
 from app.domain.specification import Mode
@@ -21,7 +22,6 @@ from app.settings import load
 from tasks.generators import languages_of, name_of
 from tests.e2e.conftest import System
 from tests.e2e.webs import Web
-from tests.nodes import wait_for
 from tests.race.invariants import broken
 from tests.services.specifications.writing import Writing
 from tests.specview.model_double import Behaviour, Call, ModelDouble, Raw, good, status

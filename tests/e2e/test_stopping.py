@@ -8,12 +8,12 @@ from uuid import UUID
 import psutil
 import pytest
 import yaml
+from durable_harness.waiting import wait_for
 
 from app.cli.up import GRACE_SECONDS
 from app.errors import BadSetting
 from app.settings import load
 from tests.e2e.conftest import System
-from tests.nodes import wait_for
 from tests.tiers import proofs
 
 ROOT = Path(__file__).parents[2]

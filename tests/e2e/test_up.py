@@ -13,8 +13,9 @@ from pathlib import Path
 
 import psutil
 import pytest
+from durable_harness.waiting import wait_for
 
-from tests.nodes import ROOT, wait_for
+from tests.nodes import ROOT
 
 COMMAND = [sys.executable, "-m", "app.cli", "up", "--no-open", "--workers", "tier"]
 SMALL = {

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from durable_harness.waiting import wait_for
 from sqlalchemy import text
 from testlist.sandbox.guard import BEGIN
 
@@ -17,7 +18,6 @@ from app.services.results import read_files, read_tests
 from app.store import users
 from app.store.results import TestFilter
 from tests.e2e.conftest import System, slow_files
-from tests.nodes import wait_for
 
 
 def test_a_submitted_repository_is_analysed_and_its_tests_are_listed(system: System) -> None:

@@ -9,7 +9,9 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
-from tests.nodes import ROOT, LocalProcess, Nodes, wait_for
+from durable_harness.waiting import wait_for
+
+from tests.nodes import ROOT, LocalProcess, Nodes
 
 
 class Web:

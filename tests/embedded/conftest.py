@@ -11,11 +11,11 @@ from pathlib import Path
 
 import psycopg2
 import pytest
+from durable_harness.waiting import wait_for
 
 from app import embedded
 from app.embedded import data as cluster_data
 from app.embedded import postmaster
-from tests.nodes import wait_for
 
 ROOT = Path(__file__).parents[2]
 DEADLINE_SECONDS = 20.0

@@ -25,6 +25,7 @@ from app.services.operations.sweep import sweep
 from app.store.idempotency import Stored
 from app.web.job_json import rendered
 from tests.conftest import keyed
+from tests.deliveries import come_due
 from tests.model.job import HELD, Hold, Holder, Message, Payer, Record, Slot
 from tests.model.observe import pictures, woken
 from tests.model.places import runs_before
@@ -33,10 +34,6 @@ from tests.model.watch import SOLD, TIERS, Watched
 
 COMMITS = tuple(f"{number:040x}" for number in range(9))
 PASSES, STAYS = Failure("internal_error", "Once.", retryable=True), Failure("repository_not_found", "Never.")
-# what the broker's poll does with a message that is due
-DUE = """UPDATE kombu_message SET visible = true, visible_at = clock_timestamp(), delay_reason = NULL,
-                rank = kombu_message_rank(queue_id, user_id, rank_step)
-          WHERE task_id = :job_id RETURNING id"""
 OUTCOMES = {
     "start": Outcome.STARTED,
     "snooze": Outcome.SNOOZED,
@@ -307,8 +304,8 @@ class Life(Watched):
         self.follow(job_id, "expire", holder=Holder.GONE)
 
     def fall_due(self, job_id: UUID) -> None:
-        with self.watched():
-            self.world.rows(DUE, job_id=str(job_id))
+        with self.watched(), self.world.uow.begin() as tx:
+            come_due(tx, job_id)
         self.follow(job_id, "due")
 
     @precondition(lambda self: self.late())

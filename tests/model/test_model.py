@@ -57,6 +57,7 @@ def test_no_state_breaks_an_invariant_and_there_are_a_million_of_them() -> None:
     assert most >= LEAST
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("name", EXPLORED_TOGETHER)
 def test_no_state_of_two_services_breaks_an_invariant(name: str) -> None:
     result = Explorer(EXPLORED_TOGETHER[name]).run()

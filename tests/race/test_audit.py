@@ -19,16 +19,10 @@ from app.services.operations.reconcile import reconcile
 from app.services.operations.sweep import sweep
 from app.store.idempotency import Stored
 from tests.conftest import A_FILE, World, id_of, keyed
+from tests.deliveries import lease_next
 from tests.services.busy import bury, leave
 
 CLIENTS, WORKERS, EACH = 3, 3, 40
-CLAIM = """
-    UPDATE kombu_message SET visible = false, lease_token = gen_random_uuid(), delay_reason = NULL,
-           visible_at = clock_timestamp() + interval '1 h', delivery_count = delivery_count + 1
-     WHERE id = (SELECT id FROM kombu_message
-                  WHERE visible OR (lease_token IS NULL AND visible_at < clock_timestamp())
-                  ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
-    RETURNING task_id, user_id, lease_token, retry_count, lost_count"""
 PASSES = Failure("internal_error", "Something failed on our side.", retryable=True)
 STAYS = Failure("too_large", "The repository is larger than 2 GB.")
 
@@ -63,16 +57,12 @@ def worker(town: Town, seed: int) -> set[Outcome]:
     chance, outcomes = Random(seed), set[Outcome]()
     while True:
         closed = town.closed.is_set()  # before the look, so that nothing comes after a last look in vain
-        found = town.world.rows(CLAIM)
-        if not found and closed:
+        with town.world.uow.begin() as tx:
+            found = lease_next(tx, seconds=3600)
+        if found:
+            outcomes.add(end(town.world, found.delivery, found.user_id, chance))
+        elif closed:
             return outcomes
-        for row in found:
-            user = UUID(str(row["user_id"])) if row["user_id"] else None
-            delivery = Delivery(
-                UUID(str(row["task_id"])), UUID(str(row["lease_token"])), int(str(row["retry_count"])),
-                int(str(row["lost_count"])),
-            )  # fmt: skip
-            outcomes.add(end(town.world, delivery, user, chance))
 
 
 def end(world: World, delivery: Delivery, user: UUID | None, chance: Random) -> Outcome:

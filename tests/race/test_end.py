@@ -3,6 +3,8 @@
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
+from durable_harness.waiting import wait_for
+
 from app.domain.fairness import FairnessPolicy, Mode
 from app.domain.lifecycle import Outcome
 from app.domain.plans import Tier
@@ -13,7 +15,6 @@ from app.services.jobs.cancel import cancel
 from app.services.jobs.heartbeat import beat
 from app.store import quota, requests, users
 from tests.conftest import World
-from tests.nodes import wait_for
 from tests.race.scenes import account
 
 ROUNDS = 150

@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import pytest
+from durable_harness.waiting import wait_for
 from sqlalchemy import text
 
 from app.domain.lifecycle import Outcome
@@ -23,7 +24,6 @@ from app.store import retention
 from app.store.inventories import FileRow
 from app.store.unit_of_work import Tx
 from tests.conftest import NOW, World
-from tests.nodes import wait_for
 
 ROUNDS = int(os.environ.get("PRUNE_ROUNDS", "6"))
 #: Somebody waits for a lock that is held.

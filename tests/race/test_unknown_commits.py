@@ -16,6 +16,7 @@ from uuid import UUID
 
 import pytest
 from durable_harness.proxy import Proxy
+from durable_harness.waiting import wait_for
 from sqlalchemy.engine import make_url
 from testlist import PARSER_VERSION
 from werkzeug.test import TestResponse
@@ -29,7 +30,7 @@ from app.web import create_app
 from app.web.wiring import Wired
 from tests.conftest import World
 from tests.e2e.conftest import System
-from tests.nodes import Nodes, wait_for
+from tests.nodes import Nodes
 from tests.race.invariants import broken
 from tests.web.conftest import POLICY, SETTINGS, Web, resolve
 

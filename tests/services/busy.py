@@ -20,6 +20,7 @@ from app.services.operations.sweep import sweep
 from app.store import users
 from app.store.users import Account
 from tests.conftest import A_FILE, NOW, World, keyed
+from tests.deliveries import hold_leases
 
 GONE = Failure("repository_not_found", "There is no such repository.")
 BROKEN = Failure("internal_error", "Something failed on our side.", retryable=True)
@@ -74,9 +75,8 @@ def fill(world: World) -> Busy:
     assert world.fail(retrying, user, BROKEN) is Outcome.RETRY
     lost = world.running(user)
     world.lose(lost.job_id)  # its slot is dead, nobody has taken it yet
-    world.rows(
-        "UPDATE kombu_message SET visible_at = visible_at + interval '1 h' WHERE lease_token IS NOT NULL RETURNING id"
-    )
+    with world.uow.begin() as tx:
+        hold_leases(tx)
     jobs |= {"running": running.job_id, "retrying": retrying.job_id, "lost": lost.job_id}
     return Busy(world, user, other, jobs, running)
 

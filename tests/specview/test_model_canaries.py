@@ -10,6 +10,7 @@ from tasks.specview.model.hostile import looks_hostile, talks
 from tests.specview.model_double import ModelDouble, good, obeying
 from tests.specview.model_runs import KEY, generator, last, part, phrased, placed, specification, subject, subjects
 from tests.specview.obedience import CORPUS, letters
+from tests.tiers import proofs
 
 NEIGHBOURS = subjects(24)
 QUIET = [canary for canary in CORPUS if canary["quiet"]]
@@ -61,19 +62,19 @@ def check_sentences(hostile: Subject, language: str) -> None:
 
 
 @pytest.mark.parametrize("place", INTO)
-@pytest.mark.parametrize("canary", CORPUS, ids=lambda canary: canary["name"][:40])
+@pytest.mark.parametrize("canary", proofs(CORPUS, but=CORPUS[::5]), ids=lambda canary: canary["name"][:40])
 def test_no_name_changes_another_tests_sentence(canary: dict[str, str], place: str) -> None:
     check_sentences(INTO[place](canary["name"]), "en")
 
 
-@pytest.mark.parametrize("canary", CORPUS, ids=lambda canary: canary["name"][:40])
+@pytest.mark.parametrize("canary", proofs(CORPUS, but=CORPUS[::5]), ids=lambda canary: canary["name"][:40])
 def test_no_name_changes_another_tests_sentence_in_korean(canary: dict[str, str]) -> None:
     if canary["effect"] in {"swap", "invert"} and canary["quiet"]:
         pytest.skip("the words of two languages cannot be compared: docs/adr/0048 says so")
     check_sentences(INTO["name"](canary["name"]), "ko")
 
 
-@pytest.mark.parametrize("canary", CORPUS, ids=lambda canary: canary["name"][:40])
+@pytest.mark.parametrize("canary", proofs(CORPUS, but=CORPUS[::5]), ids=lambda canary: canary["name"][:40])
 def test_no_name_moves_another_test(canary: dict[str, str]) -> None:
     hostile = subject(canary["name"])
     as_it_was = places_alone()
@@ -86,7 +87,7 @@ def test_no_name_moves_another_test(canary: dict[str, str]) -> None:
         held(f"{place.domain} {place.feature}", language="en")
 
 
-@pytest.mark.parametrize("canary", CORPUS, ids=lambda canary: canary["name"][:40])
+@pytest.mark.parametrize("canary", proofs(CORPUS, but=CORPUS[::5]), ids=lambda canary: canary["name"][:40])
 def test_no_name_of_a_feature_speaks_in_the_summary(canary: dict[str, str]) -> None:
     with ModelDouble.serving(obeying) as double:
         said = last(generator(double).summarise(specification("Cart", canary["name"])))

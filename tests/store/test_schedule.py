@@ -5,12 +5,12 @@ from datetime import timedelta
 from threading import Barrier
 
 import pytest
+from durable_harness.waiting import wait_for
 
 from app.services.operations.send_schedule import Entry, seconds_to_next, send_newest_slot
 from app.store import schedule
 from app.store.unit_of_work import UnitOfWork
 from tests.conftest import NOW, World, raw_connection
-from tests.nodes import wait_for
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 HOURLY = Entry("reschedule", "tasks.maintenance.reschedule", HOUR, "analysis_scheduled")

@@ -32,6 +32,7 @@ def install(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, INSTALL, *arguments], capture_output=True, text=True)
 
 
+@pytest.mark.proof
 def test_an_installation_tells_its_stages_with_the_time_that_went_by_and_nothing_else(
     tmp_path: Path, wheel: Path
 ) -> None:

@@ -32,6 +32,7 @@ from app.store.inventories import FileRow
 from app.store.unit_of_work import UnitOfWork
 from app.web import create_app
 from app.web.wiring import Wired
+from tests.deliveries import lease, rescheduler
 from tests.services.specifications.writing import Scribe
 
 POLICY = Policy("1.0.0+test")
@@ -81,16 +82,14 @@ class Web:
 
     def started(self, job_id: str, service: Service = Service.ANALYSIS) -> Delivery:
         """Lease the job's message as a worker would, and start."""
-        token = uuid4()
         with self.uow.begin() as tx:
-            lease = """UPDATE kombu_message SET visible = false, lease_token = :token, delivery_count = delivery_count + 1,
-                              visible_at = clock_timestamp() + interval '1 minute'
-                        WHERE task_id = :id RETURNING user_id"""
-            user_id = tx.run(text(lease), token=token, id=job_id).scalar_one()
-        delivery = Delivery(UUID(job_id), token)
-        outcome = start.start(self.uow, delivery, service, UUID(user_id), POLICY, snooze=_snooze, roll=0.0, now=_now())
+            leased = lease(tx, UUID(job_id), seconds=60)
+        snooze = rescheduler(leased.delivery, "snooze")
+        outcome = start.start(
+            self.uow, leased.delivery, service, leased.user_id, POLICY, snooze=snooze, roll=0.0, now=_now()
+        )
         assert outcome in (Outcome.STARTED, Outcome.SNOOZED)
-        return delivery
+        return leased.delivery
 
     def completed(self, job_id: str, files: list[FileRow] | None = None) -> None:
         """Run the job to its end."""
@@ -122,7 +121,16 @@ class Web:
     ) -> None:
         delivery = self.started(job_id, service)
         failure = Failure(code, message)
-        fail.fail(self.uow, delivery, service, self._owner(job_id), failure, retry=_snooze, roll=0.0, now=_now())
+        fail.fail(
+            self.uow,
+            delivery,
+            service,
+            self._owner(job_id),
+            failure,
+            retry=rescheduler(delivery, "retry"),
+            roll=0.0,
+            now=_now(),
+        )
 
     def finish_cancelled(self, delivery: Delivery) -> None:
         """What a worker does that was asked to stop."""
@@ -195,14 +203,6 @@ def summary(files: list[FileRow]) -> dict[str, Any]:
         "by_framework": tally(t["framework"] for _, t in tests),
         "by_directory": tally(path.rpartition("/")[0] or "." for path, _ in tests),
     }
-
-
-def _snooze(tx: Any, delay: Any, _: bool = False) -> None:
-    """What the broker does: the leased row goes back to sleep in place."""
-    sleep = """UPDATE kombu_message SET visible = false, visible_at = clock_timestamp() + :delay, lease_token = NULL,
-                      started_at = NULL, delay_reason = 'snooze', snooze_count = snooze_count + 1
-                WHERE lease_token IS NOT NULL AND started_at IS NULL"""
-    tx.run(text(sleep), delay=delay)
 
 
 def _now() -> datetime:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import cache
 
 from app.domain.specification import UNGROUPED, Behaviour, Domain, Feature, Specification, Subject
 from app.web.specifications.document import Document, Source
@@ -101,6 +102,7 @@ def hostile(language: str = "en", status: str | None = None) -> Specification:
     return specification(*domains, language=language, summary=HOSTILE[0] + HOSTILE[2])
 
 
+@cache
 def large(domains: int = 50, features: int = 28, behaviours: int = 20) -> Specification:
     """28,000 behaviours unless told otherwise."""
 

@@ -12,7 +12,8 @@ from celery_durable import fanout
 from celery_durable.announcements import Announcements
 from celery_durable.broadcast import Herald
 from celery_durable.options import Options
-from durable_harness.broker import Broker, wait_for
+from durable_harness.broker import Broker
+from durable_harness.waiting import wait_for
 from kombu import Connection, Consumer, Exchange, Producer, Queue
 
 NEWS = Exchange("news", type="fanout")
@@ -43,7 +44,7 @@ class Reader:
         return self.got
 
     def wait(self, *wanted: str) -> None:
-        wait_for(lambda: len(self.look(0.2)) >= len(wanted), 5)
+        wait_for(lambda: len(self.look(0.2)) >= len(wanted))
         assert self.look() == list(wanted)
 
 

@@ -7,9 +7,9 @@ import pytest
 from celery import chain, chord, group
 from celery.canvas import Signature, chunks, xmap, xstarmap
 from celery.result import AsyncResult
-from durable_harness.broker import wait_for
 from durable_harness.postgres import PostgresServer
 from durable_harness.standing import TASKS, Standing, standing
+from durable_harness.waiting import wait_for
 
 
 @pytest.fixture(scope="module")

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
-from durable_harness.broker import wait_for
 from durable_harness.postgres import PostgresServer
 from durable_harness.standing import TASKS, Standing, standing
+from durable_harness.waiting import wait_for
 
 
 @pytest.fixture(scope="module")

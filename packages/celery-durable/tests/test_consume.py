@@ -8,8 +8,9 @@ import pytest
 from celery_durable import node, schema
 from celery_durable.database import direct
 from celery_durable.publish import wake
-from durable_harness.broker import Broker, wait_for
+from durable_harness.broker import Broker
 from durable_harness.taker import Take
+from durable_harness.waiting import wait_for
 from kombu.exceptions import DecodeError
 
 

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 from celery_durable.template import send_many
-from durable_harness.broker import ROOT, Broker, wait_for
+from durable_harness.broker import ROOT, Broker
 from durable_harness.standing import TASKS, TOLD
 from durable_harness.taker import Taker
+from durable_harness.waiting import wait_for
 
 #: A consumer that stops when the server works on its claim: the statement is sent, and the answer not read.
 STOPS_IN_ITS_CLAIM = """
@@ -72,7 +73,7 @@ def crash(broker: Broker) -> None:
             return True
         return False
 
-    wait_for(starts, 60)
+    wait_for(starts)
 
 
 def taker(broker: Broker, window: int = 10, **options: Any) -> Taker:
@@ -121,7 +122,7 @@ def test_a_crash_under_load_loses_no_message(broker: Broker) -> None:
     wait_for(lambda: broker.value("SELECT count(*) FROM told") > 10)
     crash(broker)
     assert broker.left() > 0
-    wait_for(lambda: broker.left() == 0, 60)
+    wait_for(lambda: broker.left() == 0)
     assert {task_id for (task_id,) in broker.query("SELECT task_id FROM told")} == sent
     assert worker.stop() == 0
 
@@ -132,7 +133,7 @@ def test_a_consumer_that_stops_in_the_middle_of_its_claim_holds_up_no_other(brok
     stopped = subprocess.Popen([sys.executable, "-c", STOPS_IN_ITS_CLAIM, broker.url], cwd=ROOT)
     broker.stack.callback(stopped.kill)
     sending = "SELECT state, wait_event FROM pg_stat_activity WHERE wait_event = 'ClientWrite'"
-    wait_for(lambda: broker.query(sending) == [("active", "ClientWrite")], 60)
+    wait_for(lambda: broker.query(sending) == [("active", "ClientWrite")])
     one = taker(broker, window=50, poll_seconds=0.2)
     for number in range(5):
         broker.send("work", task_id=f"later{number}")

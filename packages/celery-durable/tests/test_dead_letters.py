@@ -8,9 +8,10 @@ from celery_durable.dead_letters import CUT, Redriven, drop, list_dead, redrive
 from celery_durable.options import Options
 from celery_durable.park import park
 from celery_durable.statements import statements
-from durable_harness.broker import Broker, wait_for
+from durable_harness.broker import Broker
 from durable_harness.plans import nodes
 from durable_harness.taker import Taker
+from durable_harness.waiting import wait_for
 from sqlalchemy import create_engine, make_url, pool
 
 SQL = statements(Options())

@@ -19,7 +19,8 @@ from celery_durable.options import Options
 from celery_durable.park import park, wake
 from celery_durable.publish import put, put_many
 from celery_durable.statements import statements
-from durable_harness.broker import Broker, wait_for
+from durable_harness.broker import Broker
+from durable_harness.waiting import wait_for
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (

@@ -12,8 +12,9 @@ from celery_durable.options import Options
 from celery_durable.publish import producer_in, put, wake
 from celery_durable.statements import statements
 from celery_durable.template import send_many
-from durable_harness.broker import PREFIX, Broker, wait_for
+from durable_harness.broker import PREFIX, Broker
 from durable_harness.taker import Taker
+from durable_harness.waiting import wait_for
 from kombu.exceptions import OperationalError
 
 SQL = statements(Options())

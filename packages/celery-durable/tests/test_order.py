@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 from celery_durable.publish import producer_in
 from celery_durable.template import send_many
-from durable_harness.broker import PREFIX, Broker, wait_for
+from durable_harness.broker import PREFIX, Broker
 from durable_harness.taker import Taker
+from durable_harness.waiting import wait_for
 
 Order = Callable[..., str]
 

@@ -6,8 +6,9 @@ import pytest
 from celery_durable.park import park, wake
 from celery_durable.publish import producer_in
 from celery_durable.template import send_many
-from durable_harness.broker import PREFIX, Broker, wait_for
+from durable_harness.broker import PREFIX, Broker
 from durable_harness.taker import Taker
+from durable_harness.waiting import wait_for
 
 STATES = "SELECT task_id, delay_reason FROM kombu_message ORDER BY id"
 

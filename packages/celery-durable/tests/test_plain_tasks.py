@@ -3,9 +3,10 @@
 import signal
 
 import pytest
-from durable_harness.broker import Broker, Worker, wait_for
+from durable_harness.broker import Broker, Worker
 from durable_harness.plain import TASKS, ran, send
 from durable_harness.standing import TOLD
+from durable_harness.waiting import wait_for
 
 MOST = 3  # max_deliveries of the workers' app
 DEAD = "SELECT reason, lost_count FROM kombu_dead_letter WHERE task_id = %s"
@@ -25,7 +26,7 @@ def test_a_task_whose_process_ends_each_time_is_delivered_so_often_and_buried(br
     worker(broker)
     send(broker, name, task_id="poison")
     send(broker, "runs", task_id="neighbour")
-    wait_for(lambda: broker.left() == 0, 60)
+    wait_for(lambda: broker.left() == 0)
     assert ran(broker, "poison") == [(1, 0), (2, 1), (3, 2)]
     assert broker.query(DEAD, "poison") == [("lost", MOST)]
     assert [lost for _, lost in ran(broker, "neighbour")] == [0]
@@ -37,13 +38,13 @@ def test_a_task_that_takes_its_whole_node_along_is_buried_and_who_waited_with_it
     send(broker, "runs", task_id="neighbour")
     for _ in range(MOST + 2):
         one = worker(broker)
-        wait_for(lambda one=one: one.process.poll() is not None or broker.query(DEAD, "poison"), 60)
+        wait_for(lambda one=one: one.process.poll() is not None or broker.query(DEAD, "poison"))
         if broker.query(DEAD, "poison"):
             break
     # a first delivery that ends before the node's first heartbeat leaves no trace
     assert len(ran(broker, "poison")) in (MOST, MOST + 1)
     assert broker.query(DEAD, "poison") == [("lost", MOST)]
-    wait_for(lambda: broker.left() == 0, 60)
+    wait_for(lambda: broker.left() == 0)
     assert [lost for _, lost in ran(broker, "neighbour")] == [0]
 
 
@@ -61,7 +62,7 @@ def test_what_runs_is_marked_with_a_heartbeat_and_what_waits_is_not(broker: Brok
 def test_a_task_that_gives_its_message_back_may_do_so_for_ever(broker: Broker) -> None:
     worker(broker)
     send(broker, "rejects", 2 * MOST, kwargs={"requeue": True}, task_id="patient")
-    wait_for(lambda: broker.left() == 0, 60)
+    wait_for(lambda: broker.left() == 0)
     assert ran(broker, "patient") == [(number, 0) for number in range(1, 2 * MOST + 2)]
     assert broker.query(DEAD, "patient") == []
 

@@ -23,7 +23,7 @@ def crowded(broker: Broker, request: pytest.FixtureRequest) -> Broker:
     broker.query("INSERT INTO kombu_queue (name) VALUES ('main'), ('other'), ('empty')")
     if "empty" in request.param:
         broker.query("VACUUM ANALYZE kombu_message")
-    for visible, number, queue in ((False, 20_000, "main"), (True, 5_000, "main"), (True, 20_000, "other")):
+    for visible, number, queue in ((False, 10_000, "main"), (True, 2_500, "main"), (True, 10_000, "other")):
         broker.query(FILL, visible, visible, number, queue)
     if request.param == "with statistics":
         broker.query("VACUUM ANALYZE kombu_message")

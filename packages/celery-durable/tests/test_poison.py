@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from durable_harness.broker import PREFIX, Worker, wait_for
+from durable_harness.broker import PREFIX, Worker
 from durable_harness.postgres import PostgresServer
 from durable_harness.standing import TASKS, Standing, standing
+from durable_harness.waiting import wait_for
 
 MEGABYTES = int(os.environ.get("BROKER_POISON_MB", "5"))
 PEOPLE = "".join(random.Random(1).choices(string.ascii_letters, k=20_000))
@@ -127,7 +128,7 @@ def test_poison_is_buried_with_its_payload_and_what_is_behind_it_runs(
     if not stock:
         broker.query("UPDATE kombu_message SET rank = 1")
     behind = broker.send("report", 1)
-    wait_for(lambda: broker.left() == 0, 60)
+    wait_for(lambda: broker.left() == 0, "an empty queue", seconds=200)
     assert len(broker.told(behind)) == 1
     dead = dict(broker.query("SELECT payload, reason FROM kombu_dead_letter"))
     assert [name for name, payload in payloads.items() if payload not in dead] == []
@@ -143,7 +144,7 @@ def test_of_huge_payloads_the_bad_ones_are_buried_and_the_good_one_runs(broker: 
     insert(broker, [*bad, text(letter(json.dumps([[], {"huge": huge}, {}]), id="huge", task=f"{PREFIX}.nothing"))])
     broker.send("report", len(huge))
     behind = broker.send("report")
-    wait_for(lambda: broker.left() == 0, 200)
+    wait_for(lambda: broker.left() == 0, "an empty queue", seconds=200)
     assert len(broker.told(behind)) == 1
     sizes = broker.query("SELECT reason, length(payload) FROM kombu_dead_letter ORDER BY reason DESC, 2")
     # `nothing` takes no argument, which is its error, not the message's

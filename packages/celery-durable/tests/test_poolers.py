@@ -8,10 +8,11 @@ import psycopg2
 import pytest
 from celery import Celery
 from celery_durable.publish import producer_in
-from durable_harness.broker import Worker, wait_for
+from durable_harness.broker import Worker
 from durable_harness.pgbouncer import PROGRAM, PgBouncer
 from durable_harness.postgres import PostgresServer
 from durable_harness.standing import TASKS, Standing, standing
+from durable_harness.waiting import wait_for
 from kombu import Connection, pools
 from sqlalchemy import create_engine
 

@@ -15,10 +15,10 @@ from statistics import quantiles
 from typing import Any, NamedTuple
 
 import pytest
-from durable_harness.broker import wait_for
 from durable_harness.load import GONE, TABLES, Nodes, Publisher, children
 from durable_harness.postgres import PostgresServer
 from durable_harness.standing import Standing, standing
+from durable_harness.waiting import wait_for
 
 pytestmark = pytest.mark.proof
 
@@ -117,8 +117,10 @@ def kill(broker: Standing, nodes: Nodes, dice: random.Random) -> Kill | None:
 def drain(broker: Standing, nodes: Nodes, publisher: Publisher) -> float:
     """Until nothing is left.  -> seconds"""
     publisher.stop()
-    seconds = wait_for(lambda: not patiently(broker, "SELECT 1 FROM kombu_message LIMIT 1"), 90)
-    wait_for(lambda: not nodes.mend() and nodes.ready(), 30)
+    began = time.monotonic()
+    wait_for(lambda: not patiently(broker, "SELECT 1 FROM kombu_message LIMIT 1"), "an empty queue", seconds=90)
+    seconds = time.monotonic() - began
+    wait_for(lambda: not nodes.mend() and nodes.ready())
     return seconds
 
 
@@ -175,8 +177,8 @@ def test_kills_of_nodes_children_and_sessions_lose_nothing_and_do_nothing_twice(
     dice = random.Random(SEED)
     nodes, publisher = Nodes(broker, 3), Publisher(broker, random.Random(SEED + 1), rate=15)
     publisher.start()
-    wait_for(nodes.ready, 60)
-    wait_for(lambda: len(publisher.published) > 60, 30)
+    wait_for(nodes.ready)
+    wait_for(lambda: len(publisher.published) > 60)
     kills: list[Kill] = []
     before, mended = nodes.megabytes(), 0
     while len(kills) < KILLS:
@@ -205,7 +207,7 @@ def test_restarts_of_postgresql_lose_no_publish_and_need_no_hand(broker: Standin
     dice = random.Random(SEED)
     nodes, publisher = Nodes(broker, 2), Publisher(broker, random.Random(SEED + 1), rate=15)
     publisher.start()
-    wait_for(nodes.ready, 60)
+    wait_for(nodes.ready)
     for restart in range(RESTARTS):
         time.sleep(dice.uniform(0.5, 1.5))  # of load between two restarts
         broker.server.stop("immediate" if restart % 2 else "fast")

@@ -8,7 +8,8 @@ from celery import group
 from celery_durable import DuplicateKey
 from celery_durable.publish import producer_in
 from celery_durable.template import Template, send_many
-from durable_harness.broker import PREFIX, Broker, wait_for
+from durable_harness.broker import PREFIX, Broker
+from durable_harness.waiting import wait_for
 
 ROWS = """SELECT task_id, user_id, unique_key, delay_reason, rank_step, payload::json FROM kombu_message ORDER BY id"""
 
@@ -142,5 +143,5 @@ def test_a_worker_runs_what_was_sent_in_bulk(broker: Broker) -> None:
         group(broker.app.signature(f"{PREFIX}.work", args=(0,)) for _ in range(20)).apply_async(producer=producer)
     connection.commit()
     connection.close()
-    wait_for(lambda: broker.left() == 0, 60)
+    wait_for(lambda: broker.left() == 0)
     assert broker.query("SELECT count(DISTINCT task_id) FROM runs WHERE what = 'end'") == [(320,)]

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 from celery_durable.publish import producer_in
-from durable_harness.broker import Broker, wait_for
+from durable_harness.broker import Broker
 from durable_harness.proxy import Proxy
 from durable_harness.taker import Taker
+from durable_harness.waiting import wait_for
 from kombu import Connection
 
 LOCKS = "SELECT lock FROM kombu_node"

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 from durable_harness import broker as harness
-from durable_harness.broker import PREFIX, ROOT, Broker, Worker, wait_for
+from durable_harness.broker import PREFIX, ROOT, Broker, Worker
+from durable_harness.waiting import wait_for
 from kombu.common import Broadcast
 
 SESSIONS = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'durable-broker'"
@@ -97,13 +98,13 @@ def test_a_worker_answers_and_sends_events_in_the_session_it_has(broker: Broker)
     wait_for(lambda: "worker-heartbeat" in watcher.kinds())
     watcher.stop()
     broker.app.pool.force_close_all()
-    wait_for(lambda: broker.value(SESSIONS) == 1, 3)
+    wait_for(lambda: broker.value(SESSIONS) == 1)
 
 
 def test_commands_reach_all_workers_or_the_named_one(broker: Broker) -> None:
     first, second = workers = [broker.worker("-c", "1", ready=False, **BUSY) for _ in range(2)]
     for worker in workers:
-        wait_for(lambda worker=worker: "ready." in worker.text, 60)
+        wait_for(lambda worker=worker: "ready." in worker.text)
     both = {name(worker) for worker in workers}
     assert set(broker.app.control.inspect(timeout=1).ping()) == both
     assert set(asked(broker, [second], "ping")) == {name(second)}
@@ -122,7 +123,7 @@ def test_commands_reach_all_workers_or_the_named_one(broker: Broker) -> None:
     wait_for(lambda: broker.ended() == 3)
     assert broker.value("SELECT count(DISTINCT pid) FROM runs WHERE task_id = 'all' AND what = 'end'") == 2
     broker.app.control.shutdown(destination=[name(second)])
-    assert second.process.wait(10) == 0
+    assert second.process.wait(60) == 0
     assert broker.app.control.ping(timeout=1) == [{name(first): {"ok": "pong"}}]
     assert broker.left() == 1, "the queue that is no longer consumed"
     assert broker.query("SELECT name FROM kombu_queue ORDER BY 1") == [("main",), ("other",)]
@@ -177,7 +178,7 @@ def test_pools_without_a_loop_answer_too(broker: Broker, pool: str) -> None:
     wait_for(lambda: broker.ended() == 1)
     assert asked(broker, [worker], "ping") == {name(worker): {"ok": "pong"}}
     broker.app.control.shutdown()
-    assert worker.process.wait(10) == 0
+    assert worker.process.wait(60) == 0
 
 
 @pytest.mark.proof

@@ -9,10 +9,11 @@ from celery_durable.ledger import ACK, REJECTED, REQUEUE, Ledger
 from celery_durable.options import Options
 from celery_durable.statements import statements
 from celery_durable.template import send_many
-from durable_harness.broker import PREFIX, Broker, wait_for
+from durable_harness.broker import PREFIX, Broker
 from durable_harness.plain import TASKS, ran, send
 from durable_harness.standing import TOLD
 from durable_harness.taker import Taker
+from durable_harness.waiting import wait_for
 
 SQL = statements(Options())
 BACKLOG = 20_000  # seconds of work
@@ -38,7 +39,7 @@ class TestABusyNode:
         send(broker, "rejects", 9, kwargs={"requeue": False}, task_id="rejected")
         broker.query("INSERT INTO kombu_message (queue_id, payload, rank) SELECT id, 'poison', 1 FROM kombu_queue")
         self.work(broker)
-        wait_for(lambda: broker.value("SELECT count(*) FROM kombu_dead_letter") == 2, 60)
+        wait_for(lambda: broker.value("SELECT count(*) FROM kombu_dead_letter") == 2)
         assert self.is_busy(broker)
         assert broker.query("SELECT delivery_count FROM kombu_dead_letter") == [(1,), (1,)]
         assert ran(broker, "rejected") == [(1, 0)]
@@ -49,7 +50,7 @@ class TestABusyNode:
         back = (
             "SELECT delivery_count FROM kombu_message WHERE task_id = 'patient' AND delivery_count + visible::int > 1"
         )
-        wait_for(lambda: broker.query(back) or len(ran(broker, "patient")) == 2, 60)
+        wait_for(lambda: broker.query(back) or len(ran(broker, "patient")) == 2)
         assert self.is_busy(broker)
 
 

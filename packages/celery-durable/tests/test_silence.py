@@ -8,8 +8,9 @@ import psycopg2
 import pytest
 from celery_durable import async_database
 from celery_durable.async_database import AsyncDatabase, DeadlineDatabase
-from durable_harness.broker import Broker, Worker, wait_for
+from durable_harness.broker import Broker, Worker
 from durable_harness.proxy import Proxy
+from durable_harness.waiting import wait_for
 from sqlalchemy.engine import make_url
 
 #: Of a machine that is busy, beyond the time-outs themselves.
@@ -34,9 +35,9 @@ def worker(broker: Broker, proxy: Proxy) -> Worker:
     """One whose node has asked the silent pooler for something, and waits."""
     worker = broker.worker("-c", "1", BROKER_TEST_URL=through(broker, proxy))
     broker.send("work", 0)
-    wait_for(lambda: broker.left() == 0, 30)
+    wait_for(lambda: broker.left() == 0)
     proxy.freeze()
-    assert proxy.withheld.wait(30), "the node said nothing"
+    assert proxy.withheld.wait(60), "the node said nothing"
     return worker
 
 

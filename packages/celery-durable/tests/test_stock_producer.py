@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from celery import Celery
-from durable_harness.broker import wait_for
 from durable_harness.postgres import PostgresServer
 from durable_harness.standing import TASKS, Standing, standing
+from durable_harness.waiting import wait_for
 from kombu import Connection, pools
 from kombu.transport.sqlalchemy import Channel
 
@@ -112,11 +112,11 @@ def test_delayed_messages_of_a_stock_app_outlive_the_worker_that_saw_them(broker
     doomed.kill_tree()
     broker.worker("-c", "1", "-Q", "late", "-I", TASKS, **POLLS_OFTEN)
     in_time = buy(shop, "report", queue="late")
-    wait_for(lambda: broker.told(in_time), 60)
+    wait_for(lambda: broker.told(in_time))
     assert not any(broker.told(task_id) for task_id in sent)
     # their hour has come: no test waits for it, and no machine is too slow for it
     broker.query("UPDATE kombu_message SET visible_at = clock_timestamp() WHERE delay_reason = 'eta' RETURNING id")
-    wait_for(lambda: all(broker.told(task_id) for task_id in sent), 60)
+    wait_for(lambda: all(broker.told(task_id) for task_id in sent))
     assert [len(broker.told(task_id)) for task_id in sent] == [1] * 20
 
 

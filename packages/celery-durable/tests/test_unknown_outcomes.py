@@ -6,9 +6,10 @@ from typing import Any
 import psycopg2
 import pytest
 from celery_durable.publish import producer_in
-from durable_harness.broker import PREFIX, Broker, wait_for
+from durable_harness.broker import PREFIX, Broker
 from durable_harness.proxy import Proxy
 from durable_harness.taker import Taker
+from durable_harness.waiting import wait_for
 from kombu import Connection
 from kombu.exceptions import OperationalError
 

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from durable_harness.broker import Broker, Worker, wait_for
+from durable_harness.broker import Broker, Worker
 from durable_harness.postgres import PostgresServer, _free_port
 from durable_harness.proxy import Proxy
 from durable_harness.standing import TASKS, Standing, standing
 from durable_harness.strict_postgres import PASSWORD, StrictServer, certificate
+from durable_harness.waiting import wait_for
 from kombu import Connection
 
 ONCE = {"max_retries": 1, "interval_start": 0}
@@ -153,7 +154,7 @@ def test_a_worker_runs_tasks_and_survives_a_lost_session_by(broker: Standing, ur
 
 def test_a_worker_that_may_not_connect_says_so_without_the_password(url: Url, worker: Any) -> None:
     refused = worker(url("wrong password"), ready=False)
-    wait_for(lambda: "password authentication failed" in refused.text, 60)
+    wait_for(lambda: "password authentication failed" in refused.text)
     assert "painter" in refused.text
     assert "hush" not in refused.text
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 from celery_durable.schema import VERSION
-from durable_harness.broker import Broker, Worker, wait_for
+from durable_harness.broker import Broker, Worker
+from durable_harness.waiting import wait_for
 
 PACKAGE = Path(__file__).parents[1]
 BLOCK = re.compile(r"```python\n# shop\.py\n(.*?)```", re.DOTALL)
@@ -79,7 +80,7 @@ class Shop:
             )  # fmt: skip
         worker = Worker(process, log)
         self.broker.stack.callback(worker.clear)
-        wait_for(lambda: "ready." in worker.text, 60)
+        wait_for(lambda: "ready." in worker.text)
         return worker
 
     def bill(self, order: str) -> None:
@@ -102,13 +103,13 @@ def test_the_readmes_lines_work_in_an_environment_of_their_own(shop: Shop) -> No
     first = shop.worker()
     for order in ("plain", "fails", "stays"):
         shop.bill(order)
-    wait_for(lambda: shop.is_done("plain") and shop.is_done("fails") and shop.runs("stays") == 1, 60)
+    wait_for(lambda: shop.is_done("plain") and shop.is_done("fails") and shop.runs("stays") == 1)
     assert (shop.runs("plain"), shop.runs("fails")) == (1, 2)
     os.killpg(first.process.pid, signal.SIGKILL)
     first.process.wait()
     shop.worker()
-    wait_for(lambda: shop.is_done("stays"), 60)
-    wait_for(lambda: shop.broker.left() == 0, 60)
+    wait_for(lambda: shop.is_done("stays"))
+    wait_for(lambda: shop.broker.left() == 0)
     assert shop.runs("stays") == 2
 
 

@@ -4,7 +4,8 @@ import signal
 from time import monotonic
 
 import pytest
-from durable_harness.broker import Broker, wait_for
+from durable_harness.broker import Broker
+from durable_harness.waiting import wait_for
 
 ENDS = "SELECT count(*), count(DISTINCT task_id) FROM runs WHERE what = 'end'"
 
@@ -17,7 +18,7 @@ def test_a_killed_tree_loses_nothing_and_its_running_tasks_run_again_in_seconds(
     wait_for(lambda: broker.started() == 4)
     doomed.kill_tree()
     killed_at = broker.value("SELECT clock_timestamp()")
-    wait_for(lambda: broker.left() == 0, 15)
+    wait_for(lambda: broker.left() == 0)
     again = broker.query("SELECT at FROM runs WHERE what = 'start' AND lost_count = 1")
     assert len(again) == 2
     assert max((at - killed_at).total_seconds() for (at,) in again) < 4
@@ -33,7 +34,7 @@ def test_without_the_lock_a_killed_tree_is_noticed_by_the_end_of_its_leases(brok
     wait_for(lambda: broker.started() == 1)
     doomed.kill_tree()
     broker.worker("-c", "1", ready=False, **settings)
-    wait_for(lambda: broker.left() == 0, 60)
+    wait_for(lambda: broker.left() == 0)
     assert broker.query("SELECT what, lost_count FROM runs ORDER BY id") == [("start", 0), ("start", 1), ("end", 1)]
 
 
@@ -41,7 +42,7 @@ def test_a_killed_child_gives_its_task_back_at_once_and_a_poison_task_is_buried(
     broker.worker("-c", "2")
     broker.send("dies", 2, task_id="recovers")
     broker.send("dies", 99, task_id="poison")
-    wait_for(lambda: broker.left() == 0, 60)
+    wait_for(lambda: broker.left() == 0)
     assert broker.query("SELECT lost_count FROM runs WHERE task_id = 'recovers' ORDER BY id") == [
         (0,),
         (1,),
@@ -59,7 +60,7 @@ def test_retries_and_snoozes_are_exact(broker: Broker, limit: tuple[str, ...]) -
     for number in range(jobs):
         broker.send("retried", times, 0.05, task_id=f"r{number}")
         broker.send("retried", times, 0.05, kwargs={"snooze": True}, task_id=f"s{number}")
-    wait_for(lambda: broker.left() == 0, 30)
+    wait_for(lambda: broker.left() == 0)
     starts = broker.query(
         "SELECT left(task_id, 1), retry_count, snooze_count, count(*) FROM runs WHERE what = 'start' GROUP BY 1, 2, 3"
     )
@@ -76,17 +77,19 @@ def test_a_countdown_is_kept_by_the_table_when_the_worker_dies(broker: Broker) -
     worker.kill_tree()
     assert broker.value("SELECT count(*) FROM kombu_message WHERE delay_reason = 'eta'") == 50
     broker.worker("-c", "1", ready=False)
-    wait_for(lambda: broker.left() == 0, 60)
+    wait_for(lambda: broker.left() == 0)
 
 
 def test_a_warm_shutdown_finishes_what_runs_and_hands_the_rest_back_at_once(broker: Broker) -> None:
     worker = broker.worker("-c", "1")
     for name in "abcd":
-        broker.send("work", 2.5, task_id=name)
+        broker.send("held", task_id=name)
     wait_for(lambda: broker.started() == 1 and not broker.value("SELECT bool_or(visible) FROM kombu_message"))
     worker.process.send_signal(signal.SIGTERM)
-    wait_for(lambda: broker.value("SELECT count(*) FROM kombu_message WHERE visible") == 3, 2)
-    assert worker.process.wait(10) == 0
+    wait_for(lambda: broker.value("SELECT count(*) FROM kombu_message WHERE visible") == 3)
+    assert broker.ended() == 0  # they did not wait for the one that runs
+    broker.query("INSERT INTO runs (what) VALUES ('release')")
+    assert worker.process.wait(60) == 0
     left = broker.query("SELECT task_id, visible, lost_count, lease_token FROM kombu_message ORDER BY id")
     assert left == [(name, True, 0, None) for name in "bcd"]
 
@@ -109,7 +112,7 @@ def test_the_end_of_all_sessions_repeats_and_loses_nothing(broker: Broker) -> No
             lambda: broker.value("SELECT count(*) FROM runs WHERE what = 'start' AND at > now() - interval '0.15 s'")
         )
         broker.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'durable-broker'")
-    wait_for(lambda: broker.left() == 0, 60)
+    wait_for(lambda: broker.left() == 0)
     assert broker.query(ENDS) == [(12, 12)]
     assert worker.text.count("broker_connection_restored") == 2
 
@@ -124,7 +127,7 @@ def test_a_restart_of_postgresql_loses_nothing_and_needs_no_hand(broker: Broker)
     broker.server.start()
     for _ in range(4):
         broker.send("work", retry=True)
-    wait_for(lambda: broker.left() == 0, 60)
+    wait_for(lambda: broker.left() == 0)
     assert broker.query(ENDS) == [(6, 6)]
     assert [worker.stop() for worker in workers] == [0, 0]
 
@@ -137,7 +140,7 @@ def test_a_table_that_is_away_for_a_moment_stops_no_node(broker: Broker) -> None
     broker.query("ALTER TABLE kombu_message RENAME TO away")
     wait_for(lambda: worker.text.count("broker_statement_refused") > 1)
     broker.query("ALTER TABLE away RENAME TO kombu_message")
-    wait_for(lambda: broker.left() == 0, 20)
+    wait_for(lambda: broker.left() == 0)
     assert broker.query(ENDS) == [(2, 2)]
     assert "Error in timer" not in worker.text
     assert worker.text.count("broker_statement_refused") < 20
@@ -149,11 +152,11 @@ def test_four_nodes_on_one_queue_get_each_message_once(broker: Broker) -> None:
     for _ in range(200):
         broker.send("work")
     workers = [broker.worker("-c", "1", ready=False) for _ in range(4)]
-    wait_for(lambda: broker.left() == 0, 40)
+    wait_for(lambda: broker.left() == 0)
     assert broker.query(ENDS) == [(200, 200)]
     assert broker.started() == 200
     for worker in workers:
-        wait_for(lambda worker=worker: "ready." in worker.text, 60)
+        wait_for(lambda worker=worker: "ready." in worker.text)
         assert worker.stop() == 0
 
 

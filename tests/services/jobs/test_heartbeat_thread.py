@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from celery import Celery
 from celery.exceptions import Reject
+from durable_harness.waiting import wait_for
 
 from app.domain.queues import Service
 from app.services.jobs.heartbeat import Pulse
@@ -17,7 +18,6 @@ from app.store.unit_of_work import UnitOfWork
 from tasks import base, heartbeat
 from tasks.heartbeat import Heartbeat, HeartbeatSilent, JobStopped
 from tests.conftest import World
-from tests.nodes import wait_for
 from tests.services.busy import leave
 
 

@@ -12,7 +12,8 @@ from app.services.jobs.fail import fail, stop
 from app.services.operations.sweep import sweep
 from app.services.specifications import share_links
 from app.services.specifications.submit_specification import WantedSpecification, submit
-from tests.conftest import World, keyed, rescheduler
+from tests.conftest import World, keyed
+from tests.deliveries import hold_leases, rescheduler
 from tests.services.busy import BROKEN, GONE, Busy, bury, leave
 from tests.services.specifications.writing import Scribe, Writing, file_of
 
@@ -31,9 +32,8 @@ def fill(world: World) -> Busy:
     assert failed is Outcome.RETRY
     lost = writing.started(user, _asked(writing, user, "lost"))
     world.lose(lost.job_id)
-    world.rows(
-        "UPDATE kombu_message SET visible_at = visible_at + interval '1 h' WHERE lease_token IS NOT NULL RETURNING id"
-    )
+    with world.uow.begin() as tx:
+        hold_leases(tx)
     jobs |= {"running": running.job_id, "retrying": retrying.job_id, "lost": lost.job_id}
     jobs["queued"] = _asked(writing, user, "queued")
     return Busy(world, user, other, jobs, running)

@@ -25,7 +25,8 @@ from app.services.jobs.fail import fail
 from app.services.operations.audit import HOLDS, audit
 from app.services.operations.sweep import sweep
 from app.store import spec_words
-from tests.conftest import World, rescheduler
+from tests.conftest import World
+from tests.deliveries import rescheduler
 from tests.race.invariants import broken
 from tests.services.specifications.writing import Scribe, Struck, Writing, file_of
 

@@ -20,7 +20,8 @@ from app.services.specifications.submit_specification import WantedSpecification
 from app.store import users
 from app.store.inventories import FileRow
 from app.store.users import Account
-from tests.conftest import World, keyed, rescheduler
+from tests.conftest import World, keyed
+from tests.deliveries import rescheduler
 from tests.race.invariants import broken
 
 

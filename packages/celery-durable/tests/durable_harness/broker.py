@@ -3,9 +3,6 @@
 import os
 import signal
 import subprocess
-import sys
-import time
-from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from itertools import count
@@ -14,15 +11,18 @@ from typing import Any
 
 import celery_durable  # noqa: F401  registers the transport
 import psycopg2
-import pytest
 from celery import Celery
 from kombu import Connection, pools
 
+from durable_harness import warm
 from durable_harness.postgres import PostgresServer
+from durable_harness.waiting import wait_for
 
 #: Where worker processes find their apps.
 ROOT = Path(__file__).parents[1]
 PREFIX = "durable_harness.worker_app"
+#: By its apps, which read their settings when they are imported themselves.
+IMPORTS = ("celery.worker.consumer.gossip", "celery.worker.consumer.mingle", "kombu.common", "psycopg2")
 RUNS = """
     CREATE TABLE runs (id bigint GENERATED ALWAYS AS IDENTITY, at timestamptz DEFAULT clock_timestamp(),
                        task_id text, what text, pid int, retry_count int, snooze_count int, lost_count int)"""
@@ -35,7 +35,7 @@ _numbers = count(1)
 class Worker:
     """A worker in a session of its own, so that a signal reaches the whole tree."""
 
-    process: subprocess.Popen[bytes]
+    process: warm.Forked | subprocess.Popen[bytes]
     log: Path
 
     @property
@@ -48,7 +48,7 @@ class Worker:
 
     def stop(self, how: signal.Signals = signal.SIGTERM) -> int:
         self.process.send_signal(how)
-        return self.process.wait(timeout=30)
+        return self.process.wait(timeout=60)
 
     def clear(self) -> None:
         with suppress(ProcessLookupError):
@@ -115,38 +115,14 @@ class Broker:
         self.stack.callback(lambda: print(worker.text))
         self.stack.callback(worker.clear)
         if ready:
-            wait_for(lambda: "ready." in worker.text, 60)
+            wait_for(lambda: "ready." in worker.text, "a worker that consumes")
         return worker
 
     def launch(self, *arguments: str, **environment: str) -> Worker:
         """Start one; the caller sees to its end."""
         log = self.logs / f"worker{next(_numbers)}.log"
-        command = [
-            sys.executable,
-            "-m",
-            "celery",
-            "-A",
-            PREFIX,
-            "worker",
-            "-l",
-            "info",
-            "-n",
-            f"{log.stem}@test",
-            *QUIET,
-        ]
-        with log.open("wb") as out:
-            process = subprocess.Popen(
-                [*command, *(arguments or ("-c", "2"))], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=out, stderr=out,
-                env=os.environ | {"BROKER_TEST_URL": self.url} | environment, start_new_session=True,
-            )  # fmt: skip
+        log.touch()  # it is read at once
+        name = ("-A", PREFIX, "worker", "-l", "info", "-n", f"{log.stem}@test", *QUIET)
+        env = os.environ | {"BROKER_TEST_URL": self.url} | environment
+        process = warm.start(IMPORTS, warm.Node((*name, *(arguments or ("-c", "2"))), env, ROOT, log))
         return Worker(process, log)
-
-
-def wait_for(holds: Callable[[], Any], seconds: float = 60) -> float:
-    """Until it holds; -> seconds it took.  Fails after `seconds`."""
-    began = time.monotonic()
-    while not holds():
-        if time.monotonic() - began > seconds:
-            pytest.fail(f"not within {seconds} s")
-        time.sleep(0.02)
-    return time.monotonic() - began

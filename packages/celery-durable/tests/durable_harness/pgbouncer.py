@@ -9,8 +9,8 @@ from pathlib import Path
 
 import psycopg2
 
-from durable_harness.broker import wait_for
 from durable_harness.postgres import _account, _free_port
+from durable_harness.waiting import wait_for
 
 #: Debian has it where only root's PATH looks.
 PROGRAM = shutil.which("pgbouncer", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")

@@ -8,8 +8,9 @@ from typing import Any
 
 from celery_durable import schema
 
-from durable_harness.broker import Broker, wait_for
+from durable_harness.broker import Broker
 from durable_harness.postgres import PostgresServer
+from durable_harness.waiting import wait_for
 
 TASKS = "durable_harness.option_tasks"
 TOLD = """

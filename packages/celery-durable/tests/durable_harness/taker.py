@@ -7,7 +7,7 @@ from typing import Any
 
 from kombu import Connection, Consumer, Queue
 
-from durable_harness.broker import wait_for
+from durable_harness.waiting import wait_for
 
 Take = Callable[..., "Taker"]
 

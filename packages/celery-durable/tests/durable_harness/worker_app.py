@@ -7,6 +7,7 @@ import os
 import signal
 import threading
 import time
+from contextlib import closing
 from typing import Any
 
 import celery_durable  # noqa: F401  registers the transport
@@ -16,6 +17,8 @@ from celery.worker.consumer.gossip import Gossip
 from celery.worker.consumer.mingle import Mingle
 from kombu import Queue
 from kombu.common import Broadcast
+
+from durable_harness.waiting import wait_for
 
 URL = os.environ["BROKER_TEST_URL"]
 
@@ -67,6 +70,13 @@ def write(statement: str, parameters: tuple[Any, ...]) -> None:
                 raise
 
 
+def read(statement: str) -> list[Any]:
+    """The rows that a session of its own finds."""
+    with closing(psycopg2.connect(URL)) as connection, connection.cursor() as cursor:
+        cursor.execute(statement)
+        return cursor.fetchall()
+
+
 def note(task: Any, what: str) -> None:
     """Write down that it starts or ends; a start also marks the delivery as started, as a consumer should."""
     request = task.request
@@ -87,6 +97,14 @@ def nothing() -> None:
 def work(self: Any, seconds: float = 0) -> None:
     note(self, "start")
     time.sleep(seconds)
+    note(self, "end")
+
+
+@app.task(bind=True)
+def held(self: Any) -> None:
+    """Run until the test writes a row that releases it."""
+    note(self, "start")
+    wait_for(lambda: read("SELECT 1 FROM runs WHERE what = 'release'"), "the test's release")
     note(self, "end")
 
 

@@ -147,6 +147,7 @@ BOMBS = {
 }
 
 
+@pytest.mark.proof
 def test_bombs_end_in_time_and_harm_no_other_file(make_repository: MakeRepository, take: TakeInventory) -> None:
     repository = make_repository({**BOMBS, **GOOD})
     began = processor_seconds()
