@@ -134,19 +134,19 @@ class _Run:
     def configured(self, formats: Mapping[str, str]) -> dict[str, Facts]:
         """Configuration files, and those that they are built on, whatever these are called."""
         found = self.read(formats)
+        following = [bases for language in LANGUAGES if (bases := language.bases()) is not None]
         for _ in range(ROUNDS):
-            led = {base for path, facts in found.items() for base in self.bases(path, facts)} - found.keys()
+            led = {
+                base
+                for path, facts in found.items()
+                for bases in following
+                for base, _ in bases(path, facts, self.blobs)
+            } - found.keys()
             new = {path: form for path in led if (form := self.configures(path)) is not None}
             if not new:
                 break
             found |= self.read(new)
         return found
-
-    def bases(self, path: str, facts: Facts) -> Iterator[str]:
-        """Files that a configuration file is built on."""
-        for language in LANGUAGES:
-            if (based := language.bases()) is not None:
-                yield from (base for base, _ in based(path, facts, self.blobs))
 
     def configures(self, path: str) -> str | None:
         """The format of a file that others of the same language are built on; None where that cannot be read."""

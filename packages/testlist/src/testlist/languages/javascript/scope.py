@@ -19,6 +19,7 @@ from testlist.languages.javascript.vocabulary_modules import ANNOUNCING, RUNNERS
 from testlist.model import Facts, FactsByPath, Test
 from testlist.project import Project, below, folder_of
 
+LANGUAGES: Final = JAVASCRIPT.ids
 #: folders whose files look like tests and are none
 NO_TESTS: Final = frozenset({"__fixtures__", "__mocks__", "__snapshots__"})
 
@@ -103,7 +104,7 @@ class RunnerScope:
         looked: set[str] = self.project.shared.setdefault("javascript looked at", set())
         new = facts.keys() - looked
         looked |= new
-        paths = [path for path in new if language_of(path) in JAVASCRIPT.ids]
+        paths = [path for path in new if language_of(path) in LANGUAGES]
         wanted: set[str] = self.project.shared.setdefault("javascript shared", set())
         wanted |= {target for path in paths for target in linked(self.project, path, facts[path])}
         return wanted
@@ -183,7 +184,7 @@ def framework(runner: Runner, areas: Callable[[Project], Iterable[Area]]) -> Dec
     """
     return DeclaredFramework(
         runner.name,
-        JAVASCRIPT.ids,
+        LANGUAGES,
         lambda project: RunnerScope(runner, project, list(areas(project))),
         configures=format_of,
     )
@@ -192,7 +193,7 @@ def framework(runner: Runner, areas: Callable[[Project], Iterable[Area]]) -> Dec
 @lru_cache(maxsize=8_192)
 def is_readable(path: str) -> bool:
     """Whether a file could hold tests of any runner; each of them asks."""
-    if language_of(path) not in JAVASCRIPT.ids or path.endswith((".d.ts", ".d.mts", ".d.cts")):
+    if language_of(path) not in LANGUAGES or path.endswith((".d.ts", ".d.mts", ".d.cts")):
         return False
     return NO_TESTS.isdisjoint(path.split("/"))
 
