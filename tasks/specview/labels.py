@@ -39,7 +39,7 @@ _SHAPES = re.compile(
 _SEGMENT = re.compile("[A-Za-z]*[a-z][A-Za-z0-9]*")
 #: of a segment, which needs no shape of its own
 _CASES = re.compile("[A-HJ-WY]{1,5}")
-#: two words that may both be verbs, and a word in no list beside one
+#: two words that may both be verbs, and a word in no list next to one
 _UNSURE = re.compile("[BYT][NKQ]?[BY]|^VY$|^V[BY][NK]|T[AUOP]|W[BY]|[BK]W|(?<!^)YW|YW.|^W(?![NHKQXGR])|CW")
 #: a case that may stand after its noun without a colon: `global arg available in subcommand`
 _SAID_OF = re.compile("A?R.*")

@@ -59,7 +59,7 @@ class Read(NamedTuple):
 
 
 def noun_phrase(words: list[str], at: int, *, article: str = "the", finite: bool = False) -> Read | None:
-    """A noun with what stands before it.  article: the, a or none; finite: stop where a verb could follow."""
+    """A noun with its article and adjectives.  article: the, a or none; finite: stop where a verb could follow."""
     start = at
     if at < len(words) and words[at] in PRONOUNS:
         return Read(words[at], at + 1)
@@ -106,7 +106,7 @@ def _paired(words: list[str], start: int, at: int, *, article: str) -> Read | No
 
 
 def is_inverted(body: list[str]) -> bool:
-    """Whether an adjective stands after a noun: `adapter unsupported status`."""
+    """Whether an adjective follows a noun: `adapter unsupported status`."""
     return any(word in ADJECTIVES and before not in ADJECTIVES and before.isalpha() for before, word in pairwise(body))
 
 

@@ -93,7 +93,7 @@ def _after(words: list[str], at: int, size: int) -> Read | None:
 
 
 def _infinitive(words: list[str], at: int) -> bool:
-    """Whether a verb follows `to`, which stands before `at`."""
+    """Whether the word at `at`, which follows `to`, is a verb."""
     word = words[at]
     before = words[at - 2] if at > 1 else ""
     if word in VERBS and (before in _BEFORE_TO_DO or base_of_third(before) in _BEFORE_TO_DO):

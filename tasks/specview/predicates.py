@@ -131,7 +131,7 @@ def _bare(rest: list[str]) -> Predicate | None:
 
 
 def _could_be_verb(word: str) -> bool:
-    """Whether a word in no list, that stands where a verb must, may be one."""
+    """Whether a word in no list may be a verb, given that a verb is needed in its place."""
     known = (
         word in UNCOUNTED
         or is_noun(word)

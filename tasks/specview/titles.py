@@ -59,7 +59,7 @@ class Title:
 
 def title_of(subject: Subject) -> Title:
     """Read a test's name and suites."""
-    if not subject.name.strip() and subject.suites:  # what stands last is what is said
+    if not subject.name.strip() and subject.suites:  # the innermost title is the statement
         subject = replace(subject, name=subject.suites[-1], suites=subject.suites[:-1])
     name, case = _row(clean(subject.name), subject.framework)
     kind, name = _unmarked(name, subject.framework)

@@ -1,4 +1,4 @@
-"""A name of any style as words: snake_case, camelCase, PascalCase and sentences, with code kept as it stands."""
+"""A name of any style as words: snake_case, camelCase, PascalCase and sentences, with code kept as it is."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import unicodedata
 
 from tasks.specview.acronyms import ACRONYMS
 
-#: longer names are cut between words; nobody reads on, and the page links to the test
+#: longer names are cut between words; few readers read further, and the page links to the test
 LONGEST = 400
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
 _CODE = re.compile(r"[_#]|::|^:[a-z]|\(\)$|^\.|[a-z]\.[A-Za-z]|[a-z][A-Z]|[A-Z]{2,}[a-z]")
@@ -48,7 +48,7 @@ def _hidden(letter: str) -> bool:
 def split_identifier(name: str, *, symbols: bool = False) -> list[str]:
     """Words of an identifier, in lower case, but for acronyms and for code within snake_case.
 
-    symbols: whether a part with an inner capital is a symbol even where it stands alone: `test_AsyncResult`.
+    symbols: whether a part with an inner capital is a symbol even when it is alone: `test_AsyncResult`.
     """
     parts: list[str] = []
     if not _DUNDER.search(name):  # two underscores part what does not belong together
@@ -83,7 +83,7 @@ def _spelt(word: str) -> str:
 
 
 def split_title(title: str) -> list[str]:
-    """Words of a sentence; what stands in quotation marks is one."""
+    """Words of a sentence; a text in quotation marks is one word."""
     return _TITLE_WORDS.findall(title)
 
 
@@ -110,7 +110,7 @@ def looks_like_code(text: str) -> bool:
 
 
 def noted(words: list[str]) -> tuple[list[str], list[str]]:
-    """Words, and apart from them what stands in parentheses or after a dash at the end."""
+    """Words, and separately the text in parentheses or after a dash at the end."""
     at = next((at for at, word in enumerate(words) if at and word in _DASHES), len(words))
     if words[at + 1 :] and not any("(" in word for word in words):
         return words[:at], f"({' '.join(words[at + 1 :])})".split(" ")

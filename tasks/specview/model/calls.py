@@ -24,7 +24,7 @@ TRIES = 3
 TRIES_OF_TOO_FAST = 6
 #: Chunks from which nothing at all could be taken, after which a run that took nothing yet asks no further.
 MOST_IN_VAIN = 10
-#: A run waits so long for an endpoint that fails, counted anew with each answer; then the fallback writes the rest.
+#: How long a run waits for a failing endpoint, restarted by each answer; then the fallback writes the rest.
 PATIENCE_SECONDS = 180.0
 _CAPS = {Cap.TOKENS_PER_DAY: Fault.TOKENS_PER_DAY, Cap.COST_PER_DAY: Fault.COST_PER_DAY}
 
@@ -162,7 +162,7 @@ class Calls:
             await self._wait(answer)
 
     def _not_made(self, asked: Future[Entered | Wait | Refused]) -> None:
-        """Give back what was entered for a call that nobody makes any more."""
+        """Give back what was entered for a call that will not be made."""
         if not asked.cancelled() and asked.exception() is None and isinstance(entered := asked.result(), Entered):
             self._gate.held_back(entered, 0)
 

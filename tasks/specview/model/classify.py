@@ -18,7 +18,7 @@ async def classify(
 ) -> tuple[Rows, list[Subject]]:
     """The tests of a chunk with their places, and those that got none.
 
-    What is left out, or placed by a name that is another test's, is asked for again by itself.
+    What is left out, or placed by a name that is another test's, is requested again, without those that were placed.
     """
     done, left = Rows(), list(chunk)
     known_places = [place for place in known if not talks(f"{place.domain} {place.feature}")]

@@ -35,7 +35,7 @@ log = structlog.get_logger(__name__)
 class ModelGenerator:
     """A Generator of one run.  most_tokens: of the run, None for no limit; meter: what it has taken so far.
 
-    Calls go on in a thread of their own while a part is kept by the caller; closing an iterator cancels them.
+    Calls continue in a separate thread while the caller stores a part; closing an iterator cancels them.
     """
 
     access: Access
@@ -119,7 +119,7 @@ class ModelGenerator:
                 self._tell(before)
 
     def _tell(self, before: Counter[Fault]) -> None:
-        """Log what went wrong since then, for the operator: nobody else is told why parts fell back."""
+        """Log what went wrong since then, for the operator: only the operator learns why parts fell back."""
         for fault, times in (self.meter.troubles - before).items():
             log.warning("model_trouble", fault=fault.value, times=times, detail=f"the language model {FAULTS[fault]}")
         if self.meter.given_up is not None:

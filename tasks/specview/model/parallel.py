@@ -18,7 +18,7 @@ R = TypeVar("R")
 
 @contextmanager
 def event_loop(close: Callable[[], Coroutine[Any, Any, None]]) -> Iterator[asyncio.AbstractEventLoop]:
-    """A running loop; at the end all that goes on in it is cancelled, `close` is awaited, and its thread is over."""
+    """A running loop; at the end everything running in it is cancelled, `close` is awaited, and its thread is over."""
     loop = asyncio.new_event_loop()
     thread = Thread(target=loop.run_forever, name="model calls", daemon=True)
     thread.start()

@@ -1,4 +1,4 @@
-"""A connection that need not be waited for: an event loop goes on while the server claims and commits."""
+"""A connection that need not be waited for: an event loop continues while the server claims and commits."""
 
 import select
 import threading
@@ -50,7 +50,7 @@ class DeadlineDatabase(Database):
 class AsyncDatabase(DeadlineDatabase):
     """As DeadlineDatabase.  One statement may be under way; `run` waits for it first.
 
-    It never connects by itself: a new session has neither the lock nor the LISTEN of the one before.
+    It never reconnects on its own: a new session has neither the lock nor the LISTEN of the one before.
     """
 
     pending: PendingStatement | None = None

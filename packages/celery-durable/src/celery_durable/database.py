@@ -27,7 +27,7 @@ ENDS = ("08", "57P", "25P03", "25P04")
 
 
 def is_refusal(error: Exception) -> bool:
-    """Whether the server refused a statement, and the session goes on.  A broken socket has no code."""
+    """Whether the server refused a statement, and the session continues.  A broken socket has no code."""
     code = getattr(error, "pgcode", None)
     return code is not None and not code.startswith(ENDS)
 

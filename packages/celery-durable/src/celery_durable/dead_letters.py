@@ -4,7 +4,7 @@
     redrive(connection, [12, 13])                    # or all of a queue, or of a reason, or all: redrive(connection)
     drop(connection, reason="undecodable")
 
-Each works in the caller's transaction, and consumers are told when that commits.
+Each works in the caller's transaction, and consumers are notified when that commits.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -10,7 +10,7 @@ from .celery_worker import running_token
 from .database import Row
 from .names import PROBE_SECONDS
 
-#: Headers that belong to one delivery: added to it, taken off again when the task is published anew.
+#: Headers that belong to one delivery: added to it, taken off again when the task is published again.
 OF_DELIVERY = (
     "lease_token", "lease_task", "delivery_count", "retry_count", "snooze_count", "lost_count", "requested_eta",
     "snooze", "park",
@@ -19,7 +19,7 @@ OF_DELIVERY = (
 #: Of a message of weight 1; see sql/publish.sql.
 STEP = 100
 
-#: json.dumps makes an encoder anew for each call.
+#: json.dumps makes a new encoder for each call.
 _encode = json.JSONEncoder(default=str, separators=(",", ":")).encode
 
 #: Of ids, tasks and tenants: what a page of an index holds.

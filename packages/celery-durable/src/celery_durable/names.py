@@ -1,4 +1,4 @@
-"""What stands in braces in the texts of statements: the schema of the tables, and numbers."""
+"""The values for the braces in the texts of statements: the schema of the tables, and numbers."""
 
 import re
 

@@ -24,7 +24,7 @@ from .statements import Statements, statements
 
 logger = logging.getLogger(__name__)
 
-#: At most so many messages in one claim.
+#: The most messages that one claim leases.
 BATCH = 64
 
 

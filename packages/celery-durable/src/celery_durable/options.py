@@ -27,7 +27,7 @@ class Options:
     heartbeat_seconds: float = 3.0
     #: The net below NOTIFY: an idle node looks at the tables this often.
     poll_seconds: float = 5.0
-    #: A message whose worker died so many times goes to the dead letters.
+    #: A message whose worker died this many times goes to the dead letters.
     max_deliveries: int = 5
     #: Several queues: `round_robin` shares the window, `strict` empties them in the order of `-Q`.
     queue_order: str = "round_robin"

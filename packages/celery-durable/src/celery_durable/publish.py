@@ -7,7 +7,7 @@
         for order in orders:
             bill.apply_async((order,), producer=producer)
 
-The message is there, and its consumers are told, when the caller commits; after a rollback there was none.  No socket
+The message exists, and its consumers are notified, when the caller commits; after a rollback there was none.  No socket
 is opened, nothing is begun, committed or declared here, and no task code is needed to publish by name.  The transport's
 own producers have the same batches; those are transactions of their own.  `template.py` builds messages more quickly.
 """

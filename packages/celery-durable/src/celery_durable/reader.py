@@ -18,7 +18,7 @@ WHOLE_SHARE = 0.05
 UNSETTLED_SECONDS = (0.005, 0.25)
 #: Of the states of sleep, see sql/claim.sql.
 UNSETTLED = (1, 3)
-#: The floor of a queue is written down after so many claimed messages.
+#: The floor of a queue is saved each time this many messages were claimed.
 FLOOR_MESSAGES = 2000
 #: Between whole looks a poll goes back this far: who was skipped as locked comes a little late.
 MARGIN = timedelta(seconds=5)
@@ -71,7 +71,7 @@ class Place:
             self.rank = min(ranks)
 
     def look_at(self) -> float:
-        """When to look by itself; time of time.monotonic."""
+        """When to look next, on the clock of time.monotonic."""
         return min(self.budget.due_at if self._owed else inf, inf if self._look_at is None else self._look_at)
 
     def to_write(self) -> int | None:
@@ -146,7 +146,7 @@ class Reader:
             place.sleep = 0  # its lock went with the session
 
     def hear(self, queue: str, delay: float | None) -> None:
-        """A message is ready, or due in so many seconds."""
+        """A message is ready, or due in this many seconds."""
         if queue not in self.queues:
             return
         if delay is not None:

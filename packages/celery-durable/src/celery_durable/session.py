@@ -16,7 +16,7 @@ from .statements import Statements
 
 logger = logging.getLogger(__name__)
 
-#: After a reconnect, seconds in which nobody is judged dead: a restart of PostgreSQL takes every node's lock.
+#: For this many seconds after a reconnect no node is declared dead: a restart of PostgreSQL takes every node's lock.
 SETTLE_SECONDS = 5.0
 #: Between two attempts to reconnect: the first and the longest pause, doubled in between.
 BACKOFF_SECONDS = (0.05, 2.0)
@@ -94,7 +94,7 @@ class Session:
         self._retry_at = monotonic() + self._backoff
 
     def rest(self, error: Exception) -> None:
-        """The server refused a statement; the session, its lock and its LISTEN are there: go on after a pause."""
+        """The server refused a statement; the session, its lock and its LISTEN remain: continue after a pause."""
         logger.warning("event=broker_statement_refused error=%r", str(error).strip())
         self._retry_at = monotonic() + self._rest
         self._rest = min(self._rest * 2, BACKOFF_SECONDS[1])
