@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from testlist.languages.csharp.resolve_attributes import DEPENDS, ROWS, SOURCES, Meaning, Meanings
-from testlist.languages.csharp.resolve_types import Item, Type
+from testlist.languages.csharp.resolve_types import Type
+from testlist.languages.csharp.shape import MethodFact
 from testlist.model import Test
 
 #: switches of a test's attribute under which it does not run, unless the others make that depend on something
@@ -20,7 +21,7 @@ class Hit:
 
     path: str
     owner: Type
-    item: Item
+    item: MethodFact
     framework: str
     skipped: bool
     marks: tuple[Meaning, ...]
@@ -61,7 +62,7 @@ class Collector:
                     skips, given = hit.skipped or off, hit.depends or depends
                     yield Hit(path, owner, item, hit.framework, skips, hit.marks, given)
 
-    def hit(self, path: str, owner: Type, item: Item) -> Hit | None:
+    def hit(self, path: str, owner: Type, item: MethodFact) -> Hit | None:
         """Read one method; None for one that is no test."""
         marks = tuple(self.meanings.read(path, name, switches) for name, switches in item["attrs"])
         making = [mark.of for mark in marks if mark.of]
@@ -85,7 +86,7 @@ class Collector:
         )
 
 
-def skipped(item: Item, marks: tuple[Meaning, ...]) -> bool:
+def skipped(item: MethodFact, marks: tuple[Meaning, ...]) -> bool:
     """Whether a method's own attributes, all of its rows or its first statement keep it from running."""
     rows = [mark for mark in marks if mark.word in ROWS]
     if item.get("skip") or any(mark.word in IGNORED for mark in marks):
