@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from testlist.kit import rows
 from testlist.languages.cpp.shape import PartFact, TestFact
-from testlist.model import IDLE, Test
+from testlist.model import Test
 
 
 class Around(NamedTuple):
@@ -15,7 +16,7 @@ class Around(NamedTuple):
     depends: bool = False
 
 
-def rows(path: str, framework: str, fact: TestFact) -> Iterator[Test]:
+def tests(path: str, framework: str, fact: TestFact) -> Iterator[Test]:
     """One test and its parts."""
     suites = tuple(fact["suites"])
     if framework == "doctest":
@@ -30,16 +31,14 @@ def rows(path: str, framework: str, fact: TestFact) -> Iterator[Test]:
 def row(path: str, framework: str, fact: TestFact | PartFact, around: Around, *, kind: str) -> Test:
     """One row."""
     status = fact.get("status") or around.status
-    return Test(
-        file=path,
-        framework=framework,
-        suites=around.suites,
-        name=fact["name"],
-        line=fact["line"],
+    return rows.row(
+        framework,
+        path,
+        around.suites,
+        fact["name"],
+        fact,
         status=status,
         kind=kind,
         dynamic=fact.get("dynamic", False),
-        column=fact["column"],
-        end_line=fact["end"],
-        conditional=(around.depends or "when" in fact) and status not in IDLE,
+        depends=around.depends or "when" in fact,
     )

@@ -7,7 +7,7 @@ from typing import Final
 
 from testlist.kit.naming import worth_reading
 from testlist.kit.scope import Growing
-from testlist.languages.cpp.collect import rows
+from testlist.languages.cpp.collect import tests
 from testlist.languages.cpp.language import CPP
 from testlist.languages.cpp.resolve_includes import Evidence, Includes
 from testlist.languages.cpp.resolve_wrappers import Wrappers
@@ -65,7 +65,7 @@ class Resolver:
                 self.project.beat()
                 owner = owner_of(path, fact, evidence, usual)
                 if owner is not None:
-                    self.collected[owner] += rows(path, owner, fact)
+                    self.collected[owner] += tests(path, owner, fact)
         return self.collected
 
     def usual(self, found: list[tuple[str, TestFact]], evidence: Evidence) -> Counter[str]:

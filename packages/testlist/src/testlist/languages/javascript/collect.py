@@ -4,11 +4,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from testlist.kit.rows import row
 from testlist.languages.javascript.facts_annotations import Said, said
 from testlist.languages.javascript.resolve import Origin
 from testlist.languages.javascript.shape import Call, CallFact, JavaScriptFacts
 from testlist.languages.javascript.vocabulary import ALLOWED, CONDITIONS, MADE, STATUSES, SUITES, TABLES
-from testlist.model import IDLE, Test
+from testlist.model import Test
 
 PREFIXES: Final = {"x": "skipped", "f": "focused"}
 PREFIXED: Final = frozenset({"it", "test", "specify", "describe", "context", "suite"})
@@ -117,18 +118,16 @@ class Rows:
             return
         bodiless = None if "body" in call else self.dialect.bodiless
         status = status_of(call) or bodiless or around.status
-        test = Test(
-            file=self.path,
-            framework=self.framework,
-            suites=(*around.suites, *call.get("outer", ())),
-            name=call["title"],
-            line=call["line"],
+        test = row(
+            self.framework,
+            self.path,
+            (*around.suites, *call.get("outer", ())),
+            call["title"],
+            call,
             status=status,
             kind="benchmark" if call["root"] == "bench" else "subtest" if "sub" in call else "test",
             dynamic=around.dynamic or is_dynamic(call),
-            column=call["column"],
-            end_line=call["end"],
-            conditional=status not in IDLE and (around.depends or depends(call)),
+            depends=around.depends or depends(call),
         )
         if "sub" not in call or self.dialect.subtests:
             yield test

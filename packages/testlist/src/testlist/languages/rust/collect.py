@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from testlist.kit.fold import folded
+from testlist.kit.rows import Placed, row
 from testlist.languages.rust import facts_conditions
 from testlist.languages.rust.collect_expand import expand
 from testlist.languages.rust.collect_patterns import Budget, Exhausted
@@ -16,6 +17,7 @@ from testlist.languages.rust.resolve_macros import Macros
 from testlist.languages.rust.shape import Attribute, CallItem, Item, MacroItem, Token, Tokens
 from testlist.model import IDLE, Test
 
+FRAMEWORK: Final = "cargo-test"
 #: macros that use macros that use macros
 DEPTH: Final = 24
 #: macros of the crate paste, which make names of names
@@ -69,7 +71,7 @@ class Collector:
         elif item["k"] == "fn":
             found = meaning(item["attrs"], self.own)
             if found is not None:
-                yield self.row(suites, item["name"], found, (item["line"], item["column"], item["end"]))
+                yield self.row(suites, item["name"], found, item)
         elif item["k"] == "call":
             yield from self.call(item, suites)
 
@@ -80,21 +82,19 @@ class Collector:
         except Exhausted:
             return
 
-    def row(self, suites: tuple[str, ...], name: str, found: Meaning, place: tuple[int, int, int]) -> Test:
+    def row(self, suites: tuple[str, ...], name: str, found: Meaning, place: Placed) -> Test:
         """One row."""
-        return Test(
-            file=self.path,
-            framework="cargo-test",
-            suites=suites,
-            name=name,
-            line=place[0],
+        return row(
+            FRAMEWORK,
+            self.path,
+            suites,
+            name,
+            place,
             status=found.status,
             kind=found.kind,
             dynamic=found.dynamic,
             cases=found.cases,
-            column=place[1],
-            end_line=place[2],
-            conditional=found.depends and found.status not in IDLE,
+            depends=found.depends,
         )
 
 
@@ -187,6 +187,7 @@ class Expansion:
 
     def named(self, piece: Token, found: Meaning, suites: tuple[str, ...]) -> Test:
         """A row at the name's place, or at the macro's use where the name comes from its definition."""
-        place = place_of(piece) or (self.item["line"], self.item["column"])
-        end = max(place[0], self.item["end"]) if place_of(piece) is None else place[0]
-        return self.collector.row(suites, spelled(piece), found, (*place, end))
+        place: Placed = self.item
+        if (own := place_of(piece)) is not None:
+            place = {"line": own[0], "column": own[1], "end": own[0]}
+        return self.collector.row(suites, spelled(piece), found, place)

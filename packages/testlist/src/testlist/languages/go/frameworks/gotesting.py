@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from testlist.kit.scope import DeclaredFramework, DefaultScope, Growing
-from testlist.languages.go.collect import FRAMEWORK, rows
+from testlist.languages.go.collect import FRAMEWORK, tests
 from testlist.languages.go.config_modules import MANIFEST, Packages
 from testlist.languages.go.language import GO
 from testlist.languages.go.resolve import Resolver, Type, is_test
@@ -74,7 +74,7 @@ def functions(path: str, facts: GoFacts) -> Iterator[Test]:
     for function in facts["functions"]:
         kind = kind_of(function, facts["testing"])
         if kind is not None:
-            yield from rows(path, (), function, kind, depends=depends)
+            yield from tests(path, (), function, kind, depends=depends)
 
 
 def methods(path: str, facts: GoFacts, run: set[tuple[Type, str]]) -> Iterator[Test]:
@@ -83,7 +83,7 @@ def methods(path: str, facts: GoFacts, run: set[tuple[Type, str]]) -> Iterator[T
     for method in facts.get("methods", ()):
         suite = Type(folder_of(path), method["type"])
         if (suite, method["name"]) in run and is_test(method, gocheck):
-            yield from rows(path, (suite.name,), method, KINDS[method["kind"]][0], depends=depends)
+            yield from tests(path, (suite.name,), method, KINDS[method["kind"]][0], depends=depends)
 
 
 def kind_of(function: FunctionFact, testing: Sequence[str]) -> str | None:

@@ -10,7 +10,7 @@ from typing import Final
 
 from testlist.kit.commands import is_command_file
 from testlist.kit.scope import DeclaredFramework, DefaultScope
-from testlist.languages.rust.collect import Collector
+from testlist.languages.rust.collect import FRAMEWORK, Collector
 from testlist.languages.rust.collect_patterns import Budget
 from testlist.languages.rust.language import RUST
 from testlist.languages.rust.resolve import Resolver
@@ -73,4 +73,4 @@ def config_language(path: str) -> str | None:
 
 
 #: the one test runner of its language
-CARGO_TEST: Final = DeclaredFramework("cargo-test", RUST.ids, CargoScope, configures=config_language)
+CARGO_TEST: Final = DeclaredFramework(FRAMEWORK, RUST.ids, CargoScope, configures=config_language)
