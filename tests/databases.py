@@ -10,20 +10,27 @@ from typing import Any
 from uuid import uuid4
 
 import psycopg2
-from sqlalchemy import create_engine, pool
+from sqlalchemy import Engine, create_engine, event, pool
 from sqlalchemy.engine import URL, make_url
+from sqlalchemy.pool import QueuePool
 
 from app import embedded
 from app.migrate import migrate
+from app.store.connections import make_engine
 
 TEMPLATE = "fairlane_template"
 #: Filled by migrations, and put back as they left them.
 KEPT = ("alembic_version", "kombu_queue", "kombu_schema", "schema_support", "subscription_plans")
 
+#: Sessions of the application that are kept for the next test.
+SPARE = 4
+
 # Nobody else may be connected: a worker that was killed a moment ago still has a session.
 END_SESSIONS = """
     SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
-     WHERE datname = current_database() AND pid <> pg_backend_pid()"""
+     WHERE datname = current_database() AND pid <> ALL (%s)"""
+# As a new session has it; what it has compiled stays.
+AS_NEW = "RESET ALL; SELECT pg_advisory_unlock_all(); UNLISTEN *"
 # A row's xmin is the transaction that wrote it.  Those of pg_class are left out: VACUUM and TRUNCATE write there, too.
 SCHEMA = """
     SELECT md5(string_agg(one, ',' ORDER BY one)) FROM (
@@ -69,14 +76,57 @@ EMPTY = """
     END $$"""
 
 
+class Sessions:
+    """The application's sessions at a database that tests share one after another.
+
+    A new session reads the catalogue and compiles every function that it calls, which takes longer than most tests.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._engine = make_engine(url, pool_size=20)
+        self._pids: dict[int, int] = {}  # by the identity of the connection
+        event.listen(self._engine, "connect", self._note)
+        event.listen(self._engine, "close", lambda connection, _: self._pids.pop(id(connection), None))
+
+    @contextmanager
+    def engine(self) -> Iterator[Engine]:
+        """An engine for one test, which may listen to it and dispose of it."""
+        shared = self._engine
+        mine = Engine(shared.pool, shared.dialect, shared.url, hide_parameters=True)
+        yield mine
+        if mine.pool is not shared.pool:
+            mine.pool.dispose()
+
+    def renew(self) -> list[int]:
+        """Make all sessions as new, and end those that a test has left at work or that are many; -> whose are left."""
+        pool = self._engine.pool
+        assert isinstance(pool, QueuePool)
+        if pool.checkedout() or pool.checkedin() > SPARE:
+            self.close()
+        idle = [pool.connect() for _ in range(pool.checkedin())]
+        for connection in idle:
+            with closing(connection), connection.cursor() as cursor:
+                cursor.execute(AS_NEW)
+                connection.commit()
+        return list(self._pids.values())
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+    def _note(self, connection: Any, _: object) -> None:
+        self._pids[id(connection)] = connection.info.backend_pid
+
+
 class Emptied:
     """One database for many tests, which each find it as the migrations left it.
 
-    It keeps its session: a new one has to read the catalogue, which takes longer than the work.
+    It keeps its own session, too.
     """
 
     def __init__(self, server: embedded.Server, url: str, stack: ExitStack) -> None:
         self.url = url
+        self.sessions = Sessions(url)
+        stack.callback(self.sessions.close)
         self._admin_url = make_url(server.admin_url).set(database=make_url(url).database)
         self._stack = stack
         self._cursor = self._connect()
@@ -84,12 +134,12 @@ class Emptied:
         self._kept = {table: _rows(self._cursor, table) for table in KEPT}
 
     def clean(self) -> bool:
-        """End all sessions and take out all rows; False if a test changed more than rows: then it is of no use."""
+        """End others' sessions and take out all rows; False if a test changed more than rows: then it is of no use."""
         try:
-            self._cursor.execute(END_SESSIONS)
+            self._end_sessions()
         except psycopg2.OperationalError:  # the test ended all sessions, or the server
             self._cursor = self._connect()
-            self._cursor.execute(END_SESSIONS)
+            self._end_sessions()
         if _schema(self._cursor) != self._schema:
             return False
         self._cursor.execute(EMPTY, {"kept": list(KEPT)})
@@ -101,6 +151,9 @@ class Emptied:
 
     def _connect(self) -> Any:
         return self._stack.enter_context(_session(self._admin_url))
+
+    def _end_sessions(self) -> None:
+        self._cursor.execute(END_SESSIONS, [[self._cursor.connection.info.backend_pid, *self.sessions.renew()]])
 
     def _put_back(self, table: str, rows: str) -> None:
         self._cursor.execute("SET session_replication_role = replica")
@@ -124,6 +177,17 @@ class Databases:
             self.close()
             self._shared = Emptied(self.server, self._stack.enter_context(self.copy()), self._stack)
         return self._shared.url
+
+    @contextmanager
+    def engine(self, url: str) -> Iterator[Engine]:
+        """An engine of a database; its sessions outlive the test if it is the shared one."""
+        if self._shared and self._shared.url == url:
+            with self._shared.sessions.engine() as engine:
+                yield engine
+        else:
+            engine = make_engine(url, pool_size=20)
+            yield engine
+            engine.dispose()
 
     @contextmanager
     def copy(self) -> Iterator[str]:
