@@ -94,7 +94,7 @@ def broadcast_statements(options: Options) -> BroadcastStatements:
 
 
 def bell(options: Options, exchange: str) -> str:
-    """The NOTIFY channel of an exchange, so that only its readers wake up.  A digest, because channels have 63 bytes."""
+    """The NOTIFY channel of an exchange, so that only its readers wake up.  A digest: channels have 63 bytes."""
     name = f"{options.schema}/{exchange}"
     return "broadcast_" + md5(name.encode(), usedforsecurity=False).hexdigest()
 
