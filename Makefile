@@ -17,8 +17,8 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
 
-$(VENV)/.installed: pyproject.toml packages/celery-durable/pyproject.toml constraints.txt
-	@$(PYTHON) tools/install.py $(VENV) -c constraints.txt -e packages/celery-durable -e '.[embedded,dev]'
+$(VENV)/.installed: pyproject.toml packages/celery-durable/pyproject.toml packages/testlist/pyproject.toml constraints.txt
+	@$(PYTHON) tools/install.py $(VENV) -c constraints.txt -e packages/celery-durable -e packages/testlist -e '.[embedded,dev]'
 	@touch $@
 
 setup: $(VENV)/.installed ## install everything for running and testing into .venv
@@ -82,10 +82,10 @@ prove-retention: setup ## a simulated year of 10,000 users, pruned weekly; 60 ro
 		tests/race/test_prune.py tests/services/operations/test_extend.py -p no:randomly --timeout 7200 -s
 
 prove-inventory: setup ## 100,000 mutated files over all parsers
-	MUTATED_FILES=100000 $(BIN)/python -m pytest tests/inventory/test_mutations.py -p no:randomly -s
+	MUTATED_FILES=100000 $(BIN)/python -m pytest packages/testlist/tests/test_mutations.py -p no:randomly -s
 
 prove-bombs: setup ## 62 repositories and hosts made to exhaust git: memory, processor time and cause of each
-	BOMBS=all $(BIN)/python -m pytest tests/inventory/test_bombs.py -p no:randomly -q -s
+	BOMBS=all $(BIN)/python -m pytest packages/testlist/tests/git/test_bombs.py -p no:randomly -q -s
 
 prove-reads: setup ## health and memory while 60 clients read results of 500,000 tests
 	READS_TESTS=$${READS_TESTS:-500000} READS_CLIENTS=$${READS_CLIENTS:-60} READS_SECONDS=$${READS_SECONDS:-60} \
@@ -95,7 +95,7 @@ prove-sockets: setup ## health within 100 ms while 500 connections of each slow 
 	SOCKETS=500 SOCKETS_SECONDS=0.1 $(BIN)/python -m pytest tests/web/test_sockets.py -p no:randomly -s
 
 prove-agreement: setup ## inventories of 29 releases of PyPI and npm beside what their own runners list
-	AGREEMENT=all $(BIN)/python -m pytest tests/inventory/test_runner_agreement.py -p no:randomly -s
+	AGREEMENT=all $(BIN)/python -m pytest packages/testlist/tests/test_runner_agreement.py -p no:randomly -s
 
 bench-broker: setup ## drain, latency and publish rate of the broker, next to its rivals
 	PYTHONPATH=packages/celery-durable/bench:packages/celery-durable/tests $(BIN)/python -m durable_bench
@@ -113,7 +113,7 @@ bench-sandbox: setup ## 1,000 small repositories, in turns beside an earlier rev
 	$(BIN)/python -m bench.inventory.small --repositories $(or $(REPOSITORIES),1000) $(if $(BEFORE),--before $(BEFORE))
 
 dist: setup ## build the wheels of everything into dist
-	$(BIN)/python -m pip wheel --disable-pip-version-check --no-deps --wheel-dir dist packages/celery-durable .
+	$(BIN)/python -m pip wheel --disable-pip-version-check --no-deps --wheel-dir dist packages/celery-durable packages/testlist .
 
 clean: ## remove the environment and caches; data in FAIRLANE_HOME stays
 	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

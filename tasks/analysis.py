@@ -4,13 +4,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
+from testlist import Facts, FactsKey, GitLimits, Inventory, InventoryError, fetched, inventory
+
 from app.domain.queues import Service
 from app.domain.repositories import Repository
 from app.services.analyses.analyse import Checkpoint, KnownFacts, Taken, analyse
 from app.store.inventories import FileRow
 from tasks.base import FairTask
 from tasks.celery import app
-from tasks.inventory import Facts, FactsKey, GitLimits, Inventory, InventoryError, fetched, inventory
 from tasks.sources import source_of
 from tasks.wiring import Wired, wired
 

@@ -10,6 +10,7 @@ from celery import Task
 from celery.exceptions import Ignore, Reject, Retry, SoftTimeLimitExceeded
 from celery_durable.publish import producer_in
 from sqlalchemy.exc import SQLAlchemyError
+from testlist.errors import InventoryError
 
 from app.domain.lifecycle import Delivery, Failure, JobFailedError, Outcome
 from app.domain.queues import Service
@@ -19,7 +20,6 @@ from app.store.database_errors import code_of, is_databases
 from app.store.unit_of_work import Tx
 from tasks.backoff import DatabaseAway, backoff
 from tasks.heartbeat import Heartbeat, HeartbeatSilent, JobStopped, LeaseLost
-from tasks.inventory.errors import InventoryError
 from tasks.wiring import Wired, wired
 
 log = structlog.get_logger(__name__)

@@ -7,13 +7,13 @@ from typing import Any
 from celery import Celery
 from celery.platforms import SecurityWarning
 from celery.signals import beat_init, celeryd_init, setup_logging
+from testlist.sandbox import guard
 
 from app import logs
 from app.errors import BadSetting
 from app.processes import keep_private
 from app.settings import load
 from tasks.confinement import require
-from tasks.inventory import guard
 from tasks.stopping import HandBack
 
 # Celery warns root because pickle would run code from a message; we accept JSON only (docs/broker-hazards.md H29)

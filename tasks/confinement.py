@@ -1,9 +1,10 @@
 """Make sure that a process with secrets starts git and parsers in a sandbox before it reads a repository."""
 
+from testlist.sandbox import guard
+from testlist.sandbox.process import NoSandbox
+
 from app.errors import BadSetting
 from app.settings import Settings
-from tasks.inventory import guard
-from tasks.inventory.process import NoSandbox
 
 
 def settle(settings: Settings) -> None:

@@ -1,4 +1,4 @@
-"""The heartbeat of a running job: a thread that renews its slot and checks for a cancellation."""
+"""The heartbeat of a running job: a thread that renews its slot, writes progress and checks for a cancellation."""
 
 from threading import Event, Thread
 from time import monotonic
@@ -16,8 +16,9 @@ from app.store.unit_of_work import UnitOfWork
 
 log = structlog.get_logger(__name__)
 
-#: How often progress reaches the database while it changes, and thus the pages.
-PROGRESS_SECONDS = 0.5
+#: How soon a new phase reaches the database, and thus the pages; progress within a phase waits for the next heartbeat.
+#: A job that is shorter than this has no heartbeat.
+PHASE_SECONDS = 0.5
 #: A heartbeat without an answer for this many leases ends the attempt, because it would miss a cancellation.
 SILENT_LEASES = 4
 
@@ -81,13 +82,13 @@ class Heartbeat:
 
     def _run(self) -> None:
         silent = 0.0
-        while not self._stop.wait(PROGRESS_SECONDS):
-            silent += PROGRESS_SECONDS
-            news = self._progress if self._progress != self._told else None
-            if news is None and silent < self._seconds:
+        while not self._stop.wait(PHASE_SECONDS):
+            silent += PHASE_SECONDS
+            progress = self._progress
+            if silent < self._seconds and _phase(progress) == _phase(self._told):
                 continue
-            if self._beat(news):
-                self._told, silent = news or self._told, 0.0
+            if self._beat(progress if progress != self._told else None):
+                self._told, silent = progress, 0.0
 
     def _beat(self, news: tuple[str, int, int] | None) -> bool:
         try:
@@ -100,3 +101,7 @@ class Heartbeat:
             return False
         self._answered = monotonic()
         return True
+
+
+def _phase(progress: tuple[str, int, int] | None) -> str | None:
+    return progress and progress[0]

@@ -1,12 +1,15 @@
-"""Publish a job's message by task name, in the caller's transaction."""
+"""Publish the messages of jobs by task name, in the caller's transaction."""
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from celery import Celery
 from celery.signals import after_task_publish, before_task_publish
-from celery_durable.envelope import STEP
+from celery_durable.database import runner
+from celery_durable.envelope import STEP, Letter
 from celery_durable.errors import DuplicateKey
-from celery_durable.publish import producer_in
+from celery_durable.publish import producer_in, put_many
+from celery_durable.statements import cached_statements
 from celery_durable.template import Template
 
 from app.store.session import Session
@@ -17,22 +20,26 @@ def publisher(celery: Celery) -> Publish:
     """The publish function of a unit of work.  It needs no task code, so the web can use it too."""
     templates: dict[tuple[str, str, frozenset[str]], Template] = {}
 
-    def send(connection: Session, message: JobMessage) -> None:
-        headers, task_id = _headers(message), str(message.job_id)
-        if _is_one_of_a_kind(celery):
-            celery.send_task(
-                message.task, kwargs=dict(message.kwargs), queue=message.queue, task_id=task_id, headers=headers,
-                producer=producer_in(connection),
-            )  # fmt: skip
-            return
+    def letter(message: JobMessage) -> Letter:
+        headers = _headers(message)
         kind = (message.task, message.queue, frozenset(headers))
         if kind not in templates:
             templates[kind] = Template(celery, message.task, {"queue": message.queue}, sorted(headers))
-        templates[kind].send(connection, task_id, (), dict(message.kwargs), headers)
+        return templates[kind].fill(str(message.job_id), (), dict(message.kwargs), headers)
 
-    def publish(connection: Session, message: JobMessage) -> None:
+    def send(connection: Session, messages: Sequence[JobMessage]) -> None:
+        if not _is_one_of_a_kind(celery):
+            put_many(runner(connection), cached_statements(None), [letter(message) for message in messages])
+            return
+        for message in messages:
+            celery.send_task(
+                message.task, kwargs=dict(message.kwargs), queue=message.queue, task_id=str(message.job_id),
+                headers=_headers(message), producer=producer_in(connection),
+            )  # fmt: skip
+
+    def publish(connection: Session, messages: Sequence[JobMessage]) -> None:
         try:
-            send(connection, message)
+            send(connection, messages)
         except DuplicateKey as there:
             if there.task_id is None:
                 raise

@@ -6,14 +6,15 @@ import socket
 from dataclasses import replace
 from pathlib import Path
 
+from testlist.errors import InventoryError
+from testlist.git.containment import outside, resolved
+from testlist.git.fetch import Source, resolve
+from testlist.git.process import GitLimits
+
 from app.domain.repositories import Repository
 from app.errors import CommitNotFound, GitHostUnreachable, InvalidInput, RepositoryNotFound
 from app.settings import Settings
 from tasks.addresses import is_public
-from tasks.inventory.belowroot import outside, resolved
-from tasks.inventory.errors import InventoryError
-from tasks.inventory.git import Source, resolve
-from tasks.inventory.gitprocess import GitLimits
 
 
 def source_of(repository: Repository, settings: Settings) -> Source:

@@ -9,6 +9,7 @@ from typing import Any
 from celery.signals import worker_process_init
 from sqlalchemy import Engine, text
 from sqlalchemy.exc import SQLAlchemyError
+from testlist.version import PARSER_VERSION
 
 from app.database import database_url, session_url
 from app.services.fairness import change_limits
@@ -20,7 +21,6 @@ from app.store.unit_of_work import UnitOfWork
 from tasks.celery import app
 from tasks.confinement import settle
 from tasks.generators import generator_of, languages_of, name_of
-from tasks.inventory.version import PARSER_VERSION
 from tasks.publish import publisher
 
 

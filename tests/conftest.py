@@ -30,7 +30,6 @@ from app.services.jobs.fail import fail
 from app.services.jobs.start import start
 from app.services.policy import Policy
 from app.store import users
-from app.store.connections import make_engine
 from app.store.file_lists import Listing
 from app.store.idempotency import Stored
 from app.store.inventories import FileRow
@@ -96,11 +95,10 @@ def empty_url(databases: Databases) -> Iterator[str]:
 
 
 @pytest.fixture
-def uow(database_url: str) -> Iterator[UnitOfWork]:
+def uow(databases: Databases, database_url: str) -> Iterator[UnitOfWork]:
     """Transactions on the fresh database that publish as the product does."""
-    engine = make_engine(database_url, pool_size=20)
-    yield UnitOfWork(engine, publishing())
-    engine.dispose()
+    with databases.engine(database_url) as engine:
+        yield UnitOfWork(engine, publishing())
 
 
 def keyed(name: str, fingerprint: bytes) -> Key[Answer]:

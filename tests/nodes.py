@@ -14,6 +14,7 @@ from typing import IO
 
 import psutil
 from durable_harness import warm
+from durable_harness.environment import bare_environment
 from durable_harness.waiting import PATIENCE_SECONDS, wait_for
 from pytest_celery import CeleryTestWorker, CeleryWorkerCluster
 
@@ -136,7 +137,7 @@ class Nodes:
         """What a process of the product gets: the test's database, home and repositories."""
         repositories = self.folder / "repositories"
         repositories.mkdir(exist_ok=True)
-        kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+        kept = bare_environment()
         return kept | {
             "DATABASE_URL": self.database_url,
             "FAIRLANE_HOME": str(self.folder / "home"),

@@ -6,33 +6,22 @@ first tier; the search for its exceptions through many orders, kills, pages or e
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from typing import TypeVar
+from pathlib import Path
 
 import pytest
+from testlist_harness.tiers import proofs
 
-#: Folders whose tests wait for processes more than they compute, the longest first; "tests" is the broker's.
-WAITING = ("e2e", "tests", "embedded", "race")
+__all__ = ["proofs", "pytest_collection_modifyitems"]
 
-Case = TypeVar("Case")
+#: Folders whose tests wait for processes more than they compute, the longest first.
+WAITING = ("e2e", "celery-durable", "embedded", "race")
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what waits: xdist gives each worker a half, so that one waits while the other computes."""
-    items.sort(key=lambda item: _turn(item.path.parent.name))
+    items.sort(key=lambda item: _turn(item.path))
 
 
-def _turn(folder: str) -> int:
-    return WAITING.index(folder) if folder in WAITING else len(WAITING)
-
-
-def proofs(cases: Iterable[Case], *, but: Collection[Case]) -> list[object]:
-    """Parameters of a test of which only a few are in the first tier.
-
-    Raises ValueError if one of these few is not among the cases.
-    """
-    cases = list(cases)
-    if strangers := [one for one in but if one not in cases]:
-        raise ValueError(f"not among the cases: {strangers}")
-    return [one if one in but else pytest.param(one, marks=pytest.mark.proof) for one in cases]
+def _turn(path: Path) -> int:
+    return next((turn for turn, folder in enumerate(WAITING) if folder in path.parts), len(WAITING))

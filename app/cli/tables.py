@@ -8,9 +8,8 @@ import shutil
 from rich.console import Console, Group
 from rich.table import Column, Table
 from rich.text import Text
-
-from tasks.inventory import FileInventory, Inventory, Test
-from tasks.inventory.listing import printable, totals
+from testlist import FileInventory, Inventory, Test
+from testlist.reports.listing import printable, totals
 
 STYLES = {"active": "green", "skipped": "yellow", "todo": "cyan", "focused": "magenta", "xfail": "red"}
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import click
+from testlist.sandbox import guard
 
 from app import database, embedded, home, supervisor
 from app.cli.place import Place
@@ -26,7 +27,6 @@ from app.store.connections import make_engine
 from app.store.unit_of_work import UnitOfWork
 from app.supervisor import Child
 from tasks.confinement import require
-from tasks.inventory import guard
 
 OPERATOR = "operator@localhost"
 GRACE_SECONDS = 30.0

@@ -7,8 +7,7 @@ import sys
 from typing import Any, Self
 
 import click
-
-from tasks.inventory.listing import printable
+from testlist.reports.listing import printable
 
 ERASE = "\r\x1b[K"
 STEPS = 10  # lines per phase where lines are not rewritten

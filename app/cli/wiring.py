@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 from sqlalchemy.engine import make_url
+from testlist.version import PARSER_VERSION
 
 from app import embedded, home
 from app.database import database_url, owner_url
@@ -16,7 +17,6 @@ from app.services.policy import Policy
 from app.settings import Settings, load, secrets
 from app.store.connections import make_engine
 from app.store.unit_of_work import UnitOfWork
-from tasks.inventory.version import PARSER_VERSION
 
 _DATABASE = "fairlane.database"
 

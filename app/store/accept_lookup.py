@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -22,7 +23,8 @@ class ExistingAnalyses:
     """The existing analyses of a commit.
 
     codebase: None if no user has submitted the repository before; running: an unfinished job; completed: by this parser
-    version; failed: the newest one, if it failed; sums: the user's quota, None if the quota does not matter.
+    version; failed: the newest one, if it failed; sums: the user's quota, None if the quota does not matter; left: the
+    user pays for the running job and has left it (look_each only).
     """
 
     codebase: Codebase | None = None
@@ -30,6 +32,7 @@ class ExistingAnalyses:
     completed: UUID | None = None
     failed: UUID | None = None
     sums: Sums | None = None
+    left: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,48 @@ _LOOK = text(f"""
     SELECT found.*, {_NOW} AS now
       FROM accept_look(
                :user_id, :key, :host, :owner, :name, :commit_sha, :unique_key, :parser_version, {_NOW}) AS found""")
+
+# One snapshot reads a commit's jobs, so that a job is seen either as running or as ended, and never as neither.
+_LOOK_EACH = text("""
+    SELECT c.id AS codebase_id, c.host, c.owner, c.name, c.is_private, c.last_viewed_at, running.job_id AS running,
+           (SELECT a.id FROM analyses a
+             WHERE a.codebase_id = c.id AND a.commit_sha = w.commit_sha AND a.parser_version = :parser_version
+               AND a.status = 'completed') AS completed,
+           (SELECT CASE WHEN a.status = 'failed' THEN a.id END FROM analyses a
+             WHERE a.codebase_id = c.id AND a.commit_sha = w.commit_sha AND a.parser_version = :parser_version
+             ORDER BY a.started_at DESC LIMIT 1) AS failed,
+           EXISTS (SELECT FROM analysis_requests r
+                    WHERE r.job_id = running.job_id AND r.role = 'payer' AND r.user_id = :user_id
+                      AND r.cancelled_at IS NOT NULL) AS has_left
+      FROM unnest(CAST(:hosts AS text[]), CAST(:owners AS text[]), CAST(:names AS text[]), CAST(:commits AS text[]),
+                  CAST(:keys AS text[])) WITH ORDINALITY AS w (host, owner, name, commit_sha, unique_key, n)
+      LEFT JOIN codebases c
+        ON c.host = w.host AND lower(c.owner) = lower(w.owner) AND lower(c.name) = lower(w.name)
+      LEFT JOIN LATERAL (SELECT CAST(m.task_id AS uuid) AS job_id FROM broker_message m
+                          WHERE m.unique_key = w.unique_key) AS running ON true
+     ORDER BY w.n""")
+
+
+def look_each(
+    tx: Tx, user_id: UUID, commits: Sequence[tuple[Repository, str]], parser_version: str
+) -> list[ExistingAnalyses]:
+    """As look of many commits, without keys, quota and locks.  The caller has locked the users row."""
+    rows = tx.run(
+        _LOOK_EACH,
+        user_id=user_id,
+        hosts=[repository.host for repository, _ in commits],
+        owners=[repository.owner for repository, _ in commits],
+        names=[repository.name for repository, _ in commits],
+        commits=[commit for _, commit in commits],
+        keys=[repository.unique_key(commit) for repository, commit in commits],
+        parser_version=parser_version,
+    )
+    return [
+        ExistingAnalyses(
+            codebase_of(row) if row.codebase_id else None, row.running, row.completed, row.failed, left=row.has_left
+        )
+        for row in rows
+    ]
 
 
 def look(

@@ -27,7 +27,7 @@ _TURNS = text("""
     SELECT job_turns(:task_id, r.who, r.queue, r.slots, r.step, :most) AS turns
       FROM unnest(CAST(:who AS text[]), CAST(:queue AS text[]), CAST(:slots AS integer[]), CAST(:step AS integer[]))
            WITH ORDINALITY AS r (who, queue, slots, step, place) ORDER BY r.place""")
-_CARRY = text("SELECT carry_job(:task_id, :who, :queue, :most_ready, :step, :probe, broker_channel()) AS was")
+_CARRY = text("SELECT carry_job(:task_id, :who, :queue, :most_ready, :step, :probe) AS was")
 _CARRIED = text("""
     UPDATE analysis_requests SET carried_at = clock_timestamp()
      WHERE job_id = :job_id AND user_id IS NOT DISTINCT FROM CAST(:user_id AS uuid)""")

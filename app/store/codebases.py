@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -12,6 +13,8 @@ from sqlalchemy import Row, text
 from app.domain.repositories import Repository
 from app.store.unit_of_work import Tx
 
+#: Host, owner and name, the last two in lower case.
+Address = tuple[str, str, str]
 #: A view is noted at most this often.
 FRESH = timedelta(minutes=1)
 
@@ -34,6 +37,23 @@ _GET = text(f"SELECT {_COLUMNS} FROM codebases WHERE id = :id")
 _ADD = text("""
     INSERT INTO codebases (id, host, owner, name, created_at) VALUES (:id, :host, :owner, :name, :now)
     ON CONFLICT (host, lower(owner), lower(name)) DO NOTHING""")
+_FIND_EACH = text(f"""
+    SELECT {_COLUMNS} FROM unnest(CAST(:hosts AS text[]), CAST(:owners AS text[]), CAST(:names AS text[]))
+                           AS asked (asked_host, asked_owner, asked_name)
+      JOIN codebases ON host = asked_host AND lower(owner) = lower(asked_owner) AND lower(name) = lower(asked_name)""")
+# Repositories are locked in the order of their addresses, as they are inserted.
+_ASKED_FOR_EACH = text("""
+    WITH asked AS (
+        SELECT c.id, a.branch
+          FROM unnest(CAST(:ids AS uuid[]), CAST(:branches AS text[])) AS a (id, branch) JOIN codebases c ON c.id = a.id
+         WHERE c.last_viewed_at IS NULL OR c.last_viewed_at < :now - CAST(:fresh AS interval)
+            OR a.branch IS DISTINCT FROM coalesce(c.default_branch, '') AND a.branch <> ''
+         ORDER BY c.host, lower(c.owner), lower(c.name) FOR NO KEY UPDATE OF c)
+    UPDATE codebases c
+       SET default_branch = coalesce(nullif(asked.branch, ''), c.default_branch),
+           last_viewed_at = CASE WHEN c.last_viewed_at >= :now - CAST(:fresh AS interval) THEN c.last_viewed_at
+                                 ELSE :now END
+      FROM asked WHERE c.id = asked.id""")
 _VIEWED = text("""
     UPDATE codebases SET last_viewed_at = :now
      WHERE id = :id AND (last_viewed_at IS NULL OR last_viewed_at < :now - CAST(:fresh AS interval))""")
@@ -72,6 +92,35 @@ def add(tx: Tx, repository: Repository, *, now: datetime) -> Codebase:
     key = {"host": repository.host, "owner": repository.owner, "name": repository.name}
     tx.write(_ADD, id=uuid4(), now=now, **key)
     return codebase_of(tx.run(_FIND, **key).one())
+
+
+def add_each(tx: Tx, repositories: Iterable[Repository], *, now: datetime) -> dict[Address, Codebase]:
+    """As add, for many.  Returns: by `address_of`."""
+    asked = {address_of(repository): repository for repository in repositories}
+    if not asked:
+        return {}
+    ordered = [asked[address] for address in sorted(asked)]
+    rows = [{"id": uuid4(), "host": one.host, "owner": one.owner, "name": one.name, "now": now} for one in ordered]
+    tx.write_each(_ADD, rows)
+    of = {"hosts": [one.host for one in ordered], "owners": [one.owner for one in ordered]}
+    found = [codebase_of(row) for row in tx.run(_FIND_EACH, names=[one.name for one in ordered], **of)]
+    return {address_of(codebase.repository): codebase for codebase in found}
+
+
+def address_of(repository: Repository) -> Address:
+    """By which a repository is known, whatever the case."""
+    return repository.host, repository.owner.lower(), repository.name.lower()
+
+
+def asked_for_each(tx: Tx, codebases: Sequence[Codebase], branches: Sequence[str | None], *, now: datetime) -> None:
+    """As asked_for and has_default_branch, for many.  branches: None where HEAD was not looked up.
+
+    Locks: those rows that change, in the order of their addresses.
+    """
+    by_id = {str(codebase.codebase_id): "" for codebase in codebases}
+    for codebase, branch in zip(codebases, branches, strict=True):
+        by_id[str(codebase.codebase_id)] = branch or by_id[str(codebase.codebase_id)]
+    tx.write(_ASKED_FOR_EACH, ids=list(by_id), branches=list(by_id.values()), now=now, fresh=FRESH)
 
 
 def asked_for(tx: Tx, codebase: Codebase, *, now: datetime) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from uuid import UUID
 
 from sqlalchemy import RowMapping, text
@@ -27,6 +28,12 @@ _ORPHANS = text("SELECT count(*) FROM job_events WHERE event = 'reservation_orph
 def add(tx: Tx, job_id: UUID, event: str, **facts: object) -> None:
     """Append one event.  facts: JSON, numbers and codes, no payloads."""
     tx.write(_ADD, job_id=job_id, event=event, facts=json.dumps(facts, default=str))
+
+
+def add_each(tx: Tx, event: str, facts: Mapping[UUID, Mapping[str, object]]) -> None:
+    """Append the same event to many jobs.  facts: by job."""
+    rows = [{"job_id": job_id, "event": event, "facts": json.dumps(of, default=str)} for job_id, of in facts.items()]
+    tx.write_each(_ADD, rows)
 
 
 def completed(tx: Tx, job_id: UUID, **facts: object) -> None:

@@ -33,7 +33,7 @@ _MESSAGES = text("""
 # them.
 _CARRIED = (
     text("""
-        SELECT carry_job(m.task_id, NULL, q.name, NULL, m.step, 0, broker_channel())
+        SELECT carry_job(m.task_id, NULL, q.name, NULL, m.step, 0)
           FROM broker_message m JOIN broker_queue q ON q.id = m.queue_id
          WHERE m.group_name = CAST(:user_id AS text) AND m.lease_token IS NULL"""),
     text("SELECT broker_forget(CAST(:user_id AS text))"),

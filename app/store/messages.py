@@ -22,20 +22,30 @@ _USERS = text("""
     SELECT 1 FROM users WHERE id = ANY (ARRAY[CAST(:user_id AS uuid), (
         SELECT CAST(m.group_name AS uuid) FROM broker_message m
          WHERE m.task_id = :task_id AND m.lease_token = :lease_token)])
-     ORDER BY id FOR UPDATE""")
+     ORDER BY id FOR NO KEY UPDATE""")
+# What only a start must know is not even planned for other steps.
 _FENCE = text(f"""
     SELECT m.cancel_requested_at IS NOT NULL AS cancelled, {ACCOUNT},
            (SELECT taken_at FROM execution_slots WHERE job_id = CAST(:job_id AS uuid)) AS taken_at, {INSTANT} AS now,
-           {_CARRIER} AS carrier
+           {_CARRIER} AS carrier,
+           CASE WHEN CAST(:service AS text) IS NULL THEN NULL ELSE (
+               SELECT array_agg(EXISTS (SELECT FROM broker_message h
+                                         WHERE h.task_id = o.job_id::text AND h.lease_token = o.lease_token))
+                 FROM execution_slots o
+                WHERE o.user_id = {_CARRIER} AND o.service = :service AND o.job_id <> CAST(:job_id AS uuid))
+           END AS others,
+           CASE CAST(:service AS text)
+               WHEN 'analysis' THEN EXISTS (
+                   SELECT FROM analyses r WHERE r.id = CAST(:job_id AS uuid) AND r.status <> 'running')
+               WHEN 'specview' THEN EXISTS (
+                   SELECT FROM spec_documents r WHERE r.id = CAST(:job_id AS uuid) AND r.status <> 'running')
+           END AS ended
       FROM broker_message m
       LEFT JOIN users u ON u.id = {_CARRIER}
       LEFT JOIN user_subscriptions s ON s.user_id = u.id AND s.status = 'active'
       LEFT JOIN subscription_plans p ON p.tier = coalesce(s.tier, 'free')
      WHERE m.task_id = :task_id AND m.lease_token = :lease_token FOR UPDATE OF m""")
 _START = text("UPDATE broker_message SET started_at = clock_timestamp() WHERE task_id = :task_id")
-_PEEK = text("""
-    SELECT cancel_requested_at IS NOT NULL AS cancelled FROM broker_message
-     WHERE task_id = :task_id AND lease_token = :lease_token""")
 _DELETE = text("DELETE FROM broker_message WHERE task_id = :task_id")
 _MESSAGE = """
     SELECT m.task_id, q.name AS queue, q.paused_at, m.group_name AS user_id, m.ready_at, m.delay_reason, m.lease_token,
@@ -76,6 +86,8 @@ class Fenced:
 
     cancelled: a cancellation was requested; account: the carrier's, None if there is none; gone: the carrier's account
     was deleted; taken_at: when the job took its slot; now: the instant of this step.
+    For a start only: running: other jobs of the carrier and service that hold a slot under a valid lease; left_over:
+    whether there are slots of dead workers; ended: whether the record has ended already.
     """
 
     cancelled: bool
@@ -83,6 +95,9 @@ class Fenced:
     taken_at: datetime | None
     now: datetime
     gone: bool = False
+    running: int = 0
+    left_over: bool = False
+    ended: bool = False
 
 
 def lock_users(tx: Tx, delivery: Delivery, user_id: UUID | None) -> None:
@@ -95,30 +110,30 @@ def lock_users(tx: Tx, delivery: Delivery, user_id: UUID | None) -> None:
     tx.write(_USERS, task_id=str(delivery.job_id), lease_token=delivery.lease_token, user_id=user_id)
 
 
-def fence(tx: Tx, delivery: Delivery, user_id: UUID | None, *, now: datetime | None = None) -> Fenced | None:
+def fence(
+    tx: Tx, delivery: Delivery, user_id: UUID | None, *, starts: Service | None = None, now: datetime | None = None
+) -> Fenced | None:
     """Lock the message under this lease; None if the lease is lost: this is a zombie, which must write nothing.
 
-    user_id: the payer, None for the schedule; now: None = by the database.
+    user_id: the payer, None for the schedule; starts: the service, for a start; now: None = by the database.
     Locks: the message row; the caller has locked the users rows.
     """
     job_id, token = delivery.job_id, delivery.lease_token
     of_lease = {"task_id": str(job_id), "lease_token": token, "user_id": user_id}
-    row = tx.run(_FENCE, job_id=job_id, now=now, **of_lease).one_or_none()
+    service = starts and starts.value
+    row = tx.run(_FENCE, job_id=job_id, service=service, now=now, **of_lease).one_or_none()
     if row is None:
         return None
     account = account_of(row) if row.user_id else None
     gone = row.carrier is not None and account is None
-    return Fenced(row.cancelled, account, row.taken_at, row.now, gone)
+    others = row.others or []
+    left_over = row.taken_at is not None or not all(others)
+    return Fenced(row.cancelled, account, row.taken_at, row.now, gone, sum(others), left_over, bool(row.ended))
 
 
 def mark_started(tx: Tx, delivery: Delivery) -> None:
     """From now on this delivery counts as lost if its worker dies.  The caller has fenced the message."""
     tx.write(_START, task_id=str(delivery.job_id))
-
-
-def peek(tx: Tx, delivery: Delivery) -> Row[Any] | None:
-    """The fence without its lock.  row: cancelled; None = the lease is lost."""
-    return tx.run(_PEEK, task_id=str(delivery.job_id), lease_token=delivery.lease_token).one_or_none()
 
 
 def delete(tx: Tx, job_id: UUID) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -18,7 +19,11 @@ MOST_AT_ONCE = 100
 
 # the function is in sql/queue_position.sql
 _LINE = text("SELECT * FROM job_line(:task_id, :most, NULL, NULL, NULL)")
-_PLACE = text("SELECT * FROM job_line(:task_id, :most, :codebase_id, :commit_sha, :parser_version)")
+_PLACES = text("""
+    SELECT line.* FROM unnest(CAST(:task_id AS text[]), CAST(:codebase_id AS uuid[]), CAST(:commit_sha AS text[]))
+                       WITH ORDINALITY AS of (task_id, codebase_id, commit_sha, n),
+           LATERAL job_line(of.task_id, :most, of.codebase_id, of.commit_sha, :parser_version) AS line
+     ORDER BY of.n""")
 
 
 def line(tx: Tx, job_id: UUID, *, now: datetime) -> Line | None:
@@ -26,16 +31,17 @@ def line(tx: Tx, job_id: UUID, *, now: datetime) -> Line | None:
     return _line(tx.run(_LINE, task_id=str(job_id), most=MOST).one(), now, MOST)
 
 
-def place(tx: Tx, job_id: UUID, codebase_id: UUID, commit: str, parser_version: str, *, now: datetime) -> Line | None:
-    """As line, for a job that this transaction has just published.
+def places(tx: Tx, jobs: Sequence[tuple[UUID, UUID, str]], parser_version: str, *, now: datetime) -> list[Line | None]:
+    """As line, for jobs that this transaction has just published.  jobs: (its id, of its repository, its commit).
 
-    Raises: OvertakenError if another job for the commit has completed and freed the unique key after our look-up.
+    Raises: OvertakenError if another job for a commit has completed and freed the unique key after our look-up.
     """
-    commit_of = {"codebase_id": codebase_id, "commit_sha": commit, "parser_version": parser_version}
-    row = tx.run(_PLACE, task_id=str(job_id), most=MOST_AT_ONCE, **commit_of).one()
-    if row.completed is not None:
+    job_ids, codebase_ids, commits = ([str(value) for value in column] for column in zip(*jobs, strict=True))
+    given = {"task_id": job_ids, "codebase_id": codebase_ids, "commit_sha": commits, "parser_version": parser_version}
+    rows = tx.run(_PLACES, most=MOST_AT_ONCE, **given).all()
+    if any(row.completed is not None for row in rows):
         raise OvertakenError
-    return _line(row, now, MOST_AT_ONCE)
+    return [_line(row, now, MOST_AT_ONCE) for row in rows]
 
 
 def _line(row: Row[Any], now: datetime, most: int) -> Line | None:

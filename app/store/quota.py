@@ -91,18 +91,12 @@ def usage(tx: Tx, user_id: UUID, event_type: EventType, period: Period, limit: i
 
 
 def reserve(
-    tx: Tx, *, user_id: UUID, event_type: EventType, amount: int, job_id: UUID, now: datetime, ttl: timedelta
+    tx: Tx, *job_ids: UUID, user_id: UUID, event_type: EventType, amount: int, now: datetime, ttl: timedelta
 ) -> None:
-    """Reserve `amount` units for a job until it ends.  The caller has locked the user's row."""
-    tx.write(
-        _RESERVE,
-        user_id=user_id,
-        event_type=event_type.value,
-        amount=amount,
-        job_id=job_id,
-        accepted_at=now,
-        expires_at=now + ttl,
-    )
+    """Reserve `amount` units for each job until it ends.  The caller has locked the user's row."""
+    same = {"user_id": user_id, "event_type": event_type.value, "amount": amount}
+    rows = [{**same, "job_id": job_id, "accepted_at": now, "expires_at": now + ttl} for job_id in job_ids]
+    tx.write_each(_RESERVE, rows)
 
 
 def settle(tx: Tx, job_id: UUID, *, resource_id: UUID, cost: int | None = None, now: datetime) -> None:

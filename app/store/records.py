@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row, TextClause, text
+from sqlalchemy import Row, text
 
-from app.domain.lifecycle import Delivery, Failure, RecordStatus
+from app.domain.lifecycle import Failure, RecordStatus
 from app.domain.queues import Service
 from app.store.unit_of_work import Tx
 
-_TABLES = {Service.ANALYSIS: "analyses", Service.SPECVIEW: "spec_documents"}
+#: Where the records of a service are.
+TABLES = {Service.ANALYSIS: "analyses", Service.SPECVIEW: "spec_documents"}
 #: The column with the version of the rules that made a record.
 _MAKERS = {Service.ANALYSIS: "parser_version", Service.SPECVIEW: "generator"}
 _START = {
@@ -24,8 +23,7 @@ _START = {
           FROM analysis_requests WHERE job_id = :id AND role = 'payer'
         ON CONFLICT (id) DO UPDATE
            SET attempt = excluded.attempt, parser_version = excluded.parser_version, progress = NULL
-         WHERE analyses.status = 'running'
-        RETURNING id"""),
+         WHERE analyses.status = 'running'"""),
     Service.SPECVIEW: text("""
         INSERT INTO spec_documents (id, user_id, codebase_id, commit_sha, analysis_id, language, mode, status,
                                     generator, attempt, started_at)
@@ -35,38 +33,23 @@ _START = {
          WHERE r.job_id = :id AND r.role = 'payer'
         ON CONFLICT (id) DO UPDATE
            SET attempt = excluded.attempt, generator = excluded.generator, progress = NULL
-         WHERE spec_documents.status = 'running'
-        RETURNING id"""),
+         WHERE spec_documents.status = 'running'"""),
 }
-
-
-def _of_each(make: Callable[[str], str]) -> dict[Service, TextClause]:
-    return {service: text(make(table)) for service, table in _TABLES.items()}
 
 
 _FIND = {
     service: text(f"""
         SELECT id, status, {_MAKERS[service]} AS maker, attempt, started_at, completed_at, error_code, error_message,
                error_retryable, summary, progress FROM {table} WHERE id = :id""")
-    for service, table in _TABLES.items()
+    for service, table in TABLES.items()
 }
-# A heartbeat may have been suspended since it checked whether it still has the lease.
-_PROGRESS = _of_each(
-    lambda table: (
-        f"""
-    UPDATE {table} SET progress = CAST(:progress AS jsonb)
-     WHERE id = :id AND status = 'running'
-       AND EXISTS (SELECT FROM broker_message WHERE task_id = :task_id AND lease_token = :lease_token)"""
-    )
-)
-_END = _of_each(
-    lambda table: (
-        f"""
-    UPDATE {table} SET status = CAST(:status AS analysis_status), completed_at = :now, progress = NULL,
-           error_code = :code, error_message = left(:message, 1000), error_retryable = :retryable
-     WHERE id = :id AND status = 'running'"""
-    )
-)
+_END = {
+    service: text(f"""
+        UPDATE {table} SET status = CAST(:status AS analysis_status), completed_at = :now, progress = NULL,
+               error_code = :code, error_message = left(:message, 1000), error_retryable = :retryable
+         WHERE id = :id AND status = 'running'""")
+    for service, table in TABLES.items()
+}
 
 
 def find(tx: Tx, service: Service, job_id: UUID) -> Row[Any] | None:
@@ -78,24 +61,12 @@ def find(tx: Tx, service: Service, job_id: UUID) -> Row[Any] | None:
     return tx.run(_FIND[service], id=job_id).one_or_none()
 
 
-def start(tx: Tx, service: Service, job_id: UUID, *, maker: str, attempt: int, now: datetime) -> bool:
-    """Create the record, or continue that of an earlier attempt; False if the job has already ended.
+def start(tx: Tx, service: Service, job_id: UUID, *, maker: str, attempt: int, now: datetime) -> None:
+    """Create the record, or continue that of an earlier attempt; nothing changes if the job has already ended.
 
     maker: the rules that make it: the version of the parser, the name of the generator.
     """
-    started = tx.run(_START[service], id=job_id, maker=maker, attempt=attempt, now=now)
-    return started.one_or_none() is not None
-
-
-def progress(tx: Tx, service: Service, delivery: Delivery, phase: str, done: int, total: int) -> None:
-    """Write a running job's progress, if the delivery still has its lease."""
-    tx.write(
-        _PROGRESS[service],
-        id=delivery.job_id,
-        task_id=str(delivery.job_id),
-        lease_token=delivery.lease_token,
-        progress=json.dumps({"phase": phase, "done": done, "total": total}),
-    )
+    tx.write(_START[service], id=job_id, maker=maker, attempt=attempt, now=now)
 
 
 def fail(tx: Tx, service: Service, job_id: UUID, failure: Failure, *, now: datetime) -> bool:

@@ -75,10 +75,14 @@ _HISTORY = text(f"""
      ORDER BY r.id DESC LIMIT :most""")
 
 
-def add(tx: Tx, request: Request) -> None:
-    """Record that a user asked for a job.  Asking twice leaves one row; a user who left and joins again is joined."""
+def add(tx: Tx, *asked: Request) -> None:
+    """Record that a user asked for jobs.  Asking twice leaves one row; a user who left and joins again is joined."""
+    tx.write_each(_ADD, [_row(request) for request in asked])
+
+
+def _row(request: Request) -> dict[str, object]:
     tier = request.tier.value if request.tier else None
-    tx.write(_ADD, **{**{name: getattr(request, name) for name in _WRITTEN}, "tier": tier})
+    return {**{name: getattr(request, name) for name in _WRITTEN}, "tier": tier}
 
 
 def accepted(tx: Tx, job_id: UUID) -> Row[Any] | None:

@@ -7,13 +7,13 @@ statement.  So psycopg2 is in autocommit, and BEGIN and COMMIT are statements th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, cast
 
 import psycopg2
-from psycopg2.extensions import TRANSACTION_STATUS_IDLE
+from psycopg2.extensions import TRANSACTION_STATUS_IDLE, encodings
 from sqlalchemy import Engine, PoolProxiedConnection, TextClause
 from sqlalchemy.dialects.postgresql.psycopg2 import PGDialect_psycopg2
 from sqlalchemy.engine import IteratorResult
@@ -67,6 +67,18 @@ class Session:
     def write(self, statement: TextClause, parameters: Mapping[str, Any]) -> None:
         """Send it with the next statement."""
         self._wait(_compiled(statement), parameters)
+
+    def write_each(self, statement: TextClause, rows: Sequence[Mapping[str, Any]]) -> None:
+        """As write of an INSERT of one row, with as many rows as are given."""
+        head, values, rest = _compiled(statement).partition("VALUES")
+        row, conflict, tail = rest.partition("ON CONFLICT")
+        with self._connection.cursor() as cursor:
+            said = b", ".join([cursor.mogrify(row, given) for given in rows]).decode(self._encoding)
+        self._wait(f"{head}{values}{said.replace('%', '%%')}{conflict}{tail}", {})
+
+    @property
+    def _encoding(self) -> str:
+        return str(encodings[self._connection.encoding])
 
     def exec_driver_sql(self, statement: str, parameters: Mapping[str, Any] | None = None) -> Rows:
         """As execute, for a statement in psycopg2's form."""

@@ -21,20 +21,16 @@ _DROP_DEAD = text("""
         OR (s.user_id = :user_id AND s.service = :service
             AND NOT EXISTS (SELECT FROM broker_message m
                              WHERE m.task_id = s.job_id::text AND m.lease_token = s.lease_token))""")
+# A user at the limit gets no number, and the column refuses a slot without one.
 _ACQUIRE = text("""
     INSERT INTO execution_slots (user_id, service, slot_no, slot_limit, job_id, lease_token, taken_at, lease_expires_at)
-    SELECT :user_id, :service, free.slot_no, :slots, :job_id, :lease_token, :now,
-           clock_timestamp() + make_interval(secs => :lease_seconds)
-      FROM generate_series(1, :slots) AS free(slot_no)
-     WHERE (SELECT count(*) FROM execution_slots WHERE user_id = :user_id AND service = :service) < :slots
-       AND NOT EXISTS (SELECT FROM execution_slots s
-                        WHERE s.user_id = :user_id AND s.service = :service AND s.slot_no = free.slot_no)
-     ORDER BY free.slot_no LIMIT 1
-    RETURNING slot_no""")
-_COUNT = text("SELECT count(*) FROM execution_slots WHERE user_id = :user_id AND service = :service")
-_RENEW = text("""
-    UPDATE execution_slots SET lease_expires_at = clock_timestamp() + make_interval(secs => :lease_seconds)
-     WHERE job_id = :job_id AND lease_token = :lease_token""")
+    VALUES (:user_id, :service, (
+        SELECT free.slot_no FROM generate_series(1, :slots) AS free(slot_no)
+         WHERE (SELECT count(*) FROM execution_slots WHERE user_id = :user_id AND service = :service) < :slots
+           AND NOT EXISTS (SELECT FROM execution_slots s
+                            WHERE s.user_id = :user_id AND s.service = :service AND s.slot_no = free.slot_no)
+         ORDER BY free.slot_no LIMIT 1), :slots, :job_id, :lease_token, :now,
+        clock_timestamp() + make_interval(secs => :lease_seconds))""")
 _RELEASE = text("DELETE FROM execution_slots WHERE job_id = :job_id")
 # A start that deletes the same rows has locked them: they are skipped, because waiting for them could deadlock.
 _SWEEP = text("""
@@ -50,34 +46,28 @@ _SWEEP = text("""
 
 def acquire(
     tx: Tx, delivery: Delivery, *, user_id: UUID, service: Service, slots: int, now: datetime, lease_seconds: float
-) -> int | None:
-    """Take the lowest free slot; None if the user is at the limit.  Idempotent per job.
+) -> None:
+    """Take the lowest free slot.
 
     Locks: the caller has locked the users row, so no two starts of a user count at once; the primary key (user,
-    service, slot_no) would refuse the second of them even without it.
+    service, slot_no) would refuse the second of them even without it.  The caller has dropped dead slots, and has seen
+    that the user has fewer jobs running than `slots`; a slot beyond them is an IntegrityError when this is sent.
     """
-    key = {"user_id": user_id, "service": service.value}
-    tx.write(_DROP_DEAD, job_id=delivery.job_id, **key)
-    row = tx.run(
+    tx.write(
         _ACQUIRE,
+        user_id=user_id,
+        service=service.value,
         job_id=delivery.job_id,
         lease_token=delivery.lease_token,
         slots=slots,
         now=now,
         lease_seconds=lease_seconds,
-        **key,
-    ).one_or_none()
-    return int(row.slot_no) if row else None
+    )
 
 
-def count(tx: Tx, user_id: UUID, service: Service) -> int:
-    """Slots taken by a user, including dead ones that were not removed yet."""
-    return int(tx.run(_COUNT, user_id=user_id, service=service.value).scalar_one())
-
-
-def renew(tx: Tx, delivery: Delivery, *, lease_seconds: float) -> None:
-    """Extend the slot's expiry while the job runs."""
-    tx.write(_RENEW, job_id=delivery.job_id, lease_token=delivery.lease_token, lease_seconds=lease_seconds)
+def drop_dead(tx: Tx, delivery: Delivery, *, user_id: UUID, service: Service) -> None:
+    """Delete the user's dead slots, and the slot under which an earlier delivery of this job ran."""
+    tx.write(_DROP_DEAD, job_id=delivery.job_id, user_id=user_id, service=service.value)
 
 
 def release(tx: Tx, delivery: Delivery) -> None:

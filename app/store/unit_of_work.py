@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -21,8 +21,9 @@ from app.store.session import Rows, Session, session
 P = ParamSpec("P")
 R = TypeVar("R")
 
-#: In the order of their ids, so that no two transactions wait for each other.
-LOCK_USERS = text("SELECT 1 FROM users WHERE id = ANY(CAST(:user_ids AS uuid[])) ORDER BY id FOR UPDATE")
+#: In the order of their ids, so that no two transactions wait for each other.  Rows that refer to a user may be
+#: inserted meanwhile: they share its key, which only a deletion changes.
+LOCK_USERS = text("SELECT 1 FROM users WHERE id = ANY(CAST(:user_ids AS uuid[])) ORDER BY id FOR NO KEY UPDATE")
 _RELAX = text("SET LOCAL synchronous_commit = off")
 VICTIM_CODES = ("40001", "40P01")  # serialization failure, deadlock
 VICTIM_RETRIES = 4
@@ -69,16 +70,19 @@ class JobMessage:
 
 
 class Publish(Protocol):
-    """Puts a message on its queue inside the caller's transaction.  Raises: AlreadyQueuedError."""
+    """Puts messages on their queues, one after the other, inside the caller's transaction.
 
-    def __call__(self, connection: Session, message: JobMessage) -> None:
+    Raises: AlreadyQueuedError.
+    """
+
+    def __call__(self, connection: Session, messages: Sequence[JobMessage]) -> None:
         """Publish."""
         ...
 
 
-def no_publish(connection: Session, message: JobMessage) -> None:  # noqa: ARG001 - the protocol's
+def no_publish(connection: Session, messages: Sequence[JobMessage]) -> None:  # noqa: ARG001 - the protocol's
     """For processes that never enqueue."""
-    raise RuntimeError(f"this process may not publish {message.task}")
+    raise RuntimeError(f"this process may not publish {[message.task for message in messages]}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +100,11 @@ class Tx:
         """Execute a statement whose result is not read, with the next one or at the end, where its error is raised."""
         self.connection.write(statement, parameters)
 
+    def write_each(self, statement: TextClause, rows: Sequence[Mapping[str, object]]) -> None:
+        """As write of one `INSERT … VALUES (…)` with many rows: the statement is that of one row."""
+        if rows:
+            self.connection.write_each(statement, rows)
+
     def relax(self) -> None:
         """Let the commit return before it is on disk: a crash of the server may undo it, but nothing after it.
 
@@ -107,9 +116,9 @@ class Tx:
         """Send the waiting writes."""
         self.connection.flush()
 
-    def publish(self, message: JobMessage) -> None:
+    def publish(self, *messages: JobMessage) -> None:
         """Enqueue in this transaction; visible to workers when it commits.  Raises: AlreadyQueuedError."""
-        self.publisher(self.connection, message)
+        self.publisher(self.connection, messages)
 
     def savepoint(self) -> AbstractContextManager[None]:
         """Undo the statements inside if an exception is raised; the transaction continues."""

@@ -67,8 +67,9 @@ WITH_PLAN = """
       JOIN subscription_plans p ON p.tier = coalesce(s.tier, 'free')"""
 _BY_ID = text(f"SELECT {ACCOUNT} {WITH_PLAN} WHERE u.id = :user_id")
 _BY_EMAIL = text(f"SELECT {ACCOUNT} {WITH_PLAN} WHERE lower(u.email) = lower(:email)")
-_LOCK = text("SELECT 1 FROM users WHERE id = :user_id FOR UPDATE")
-_TRY = text("SELECT 1 FROM users WHERE id = :user_id FOR UPDATE SKIP LOCKED")
+_LOCK = text("SELECT 1 FROM users WHERE id = :user_id FOR NO KEY UPDATE")
+_LOCK_TO_DELETE = text("SELECT 1 FROM users WHERE id = :user_id FOR UPDATE")
+_TRY = text("SELECT 1 FROM users WHERE id = :user_id FOR NO KEY UPDATE SKIP LOCKED")
 _ADD = text("""
     INSERT INTO users (id, kind, email, is_operator, created_at)
     VALUES (:user_id, :kind, :email, :is_operator, :now)
@@ -118,8 +119,8 @@ def find_by_email(tx: Tx, email: str) -> Account | None:
 def lock(tx: Tx, user_id: UUID) -> Account | None:
     """Lock and read an account: accepts and starts of one user wait for each other here.
 
-    Locks: users row, the first in the lock order.  A second statement reads the plan, so that a tier
-    change that committed while we waited is seen.
+    Locks: users row, the first in the lock order; rows that refer to it may still be inserted.  A second statement
+    reads the plan, so that a tier change that committed while we waited is seen.
     """
     lock_row(tx, user_id)
     return find(tx, user_id)
@@ -128,6 +129,16 @@ def lock(tx: Tx, user_id: UUID) -> Account | None:
 def lock_row(tx: Tx, user_id: UUID) -> None:
     """As lock, for callers that do not need the account."""
     tx.write(_LOCK, user_id=user_id)
+
+
+def lock_to_delete(tx: Tx, user_id: UUID) -> Account | None:
+    """As lock, for a deletion.
+
+    Locks: users row, with its key: it waits for rows that refer to it and are being inserted, and lets no further one
+    in.
+    """
+    tx.write(_LOCK_TO_DELETE, user_id=user_id)
+    return find(tx, user_id)
 
 
 def lock_rows(tx: Tx, user_ids: Iterable[UUID]) -> None:

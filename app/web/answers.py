@@ -37,6 +37,7 @@ class WaitShape(Shape):
     eta_low: int | None
     eta_high: int | None
     text: str
+    yours_ahead: int | None
 
 
 class ProgressShape(Shape):
@@ -81,6 +82,7 @@ class Job(Shape):
     parser_version: str | None = None
     summary: dict[str, Any] | None
     links: dict[str, str]
+    outdated: bool
 
 
 class ProblemShape(Shape):

@@ -8,10 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from testlist.reports.compare import GROUPS, Comparison, compare
+from testlist.reports.packed_rows import Listed
+
 from app.services.results.read_differences import Sides
 from app.web.schemas import ChangesQuery
-from tasks.inventory.compare import GROUPS, Comparison, compare
-from tasks.inventory.shelf import Listed
 
 SIZE = 100  # changes on a sheet
 

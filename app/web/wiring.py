@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from celery import Celery
+from testlist.version import PARSER_VERSION
 
 from app.database import database_url
 from app.domain.repositories import Repository
@@ -15,7 +16,6 @@ from app.settings import Settings, load
 from app.store.connections import make_engine
 from app.store.unit_of_work import UnitOfWork
 from tasks.generators import languages_of, name_of
-from tasks.inventory.version import PARSER_VERSION
 from tasks.publish import publisher
 from tasks.sources import resolve_commit
 

@@ -15,6 +15,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from sqlalchemy import text
+from testlist.version import PARSER_VERSION
 
 from app.domain.fairness import FairnessPolicy
 from app.domain.plans import Tier
@@ -25,7 +26,6 @@ from app.services.fairness.observed_waits import ObservedWaits
 from app.services.policy import Policy
 from app.store.unit_of_work import UnitOfWork
 from bench.accept.database import database, user
-from tasks.inventory.version import PARSER_VERSION
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_SECONDS = 300.0

@@ -11,14 +11,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from testlist import Facts, FactsKey, ParseLimits, Source, fetched, inventory, resolve
+from testlist.git.objects import Refusal
+from testlist.git.repository import Repository
+
 from bench.inventory.commits import next_commit
-from tasks.inventory import Facts, FactsKey, ParseLimits, Source, fetched, inventory, resolve
-from tasks.inventory.objects import Refusal
-from tasks.inventory.repository import Repository
 
 ROUNDS = 3
 WORD = re.compile(rb"(?i)\b(test|describe|it|spec)\w*")
-TESTS = "import time; t = time.perf_counter(); import tasks.inventory.engine; print(time.perf_counter() - t)"
+TESTS = "import time; t = time.perf_counter(); import testlist.engine; print(time.perf_counter() - t)"
 
 
 @dataclass
@@ -108,7 +109,7 @@ def _timed(run: Callable[[], object]) -> float:
 
 def _parse(seen: Memory, blobs: Mapping[str, bytes]) -> None:
     """With the grammar alone, in this process."""
-    syntax = importlib.import_module("tasks.inventory.syntax")
+    syntax = importlib.import_module("testlist.sandbox.syntax")
     for key in seen.facts:
         if key.language in syntax.GRAMMARS and key.blob_id in blobs:
             syntax.parse(blobs[key.blob_id], key.language)

@@ -16,11 +16,15 @@ ROOT = Path(__file__).parents[2]
 #: a worker in small: a path in, seconds and tests out
 TAKER = """
 import sys, tempfile, time
+from importlib import import_module
 from pathlib import Path
-from tasks.inventory import Source, fetched, inventory, resolve
+sources = Path("packages/testlist/src").absolute()
+if sources.exists():
+    sys.path.insert(0, str(sources))
+engine = import_module("testlist" if sources.exists() else "tasks.inventory")  # where it was before
+Source, fetched, inventory, resolve = engine.Source, engine.fetched, engine.inventory, engine.resolve
 if "off" in sys.argv:
-    from tasks.inventory import guard
-    guard.use_sandbox(on=False)
+    import_module("testlist.sandbox.guard").use_sandbox(on=False)
 with tempfile.TemporaryDirectory() as work:
     for line in sys.stdin:
         began = time.perf_counter()

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 import pytest
+from testlist.errors import CODES
 
 from app.cli import main
 from app.domain.lifecycle import MOVES, WORKER_LOST, Status
@@ -16,7 +17,6 @@ from app.errors import Problem
 from app.services.operations.sweep import BURIED
 from app.settings import Settings, load
 from app.web.api import api
-from tasks.inventory.errors import CODES
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

@@ -1,4 +1,4 @@
-"""What the documents say of the code's structure: which part imports which, and where a framework is named."""
+"""What the documents say of the code's structure: which part imports which, and which formats are read."""
 
 import ast
 import re
@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 import pytest
+from testlist.languages import READERS, SUFFIXES
 
-from tasks.inventory.frameworks import FRAMEWORKS
-from tasks.inventory.languages import READERS, SUFFIXES
 from tests.contract.conftest import ROOT
 
 BROKER = "packages/celery-durable/"
+ENGINE = "packages/testlist/"
 #: our packages and their folders
-ROOTS = {"app": "app", "tasks": "tasks", "celery_durable": BROKER.rstrip("/")}
+ROOTS = {"app": "app", "tasks": "tasks", "celery_durable": BROKER.rstrip("/"), "testlist": ENGINE.rstrip("/")}
 LAYER = re.compile(r"^\| (`[^|]+) \|[^|]+\| ([^|]+) \|$", re.MULTILINE)
 
 
@@ -66,31 +66,20 @@ def module(top: str, rest: str) -> str:
 
 def test_the_table_of_layers_names_each_folder_of_the_service() -> None:
     folders = {f"app/{path.parent.name}/" for path in (ROOT / "app").glob("*/__init__.py")}
-    assert folders | {"app/*.py", "tasks/", "tasks/inventory/", "migrations/versions/", BROKER} <= LAYERS.keys()
+    assert folders | {"app/*.py", "tasks/", "migrations/versions/", BROKER, ENGINE} <= LAYERS.keys()
 
 
 @pytest.mark.parametrize("part", sorted(LAYERS))
 def test_a_part_imports_what_the_table_of_layers_says_and_nothing_else_of_ours(part: str) -> None:
     files = ROOT.glob(part) if "*" in part else (ROOT / part).rglob("*.py")
     ours = [path for path in files if part_of(path.relative_to(ROOT).as_posix()) == part]
-    if part == BROKER:
+    if part in (BROKER, ENGINE):
         ours = [path for path in ours if "src" in path.parts]
     assert ours
     used = {name for path in ours for name in imports(path) if part_of(name) != part}
     assert {name for name in used if not any(within(name, may) for may in LAYERS[part])} == set()
     # what the table allows is used, or the row says too much
     assert {may for may in LAYERS[part] if not any(within(name, may) for name in used)} == set()
-
-
-def test_only_the_modules_that_the_guide_names_know_a_framework_beside_their_language() -> None:
-    names = {framework.name for framework in FRAMEWORKS}
-    knowing = set()
-    for path in (ROOT / "tasks" / "inventory").glob("*.py"):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        if any(isinstance(node, ast.Constant) and node.value in names for node in ast.walk(tree)):
-            knowing.add(path.name)
-    opening = page("frameworks.md").partition("\n## ")[0].rpartition("Of the modules")[2]
-    assert knowing == set(re.findall(r"`(\w+\.py)`", opening))
 
 
 def test_the_formats_of_configuration_are_those_that_have_a_reader() -> None:

@@ -50,5 +50,5 @@ def test_the_broker_knows_nothing_of_the_service() -> None:
 
 
 def test_the_engine_knows_neither_the_service_nor_celery_nor_a_database() -> None:
-    loaded = modules_after("import tasks.inventory, tasks.inventory.engine, tasks.inventory.listing")
+    loaded = modules_after("import testlist, testlist.engine, testlist.reports.listing")
     assert not loaded & {"app", "celery", "kombu", "flask", "sqlalchemy", "psycopg2", "celery_durable"}

@@ -12,7 +12,19 @@ from sqlalchemy import TextClause, text
 from sqlalchemy.engine import make_url
 
 from app import embedded
-from app.store import analyses, dead_letters, events, idempotency, messages, quota, requests, spec_documents, spec_words
+from app.domain.queues import Service
+from app.store import (
+    analyses,
+    dead_letters,
+    events,
+    heartbeats,
+    idempotency,
+    messages,
+    quota,
+    requests,
+    spec_documents,
+    spec_words,
+)
 from app.store.connections import make_engine
 from app.store.unit_of_work import UnitOfWork
 from tests.conftest import publishing
@@ -44,7 +56,7 @@ HOT: dict[str, tuple[TextClause, dict[str, object], set[str]]] = {
     ),
     "fence": (
         messages._FENCE,
-        {"job_id": JOB, "task_id": str(JOB), "lease_token": JOB, "user_id": USER, "now": None},
+        {"job_id": JOB, "task_id": str(JOB), "lease_token": JOB, "user_id": USER, "service": None, "now": None},
         {
             "kombu_message_task_id",
             "users_pkey",
@@ -52,6 +64,30 @@ HOT: dict[str, tuple[TextClause, dict[str, object], set[str]]] = {
             "execution_slots_job_id_key",
             "subscription_plans_pkey",
         },
+    ),
+    "fence of a start": (
+        messages._FENCE,
+        {"job_id": JOB, "task_id": str(JOB), "lease_token": JOB, "user_id": USER, "service": "analysis", "now": None},
+        {
+            "kombu_message_task_id",
+            "users_pkey",
+            "user_subscriptions_one_active",
+            "execution_slots_job_id_key",
+            "execution_slots_pkey",
+            "subscription_plans_pkey",
+            "analyses_pkey",
+        },
+    ),
+    "heartbeat": (
+        heartbeats._BEAT[Service.ANALYSIS],
+        {
+            "job_id": JOB,
+            "task_id": str(JOB),
+            "lease_token": JOB,
+            "lease_seconds": 15,
+            "progress": '{"phase": "parsing", "done": 1, "total": 2}',
+        },
+        {"kombu_message_task_id", "execution_slots_job_id_key", "analyses_pkey"},
     ),
     "carrier and payer": (
         messages._USERS,

@@ -12,6 +12,7 @@ from uuid import UUID
 
 import pytest
 from durable_harness.waiting import wait_for
+from testlist import PARSER_VERSION, Source, resolve
 
 from app.domain.plans import Tier
 from app.domain.repositories import Repository
@@ -20,7 +21,6 @@ from app.services.analyses.submit import submit
 from app.services.jobs import read_jobs
 from app.services.policy import Policy
 from app.web.job_json import job_json
-from tasks.inventory import PARSER_VERSION, Source, resolve
 from tests.conftest import World
 from tests.nodes import LocalWorker, Nodes
 from tests.race.scenes import account

@@ -11,11 +11,12 @@ import time
 from pathlib import Path
 from typing import Any
 
+from testlist import Inventory
+
 import tasks.analysis
 from app.domain.repositories import Repository
 from app.services.analyses.analyse import Taken
 from tasks.celery import app
-from tasks.inventory import Inventory
 
 SLOW = "slow"
 #: They go on when this file is there.

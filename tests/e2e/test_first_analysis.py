@@ -1,6 +1,5 @@
 """From `fairlane up` to the first result, as the README tells it: no setting, no address, no restart."""
 
-import os
 import re
 import subprocess
 import sys
@@ -9,6 +8,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from durable_harness.environment import bare_environment
 
 from tests.e2e.test_up import COMMAND, SMALL, Up, started
 from tests.nodes import ROOT
@@ -20,7 +20,7 @@ Start = Callable[..., Up]
 
 @pytest.fixture
 def start(tmp_path: Path, free_port: int) -> Iterator[Start]:
-    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+    kept = bare_environment()
     env = kept | SMALL | {"FAIRLANE_HOME": str(tmp_path / "home")}
     ends = []
 

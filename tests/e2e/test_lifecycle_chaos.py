@@ -21,6 +21,7 @@ from celery import Celery
 from durable_harness.postgres import PostgresServer
 from durable_harness.waiting import wait_for
 from sqlalchemy.engine import make_url
+from testlist import PARSER_VERSION, Source, resolve
 
 from app.domain.plans import Tier
 from app.domain.queues import Service
@@ -31,7 +32,6 @@ from app.services.operations.audit import HOLDS, audit
 from app.services.policy import Policy
 from app.store.connections import make_engine
 from app.store.unit_of_work import UnitOfWork
-from tasks.inventory import PARSER_VERSION, Source, resolve
 from tasks.publish import publisher
 from tests.conftest import World
 from tests.e2e.clients import Client, Shared

@@ -54,8 +54,8 @@ def database_url(empty_url: str, previous: Path, tmp_path: Path) -> str:
 
 
 def packages(code: Path) -> dict[str, str]:
-    """The environment in which a release finds its own transport, and not the installed one."""
-    return {"PYTHONPATH": str(code / "packages" / "celery-durable" / "src")}
+    """The environment in which a release finds its own packages, and not the installed ones."""
+    return {"PYTHONPATH": os.pathsep.join(str(source) for source in sorted(code.glob("packages/*/src")))}
 
 
 def fairlane(code: Path, url: str, folder: Path, *command: str) -> str:

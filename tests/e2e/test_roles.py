@@ -16,6 +16,7 @@ from durable_harness.waiting import wait_for
 from sqlalchemy import Connection, create_engine, pool, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ProgrammingError
+from testlist import PARSER_VERSION
 
 from app import embedded
 from app.domain.plans import Tier
@@ -25,7 +26,6 @@ from app.services.operations.audit import HOLDS, audit
 from app.services.policy import Policy
 from app.store.connections import make_engine
 from app.store.unit_of_work import UnitOfWork
-from tasks.inventory import PARSER_VERSION
 from tests.conftest import World, publishing, raw_connection
 from tests.databases import Databases, run_sql
 from tests.e2e.conftest import System

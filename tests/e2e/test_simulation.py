@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import pytest
+from testlist import PARSER_VERSION
 
 from app.cli.recorded_jobs import lines, read
 from app.domain.plans import Tier
@@ -19,7 +20,6 @@ from app.services.fairness.simulate import recorded, simulate
 from app.services.policy import Policy
 from app.store.unit_of_work import UnitOfWork
 from bench.fairness.service import Service, wait_for
-from tasks.inventory import PARSER_VERSION
 from tests.conftest import World
 
 WORKERS = {"analysis_default": 2, "analysis_priority": 3}

@@ -1,7 +1,6 @@
 """`fairlane up` as a stranger runs it: a fresh home, the embedded PostgreSQL, every process of the product."""
 
 import json
-import os
 import re
 import signal
 import subprocess
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from durable_harness.environment import bare_environment
 from durable_harness.waiting import wait_for
 
 from tests.nodes import ROOT
@@ -72,7 +72,7 @@ def started(argv: list[str], log: Path, env: dict[str, str], port: int) -> Up:
 @pytest.fixture
 def up(tmp_path: Path, free_port: int, repository: Callable[..., Path]) -> Iterator[Up]:
     repository("shop")
-    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+    kept = bare_environment()
     env = kept | SMALL | {"FAIRLANE_HOME": str(tmp_path / "home"), "LOCAL_REPOS_ROOT": str(tmp_path / "repositories")}
     running = started([*COMMAND, "--port", str(free_port)], tmp_path / "up.log", env, free_port)
     try:

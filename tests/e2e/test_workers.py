@@ -9,6 +9,7 @@ import psutil
 import pytest
 from durable_harness.waiting import wait_for
 from sqlalchemy import text
+from testlist.sandbox.guard import BEGIN
 
 from app.domain.plans import Tier
 from app.services.jobs import read_jobs
@@ -16,7 +17,6 @@ from app.services.jobs.cancel import cancel
 from app.services.results import read_files, read_tests
 from app.store import users
 from app.store.results import TestFilter
-from tasks.inventory.guard import BEGIN
 from tests.e2e.conftest import System, slow_files
 
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from testlist import FileInventory, Inventory, Test
+from testlist_harness.repositories import MakeRepository, commit, git
 
 from app.cli.inventory import inventory
 from app.cli.tables import drawn
-from tasks.inventory import FileInventory, Inventory, Test
-from tests.inventory.conftest import MakeRepository, commit, git
 
 
 def run(*arguments: str) -> Result:

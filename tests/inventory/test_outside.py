@@ -6,14 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from testlist import GitLimits, InventoryError, fetched, inventory
+from testlist_harness.processes import no_children_left
+from testlist_harness.repositories import commit, git
 
 from app.domain.repositories import Repository
 from app.errors import InvalidInput
 from app.settings import Settings
-from tasks.inventory import GitLimits, InventoryError, fetched, inventory
 from tasks.sources import resolve_commit, source_of
-from tests.inventory.conftest import commit, git
-from tests.inventory.processes import no_children_left
 
 Way = Callable[[Path, Path], None]
 

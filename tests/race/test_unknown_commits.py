@@ -18,6 +18,7 @@ import pytest
 from durable_harness.proxy import Proxy
 from durable_harness.waiting import wait_for
 from sqlalchemy.engine import make_url
+from testlist import PARSER_VERSION
 from werkzeug.test import TestResponse
 
 from app.domain.lifecycle import Outcome
@@ -27,7 +28,6 @@ from app.store.connections import make_engine
 from app.store.unit_of_work import UnitOfWork
 from app.web import create_app
 from app.web.wiring import Wired
-from tasks.inventory import PARSER_VERSION
 from tests.conftest import World
 from tests.e2e.conftest import System
 from tests.nodes import Nodes

@@ -7,12 +7,12 @@ from uuid import UUID
 
 import pytest
 from sqlalchemy.exc import IntegrityError
+from testlist.reports.hints import MOST
 
 from app.services.results.outline import Tally
 from app.store import results
 from app.store.inventories import FileRow
 from app.store.results import TestFilter
-from tasks.inventory.hints import MOST
 from tests.conftest import World
 
 

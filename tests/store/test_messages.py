@@ -14,7 +14,7 @@ from sqlalchemy.engine import make_url
 from app.domain.plans import Tier
 from app.domain.queues import Service
 from app.domain.waiting import Line
-from app.store import messages, queues
+from app.store import heartbeats, messages, queues
 from app.store.queue_position import line as line_of
 from app.store.unit_of_work import JobMessage
 from tests.conftest import NOW, World
@@ -204,4 +204,4 @@ def test_a_fence_holds_for_this_very_lease_only(world: World, leased: bool) -> N
         world.lease(delivery.job_id)
     with world.uow.begin() as tx:
         assert (messages.fence(tx, delivery, None) is not None) is leased
-        assert (messages.peek(tx, delivery) is not None) is leased
+        assert (heartbeats.beat(tx, Service.ANALYSIS, delivery, None, lease_seconds=15) is not None) is leased

@@ -18,9 +18,7 @@ PERIOD = Period(NOW, NOW + 30 * DAY)
 
 def reserve(tx: Tx, user_id: UUID, *, amount: int = 1, event: EventType = EventType.ANALYSIS, after: timedelta) -> UUID:
     job_id = uuid4()
-    quota.reserve(
-        tx, user_id=user_id, event_type=event, amount=amount, job_id=job_id, now=NOW + after, ttl=timedelta(hours=1)
-    )
+    quota.reserve(tx, job_id, user_id=user_id, event_type=event, amount=amount, now=NOW + after, ttl=timedelta(hours=1))
     return job_id
 
 

@@ -1,6 +1,6 @@
 """Viewed repositories are analysed again when there is something new, and left alone otherwise."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
@@ -191,9 +191,9 @@ def test_a_commit_completed_between_the_look_and_the_enqueue_is_not_analysed_twi
     scene.host.heads["shop"] = NEW
     uow = scene.world.uow
 
-    def publish_late(connection: Session, message: JobMessage) -> None:
+    def publish_late(connection: Session, messages: Sequence[JobMessage]) -> None:
         scene.analysed(commit=NEW)  # a user's job, accepted and done just now
-        uow.publisher(connection, message)
+        uow.publisher(connection, messages)
 
     done = reschedule(UnitOfWork(uow.engine, publish_late), scene.host, scene.world.policy, now=NOW + 6 * HOUR)
     assert (done.enqueued, done.under_way) == (0, 1)

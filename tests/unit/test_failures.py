@@ -2,9 +2,9 @@
 
 import pytest
 from celery.exceptions import SoftTimeLimitExceeded
+from testlist.errors import CODES, InventoryError
 
 from tasks.base import failure_of
-from tasks.inventory.errors import CODES, InventoryError
 
 
 @pytest.mark.parametrize(

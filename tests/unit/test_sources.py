@@ -5,11 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from testlist.errors import CODES, InventoryError
 
 from app.domain.repositories import Repository
 from app.errors import CommitNotFound, GitHostUnreachable, InvalidInput, Problem, RepositoryNotFound
 from app.settings import Settings
-from tasks.inventory.errors import CODES, InventoryError
 from tasks.sources import _problem, public_address, resolve_commit, source_of
 
 PUBLIC = "140.82.112.3"

@@ -13,7 +13,7 @@ from sqlalchemy import text
 from app.domain.plans import Tier
 from app.domain.queues import Service
 from app.services.accounts import accounts
-from app.store import records
+from app.store import heartbeats
 from app.store.inventories import FileRow
 from tests.web.conftest import Web, a_test, commit_of, file
 
@@ -66,7 +66,7 @@ def signed_in(web: Web, tier: Tier = Tier.FREE, *, is_operator: bool = False) ->
     web.failed(web.submit("failed", header).json["id"])
     running = web.started(web.submit("running", header).json["id"])
     with web.uow.begin() as tx:
-        records.progress(tx, Service.ANALYSIS, running, "parsing", 12_345, 98_765)
+        heartbeats.beat(tx, Service.ANALYSIS, running, ("parsing", 12_345, 98_765), lease_seconds=15)
     web.started(web.submit("waiting", header).json["id"])
     return account
 
@@ -99,7 +99,7 @@ def running(web: Web) -> str:
     job_id = long_job(web)
     delivery = web.started(job_id)
     with web.uow.begin() as tx:
-        records.progress(tx, Service.ANALYSIS, delivery, "parsing", 12_345, 98_765)
+        heartbeats.beat(tx, Service.ANALYSIS, delivery, ("parsing", 12_345, 98_765), lease_seconds=15)
     return page_of(job_id)
 
 

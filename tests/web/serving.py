@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import http.client
 import json
-import os
 import socket
 import subprocess
 import sys
@@ -13,6 +12,8 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
+
+from durable_harness.environment import bare_environment
 
 ROOT = Path(__file__).parents[2]
 CONFIG = ("-c", "python:app.server.config")
@@ -25,7 +26,7 @@ def serving(url: str, home: Path, *options: str, config: Sequence[str] = CONFIG,
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
     argv = [sys.executable, "-m", "gunicorn", *config, *options, "-b", f"127.0.0.1:{port}"]
-    environ = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    environ = bare_environment()
     environ |= {"DATABASE_URL": url, "FAIRLANE_HOME": str(home), "RATE_LIMIT_PER_MINUTE": "100000", **settings}
     with (home / "log").open("wb") as log:
         process = subprocess.Popen(argv, cwd=ROOT, env=environ, stdout=log, stderr=log)

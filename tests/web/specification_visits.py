@@ -8,7 +8,7 @@ from playwright.sync_api import Page
 
 from app.domain.plans import Tier
 from app.domain.queues import Service
-from app.store import records
+from app.store import heartbeats
 from tests.web.conftest import Web
 from tests.web.scenes import Scene, completed, long_job, open_all, rich_files, run, signed_in
 
@@ -54,7 +54,7 @@ def under_way(web: Web) -> str:
     job_id = ask(web, analysis, headers)
     delivery = web.started(job_id, Service.SPECVIEW)
     with web.uow.begin() as tx:
-        records.progress(tx, Service.SPECVIEW, delivery, "phrasing", 12_345, 28_000)
+        heartbeats.beat(tx, Service.SPECVIEW, delivery, ("phrasing", 12_345, 28_000), lease_seconds=15)
     return f"/specs/{job_id}"
 
 

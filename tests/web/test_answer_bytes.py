@@ -14,7 +14,7 @@ from sqlalchemy import text
 
 from app.domain.plans import Tier
 from app.domain.queues import Service
-from app.store import records
+from app.store import heartbeats
 from tests.web.conftest import Web, commit_of
 
 KEPT = Path(__file__).parent / "answers.txt"
@@ -76,7 +76,7 @@ def submissions(story: Story) -> Iterator[str]:
     yield story.ask("GET", f"/analyses/{job_id}/tests")
     delivery = story.web.started(job_id)
     with story.web.uow.begin() as tx:
-        records.progress(tx, Service.ANALYSIS, delivery, "parsing", 2, 3)
+        heartbeats.beat(tx, Service.ANALYSIS, delivery, ("parsing", 2, 3), lease_seconds=15)
     yield story.ask("GET", f"/analyses/{job_id}")
     with story.web.uow.begin() as tx:
         tx.run(text("UPDATE kombu_message SET visible = true, lease_token = NULL, started_at = NULL"))

@@ -13,7 +13,7 @@ from uuid import uuid4
 import pytest
 
 from app.domain.queues import Service
-from app.store import records
+from app.store import heartbeats
 from app.web.api.events import LIVE
 from app.web.job_streams import MOST_STREAMS_EACH, Live
 from tests.web.conftest import Web
@@ -74,7 +74,7 @@ def test_events_tell_state_progress_and_final_in_this_order(web: Web) -> None:
         second = next(event for event in events if job_of(event)["status"] != "queued")  # why it waits may change
         assert (second["event"], job_of(second)["status"]) == ("state", "running")
         with web.uow.begin() as tx:
-            records.progress(tx, Service.ANALYSIS, delivery, "parsing", 3, 9)
+            heartbeats.beat(tx, Service.ANALYSIS, delivery, ("parsing", 3, 9), lease_seconds=15)
         third = next(events)
         assert (third["event"], job_of(third)["progress"]) == ("progress", {"phase": "parsing", "done": 3, "total": 9})
         web.client.delete(f"/api/v1/analyses/{job_id}")

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from testlist_harness.bombs import BOMBS
+from testlist_harness.repositories import commit, git
 
 from app.web import create_app
 from tasks.sources import resolve_commit
-from tests.inventory.bombs import BOMBS
-from tests.inventory.conftest import commit, git
 from tests.web.conftest import POLICY, SETTINGS, Web, Wired
 
 

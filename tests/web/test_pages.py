@@ -13,7 +13,7 @@ from sqlalchemy import text
 from app.domain.plans import Tier
 from app.domain.queues import Service
 from app.services.accounts import sessions
-from app.store import records
+from app.store import heartbeats
 from tests.web.conftest import Web, a_test, csrf, file
 from tests.web.test_read import HOSTILE_NAMES
 
@@ -28,7 +28,7 @@ def test_a_person_submits_follows_and_reads_the_result(web: Web) -> None:
     job_id = page.rpartition("/")[2]
     delivery = web.started(job_id)
     with web.uow.begin() as tx:
-        records.progress(tx, Service.ANALYSIS, delivery, "parsing", 127, 340)
+        heartbeats.beat(tx, Service.ANALYSIS, delivery, ("parsing", 127, 340), lease_seconds=15)
     assert "127 of 340 files" in web.client.get(page).text
 
 

@@ -16,6 +16,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from app.web import answers
 from tests.tiers import proofs
 from tests.web.conftest import Web
 
@@ -46,3 +47,11 @@ def test_every_answer_is_one_that_the_document_names(web: Web, mode: GenerationM
 
         if mode is GenerationMode.POSITIVE or operation.body or operation.query:
             answers_as_described()
+
+
+def test_the_document_names_every_member_of_a_job(web: Web) -> None:
+    waiting = web.submit("shop").json
+    web.completed(waiting["id"])
+    done = web.client.get(f"/api/v1/analyses/{waiting['id']}").json
+    assert waiting.keys() | done.keys() == answers.Job.model_fields.keys()
+    assert waiting["wait"].keys() == answers.WaitShape.model_fields.keys()

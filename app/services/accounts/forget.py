@@ -32,7 +32,7 @@ def forget(uow: UnitOfWork, user_id: UUID, *, actor: str, now: datetime) -> Forg
     Raises: NotFound.
     """
     with uow.begin() as tx:
-        account = users.lock(tx, user_id)
+        account = users.lock_to_delete(tx, user_id)
         if account is None:
             raise NotFound("No such user")
         forgetting.close(tx, user_id)
@@ -62,7 +62,7 @@ def _end(
     Locks: users row, then the user's messages.
     """
     with uow.begin() as tx:
-        users.lock_row(tx, user_id)
+        users.lock_to_delete(tx, user_id)
         stopping, ended = 0, set[UUID]()
         for message in forgetting.messages_of(tx, user_id, jobs):
             _cancel(tx, message.job_id, started=message.started, now=now)

@@ -57,5 +57,5 @@ def check(uow: UnitOfWork, account: Account, event_type: EventType, amount: int,
 
 def reservations(uow: UnitOfWork, account: Account) -> list[Reservation]:
     """Reserved units, each with its job; oldest first."""
-    with uow.begin() as tx:
+    with uow.once() as tx:
         return quota.reservations_of(tx, account.user_id)

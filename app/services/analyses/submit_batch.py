@@ -7,11 +7,11 @@ from datetime import datetime
 from uuid import UUID
 
 from app.errors import InvalidInput, NotFound, Problem
-from app.services.analyses.accept import accept
+from app.services.analyses.accept_each import Item, accept_each
 from app.services.analyses.submission import Wanted
 from app.services.jobs.answers import Answer, Key, keep_answer, locked_answer
 from app.services.policy import Policy
-from app.store.accept_lookup import look
+from app.store import users
 from app.store.clock import instant
 from app.store.idempotency import Stored
 from app.store.unit_of_work import Tx, UnitOfWork, retried
@@ -34,8 +34,8 @@ def submit_batch(
     """Accept each item, or say why not; atomic: all or none.  An item may already be refused because of its address.
 
     key, now: as of submit; the whole answer is stored.
-    Locks: users row, then repositories and messages in the order of their keys, so that two batches with the same
-    repositories cannot deadlock.
+    Locks: users row, then repositories in the order of their addresses and messages in the order of their keys, so that
+    two batches with the same repositories cannot deadlock.
     Raises: NotFound, IdempotencyInFlight, IdempotencyMismatch, and with `atomic` the first item's Problem.
     """
     if atomic:
@@ -54,27 +54,17 @@ def submit_batch(
 def _accept_each(
     tx: Tx, user_id: UUID, items: Sequence[Wanted | Problem], policy: Policy, *, now: datetime
 ) -> Outcomes:
-    outcomes = {
-        index: item if isinstance(item, Problem) else _accept(tx, user_id, item, policy, now=now)
-        for index, item in sorted(enumerate(items), key=_key)
-    }
-    return [outcomes[index] for index in range(len(items))]
-
-
-def _accept(tx: Tx, user_id: UUID, wanted: Wanted, policy: Policy, *, now: datetime) -> Answer | Problem:
-    found = look(tx, user_id, None, wanted.repository, wanted.commit, policy.parser_version, now=now)
-    if found.account is None:
+    account = users.lock(tx, user_id)  # two submissions of one user wait for each other here
+    if account is None:
         raise NotFound("The account no longer exists")
-    try:
-        with tx.savepoint():
-            return accept(tx, found.account, found.existing, wanted, policy, now=now)
-    except Problem as problem:
-        return problem
-
-
-def _key(indexed: tuple[int, Wanted | Problem]) -> tuple[str, int]:
-    index, item = indexed
-    return ("" if isinstance(item, Problem) else item.repository.unique_key(item.commit), index)
+    outcomes: dict[int, Answer | Problem] = {n: item for n, item in enumerate(items) if isinstance(item, Problem)}
+    in_order = sorted(
+        (Item(n, item) for n, item in enumerate(items) if not isinstance(item, Problem)),
+        key=lambda item: (item.key, item.index),
+    )
+    if in_order:
+        outcomes |= accept_each(tx, account, in_order, policy, now=now)
+    return [outcomes[index] for index in range(len(items))]
 
 
 def _refuse_first(items: Sequence[object]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from uuid import UUID
 
@@ -19,7 +20,7 @@ from app.store.users import Account
 def ask(uow: UnitOfWork, account: Account, event_type: EventType, policy: Policy, *, now: datetime) -> None:
     """Refuse an account without a unit left before any work is done; reserves nothing.  Raises: QuotaExceeded."""
     if policy.quota_mode == "enforce" and account.plan.limit(event_type) is not None:
-        with uow.begin() as tx:
+        with uow.once() as tx:
             check(tx, account, event_type, policy, units=1, now=now)
 
 
@@ -38,23 +39,34 @@ def check(
     sums: read after the caller had locked the user's row, as it has; sums of another period are read again.
     Raises: QuotaExceeded, in the mode `enforce`.
     """
+    usage = used(tx, account, event_type, policy, sums=sums, now=now)
+    judge(usage, account, policy, units=units, now=now)
+    return usage
+
+
+def used(
+    tx: Tx, account: Account, event_type: EventType, policy: Policy, *, sums: Sums | None = None, now: datetime
+) -> Usage:
+    """As check, for a caller that judges what is asked for itself."""
     limit = account.plan.limit(event_type)
     if policy.quota_mode == "off" or limit is None:
         return Usage(0, 0, None)
     period = account.period(now)
     if sums and sums.period == period:
-        usage = Usage(sums.used, sums.reserved, limit)
-    else:
-        usage = quota.usage(tx, account.user_id, event_type, period, limit)
+        return Usage(sums.used, sums.reserved, limit)
+    return quota.usage(tx, account.user_id, event_type, period, limit)
+
+
+def judge(usage: Usage, account: Account, policy: Policy, *, units: int, now: datetime) -> None:
+    """Raises: QuotaExceeded, in the mode `enforce`, if the units are not free."""
     if policy.quota_mode == "enforce" and not usage.admits(units):
         raise QuotaExceeded(
             _refusal(usage, units),
             used=usage.used,
             reserved=usage.reserved,
-            limit=limit,
-            resets_at=period.end,
+            limit=usage.limit,
+            resets_at=account.period(now).end,
         )
-    return usage
 
 
 def _refusal(usage: Usage, units: int) -> str:
@@ -80,18 +92,35 @@ def reserve(
 
     Returns: what was seen and reserved, from which the audit can always judge this accept.
     """
+    return reserve_each(tx, account, event_type, {job_id: seen}, policy, units=units, now=now)[job_id]
+
+
+def reserve_each(
+    tx: Tx,
+    account: Account,
+    event_type: EventType,
+    seen: Mapping[UUID, Usage],
+    policy: Policy,
+    *,
+    units: int,
+    now: datetime,
+) -> dict[UUID, EventFacts]:
+    """As reserve, for many jobs.  seen: by job, what was used and reserved before it."""
     if policy.quota_mode == "off" or not units:
-        return {"mode": policy.quota_mode, "units": 0}
-    if not seen.admits(units):
-        events.add(tx, job_id, "quota_shadow")
+        return {job_id: {"mode": policy.quota_mode, "units": 0} for job_id in seen}
+    events.add_each(tx, "quota_shadow", {job_id: {} for job_id, usage in seen.items() if not usage.admits(units)})
     quota.reserve(
         tx,
+        *seen,
         user_id=account.user_id,
         event_type=event_type,
         amount=units,
-        job_id=job_id,
         now=now,
         ttl=policy.reservation_ttl,
     )
-    found = {"used": seen.used, "reserved": seen.reserved, "limit": seen.limit}
-    return {"mode": policy.quota_mode, "units": units, **found, "at": now, "period": account.period(now).start}
+    same = {"mode": policy.quota_mode, "units": units}
+    period = account.period(now).start
+    return {
+        job_id: {**same, "used": of.used, "reserved": of.reserved, "limit": of.limit, "at": now, "period": period}
+        for job_id, of in seen.items()
+    }

@@ -36,7 +36,7 @@ class Key(Generic[T]):
 
 def find_answer(uow: UnitOfWork, user_id: UUID, key: Key[T]) -> Stored | None:
     """The stored answer, before the work is done again; None if there is none yet.  Raises: IdempotencyMismatch."""
-    with uow.begin() as tx:
+    with uow.once() as tx:
         return same_request(idempotency.find(tx, user_id, key.name), key)
 
 

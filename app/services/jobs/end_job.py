@@ -13,13 +13,16 @@ from app.store.messages import Fenced
 from app.store.unit_of_work import Tx
 
 
-def lock(tx: Tx, delivery: Delivery, user_id: UUID | None, *, now: datetime | None) -> Fenced | None:
+def lock(
+    tx: Tx, delivery: Delivery, user_id: UUID | None, *, starts: Service | None = None, now: datetime | None
+) -> Fenced | None:
     """Lock the carrier and the payer, then the message, in one round trip; None if the lease is lost.  Locks: them.
 
-    user_id: the payer, None for the schedule; now: the instant of the step, None = by the database.
+    user_id: the payer, None for the schedule; starts: the service, for a start; now: the instant of the step, None = by
+    the database.
     """
     messages.lock_users(tx, delivery, user_id)
-    return messages.fence(tx, delivery, user_id, now=now)
+    return messages.fence(tx, delivery, user_id, starts=starts, now=now)
 
 
 def leave(tx: Tx, delivery: Delivery, service: Service, fenced: Fenced, *, now: datetime) -> None:

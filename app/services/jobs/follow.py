@@ -18,7 +18,7 @@ Stamp = tuple[object, ...]
 
 def stamps(uow: UnitOfWork, job_ids: Collection[UUID]) -> dict[UUID, Stamp]:
     """Read the stamps of all jobs with one statement."""
-    with uow.begin() as tx:
+    with uow.once() as tx:
         return {row.job_id: (row.event_id, row.status, row.progress) for row in change_stamps.of(tx, job_ids)}
 
 

@@ -1,4 +1,7 @@
-"""Start one delivery of a job: fence, read the tier, take a slot, create the record; or snooze (docs/adr/0004)."""
+"""Start one delivery of a job: fence, read the tier, take a slot, create the record; or snooze (docs/adr/0004).
+
+A start is two round trips: one that locks and reads all that decides, and one of writes and the COMMIT.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from app.domain.fairness import FairnessPolicy, Mode
+from app.domain.fairness import Mode
 from app.domain.lifecycle import RETRIES, WORKER_LOST, Delivery, Outcome
 from app.domain.queues import Service
 from app.services.fairness import choose_carrier, wake_jobs
@@ -44,20 +47,28 @@ def start(
     with uow.begin() as tx:
         # a finish of this user must not free a slot between our count and our snooze, because it would find no job to
         # wake
-        fenced = end_job.lock(tx, delivery, user_id, now=now)
+        fenced = end_job.lock(tx, delivery, user_id, starts=service, now=now)
         if fenced is None:
             return Outcome.STALE
         account, now = fenced.account, fenced.now
         if fenced.cancelled or fenced.gone:
             return end_job.cancel(tx, delivery, service, fenced, now=now)
+        if fenced.ended:  # the message is a left-over
+            messages.delete(tx, delivery.job_id)
+            slots.release(tx, delivery)
+            return Outcome.STALE
         if delivery.attempt > RETRIES[service].max_attempts:
-            return _give_up(tx, delivery, service, fenced, policy, now=now)
-        if account and not _admitted(tx, delivery, service, account, policy, now=now):
+            # if every attempt died before its start was committed, there is no record yet
+            _start_record(tx, delivery, service, policy, now=now)
+            return end_job.fail(tx, delivery, service, fenced, WORKER_LOST, now=now)
+        if account and not _is_admitted(fenced, account, policy):
+            _drop_dead_slots(tx, delivery, service, fenced)
             outcome = _snooze(tx, delivery, account, policy, snooze, roll)
             if carriers.is_stray(tx, delivery.job_id, account.user_id):  # a user who left has no jobs
                 choose_carrier.settle(tx, delivery.job_id, policy)
             return outcome
-        return _begin(tx, delivery, service, account, policy, now=now)
+        _begin(tx, delivery, service, fenced, policy, now=now)
+        return Outcome.STARTED
 
 
 def _snooze(tx: Tx, delivery: Delivery, account: Account, policy: Policy, snooze: Snooze, roll: float) -> Outcome:
@@ -71,25 +82,39 @@ def _snooze(tx: Tx, delivery: Delivery, account: Account, policy: Policy, snooze
     return Outcome.SNOOZED
 
 
-def _admitted(tx: Tx, delivery: Delivery, service: Service, account: Account, policy: Policy, *, now: datetime) -> bool:
-    fairness: FairnessPolicy = policy.fairness
-    if fairness.mode is Mode.OFF:
-        return True
-    limit = fairness.slot_limit(account.plan, account.own_slot_limit)
-    if _acquire(tx, delivery, service, account, limit, policy, now=now):
-        return True
-    if fairness.mode is Mode.ENFORCE:
-        return False
-    # shadow: record what would have happened, and take a slot beyond the limit so that the count stays right
-    events.add(tx, delivery.job_id, "snooze_shadow", limit=limit)
-    over = slots.count(tx, account.user_id, service) + 1
-    return _acquire(tx, delivery, service, account, over, policy, now=now)
+def _is_admitted(fenced: Fenced, account: Account, policy: Policy) -> bool:
+    """Whether the job may run now."""
+    return not policy.fairness.holds_back or fenced.running < _limit(account, policy)
 
 
-def _acquire(
-    tx: Tx, delivery: Delivery, service: Service, account: Account, limit: int, policy: Policy, *, now: datetime
-) -> bool:
-    taken = slots.acquire(
+def _limit(account: Account, policy: Policy) -> int:
+    return policy.fairness.slot_limit(account.plan, account.own_slot_limit)
+
+
+def _begin(tx: Tx, delivery: Delivery, service: Service, fenced: Fenced, policy: Policy, *, now: datetime) -> None:
+    """Only writes, so that all of them travel with the COMMIT.  Locks: the record, then the slot."""
+    _start_record(tx, delivery, service, policy, now=now)
+    _drop_dead_slots(tx, delivery, service, fenced)
+    if fenced.account:
+        _take_slot(tx, delivery, service, fenced, fenced.account, policy, now=now)
+    messages.mark_started(tx, delivery)
+    tx.relax()  # after a crash of the server the message is ready again, and the worker that runs it now is fenced off
+    events.add(tx, delivery.job_id, "started", attempt=delivery.attempt)
+    if fenced.account:
+        _fill(tx, fenced.account, service, policy)
+
+
+def _take_slot(
+    tx: Tx, delivery: Delivery, service: Service, fenced: Fenced, account: Account, policy: Policy, *, now: datetime
+) -> None:
+    limit = _limit(account, policy)
+    if policy.fairness.mode is Mode.OFF:
+        return
+    if fenced.running >= limit:
+        # shadow: record what would have happened, and take a slot beyond the limit so that the count stays right
+        events.add(tx, delivery.job_id, "snooze_shadow", limit=limit)
+        limit = fenced.running + 1
+    slots.acquire(
         tx,
         delivery,
         user_id=account.user_id,
@@ -98,36 +123,15 @@ def _acquire(
         now=now,
         lease_seconds=policy.lease_seconds,
     )
-    return taken is not None
 
 
-def _begin(
-    tx: Tx, delivery: Delivery, service: Service, account: Account | None, policy: Policy, *, now: datetime
-) -> Outcome:
-    if not _take_record(tx, delivery, service, policy, now=now):
-        return Outcome.STALE
-    messages.mark_started(tx, delivery)
-    tx.relax()  # after a crash of the server the message is ready again, and the worker that runs it now is fenced off
-    events.add(tx, delivery.job_id, "started", attempt=delivery.attempt)
-    if account:
-        _fill(tx, account, service, policy)
-    return Outcome.STARTED
+def _drop_dead_slots(tx: Tx, delivery: Delivery, service: Service, fenced: Fenced) -> None:
+    if fenced.account and fenced.left_over:
+        slots.drop_dead(tx, delivery, user_id=fenced.account.user_id, service=service)
 
 
-def _give_up(tx: Tx, delivery: Delivery, service: Service, fenced: Fenced, policy: Policy, *, now: datetime) -> Outcome:
-    # if every attempt died before its start was committed, there is no record yet
-    if not _take_record(tx, delivery, service, policy, now=now):
-        return Outcome.STALE
-    return end_job.fail(tx, delivery, service, fenced, WORKER_LOST, now=now)
-
-
-def _take_record(tx: Tx, delivery: Delivery, service: Service, policy: Policy, *, now: datetime) -> bool:
-    """Create or continue the record; False if it has ended, so that the message was a left-over and is deleted."""
-    if records.start(tx, service, delivery.job_id, maker=policy.maker(service), attempt=delivery.attempt, now=now):
-        return True
-    messages.delete(tx, delivery.job_id)
-    slots.release(tx, delivery)
-    return False
+def _start_record(tx: Tx, delivery: Delivery, service: Service, policy: Policy, *, now: datetime) -> None:
+    records.start(tx, service, delivery.job_id, maker=policy.maker(service), attempt=delivery.attempt, now=now)
 
 
 def _fill(tx: Tx, account: Account, service: Service, policy: Policy) -> None:
@@ -136,8 +140,8 @@ def _fill(tx: Tx, account: Account, service: Service, policy: Policy) -> None:
     If limits hold nothing back, release all jobs that an earlier setting parked.
     """
     if not policy.fairness.holds_back:
-        wake_jobs.release(tx, account, service)
+        wake_jobs.wake(tx, account, service, most=wake_jobs.RELEASED_AT_ONCE)
         return
-    limit = policy.fairness.slot_limit(account.plan, account.own_slot_limit)
+    limit = _limit(account, policy)
     if limit > 1:
         messages.wake_idle(tx, account.user_id, service, slots=limit, step=account.step(service))

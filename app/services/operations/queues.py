@@ -30,7 +30,7 @@ class QueueState:
 
 def states(uow: UnitOfWork) -> list[QueueState]:
     """The states of all six queues."""
-    with uow.begin() as tx:
+    with uow.once() as tx:
         return [QueueState(**row) for row in queues.states(tx)]
 
 
@@ -50,7 +50,7 @@ class Holdings:
 
 def holdings(uow: UnitOfWork) -> Holdings:
     """Count them now."""
-    with uow.begin() as tx:
+    with uow.once() as tx:
         row = queues.totals(tx)
     return Holdings(row.slots, row.snoozed, row.reserved, row.dead)
 

@@ -86,7 +86,7 @@ def sweep(uow: UnitOfWork, policy: Policy, *, now: datetime, dry_run: bool = Fal
 
 def orphans(uow: UnitOfWork) -> int:
     """How many orphans all runs have found: this number only increases, whichever process counts."""
-    with uow.begin() as tx:
+    with uow.once() as tx:
         return events.orphans(tx)
 
 

@@ -39,7 +39,7 @@ BEGIN
             RETURN;
         END IF;
     END IF;
-    PERFORM FROM users u WHERE u.id = who FOR UPDATE;
+    PERFORM FROM users u WHERE u.id = who FOR NO KEY UPDATE;
     SELECT u.id, u.kind, u.email, u.is_operator, coalesce(s.anchor_at, u.created_at),
            u.run_seconds, u.run_deviation, u.slot_limit,
            p.tier, p.concurrent_jobs, p.analyses_per_period, p.spec_units_per_period, p.retention_days

@@ -66,13 +66,12 @@ END $$;
 -- that waits for its time, as after a failed attempt, keeps that time.  The slot of a worker that died under the job
 -- is dropped: it belongs to the user who is left.
 -- who: NULL for the schedule.  most_ready: with that many of the user's jobs ready already the job is parked; NULL:
--- with any number it is ready.  probe: seconds after which a parked line is tried in any case.  channel: unused since
--- 0027; callers of the release before pass it.
+-- with any number it is ready.  probe: seconds after which a parked line is tried in any case.
 -- Returns: what the job was before, 'ready' or the reason of its delay; NULL when a worker holds it, when it is
 -- gone, and when there is no such queue.
 -- Locks: the message; the row of the user's parked group, shared.  The caller holds the users rows of both lines.
 CREATE OR REPLACE FUNCTION carry_job(
-    job text, who text, queue_name text, most_ready integer, step integer, probe double precision, channel text
+    job text, who text, queue_name text, most_ready integer, step integer, probe double precision
 ) RETURNS text
 LANGUAGE plpgsql SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off AS $$
 DECLARE
@@ -83,3 +82,10 @@ BEGIN
     END IF;
     RETURN was;
 END $$;
+
+-- The same, as the release before 0028 calls it.
+-- Returns, Locks: the same.
+CREATE OR REPLACE FUNCTION carry_job(
+    job text, who text, queue_name text, most_ready integer, step integer, probe double precision, channel text
+) RETURNS text
+LANGUAGE sql AS $$ SELECT carry_job(job, who, queue_name, most_ready, step, probe) $$;

@@ -1,12 +1,16 @@
 """Many messages in one commit, each as if it had been sent alone."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 from celery import group
 from celery_durable import DuplicateKey
-from celery_durable.publish import producer_in
+from celery_durable.database import runner
+from celery_durable.envelope import Letter
+from celery_durable.publish import producer_in, put, put_many
+from celery_durable.statements import cached_statements
 from celery_durable.template import Template, send_many
 from durable_harness.broker import PREFIX, Broker
 from durable_harness.waiting import wait_for
@@ -145,3 +149,33 @@ def test_a_worker_runs_what_was_sent_in_bulk(broker: Broker) -> None:
     connection.close()
     wait_for(lambda: broker.left() == 0)
     assert broker.query("SELECT count(DISTINCT task_id) FROM runs WHERE what = 'end'") == [(320,)]
+
+
+def test_messages_that_may_park_their_group_are_stored_in_one_round_trip_as_if_each_were_sent_alone(
+    broker: Broker,
+) -> None:
+    template = Template(broker.app, f"{PREFIX}.work", {"queue": "main"}, ("most_ready", "tenant", "unique_key"))
+    sent: list[str] = []
+
+    def letters(tenant: str) -> list[Letter]:
+        headers = [{"tenant": tenant, "most_ready": 2, "unique_key": f"{tenant}{n}"} for n in range(4)]
+        return [template.fill(f"{tenant}{n}", (n,), {}, of) for n, of in enumerate(headers)]
+
+    with broker.connect() as connection:
+        right = runner(connection)
+
+        def run(statement: str, parameters: Mapping[str, Any]) -> list[Any]:
+            sent.append(statement)
+            return right(statement, parameters)
+
+        for letter in letters("ann"):
+            put(run, cached_statements(None), letter)
+        sent.clear()
+        put_many(run, cached_statements(None), letters("ben"))
+        assert len(sent) == 1
+        with pytest.raises(DuplicateKey) as met:
+            put_many(run, cached_statements(None), [letters("ben")[0]._replace(task_id="other"), letters("cid")[0]])
+        assert met.value.task_id == "ben0"
+    seen = "SELECT visible, delay_reason, rank IS NULL, payload FROM kombu_message WHERE user_id = %s ORDER BY id"
+    alone, together = ([row[:3] for row in broker.query(seen, tenant)] for tenant in ("ann", "ben"))
+    assert alone == together == [(True, None, False)] * 2 + [(False, "parked", True)] * 2

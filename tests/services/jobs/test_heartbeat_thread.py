@@ -28,7 +28,7 @@ class _EndsTheThread(BaseException):
 @pytest.fixture
 def made(world: World, monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], Heartbeat]:
     """A factory of heartbeats of a running job that somebody has cancelled.  before: what happens at each beat."""
-    monkeypatch.setattr(heartbeat, "PROGRESS_SECONDS", 0.01)
+    monkeypatch.setattr(heartbeat, "PHASE_SECONDS", 0.01)
     right = heartbeat.beat
 
     def make(before: Callable[[int], None], *, lease_seconds: float = 15) -> Heartbeat:
@@ -106,3 +106,42 @@ def test_the_message_of_an_attempt_without_a_pulse_goes_back(world: World, monke
     with pytest.raises(Reject) as rejected:
         Task()()
     assert rejected.value.requeue
+
+
+def test_progress_is_written_with_the_first_beat_of_a_phase_and_then_with_the_renewals(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[tuple[str, int, int] | None] = []
+    beaten = Event()
+
+    def beat(*arguments: Any) -> Pulse:
+        told.append(arguments[-1])
+        beaten.set()
+        return Pulse.GO_ON
+
+    monkeypatch.setattr(heartbeat, "PHASE_SECONDS", 0.01)
+    monkeypatch.setattr(heartbeat, "beat", beat)
+    delivery = world.running(world.user())
+    with Heartbeat(world.uow, Service.ANALYSIS, delivery, world.policy, seconds=3600) as heart:
+        for phase in ("fetching", "parsing"):
+            for done in range(3):
+                heart.checkpoint(phase, done, 3)
+                assert beaten.wait(10)  # a first beat of the phase; none follows within the hour
+            beaten.clear()
+        wait_for(lambda: len(told) == 2, "the beats of both phases")
+    assert [one and one[0] for one in told] == ["fetching", "parsing"]
+
+
+def test_progress_within_a_phase_goes_with_the_renewals(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(heartbeat, "PHASE_SECONDS", 0.01)
+    delivery = world.running(world.user())
+    with Heartbeat(UnitOfWork(world.uow.engine), Service.ANALYSIS, delivery, world.policy, seconds=0.02) as heart:
+        for done in (1, 2):
+            heart.checkpoint("parsing", done, 2)
+            wait_for(
+                lambda done=done: (
+                    world.rows("SELECT progress FROM analyses")[0]["progress"]
+                    == {"phase": "parsing", "done": done, "total": 2}
+                ),
+                "the progress to be written",
+            )

@@ -15,8 +15,8 @@ from sqlalchemy import text
 from app.domain import carriers
 from app.domain.quota import Usage
 from app.services.fairness import choose_carrier
-from app.services.jobs import end_job
-from app.store import idempotency, messages, quota, requests, slots
+from app.services.jobs import end_job, start
+from app.store import idempotency, messages, quota, requests
 from app.store.batch import Batch
 from tests.conftest import World
 from tests.model.life import Life
@@ -42,6 +42,7 @@ def explore(world: World, **changes: Any) -> None:
     )
 
 
+@pytest.mark.proof
 def test_every_history_goes_as_the_model_says(world: World) -> None:
     explore(world)
 
@@ -114,9 +115,7 @@ WORKERS: dict[str, Patch] = {
     "the fence does not look at the token": rewritten(
         messages, "_FENCE", "m.lease_token = :lease_token", "CAST(:lease_token AS uuid) IS NOT NULL"
     ),
-    "slots have no limit": wrapped(
-        slots, "acquire", lambda right, *args, slots, **rest: right(*args, slots=99, **rest)
-    ),
+    "slots have no limit": wrapped(start, "_limit", lambda *_: 99),
     "the youngest is woken": rewritten(messages, "_WAKE", r"(?s)^.+$", _YOUNGEST),
     "nobody is woken": wrapped(messages, "wake", lambda *_, **__: None),
 }

@@ -49,10 +49,14 @@ class Letter(NamedTuple):
     replaces: bool
     most_ready: int | None = None
 
+    @property
+    def hint(self) -> str:
+        """The notification."""
+        return self.queue if self.delay is None else f"{self.queue}\t{self.delay:.3f}"
+
     def parameters(self) -> dict[str, Any]:
         """Of the statements PUBLISH, IN_THE_WAY, RETRY and ADD_QUEUE."""
-        hint = self.queue if self.delay is None else f"{self.queue}\t{self.delay:.3f}"
-        return {**self._asdict(), "hint": hint, "seconds": self.delay or PROBE_SECONDS}
+        return {**self._asdict(), "hint": self.hint, "seconds": self.delay or PROBE_SECONDS}
 
 
 def letter(message: Mapping[str, Any], queue: str) -> Letter:

@@ -33,8 +33,9 @@ Send = Callable[[Sequence[Letter]], None]
 ATTEMPTS = 5
 #: In one INSERT.
 LETTERS = 1000
-#: Of a Letter, what that takes.
+#: Of a Letter, what that takes; and what more, for one after the other.
 COLUMNS = Letter._fields[:7]
+MORE_COLUMNS = ("hint", "most_ready")
 
 
 def put(run: Run, sql: Statements, post: Letter) -> None:
@@ -72,20 +73,26 @@ def _met(post: Letter, task_id: str | None, token: str | None) -> None:
 
 
 def put_many(run: Run, sql: Statements, posts: Sequence[Letter]) -> None:
-    """As `put` for each, in their order.  Those without a task id, with `most_ready`, and retries go one by one."""
-    many = [post for post in posts if post.task_id and not post.lease_token and post.most_ready is None]
+    """As `put` for each, in their order.  Those without a task id and retries go one by one."""
+    many = [post for post in posts if post.task_id and not post.lease_token] if len(posts) > 1 else []
     stored: set[str] = set()
     for start in range(0, len(many), LETTERS):
         part = many[start : start + LETTERS]
-        columns = zip(*(post[: len(COLUMNS)] for post in part), strict=True)
-        given = {
-            name: list(values) if name == "payload" else _array(values)
-            for name, values in zip(COLUMNS, columns, strict=True)
-        }
-        stored.update(row[0] for row in run(sql.publish_many, given))
+        given = _columns(part, COLUMNS)
+        # whether a message parks its group depends on those before it
+        if any(post.most_ready is not None for post in part):
+            rows = run(sql.publish_each, {**given, **_columns(part, MORE_COLUMNS)})
+        else:
+            rows = run(sql.publish_many, given)
+        stored.update(row[0] for row in rows)
     for post in posts:
         if post.task_id not in stored:  # a conflict, or an unknown queue
             put(run, sql, post)
+
+
+def _columns(posts: Sequence[Letter], names: Sequence[str]) -> dict[str, Any]:
+    found = {name: [getattr(post, name) for post in posts] for name in names}
+    return {name: values if name == "payload" else _array(values) for name, values in found.items()}
 
 
 def _array(values: Iterable[object]) -> str:
@@ -137,10 +144,7 @@ def producer_in(connection: Any, options: Mapping[str, Any] | None = None) -> "T
     run, sql = runner(connection), cached_statements(options)
 
     def send(letters: Sequence[Letter]) -> None:
-        if len(letters) == 1:
-            put(run, sql, letters[0])
-        else:
-            put_many(run, sql, letters)
+        put_many(run, sql, letters)
 
     return TransactionProducer(send)
 

@@ -18,6 +18,21 @@ PUBLISH = """
         %(queue)s, %(payload)s, %(task_id)s, %(user_id)s, %(unique_key)s, %(delay)s, %(step)s, %(hint)s,
         %(most_ready)s)"""
 
+#: Many, one after the other in one round trip: arrays of the same length.  -> the task ids of those that were stored.
+PUBLISH_EACH = """
+    SELECT stored.task_id
+      FROM (SELECT given.task_id, {schema}kombu_message_publish(
+                       given.queue, given.payload, given.task_id, given.user_id, given.unique_key, given.delay,
+                       given.step, given.hint, given.most_ready) AS id
+              FROM (SELECT * FROM unnest(
+                       %(queue)s::text[], %(payload)s::text[], %(task_id)s::text[], %(user_id)s::text[],
+                       %(unique_key)s::text[], %(delay)s::float8[], %(step)s::int[], %(hint)s::text[],
+                       %(most_ready)s::int[])
+                           WITH ORDINALITY AS g (queue, payload, task_id, user_id, unique_key, delay, step, hint,
+                                                 most_ready, place)
+                     ORDER BY place) AS given OFFSET 0) AS stored
+     WHERE stored.id IS NOT NULL"""
+
 #: Many at once: arrays of the same length.  A group's messages are ranked one after the other.  -> the task ids of
 #: the stored ones; conflicts and unknown queues are missing.  `told` is counted, because otherwise it would not run.
 PUBLISH_MANY = """
@@ -210,6 +225,7 @@ class Statements:
     """The statements above, with the names of the tables in them; those of PREPARED only in a session that joined."""
 
     publish: str = PUBLISH
+    publish_each: str = PUBLISH_EACH
     publish_many: str = PUBLISH_MANY
     in_the_way: str = IN_THE_WAY
     retry: str = RETRY

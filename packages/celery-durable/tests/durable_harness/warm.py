@@ -21,6 +21,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
 
+from durable_harness.environment import bare_environment
+
 #: What every node imports; none of them reads settings or makes a thread before it is used.
 CELERY = (
     "celery.bin.celery", "celery.bin.worker", "celery.bin.beat", "celery.apps.worker", "celery.apps.beat",
@@ -75,7 +77,7 @@ class Warm:
     def __init__(self, modules: Sequence[str], folder: Path, early: Mapping[str, str]) -> None:
         """modules: of the application.  folder: from which they are imported.  early: variables of the interpreter."""
         self._pipe, there = Pipe()
-        kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+        kept = bare_environment()
         path = os.pathsep.join([str(HARNESS), *filter(None, [early.get("PYTHONPATH")])])
         self._process = subprocess.Popen(
             [sys.executable, "-m", "durable_harness.warm", str(there.fileno()), *CELERY, *modules],

@@ -1,0 +1,136 @@
+"""Accept the items of a batch: all new jobs together, the others one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from app.domain.quota import Usage
+from app.errors import Problem, QuotaExceeded
+from app.services.analyses.accept import accept, needs_job, point_at
+from app.services.analyses.enqueue import enqueue
+from app.services.analyses.submission import ANALYSIS, Submission, Wanted
+from app.services.jobs import admit
+from app.services.jobs.answers import Answer
+from app.services.policy import Policy
+from app.store import codebases
+from app.store.accept_lookup import ExistingAnalyses, look, look_each
+from app.store.codebases import Codebase, address_of
+from app.store.unit_of_work import AlreadyQueuedError, OvertakenError, Tx
+from app.store.users import Account
+
+#: By place in the request.
+Outcomes = dict[int, Answer | Problem]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One submission of a batch.  index: its place in the request."""
+
+    index: int
+    wanted: Wanted
+
+    @property
+    def key(self) -> str:
+        """The unique key of its job."""
+        return self.wanted.repository.unique_key(self.wanted.commit)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sorted:
+    """Items in the order of their keys.
+
+    new: those that need a job, and the account's units before each; others: what there is of their commits, None if an
+    earlier item of the batch has the same commit.
+    """
+
+    new: list[tuple[Item, ExistingAnalyses, Usage]]
+    others: list[tuple[Item, ExistingAnalyses | None]]
+    refused: Outcomes
+
+
+def accept_each(tx: Tx, account: Account, items: Sequence[Item], policy: Policy, *, now: datetime) -> Outcomes:
+    """Decide each item, in the order of their keys, as if each were accepted by itself.
+
+    The statements for new jobs, and for finding out which items are new, are as many for a hundred as for one; an item
+    that joins a job or points at a result takes a few more.
+    Locks: the caller has locked the users row; then the repositories, in the order of their addresses; the messages.
+    Raises: OvertakenError if another transaction has published one of the commits meanwhile.
+    """
+    commits = [(item.wanted.repository, item.wanted.commit) for item in items]
+    found = look_each(tx, account.user_id, commits, policy.parser_version)
+    chosen = _sort(items, found, admit.used(tx, account, ANALYSIS, policy, now=now), account, policy, now=now)
+    known = {item.index: there.codebase for item, there, _ in chosen.new}
+    known |= {item.index: there.codebase for item, there in chosen.others if there}
+    at = _repositories(tx, {item.index: item for item in items if item.index in known}, known, now=now)
+
+    def submission(item: Item) -> Submission:
+        return Submission(account, at[item.index], item.wanted, policy, now)
+
+    outcomes = chosen.refused
+    if chosen.new:
+        try:
+            answers = enqueue(tx, [submission(item) for item, _, _ in chosen.new], [seen for *_, seen in chosen.new])
+        except AlreadyQueuedError as other:
+            raise OvertakenError from other
+        outcomes |= {item.index: answer for (item, *_), answer in zip(chosen.new, answers, strict=True)}
+    for item, there in chosen.others:
+        try:
+            with tx.savepoint():
+                outcomes[item.index] = (
+                    point_at(tx, submission(item), there) if there else _look_again(tx, account, item, policy, now=now)
+                )
+        except Problem as problem:
+            outcomes[item.index] = problem
+    return outcomes
+
+
+def _sort(
+    items: Sequence[Item],
+    found: Sequence[ExistingAnalyses],
+    before: Usage,
+    account: Account,
+    policy: Policy,
+    *,
+    now: datetime,
+) -> _Sorted:
+    """Give the free units to the items in their order.  before: the account's units before the batch."""
+    chosen, keys, taken = _Sorted([], [], {}), set[str](), 0
+    for item, there in zip(items, found, strict=True):
+        seen = before if before.limit is None else replace(before, reserved=before.reserved + taken)
+        if item.key in keys:
+            chosen.others.append((item, None))
+        elif not needs_job(there, item.wanted):
+            chosen.others.append((item, there))
+            # a payer who comes back pays again
+            taken += there.left and (policy.quota_mode != "enforce" or seen.admits(1))
+        else:
+            try:
+                admit.judge(seen, account, policy, units=1, now=now)
+            except QuotaExceeded as refusal:
+                chosen.refused[item.index] = refusal
+            else:
+                chosen.new.append((item, there, seen))
+                taken += 1
+        keys.add(item.key)
+    return chosen
+
+
+def _repositories(
+    tx: Tx, items: dict[int, Item], known: dict[int, Codebase | None], *, now: datetime
+) -> dict[int, Codebase]:
+    """The repositories of the items, noted as asked for.  known: those that were there."""
+    added = codebases.add_each(
+        tx, (items[index].wanted.repository for index, codebase in known.items() if codebase is None), now=now
+    )
+    at = {index: codebase or added[address_of(items[index].wanted.repository)] for index, codebase in known.items()}
+    branches = [items[index].wanted.default_branch for index in at]
+    codebases.asked_for_each(tx, list(at.values()), branches, now=now)
+    return at
+
+
+def _look_again(tx: Tx, account: Account, item: Item, policy: Policy, *, now: datetime) -> Answer:
+    wanted = item.wanted
+    found = look(tx, account.user_id, None, wanted.repository, wanted.commit, policy.parser_version, now=now)
+    return accept(tx, account, found.existing, wanted, policy, now=now)

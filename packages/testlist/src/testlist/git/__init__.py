@@ -1,0 +1,1 @@
+"""Git: a commit fetched, resolved and read, object by object, as hostile input."""

@@ -1,0 +1,1 @@
+"""What the languages share: patterns of paths, plain formats, commands, and source without bodies."""

@@ -1,0 +1,38 @@
+"""Base classes across files: which classes of a repository end in one of somebody else's."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+#: bases that are followed one after the other
+STEPS: Final = 12
+
+
+@dataclass(slots=True)
+class Hierarchy:
+    """Classes by name.  is_root: whether a class that nothing here declares is what is looked for.
+
+    bases: class -> what it inherits, wherever it is declared or extended.
+    """
+
+    root: str
+    is_root: Callable[[str], bool]
+    bases: dict[str, set[str]] = field(default_factory=dict)
+    known: dict[str, bool] = field(default_factory=dict)
+
+    def declare(self, name: str, bases: Iterable[str]) -> None:
+        """Add what one declaration says, before anything is asked."""
+        self.bases.setdefault(name, set()).update(bases)
+
+    def ends(self, name: str, steps: int = STEPS) -> bool:
+        """Whether a class ends in the root, through the whole repository."""
+        if name == self.root:
+            return True
+        if name not in self.known:
+            self.known[name] = False  # a class that inherits itself does not
+            bases = self.bases.get(name)
+            if bases is None:
+                self.known[name] = self.is_root(name)
+            else:
+                self.known[name] = steps > 0 and any(self.ends(base, steps - 1) for base in bases)
+        return self.known[name]

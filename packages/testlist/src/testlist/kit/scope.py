@@ -1,0 +1,69 @@
+"""The base of all frameworks: what most of them answer, and answers that are worked out once."""
+
+from collections.abc import Callable, Sized
+from dataclasses import dataclass
+from typing import ClassVar, Generic, TypeVar
+
+from testlist.interface import Claim, Scope, Signal
+from testlist.model import Facts, FactsByPath
+from testlist.project import Project
+
+Answer = TypeVar("Answer")
+
+
+def nothing(path: str) -> str | None:  # noqa: ARG001 - the interface has it
+    """No file configures it."""
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredFramework:
+    """A framework as data.  make: reads the configuration of one repository; configures: as config_language."""
+
+    name: str
+    languages: frozenset[str]
+    make: Callable[[Project], Scope]
+    shared: bool = False
+    configures: Callable[[str], str | None] = nothing
+
+    def config_language(self, path: str) -> str | None:
+        """As Framework.config_language."""
+        return self.configures(path)
+
+    def scope(self, project: Project) -> Scope:
+        """Read the configuration of one repository."""
+        return self.make(project)
+
+
+class DefaultScope:
+    """What most scopes answer; a scope inherits this and says what differs."""
+
+    __slots__ = ()
+
+    #: how a candidate shows whose it is
+    signal: ClassVar[Signal] = Signal.NAME
+
+    def needs(self, facts: FactsByPath) -> set[str]:  # noqa: ARG002 - the interface has it
+        """Every file stands for itself."""
+        return set()
+
+    def claim(self, path: str, facts: Facts) -> Claim | None:  # noqa: ARG002 - the interface has it
+        """All candidates are its own."""
+        return Claim(self.signal)
+
+
+@dataclass(slots=True)
+class Growing(Generic[Answer]):
+    """An answer about all facts.  These only grow, and every framework asks in each round: it is worked out as they do.
+
+    size: files that were known when it was worked out last.
+    """
+
+    answer: Answer
+    size: int = 0
+
+    def of(self, facts: Sized, work: Callable[[], Answer]) -> Answer:
+        """The answer for what has been read."""
+        if self.size != len(facts):
+            self.answer, self.size = work(), len(facts)
+        return self.answer

@@ -1,0 +1,126 @@
+"""What the engine knows of a language: one record in `languages/NAME/language.py`, and nothing anywhere else.
+
+Parsing children import the records too, so they name modules and do not import them.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Final, cast
+
+from testlist.interface import Framework
+from testlist.model import Facts
+
+#: where the packages of languages are
+HOME: Final = "testlist.languages"
+#: files a configuration file is built on, each with the name of what it takes from there.  known: paths of the commit
+Bases = Callable[[str, Facts, Collection[str]], Iterable[tuple[str, str]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """A grammar of tree-sitter.  distribution and version: its pin, which is part of the parser version."""
+
+    distribution: str
+    version: str
+    module: str
+    function: str = "language"
+
+
+@dataclass(frozen=True, slots=True)
+class Syntax:
+    """What the files of some suffixes are written in.
+
+    id: part of the key under which facts are stored, so it never changes its meaning.  reader: module with
+    `extract(source, language) -> Facts`.  also: further syntaxes whose grammars its files are tried in.
+    configures: the format in which configuration that is written in it is read.  lenient: its tools let bad bytes pass
+    or are told an encoding, so that such files do hold tests that run.  declares: its files may say their encoding
+    (PEP 263).
+    """
+
+    id: str
+    suffixes: tuple[str, ...]
+    reader: str = "facts"
+    grammar: Grammar | None = None
+    also: tuple[str, ...] = ()
+    configures: str | None = None
+    lenient: bool = False
+    declares: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format of configuration files of one language.  syntax: whose grammars its reader uses; the rest as Syntax."""
+
+    id: str
+    reader: str
+    syntax: str | None = None
+    lenient: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """What is told of a file of tests, and what is not.
+
+    imports, texts: expressions for imports, with a group `import`, and for strings and comments; no imports, no hints.
+    noise: first names of calls that every file of tests has, as words.  leading: keywords in front of a call.
+    modules: those of test frameworks, whole names; namespaces: how others begin, as alternatives of an expression.
+    """
+
+    imports: bytes = b""
+    texts: bytes = b""
+    noise: str = ""
+    leading: str = ""
+    modules: str = ""
+    namespaces: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Libraries:
+    """Test libraries that repositories carry whole.
+
+    layouts: a file as its project lays it out -> an expression for what its folder is called wherever it is copied
+    to.  beside: folders that lie side by side in one project.
+    """
+
+    layouts: Mapping[str, str] = field(default_factory=dict)
+    beside: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """One language, or a few that share their tools.
+
+    name: of its package.  own_folders: folders like any other to its tools that hold other people's code elsewhere.
+    follows: its module with `bases` (see Bases), if its configuration files may be built on others.
+    """
+
+    name: str
+    syntaxes: tuple[Syntax, ...]
+    formats: tuple[Format, ...] = ()
+    hints: Hints = Hints()
+    libraries: Libraries = Libraries()
+    own_folders: frozenset[str] = frozenset()
+    follows: str | None = None
+
+    @property
+    def suffixes(self) -> frozenset[str]:
+        """Of its files."""
+        return frozenset(suffix for syntax in self.syntaxes for suffix in syntax.suffixes)
+
+    @property
+    def ids(self) -> frozenset[str]:
+        """Of its syntaxes."""
+        return frozenset(syntax.id for syntax in self.syntaxes)
+
+    def module(self, name: str) -> str:
+        """The whole name of one of its modules."""
+        return f"{HOME}.{self.name}.{name}"
+
+    def frameworks(self) -> tuple[Framework, ...]:
+        """Its test frameworks, as `frameworks/__init__.py` lists them."""
+        return cast(tuple[Framework, ...], import_module(self.module("frameworks")).FRAMEWORKS)
+
+    def bases(self) -> Bases | None:
+        """What `follows` names."""
+        return None if self.follows is None else cast(Bases, import_module(self.module(self.follows)).bases)

@@ -1,0 +1,81 @@
+"""The languages that are read, a line each, and what their records say together."""
+
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from typing import Final, Protocol, cast
+
+from testlist.interface import Framework
+from testlist.language import Format, Language, Syntax
+from testlist.languages.cpp.language import CPP
+from testlist.languages.csharp.language import CSHARP
+from testlist.languages.go.language import GO
+from testlist.languages.javascript.language import JAVASCRIPT
+from testlist.languages.jvm.language import JVM
+from testlist.languages.php.language import PHP
+from testlist.languages.python.language import PYTHON
+from testlist.languages.ruby.language import RUBY
+from testlist.languages.rust.language import RUST
+from testlist.languages.swift.language import SWIFT
+from testlist.model import Facts, FactsByPath
+
+#: the first whose frameworks read a configuration file decides on its format
+LANGUAGES: Final = (PYTHON, JAVASCRIPT, GO, CSHARP, PHP, CPP, SWIFT, RUST, RUBY, JVM)
+
+#: language id -> its syntax
+SYNTAXES: Final[dict[str, Syntax]] = {syntax.id: syntax for one in LANGUAGES for syntax in one.syntaxes}
+#: format id -> a format of one language
+FORMATS: Final[dict[str, Format]] = {form.id: form for one in LANGUAGES for form in one.formats}
+#: language id -> the record it is in
+OWNERS: Final[dict[str, Language]] = {syntax.id: one for one in LANGUAGES for syntax in one.syntaxes}
+#: file name suffix -> language id
+SUFFIXES: Final = {suffix: syntax.id for syntax in SYNTAXES.values() for suffix in syntax.suffixes}
+#: formats that tools of several languages have
+SHARED: Final = {
+    **dict.fromkeys(("ini", "json", "jsonc", "flat-yaml", "words"), "testlist.kit.formats"),
+    "commands": "testlist.kit.commands",
+}
+#: language or format id -> module with `extract`; imported in parsing children only
+READERS: Final = {
+    **{syntax.id: OWNERS[syntax.id].module(syntax.reader) for syntax in SYNTAXES.values()},
+    **{form.id: one.module(form.reader) for one in LANGUAGES for form in one.formats},
+    **SHARED,
+}
+
+
+class Reader(Protocol):
+    """What a module named in READERS offers."""
+
+    def extract(self, source: bytes, language: str) -> Facts:
+        """Read one file.  source: UTF-8, no NUL.  Raises: anything, which means parse_failed."""
+
+
+def language_of(path: str) -> str | None:
+    """Language of a source file by its name."""
+    name = path.rpartition("/")[2]
+    stem, dot, suffix = name.rpartition(".")
+    return SUFFIXES.get(suffix) if stem and dot else None
+
+
+def written_in(language: str, facts: FactsByPath) -> Iterator[Facts]:
+    """Facts of the files of one language: what others have under the same names means something else."""
+    return (one for path, one in facts.items() if language_of(path) == language)
+
+
+def reader(language: str) -> Reader:
+    """Import the reader of a language or format."""
+    return cast(Reader, import_module(READERS[language]))
+
+
+def grammars_of(language: str) -> list[str]:
+    """Languages whose grammars files of a language or format may take."""
+    if language in FORMATS:
+        language = FORMATS[language].syntax or ""
+    syntax = SYNTAXES.get(language)
+    return [] if syntax is None else [one for one in (syntax.id, *syntax.also) if SYNTAXES[one].grammar is not None]
+
+
+@cache
+def all_frameworks() -> tuple[Framework, ...]:
+    """Every test framework."""
+    return tuple(framework for language in LANGUAGES for framework in language.frameworks())

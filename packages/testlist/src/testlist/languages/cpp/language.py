@@ -1,0 +1,30 @@
+"""C++, as the engine knows it: read as tokens, so it has no grammar."""
+
+from typing import Final
+
+from testlist.language import Hints, Language, Libraries, Syntax
+
+CPP: Final = Language(
+    name="cpp",
+    syntaxes=(
+        Syntax(
+            id="cpp",
+            suffixes=(
+                *("cc", "cpp", "cxx", "c++", "C", "cu", "mm"),
+                *("h", "hh", "hpp", "hxx", "h++", "cuh", "inc", "inl", "ipp", "tcc", "tpp"),
+            ),
+            lenient=True,
+        ),
+    ),
+    hints=Hints(noise="doctest gtest sizeof std typeof"),
+    libraries=Libraries(
+        layouts={
+            "include/gtest/gtest.h": r"(?i)g(?:oogle[-_]?)?test",
+            "include/gmock/gmock.h": r"(?i)g(?:oogle[-_]?)?mock",
+            "src/catch2/catch_test_macros.hpp": r"(?i)catch",
+            "single_include/catch2/catch.hpp": r"(?i)catch",
+            "doctest/parts/doctest_fwd.h": r"(?i)doctest",
+        },
+        beside=(("googletest", "googlemock"), ("googlemock", "googletest")),
+    ),
+)

@@ -1,0 +1,39 @@
+"""What the C++ frameworks share: none has configuration, and files may hold tests of several."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from testlist.interface import Claim, Signal
+from testlist.kit.scope import DeclaredFramework, DefaultScope
+from testlist.languages.cpp.language import CPP
+from testlist.languages.cpp.resolve import Resolver
+from testlist.model import Facts, FactsByPath, Test
+
+
+@dataclass(frozen=True, slots=True)
+class CppScope(DefaultScope):
+    """One framework in one repository."""
+
+    framework: str
+    resolver: Resolver
+
+    def wants(self, path: str) -> bool:
+        """Sources that may hold tests."""
+        return path in self.resolver.candidates
+
+    def needs(self, facts: FactsByPath) -> set[str]:
+        """Headers that tell whose a macro is."""
+        return self.resolver.needs(facts)
+
+    def claim(self, path: str, facts: Facts) -> Claim | None:  # noqa: ARG002 - the interface has it
+        """Files with tests belong to all, for each test says whose it is."""
+        return Claim(Signal.CONTENT) if facts.get("tests") or facts.get("uses") else None
+
+    def tests(self, owned: Sequence[str], facts: FactsByPath) -> Iterable[Test]:
+        """Its tests, also those in headers that were needed."""
+        return self.resolver.tests(facts)[self.framework] if owned else []
+
+
+def framework(name: str) -> DeclaredFramework:
+    """A framework whose tests are calls of macros."""
+    return DeclaredFramework(name, CPP.ids, lambda project: CppScope(name, project.once(Resolver.of)), shared=True)

@@ -1,0 +1,179 @@
+"""Which files of a repository belong to .NET test projects, by its MSBuild files as far as they are plain data."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Final
+
+from testlist.kit import globs
+from testlist.project import Project, folder_of, joined
+
+#: what a project file is called, and files that add to every project below their folder
+PROJECT: Final = ".csproj"
+ADDED: Final = ("Directory.Build.props", "Directory.Build.targets")
+LISTED: Final = "packages.config"
+#: packages whose presence makes a project one of tests
+PACKAGES: Final = re.compile(
+    r"(nunit|xunit|mstest|tunit|fscheck\.[nx]unit|microsoft\.net\.test\.sdk|microsoft\.testing\."
+    r"|microsoft\.visualstudio\.(testplatform|qualitytools|testtools))"
+)
+#: projects of a framework's own repository that make those who refer to them run
+RUNNERS: Final = re.compile(r"(?i)(mstest|nunitlite|.*testadapter)")
+TESTLIKE: Final = re.compile(r"(?i)(tests?|specs?|specifications?)(?=$|[._-])")
+STEM: Final = re.compile(r"(Tests?|Specs?|Fixture)$|^Test[A-Z_]|^Tests?$")
+FOLDER: Final = re.compile(r"(?i)^(tests?|specs?|.*[._-](unit|integration|functional)?tests?|.*[a-z]Tests?)$")
+OUTPUT: Final = frozenset({"bin", "obj"})
+#: project references followed to find a test framework
+STEPS: Final = 4
+
+
+def config_language(path: str) -> str | None:
+    """`msbuild` for the files read here."""
+    name = path.rpartition("/")[2]
+    return "msbuild" if name.endswith(PROJECT) or name in ADDED or name == LISTED else None
+
+
+@dataclass(slots=True)
+class Told:
+    """What the files of one folder say, or those of all folders above."""
+
+    packages: set[str] = field(default_factory=set)
+    usings: set[str] = field(default_factory=set)
+    removed: list[tuple[list[str], list[str]]] = field(default_factory=list)  # by one project, and what it takes back
+    references: list[str] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    test: bool | None = None
+    runs: bool = False  # by a runner in the repository
+
+    def add(self, data: Any, folder: str) -> None:
+        """Take in one file."""
+        known = data if isinstance(data, dict) else {}
+        self.packages.update(known.get("packages", ()))
+        self.usings.update(known.get("usings", ()))
+        self.references += [joined(folder, one) for one in known.get("projects", ())]
+        stems = [one.rpartition("/")[2].removesuffix(PROJECT) for one in known.get("projects", ())]
+        self.runs = self.runs or any(map(RUNNERS.match, stems))
+        self.test = known.get("test", self.test)
+
+    def remove(self, data: Any, folder: str) -> None:
+        """Note what one project does not compile."""
+        known = data if isinstance(data, dict) else {}
+        both = (known.get("removed", ()), known.get("compiled", ()))
+        removed, back = ([joined(folder, one) for one in some if "$(" not in one] for some in both)
+        self.removed.append((removed, back))
+
+    def compiles(self, path: str) -> bool:
+        """Whether one of the projects of the folder compiles a file below it."""
+        return any(
+            not any(globs.match(path, one) for one in removed) or any(globs.match(path, one) for one in back)
+            for removed, back in self.removed
+        )
+
+    @property
+    def speaks(self) -> bool:
+        """Whether a test framework is among its packages."""
+        return self.runs or any(PACKAGES.match(package) for package in self.packages)
+
+
+@dataclass
+class DotnetProjects:
+    """The projects of one repository."""
+
+    project: Project
+    nearest: dict[str, str | None] = field(default_factory=dict)
+    verdicts: dict[str, bool] = field(default_factory=dict)
+
+    @cached_property
+    def own(self) -> dict[str, Told]:
+        """Folder -> what its project files say."""
+        found: dict[str, Told] = {}
+        for path in sorted(self.project.configs):
+            folder, _, name = path.rpartition("/")
+            if name.endswith(PROJECT):
+                found.setdefault(folder, Told()).names.append(name.removesuffix(PROJECT))
+                found[folder].add(self.project.data(path), folder)
+                found[folder].remove(self.project.data(path), folder)
+        for folder, told in found.items():
+            told.add(self.project.data(f"{folder}/{LISTED}" if folder else LISTED), folder)
+        return found
+
+    @cached_property
+    def linked(self) -> dict[str, str]:
+        """Pattern of files outside a project's folder that it compiles -> folder of the project."""
+        return {
+            joined(folder_of(path), one): folder_of(path)
+            for path in self.project.configs
+            if path.endswith(PROJECT) and isinstance(data := self.project.data(path), dict)
+            for one in data.get("compiled", ())
+            if one.startswith("../") and "$(" not in one
+        }
+
+    def folder(self, path: str) -> str | None:
+        """Folder of the project a file lies in; None outside all projects."""
+        folder = folder_of(path)
+        if folder not in self.nearest:
+            inner = folder in self.own
+            self.nearest[folder] = folder if inner else self.folder(folder) if folder else None
+        return self.nearest[folder]
+
+    def above(self, folder: str, *, root: bool = True) -> Iterator[Told]:
+        """What the folders from this one up, perhaps without the root, add to every project below them."""
+        while folder or root:
+            for name in ADDED:
+                told = Told()
+                told.add(self.project.data(f"{folder}/{name}" if folder else name), folder)
+                yield told
+            if not folder:
+                return
+            folder = folder_of(folder)
+
+    def told(self, path: str) -> Iterator[Told]:
+        """Everything said about the project of a file, the nearest first."""
+        folder = self.folder(path)
+        if folder is not None:
+            yield self.own[folder]
+        yield from self.above(folder if folder is not None else folder_of(path))
+
+    def wants(self, path: str) -> bool:
+        """Whether a file may hold tests that are run."""
+        if not path.endswith(".cs") or not OUTPUT.isdisjoint(path.split("/")[:-1]):
+            return False
+        folder = self.folder(path)
+        if folder is None:
+            return testlike(path) or any(self.is_test(home) for home in self.linking(path))
+        return self.is_test(folder) and self.own[folder].compiles(path)
+
+    def linking(self, path: str) -> Iterator[str]:
+        """Folders of projects that compile a file from elsewhere."""
+        yield from (folder for pattern, folder in self.linked.items() if globs.match(path, pattern))
+
+    def is_test(self, folder: str) -> bool:
+        """Whether the project of a folder is one of tests."""
+        return self.own[folder].test is not False and self.is_related(folder)
+
+    def is_related(self, folder: str) -> bool:
+        """Whether the project of a folder has to do with tests; it may be a library that others derive theirs from."""
+        if folder not in self.verdicts:
+            told = self.own[folder]
+            named = any(TESTLIKE.search(name) for name in told.names) or any(map(FOLDER.match, folder.split("/")))
+            # what is added to all projects of a repository is added under conditions; lower down it holds for all
+            added = any(one.speaks for one in self.above(folder, root=False))
+            self.verdicts[folder] = named or added or bool(told.test) or self.speaks(folder)
+        return self.verdicts[folder]
+
+    def speaks(self, folder: str) -> bool:
+        """Whether a project refers to a test framework, itself or through projects it refers to."""
+        reached = [folder]
+        for _ in range(STEPS):
+            told = [self.own[one] for one in reached if one in self.own]
+            if any(one.speaks for one in told):
+                return True
+            reached = sorted({folder_of(path) for one in told for path in one.references})
+        return False
+
+
+def testlike(path: str) -> bool:
+    """Whether the name of a file or of a folder around it speaks of tests."""
+    *folders, name = path.split("/")
+    return bool(STEM.search(name.removesuffix(".cs"))) or any(FOLDER.match(folder) for folder in folders)

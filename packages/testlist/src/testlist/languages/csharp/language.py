@@ -1,0 +1,29 @@
+"""C#, as the engine knows it."""
+
+from typing import Final
+
+from testlist.kit.hinting import DOTTED, SLASHES
+from testlist.language import Format, Grammar, Hints, Language, Syntax
+
+CSHARP: Final = Language(
+    name="csharp",
+    syntaxes=(
+        Syntax(
+            id="csharp",
+            suffixes=("cs",),
+            grammar=Grammar("tree-sitter-c-sharp", "0.23.5", "tree_sitter_c_sharp"),
+            lenient=True,
+        ),
+    ),
+    formats=(Format("msbuild", "config_msbuild"),),
+    hints=Hints(
+        imports=DOTTED,
+        texts=SLASHES,
+        noise="Assert Assertions Has Is NUnit Test Testing Throws Xunit Xunit_Abstractions",
+        modules="NUnit Xunit",
+        namespaces=(
+            r"Microsoft\.VisualStudio\.TestTools",
+            r"System(?:\.(?:Collections|Linq|Text|Threading)[\w.]*)?$",
+        ),
+    ),
+)

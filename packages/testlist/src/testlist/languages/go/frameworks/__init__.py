@@ -1,0 +1,8 @@
+"""The test frameworks of Go: a line each, a file each."""
+
+from typing import Final
+
+from testlist.interface import Framework
+from testlist.languages.go.frameworks import gotesting
+
+FRAMEWORKS: Final[tuple[Framework, ...]] = (gotesting.GO_TESTING,)

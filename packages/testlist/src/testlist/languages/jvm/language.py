@@ -1,0 +1,41 @@
+"""Java, Kotlin and Groovy, as the engine knows them.  Groovy is read without a grammar."""
+
+from typing import Final
+
+from testlist.kit.hinting import DOTTED, SLASHES
+from testlist.language import Format, Grammar, Hints, Language, Syntax
+
+JVM: Final = Language(
+    name="jvm",
+    syntaxes=(
+        Syntax(
+            id="java",
+            suffixes=("java",),
+            reader="facts_java",
+            grammar=Grammar("tree-sitter-java", "0.23.5", "tree_sitter_java"),
+            lenient=True,
+        ),
+        Syntax(
+            id="kotlin",
+            suffixes=("kt",),
+            reader="facts_kotlin",
+            grammar=Grammar("tree-sitter-kotlin", "1.1.0", "tree_sitter_kotlin"),
+            lenient=True,
+        ),
+        Syntax(id="groovy", suffixes=("groovy",), reader="facts_groovy", lenient=True),
+    ),
+    formats=(Format("jvm-build", "config_build_files"), Format("gradle-settings", "config_build_files")),
+    hints=Hints(
+        imports=DOTTED,
+        texts=SLASHES,
+        noise="Mockito assertThat junit kotlin listOf mapOf org_junit println setOf toString",
+        namespaces=(
+            r"org\.(?:junit|testng|assertj|mockito|hamcrest|spockframework)",
+            r"io\.kotest",
+            r"kotlin\.test",
+            r"kotlin\.(?![a-z]+x)",
+            r"java\.(?:util|lang|io)\b",
+            r"spock\.",
+        ),
+    ),
+)

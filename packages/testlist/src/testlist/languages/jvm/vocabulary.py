@@ -1,0 +1,132 @@
+"""Kotest: which calls are tests in each style of specification, and what stands around them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
+
+from testlist.languages.jvm.shape import Item
+
+
+class Style(NamedTuple):
+    """Words of one style.  tests: calls that are one; groups: calls that hold them."""
+
+    tests: frozenset[str]
+    groups: frozenset[str]
+
+
+def _style(tests: str, groups: str = "") -> Style:
+    return Style(frozenset(tests.split()), frozenset(groups.split()))
+
+
+TEXT: Final = frozenset({""})
+INFIX: Final = ("should", "Should", "when", "When", "xshould", "xShould", "xwhen", "xWhen")
+STYLES: Final = {
+    "AnnotationSpec": Style(frozenset(), frozenset()),
+    "BehaviorSpec": _style("then Then", "context Context given Given when When and And"),
+    "DescribeSpec": _style("it", "describe context"),
+    "ExpectSpec": _style("expect", "context"),
+    "FeatureSpec": _style("scenario", "feature"),
+    "FreeSpec": Style(TEXT, frozenset({"-"})),
+    "FunSpec": _style("test", "context"),
+    "ShouldSpec": _style("should", "context"),
+    "StringSpec": Style(TEXT, frozenset()),
+    "WordSpec": Style(TEXT, frozenset(f"{word} {{}}" for word in INFIX)),
+}
+#: factories of specifications; what is in them counts wherever they stand
+BUILDERS: Final = frozenset(
+    {"funSpec", "describeSpec", "stringSpec", "shouldSpec", "behaviorSpec", "wordSpec", "freeSpec", "featureSpec",
+     "expectSpec"}
+)  # fmt: skip
+#: calls that make a test, or a group, of every value they are given
+DATA: Final = frozenset(
+    {"withData", "withTests", "withContexts", "withDescribes", "withIts", "withGivens", "withWhens", "withThens",
+     "withAnds", "withFeatures", "withScenarios", "withShoulds", "withExpects"}
+)  # fmt: skip
+PREFIXES: Final = {"x": "skipped", "f": "focused"}
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What groups pass on."""
+
+    suites: tuple[str, ...]
+    status: str = "active"
+    dynamic: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One test."""
+
+    item: Item
+    suites: tuple[str, ...]
+    status: str
+    dynamic: bool
+
+
+def rows(suites: tuple[str, ...], item: Item, style: str) -> Iterator[Row]:
+    """Tests of a specification: of its body, and of its functions, which its body may call."""
+    around = Around(suites)
+    yield from _rows(item.get("calls", []), style, around)
+    for method in item.get("methods", []):
+        if not style_of(method.get("receiver", "")):
+            yield from _rows(method.get("calls", []), style, around)
+
+
+def factories(suites: tuple[str, ...], item: Item) -> Iterator[Row]:
+    """Tests that do not depend on the class they stand in: of factories, and of functions that extend a style."""
+    yield from _built(item.get("calls", []), Around(suites))
+    for method in item.get("methods", []):
+        style = style_of(method.get("receiver", ""))
+        if style:
+            yield from _rows(method.get("calls", []), style, Around(suites))
+        else:
+            yield from _built(method.get("calls", []), Around(suites))
+
+
+def style_of(receiver: str) -> str:
+    """The style that a type of Kotest's belongs to, by its name."""
+    name = receiver.rpartition(".")[2]
+    return next((style for style in STYLES if name.startswith(style)), "")
+
+
+def _built(calls: list[Item], around: Around) -> Iterator[Row]:
+    for call in calls:
+        if call["r"] in BUILDERS:
+            style = call["r"][0].upper() + call["r"][1:]
+            yield from _rows(call.get("in", []), style, around)
+        yield from _built(call.get("in", []), around)  # factories may include others
+
+
+def _rows(calls: list[Item], style: str, around: Around) -> Iterator[Row]:
+    words = STYLES[style]
+    for call in calls:
+        word, prefix = split(call["r"], words)
+        status = status_of(call, prefix) or around.status
+        dynamic = around.dynamic or "loop" in call
+        if word in BUILDERS:
+            continue
+        if word in words.tests and (call["t"] or not word):
+            yield Row({**call, "name": call["t"]}, around.suites, status, dynamic)
+        elif word in DATA:
+            inner = list(_rows(call.get("in", []), style, replace(around, dynamic=True)))
+            yield from inner or [Row({**call, "name": word}, around.suites, status, dynamic=True)]
+        elif word in words.groups:
+            yield from _rows(call.get("in", []), style, Around((*around.suites, call["t"]), status, dynamic))
+        elif "in" in call:
+            yield from _rows(call["in"], style, replace(around, dynamic=dynamic))
+
+
+def split(word: str, words: Style) -> tuple[str, str]:
+    """A call's word without the prefix that changes its status."""
+    known = words.tests | words.groups
+    prefixed = word[:1] in PREFIXES and word not in known and word[1:] in known and len(word) > 1
+    return (word[1:], word[0]) if prefixed else (word, "")
+
+
+def status_of(call: Item, prefix: str) -> str | None:
+    """A call's own status."""
+    title = call["t"]
+    if prefix == "x" or title.startswith("!") or "off" in call:
+        return "skipped"
+    return "focused" if prefix == "f" or title.startswith("f:") else None

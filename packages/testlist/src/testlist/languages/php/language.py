@@ -1,0 +1,25 @@
+"""PHP, as the engine knows it."""
+
+from typing import Final
+
+from testlist.kit.hinting import DOTTED, SLASHES
+from testlist.language import Format, Grammar, Hints, Language, Syntax
+
+PHP: Final = Language(
+    name="php",
+    syntaxes=(
+        Syntax(
+            id="php",
+            suffixes=("php",),
+            grammar=Grammar("tree-sitter-php", "0.25.1", "tree_sitter_php", "language_php"),
+            lenient=True,
+        ),
+    ),
+    formats=(Format("phpunit.xml", "config_xml"),),
+    hints=Hints(
+        imports=DOTTED,
+        texts=SLASHES,
+        noise="PHPUnit Pest declare die elseif empty exit isset fn function parent print unset use",
+        modules="PHPUnit Pest",
+    ),
+)

@@ -1,0 +1,25 @@
+"""Python, as the engine knows it."""
+
+from typing import Final
+
+from testlist.kit.hinting import HASHES
+from testlist.language import Format, Grammar, Hints, Language, Syntax
+
+PYTHON: Final = Language(
+    name="python",
+    syntaxes=(
+        Syntax(
+            id="python",
+            suffixes=("py",),
+            grammar=Grammar("tree-sitter-python", "0.25.0", "tree_sitter_python"),
+            declares=True,
+        ),
+    ),
+    formats=(Format("toml", "config_toml"),),
+    hints=Hints(
+        imports=rb"^[ \t]*+(?:from|import)[ \t]+(?P<import>\.*+\w[\w.]*+)",
+        texts=HASHES,
+        noise="parametrize pytest raises unittest",
+        modules="pytest unittest",
+    ),
+)

@@ -1,0 +1,149 @@
+"""Both Python frameworks' view of one repository: candidates, what they lead to, and the tests found."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from testlist.kit.fold import folded
+from testlist.kit.scope import Growing
+from testlist.languages.python.collect import METHODS, Collector, Hit, Rules
+from testlist.languages.python.config import Giving, PytestScope, conftest_libraries, conftest_marks, scope_of, scopes
+from testlist.languages.python.config_discovery import Told
+from testlist.languages.python.resolve_marks import Marks, given
+from testlist.languages.python.resolve_names import Item, Names, last_names
+from testlist.languages.python.resolve_reachable import Rounds
+from testlist.model import FactsByPath, Test
+from testlist.project import Project, below
+
+
+@dataclass(slots=True)
+class Resolver:
+    """One repository.  scopes: pytest configurations, deepest first."""
+
+    project: Project
+    scopes: list[PytestScope]
+    modules: frozenset[str]
+    libraries: tuple[tuple[str, str], ...] = ()
+    located: dict[tuple[str, str, int], str | None] = field(default_factory=dict)
+    rounds: Rounds = field(default_factory=Rounds)
+    wanted: Growing[set[str]] = field(default_factory=lambda: Growing(set()))
+    folded: dict[tuple[str, ...], list[list[Hit]]] = field(default_factory=dict)
+    collected: dict[str, list[Hit]] = field(default_factory=dict)
+    collectors: dict[Rules, Collector] = field(default_factory=dict)
+    hooks: dict[str, Giving] = field(default_factory=dict)
+    told: Told | None = None  # what unittest loads by itself
+
+    @classmethod
+    def of(cls, project: Project) -> "Resolver":
+        """Read the configurations."""
+        modules, libraries = frozenset(last_names(project.paths)), tuple(conftest_libraries(project))
+        return cls(project, scopes(project), modules, libraries, hooks=conftest_marks(project))
+
+    def scope_of(self, path: str) -> PytestScope:
+        """The configuration that governs a path."""
+        return scope_of(path, self.scopes)
+
+    def rules(self, path: str) -> Rules:
+        """What a run takes for tests in a file: its configuration says, or a plugin of the folder."""
+        rules = self.scope_of(path).rules
+        library = next((library for folder, library in self.libraries if below(path, folder)), "")
+        return replace(rules, functions=("test_",), library=library) if library else rules
+
+    def names(self, facts: FactsByPath) -> Names:
+        """Names of what has been read; where modules lie does not change, so that is kept."""
+        return Names(facts, self.project.paths, self.modules, located=self.located)
+
+    def needs(self, facts: FactsByPath) -> set[str]:
+        """Files that candidates' bases, decorators, imported tests and star imports lead to."""
+        return self.wanted.of(facts, lambda: self.round(self.names(facts)))
+
+    def round(self, names: Names) -> set[str]:
+        """Ask every file that may lead to more than it did in the last round."""
+        return self.rounds.ask(names, lambda path: self.sources(names, path))
+
+    def sources(self, names: Names, path: str) -> Iterator[str]:
+        """Files that one file leads to; of a file that is no candidate only classes count."""
+        self.project.beat()
+        loads = self.told is not None and self.told.takes(path)
+        leads = self.leads if loads or self.scope_of(path).collects(path) else self.bases
+        for item in names.body(path):
+            for dotted in leads(path, item):
+                yield from names.needed(path, dotted, item)
+        yield from names.stars(path)
+
+    def bases(self, path: str, item: Item) -> Iterator[str]:  # noqa: ARG002 - the interface has it
+        """Bases of a class."""
+        yield from item.get("bases", [])
+
+    def leads(self, path: str, item: Item) -> Iterator[str]:
+        """Dotted names in an item whose meaning the tests of a file depend on."""
+        if item["k"] in ("def", "class"):
+            yield from (mark[0] for mark in item.get("marks", []))
+            yield from item.get("bases", [])
+            for inner in item.get("body", ()):
+                if inner["k"] != "def" or "marks" in inner:  # most methods lead nowhere
+                    yield from self.leads(path, inner)
+        elif item["k"] == "made":
+            yield from (value[0] for value in item["values"])
+        elif item["k"] == "set":
+            marks = item["name"] == "pytestmark" or self.scope_of(path).rules.is_class(item["name"])
+            marks = marks or ("called" in item and item["name"].startswith(METHODS))
+            yield from (value[0] for value in item["values"] if marks or "TestCase" in value[0])
+        elif item["k"] == "import" and item.get("of"):
+            rules = self.scope_of(path).rules
+            if rules.is_function(item["name"]) or rules.is_class(item["name"]) or "Test" in item["name"]:
+                yield item["name"]
+
+    def tests(self, owned: Sequence[str], facts: FactsByPath, *, framework: str, in_case: bool) -> Iterator[Test]:
+        """Rows of one framework: in_case tells its tests from the other's."""
+        key = tuple(owned)
+        if key not in self.folded:
+            self.folded[key] = self.collect(owned, facts)
+        return (row(hits, framework) for hits in self.folded[key] if hits[0].in_case == in_case)
+
+    def collect(self, owned: Sequence[str], facts: FactsByPath) -> list[list[Hit]]:
+        """Collect every file and fold what several classes or files share to one definition."""
+        for path in owned:
+            if path not in self.collected:  # the frameworks share most of their files
+                self.project.beat()
+                self.collected[path] = list(self.hits(path, facts))
+        hits = (hit for path in owned for hit in self.collected[path])
+        return folded(hits, lambda hit: (*hit.place, hit.in_case))
+
+    def hits(self, path: str, facts: FactsByPath) -> Iterator[Hit]:
+        """Tests that a run would collect from one file."""
+        scope, rules = self.scope_of(path), self.rules(path)
+        if rules not in self.collectors:
+            known = next(iter(self.collectors.values()), None)
+            self.collectors[rules] = Collector(known.names if known else self.names(facts), rules)
+        giving = [rule for folder, given_there in self.hooks.items() if below(path, folder) for rule in given_there]
+        for hit in self.collectors[rules].module(path):
+            if scope.drops(path, hit):
+                continue
+            if giving and hit.marks.names:
+                yield hit._replace(marks=given(hit.marks, giving, scope.options))
+            else:
+                yield hit
+
+
+def weight(marks: Marks) -> tuple[bool, ...]:
+    """How much keeps a test from running."""
+    return (marks.always, marks.skipped, marks.xfail, marks.depends)
+
+
+def row(hits: list[Hit], framework: str) -> Test:
+    """One definition; it is skipped only if it is skipped wherever it is collected."""
+    found = hits[0].found
+    marks: Marks = hits[0].marks if len(hits) == 1 else min((hit.marks for hit in hits), key=weight)
+    return Test(
+        file=found.path,
+        framework=framework,
+        suites=found.outer,
+        name=hits[0].name or found.item["name"],
+        line=found.item["line"],
+        status=marks.status,
+        dynamic=marks.dynamic,
+        cases=marks.cases if marks.dynamic and marks.cases else None,
+        column=found.item["column"],
+        end_line=found.item["end"],
+        conditional=marks.conditional,
+    )

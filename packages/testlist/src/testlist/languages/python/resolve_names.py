@@ -1,0 +1,220 @@
+"""Names across the files of a repository: what a dotted name in a file stands for."""
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+from testlist.model import Facts
+
+Item = dict[str, Any]
+#: more steps than any honest chain of aliases and re-exports takes
+STEPS: Final = 12
+#: folders that a project's own packages may lie in
+SOURCES: Final = ("src", "lib")
+
+
+class Found(NamedTuple):
+    """A def, class or assignment of the repository.  outer: the classes it stands in."""
+
+    path: str
+    item: Item
+    outer: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """What tells it from all others; files of the same text share their items."""
+        return self.path, id(self.item)
+
+
+#: a Found, or the dotted name of something outside the repository
+Meaning = Found | str
+
+
+@dataclass(slots=True)
+class Names:
+    """All modules read so far.
+
+    paths: every file of the commit, to tell which imports lead into it.  modules: last names of all its modules.
+    """
+
+    facts: Mapping[str, Facts]
+    paths: frozenset[str]
+    modules: frozenset[str]
+    tables: dict[str, dict[str, Found]] = field(default_factory=dict)
+    located: dict[tuple[str, str, int], str | None] = field(default_factory=dict)
+    lost: dict[str, dict[str, Found]] = field(default_factory=dict)
+
+    def body(self, path: str) -> list[Item]:
+        """Items of a module; empty for one that was not or could not be read."""
+        body: list[Item] = self.facts.get(path, {}).get("body", [])
+        return body
+
+    def table(self, path: str) -> dict[str, Found]:
+        """Names a module binds at its end, in order of first binding."""
+        if path not in self.tables:
+            self.tables[path] = {}  # a cycle of star imports sees what is known by then
+            self.lost[path] = {}
+            self.tables[path] = bind(self._expanded(path), self.lost[path])
+        return self.tables[path]
+
+    def bound(self, path: str, name: str, user: Item | None = None) -> Found | None:
+        """What a name of a module stands for where it is used, even if it is deleted or taken over later.
+
+        user: the class that uses it; one called like its base has taken the name over.
+        """
+        found, lost = self.table(path).get(name), self.lost[path].get(name)
+        return lost if found is None or (lost and user is not None and found.item is user) else found
+
+    def _expanded(self, path: str) -> Iterator[Found]:
+        for item in self.body(path):
+            if item["k"] != "star":
+                yield Found(path, item)
+            elif source := self.locate(path, item["module"], item["level"]):
+                yield from self.exported(source)
+
+    def stars(self, path: str) -> Iterator[str]:
+        """Files of the repository whose names a module takes by star imports."""
+        for item in self.body(path):
+            if item["k"] == "star" and (source := self.locate(path, item["module"], item["level"])):
+                yield source
+
+    def exported(self, path: str) -> Iterator[Found]:
+        """What `from module import *` brings: what `__all__` lists, else every name without an underscore."""
+        table = self.table(path)
+        listed = table["__all__"].item.get("strings") if "__all__" in table else None
+        yield from (found for name, found in table.items() if (name in listed if listed else name[0] != "_"))
+
+    def locate(self, path: str, module: str, level: int) -> str | None:
+        """Find the file of a module as seen from a file; None outside the repository."""
+        folder = path.rpartition("/")[0]
+        key = (folder, module, level)
+        if key not in self.located:
+            places = [parent(folder, level)] if level else self.roots(folder, module) if self.is_here(module) else ()
+            self.located[key] = next((found for place in places if (found := self._file(place, module))), None)
+        return self.located[key]
+
+    def is_here(self, module: str) -> bool:
+        """Whether the commit has a module of this last name at all: most of what is imported is from outside."""
+        return not module or module.replace(".", "/").rpartition("/")[2] in self.modules
+
+    def roots(self, folder: str, module: str) -> Iterator[str]:
+        """Folders in which an absolute import may look for a module, likeliest first.
+
+        A test run puts the folder of a test, one of its parents or the source root on the path; which of them
+        depends on its packages and configuration, and the nearest that has the module is nearly always right.
+        The folder of a package seldom is one, and never hides a module of the standard library.
+        """
+        parts = folder.split("/") if folder else []
+        above = ["/".join(parts[:length]) for length in range(len(parts), -1, -1)]
+        packages = [place for place in above if f"{place}/__init__.py".lstrip("/") in self.paths]
+        for place in above:
+            inside = (f"{place}/{source}".lstrip("/") for source in SOURCES)
+            yield from inside if place in packages else (place, *inside)
+        if module.partition(".")[0] not in sys.stdlib_module_names:
+            yield from packages
+
+    def _file(self, folder: str, module: str) -> str | None:
+        stem = "/".join(part for part in (folder, module.replace(".", "/")) if part)
+        return next((path for path in (f"{stem}.py", f"{stem}/__init__.py") if path in self.paths), None)
+
+    def meaning(self, path: str, dotted: str, steps: int = STEPS, user: Item | None = None) -> Meaning:
+        """Follow a dotted name used at module level of a file.  user: the class whose base it is."""
+        head, _, rest = dotted.partition(".")
+        found = self.bound(path, head, user)
+        return self._follow(found, rest, steps) if found else dotted
+
+    def _follow(self, found: Found, rest: str, steps: int) -> Meaning:
+        item = found.item
+        if steps <= 0:
+            return rest
+        if item["k"] == "import":
+            return self._imported(found, rest, steps)
+        if item["k"] == "set":
+            return self._assigned(found, rest, steps)
+        if not rest:
+            return found
+        head, _, rest = rest.partition(".")
+        inner = bind(Found(found.path, child, (*found.outer, item["name"])) for child in item.get("body", [])).get(head)
+        return self._follow(inner, rest, steps - 1) if inner else f"{item['name']}.{head}"
+
+    def _assigned(self, found: Found, rest: str, steps: int) -> Meaning:
+        values = found.item.get("values", [])
+        if len(values) != 1 or values[0][0].split(".")[0] == found.item["name"]:
+            return found
+        dotted = f"{values[0][0]}.{rest}" if rest else values[0][0]
+        meaning = self.meaning(found.path, dotted, steps - 1)
+        if isinstance(meaning, Found) and found.item.get("called") and meaning.item.get("built") and not rest:
+            return Found(meaning.path, meaning.item["built"][0], (*meaning.outer, meaning.item["name"]))
+        # a call's result is not what was called, except where only the name counts, as with marks
+        return found if isinstance(meaning, Found) and found.item.get("called") else meaning
+
+    def _imported(self, found: Found, rest: str, steps: int) -> Meaning:
+        item = found.item
+        words = [word for word in (item.get("of", ""), *rest.split(".")) if word]
+        for taken in range(len(words), -1, -1):  # the longest prefix that is a module
+            module = ".".join([item["module"], *words[:taken]]).strip(".")
+            source = self.locate(found.path, module, item["level"])
+            if source and taken == len(words):
+                return ".".join(words)
+            if source and words[taken] in self.table(source):
+                return self._follow(self.table(source)[words[taken]], ".".join(words[taken + 1 :]), steps - 1)
+        return ".".join([item["module"], *words])
+
+    def needed(self, path: str, dotted: str, user: Item | None = None) -> Iterator[str]:
+        """Files not read yet that a dotted name of a file leads to.  user: as for `meaning`."""
+        found = self.bound(path, dotted.partition(".")[0], user)
+        for _ in range(STEPS):
+            if found is None or found.item["k"] != "import":
+                return
+            item = found.item
+            words = [item["module"], *filter(None, [item.get("of")]), *dotted.split(".")[1:]]
+            sources = [
+                source
+                for taken in range(1, len(words) + 1)
+                if (source := self.locate(found.path, ".".join(filter(None, words[:taken])), item["level"]))
+            ]
+            yield from (source for source in sources if source not in self.facts)
+            known = next((source for source in reversed(sources) if source in self.facts), None)
+            found = self.table(known).get(item.get("of") or dotted.rsplit(".", maxsplit=1)[-1]) if known else None
+
+
+def bind(items: Iterable[Found], lost: dict[str, Found] | None = None) -> dict[str, Found]:
+    """Names bound after a body has run: later ones replace earlier, an else branch only fills gaps.
+
+    lost: gets those that are deleted, and those replaced by a class that is built on them.
+    """
+    table: dict[str, Found] = {}
+    for found in items:
+        item = found.item
+        name = item.get("name", "")
+        if item["k"] == "del":
+            gone = table.pop(name, None)
+            if gone is not None and lost is not None:
+                lost[name] = gone
+        elif name and not (name in table and keeps(item)) and "add" not in item:
+            if lost is not None and name in table and name in item.get("bases", ()):
+                lost[name] = table[name]
+            table[name] = found
+    return table
+
+
+def keeps(item: Item) -> bool:
+    """Whether an item leaves a name with what it has: one of an else branch, or a call that decorates it."""
+    return bool(item.get("other") or item.get("again"))
+
+
+def last_names(paths: Iterable[str]) -> Iterator[str]:
+    """What modules and packages of these paths are called, without their folders."""
+    for path in paths:
+        if path.endswith(".py"):
+            folder, _, name = path.rpartition("/")
+            yield name.removesuffix(".py")
+            if name == "__init__.py":
+                yield folder.rpartition("/")[2]
+
+
+def parent(folder: str, level: int) -> str:
+    """The folder that so many leading dots of an import mean."""
+    parts = folder.split("/") if folder else []
+    return "/".join(parts[: len(parts) - level + 1])

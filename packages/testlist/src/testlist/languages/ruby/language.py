@@ -1,0 +1,17 @@
+"""Ruby, as the engine knows it."""
+
+from typing import Final
+
+from testlist.kit.hinting import HASHES
+from testlist.language import Grammar, Hints, Language, Syntax
+
+RUBY: Final = Language(
+    name="ruby",
+    syntaxes=(Syntax(id="ruby", suffixes=("rb",), grammar=Grammar("tree-sitter-ruby", "0.23.1", "tree_sitter_ruby")),),
+    hints=Hints(
+        imports=rb"""^[ \t]*+require(?:_relative)?[ \t(]++["'](?P<import>[^"'\n]++)["']""",
+        texts=HASHES,
+        noise="RSpec nil pend rspec unless until yield",
+        modules="minitest rspec test_helper spec_helper rails_helper",
+    ),
+)

@@ -1,0 +1,148 @@
+"""Both Ruby frameworks' view of one repository: whose a file is, and what its classes and modules are."""
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from testlist.languages import written_in
+from testlist.languages.ruby.config import Collected
+from testlist.languages.ruby.resolve_classes import Classes, bases, is_test_name
+from testlist.languages.ruby.vocabulary import METHOD_LIKE
+from testlist.model import Facts, FactsByPath
+from testlist.project import Project, endings, folder_of, joined
+
+#: files that say for their whole tree which framework is loaded
+HELPERS: Final = frozenset({"spec_helper", "rails_helper", "test_helper", "helper", "minitest_helper"})
+#: helpers whose names tell
+NAMED: Final = {"rails_helper": "rspec", "minitest_helper": "minitest"}
+#: words of class names, for the file name they are stored under
+WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z0-9_]*|[a-z0-9_]+")
+#: helpers that require helpers
+STEPS: Final = 4
+
+
+@dataclass(slots=True)
+class Resolver:
+    """One repository.  facts: what has been read by the last round."""
+
+    project: Project
+    facts: FactsByPath = field(default_factory=dict)
+    by_name: dict[str, list[str]] | None = None
+    spoken: dict[str, str | None] = field(default_factory=dict)
+    kept: tuple[int, Classes] | None = None
+    loaded: tuple[int, frozenset[str]] = (0, frozenset())
+    collected: Collected | None = None
+
+    @classmethod
+    def of(cls, project: Project) -> "Resolver":
+        """Nothing is read before it is asked for."""
+        return cls(project)
+
+    def needs(self, facts: FactsByPath) -> set[str]:
+        """Files that base classes come from, by the name such a file has."""
+        if self.kept is not None and self.kept[0] == len(facts):  # facts only grow, and both frameworks ask
+            return set()
+        self.facts = facts
+        classes = self.classes(facts)
+        wanted = {base for path in facts for base in bases(facts[path].get("items", [])) if not is_test_name(base)}
+        unknown = {base.rpartition("::")[2] for base in wanted if not classes.knows(base)}
+        return {path for name in unknown for path in self.files_of(name)}
+
+    def classes(self, facts: FactsByPath) -> Classes:
+        """Every class and module read so far."""
+        if self.kept is None or self.kept[0] != len(facts):
+            self.kept = (len(facts), Classes.of(facts))
+        return self.kept[1]
+
+    def runs(self) -> Collected:
+        """What is run without being named."""
+        self.collected = self.collected or Collected(self.project)
+        return self.collected
+
+    def is_required(self, path: str) -> bool:
+        """Whether a file that was read requires another by its name."""
+        if self.loaded[0] != len(self.facts):
+            names = {name for one in written_in("ruby", self.facts) for name in one.get("requires", ())}
+            self.loaded = (len(self.facts), frozenset(map(plain, names)))
+        return not self.loaded[1].isdisjoint(endings(path.removesuffix(".rb")))
+
+    def files_of(self, name: str) -> list[str]:
+        """Files that by convention define a class of this name."""
+        if self.by_name is None:
+            self.by_name = {}
+            for path in self.project.blobs:
+                if path.endswith(".rb"):
+                    self.by_name.setdefault(path.rpartition("/")[2].removesuffix(".rb"), []).append(path)
+        found = self.by_name.get("_".join(word.lower() for word in WORD.findall(name)), [])
+        return found if len(found) < 8 else []
+
+    def speaks(self, path: str, facts: Facts, steps: int = 0) -> str | None:
+        """The framework a file loads, itself or through its helper; None if nothing says."""
+        if path not in self.spoken:
+            self.spoken[path] = None
+            self.spoken[path] = own_words(facts) or self._by_helper(path, facts, steps)
+        return self.spoken[path]
+
+    def _by_helper(self, path: str, facts: Facts, steps: int) -> str | None:
+        """What the files say that a file requires; a spec's helper may be required by configuration alone."""
+        if steps >= STEPS:
+            return None
+        for name in (*facts.get("requires", []), *(["spec_helper"] if path.endswith("_spec.rb") else [])):
+            stem = name.rpartition("/")[2].removesuffix(".rb")
+            places = [f"{joined(folder_of(path), name).removesuffix('.rb')}.rb"]
+            places += self._places(path, stem) if stem in HELPERS else ()
+            helper = next((one for one in places if one in self.facts and one != path), None)
+            said = self.speaks(helper, self.facts[helper], steps + 1) if helper is not None else None
+            if said or stem in NAMED:
+                return said or NAMED[stem]
+        return None
+
+    def _places(self, path: str, stem: str) -> Iterator[str]:
+        """Where a helper may lie, nearest first."""
+        folder = folder_of(path)
+        while True:
+            for inner in ("", "spec/", "test/"):
+                yield f"{folder}/{inner}{stem}.rb" if folder else f"{inner}{stem}.rb"
+            if not folder:
+                return
+            folder = folder_of(folder)
+
+
+def plain(name: str) -> str:
+    """What a file is required as, without the way to it."""
+    return "/".join(part for part in name.removesuffix(".rb").split("/") if part not in ("", ".", ".."))
+
+
+def is_template(path: str) -> bool:
+    """Whether a path is that of a file a generator copies, which is no Ruby yet."""
+    return {"generators", "templates"} <= set(path.split("/")[:-1])
+
+
+def own_words(facts: Mapping[str, Any]) -> str | None:
+    """The framework a file names itself."""
+    requires, uses = facts.get("requires", []), facts.get("uses", [])
+    if any(one.split("/")[0] == "minitest" or one == "test/unit" for one in requires):
+        return "minitest"
+    if any(one.split("/")[0] in ("rspec", "rspec-rails") for one in requires) or "RSpec" in uses:
+        return "rspec"
+    if any(one.split("::")[0] in ("Minitest", "MiniTest") for one in uses):
+        return "minitest"
+    return None
+
+
+def has_groups(facts: Facts, kinds: Collection[str]) -> bool:
+    """Whether a file declares a group of some kinds, or a method that declares examples."""
+    todo: list[dict[str, Any]] = list(facts.get("items", []))
+    while todo:
+        item = todo.pop()
+        declares = item["k"] == "macro" and any(
+            inner["k"] == "call" and inner["m"] not in METHOD_LIKE for inner in item["body"]
+        )
+        if declares or (item["k"] == "call" and (item["m"] in kinds or item["m"][1:] in kinds)):
+            return True
+        if item["k"] == "module":
+            todo += item["body"]
+        elif item["k"] == "class":
+            todo += [inner for inner in item["body"] if inner["k"] != "macro"]
+    return False

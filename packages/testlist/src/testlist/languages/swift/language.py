@@ -1,0 +1,19 @@
+"""Swift, as the engine knows it."""
+
+from typing import Final
+
+from testlist.kit.hinting import DOTTED, SLASHES
+from testlist.language import Grammar, Hints, Language, Syntax
+
+SWIFT: Final = Language(
+    name="swift",
+    syntaxes=(
+        Syntax(id="swift", suffixes=("swift",), grammar=Grammar("tree-sitter-swift", "0.7.4", "tree_sitter_swift")),
+    ),
+    hints=Hints(
+        imports=DOTTED,
+        texts=SLASHES,
+        noise="Testing XCTAssert func",
+        modules="Testing XCTest",
+    ),
+)

@@ -1,0 +1,90 @@
+"""What is known of a commit before its tests are read: its paths and its runner configuration."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeVar
+
+from testlist.model import Facts
+
+Made = TypeVar("Made")
+
+
+def idle() -> None:
+    """Do nothing."""
+
+
+@dataclass(frozen=True)
+class Project:
+    """One commit.  blobs: path -> blob id of every regular file.  configs: path -> facts of configuration files."""
+
+    blobs: Mapping[str, str]
+    configs: Mapping[str, Facts] = field(default_factory=dict)
+    shared: dict[object, Any] = field(default_factory=dict)  # what frameworks of one language work out together
+    beat: Callable[[], None] = idle  # to be called now and then in loops over all files
+
+    @cached_property
+    def paths(self) -> frozenset[str]:
+        """Every file."""
+        return frozenset(self.blobs)
+
+    @cached_property
+    def folders(self) -> frozenset[str]:
+        """Every folder, the root as an empty name."""
+        found: set[str] = {""}
+        for path in self.blobs:
+            folder = folder_of(path)
+            while folder not in found:
+                found.add(folder)
+                folder = folder_of(folder)
+        return frozenset(found)
+
+    def once(self, make: Callable[["Project"], Made]) -> Made:
+        """What a function makes of the commit; it is called once, whoever asks."""
+        if make not in self.shared:
+            self.shared[make] = make(self)
+        made: Made = self.shared[make]
+        return made
+
+    def data(self, path: str) -> Any:
+        """Content of a configuration file; None where it is missing or broken."""
+        return self.configs.get(path, {}).get("data")
+
+    def named(self, *names: str) -> Iterator[str]:
+        """Configuration files of these names, shallowest first."""
+        found = (path for path in self.configs if path.rpartition("/")[2] in names)
+        return iter(sorted(found, key=lambda path: (path.count("/"), path)))
+
+
+def folder_of(path: str) -> str:
+    """Directory of a path; empty for the root."""
+    return path.rpartition("/")[0]
+
+
+def above(path: str) -> Iterator[str]:
+    """Folders a path lies in, the nearest first, the root last."""
+    while path:
+        path = folder_of(path)
+        yield path
+
+
+def endings(path: str) -> list[str]:
+    """A path as it may be written from any folder around it: with fewer and fewer of its folders."""
+    parts = path.split("/")
+    return ["/".join(parts[start:]) for start in range(len(parts))]
+
+
+def below(path: str, folder: str) -> bool:
+    """Whether a path lies in a folder, at any depth."""
+    return not folder or path.startswith(f"{folder}/")
+
+
+def joined(folder: str, path: str) -> str:
+    """A relative path as configurations write it, from the root; `..` that leaves the root is dropped."""
+    parts = folder.split("/") if folder else []
+    for part in path.split("/"):
+        if part == "..":
+            del parts[-1:]
+        elif part not in ("", "."):
+            parts.append(part)
+    return "/".join(parts)

@@ -1,0 +1,41 @@
+"""Base classes across files."""
+
+import pytest
+from testlist.kit.hierarchy import STEPS, Hierarchy
+
+
+@pytest.fixture
+def classes() -> Hierarchy:
+    return Hierarchy("Case", lambda name: name.endswith("TestCase"))
+
+
+def test_a_class_ends_in_the_root_through_others(classes: Hierarchy) -> None:
+    classes.declare("Cart", ["Shared"])
+    classes.declare("Shared", ["Mixin"])
+    classes.declare("Shared", ["Case"])
+    assert classes.ends("Cart")
+    assert not classes.ends("Mixin")
+
+
+def test_a_class_of_somebody_else_is_told_by_its_name(classes: Hierarchy) -> None:
+    classes.declare("Cart", ["ShopTestCase"])
+    assert classes.ends("Cart")
+
+
+def test_what_is_declared_here_is_not_told_by_its_name(classes: Hierarchy) -> None:
+    classes.declare("ShopTestCase", ["Object"])
+    assert not classes.ends("ShopTestCase")
+
+
+def test_classes_in_a_circle_end_nowhere(classes: Hierarchy) -> None:
+    classes.declare("A", ["B"])
+    classes.declare("B", ["A"])
+    assert not classes.ends("A")
+
+
+def test_a_chain_is_followed_so_far_and_no_further(classes: Hierarchy) -> None:
+    for step in range(STEPS + 2):
+        classes.declare(f"C{step}", [f"C{step + 1}"])
+    classes.declare(f"C{STEPS + 2}", ["Case"])
+    assert not classes.ends("C0")
+    assert Hierarchy("Case", lambda _: False, classes.bases).ends("C4")

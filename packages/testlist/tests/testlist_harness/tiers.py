@@ -1,0 +1,21 @@
+"""Parameters in two tiers: a few that run before each commit, and the others, which are marked `proof`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import TypeVar
+
+import pytest
+
+Case = TypeVar("Case")
+
+
+def proofs(cases: Iterable[Case], *, but: Collection[Case]) -> list[object]:
+    """Parameters of a test of which only a few are in the first tier.
+
+    Raises ValueError if one of these few is not among the cases.
+    """
+    cases = list(cases)
+    if strangers := [one for one in but if one not in cases]:
+        raise ValueError(f"not among the cases: {strangers}")
+    return [one if one in but else pytest.param(one, marks=pytest.mark.proof) for one in cases]

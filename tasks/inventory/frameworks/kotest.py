@@ -1,7 +1,0 @@
-"""Kotest: the tests of its ten styles of specification, by the words each style has for them."""
-
-from typing import Final
-
-from tasks.inventory.jvm.suite import JvmFramework
-
-KOTEST: Final = JvmFramework("kotest")

@@ -1,7 +1,0 @@
-"""MSTest: methods with TestMethod or an attribute derived from it, of public classes with TestClass."""
-
-from typing import Final
-
-from tasks.inventory.csharp.suite import DotnetFramework
-
-MSTEST: Final = DotnetFramework("mstest")

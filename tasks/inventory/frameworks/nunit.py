@@ -1,7 +1,0 @@
-"""NUnit: methods with Test, TestCase, TestCaseSource or Theory, of any class that can be made."""
-
-from typing import Final
-
-from tasks.inventory.csharp.suite import DotnetFramework
-
-NUNIT: Final = DotnetFramework("nunit")

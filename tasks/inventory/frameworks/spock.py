@@ -1,7 +1,0 @@
-"""Spock: methods with labelled blocks in classes whose bases end in a Specification."""
-
-from typing import Final
-
-from tasks.inventory.jvm.suite import JvmFramework
-
-SPOCK: Final = JvmFramework("spock")

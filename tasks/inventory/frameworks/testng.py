@@ -1,7 +1,0 @@
-"""TestNG: methods with Test, and all public methods of classes that have it themselves or by a base class."""
-
-from typing import Final
-
-from tasks.inventory.jvm.suite import JvmFramework
-
-TESTNG: Final = JvmFramework("testng")

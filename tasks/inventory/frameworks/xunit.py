@@ -1,7 +1,0 @@
-"""xUnit: methods with Fact, Theory or an attribute derived from them, of public classes."""
-
-from typing import Final
-
-from tasks.inventory.csharp.suite import DotnetFramework
-
-XUNIT: Final = DotnetFramework("xunit")
