@@ -79,7 +79,7 @@ class Fanout:
     def is_stored(self, queue: str) -> bool:
         """Whether messages can come from a row of `kombu_queue`.
 
-        The default exchange leads to every queue by its name, and for a sender in another process the queue is a stored
+        The default exchange leads to every queue by its name, and a sender in another process makes the queue a stored
         one: that is how results reach `rpc://`.  A queue that is bound only to fanout or topic exchanges gets no such
         messages.
         """
