@@ -14,6 +14,7 @@ from pathlib import Path
 from uuid import UUID, uuid4
 
 import pytest
+from durable_harness import warm
 from sqlalchemy import Connection, create_engine, pool, text
 
 from app import embedded
@@ -58,6 +59,11 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
         os.environ[RUN_FOLDER] = tempfile.mkdtemp(prefix="fairlane-test-")
         Path(os.environ[RUN_FOLDER]).chmod(0o755)
+
+
+def pytest_sessionfinish() -> None:
+    """End the process that nodes are forked from."""
+    warm.end()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
