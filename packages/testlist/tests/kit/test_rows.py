@@ -1,0 +1,19 @@
+"""Rows: one constructor says what a condition and a place mean for all languages."""
+
+import pytest
+from testlist.kit.rows import Placed, row
+from testlist.model import STATUSES, Test
+
+PLACE: Placed = {"line": 3, "column": 5, "end": 9}
+
+
+def test_a_row_stands_where_its_definition_does() -> None:
+    made = row("swift-testing", "a.swift", ["Outer", "Inner"], "works", PLACE)
+    assert made == Test("a.swift", "swift-testing", ("Outer", "Inner"), "works", 3, column=5, end_line=9)
+
+
+@pytest.mark.parametrize("status", STATUSES)
+def test_a_condition_says_nothing_of_a_test_that_never_runs(status: str) -> None:
+    made = row("xctest", "a.swift", (), "works", PLACE, status=status, depends=True)
+    assert made.conditional == (status not in ("skipped", "todo"))
+    assert not row("xctest", "a.swift", (), "works", PLACE, status=status).conditional
