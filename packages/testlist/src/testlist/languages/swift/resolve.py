@@ -1,14 +1,14 @@
-"""Both Swift frameworks' view of one repository: its types, what they inherit, and the tests in them."""
+"""Both Swift frameworks' view of one repository: its types, what they inherit, and which are skipped."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from testlist.kit.hierarchy import Hierarchy
 from testlist.kit.naming import worth_reading
 from testlist.languages.swift.language import SWIFT
-from testlist.languages.swift.shape import FunctionFact, shape
-from testlist.model import IDLE, FactsByPath, Test
+from testlist.languages.swift.shape import shape
+from testlist.model import FactsByPath
 from testlist.project import Project
 
 CASE: Final = "XCTestCase"
@@ -46,42 +46,19 @@ class Resolver:
                 if "when" in found:
                     self.depending.add(tuple(found["name"]))
 
-    def methods(self, owned: Sequence[str], facts: FactsByPath) -> Iterator[Test]:
-        """Test methods of test cases."""
-        self.learn(facts)
-        for path in owned:
-            self.project.beat()
-            for function in shape(facts[path]).get("functions", ()):
-                outer = function["outer"]
-                if "marked" in function or not outer or outer[-1] not in self.classes.bases:
-                    continue
-                if self.classes.ends(outer[-1]):
-                    yield self.row(path, "xctest", function)
+    def skips(self, outer: Sequence[str]) -> bool:
+        """Whether a type around a test is skipped."""
+        return not self.skipped.isdisjoint(around(outer))
 
-    def marked(self, owned: Sequence[str], facts: FactsByPath) -> Iterator[Test]:
-        """Functions that bear `@Test`."""
-        self.learn(facts)
-        for path in owned:
-            self.project.beat()
-            for function in shape(facts[path]).get("functions", ()):
-                if "marked" in function:
-                    yield self.row(path, "swift-testing", function)
+    def depends(self, outer: Sequence[str]) -> bool:
+        """Whether a condition decides on a type around a test."""
+        return not self.depending.isdisjoint(around(outer))
 
-    def row(self, path: str, framework: str, function: FunctionFact) -> Test:
-        """One row."""
-        outer = tuple(function["outer"])
-        around = {outer[:length] for length in range(1, len(outer) + 1)}
-        status = function.get("status") or ("active" if around.isdisjoint(self.skipped) else "skipped")
-        return Test(
-            file=path,
-            framework=framework,
-            suites=outer,
-            name=function["name"],
-            line=function["line"],
-            status=status,
-            dynamic=function.get("dynamic", False),
-            cases=function.get("cases"),
-            column=function["column"],
-            end_line=function["end"],
-            conditional=status not in IDLE and ("when" in function or not around.isdisjoint(self.depending)),
-        )
+    def is_case(self, outer: Sequence[str]) -> bool:
+        """Whether the type that a method stands in is a class that ends in a test case."""
+        return bool(outer) and outer[-1] in self.classes.bases and self.classes.ends(outer[-1])
+
+
+def around(outer: Sequence[str]) -> set[tuple[str, ...]]:
+    """Full names of the types around a test."""
+    return {tuple(outer[:length]) for length in range(1, len(outer) + 1)}

@@ -1,24 +1,24 @@
 """What the Swift frameworks share: none has configuration, and a file may hold tests of both."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from testlist.interface import Claim, Signal
 from testlist.kit.scope import DeclaredFramework, DefaultScope
+from testlist.languages.swift.collect import IsTest, collect
 from testlist.languages.swift.language import SWIFT
 from testlist.languages.swift.resolve import Resolver
 from testlist.languages.swift.shape import shape
 from testlist.model import Facts, FactsByPath, Test
-
-Collect = Callable[[Resolver, Sequence[str], FactsByPath], Iterator[Test]]
 
 
 @dataclass(frozen=True, slots=True)
 class SwiftScope(DefaultScope):
     """One framework in one repository.  Swift names no files; classes are found among the candidates."""
 
+    name: str
     resolver: Resolver
-    collect: Collect
+    is_test: IsTest
 
     def wants(self, path: str) -> bool:
         """Sources that may hold tests, or classes they inherit from."""
@@ -30,11 +30,11 @@ class SwiftScope(DefaultScope):
 
     def tests(self, owned: Sequence[str], facts: FactsByPath) -> Iterable[Test]:
         """Its own."""
-        return self.collect(self.resolver, owned, facts)
+        return collect(self.name, self.is_test, self.resolver, owned, facts)
 
 
-def framework(name: str, collect: Collect) -> DeclaredFramework:
-    """A framework whose tests are functions."""
+def framework(name: str, is_test: IsTest) -> DeclaredFramework:
+    """A framework whose tests are functions.  is_test: which of them."""
     return DeclaredFramework(
-        name, SWIFT.ids, lambda project: SwiftScope(project.once(Resolver.of), collect), shared=True
+        name, SWIFT.ids, lambda project: SwiftScope(name, project.once(Resolver.of), is_test), shared=True
     )

@@ -7,5 +7,12 @@ from typing import Final
 
 from testlist.languages.swift.resolve import Resolver
 from testlist.languages.swift.scope import framework
+from testlist.languages.swift.shape import FunctionFact
 
-XCTEST: Final = framework("xctest", Resolver.methods)
+
+def is_test(resolver: Resolver, function: FunctionFact) -> bool:
+    """A method of a test case; one that bears `@Test` is not its own."""
+    return "marked" not in function and resolver.is_case(function["outer"])
+
+
+XCTEST: Final = framework("xctest", is_test)
