@@ -5,6 +5,8 @@ PORT ?= 8000
 PYTHON ?= python3
 # processes of the suite: a third of its time is waiting
 JOBS ?= 3
+# make test COVERAGE=1 measures the branches of app and tasks, in all processes
+COVER = $(if $(COVERAGE),--cov --cov-report=term:skip-covered)
 # of prove-fairness, at most
 FIRE_SECONDS ?= 1200
 
@@ -27,10 +29,10 @@ run: setup ## run the whole service: make run PORT=8000 REPOS=folder-of-reposito
 	$(BIN)/fairlane up --port $(PORT) $(REPOS)
 
 test: setup ## run everything but long proofs, on an embedded PostgreSQL
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not proof"
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(COVER) -m "not proof"
 
-test-all: setup ## run the bounded proofs as well, as CI does; COVERAGE=1 measures branches, with a floor
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(if $(COVERAGE),--cov --cov-report=term:skip-covered)
+test-all: setup ## run the bounded proofs as well, as CI does
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(COVER)
 
 check: setup ## lint, types, layers, spelling
 	$(BIN)/ruff check .

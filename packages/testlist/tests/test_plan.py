@@ -32,7 +32,7 @@ LONGEST = 80
 #: languages in which rules still read facts without types
 UNTYPED = {"jvm", "php", "python", "ruby"}
 #: languages that still make rows in a way of their own
-OWN_ROWS = {"jvm", "php", "python", "ruby", "swift"}
+OWN_ROWS = {"jvm", "php", "python", "ruby"}
 WORD = re.compile(r"[\w.+-]+")
 
 
