@@ -29,8 +29,8 @@ run: setup ## run the whole service: make run PORT=8000 REPOS=folder-of-reposito
 test: setup ## run everything but long proofs, on an embedded PostgreSQL
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not proof"
 
-test-all: setup ## run the bounded proofs as well, as CI does
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+test-all: setup ## run the bounded proofs as well, as CI does; COVERAGE=1 measures branches, with a floor
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(if $(COVERAGE),--cov --cov-report=term:skip-covered)
 
 check: setup ## lint, types, layers, spelling
 	$(BIN)/ruff check .

@@ -14,6 +14,7 @@ from pathlib import Path
 from uuid import UUID, uuid4
 
 import pytest
+from durable_harness import warm
 from sqlalchemy import Connection, create_engine, pool, text
 
 from app import embedded
@@ -30,7 +31,6 @@ from app.services.jobs.fail import fail
 from app.services.jobs.start import start
 from app.services.policy import Policy
 from app.store import users
-from app.store.connections import make_engine
 from app.store.file_lists import Listing
 from app.store.idempotency import Stored
 from app.store.inventories import FileRow
@@ -59,6 +59,11 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
         os.environ[RUN_FOLDER] = tempfile.mkdtemp(prefix="fairlane-test-")
         Path(os.environ[RUN_FOLDER]).chmod(0o755)
+
+
+def pytest_sessionfinish() -> None:
+    """End the process that nodes are forked from."""
+    warm.end()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -96,11 +101,10 @@ def empty_url(databases: Databases) -> Iterator[str]:
 
 
 @pytest.fixture
-def uow(database_url: str) -> Iterator[UnitOfWork]:
+def uow(databases: Databases, database_url: str) -> Iterator[UnitOfWork]:
     """Transactions on the fresh database that publish as the product does."""
-    engine = make_engine(database_url, pool_size=20)
-    yield UnitOfWork(engine, publishing())
-    engine.dispose()
+    with databases.engine(database_url) as engine:
+        yield UnitOfWork(engine, publishing())
 
 
 def keyed(name: str, fingerprint: bytes) -> Key[Answer]:

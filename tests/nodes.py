@@ -26,6 +26,11 @@ IMPORTS = (
 )  # fmt: skip
 
 
+#: In the environment of a process whose coverage is measured.
+MEASURED = "COVERAGE_PROCESS_CONFIG"
+GRACE_SECONDS = 10.0
+
+
 class LocalProcess:
     """What a node asks of its container, answered by a process of this machine."""
 
@@ -93,8 +98,13 @@ class LocalProcess:
         """A process has nothing to reload."""
 
     def teardown(self) -> None:
-        if self._process is not None:
-            self.kill()
+        if self._process is None:
+            return
+        if MEASURED in self._env:  # a process that is killed keeps its figures to itself
+            self.kill("SIGTERM")
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(GRACE_SECONDS)
+        self.kill()
 
     def wait(self, seconds: float = PATIENCE_SECONDS) -> int:
         """Until it has ended by itself; its exit code."""

@@ -58,12 +58,12 @@ def canaries() -> dict[str, str]:
 
 
 def policy() -> Policy:
-    """The policy in force."""
+    """The current policy."""
     return Policy.of(load(), PARSER_VERSION)
 
 
 def now() -> datetime:
-    """The instant of a command: that of the database which it has opened."""
+    """The instant of a command, from the database that it has opened."""
     uow: UnitOfWork = click.get_current_context().meta[_DATABASE]
     return uow.now()
 

@@ -24,7 +24,7 @@ class Right:
 
     @property
     def level(self) -> int:
-        """Rank of the queue; 0 is the one that is served best."""
+        """Rank of the queue; 0 is the best-served one."""
         return SUFFIXES.index(self.queue.partition("_")[2])
 
 

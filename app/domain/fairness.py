@@ -59,7 +59,7 @@ class FairnessPolicy:
 def step(tier: Tier, run_seconds: float | None) -> int:
     """How far a job moves its user back in the queue, in ranks: its typical seconds of a slot by the tier's weight.
 
-    Seconds count and not jobs.  Otherwise a user whose repositories take ten minutes would get six hundred times as
+    Seconds count, not jobs.  Otherwise a user whose repositories take ten minutes would get six hundred times as
     much of the machine as one whose repositories take a second.
     """
     seconds = FIRST_RUN_SECONDS if run_seconds is None else run_seconds

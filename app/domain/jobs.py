@@ -57,7 +57,7 @@ class Job:
 
     trigger: user, anonymous or scheduled; next_attempt_at: when it becomes ready again, if it waits for that;
     maker: parser version or generator, None before a worker starts it; billed: to the reader; outdated: made by another
-    maker than the present one; writing: of a specification only.
+    maker than the current one; writing: of a specification only.
     """
 
     id: UUID

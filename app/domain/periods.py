@@ -27,7 +27,7 @@ def months_after(anchor: datetime, months: int) -> datetime:
 
 
 def period_at(anchor: datetime, now: datetime) -> Period:
-    """The rolling period that holds `now`.  Both instants are aware; before the anchor, periods run backwards."""
+    """The rolling period that contains `now`.  Both instants are aware; before the anchor, periods run backwards."""
     anchor, now = anchor.astimezone(UTC), now.astimezone(UTC)
     k = (now.year - anchor.year) * 12 + now.month - anchor.month
     # each bound is computed from the anchor itself, so a clamped February does not shorten March

@@ -70,6 +70,9 @@ class Session:
 
     def write_each(self, statement: TextClause, rows: Sequence[Mapping[str, Any]]) -> None:
         """As write of an INSERT of one row, with as many rows as are given."""
+        if len(rows) == 1:  # an accept: spares it a cursor
+            self._wait(_compiled(statement), rows[0])
+            return
         head, values, rest = _compiled(statement).partition("VALUES")
         row, conflict, tail = rest.partition("ON CONFLICT")
         with self._connection.cursor() as cursor:

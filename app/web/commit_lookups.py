@@ -88,7 +88,7 @@ class Lookups:
                 answer.set_result(self.resolve(repository, ref, commit))
             except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
                 answer.set_exception(error)
-            finally:  # only now, because the question to the host was still going on
+            finally:  # only now, because the call to the host was still running
                 lane.leave(client, host=repository.host)
 
         try:

@@ -35,7 +35,7 @@ def utc_now() -> datetime:
 
 
 def request_id() -> str:
-    """The client's X-Request-Id if it is a plain one, else our own; the same throughout a request."""
+    """The client's X-Request-Id if it is a plain one, otherwise our own; the same throughout a request."""
     if "request_id" not in g:
         given = request.headers.get("X-Request-Id", "")
         g.request_id = given if _REQUEST_ID.fullmatch(given) else uuid4().hex

@@ -1,4 +1,4 @@
-"""Idempotency-Key: what a submission is answered, now and when it is repeated."""
+"""Idempotency-Key: the answer to a submission, now and when it is repeated."""
 
 from __future__ import annotations
 

@@ -249,7 +249,7 @@ class SpecificationQuery(Query):
 
 
 class SpecificationChangesQuery(Query):
-    """What to show of a comparison of specifications.  q: as of SpecificationQuery."""
+    """What to show of a comparison of specifications.  q: as in SpecificationQuery."""
 
     group: Literal["added", "removed", "reworded", "moved", "status_changed"] | None = None
     q: Plain = ""

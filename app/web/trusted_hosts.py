@@ -1,8 +1,8 @@
 """The host names that the service answers to.
 
-A browser sends the name it was given.  If an attacker lets a name of theirs lead to 127.0.0.1, a page of that name
-could otherwise read this service through the browser of its user.  An address cannot be made to lead elsewhere, so
-every address is accepted; health checks use one.
+A browser sends the name it was given.  Without this check, an attacker could let their own name resolve to 127.0.0.1,
+and a page of that name could read this service through its user's browser.  An address cannot be redirected, so every
+address is accepted; health checks use one.
 """
 
 from __future__ import annotations

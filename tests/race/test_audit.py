@@ -9,6 +9,8 @@ from random import Random
 from threading import Event
 from uuid import UUID, uuid4
 
+import pytest
+
 from app.domain.lifecycle import Delivery, Failure, Outcome
 from app.domain.plans import Tier
 from app.errors import Problem
@@ -100,6 +102,7 @@ def auditor(town: Town) -> tuple[int, list[object]]:
     return looks, wrong
 
 
+@pytest.mark.proof
 def test_an_audit_at_any_moment_of_a_busy_service_finds_nothing(world: World) -> None:
     town = Town(world, [world.user(Tier.ENTERPRISE), world.user(Tier.ENTERPRISE), world.user(Tier.FREE, analyses=25)])
     with ThreadPoolExecutor(CLIENTS + WORKERS + 2) as threads:

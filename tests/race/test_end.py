@@ -3,6 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
+import pytest
 from durable_harness.waiting import wait_for
 
 from app.domain.fairness import FairnessPolicy, Mode
@@ -21,6 +22,7 @@ ROUNDS = 150
 WAITING = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
 
 
+@pytest.mark.proof
 def test_a_heartbeat_and_a_finish_of_one_job_never_wait_for_each_other_in_a_circle(world: World) -> None:
     user = world.user(Tier.ENTERPRISE)
     barrier = Barrier(2)
@@ -42,6 +44,7 @@ def test_a_heartbeat_and_a_finish_of_one_job_never_wait_for_each_other_in_a_circ
     assert world.value("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()") == 0
 
 
+@pytest.mark.proof
 def test_two_workers_of_one_user_finishing_and_starting_at_once_never_deadlock(world: World) -> None:
     user = world.user(Tier.PRO)
     barrier = Barrier(6)
@@ -62,6 +65,7 @@ def test_two_workers_of_one_user_finishing_and_starting_at_once_never_deadlock(w
     assert world.value("SELECT count(*) FROM execution_slots") == 0
 
 
+@pytest.mark.proof
 def test_a_joiner_is_in_time_or_gets_a_job_of_their_own_when_the_payer_cancels_at_that_moment(world: World) -> None:
     world = world.with_policy(fairness=FairnessPolicy(mode=Mode.OFF))  # nobody runs what is asked for
     payer, joiner = world.user(Tier.ENTERPRISE), world.user(Tier.ENTERPRISE)

@@ -164,6 +164,7 @@ def test_who_asks_for_a_repository_that_is_being_dropped_is_accepted(world: Worl
     assert not asked.result(timeout=30).is_known  # type: ignore[attr-defined]
 
 
+@pytest.mark.proof
 def test_jobs_that_end_while_pruning_never_stops_lose_nothing(world: World) -> None:
     """Files are of few contents, so that what is dropped is what somebody is storing."""
     users = [world.user(Tier.ENTERPRISE) for _ in range(4)]

@@ -83,6 +83,7 @@ def test_three_strands_are_walked_too(orders) -> None:
     assert orders(left, right, touching("SELECT 1"), switches=None)[0] == 1
 
 
+@pytest.mark.proof
 def test_a_circle_of_locks_is_met_and_its_victim_runs_again(tables: World, orders) -> None:
     there = touching(TOUCH.format("left_side", 1), TOUCH.format("left_side", 2))
     back = touching(TOUCH.format("left_side", 2), TOUCH.format("left_side", 1))
@@ -104,6 +105,7 @@ def copying(here: str, there: str) -> Callable[[World], int]:
     return copy
 
 
+@pytest.mark.proof
 def test_the_reduced_search_meets_every_outcome_that_all_orders_together_meet(tables: World, theatre: Theatre) -> None:
     def outcomes(*copies: Callable[[World], int], switches: int | None) -> tuple[int, set[object]]:
         met: set[object] = set()
@@ -173,6 +175,7 @@ def apart(world: World) -> Scene:
     return Scene((lambda w: checked_apart(w, user),) * 2, anything)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("switches", [1, None], ids=["one switch", "whole"])
 def test_a_check_apart_from_its_reservation_is_found_to_pass_the_limit(theatre: Theatre, switches: int | None) -> None:
     theatre.every_order(apart, switches=0)  # one after the other all is well

@@ -223,6 +223,7 @@ def together(url: str, limits: Limits, *, tries: int = 30, processes: int = 4) -
     return found
 
 
+@pytest.mark.proof
 def test_processes_that_call_at_once_never_pass_a_cap_together(uow: UnitOfWork, database_url: str) -> None:
     limits = Limits(requests_per_minute=1_000_000, tokens_per_day=20_300)
     passed = together(database_url, limits)

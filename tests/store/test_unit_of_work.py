@@ -1,12 +1,13 @@
 """The transaction itself."""
 
 import contextlib
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import psycopg2.extensions
 import pytest
-from sqlalchemy import event, text
+from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
 from app.store.unit_of_work import OvertakenError, UnitOfWork, retried
@@ -30,8 +31,8 @@ def names(uow: UnitOfWork) -> list[str]:
 
 
 @pytest.fixture
-def sent(world: World) -> list[str]:
-    """What the world's sessions send; grows."""
+def sent(world: World) -> Iterator[list[str]]:
+    """What the session that the world uses next sends; grows."""
     told: list[str] = []
 
     class Cursor(psycopg2.extensions.cursor):
@@ -39,13 +40,12 @@ def sent(world: World) -> list[str]:
             told.append(query if isinstance(query, str) else query.decode())
             super().execute(query, vars)
 
-    world.uow.engine.dispose()  # connections that were open before are not told of
-    event.listen(
-        world.uow.engine, "do_connect", lambda _d, _r, _a, options: options.update(cursor_factory=Cursor) and None
-    )
-    with world.uow.engine.connect():
-        told.clear()
-    return told
+    with world.uow.engine.connect() as connection:
+        session = connection.connection.dbapi_connection
+        session.cursor_factory = Cursor
+    told.clear()
+    yield told
+    session.cursor_factory = None
 
 
 def test_a_transaction_of_one_statement_and_writes_around_it_is_two_messages(world: World, sent: list[str]) -> None:

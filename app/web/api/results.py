@@ -1,4 +1,4 @@
-"""What an analysis found, page by page or as a file; and how it came to pass."""
+"""The tests that an analysis found, page by page or as a file, and its timeline."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _EXPORTS: dict[str | int, Any] = {
 def list_tests(job_id: UUID, asked: TestsQuery) -> dict[str, Any] | Response:
     """The tests of a completed analysis, by path and line.
 
-    JSON comes in pages; CSV, JSON lines, Markdown and JUnit XML (`Accept`, or `format`) hold all rows, or `limit`.
+    JSON comes in pages; CSV, JSON lines, Markdown and JUnit XML (`Accept`, or `format`) contain all rows, or `limit`.
     """
     services, viewer = wired(), auth.viewer()
     chosen = _format(asked)
@@ -52,7 +52,7 @@ def list_tests(job_id: UUID, asked: TestsQuery) -> dict[str, Any] | Response:
 @api.output(result_answers.FilePage)
 @api.doc(operation_id="listFiles", tags=["Results"], responses={409: "The job has not completed"})
 def list_files(job_id: UUID, asked: FilesQuery) -> dict[str, Any]:
-    """The files with tests of a completed analysis, with what they import and call, and those nobody could read."""
+    """The files of a completed analysis: those with tests, with what they import and call, and unreadable ones."""
     with heavy(job_id):
         page = read_files.files(wired().uow, job_id, auth.viewer(), **asked.model_dump(), now=utc_now())
     return {"items": [asdict(file) for file in page.items], "next": page.next, "total": page.total}
@@ -63,7 +63,7 @@ def list_files(job_id: UUID, asked: FilesQuery) -> dict[str, Any]:
 @api.output(result_answers.ComparisonShape)
 @api.doc(operation_id="compareAnalyses", tags=["Results"], responses={409: "One of the two has not completed"})
 def compare_analyses(job_id: UUID, other_id: UUID, asked: CompareQuery) -> dict[str, Any]:
-    """What became of the tests from one completed analysis to the other: moves and renames are followed."""
+    """The changes of the tests from one completed analysis to the other; moves and renames are followed."""
     with heavy(job_id, other_id):
         with read_differences.sides(wired().uow, job_id, other_id, auth.viewer(), now=utc_now()) as sides:
             found = comparison(sides)
@@ -80,7 +80,7 @@ def show_timeline(job_id: UUID) -> dict[str, Any]:
 
 
 def _format(asked: TestsQuery) -> str:
-    """By the query, else by the Accept header, JSON first.  Raises: NotAcceptable."""
+    """The format by the query, or else by the Accept header, JSON first.  Raises: NotAcceptable."""
     if asked.format is not None:
         return asked.format
     offered = {"application/json": "json"} | {form.media_type: name for name, form in exports.FORMS.items()}

@@ -38,7 +38,7 @@ def specification_as_html(job_id: UUID) -> Response:
 @api.get("/specs/<uuid:job_id>.json")
 @api.doc(operation_id="getSpecificationAsJson", tags=["Specifications"], responses=_told("json"))
 def specification_as_json(job_id: UUID) -> Response:
-    """The document with all its facts, also where it comes from, counts, and links to the lines."""
+    """The document as JSON: all its data, with its source, counts, and links to the lines."""
     return own_download("json", job_id)
 
 

@@ -1,4 +1,4 @@
-"""Ask for specifications, read, share and cancel them."""
+"""Request, read, share and cancel specifications."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ _FILES: dict[str | int, Any] = {
 def submit_specification_job(asked: SubmitSpecification) -> Answer | Response:
     """Write a specification of an analysis.
 
-    Reserves a unit for each test whose sentence is not kept, and enqueues, in one transaction.  `dry_run` says what it
-    would cost and reserves nothing.  With `Idempotency-Key` a repeated request gets the stored answer.
+    This reserves a unit for each test without a stored sentence and enqueues the job, in one transaction.  `dry_run`
+    returns the price and reserves nothing.  With `Idempotency-Key`, a repeated request gets the stored answer.
     """
     account, services = auth.person("write"), wired()
     wanted = WantedSpecification(asked.analysis_id, asked.language, asked.mode)
@@ -75,9 +75,9 @@ def list_specifications(asked: SpecificationsQuery) -> dict[str, Any]:
 @api.output(specification_answers.SpecificationWithDocument)
 @api.doc(operation_id="getSpecification", tags=["Specifications"], responses=_FILES)
 def show_specification(job_id: UUID) -> dict[str, Any] | Response:
-    """A specification: its state as of an analysis, and once it has completed its domains, features and behaviours.
+    """A specification: its state, as for an analysis, and its domains, features and behaviours once it has completed.
 
-    By `Accept` also as a file, as its own addresses give it: Markdown, HTML or Gherkin.
+    With `Accept` it is also returned as a file, as from the addresses of the files: Markdown, HTML or Gherkin.
     """
     services, viewer = wired(), auth.person()
     if form := _file_form():
@@ -98,7 +98,7 @@ def show_specification(job_id: UUID) -> dict[str, Any] | Response:
     responses={204: "The job is cancelled, or stops soon", 409: "The job has ended"},
 )
 def cancel_specification(job_id: UUID) -> tuple[str, int]:
-    """Cancel a specification; idempotent, as of an analysis."""
+    """Cancel a specification; idempotent, as for an analysis."""
     services, account = wired(), auth.person("write")
     documents.job(services.uow, job_id, account, services.policy, now=utc_now())
     cancel(services.uow, job_id, account, services.policy, now=utc_now())
@@ -123,7 +123,7 @@ def show_specification_timeline(job_id: UUID) -> dict[str, Any]:
     responses={201: "Shared", 409: "The specification has not completed"},
 )
 def share_specification(job_id: UUID) -> dict[str, Any]:
-    """Make a link by which anybody may read the document; it is shown this once, and ends the one before."""
+    """Create a link with which anybody may read the document; it is shown only once, and replaces the previous one."""
     secret = share_links.make(wired().uow, job_id, auth.person("write"), now=utc_now())
     return {"secret": secret, "page": f"/shared/{secret}"}
 
@@ -137,7 +137,7 @@ def unshare_specification(job_id: UUID) -> tuple[str, int]:
 
 
 def _file_form() -> str:
-    """The export that the Accept header asks for; empty for the job, which comes first.  Raises: NotAcceptable."""
+    """The export that the Accept header asks for; empty for the job, which is the default.  Raises: NotAcceptable."""
     if not request.accept_mimetypes:
         return ""
     best = request.accept_mimetypes.best_match(list(_OFFERED))

@@ -102,7 +102,7 @@ class DocumentPage:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One document of a comparison.  url: of its page; whose: as of a document."""
+    """One document of a comparison.  url: of its page; whose: as in a document."""
 
     document: Document
     behaviours: int
@@ -166,7 +166,7 @@ class HistoryRow:
 class HistoryPage:
     """The specifications of a repository, newest commit first.
 
-    languages: to filter by, if there are several; whose: as of a document.
+    languages: to filter by, if there are several; whose: as in a document.
     """
 
     source: Source

@@ -6,10 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from celery_durable import schema
-from durable_harness.broker import RUNS, Broker
+from durable_harness import warm
+from durable_harness.broker import Broker
+from durable_harness.database import Database
 from durable_harness.postgres import PostgresServer
 from durable_harness.taker import Take, Taker
+
+
+def pytest_sessionfinish() -> None:
+    """End the process that workers are forked from."""
+    warm.end()
 
 
 @pytest.fixture(scope="session")
@@ -22,19 +28,18 @@ def server() -> Iterator[PostgresServer]:
         server.remove()
 
 
+@pytest.fixture(scope="session")
+def database(server: PostgresServer) -> Iterator[Database]:
+    made = Database(server)
+    yield made
+    made.close()
+
+
 @pytest.fixture
-def broker(server: PostgresServer, tmp_path: Path) -> Iterator[Broker]:
+def broker(server: PostgresServer, database: Database, tmp_path: Path) -> Iterator[Broker]:
     with ExitStack() as stack:
-        broker = Broker(server.url(), server, tmp_path, stack)
-        broker.end_sessions()  # of a worker that was killed a moment ago
-        connection = broker.connect()
-        with connection, connection.cursor() as cursor:
-            # A database per test would cost half a second, this 30 ms.
-            cursor.execute("DROP SCHEMA IF EXISTS public, post CASCADE; CREATE SCHEMA public")
-            schema.upgrade(connection)
-            cursor.execute(RUNS)
-        connection.close()
-        yield broker
+        database.clean()
+        yield Broker(server.url(), server, tmp_path, stack)
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import pytest
 from celery_durable.options import Options
 from celery_durable.statements import statements
 from durable_harness.broker import Broker
+from durable_harness.database import Database
 from durable_harness.plans import explain
 from psycopg2.extensions import AsIs
 
@@ -17,8 +18,9 @@ SQL = statements(Options(listen=False))
 
 
 @pytest.fixture(params=["without statistics", "with statistics", "with statistics of an empty table"])
-def crowded(broker: Broker, request: pytest.FixtureRequest) -> Broker:
+def crowded(database: Database, broker: Broker, request: pytest.FixtureRequest) -> Broker:
     """Thousands of delayed messages before the ready ones, and another queue full of ready ones."""
+    database.make()  # without statistics of what other tests had in it
     broker.query("ALTER TABLE kombu_message SET (autovacuum_enabled = off)")
     broker.query("INSERT INTO kombu_queue (name) VALUES ('main'), ('other'), ('empty')")
     if "empty" in request.param:

@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeGuard
 
 import pytest
 import testlist
@@ -28,6 +29,10 @@ ROLES = {
 OUTSIDE_OF_CHILDREN = {"resolve", "collect", "scope"}
 #: lines of a record
 LONGEST = 80
+#: languages in which rules still read facts without types
+UNTYPED = {"jvm", "php", "python", "ruby"}
+#: languages that still make rows in a way of their own
+OWN_ROWS = {"jvm", "php", "python", "ruby", "swift"}
 WORD = re.compile(r"[\w.+-]+")
 
 
@@ -138,6 +143,42 @@ def test_only_what_runs_in_a_child_touches_source() -> None:
         if any(name.startswith(("testlist.sandbox.syntax", "tree_sitter")) for name in imports(path))
     ]
     assert touching == []
+
+
+def owner(path: Path) -> str:
+    return path.relative_to(ROOMS).parts[0]
+
+
+def has_types(language: Language) -> bool:
+    """Whether its facts have types, and no other module gives a name to dictionaries of anything."""
+    modules_of = modules(ROOMS / language.name)
+    named = (ast.unparse(node.value) for path in modules_of for node in tree(path).body if isinstance(node, ast.Assign))
+    shapes = (node.name for path in modules_of if path.stem == "shape" for node in ast.walk(tree(path)) if is_def(node))
+    return "dict[str, Any]" not in named and "shape" in shapes
+
+
+def is_def(node: ast.AST) -> TypeGuard[ast.FunctionDef]:
+    return isinstance(node, ast.FunctionDef)
+
+
+def test_facts_have_types() -> None:
+    assert {language.name for language in LANGUAGES if not has_types(language)} == UNTYPED
+
+
+def test_rows_are_made_by_the_kit() -> None:
+    making = {
+        owner(path)
+        for path in modules(ROOMS)
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "Test"
+    }
+    assert making == OWN_ROWS
+
+
+def test_nothing_is_shared_under_a_text() -> None:
+    assert [
+        label(path) for path in modules(HOME) if re.search(r"shared\.setdefault\(|shared\[\"", path.read_text())
+    ] == []
 
 
 def test_records_are_short() -> None:

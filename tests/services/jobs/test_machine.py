@@ -42,6 +42,7 @@ def explore(world: World, **changes: Any) -> None:
     )
 
 
+@pytest.mark.proof
 def test_every_history_goes_as_the_model_says(world: World) -> None:
     explore(world)
 

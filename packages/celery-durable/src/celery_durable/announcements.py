@@ -1,21 +1,21 @@
-"""What the senders of one process know about who reads a topic, so that events nobody reads cost nothing."""
+"""What the senders of one process know about the readers of a topic, so that unread events cost nothing."""
 
 import os
 from time import monotonic
 from typing import Any
 from weakref import WeakSet
 
-#: A reader announces itself this often; an announcement is good for three times as long.
+#: A reader announces itself this often; an announcement is valid for three times as long.
 ANNOUNCE_SECONDS = 10.0
 ANNOUNCED_SECONDS = 30.0
-#: Where no node of the process hears announcements, "nobody reads" is believed for so long.
+#: If no node of the process hears announcements, "no reader" is believed for this long.
 DEAF_SECONDS = 5.0
 
 
 class Announcements:
-    """Of one broker in this process.
+    """The announcements of one broker in this process.
 
-    Nodes that listen hear each announcement, so that a "no" once answered stays true until one comes.
+    Nodes that listen hear each announcement, so that the answer "no" stays true until one comes.
     """
 
     def __init__(self) -> None:
@@ -24,7 +24,7 @@ class Announcements:
         self._ears: WeakSet[Any] = WeakSet()
 
     def begin(self, session: Any) -> None:
-        """This session listens from now on: what was answered before may have changed unheard."""
+        """This session listens from now on: earlier answers may have changed unheard."""
         self._unwanted_since.clear()
         self._ears.add(session)
 
@@ -33,7 +33,7 @@ class Announcements:
         self.learn(exchange, wanted=True)
 
     def learn(self, exchange: str, *, wanted: bool) -> None:
-        """The table's answer."""
+        """Store the table's answer."""
         if wanted:
             self._wanted_until[exchange] = monotonic() + ANNOUNCED_SECONDS
             self._unwanted_since.pop(exchange, None)
@@ -41,7 +41,7 @@ class Announcements:
             self._unwanted_since[exchange] = monotonic()
 
     def knows(self, exchange: str) -> bool | None:
-        """Whether somebody reads it; None: ask the table."""
+        """Whether the exchange has a reader; None: ask the table."""
         if self._wanted_until.get(exchange, 0.0) > monotonic():
             return True
         since = self._unwanted_since.get(exchange)
@@ -55,9 +55,9 @@ _known: dict[tuple[str, str | None], Announcements] = {}
 
 
 def announcements_of(url: str, schema: str | None) -> Announcements:
-    """The one of this process."""
+    """The instance of this process."""
     return _known.setdefault((url, schema), Announcements())
 
 
-# A child has none of its parent's ears.
+# A child does not have its parent's listening sessions.
 os.register_at_fork(after_in_child=_known.clear)

@@ -1,7 +1,7 @@
-"""Broadcast messages: a row each, however many read it, and a NOTIFY for the exchange.
+"""Broadcast messages: one row each, however many readers there are, and a NOTIFY for the exchange.
 
-A row carries the number of the transaction that wrote it.  A reader keeps the snapshot of its last look, and what that
-snapshot did not see yet is new: exact in whatever order transactions commit, and however late.
+A row carries the number of the transaction that wrote it.  A reader keeps the snapshot of its last read, and rows that
+this snapshot did not see are new.  That is exact in whatever order transactions commit, and however late.
 """
 
 import json
@@ -16,13 +16,13 @@ from .envelope import OF_DELIVERY, Raw, letter
 from .names import fill
 from .options import Options
 
-#: A message that names no end of its own.
+#: For a message without an expiration.
 TTL_SECONDS = 60.0
 #: The "exchange" of announcements: the default exchange leads to stored queues, so no message has it.
 ANNOUNCEMENT = ""
 
-#: Nobody waits for a broadcast to reach the disk: the table is not logged either.
-#: `ask`: only if somebody has announced to read this exchange.
+#: A broadcast does not wait for the disk: the table is unlogged as well.
+#: `ask`: only if a reader of this exchange has announced itself.
 SEND = """
     SET LOCAL synchronous_commit = off;
     INSERT INTO {schema}kombu_broadcast (exchange, routing_key, payload, expires_at)
@@ -32,7 +32,7 @@ SEND = """
               AND expires_at > (SELECT clock_timestamp()))
     RETURNING pg_notify(%(bell)s, %(word)s)"""
 
-#: Several at once; a bell each, not a bell per message.
+#: Several at once; one bell per exchange, not per message.
 SEND_MANY = """
     SET LOCAL synchronous_commit = off;
     INSERT INTO {schema}kombu_broadcast (exchange, routing_key, payload, expires_at)
@@ -41,11 +41,12 @@ SEND_MANY = """
         AS one (exchange, routing_key, payload, ttl);
     SELECT pg_notify(bell, '') FROM unnest(%(bells)s) AS bell"""
 
-#: Where a reader begins that wants nothing of what there is.
+#: The position of a reader that wants none of the existing messages.
 POSITION = "SELECT pg_current_snapshot()::text"
 
-#: What at least one of the snapshots `seen` did not see, in the order of sending, and the snapshot of this look in each
-#: row; one row without a message when there is none.  -> (snapshot, id, transaction, exchange, key, payload, age)
+#: Messages that at least one of the snapshots `seen` did not see, in the order of sending, with the snapshot of this
+#: read in each row; one row without a message if there is none.
+#: -> (snapshot, id, transaction, exchange, key, payload, age)
 READ = """
     SELECT pg_current_snapshot()::text, new.*
       FROM (SELECT) AS look LEFT JOIN LATERAL (
@@ -60,7 +61,7 @@ READ = """
                            WHERE NOT pg_visible_in_snapshot(sent_by, old::pg_snapshot))) AS new ON true
      ORDER BY new.id"""
 
-#: Locks: the rows it deletes, skipping what another node deletes.  -> (how many, seconds until the next one expires)
+#: Locks: the rows it deletes, skipping those another node deletes.  -> (how many, seconds until the next one expires)
 TIDY = """
     WITH gone AS (
         DELETE FROM {schema}kombu_broadcast WHERE id = ANY (ARRAY(
@@ -86,7 +87,7 @@ class BroadcastStatements:
 
 
 def broadcast_statements(options: Options) -> BroadcastStatements:
-    """Fill in the names; they were checked with the options."""
+    """Fill in the names, which were checked with the options."""
     return BroadcastStatements(
         **{field.name: fill(str(field.default), options) for field in fields(BroadcastStatements)}
     )
@@ -108,7 +109,7 @@ class Post(NamedTuple):
 
 
 class Herald:
-    """Sends broadcasts.  defer: takes one that may wait a moment to be sent with others; False: it cannot."""
+    """Sends broadcasts.  defer: takes a post that may wait a moment to be sent with others; False if it cannot."""
 
     def __init__(
         self, run: Run, options: Options, announcements: Announcements, defer: Callable[[Post], bool] = lambda _: False
@@ -117,7 +118,7 @@ class Herald:
         self._sql = broadcast_statements(options)
 
     def send(self, message: Mapping[str, Any], exchange: str, routing_key: str, *, if_wanted: bool) -> None:
-        """One row.  `if_wanted`: none when nobody has announced to read the exchange, and mostly without a question."""
+        """Send one row.  `if_wanted`: only if the exchange has an announced reader, mostly known without asking."""
         wanted = self._announcements.knows(exchange) if if_wanted else True
         if wanted is False:
             return
@@ -133,14 +134,14 @@ class Herald:
         self._insert(Post(ANNOUNCEMENT, exchange, "", ANNOUNCED_SECONDS))
 
     def send_many(self, posts: list[Post]) -> None:
-        """In one statement."""
+        """Send them in one statement."""
         exchanges, routing_keys, payloads, ttls = (list(column) for column in zip(*posts, strict=True))
         bells = sorted({bell(self._options, post.exchange) for post in posts})
         given = {"exchanges": exchanges, "routing_keys": routing_keys, "payloads": payloads, "ttls": ttls}
         self._run(self._sql.send_many, {**given, "bells": bells})
 
     def _insert(self, post: Post, *, ask: bool = False) -> bool:
-        # The word of an announcement is its exchange; whoever hears another bell looks into the table.
+        # The word of an announcement is its exchange; a reader that hears another bell reads the table.
         word = post.routing_key if post.exchange == ANNOUNCEMENT else ""
         ringing = {"bell": bell(self._options, post.exchange), "word": word}
         return bool(self._run(self._sql.send, {**post._asdict(), "ask": ask, **ringing}))
@@ -153,9 +154,9 @@ def _ttl(message: Mapping[str, Any]) -> float:
 
 
 def opened(row_id: int, exchange: str, routing_key: str, payload: str) -> Raw:
-    """The message for a consumer.  Raises for a payload that is none of a kombu message.
+    """The message for a consumer.  Raises if the payload is not that of a kombu message.
 
-    There is no lease and no count, but a task finds the same headers as with any delivery.
+    There is no lease and no count, but a task finds the same headers as in any other delivery.
     """
     message: Raw = json.loads(payload)
     properties = message["properties"]

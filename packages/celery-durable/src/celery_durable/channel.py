@@ -23,12 +23,12 @@ from .statements import statements
 
 logger = logging.getLogger(__name__)
 
-#: So long a worker that stops tries to have a session again for what still runs.
+#: How long a stopping worker tries to get a session again for the messages that still run.
 REVIVE_SECONDS = 2.0
 
 
 class Channel(virtual.Channel):
-    """Publishes through the transport's connection, consumes through a node of its own."""
+    """Publishes through the transport's connection, consumes through its own node."""
 
     Message = Delivery
     do_restore = False
@@ -66,8 +66,8 @@ class Channel(virtual.Channel):
             self._put(queue, message)
         kind = self._kind_of(exchange)
         if not queues or kind == "fanout":
-            # A topic without a reader is for nobody, as with any broker.  The other types are rare and short: their
-            # readers are spared the announcements.
+            # A message to a topic without a reader is dropped, as with any broker.  The other types are rare and short:
+            # their readers need no announcements.
             self.connection.herald.send(message, exchange, routing_key, if_wanted=kind == "topic")
 
     def _kind_of(self, exchange: str) -> str:
@@ -80,7 +80,7 @@ class Channel(virtual.Channel):
             self._collecting.append(letter(message, queue))
 
     def collect(self, letters: list[Letter], message: Any, **options: Any) -> None:
-        """Publish into a list: an exchange may make several letters of a message."""
+        """Publish into a list: an exchange may turn one message into several letters."""
         self._collecting = letters
         try:
             self.basic_publish(message, **options)
@@ -102,9 +102,9 @@ class Channel(virtual.Channel):
         return to_rabbitmq_queue_arguments(arguments, **kwargs)
 
     def queue_declare(self, queue: str | None = None, passive: bool = False, **kwargs: Any) -> Any:
-        """A queue that ends with its consumer is a subscription in memory, every other one a row.
+        """A queue that ends with its consumer is a subscription in memory; every other queue is a row.
 
-        Not durable, or with an expiry, it may still be shared by many consumers: each message must go to one of them.
+        A queue that is not durable, or expires, may still have many consumers: each message must go to one of them.
         """
         if queue in self._fanout.queues:
             return queue_declare_ok_t(queue, 0, 0)
@@ -113,7 +113,7 @@ class Channel(virtual.Channel):
             self._fanout.declare(queue, kwargs.get("arguments"))
             self._transient.add(queue)
             return queue_declare_ok_t(queue, 0, 0)
-        # The base class counts the messages of every queue it declares; nobody asks for that here.
+        # The base class counts the messages of every queue it declares; that is not needed here.
         declared = super().queue_declare(queue, passive, **kwargs) if passive or not queue else None
         if declared is None:
             self._new_queue(str(queue))
@@ -142,7 +142,7 @@ class Channel(virtual.Channel):
             super().queue_delete(queue, if_unused, if_empty, **kwargs)
 
     def _queue_bind(self, *_: Any) -> None:
-        """Bindings of stored queues are this process's own."""
+        """Bindings of stored queues belong to this process."""
 
     def _new_queue(self, queue: str, **_: Any) -> None:
         self._ask(self._sql.add_queue, {"queue": queue})
@@ -206,7 +206,7 @@ class Channel(virtual.Channel):
         self.node.settle(delivery_tag, ACK)
 
     def basic_reject(self, delivery_tag: str, requeue: bool = False) -> None:
-        # A task that rejects its message with requeue asked for it; of a plain consumer nobody knows.
+        # A task that rejects its message with requeue asked for it; the intent of a plain consumer is unknown.
         back = RETURNED if is_serving() else REQUEUE
         self.node.settle(delivery_tag, back if requeue else REJECTED)
 
@@ -226,7 +226,7 @@ class Channel(virtual.Channel):
 
     def _decode_row(self, row: Row, queue: str) -> Delivery:
         message = Delivery(delivery(row, queue), channel=self)
-        if message.errors:  # of a body that could not even be unpacked; Celery would acknowledge it away
+        if message.errors:  # the body could not even be unpacked; Celery would acknowledge the message
             raise message.errors[0][1]
         return message
 
@@ -240,20 +240,20 @@ class Channel(virtual.Channel):
         except Exception as error:
             if not is_serving() or isinstance(error, (*CONNECTION_ERRORS, OperationalError)):
                 raise
-            # Celery reads some of a message unguarded: whatever somebody wrote into the table, the worker lives.
+            # Celery reads parts of a message unguarded: the worker survives whatever was written into the table.
             logger.error("event=dead_letter reason=undecodable tag=%s error=%r", message.delivery_tag, error)  # noqa: TRY400
             self.node.settle(message.delivery_tag, UNDECODABLE)
 
     def _hand_back_waiting(self) -> None:
-        """A Celery worker that stops has just forgotten what it had not started; others can have it at once.
+        """A stopping Celery worker has just dropped the messages it had not started; others can have them at once.
 
-        What runs stays leased until its acknowledgement.  A plain kombu consumer keeps all: nobody knows what it does.
+        Running ones stay leased until acknowledged.  A plain kombu consumer keeps all: what it runs is unknown.
         """
         node = self.node
         waiting = waiting_tags(node.timer.loop, set(node.held), node.inbox.tags())
         try:
             node.hand_back(list(waiting))
-        except SERVER_ERRORS:  # it was logged; what runs needs the lock until it is done, and nobody comes by here
+        except SERVER_ERRORS:  # it was logged; running messages need the lock until they end, and no one returns here
             if node.revive(REVIVE_SECONDS):
                 with suppress(*SERVER_ERRORS):  # close tries again
                     node.hand_back(list(waiting))

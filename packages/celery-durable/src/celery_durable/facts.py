@@ -1,10 +1,10 @@
-"""Facts of the queues, cheap at any size.
+"""Facts about the queues, cheap at any size.
 
     for queue in queue_facts(connection): print(queue.queue, queue.ready, queue.oldest_seconds)
-    group_facts(connection, "billing")                       # the groups with the most waiting
-    group_facts(connection, "billing", group="ann")          # one; "" are the messages without a group
+    group_facts(connection, "billing")                       # the groups with the most waiting messages
+    group_facts(connection, "billing", group="ann")          # one group; "" for the messages without a group
 
-Numbers are exact up to 10,000.  `estimated` names those that are more and therefore estimates (sql/counting.sql).
+Numbers are exact up to 10,000.  `estimated` names those that are higher and therefore estimates (sql/counting.sql).
 """
 
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ class QueueFacts(NamedTuple):
 
 
 class GroupFacts(NamedTuple):
-    """The same of one group of a queue."""
+    """The same numbers for one group of a queue."""
 
     group: str
     ready: int
@@ -46,17 +46,18 @@ class GroupFacts(NamedTuple):
 
 
 def queue_facts(connection: Any, *, options: Mapping[str, Any] | None = None) -> list[QueueFacts]:
-    """Of all queues, in the order they were made.  connection, options: as of `producer_in`.  Locks nothing."""
+    """Of all queues, in order of creation.  connection, options: as for `producer_in`.  Locks nothing."""
     return [QueueFacts(*row) for row in runner(connection)(cached_statements(options).facts, {})]
 
 
 def group_facts(
     connection: Any, queue: str, *, group: str | None = None, most: int = 20, options: Mapping[str, Any] | None = None
 ) -> list[GroupFacts]:
-    """Of the groups with the most waiting, most first, or of one.  connection, options: as of `producer_in`.
+    """Of the groups with the most waiting, most first, or of one.  connection, options: as for `producer_in`.
 
-    Where more than 10,000 wait in all, the list is read from one sample: a tenth of them is told to within 20 %, a
-    group of a hundredth perhaps not found.  One group by its name is exact up to 10,000 in any case.  Locks nothing.
+    If more than 10,000 wait in total, the list is read from one sample: a group with a tenth of them is reported to
+    within 20 %, and one with a hundredth may not be found.  The numbers of one group, given by its name, are exact up
+    to 10,000 in any case.  Locks nothing.
     """
     given = {"queue": queue, "group": group, "most": most}
     return [GroupFacts(*row) for row in runner(connection)(cached_statements(options).groups, given)]

@@ -1,7 +1,7 @@
 """The transient queues of one kombu connection: subscriptions in memory to broadcast messages.
 
-They share the session of one of the connection's nodes, their host.  Nothing here is leased: a delivery is over when
-it is made.
+They share the session of one of the connection's nodes, their host.  Nothing here is leased: a delivery is finished
+as soon as it is made.
 """
 
 import logging
@@ -24,13 +24,13 @@ from .session import Session
 
 logger = logging.getLogger(__name__)
 
-#: Without LISTEN, a consumer that has nothing but subscriptions looks this often.
+#: Without LISTEN, a consumer that has only subscriptions reads the table this often.
 LOOK_SECONDS = 0.2
-#: Between two looks for expired rows while there are any, and while none is known of.
+#: Between two searches for expired rows: while there are any, and while none is known.
 TIDY_SECONDS = (60.0, 600.0)
-#: Events are sent together, so often: Celery hands them over one by one or in twos.
+#: How often events are sent, several together: Celery hands them over one by one or in pairs.
 SEND_SECONDS = 0.05
-#: What a queue keeps that nobody consumes yet.
+#: How many messages a queue keeps before it has a consumer.
 KEPT = 1000
 
 Message = Any
@@ -38,7 +38,7 @@ Message = Any
 
 @dataclass(slots=True, eq=False)
 class Subscription:
-    """One transient queue.  `since`: the snapshot of its last look; `ttl`: seconds after which a message is too old."""
+    """One transient queue.  `since`: the snapshot of its last read; `ttl`: seconds after which a message is too old."""
 
     ttl: float | None
     since: str = ""
@@ -49,11 +49,11 @@ class Subscription:
 
     @property
     def exchanges(self) -> set[str]:
-        """Bound to."""
+        """The exchanges that it is bound to."""
         return {exchange for exchange, _, _ in self.bindings}
 
     def wants(self, transaction: int, exchange: str, routing_key: str, age: float) -> bool:
-        """Whether this message is for it, and new."""
+        """Whether this message is for this queue, and new."""
         return (
             not _saw(self.since, transaction)
             and (self.ttl is None or age <= self.ttl)
@@ -62,14 +62,14 @@ class Subscription:
 
 
 class Fanout:
-    """All of them.  All methods belong to the thread of the connection."""
+    """All subscriptions of a connection.  All methods belong to the thread of the connection."""
 
     def __init__(self, options: Options, announcements: Announcements) -> None:
         self.queues: dict[str, Subscription] = {}
         self._options, self._announcements = options, announcements
         self._sql = broadcast_statements(options)
         self._session: Session | None = None
-        self._outgoing: deque[Post] = deque(maxlen=10_000)  # while the database is away, the newest
+        self._outgoing: deque[Post] = deque(maxlen=10_000)  # the newest, while the database is unavailable
         self._sent_at = 0.0
         self._rung = False
         self._heard: set[str] = set()
@@ -79,15 +79,16 @@ class Fanout:
     def is_stored(self, queue: str) -> bool:
         """Whether messages can come from a row of `kombu_queue`.
 
-        The default exchange leads to every queue by its name, and a sender elsewhere makes it a stored one: that is how
-        results reach `rpc://`.  Nobody sends so to a queue bound to a fanout or a topic exchange only.
+        The default exchange leads to every queue by its name, and a sender in another process makes the queue a stored
+        one: that is how results reach `rpc://`.  A queue that is bound only to fanout or topic exchanges gets no such
+        messages.
         """
         known = self.queues.get(queue)
         return known is None or all(kind == "direct" for _, kind, _ in known.bindings)
 
     @property
     def consumed(self) -> list[Subscription]:
-        """Those with a consumer."""
+        """The subscriptions with a consumer."""
         return [one for one in self.queues.values() if one.receive is not None]
 
     # -- queues -------------------------------------------------------------------------------------------------
@@ -100,7 +101,7 @@ class Fanout:
     def bind(self, queue: str, binding: tuple[str, str, str], run: Run) -> None:
         """Binding: exchange, its type, routing key or pattern.
 
-        The position is taken with the first one, so that an answer is not missed that comes before the consumer does.
+        The position is taken with the first binding, so that an answer that comes before the consumer is not missed.
         """
         subscription = self.queues[queue]
         if not subscription.since:
@@ -108,7 +109,7 @@ class Fanout:
         subscription.bindings.add(binding)
 
     def unbind(self, queue: str, exchange: str, routing_key: str) -> None:
-        """What has come already stays."""
+        """Messages that have already arrived stay."""
         bindings = self.queues[queue].bindings
         bindings -= {one for one in bindings if (one[0], one[2]) == (exchange, routing_key)}
 
@@ -136,11 +137,11 @@ class Fanout:
             self._session = None
 
     def hosted_by(self, session: Session) -> bool:
-        """Whether the subscriptions are looked after with this session."""
+        """Whether this session serves the subscriptions."""
         return self._session is session and bool(self.consumed)
 
     def hear(self, bells: Iterable[tuple[str, str]]) -> None:
-        """Notifications for others than the stored queues: (channel, payload)."""
+        """Notifications that are not for stored queues: (channel, payload)."""
         for channel, payload in bells:
             if channel == bell(self._options, ""):
                 self._announcements.hear(payload)
@@ -172,11 +173,11 @@ class Fanout:
             self._announce(session, consumed)
 
     def post(self, post: Post) -> None:
-        """Send it soon, with others."""
+        """Send it soon, together with others."""
         self._outgoing.append(post)
 
     def send(self, session: Session) -> None:
-        """What is to be sent."""
+        """Send the waiting broadcasts."""
         if self._outgoing:
             Herald(session.run, self._options, self._announcements).send_many(list(self._outgoing))
             self._outgoing.clear()
@@ -188,21 +189,21 @@ class Fanout:
         return min(sending, self._looking(session))
 
     def deliver(self, session: Session, most: float) -> int:
-        """What has come.  It leaves its queue before its delivery, as that may raise.  -> how many."""
+        """Deliver what has arrived.  A message leaves its queue first, because its delivery may raise.  -> how many."""
         delivered = 0
         for queue, one in list(self.queues.items()) if self.hosted_by(session) else ():
             while delivered < most and one.waiting and one.receive is not None and one.decode is not None:
                 raw = one.waiting.popleft()
                 try:
                     message = one.decode(raw)
-                except Exception as error:  # noqa: BLE001  whatever somebody wrote, the reader lives
+                except Exception as error:  # noqa: BLE001  the reader survives any message
                     logger.error("event=broadcast_dropped queue=%s error=%r", queue, error)  # noqa: TRY400
                     continue
                 delivered += 1
                 one.receive(message)
         return delivered
 
-    # -- its own ------------------------------------------------------------------------------------------------
+    # -- internals ------------------------------------------------------------------------------------------------
 
     def _looking(self, session: Session) -> float:
         if not self.hosted_by(session):
@@ -212,7 +213,7 @@ class Fanout:
         return max(0.0, min(self._look_at, self._announce_at) - monotonic())
 
     def _pause(self, *, alone: bool) -> float:
-        # With LISTEN a look is due on a bell only, or when a session begins.
+        # With LISTEN a read is due only after a bell, or when a session begins.
         if self._options.listen:
             return float("inf")
         return LOOK_SECONDS if alone else self._options.poll_seconds
@@ -225,7 +226,7 @@ class Fanout:
         if self._options.listen and self._session is not None:
             self._session.run("; ".join(f'{verb} "{bell(self._options, name)}"' for verb, name in changes), None)
         self._heard = exchanges
-        self._rung = True  # what came before LISTEN rang no bell
+        self._rung = True  # messages from before LISTEN rang no bell
 
     def _announce(self, session: Session, consumed: list[Subscription]) -> None:
         self._announce_at = monotonic() + ANNOUNCE_SECONDS
@@ -264,7 +265,7 @@ def _file(row: Row, subscriptions: list[Subscription]) -> None:
 
 
 def _saw(snapshot: str, transaction: int) -> bool:
-    """As pg_visible_in_snapshot, for a transaction that has committed."""
+    """Like pg_visible_in_snapshot, for a transaction that has committed."""
     oldest, following, running = snapshot.split(":")
     return transaction < int(oldest) or (transaction < int(following) and str(transaction) not in running.split(","))
 

@@ -1,4 +1,4 @@
-"""The deliveries a node holds, and the thread that keeps them."""
+"""The deliveries that a node holds, and the thread that renews their leases."""
 
 import logging
 import threading
@@ -13,7 +13,7 @@ from .statements import Statements
 
 logger = logging.getLogger(__name__)
 
-#: What somebody else had locked is tried again after so long.
+#: A row that another transaction had locked is tried again after this time.
 LOCKED_SECONDS = 0.5
 
 
@@ -26,7 +26,7 @@ class Lease(NamedTuple):
     since: float
 
 
-#: What a node holds, as parameters of ADOPT: ids, tokens, known.
+#: The leases that a node holds, as parameters of ADOPT: ids, tokens, known.
 Holds = dict[str, list[int] | list[str]]
 #: By delivery tag.  The node writes, the heart reads copies: both are single steps under the interpreter's lock.
 Held = dict[str, Lease]
@@ -38,29 +38,29 @@ def columns(leases: list[Lease]) -> dict[str, list[int] | list[str]]:
 
 
 def holds(held: Held, unwritten: list[Lease]) -> Holds:
-    """unwritten: leases that are over, and not yet written down."""
+    """unwritten: leases that have ended but are not yet settled in the table."""
     leases = list(held.values())
     return {**columns(leases), "known": [lease.token for lease in (*leases, *unwritten)]}
 
 
 class Heart(threading.Thread):
-    """Renews the leases of one node, on a connection of its own, however long the node's thread is busy.
+    """Renews the leases of one node, on a separate connection, however long the node's thread is busy.
 
-    It renews what the node knows to hold, not what carries its name in the table: a claim whose answer was lost on the
-    way is known to nobody and must run out.
+    It renews the leases that the node knows it holds, not those under its name in the table: if the answer to a claim
+    was lost, no one knows of the lease and it must expire.
     """
 
     def __init__(
         self, database: Database, options: Options, sql: Statements, held: Held, owner: Callable[[], int | None]
     ) -> None:
-        """Owner: the node's present lock."""
+        """Owner: the node's current lock."""
         super().__init__(name="durable-broker-heart", daemon=True)
         self._database, self._options, self._sql, self._held, self._owner = database, options, sql, held, owner
         self._stop_asked = threading.Event()
         self._lost: set[str] = set()
 
     def run(self) -> None:
-        """Until `stop`."""
+        """Renew until `stop`."""
         pause = beat = self._options.heartbeat_seconds
         while not self._stop_asked.wait(pause):
             try:
@@ -71,13 +71,13 @@ class Heart(threading.Thread):
         self._database.close()
 
     def stop(self) -> None:
-        """Wait for a renewal under way, so that none comes after the leases were handed back."""
+        """Wait for a renewal in progress, so that none comes after the leases were handed back."""
         self._stop_asked.set()
         self.join(timeout=self._options.lease_seconds)
 
     def _renew(self) -> bool:
-        """-> whether nothing was locked by somebody else, and so left out."""
-        # Most jobs are done before their first beat: only what is older costs a write.
+        """-> whether no row was left out because another transaction had locked it."""
+        # Most jobs are done before their first beat: only older ones cost a write.
         before = monotonic() - self._options.heartbeat_seconds
         old = {tag: lease for tag, lease in list(self._held.items()) if lease.since <= before}
         due = [lease for lease in old.values() if lease.token not in self._lost]
@@ -90,6 +90,6 @@ class Heart(threading.Thread):
         valid: dict[int, bool] = dict(self._database.run(self._sql.renew, given))
         current = {lease.token for lease in list(self._held.values())}
         gone = {lease.token for lease in due if lease.row_id not in valid}
-        # Finished in the application's own commit, or given to another node; either way what comes of it is fenced.
+        # Finished in the application's own commit, or given to another node; either way its later writes are fenced.
         self._lost = (self._lost | gone) & current
         return all(valid.values())

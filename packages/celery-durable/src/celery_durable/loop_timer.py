@@ -1,11 +1,11 @@
-"""A node's hold on kombu's event loop; without one, a blocking consumer asks the node when to come back."""
+"""A node's connection to kombu's event loop; without a loop, a blocking consumer asks the node when to come back."""
 
 from collections.abc import Callable
 from contextlib import suppress
 from time import monotonic
 from typing import Any
 
-#: A signal to stop is seen by Celery when its hub turns; an idle one would turn with the poll only.
+#: Celery sees a signal to stop when its hub turns; an idle hub would turn only with the poll.
 TURN_SECONDS = 1.0
 
 
@@ -13,7 +13,7 @@ class LoopTimer:
     """One timer and one descriptor on the hub.
 
     Everything a node does starts in a timer or in the callback of its descriptor, never on the hub's tick: the pool
-    registers its pipes on the tick, and what is delivered after that waits for the next event (60 ms instead of 3).
+    registers its pipes on the tick, and a message delivered after that waits for the next event (60 ms instead of 3).
     """
 
     def __init__(self, ring: Callable[[], object]) -> None:
@@ -25,8 +25,8 @@ class LoopTimer:
     def within(self, seconds: float) -> None:
         """Ring in `seconds` at the latest.
 
-        A later time stands, too: one call too many costs nothing, and a timer that is cancelled thousands of times a
-        second stays on the heap as often.
+        A later time is kept as well: an unnecessary call costs nothing, whereas a timer that is cancelled thousands of
+        times a second stays on the heap as many times.
         """
         if self.loop is None:
             return

@@ -1,13 +1,13 @@
-"""Groups at their limit: their messages wait until one is woken, whatever their number.
+"""Groups at their limit: their messages wait until one is woken, however many there are.
 
-    park(connection, "billing", "ann", seconds=30)      # what is ready of ann's, and what is published from now on
-    self.retry(park=True, countdown=30)                 # the same from a running task, which waits itself, uncounted
+    park(connection, "billing", "ann", seconds=30)      # ann's ready messages, and all published from now on
+    self.retry(park=True, countdown=30)                 # the same from a running task, which itself waits, uncounted
     wake(connection, "billing", "ann")                  # the oldest one becomes ready; -> its task id
-    bill.apply_async(…, headers={"tenant": "ann", "most_ready": 4})     # parks the group when four of it are ready
+    bill.apply_async(…, headers={"tenant": "ann", "most_ready": 4})     # parks the group when four are ready
 
-Each is one statement in the caller's transaction.  Every `seconds` one message of a parked group becomes ready in any
-case, should nobody wake it.  A group is no longer parked when nothing of it waits.  What is woken may also be a message
-that snoozes.  Groups that are woken one by one have their share of the queue as others have, not its head.
+Each is one statement in the caller's transaction.  Even if it is not woken, one message of a parked group becomes ready
+every `seconds`.  A group is no longer parked when none of its messages waits.  The woken message may also be one that
+snoozes.  Groups that are woken one by one get the same share of the queue as others, not its head.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ def park(
 ) -> int:
     """Park a group of a queue.  -> how many of its messages were ready.
 
-    connection, options: as of `producer_in`.  Locks: those messages, skipping what is being claimed, and the group.
+    connection, options: as for `producer_in`.  Locks: those messages, skipping what is being claimed, and the group.
     """
     given = {"queue": queue, "group": group, "seconds": seconds, "task_id": None}
     return int(runner(connection)(cached_statements(options).park, given)[0][0])
@@ -34,7 +34,7 @@ def wake(
 ) -> list[str | None]:
     """Make the oldest parked or snoozed messages of a group ready.  -> their task ids, oldest first.
 
-    connection, options: as of `producer_in`.  Locks: those messages, skipping locked ones; the group with its last.
+    connection, options: as for `producer_in`.  Locks: those messages, skipping locked ones; the group with its last.
     """
     given = {"queue": queue, "group": group, "most": most}
     return [row[0] for row in runner(connection)(cached_statements(options).wake, given)]

@@ -1,6 +1,6 @@
 """Every statement of the broker.  Each one is one round trip and, outside a caller's transaction, one commit.
 
-Only the database's clock decides.  Those of the hot path are functions: `sql/`.
+Only the database's clock decides.  The statements of the hot path are functions: `sql/`.
 """
 
 import re
@@ -34,7 +34,7 @@ PUBLISH_EACH = """
      WHERE stored.id IS NOT NULL"""
 
 #: Many at once: arrays of the same length.  A group's messages are ranked one after the other.  -> the task ids of
-#: those that were stored; missing are conflicts and unknown queues.  `told` is counted, or it would not be run.
+#: the stored ones; conflicts and unknown queues are missing.  `told` is counted, because otherwise it would not run.
 PUBLISH_MANY = """
     WITH given AS MATERIALIZED (
         SELECT g.*, q.id AS queue_id
@@ -71,13 +71,13 @@ PUBLISH_MANY = """
       FROM sorted WHERE (SELECT count(*) FROM told) >= 0 ORDER BY place
     ON CONFLICT DO NOTHING RETURNING task_id"""
 
-#: Why nothing was put: the message in the way, if there is one (the task itself first).
+#: Why nothing was stored: the conflicting message, if there is one (the task itself first).
 IN_THE_WAY = """
     SELECT task_id, lease_token::text FROM {schema}kombu_message
      WHERE task_id = %(task_id)s OR unique_key = %(unique_key)s
      ORDER BY task_id IS NOT DISTINCT FROM %(task_id)s DESC LIMIT 1"""
 
-#: A retry in place.  Fenced: without the lease nothing happens, and NULL comes back.
+#: A retry in place.  It is fenced: without the lease nothing happens, and it returns NULL.
 RETRY = """
     SELECT {schema}kombu_message_retry(
         %(task_id)s, %(lease_token)s::uuid, %(queue)s, %(payload)s, %(delay)s, %(snooze)s, %(park)s, %(seconds)s,
@@ -91,7 +91,7 @@ ADD_QUEUE = "INSERT INTO {schema}kombu_queue (name) VALUES (%(queue)s) ON CONFLI
 HAS_QUEUE = "SELECT 1 FROM {schema}kombu_queue WHERE name = %(queue)s"
 NOTIFY = "SELECT pg_notify('{channel}', %(hint)s)"
 
-#: The caller sorts: RETURNING keeps no order.  The columns are named, so that a prepared one outlives a new column.
+#: The caller sorts: RETURNING keeps no order.  Columns are named, so that a prepared claim survives an added column.
 _CLAIM = "{schema}kombu_message_claim(%(queue)s, %(count)s, %(owner)s, %(lease)s, %(floor)s, %(sleep)s)"
 _CLAIMED = "message_id, token, body, deliveries, retries, snoozes, losses, place"
 CLAIM = f"SELECT {_CLAIMED} FROM {_CLAIM}"
@@ -101,20 +101,20 @@ _SETTLE = """{schema}kombu_message_settle(
         %(done)s::bigint[], %(done_tokens)s::uuid[], %(others)s::bigint[], %(tokens)s::uuid[], %(hows)s::text[],
         %(careful)s)"""
 SETTLE = f"SELECT {_SETTLE}"
-#: Both in this order, one round trip and one commit.  When nothing was claimed, one row of nothing but the locked ids.
+#: Both in this order, in one round trip and one commit.  If nothing was claimed, one row with only the locked ids.
 SETTLE_AND_CLAIM = f"SELECT settled, {_CLAIMED} FROM {_SETTLE} AS settled LEFT JOIN LATERAL {_CLAIM} AS claimed ON true"
 
-#: Rides in front of a claim now and then: below it the index's begin is full of entries that are dead but not removed.
+#: Sent before a claim now and then: below the floor the index is full of entries that are dead but not yet removed.
 RAISE_FLOOR = """
     UPDATE {schema}kombu_queue SET rank_floor = %(raised)s WHERE id IN (
         SELECT id FROM {schema}kombu_queue
          WHERE name = %(queue)s AND rank_floor < %(raised)s FOR NO KEY UPDATE SKIP LOCKED)"""
 
-#: Before a claim that settles nothing.  Should the server crash in the next second the message is ready
-#: again, as if its worker had died; and any commit of that worker makes the claim durable before itself.
+#: Before a claim that settles nothing.  If the server crashes within the next second, the message is ready
+#: again, as if its worker had died; and any later commit of that worker first makes the claim durable.
 SOON_DURABLE = "SET LOCAL synchronous_commit = off"
 
-#: `begun`: whose code runs; said here, since the row is written anyway.  Locks: the rows, skipping locked ones.
+#: `begun`: those whose code runs; marked here, because the row is written anyway.  Locks: rows, skipping locked ones.
 #: -> (id, whether it was renewed) of those whose lease is valid
 RENEW = """
     WITH mine AS MATERIALIZED (
@@ -130,9 +130,9 @@ RENEW = """
          WHERE id IN (SELECT id FROM free) RETURNING id)
     SELECT id, id IN (SELECT id FROM kept) FROM mine"""
 
-#: The node has a new session and so a new lock: what it holds is put under that.  What else carries its lock of before
-#: is known to nobody, a claim whose answer was lost, and is given back.  `known`: tokens of what it holds or has still
-#: to write down.  Locks: the rows, skipping locked ones.  -> (kept, given back)
+#: The node has a new session and therefore a new lock: the messages it holds are moved to that lock.  Any others under
+#: its previous lock belong to a claim whose answer was lost, and are given back.  `known`: tokens of the messages that
+#: it holds or has still to settle.  Locks: the rows, skipping locked ones.  -> (kept, given back)
 ADOPT = """
     WITH free AS MATERIALIZED (
         SELECT id FROM {schema}kombu_message WHERE id = ANY (%(ids)s) AND lease_token = ANY (%(tokens)s::uuid[])
@@ -149,30 +149,31 @@ ADOPT = """
         SELECT {schema}kombu_message_give_back(array_agg(id), array_agg(lease_token), 'returned') FROM unknown)
     SELECT (SELECT count(*) FROM kept), (SELECT count(*) FROM unknown) FROM given"""
 
-#: Hand leases back in order.
+#: Hand leases back on an orderly stop.
 HAND_BACK = "SELECT {schema}kombu_message_give_back(%(ids)s::bigint[], %(tokens)s::uuid[], 'returned')"
 
-#: A delivery of a message that came back before: its task begins.
+#: The task begins, in a delivery of a message that has come back before.
 BEGIN = """
     UPDATE {schema}kombu_message SET started_at = clock_timestamp()
      WHERE task_id = %(task_id)s AND lease_token = %(token)s::uuid AND started_at IS NULL"""
 
-#: Of the application, for the message of its running task: see messages.py.
+#: For the application, on the message of its running task: see messages.py.
 FENCE = """
     SELECT 1 FROM {schema}kombu_message
      WHERE task_id = %(task_id)s AND lease_token = %(lease_token)s::uuid FOR UPDATE"""
 START = "UPDATE {schema}kombu_message SET started_at = clock_timestamp() WHERE task_id = %(task_id)s"
 DELETE = "DELETE FROM {schema}kombu_message WHERE task_id = %(task_id)s"
 
-#: Name a node; its death is told by the lock, this is only where to look.  Its name of before stays until somebody has
-#: seen that lock free: the server may not have noticed yet that the old session is dead, and it may still be claiming.
-#: The session's time-outs: it waits for nobody's row, and for no server that stands still (async_database.py).
+#: Name a node.  The lock shows whether it is alive; this row only says which lock to check.  Its previous name stays
+#: until some node has seen that lock free: the server may not have noticed yet that the old session is dead, and that
+#: session may still be claiming.  The time-outs limit its wait for locked rows and for a hung server
+#: (async_database.py).
 JOIN = """
     SET lock_timeout = '2s'; SET statement_timeout = '10s';
     SELECT pg_advisory_lock(%(owner)s); LISTEN "{channel}";
     INSERT INTO {schema}kombu_node (lock, name, poll_seconds) VALUES (%(owner)s, %(name)s, %(poll)s)"""
-#: Unless something stays leased, because somebody else has it locked: others find that by the name.  Names of dead
-#: sessions go along, this node's own of before a restart of the server among them: it may be the last one to look.
+#: Unless a message stays leased because another transaction has locked it: other nodes find it by the name.  Names of
+#: dead sessions are deleted too, including this node's own from before a server restart: it may be the last node.
 LEAVE = """
     DELETE FROM {schema}kombu_node AS n
      WHERE (lock = %(owner)s OR pg_try_advisory_xact_lock_shared(lock))
@@ -185,7 +186,7 @@ SIZE = """
     SELECT count(*) FROM {schema}kombu_message
      WHERE queue_id = (SELECT id FROM {schema}kombu_queue WHERE name = %(queue)s) AND visible"""
 
-#: Waiting messages only: what runs is settled by the one who runs it.
+#: Waiting messages only: a running message is settled by the node that runs it.
 PURGE = """
     WITH gone AS (
         DELETE FROM {schema}kombu_message
@@ -193,8 +194,8 @@ PURGE = """
         RETURNING 1)
     SELECT count(*) FROM gone"""
 
-#: Letters with these ids, of a queue and for a reason; NULL: any.  The driver writes the values into the text, and so
-#: the planner sees which of these conditions are none.
+#: Letters with these ids, of a queue and for a reason; NULL: any.  The driver writes the values into the text, so
+#: the planner sees which of these conditions do not apply.
 _CHOSEN = """(%(queue)s::text IS NULL OR queue = %(queue)s) AND (%(reason)s::text IS NULL OR reason = %(reason)s)
        AND (%(ids)s::bigint[] IS NULL OR id = ANY (%(ids)s::bigint[]))"""
 LIST_DEAD = f"""
@@ -214,7 +215,7 @@ FACTS = "SELECT * FROM {schema}kombu_message_facts()"
 GROUPS = "SELECT * FROM {schema}kombu_message_groups(%(queue)s, %(group)s, %(most)s)"
 
 
-#: What a node's session prepares: parsed and planned anew, a claim takes 0.16 ms instead of 0.12.
+#: What a node's session prepares: a claim that is parsed and planned again takes 0.16 ms instead of 0.12.
 PREPARED = ("claim", "settle_and_claim")
 _PARAMETER = re.compile(r"%\((\w+)\)s((?:::\w+(?:\[\])?)?)")
 
@@ -259,9 +260,9 @@ class Statements:
 
 
 def statements(options: Options) -> Statements:
-    """Fill in the names; they were checked with the options."""
+    """Fill in the names, which were checked with the options."""
     texts = {field.name: fill(str(field.default), options) for field in fields(Statements)}
-    if options.listen:  # the node has a session to itself
+    if options.listen:  # the node has its own session
         for name in PREPARED:
             prepare, texts[name] = prepared(name, texts[name])
             texts["join"] = f"{texts['join']}; {prepare}"
@@ -269,7 +270,7 @@ def statements(options: Options) -> Statements:
 
 
 def prepared(name: str, statement: str) -> tuple[str, str]:
-    """-> (PREPARE …, EXECUTE …); the server infers types that no cast tells it."""
+    """-> (PREPARE …, EXECUTE …); the server infers the types of parameters without a cast."""
     given = list(dict.fromkeys(_PARAMETER.findall(statement)))
     text = _PARAMETER.sub(lambda found: f"${given.index(found.groups()) + 1}{found[2]}", statement)
     values = ", ".join(f"%({parameter})s{cast}" for parameter, cast in given)
@@ -277,7 +278,7 @@ def prepared(name: str, statement: str) -> tuple[str, str]:
 
 
 def cached_statements(options: Mapping[str, Any] | None) -> Statements:
-    """Of `broker_transport_options`.  Raises BadOption."""
+    """The statements for `broker_transport_options`.  Raises BadOption."""
     return _statements(frozenset((options or {}).items()))
 
 

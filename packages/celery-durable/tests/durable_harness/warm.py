@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import atexit
 import gc
 import os
 import runpy
@@ -111,12 +110,21 @@ def start(modules: Sequence[str], node: Node) -> Forked | subprocess.Popen[bytes
     return _warm(tuple(modules), node.folder, early).start(node)
 
 
+def end() -> None:
+    """End the processes of this one, so that coverage has their figures before the run adds them up."""
+    while _made:
+        _made.pop().close()
+    _warm.cache_clear()
+
+
+_made: list[Warm] = []
+
+
 @cache
 def _warm(modules: tuple[str, ...], folder: Path, early: tuple[tuple[str, str], ...]) -> Warm:
     """The one of this process, started when a test needs it first."""
-    made = Warm(modules, folder, dict(early))
-    atexit.register(made.close)
-    return made
+    _made.append(Warm(modules, folder, dict(early)))
+    return _made[-1]
 
 
 def serve(pipe: Connection) -> Node | None:

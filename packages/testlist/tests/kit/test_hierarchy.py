@@ -1,7 +1,7 @@
 """Base classes across files."""
 
 import pytest
-from testlist.kit.hierarchy import STEPS, Hierarchy
+from testlist.kit.hierarchy import STEPS, Hierarchy, ancestry
 
 
 @pytest.fixture
@@ -39,3 +39,14 @@ def test_a_chain_is_followed_so_far_and_no_further(classes: Hierarchy) -> None:
     classes.declare(f"C{STEPS + 2}", ["Case"])
     assert not classes.ends("C0")
     assert Hierarchy("Case", lambda _: False, classes.bases).ends("C4")
+
+
+INHERITED = {"Cart": ["Shared", "Mixin"], "Shared": ["Base"], "Mixin": ["Base"], "Base": ["Cart"]}
+
+
+def test_ancestors_are_listed_nearest_first_and_once() -> None:
+    assert ancestry("Cart", lambda name: INHERITED[name], 40) == ["Cart", "Shared", "Mixin", "Base"]
+
+
+def test_ancestors_beyond_a_number_are_not_looked_at() -> None:
+    assert ancestry("Cart", lambda name: INHERITED[name], 3) == ["Cart", "Shared", "Mixin"]

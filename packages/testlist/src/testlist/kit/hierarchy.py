@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeVar
 
+Class = TypeVar("Class")
 #: bases that are followed one after the other
 STEPS: Final = 12
 
@@ -36,3 +37,15 @@ class Hierarchy:
             else:
                 self.known[name] = steps > 0 and any(self.ends(base, steps - 1) for base in bases)
         return self.known[name]
+
+
+def ancestry(one: Class, bases: Callable[[Class], Iterable[Class]], most: int) -> list[Class]:
+    """A class and all that it inherits in the repository, nearest first, each once.  most: of them that are looked at.
+
+    bases: the direct ones.  Classes are compared, not only their names: a language may have many of one name.
+    """
+    chain = [one]
+    for ancestor in chain:  # grows as it is read
+        fresh = [base for base in bases(ancestor) if base not in chain]
+        chain += fresh if len(chain) < most else []
+    return chain

@@ -1,38 +1,44 @@
 """Rows of C++ tests, made of facts."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import NamedTuple
 
-from testlist.languages.cpp.facts_cases import Fact
-from testlist.model import IDLE, Test
+from testlist.kit import rows
+from testlist.languages.cpp.shape import PartFact, TestFact
+from testlist.model import Test
 
 
-def rows(path: str, framework: str, fact: Fact) -> Iterator[Test]:
+class Around(NamedTuple):
+    """What surrounds a test or a part: its suites, and what it is if it says nothing itself."""
+
+    suites: tuple[str, ...]
+    status: str = "active"
+    depends: bool = False
+
+
+def tests(path: str, framework: str, fact: TestFact) -> Iterator[Test]:
     """One test and its parts."""
     suites = tuple(fact["suites"])
     if framework == "doctest":
         suites = suites[-1:]  # the innermost is the only one doctest keeps
-    test = row(path, framework, suites, fact, "test")
+    test = row(path, framework, fact, Around(suites), kind="test")._replace(cases=fact.get("cases"))
     yield test
     for part in fact.get("parts", ()):
-        inherited = {"status": test.status} | ({"when": True} if test.conditional else {}) | part
-        yield row(path, framework, (*suites, fact["name"], *part["outer"]), inherited, "subtest")
+        inside = Around((*suites, fact["name"], *part["outer"]), test.status, test.conditional)
+        yield row(path, framework, part, inside, kind="subtest")
 
 
-def row(path: str, framework: str, suites: tuple[str, ...], fact: dict[str, Any], kind: str) -> Test:
+def row(path: str, framework: str, fact: TestFact | PartFact, around: Around, *, kind: str) -> Test:
     """One row."""
-    status = fact.get("status") or "active"
-    return Test(
-        file=path,
-        framework=framework,
-        suites=suites,
-        name=fact["name"],
-        line=fact["line"],
+    status = fact.get("status") or around.status
+    return rows.row(
+        framework,
+        path,
+        around.suites,
+        fact["name"],
+        fact,
         status=status,
         kind=kind,
         dynamic=fact.get("dynamic", False),
-        cases=fact.get("cases"),
-        column=fact["column"],
-        end_line=fact["end"],
-        conditional="when" in fact and status not in IDLE,
+        depends=around.depends or "when" in fact,
     )

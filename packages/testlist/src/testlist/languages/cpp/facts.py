@@ -1,15 +1,15 @@
 """Facts of one C++ file: what it includes, the tests it defines, and its macros that may stand for tests.
 
-{"includes": [...], "tests": [...], "uses": calls of unknown macros, "macros": {name: what it stands for},
-"own": macros of test libraries that the file defines itself}
+Its facts are CppFacts (see shape).
 """
 
 import re
-from typing import Any, Final
+from typing import Final
 
 from testlist.languages.cpp import vocabulary
 from testlist.languages.cpp.facts_arguments import spans, text_of
 from testlist.languages.cpp.facts_calls import TOKEN, Reader
+from testlist.languages.cpp.shape import CppFacts, MacroFact
 from testlist.languages.cpp.strip import INCLUDED, Masked, mask
 from testlist.model import Facts
 
@@ -28,7 +28,6 @@ def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - every read
     if not any(marker in source for marker in MARKERS):
         return {"includes": _includes(source)}
     masked = mask(source)
-    facts: dict[str, Any] = {"includes": masked.includes[:MOST_INCLUDES]}
     wrappers, aliases, own = _definitions(masked)
     reader = Reader(masked, frozenset(wrappers), aliases, _line_starts(masked.source))
     reader.read()
@@ -37,7 +36,13 @@ def extract(source: bytes, language: str) -> Facts:  # noqa: ARG001 - every read
             test["status"] = "skipped"
         if (*test["suites"], test["name"]) in reader.twins:
             test.pop("when", None)
-    facts |= {"tests": reader.tests, "uses": reader.uses, "macros": wrappers, "own": sorted(own)}
+    facts: CppFacts = {
+        "includes": masked.includes[:MOST_INCLUDES],
+        "tests": reader.tests,
+        "uses": reader.uses,
+        "macros": wrappers,
+        "own": sorted(own),
+    }
     return {key: value for key, value in facts.items() if value}
 
 
@@ -51,9 +56,9 @@ def _line_starts(source: bytes) -> list[int]:
     return [0, *(found.end() for found in re.finditer(rb"\n", source))]
 
 
-def _definitions(masked: Masked) -> tuple[dict[str, Any], dict[str, list[str]], set[str]]:
+def _definitions(masked: Masked) -> tuple[dict[str, MacroFact], dict[str, list[str]], set[str]]:
     """Macros that call others, names for names, and macros that test libraries define."""
-    wrappers: dict[str, Any] = {}
+    wrappers: dict[str, MacroFact] = {}
     aliases: dict[str, list[str]] = {}
     own: set[str] = set()
     for _, rest in masked.defined:
@@ -71,10 +76,10 @@ def _definitions(masked: Masked) -> tuple[dict[str, Any], dict[str, list[str]], 
     return wrappers, aliases, own
 
 
-def _calls(body: bytes) -> list[list[Any]]:
-    """Calls of macros, known or not, that a definition consists of: [name, arguments]."""
+def _calls(body: bytes) -> list[tuple[str, list[str]]]:
+    """Calls of macros, known or not, that a definition consists of: (name, arguments)."""
     masked = mask(CONTINUED.sub(b" ", body.lstrip()))
-    found: list[list[Any]] = []
+    found: list[tuple[str, list[str]]] = []
     at, depth = 0, 0
     while token := TOKEN.search(masked.code, at):
         at = token.end()
@@ -85,6 +90,6 @@ def _calls(body: bytes) -> list[list[Any]]:
         if depth == 0 and (name in vocabulary.TESTS or name == vocabulary.INNER or vocabulary.PERHAPS.search(name)):
             split = spans(masked.code, at - 1)
             if split is not None:
-                found.append([name, [text_of(masked.source, masked.code, span)[:200] for span in split[0]]])
+                found.append((name, [text_of(masked.source, masked.code, span)[:200] for span in split[0]]))
                 at = split[1]
     return found

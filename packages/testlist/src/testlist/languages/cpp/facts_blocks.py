@@ -1,9 +1,18 @@
 """The braces of a C++ file: which test and which suite a place is inside of, on every branch of its conditionals."""
 
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
-from testlist.languages.cpp.facts_cases import Fact
+from testlist.languages.cpp.shape import Definition, PartFact
 from testlist.languages.cpp.strip import ELSE, IF
+
+
+class Suite(NamedTuple):
+    """A suite.  owner: boost-test or doctest; status: that its decorators give."""
+
+    name: str
+    owner: str
+    status: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,11 +23,11 @@ class Block:
     """
 
     outer: "Block | None" = None
-    test: Fact | None = None
+    test: Definition | None = None
     outside: "Block | None" = None
-    own: Fact | None = None
+    own: Definition | PartFact | None = None
     parts: tuple[str, ...] = ()
-    suite: Fact | None = None
+    suite: Suite | None = None
 
 
 @dataclass(slots=True)
@@ -33,7 +42,7 @@ class Blocks:
     conditions: list[bool] = field(default_factory=list)  # of each open `#if`, whether it leaves a choice
 
     @property
-    def test(self) -> Fact | None:
+    def test(self) -> Definition | None:
         """The test around the current place."""
         return self.block.test if self.block else None
 
@@ -43,7 +52,7 @@ class Blocks:
         return self.block.parts if self.block else ()
 
     @property
-    def suite(self) -> Fact | None:
+    def suite(self) -> Suite | None:
         """The innermost suite that is a block."""
         return self.block.suite if self.block else None
 
@@ -52,16 +61,16 @@ class Blocks:
         if self.block is not None and self.block.test is not None:
             self.block = self.block.outside
 
-    def await_test(self, brace: int, test: Fact) -> None:
+    def await_test(self, brace: int, test: Definition) -> None:
         """The block of a test begins at an offset."""
         self.awaited[brace] = Block(self.block, test=test, outside=self.block, own=test, suite=self.suite)
 
-    def await_part(self, brace: int, part: Fact) -> None:
+    def await_part(self, brace: int, part: PartFact) -> None:
         """The block of a part of the current test begins at an offset."""
         around = self.block or Block()
         self.awaited[brace] = replace(around, outer=self.block, own=part, parts=(*around.parts, part["name"]))
 
-    def await_suite(self, brace: int, suite: Fact) -> None:
+    def await_suite(self, brace: int, suite: Suite) -> None:
         """The block of a suite begins at an offset."""
         self.awaited[brace] = Block(self.block, suite=suite)
 
@@ -71,7 +80,7 @@ class Blocks:
         around = self.block or Block()
         self.block = awaited or Block(self.block, around.test, around.outside, None, around.parts, around.suite)
 
-    def end(self) -> Fact | None:
+    def end(self) -> Definition | PartFact | None:
         """A closing brace; returns the test or part that it closes."""
         closed = self.block
         if closed is None:

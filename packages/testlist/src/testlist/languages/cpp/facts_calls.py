@@ -8,8 +8,9 @@ from typing import Final
 
 from testlist.languages.cpp import vocabulary
 from testlist.languages.cpp.facts_arguments import Span, spans, text_of, title_of
-from testlist.languages.cpp.facts_blocks import Blocks
-from testlist.languages.cpp.facts_cases import DISABLED, Fact, decorated, described
+from testlist.languages.cpp.facts_blocks import Blocks, Suite
+from testlist.languages.cpp.facts_cases import DISABLED, Described, decorated, described
+from testlist.languages.cpp.shape import Definition, PartFact, Place, TestFact, UseFact
 from testlist.languages.cpp.strip import Masked
 
 TOKEN: Final = re.compile(rb"[{}\x01-\x03]|\b([A-Z][A-Z0-9_]*+)\s*+\(")
@@ -41,10 +42,10 @@ class Reader:
     local: frozenset[str]
     aliases: dict[str, list[str]]
     lines: list[int]
-    tests: list[Fact] = field(default_factory=list)
-    uses: list[Fact] = field(default_factory=list)
+    tests: list[TestFact] = field(default_factory=list)
+    uses: list[UseFact] = field(default_factory=list)
     blocks: Blocks = field(default_factory=Blocks)
-    opened: list[Fact] = field(default_factory=list)  # suites that last until their end macro
+    opened: list[Suite] = field(default_factory=list)  # suites that last until their end macro
     decorators: str = ""
     failing: set[str] = field(default_factory=set)
     running: dict[str, bool] = field(default_factory=dict)  # suite -> some instantiation of it is run
@@ -92,11 +93,13 @@ class Reader:
         """The arguments of a call."""
         return [text_of(self.masked.source, self.masked.code, span) for span in call.arguments]
 
-    def place(self, call: Call) -> Fact:
+    def place(self, call: Call) -> Place:
         """Where a call stands."""
         line = self.line(call.at)
-        place = {"line": line, "column": call.at - self.lines[line - 1] + 1, "end": self.line(call.end)}
-        return place | {"when": True} if any(self.blocks.conditions) else place
+        place: Place = {"line": line, "column": call.at - self.lines[line - 1] + 1, "end": self.line(call.end)}
+        if any(self.blocks.conditions):
+            place["when"] = True
+        return place
 
     def brace(self, call: Call) -> int | None:
         """Offset of the brace that opens the block of a call."""
@@ -105,42 +108,40 @@ class Reader:
 
     def test(self, call: Call) -> None:
         """A definition of a test."""
-        shape, brace = vocabulary.TESTS[call.macro], self.brace(call)
-        fact = described(shape, self.texts(call), self.aliases)
+        macro, brace = vocabulary.TESTS[call.macro], self.brace(call)
+        found = described(macro, self.texts(call), self.aliases)
         decorators, self.decorators = self.decorators, ""
-        if fact is None or (shape.body and brace is None):
+        if found is None or (macro.body and brace is None):
             return
-        if fact.get("loose"):  # a macro of the project may have a library's name
+        if found.loose:  # a macro of the project may have a library's name
             self.uses.append(self.used(call))
-        if shape.body:
+        if macro.body:
             self.blocks.leave_test()
-        if shape.owner == "boost-test" and "status" not in fact and (status := decorated(decorators)):
-            fact["status"] = status
-        fact = self.inherited(fact) | self.place(call)
+        if macro.owner == "boost-test" and found.status is None:
+            found.status = decorated(decorators)
+        fact = self.within(found, self.place(call))
         if not self.is_twin(fact):
             self.tests.append(fact)
         elif sum(self.blocks.conditions) == 1:  # it is there on either branch
             self.twins.add((*fact["suites"], fact["name"]))
-        if shape.body and brace is not None:
+        if macro.body and brace is not None:
             self.skipped_inside(fact, brace)
             self.blocks.await_test(brace, fact)
 
-    def inherited(self, fact: Fact) -> Fact:
-        """Suites and the status they give."""
+    def within(self, found: Described, place: Place) -> TestFact:
+        """A test with its suites and the status they give."""
         suites = list(self.opened)
         if self.blocks.suite is not None:
             suites.append(self.blocks.suite)
-        own = [suite for suite in suites if (suite["owner"] == "boost-test") == (fact["owner"] == "boost-test")]
-        fact["suites"] = [suite["name"] for suite in own] + ([fact.pop("suite")] if "suite" in fact else [])
-        if fact["name"] in self.failing:
-            fact["status"] = "xfail"
+        boost = found.owner == "boost-test"
+        own = [suite for suite in suites if (suite.owner == "boost-test") == boost]
+        if found.name in self.failing:
+            found.status = "xfail"
         # a suite of doctest replaces the one around it
-        for suite in reversed(own[-1:] if fact["owner"] != "boost-test" else own):
-            if suite.get("status") and "status" not in fact:
-                fact["status"] = suite["status"]
-        return fact
+        around = (suite.status for suite in reversed(own if boost else own[-1:]))
+        return found.fact([suite.name for suite in own], place, next(filter(None, around), None))
 
-    def is_twin(self, fact: Fact) -> bool:
+    def is_twin(self, fact: TestFact) -> bool:
         """Whether another branch of a conditional defines the same test: only one of them is compiled."""
         key = (fact["owner"], *fact["suites"], fact["name"])
         branches = dict(self.blocks.branches)
@@ -151,7 +152,7 @@ class Reader:
             alike.append(branches)
         return False
 
-    def skipped_inside(self, fact: Fact, brace: int) -> None:
+    def skipped_inside(self, fact: Definition | PartFact, brace: int) -> None:
         """A test or part whose first statement skips it."""
         if SKIPS.match(self.masked.code, brace + 1):
             fact["status"] = "skipped"
@@ -163,10 +164,20 @@ class Reader:
             return
         written = ", ".join(self.texts(call))
         title, rest = title_of(written)
-        fact: Fact = {"name": " ".join(written.split()) if title is None or rest[:1] == "<" else title}
-        if title is None or rest[:1] == "<":
+        made = title is None or rest[:1] == "<"
+        name = " ".join(written.split()) if title is None or made else title
+        place = self.place(call)
+        fact: PartFact = {
+            "name": name,
+            "outer": list(self.blocks.parts),
+            "line": place["line"],
+            "column": place["column"],
+            "end": place["end"],
+        }
+        if "when" in place:
+            fact["when"] = True
+        if made:
             fact["dynamic"] = True
-        fact |= {"outer": list(self.blocks.parts), **self.place(call)}
         self.skipped_inside(fact, brace)
         test.setdefault("parts", []).append(fact)
         self.blocks.await_part(brace, fact)
@@ -183,7 +194,7 @@ class Reader:
         name = texts[0] if boost else title or ""
         if name or not boost:
             owner = "boost-test" if boost else "doctest"
-            self.opened.append({"name": name, "owner": owner, "status": decorated(rest)})
+            self.opened.append(Suite(name, owner, decorated(rest)))
 
     def suite_end(self, call: Call) -> None:  # noqa: ARG002 - handlers look alike
         """The end of the innermost suite of that kind."""
@@ -197,7 +208,7 @@ class Reader:
         brace = self.brace(call)
         if title is not None and brace is not None:
             self.blocks.leave_test()
-            self.blocks.await_suite(brace, {"name": title, "owner": "doctest", "status": decorated(rest)})
+            self.blocks.await_suite(brace, Suite(title, "doctest", decorated(rest)))
 
     def decorate(self, call: Call) -> None:
         """Decorators of the next definition."""
@@ -224,13 +235,23 @@ class Reader:
             self.skipped_inside(fact, brace)
             self.blocks.await_test(brace, fact)
 
-    def used(self, call: Call) -> Fact:
+    def used(self, call: Call) -> UseFact:
         """A call as its macro will want it."""
         texts = [text[:200] for text in self.texts(call)]
-        suites = [suite["name"] for suite in self.opened]
-        fact: Fact = {"macro": call.macro, "arguments": texts, "suites": suites, **self.place(call)}
-        if self.opened and self.opened[-1]["status"]:
-            fact["status"] = self.opened[-1]["status"]
+        suites = [suite.name for suite in self.opened]
+        place = self.place(call)
+        fact: UseFact = {
+            "macro": call.macro,
+            "arguments": texts,
+            "suites": suites,
+            "line": place["line"],
+            "column": place["column"],
+            "end": place["end"],
+        }
+        if "when" in place:
+            fact["when"] = True
+        if self.opened and (status := self.opened[-1].status):
+            fact["status"] = status
         return fact
 
 

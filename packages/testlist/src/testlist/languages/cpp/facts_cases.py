@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Sequence
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final
 
 from testlist.languages.cpp.facts_arguments import literals, title_of, without_literals
-from testlist.languages.cpp.vocabulary import Shape
-
-Fact = dict[str, Any]
+from testlist.languages.cpp.shape import Place, TestFact
+from testlist.languages.cpp.vocabulary import Macro
 
 WORD: Final = re.compile(r"[A-Za-z_]\w*+")
 TAG: Final = re.compile(r"\[([^\[\]]*+)\]")
@@ -21,50 +21,82 @@ POINTER: Final = re.compile(r"^[&\s]*+(?:\w+\s*::\s*)*")
 DISABLED: Final = "DISABLED_"
 
 
-def described(shape: Shape, arguments: Sequence[str], aliases: dict[str, list[str]]) -> Fact | None:
+@dataclass(slots=True)
+class Described:
+    """What a call says of the test that it defines.  loose: only includes can say that it is a test."""
+
+    name: str
+    owner: str
+    status: str | None = None
+    suite: str | None = None
+    loose: bool = False
+    dynamic: bool = False
+    cases: int | None = None
+
+    def fact(self, suites: Sequence[str], place: Place, status: str | None = None) -> TestFact:
+        """It as a fact.  suites: around it; status: that of its surroundings, if the call says nothing."""
+        own = [self.suite] if self.suite is not None else []
+        fact: TestFact = {
+            "owner": self.owner,
+            "name": self.name,
+            "suites": [*suites, *own],
+            "line": place["line"],
+            "column": place["column"],
+            "end": place["end"],
+        }
+        if "when" in place:
+            fact["when"] = True
+        if said := self.status or status:
+            fact["status"] = said
+        if self.loose:
+            fact["loose"] = True
+        if self.dynamic:
+            fact["dynamic"] = True
+        if self.cases is not None:
+            fact["cases"] = self.cases
+        return fact
+
+
+def described(macro: Macro, arguments: Sequence[str], aliases: dict[str, list[str]]) -> Described | None:
     """Read a call; None if it cannot be a definition.  aliases: names that `#define` gives to other names."""
     given = [] if list(arguments) == [""] else list(arguments)
-    if len(given) < shape.least or (shape.owner == "gtest" and len(given) != shape.least):
+    if len(given) < macro.least or (macro.owner == "gtest" and len(given) != macro.least):
         return None
-    fact = _titled(shape, given) if shape.text else _named(shape, given, aliases)
-    if fact is None:
+    found = _titled(macro, given) if macro.text else _named(macro, given, aliases)
+    if found is None:
         return None
-    fact["owner"] = shape.owner
-    if shape.dynamic:
-        fact["dynamic"] = True
-    if shape.types is not None and len(given) > shape.types:
-        fact["cases"] = len(given) - shape.types
-    return fact
+    found.dynamic = macro.dynamic
+    if macro.types is not None and len(given) > macro.types:
+        found.cases = len(given) - macro.types
+    return found
 
 
-def _titled(shape: Shape, given: list[str]) -> Fact | None:
+def _titled(macro: Macro, given: list[str]) -> Described:
     if not given:
-        return {"name": "Anonymous test case"}
-    name, rest = title_of(given[shape.name])
-    tags = given[shape.marks] if shape.marks is not None and len(given) > shape.marks else ""
-    status = decorated(rest if name is not None else given[shape.name])
-    if shape.owner != "doctest" and shape.marks != shape.name:
+        return Described("Anonymous test case", macro.owner)
+    name, rest = title_of(given[macro.name])
+    tags = given[macro.marks] if macro.marks is not None and len(given) > macro.marks else ""
+    status = decorated(rest if name is not None else given[macro.name])
+    if macro.owner != "doctest" and macro.marks != macro.name:
         status = tagged("".join(literals(tags)), name or "") or status
-    fact: Fact = {"name": " ".join(given[shape.name].split()) if name is None else name}
-    if name is None:
-        fact["loose"] = True  # only what a file includes can say that this is a test
-    return _with_status(fact, status)
+    written = " ".join(given[macro.name].split()) if name is None else name
+    return Described(written, macro.owner, status, loose=name is None)
 
 
-def _named(shape: Shape, given: list[str], aliases: dict[str, list[str]]) -> Fact | None:
-    if shape.owner == "gtest":
+def _named(macro: Macro, given: list[str], aliases: dict[str, list[str]]) -> Described | None:
+    if macro.owner == "gtest":
         suite, name = (_meant(given[at], aliases) for at in (0, 1))
         if not WORD.match(suite) or not WORD.match(name):
             return None
         disabled = suite.startswith(DISABLED) or name.startswith(DISABLED)
-        return _with_status({"name": name, "suite": suite}, "skipped" if disabled else None)
-    title, _ = title_of(given[shape.name])
-    name = title if title is not None else POINTER.sub("", " ".join(given[shape.name].split()))
-    marks = given[shape.marks :] if shape.marks is not None else []
+        return Described(name, macro.owner, "skipped" if disabled else None, suite)
+    title, _ = title_of(given[macro.name])
+    name = title if title is not None else POINTER.sub("", " ".join(given[macro.name].split()))
+    marks = given[macro.marks :] if macro.marks is not None else []
     status = decorated(" ".join(marks))
     if marks and marks[0].isdigit() and int(marks[0][:9]):
         status = "xfail"
-    return _with_status({"name": name}, status) if name else None
+    return Described(name, macro.owner, status) if name else None
 
 
 def _meant(text: str, aliases: dict[str, list[str]]) -> str:
@@ -73,12 +105,6 @@ def _meant(text: str, aliases: dict[str, list[str]]) -> str:
     if not values:
         return " ".join(text.split())
     return next((value for value in values if not value.startswith(DISABLED)), values[0])
-
-
-def _with_status(fact: Fact, status: str | None) -> Fact:
-    if status:
-        fact["status"] = status
-    return fact
 
 
 def tagged(tags: str, name: str) -> str | None:

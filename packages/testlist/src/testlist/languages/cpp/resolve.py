@@ -7,13 +7,13 @@ from typing import Final
 
 from testlist.kit.naming import worth_reading
 from testlist.kit.scope import Growing
-from testlist.languages.cpp.collect import rows
-from testlist.languages.cpp.facts_cases import Fact
+from testlist.languages.cpp.collect import tests
 from testlist.languages.cpp.language import CPP
 from testlist.languages.cpp.resolve_includes import Evidence, Includes
 from testlist.languages.cpp.resolve_wrappers import Wrappers
+from testlist.languages.cpp.shape import CppFacts, TestFact, shape
 from testlist.languages.cpp.vocabulary import EITHER
-from testlist.model import Facts, FactsByPath, Test
+from testlist.model import FactsByPath, Test
 from testlist.project import Project
 
 SOURCES: Final = CPP.suffixes
@@ -46,9 +46,9 @@ class Resolver:
         wanted: set[str] = set()
         for path in self.candidates & facts.keys():
             self.project.beat()
-            for owner in {test["owner"] for test in facts[path].get("tests", ())}:
+            for owner in {test["owner"] for test in shape(facts[path]).get("tests", ())}:
                 wanted |= evidence.unread(path, MEANINGS.get(owner, ()))
-            if facts[path].get("uses"):
+            if shape(facts[path]).get("uses"):
                 wanted |= evidence.unread(path, MEANINGS["gtest"])
         return wanted
 
@@ -58,31 +58,31 @@ class Resolver:
             self.collected = {name: [] for name in ("gtest", "catch2", "doctest", "boost-test")}
             evidence = Evidence(self.includes, facts)
             files = sorted(path for path in facts if path.rpartition(".")[2] in SOURCES)
-            wrappers = Wrappers.of(facts[path].get("macros", {}) for path in files)
-            found = [(path, fact) for path in files for fact in defined(facts[path], wrappers)]
+            wrappers = Wrappers.of(shape(facts[path]).get("macros", {}) for path in files)
+            found = [(path, fact) for path in files for fact in defined(shape(facts[path]), wrappers)]
             usual = self.usual(found, evidence)
             for path, fact in found:
                 self.project.beat()
                 owner = owner_of(path, fact, evidence, usual)
                 if owner is not None:
-                    self.collected[owner] += rows(path, owner, fact)
+                    self.collected[owner] += tests(path, owner, fact)
         return self.collected
 
-    def usual(self, found: list[tuple[str, Fact]], evidence: Evidence) -> Counter[str]:
+    def usual(self, found: list[tuple[str, TestFact]], evidence: Evidence) -> Counter[str]:
         """How many files with tests include each library."""
         asked = {(path, MEANINGS.get(fact["owner"], ())) for path, fact in found}
         return Counter(library for path, wanted in asked if (library := evidence.nearest(path, wanted)) is not None)
 
 
-def defined(facts: Facts, wrappers: Wrappers) -> Iterator[Fact]:
+def defined(facts: CppFacts, wrappers: Wrappers) -> Iterator[TestFact]:
     """Tests of a file, by macros of libraries and of the project."""
     yield from facts.get("tests", ())
     yield from wrappers.tests(facts)
 
 
-def owner_of(path: str, fact: Fact, evidence: Evidence, usual: Counter[str]) -> str | None:
+def owner_of(path: str, fact: TestFact, evidence: Evidence, usual: Counter[str]) -> str | None:
     """The framework of one test; None where the macro is somebody else's."""
-    owner: str = fact["owner"]
+    owner = fact["owner"]
     if owner == "boost-test":
         return owner
     wanted = MEANINGS[owner]

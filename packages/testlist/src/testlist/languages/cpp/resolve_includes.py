@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Final
 
+from testlist.languages.cpp.shape import CppFacts, shape
 from testlist.languages.cpp.vocabulary import EITHER, TESTS
-from testlist.model import Facts, FactsByPath
+from testlist.model import FactsByPath
 from testlist.project import folder_of, joined
 
 #: library -> includes that mean it
@@ -89,9 +90,9 @@ class Evidence:
                     seen.add(target)
                     todo.append(target)
 
-    def of(self, path: str) -> Facts:
+    def of(self, path: str) -> CppFacts:
         """Facts of a file; none of one that was not read."""
-        return self.facts.get(path, {})
+        return shape(self.facts.get(path, {}))
 
     def named(self, path: str, wanted: tuple[str, ...]) -> str | None:
         """The first of the wanted libraries that a file includes."""

@@ -4,11 +4,11 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
-from testlist.languages.cpp.facts_cases import Fact, described
+from testlist.languages.cpp.facts_cases import Described, described
+from testlist.languages.cpp.shape import CppFacts, MacroFact, Place, TestFact, UseFact
 from testlist.languages.cpp.vocabulary import GTEST, INNER, TESTS
-from testlist.model import Facts
 
 #: macros within macros
 DEEPEST: Final = 8
@@ -18,20 +18,18 @@ PIECE: Final = re.compile(r"(?P<paste>##)|(?P<quote>#\s*+)?(?P<word>[A-Za-z_]\w*
 AROUND_PASTE: Final = re.compile(r"\s++(?=##)|(?<=##)\s++")
 LONGEST: Final = 400
 
-Macro = Mapping[str, Any]
-
 
 @dataclass(slots=True)
 class Wrappers:
     """Such macros of a repository, by name.  left: steps that may still be taken for the file at hand."""
 
-    macros: dict[str, Macro] = field(default_factory=dict)
+    macros: dict[str, MacroFact] = field(default_factory=dict)
     left: int = 0
 
     @classmethod
-    def of(cls, files: Iterable[Mapping[str, Macro]]) -> "Wrappers":
+    def of(cls, files: Iterable[Mapping[str, MacroFact]]) -> "Wrappers":
         """Take the macros of all files that lead to tests.  Of macros of one name the first counts."""
-        found: dict[str, Macro] = {}
+        found: dict[str, MacroFact] = {}
         for macros in files:
             for name, macro in macros.items():
                 found.setdefault(name, macro)
@@ -40,7 +38,7 @@ class Wrappers:
             for called, _ in macro["calls"]:
                 callers[called].append(name)
         todo = [name for name in callers if name in TESTS or name == INNER]
-        leading: dict[str, Macro] = {}
+        leading: dict[str, MacroFact] = {}
         while todo:
             for name in callers.get(todo.pop(), ()):
                 if name not in leading:
@@ -48,7 +46,7 @@ class Wrappers:
                     todo.append(name)
         return cls(leading)
 
-    def tests(self, facts: Facts) -> Iterator[Fact]:
+    def tests(self, facts: CppFacts) -> Iterator[TestFact]:
         """Tests that the calls of one file define; a call that defines a great many is one, and dynamic."""
         own = facts.get("macros", {})
         self.left = MOST_STEPS
@@ -56,26 +54,25 @@ class Wrappers:
             if use["macro"] in self.macros:
                 yield from self._defined(use, own)
 
-    def _defined(self, use: Fact, own: Mapping[str, Macro]) -> Iterator[Fact]:
-        place: Fact = {key: use[key] for key in ("line", "column", "end", "status", "when") if key in use}
+    def _defined(self, use: UseFact, own: Mapping[str, MacroFact]) -> Iterator[TestFact]:
+        place: Place = {"line": use["line"], "column": use["column"], "end": use["end"]}
+        if "when" in use:
+            place["when"] = use["when"]
         found = list(self._tests(use, own))
-        if len(found) <= FEW_TESTS:
-            yield from (place | fact for fact in found)
-            return
-        name = use["arguments"][0] or use["macro"]
-        many = {"owner": found[0]["owner"], "dynamic": True, "cases": len(found)}
-        yield {**many, **place, "name": name, "suites": use["suites"]}
+        if len(found) > FEW_TESTS:
+            many = Described(use["arguments"][0] or use["macro"], found[0].owner, dynamic=True, cases=len(found))
+            found = [many]
+        yield from (one.fact(use["suites"], place, use.get("status")) for one in found)
 
-    def _tests(self, use: Fact, own: Mapping[str, Macro]) -> Iterator[Fact]:
+    def _tests(self, use: UseFact, own: Mapping[str, MacroFact]) -> Iterator[Described]:
         for name, arguments in self._calls(use["macro"], use["arguments"], own, ()):
-            shape = TESTS.get(name, GTEST)
-            fact = described(shape, arguments[:2] if shape is GTEST else arguments, {})
-            if fact is not None and "loose" not in fact:
-                fact["suites"] = [*use["suites"], *([fact.pop("suite")] if "suite" in fact else [])]
-                yield fact
+            macro = TESTS.get(name, GTEST)
+            found = described(macro, arguments[:2] if macro is GTEST else arguments, {})
+            if found is not None and not found.loose:
+                yield found
 
     def _calls(
-        self, name: str, arguments: Sequence[str], own: Mapping[str, Macro], around: tuple[str, ...]
+        self, name: str, arguments: Sequence[str], own: Mapping[str, MacroFact], around: tuple[str, ...]
     ) -> Iterator[tuple[str, list[str]]]:
         macro = own.get(name) or self.macros.get(name)
         if macro is None or name in around or len(around) >= DEEPEST:

@@ -7,6 +7,7 @@ from testlist.interface import Claim, Signal
 from testlist.kit.scope import DeclaredFramework, DefaultScope
 from testlist.languages.cpp.language import CPP
 from testlist.languages.cpp.resolve import Resolver
+from testlist.languages.cpp.shape import shape
 from testlist.model import Facts, FactsByPath, Test
 
 
@@ -27,7 +28,8 @@ class CppScope(DefaultScope):
 
     def claim(self, path: str, facts: Facts) -> Claim | None:  # noqa: ARG002 - the interface has it
         """Files with tests belong to all, for each test says whose it is."""
-        return Claim(Signal.CONTENT) if facts.get("tests") or facts.get("uses") else None
+        found = shape(facts)
+        return Claim(Signal.CONTENT) if found.get("tests") or found.get("uses") else None
 
     def tests(self, owned: Sequence[str], facts: FactsByPath) -> Iterable[Test]:
         """Its tests, also those in headers that were needed."""

@@ -10,7 +10,7 @@ EITHER: Final = "catch2 or doctest"
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class Macro:
     """One macro.  owner: a framework, or EITHER.
 
     name, suite: positions of arguments.  marks: position from which tags or decorators stand.  types: position
@@ -28,10 +28,10 @@ class Shape:
     least: int = 1  # arguments
 
 
-GTEST: Final = Shape("gtest", name=1, suite=0, least=2)
-CATCH: Final = Shape("catch2", text=True, marks=1)
-DOCTEST: Final = Shape("doctest", text=True, marks=0)
-BOOST: Final = Shape("boost-test", marks=1)
+GTEST: Final = Macro("gtest", name=1, suite=0, least=2)
+CATCH: Final = Macro("catch2", text=True, marks=1)
+DOCTEST: Final = Macro("doctest", text=True, marks=0)
+BOOST: Final = Macro("boost-test", marks=1)
 
 _GTEST: Final = {
     "TEST": GTEST,
@@ -94,17 +94,17 @@ _BOOST: Final = {
 }
 
 
-def _table() -> Iterator[tuple[str, Shape]]:
+def _table() -> Iterator[tuple[str, Macro]]:
     """With the prefixes that libraries offer against clashes, which settle whose a macro is."""
     yield from (_GTEST | _EITHER | _CATCH | _DOCTEST | _BOOST).items()
-    for name, shape in (_EITHER | _CATCH).items():
-        yield f"CATCH_{name}", replace(shape, owner="catch2")
-    for name, shape in (_EITHER | _DOCTEST).items():
-        yield f"DOCTEST_{name}", replace(shape, owner="doctest", marks=0 if name in _EITHER else shape.marks)
+    for name, macro in (_EITHER | _CATCH).items():
+        yield f"CATCH_{name}", replace(macro, owner="catch2")
+    for name, macro in (_EITHER | _DOCTEST).items():
+        yield f"DOCTEST_{name}", replace(macro, owner="doctest", marks=0 if name in _EITHER else macro.marks)
 
 
 #: macro -> how it is read
-TESTS: Final[Mapping[str, Shape]] = dict(_table())
+TESTS: Final[Mapping[str, Macro]] = dict(_table())
 
 #: macros of parts of a test, which are run as tests of their own inside it
 _PARTS: Final = ("SECTION", "DYNAMIC_SECTION", "SUBCASE", "GIVEN", "WHEN", "THEN", "AND_GIVEN", "AND_WHEN", "AND_THEN")

@@ -4,8 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
+from testlist.kit import rows
 from testlist.languages.csharp.resolve_attributes import DEPENDS, ROWS, SOURCES, Meaning, Meanings
-from testlist.languages.csharp.resolve_types import Item, Type
+from testlist.languages.csharp.resolve_types import Type
+from testlist.languages.csharp.shape import MethodFact
 from testlist.model import Test
 
 #: switches of a test's attribute under which it does not run, unless the others make that depend on something
@@ -20,7 +22,7 @@ class Hit:
 
     path: str
     owner: Type
-    item: Item
+    item: MethodFact
     framework: str
     skipped: bool
     marks: tuple[Meaning, ...]
@@ -61,7 +63,7 @@ class Collector:
                     skips, given = hit.skipped or off, hit.depends or depends
                     yield Hit(path, owner, item, hit.framework, skips, hit.marks, given)
 
-    def hit(self, path: str, owner: Type, item: Item) -> Hit | None:
+    def hit(self, path: str, owner: Type, item: MethodFact) -> Hit | None:
         """Read one method; None for one that is no test."""
         marks = tuple(self.meanings.read(path, name, switches) for name, switches in item["attrs"])
         making = [mark.of for mark in marks if mark.of]
@@ -85,12 +87,12 @@ class Collector:
         )
 
 
-def skipped(item: Item, marks: tuple[Meaning, ...]) -> bool:
+def skipped(item: MethodFact, marks: tuple[Meaning, ...]) -> bool:
     """Whether a method's own attributes, all of its rows or its first statement keep it from running."""
-    rows = [mark for mark in marks if mark.word in ROWS]
+    given = [mark for mark in marks if mark.word in ROWS]
     if item.get("skip") or any(mark.word in IGNORED for mark in marks):
         return True
-    if rows and all(is_off(mark) for mark in rows):
+    if given and all(is_off(mark) for mark in given):
         return True
     return any(mark.of and mark.word not in ROWS and is_off(mark) for mark in marks)
 
@@ -103,18 +105,16 @@ def is_off(mark: Meaning) -> bool:
 def row(hits: list[Hit]) -> Test:
     """One definition; it is skipped only if it is in every class that has it."""
     first = hits[0]
-    rows = sum(mark.word in ROWS for mark in first.marks)
+    cases = sum(mark.word in ROWS for mark in first.marks)
     running = [hit for hit in hits if not hit.skipped]
-    return Test(
-        file=first.path,
-        framework=first.framework,
-        suites=first.owner.suites,
-        name=first.item["name"],
-        line=first.item["line"],
+    return rows.row(
+        first.framework,
+        first.path,
+        first.owner.suites,
+        first.item["name"],
+        first.item,
         status="active" if running else "skipped",
-        dynamic=bool(rows) or "data" in first.item or any(mark.word in SOURCES for mark in first.marks),
-        cases=rows or None,
-        column=first.item["column"],
-        end_line=first.item["end"],
-        conditional=bool(running) and all(hit.depends for hit in running),
+        dynamic=bool(cases) or "data" in first.item or any(mark.word in SOURCES for mark in first.marks),
+        cases=cases or None,
+        depends=all(hit.depends for hit in running),
     )

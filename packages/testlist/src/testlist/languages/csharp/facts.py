@@ -1,26 +1,20 @@
-"""Facts of one C# file: usings, and its types with their bases, attributes and attributed methods.
-
-A type is a dict: `name`, `arity`, `ns`, `outer` (names of the types around it), `mods`, `bases` as
-[dotted, arity], `attrs` and `methods`; `hidden` if it or a type around it is not public.  An attribute is
-[dotted, switches]: see attributes.
-"""
+"""Facts of one C# file: usings, and its types with their bases, attributes and attributed methods."""
 
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
 from tree_sitter import Node, Point
 
 from testlist.languages.csharp import facts_attributes
+from testlist.languages.csharp.shape import Base, CSharpFacts, MethodFact, TypeFact
 from testlist.languages.csharp.strip import stripped
 from testlist.languages.csharp.strip_directives import blanked
 from testlist.model import Facts
 from testlist.sandbox.syntax import column, end_line, line, named, parse, text
-
-Item = dict[str, Any]
 
 TYPES: Final = frozenset({"class_declaration", "record_declaration", "struct_declaration"})
 NAMESPACES: Final = frozenset({"namespace_declaration", "file_scoped_namespace_declaration"})
@@ -50,7 +44,7 @@ class Around:
     """Where a declaration stands."""
 
     ns: str = ""
-    owner: Item | None = None
+    owner: TypeFact | None = None
 
 
 @dataclass
@@ -62,9 +56,7 @@ class Reading:
 
     source: bytes = b""
     conditional: list[tuple[int, int]] = field(default_factory=list)
-    facts: Facts = field(
-        default_factory=lambda: {"usings": [], "globals": [], "aliases": {}, "types": [], "internals": False}
-    )
+    facts: CSharpFacts = field(default_factory=lambda: CSharpFacts(usings=[], globals=[], aliases={}, types=[]))
 
     def walk(self, root: Node) -> None:
         """Read all declarations, without recursion: types may nest as deep as a hostile file likes."""
@@ -106,7 +98,7 @@ class Reading:
         """Note a type and enter it."""
         mods = [text(child) for child in node.named_children if child.type == "modifier"]
         owner = around.owner
-        item: Item = {
+        item: TypeFact = {
             "name": text(node.child_by_field_name("name")),
             "arity": _arity(node),
             "ns": around.ns,
@@ -123,14 +115,19 @@ class Reading:
         self.facts["types"].append(item)
         return Around(around.ns, item)
 
-    def method(self, node: Node, owner: Item | None) -> None:
+    def method(self, node: Node, owner: TypeFact | None) -> None:
         """Note a method that has attributes."""
         marks = list(facts_attributes.read(node))
         name = node.child_by_field_name("name")
         if owner is None or name is None or not marks:
             return
-        item: Item = {"name": text(name), "line": line(name), "column": column(name), "end": end_line(node)}
-        item["attrs"] = marks
+        item: MethodFact = {
+            "name": text(name),
+            "line": line(name),
+            "column": column(name),
+            "end": end_line(node),
+            "attrs": marks,
+        }
         if facts_attributes.supplied(node.child_by_field_name("parameters")):
             item["data"] = True
         if self.skips(node):
@@ -168,12 +165,12 @@ def _arity(node: Node) -> int:
     return sum(child.type == "type_parameter" for child in named(parameters))
 
 
-def _bases(node: Node) -> Iterator[list[Any]]:
+def _bases(node: Node) -> Iterator[Base]:
     bases = next((child for child in node.named_children if child.type == "base_list"), None)
     for child in named(bases):
         base = child.named_children[0] if child.type == "primary_constructor_base_type" else child
         if found := facts_attributes.dotted(base):
-            yield [found, _arguments(base)]
+            yield found, _arguments(base)
 
 
 def _arguments(base: Node) -> int:

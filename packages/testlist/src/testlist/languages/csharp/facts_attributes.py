@@ -1,10 +1,11 @@
-"""Attributes of a C# declaration, as [dotted name, switches]: the named arguments that decide whether a test runs."""
+"""Attributes of a C# declaration, as (dotted name, switches): the named arguments that decide whether a test runs."""
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from tree_sitter import Node
 
+from testlist.languages.csharp.shape import Attribute
 from testlist.sandbox.syntax import named, text
 
 #: named arguments that switch a test off, or say under which condition
@@ -14,7 +15,7 @@ OFF: Final = frozenset({"null", "false", '""'})
 SUPPLIERS: Final = frozenset({"Values", "ValueSource", "Range", "Random", "CombinatorialValues", "CombinatorialRange"})
 
 
-def read(node: Node) -> Iterator[list[Any]]:
+def read(node: Node) -> Iterator[Attribute]:
     """Attributes of a type or a method; those of its return value are not its own."""
     for child in node.named_children:
         if child.type == "attribute_list":
@@ -23,12 +24,12 @@ def read(node: Node) -> Iterator[list[Any]]:
             return
 
 
-def _listed(attributes: Node) -> Iterator[list[Any]]:
+def _listed(attributes: Node) -> Iterator[Attribute]:
     for child in attributes.named_children:
         if child.type == "attribute_target_specifier" and not text(child).startswith("method"):
             return
         if child.type == "attribute" and (name := dotted(child.child_by_field_name("name"))):
-            yield [name, sorted(_switches(child))]
+            yield name, sorted(_switches(child))
 
 
 def _switches(attribute: Node) -> Iterator[str]:

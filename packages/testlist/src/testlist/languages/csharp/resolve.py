@@ -10,7 +10,8 @@ from testlist.languages.csharp.collect import Collector, Hit, row
 from testlist.languages.csharp.config_projects import DotnetProjects
 from testlist.languages.csharp.resolve_attributes import KNOWN, Meanings, bare
 from testlist.languages.csharp.resolve_types import Types
-from testlist.model import Facts, FactsByPath, Test
+from testlist.languages.csharp.shape import CSharpFacts, shape
+from testlist.model import FactsByPath, Test
 from testlist.project import Project, folder_of
 
 
@@ -52,7 +53,7 @@ class Resolver:
 
     def leads(self, facts: FactsByPath) -> set[str]:
         """As `needs`, for what has been read."""
-        read = [facts[path] for path in facts if path.endswith(".cs")]
+        read = [shape(facts[path]) for path in facts if path.endswith(".cs")]
         known = {one["name"] for fact in read for one in fact.get("types", ())}
         names = {name for fact in read for name in mentioned(fact)} - known
         wanted = {path for name in names for path in self.stems.get(name, ())} | self.beside(facts)
@@ -63,7 +64,7 @@ class Resolver:
         folders = {
             folder_of(path)
             for path in facts
-            if path.endswith(".cs") and any("partial" in one["mods"] for one in facts[path].get("types", ()))
+            if path.endswith(".cs") and any("partial" in one["mods"] for one in shape(facts[path]).get("types", ()))
             if (home := self.projects.folder(path)) is not None
             if not self.projects.is_test(home) and self.projects.is_related(home)
         }
@@ -79,7 +80,7 @@ class Resolver:
     def collect(self, owned: set[str], facts: FactsByPath) -> Iterator[Test]:
         """Collect every class of candidates and fold what several share to one definition."""
         meanings = Meanings(Types.of(facts, self.projects), self.projects)
-        internals = frozenset(self.projects.folder(path) for path in owned if facts[path].get("internals"))
+        internals = frozenset(self.projects.folder(path) for path in owned if shape(facts[path]).get("internals"))
         collector = Collector(meanings, internals)
         return map(row, folded(self.hits(owned, meanings, collector), lambda hit: hit.place))
 
@@ -91,7 +92,7 @@ class Resolver:
                 yield from collector.hits(one)
 
 
-def mentioned(facts: Facts) -> Iterator[str]:
+def mentioned(facts: CSharpFacts) -> Iterator[str]:
     """Names of bases and attributes in a file that are not the frameworks' own."""
     for one in facts.get("types", ()):
         yield from (dotted.rpartition(".")[2] for dotted, _ in one["bases"])

@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 from testlist.languages.csharp.config_projects import DotnetProjects
 from testlist.languages.csharp.resolve_types import DEPTH, Type, Types
+from testlist.languages.csharp.shape import CSharpFacts, shape
 
 #: namespace of a framework -> its name; the empty one belongs to no framework here
 SPACES: Final = (
@@ -76,9 +77,13 @@ class Meanings:
     globals: dict[str | None, list[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for path, facts in self.types.facts.items():
-            if path.endswith(".cs") and "globals" in facts:
-                self.globals.setdefault(self.projects.folder(path), []).extend(facts["globals"])
+        for path in self.types.facts:
+            if path.endswith(".cs") and (found := self.said(path).get("globals")):
+                self.globals.setdefault(self.projects.folder(path), []).extend(found)
+
+    def said(self, path: str) -> CSharpFacts:
+        """Facts of a file."""
+        return shape(self.types.facts[path])
 
     def read(self, path: str, dotted: str, switches: list[str]) -> Meaning:
         """Read an attribute as it stands in a file."""
@@ -93,15 +98,15 @@ class Meanings:
 
     def unaliased(self, path: str, dotted: str) -> str:
         """See through `using A = B.C`, unless the file has the name by another using as well."""
-        target = self.types.facts[path].get("aliases", {}).get(dotted)
+        target = self.said(path).get("aliases", {}).get(dotted)
         if target is None or set(TESTS.get(bare(dotted), ())) & set(self.imported(path)):
             return dotted
-        return str(target)
+        return target
 
     def imported(self, path: str) -> list[str]:
         """Frameworks a file imports by itself."""
         if path not in self.spaces:
-            self.spaces[path] = frameworks(self.types.facts[path].get("usings", ()))
+            self.spaces[path] = frameworks(self.said(path).get("usings", ()))
         return self.spaces[path]
 
     def choose(self, path: str, dotted: str, choices: tuple[str, ...]) -> tuple[str, ...]:
@@ -125,7 +130,7 @@ class Meanings:
 
     def property(self, path: str) -> tuple[str, ...]:
         """FsCheck's runner, if the file uses FsCheck."""
-        usings = self.types.facts[path].get("usings", ())
+        usings = self.said(path).get("usings", ())
         return tuple(frameworks(using for using in usings if using.startswith("FsCheck.")))
 
     def root(self, name: str) -> str:

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
+from testlist.kit.hierarchy import ancestry
 from testlist.languages.csharp.config_projects import DotnetProjects
+from testlist.languages.csharp.shape import MethodFact, TypeFact, shape
 from testlist.model import FactsByPath
 
-Item = dict[str, Any]
 #: more ancestors than any honest class has
 DEPTH: Final = 40
 #: types of one name that are looked at
@@ -21,7 +22,7 @@ class Type:
     ns: str
     suites: tuple[str, ...]
     arity: int
-    parts: list[tuple[str, Item]] = field(default_factory=list)
+    parts: list[tuple[str, TypeFact]] = field(default_factory=list)
 
     @property
     def path(self) -> str:
@@ -47,7 +48,7 @@ class Type:
         for path, part in self.parts:
             yield from ((path, name, switches) for name, switches in part["attrs"])
 
-    def methods(self) -> Iterator[tuple[str, Item]]:
+    def methods(self) -> Iterator[tuple[str, MethodFact]]:
         """(path, fact) of its methods that have attributes."""
         for path, part in self.parts:
             yield from ((path, method) for method in part["methods"])
@@ -67,7 +68,7 @@ class Types:
         """Put the types of all files together."""
         table: dict[tuple[object, ...], Type] = {}
         for path in sorted(facts):
-            for part in facts[path].get("types", ()) if path.endswith(".cs") else ():
+            for part in shape(facts[path]).get("types", ()) if path.endswith(".cs") else ():
                 suites = (*part["outer"], part["name"])
                 # types of one name in two projects are two types; so are two in one, unless they are parts
                 home = projects.folder(path) if "partial" in part["mods"] or part["outer"] else path
@@ -86,11 +87,7 @@ class Types:
     def order(self, one: Type) -> list[Type]:
         """A type and its bases in the repository, nearest first."""
         if id(one) not in self.orders:
-            chain = [one]
-            for ancestor in chain:  # grows as it is read
-                fresh = [base for base in self.bases(ancestor) if base not in chain]
-                chain += fresh if len(chain) < DEPTH else []
-            self.orders[id(one)] = chain
+            self.orders[id(one)] = ancestry(one, self.bases, DEPTH)
         return self.orders[id(one)]
 
     def bases(self, one: Type) -> Iterator[Type]:
@@ -102,10 +99,11 @@ class Types:
 
     def find(self, dotted: str, arity: int, seen_from: Type, path: str) -> Type | None:
         """Find the type a name stands for: around the place of use, by a using, or anywhere of that name."""
-        dotted = self.facts[path].get("aliases", {}).get(dotted, dotted)
+        facts = shape(self.facts[path])
+        dotted = facts.get("aliases", {}).get(dotted, dotted)
         around = seen_from.full.split(".")[:DEPTH]
         homes = [".".join(around[:length]) for length in range(len(around), -1, -1)]
-        for home in (*homes, *self.facts[path].get("usings", ())):
+        for home in (*homes, *facts.get("usings", ())):
             if found := self.full.get((f"{home}.{dotted}" if home else dotted, arity)):
                 return nearest(found, seen_from)
         ending = f".{dotted}"

@@ -4,13 +4,14 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
-from typing import Any, Final
+from typing import Final
 
 from tree_sitter import Node
 
 from testlist.languages.go.facts_output import has_output
 from testlist.languages.go.facts_statements import read
 from testlist.languages.go.facts_suites import receiver, suites
+from testlist.languages.go.shape import FunctionFact, GoFacts, MethodFact
 from testlist.languages.go.strip import stripped
 from testlist.model import Facts
 from testlist.sandbox.syntax import column, end_line, line, named, parse, text
@@ -29,10 +30,10 @@ def extract(source: bytes, language: str) -> Facts:
     imports = list(_imports(by_type["import_declaration"]))
     own = ["."] if _clause(by_type["package_clause"]) == "testing" else []  # the package itself says T
     methods = by_type["method_declaration"]
-    facts = {
+    facts: GoFacts = {
         "testing": own + [name for name, path in imports if path == "testing"],
         "functions": [fact for node in by_type["function_declaration"] for fact in _function(node, whole=True)],
-        "methods": [fact | {"type": receiver(node)} for node in methods for fact in _function(node, whole=False)],
+        "methods": [_method(node, fact) for node in methods for fact in _function(node, whole=False)],
         **suites(by_type, imports),
         "constrained": any(CONSTRAINT.match(text(node)) for node in _head(top)),
     }
@@ -72,7 +73,7 @@ def _specs(declaration: Node) -> Iterator[Node]:
             yield from (spec for spec in named(child) if spec.type == "import_spec")
 
 
-def _function(node: Node, *, whole: bool) -> Iterator[dict[str, Any]]:
+def _function(node: Node, *, whole: bool) -> Iterator[FunctionFact]:
     """A function that may be a test.  whole: `Testing` is another word; suites take methods of any such name."""
     head = node.child_by_field_name("name")
     name = text(head)
@@ -94,6 +95,10 @@ def _function(node: Node, *, whole: bool) -> Iterator[dict[str, Any]]:
         "output": kind == "Example" and has_output(body),
         **read(body),
     }
+
+
+def _method(node: Node, fact: FunctionFact) -> MethodFact:
+    return {**fact, "type": receiver(node)}
 
 
 def _count(parameter: Node) -> int:

@@ -1,10 +1,11 @@
 """The body of a Go test: whether it skips, and the subtests it names."""
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from tree_sitter import Node
 
+from testlist.languages.go.shape import Body, Skip, SubtestFact
 from testlist.sandbox.syntax import column, end_line, line, named, text
 
 SKIPS: Final = frozenset({"Skip", "Skipf", "SkipNow"})
@@ -12,14 +13,14 @@ SKIPS: Final = frozenset({"Skip", "Skipf", "SkipNow"})
 DEEPEST: Final = 20
 
 
-def read(body: Node | None) -> dict[str, Any]:
+def read(body: Node | None) -> Body:
     """{"skip": ..., "when": ..., "subtests": [...]}: what its statements say, `when` only if so."""
     source = body.text or b"" if body is not None else b""
-    found = skipping(body) if b"Skip" in source else {"skip": False}
+    found: Skip = skipping(body) if b"Skip" in source else {"skip": False}
     return {**found, "subtests": list(_subtests(body)) if b".Run(" in source else []}
 
 
-def skipping(body: Node | None) -> dict[str, Any]:
+def skipping(body: Node | None) -> Skip:
     """Whether the first statement skips: in any case, or where a condition holds."""
     first = next(_statements(body), None)
     if first is not None and first.type == "if_statement":
@@ -48,7 +49,7 @@ def _skips(statement: Node | None) -> bool:
     return call is not None and text(call.child_by_field_name("function")).rpartition(".")[2] in SKIPS
 
 
-def _subtests(body: Node | None) -> Iterator[dict[str, Any]]:
+def _subtests(body: Node | None) -> Iterator[SubtestFact]:
     """`t.Run("literal", ...)` directly in the body, each followed by those inside it."""
     todo: list[tuple[Node, list[str]]] = [(node, []) for node in reversed(list(_statements(body)))]
     while todo:
@@ -58,8 +59,14 @@ def _subtests(body: Node | None) -> Iterator[dict[str, Any]]:
         if call is None or named_so is None:
             continue
         name, inner = named_so
-        place = {"line": line(call), "column": column(call), "end": end_line(call)}
-        yield {"name": name, "outer": outer, **place, **skipping(inner)}
+        yield {
+            "name": name,
+            "outer": outer,
+            "line": line(call),
+            "column": column(call),
+            "end": end_line(call),
+            **skipping(inner),
+        }
         if len(outer) < DEEPEST:
             todo += [(node, [*outer, name]) for node in reversed(list(_statements(inner)))]
 

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from tree_sitter import Node
 
+from testlist.languages.go.shape import SuiteFacts
 from testlist.sandbox.syntax import named, text
 
 TESTIFY: Final = "/testify/suite"
@@ -18,31 +19,34 @@ COMMON: Final = re.compile(r"testing$|testing/|net/http/httptest$|.*/testify/")
 #: declarations in which a suite may be run
 RUNNING: Final = ("function_declaration", "method_declaration", "var_declaration")
 
-Fact = dict[str, Any]
 ByType = Mapping[str, list[Node]]
 
 
-def suites(top: ByType, imports: list[tuple[str, str]]) -> Fact:
-    """What a file says of suites; nothing for most.  top: declarations by type; imports: (name, path)."""
+def suites(top: ByType, imports: list[tuple[str, str]]) -> SuiteFacts:
+    """What a file says of suites; most is empty for most.  top: declarations by type; imports: (name, path)."""
     testify = [name for name, path in imports if path.endswith(TESTIFY)]
     gocheck = [name for name, path in imports if path.endswith(GOCHECK)]
-    found: Fact = {"structs": dict(_structs(top["type_declaration"])), "testify": testify, "gocheck": gocheck}
-    if testify or gocheck:
-        declarations = [node for kind in RUNNING for node in top[kind]]
-        found |= {"runs": sorted(set(_runs(declarations, testify, gocheck)))}
-    made = _makers(top["function_declaration"])
-    found["makers"] = {name: type_ for name, type_ in made if "runs" in found or type_ in found["structs"]}
-    words = {word.partition(".")[0] for word in _selectors(found)}
+    running = bool(testify or gocheck)
+    declarations = [node for kind in RUNNING for node in top[kind]] if running else []
+    structs, runs = dict(_structs(top["type_declaration"])), sorted(set(_runs(declarations, testify, gocheck)))
+    words = {word.partition(".")[0] for word in _selectors(structs, runs)}
     others = [(name, path) for name, path in imports if not path.endswith((TESTIFY, *GOCHECK))]
-    found["imports"] = {name: path for name, path in others if name in words}
-    found["dots"] = [path for name, path in others if name == "."]
-    found["helpers"] = [path for _, path in others if HELPING.search(path) and not COMMON.match(path)]
-    return {key: value for key, value in found.items() if value}
+    made = _makers(top["function_declaration"])
+    return {
+        "structs": structs,
+        "testify": testify,
+        "gocheck": gocheck,
+        "runs": runs,
+        "makers": {name: type_ for name, type_ in made if running or type_ in structs},
+        "imports": {name: path for name, path in others if name in words},
+        "dots": [path for name, path in others if name == "."],
+        "helpers": [path for _, path in others if HELPING.search(path) and not COMMON.match(path)],
+    }
 
 
-def _selectors(found: Fact) -> Iterator[str]:
-    yield from (embedded for names in found["structs"].values() for embedded in names if "." in embedded)
-    yield from (run for run in found.get("runs", ()) if "." in run)
+def _selectors(structs: Mapping[str, Sequence[str]], runs: Sequence[str]) -> Iterator[str]:
+    yield from (embedded for names in structs.values() for embedded in names if "." in embedded)
+    yield from (run for run in runs if "." in run)
 
 
 def receiver(node: Node) -> str:

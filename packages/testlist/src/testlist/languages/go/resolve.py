@@ -3,16 +3,15 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from testlist.languages.go.config_modules import Packages
-from testlist.model import Facts, FactsByPath
+from testlist.languages.go.shape import GoFacts, MethodFact, shape
+from testlist.model import FactsByPath
 from testlist.project import folder_of
 
 #: embedded types that are looked at, from all suites together
 MOST: Final = 1_000_000
-
-Fact = dict[str, Any]
 
 
 class Type(NamedTuple):
@@ -42,10 +41,10 @@ class Resolver:
         found = cls(packages)
         for path, one in facts.items():
             if path.endswith(".go"):
-                found.learn(path, one)
+                found.learn(path, shape(one))
         return found
 
-    def learn(self, path: str, facts: Facts) -> None:
+    def learn(self, path: str, facts: GoFacts) -> None:
         """Take what one file says."""
         folder = folder_of(path)
         for method in facts.get("methods", ()):
@@ -63,7 +62,7 @@ class Resolver:
             places = (self.packages.locate(one, folder) for one in facts.get("helpers", ()))
             self.helpers.update(place for place in places if place is not None)
 
-    def embed(self, one: Type, embedded: Iterable[str], facts: Facts) -> None:
+    def embed(self, one: Type, embedded: Iterable[str], facts: GoFacts) -> None:
         """Note what a struct embeds."""
         bases = {"Suite" if name == "." else f"{name}.Suite" for name in facts.get("testify", ())}
         for written in embedded:
@@ -72,7 +71,7 @@ class Resolver:
             if not targets and (written in bases or written.endswith(".Suite")):
                 self.foreign.add(one)
 
-    def named(self, folder: str, written: str, facts: Facts) -> list[Type]:
+    def named(self, folder: str, written: str, facts: GoFacts) -> list[Type]:
         """What a name may mean in a file; nothing outside the repository."""
         package, dot, name = written.rpartition(".")
         paths = [facts.get("imports", {}).get(package, "")] if dot else facts.get("dots", ())
@@ -119,6 +118,7 @@ class Resolver:
 
     def run(self) -> set[tuple[Type, str]]:
         """Methods of the types that are run; an embedded one is hidden by one of its name further out."""
+        self.left = MOST
         found: set[tuple[Type, str]] = set()
         for root in self.roots():
             taken: set[str] = set()
@@ -130,17 +130,18 @@ class Resolver:
 
     def needed(self, paths: Iterable[str]) -> set[str]:
         """Sources of packages that hold parts of suites, or may run some."""
+        self.left = MOST
         types = {one for root in self.roots() for level in self.levels(root) for one in level}
         types |= {one for one in self.asked if self.made(one) is None}
         folders = {one.folder for one in types - self.methods.keys()} | self.helpers
         return {path for path in paths if path.endswith(".go") and folder_of(path) in folders}
 
 
-def is_test(method: Fact, gocheck: list[str]) -> bool:
+def is_test(method: MethodFact, gocheck: list[str]) -> bool:
     """Whether a suite would run a method: no parameters with testify, one of its own kind with gocheck."""
     parameters = method["parameters"]
     if method["result"] or method["kind"] not in ("Test", "Benchmark"):
         return False
     if not parameters:
-        return bool(method["kind"] == "Test")
+        return method["kind"] == "Test"
     return len(parameters) == 1 and parameters[0] in {"*C" if name == "." else f"*{name}.C" for name in gocheck}

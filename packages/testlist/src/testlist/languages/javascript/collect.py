@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
+from testlist.kit.rows import row
 from testlist.languages.javascript.facts_annotations import Said, said
+from testlist.languages.javascript.resolve import Origin
+from testlist.languages.javascript.shape import Call, CallFact, JavaScriptFacts
 from testlist.languages.javascript.vocabulary import ALLOWED, CONDITIONS, MADE, STATUSES, SUITES, TABLES
-from testlist.model import IDLE, Facts, Test
-
-Call = dict[str, Any]
-Lent = Mapping[str, tuple[str, tuple[str, ...], bool, int]]
+from testlist.model import Test
 
 PREFIXES: Final = {"x": "skipped", "f": "focused"}
 PREFIXED: Final = frozenset({"it", "test", "specify", "describe", "context", "suite"})
@@ -51,9 +51,9 @@ class Rows:
     path: str
     framework: str
     dialect: Dialect
-    lent: Lent  # names from other files -> what they turn out to be
+    lent: Mapping[str, Origin]  # names from other files -> what they turn out to be
 
-    def of(self, facts: Facts) -> Iterator[Test]:
+    def of(self, facts: JavaScriptFacts) -> Iterator[Test]:
         """In source order."""
         return self.below(facts["calls"], Around())
 
@@ -61,7 +61,7 @@ class Rows:
         """Calls in one suite."""
         outer = around = self.annotated(calls, around)
         for given in calls:
-            if "says" in given and (self.dialect.annotates or "root" not in given):
+            if "root" not in given or ("says" in given and self.dialect.annotates):
                 continue
             call = self.known(given)
             if call["root"][0] == "@":
@@ -83,20 +83,19 @@ class Rows:
         status = next((status for modifier, status in STATUSES if modifier in found.modifiers), None)
         return replace(around, status=status or around.status, depends=around.depends or found.depends)
 
-    def known(self, call: Call) -> Call:
+    def known(self, call: CallFact) -> CallFact:
         """A call by a name from another file as the call that it turns out to be."""
         if call["root"][0] != "@" or call["root"][1:] not in self.lent:
             return call
         root, modifiers, makes, title = self.lent[call["root"][1:]]
         if makes is not (MADE in call["mods"][:1]) or title != call.get("at", 0):
             return call
-        whole = {key: value for key, value in call.items() if key != "calls"} | {"root": root}
-        whole["mods"] = [*modifiers, *call["mods"]]
-        if root in SUITES or "describe" in whole["mods"]:
-            whole["calls"] = call["calls"]
+        whole: CallFact = {**call, "root": root, "mods": [*modifiers, *call["mods"]]}
+        if "calls" in whole and root not in SUITES and "describe" not in whole["mods"]:
+            del whole["calls"]
         return whole
 
-    def within(self, call: Call, around: Around) -> Around:
+    def within(self, call: CallFact, around: Around) -> Around:
         """Around the calls of a suite; one that this runner gives no name passes on its status only."""
         known = call["root"] != "module" or self.dialect.modules
         titles = (call["title"],) if known and self.takes(call) else ()
@@ -107,35 +106,33 @@ class Rows:
             around.depends or depends(call),
         )
 
-    def takes(self, call: Call) -> bool:
+    def takes(self, call: CallFact) -> bool:
         """Whether this runner takes a call with such arguments."""
         if call["root"] == "bench" and not self.dialect.benches:
             return False
         return "form" not in call or call["form"] in self.dialect.forms
 
-    def test(self, call: Call, around: Around) -> Iterator[Test]:
+    def test(self, call: CallFact, around: Around) -> Iterator[Test]:
         """A test, then those in it."""
         if not self.takes(call) or ("body" not in call and not self.dialect.asserts.isdisjoint(call["mods"])):
             return
         bodiless = None if "body" in call else self.dialect.bodiless
         status = status_of(call) or bodiless or around.status
-        test = Test(
-            file=self.path,
-            framework=self.framework,
-            suites=(*around.suites, *call.get("outer", ())),
-            name=call["title"],
-            line=call["line"],
+        test = row(
+            self.framework,
+            self.path,
+            (*around.suites, *call.get("outer", ())),
+            call["title"],
+            call,
             status=status,
             kind="benchmark" if call["root"] == "bench" else "subtest" if "sub" in call else "test",
             dynamic=around.dynamic or is_dynamic(call),
-            column=call["column"],
-            end_line=call["end"],
-            conditional=status not in IDLE and (around.depends or depends(call)),
+            depends=around.depends or depends(call),
         )
         if "sub" not in call or self.dialect.subtests:
             yield test
         if self.dialect.subtests:
-            yield from self.subtests(call.get("subtests", ()), test)
+            yield from self.subtests(call.get("subtests", []), test)
 
     def subtests(self, calls: list[Call], parent: Test) -> Iterator[Test]:
         """Tests in a test, whatever they are called on."""
@@ -144,22 +141,17 @@ class Rows:
             yield test._replace(kind="subtest")
 
 
-def rows(path: str, facts: Facts, framework: str, dialect: Dialect, lent: Lent) -> Iterator[Test]:
-    """Tests of one file."""
-    return Rows(path, framework, dialect, lent).of(facts)
-
-
-def is_dynamic(call: Call) -> bool:
+def is_dynamic(call: CallFact) -> bool:
     """Whether a call makes a number of tests that is only known when it runs."""
     return "loop" in call or not TABLES.isdisjoint(call["mods"])
 
 
-def depends(call: Call) -> bool:
+def depends(call: CallFact) -> bool:
     """Whether a condition decides if a call's tests run; a name from another file may bring one with it."""
     return "when" in call or not CONDITIONS.isdisjoint(call["mods"])
 
 
-def status_of(call: Call) -> str | None:
+def status_of(call: CallFact) -> str | None:
     """A call's own status; None if it has none to say."""
     said = {*call["mods"], *call.get("options", ())}
     found = next((status for modifier, status in STATUSES if modifier in said), None)

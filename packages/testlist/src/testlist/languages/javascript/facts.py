@@ -1,16 +1,9 @@
-"""Facts of one JavaScript or TypeScript file: imports, and a tree of the calls that register tests.
-
-A call is a dict: `root` and `mods` (see Callee), `title`, `line`, `column`, `end`; `body` if it was given
-something to run, `loop` inside a loop, `when` where a condition decides, `options` that are set, `form` if no
-title comes first, `sub` if it is called on what is no known name, `outer` suites that it names, `calls` inside a
-suite, `subtests` inside a test, `own` if a member is none that runners know, `says` what it may say of the suite
-it stands in, alone if it can be nothing else, `at` if its title is not the first argument.
-"""
+"""Facts of one JavaScript or TypeScript file: imports, and a tree of the calls that register tests."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from tree_sitter import Node
 
@@ -28,13 +21,15 @@ from testlist.languages.javascript.facts_arguments import (
 )
 from testlist.languages.javascript.facts_branches import IN_SOURCE, Step, decides, follow
 from testlist.languages.javascript.facts_callee import Callee, borrowed, resolve, tester
+from testlist.languages.javascript.facts_calls import depending, described
 from testlist.languages.javascript.facts_literals import required, string_of
 from testlist.languages.javascript.facts_wrappers import declaration, may_stand, parameters, valued
+from testlist.languages.javascript.shape import Call, CallFact, JavaScriptFacts
 from testlist.languages.javascript.strip import METHODS, stripped
 from testlist.languages.javascript.vocabulary import ALLOWED, EACH, GLOBALS, KNOWN, SUBTESTS, SUITES, TELLING, TESTS
 from testlist.languages.javascript.vocabulary_modules import RUNNERS
 from testlist.model import Facts
-from testlist.sandbox.syntax import column, end_line, line, parse, text
+from testlist.sandbox.syntax import parse, text
 
 LOOPS: Final = frozenset({"for_statement", "for_in_statement", "while_statement", "do_statement"})
 TELLS: Final = frozenset({"export_statement", "assignment_expression", "variable_declarator", "if_statement"})
@@ -55,27 +50,26 @@ LEAVES: Final = frozenset(
 
 
 def extract(source: bytes, language: str) -> Facts:
-    """Read one file: {"imports": modules, "uses": telling objects, "calls": calls, "borrowed", "exports": names}.
-
-    borrowed: name -> [module, name there], of names from other files that a call may register tests by; its root
-    begins with `@`, and it holds the `calls` in it in case it is none.  exports: see `exports`.
-    """
+    """Read one file."""
     shorter = stripped(source)
     reading, calls = begun(shorter, source, language)
     if shorter is not source and reading.renames:
         reading, calls = begun(source, source, language)
-    facts: Facts = {"calls": calls}
-    facts |= {"imports": sorted(reading.modules), "uses": sorted(reading.uses)}
-    facts |= {"borrowed": {name: list(reading.foreign[name]) for name in sorted(reading.borrowed)}}
-    facts["exports"] = {
-        name: value
-        for node in reading.exports
-        for name, value in facts_exports.read(node, reading.aliases, reading.foreign).items()
+    facts: JavaScriptFacts = {
+        "calls": calls,
+        "imports": sorted(reading.modules),
+        "uses": sorted(reading.uses),
+        "borrowed": {name: reading.foreign[name] for name in sorted(reading.borrowed)},
+        "exports": {
+            name: value
+            for node in reading.exports
+            for name, value in facts_exports.read(node, reading.aliases, reading.foreign).items()
+        },
     }
-    return facts
+    return dict(facts)
 
 
-def begun(given: bytes, source: bytes, language: str) -> "tuple[Reading, list[dict[str, Any]]]":
+def begun(given: bytes, source: bytes, language: str) -> "tuple[Reading, list[Call]]":
     """Read a file once.  given: what is left of it."""
     reading = Reading(uses={"cy"} if b"cy." in source and CYPRESS.search(source) else set())
     reading.modules |= {"vitest"} if IN_SOURCE in source else set()
@@ -113,7 +107,7 @@ class Reading:
         """Whether a name of tests means a suite here, or what no runner knows, so that its bodies count."""
         return any(suite(callee) or callee.extended for name in TESTS if (callee := self.aliases.get(name)) is not None)
 
-    def walk(self, node: Node, *, loop: bool = False) -> Iterator[dict[str, Any]]:
+    def walk(self, node: Node, *, loop: bool = False) -> Iterator[Call]:
         """Calls below a node, those inside suites nested in them."""
         # a stack of its own: the nesting of a hostile file is not bounded by ours
         stack, wrappers = [(child, loop, False) for child in reversed(node.named_children)], self.wrappers
@@ -131,7 +125,7 @@ class Reading:
             if kind == "call_expression":
                 found = self.call(child, loop=inside)
                 if found is not None:
-                    yield found | {"when": True} if when else found
+                    yield depending(found) if when else found
                     continue
                 inside = inside or self.repeats(child)
             inside = inside or kind in LOOPS
@@ -146,11 +140,11 @@ class Reading:
         names = parameters(function) if self.apart_in < DEEPEST else ()
         return {name for name in names if name in self.aliases and self.aliases[name].whole}
 
-    def apart(self, function: Node, names: set[str], *, loop: bool, when: bool) -> Iterator[dict[str, Any]]:
+    def apart(self, function: Node, names: set[str], *, loop: bool, when: bool) -> Iterator[Call]:
         """Calls in a function where some names are its parameters."""
         hidden = {name: self.aliases.pop(name) for name in names}
         self.apart_in += 1
-        yield from (found | {"when": True} if when else found for found in self.walk(function, loop=loop))
+        yield from (depending(found) if when else found for found in self.walk(function, loop=loop))
         self.apart_in -= 1
         self.aliases |= hidden
 
@@ -225,7 +219,7 @@ class Reading:
             self.uses.add(text(target))
         return text(function.child_by_field_name("property")) in EACH
 
-    def call(self, node: Node, *, loop: bool) -> dict[str, Any] | None:
+    def call(self, node: Node, *, loop: bool) -> Call | None:
         """Read a call that registers a suite or a test; None for any other."""
         function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
         callee = resolve(function, self.aliases) or tester(function, arguments)
@@ -245,41 +239,37 @@ class Reading:
         if callee.extended and not evident(arguments):
             return None
         self.tell(function)
-        place = {"at": at} if at and callee.root[0] == "@" else {}
-        return self.fact(node, callee, given) | ({"loop": True} if loop else {}) | place | (told or {})
+        fact = described(node, callee, given)
+        if at and callee.root[0] == "@":
+            fact["at"] = at
+        if loop:
+            fact["loop"] = True
+        if told is not None:
+            fact["says"] = told["says"]
+        self.enter(fact, callee, given, arguments)
+        return depending(fact) if told is not None and "when" in told else fact
 
-    def fact(self, node: Node, callee: Callee, given: Arguments) -> dict[str, Any]:
-        """What is kept of a suite or a test."""
-        arguments = node.child_by_field_name("arguments")
-        fact: dict[str, Any] = {"root": callee.root, "mods": list(callee.modifiers), "title": given.title}
-        fact |= {"line": line(node), "column": column(node), "end": end_line(node)}
-        fact |= {"body": True} if given.body else {}
-        fact |= {"sub": True} if callee.sub else {}
-        fact |= {"form": given.form} if given.form else {}
-        fact |= {"options": given.options} if given.options else {}
-        fact |= {"outer": given.outer} if given.outer else {}
-        fact |= {"own": True} if callee.extended else {}
-        if suite(callee) or callee.root[0] == "@":
-            fact |= {"when": True} if given.depends else {}
-            fact["calls"] = [inner for argument in given.inside for inner in self.walk(argument)]
-            return fact
-        if callee.extended:
+    def enter(self, fact: CallFact, callee: Callee, given: Arguments, arguments: Node | None) -> None:
+        """Add what stands inside a suite or a test, and whether that makes it depend on something."""
+        is_suite = suite(callee) or callee.root[0] == "@"
+        if is_suite or callee.extended:
             inside = [inner for argument in given.inside for inner in self.walk(argument)]
-            # a suite if it surely holds tests; what a test borrows are assertions
-            fact |= {"calls": inside} if any(inner.get("root", "@")[0] != "@" for inner in inside) else {}
-        fact |= {"when": True} if given.depends or leaves(arguments) else {}
+            # a call with a member of its own is a suite if it surely holds tests; what a test borrows are assertions
+            if is_suite or any("root" in inner and inner["root"][0] != "@" for inner in inside):
+                fact["calls"] = inside
+        if given.depends or (not is_suite and leaves(arguments)):
+            fact["when"] = True
         raw = (arguments.text if arguments is not None else None) or b""
-        if not any(method in raw for method in METHODS):
-            return fact
+        if is_suite or not any(method in raw for method in METHODS):
+            return
         if inner := [inner for argument in given.inside for inner in self.nested(argument)]:
             fact["subtests"] = inner
-        return fact
 
     def makes_suite(self, call: Node | None) -> bool:
         """Whether a call makes a suite."""
         return call is not None and suite(resolve(call.child_by_field_name("function"), self.aliases))
 
-    def nested(self, argument: Node) -> Iterator[dict[str, Any]]:
+    def nested(self, argument: Node) -> Iterator[Call]:
         """Calls in the body of a test, if it calls methods of the object it is given that register tests."""
         for function in (value for _, value in members(argument)) if argument.type == "object" else (argument,):
             name = given_to(function)

@@ -3,12 +3,13 @@
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from tree_sitter import Node
 
 from testlist.languages.javascript.facts_arguments import FUNCTIONS, LITERALS
 from testlist.languages.javascript.facts_callee import Callee
+from testlist.languages.javascript.shape import Call, Remark
 from testlist.languages.javascript.vocabulary import SUITES, TESTS
 from testlist.sandbox.syntax import named
 
@@ -29,14 +30,14 @@ class Said:
     depends: bool = False
 
 
-def said(calls: Iterable[dict[str, Any]]) -> Said:
+def said(calls: Iterable[Call]) -> Said:
     """Sum up the calls of one suite."""
     found = [call for call in calls if "says" in call]
     always = frozenset(call["says"] for call in found if "when" not in call)
     return Said(always, any("when" in call and call["says"] != "fail" for call in found))
 
 
-def annotation(node: Node, callee: Callee, is_suite: Callable[[Node | None], bool]) -> dict[str, Any] | None:
+def annotation(node: Node, callee: Callee, is_suite: Callable[[Node | None], bool]) -> Remark | None:
     """What `test.skip()`, `test.skip(true)` or `test.skip(condition, "why")` says; None for any other call."""
     word = callee.modifiers[-1] if callee.modifiers else ""
     known = callee.root in TESTS or callee.root[0] == "@"

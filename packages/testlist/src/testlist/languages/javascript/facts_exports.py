@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
 from tree_sitter import Node
 
@@ -10,11 +10,9 @@ from testlist.languages.javascript.facts_arguments import FUNCTIONS, members
 from testlist.languages.javascript.facts_callee import Callee, resolve
 from testlist.languages.javascript.facts_literals import string_of
 from testlist.languages.javascript.facts_wrappers import valued
+from testlist.languages.javascript.shape import Elsewhere, Exports, Handed
 from testlist.sandbox.syntax import named, text
 
-#: {"name": [root, modifiers, makes, title]} for what is known here (see Callee), {"name": {"from": module, "name":
-#: name}} for the rest; the name `*` lists modules that are handed on as a whole
-Exports = dict[str, Any]
 #: bytes of what is assigned to
 LONGEST: Final = 100
 COMMON: Final = re.compile(r"(?:module\.exports|exports(?=\.))(?:\.(?P<name>\w+))?")
@@ -25,7 +23,7 @@ def read(node: Node, aliases: Mapping[str, Callee], foreign: Mapping[str, tuple[
     if node.type == "assignment_expression":
         return _common(node, aliases, foreign)
     module = string_of(node.child_by_field_name("source"))
-    found: Exports = {}
+    found: dict[str, Handed | Elsewhere | str | None] = {}
     for child in named(node):
         if child.type == "export_clause":
             for name, shown in _specifiers(child):
@@ -44,7 +42,9 @@ def read(node: Node, aliases: Mapping[str, Callee], foreign: Mapping[str, tuple[
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _default(value: Node | None, aliases: Mapping[str, Callee], foreign: Mapping[str, tuple[str, str]]) -> Any:
+def _default(
+    value: Node | None, aliases: Mapping[str, Callee], foreign: Mapping[str, tuple[str, str]]
+) -> Handed | Elsewhere | None:
     """What stands behind `export default`."""
     is_function = value is not None and value.type in FUNCTIONS
     callee = valued(value, aliases) if value is not None and is_function else resolve(value, aliases)
@@ -53,7 +53,9 @@ def _default(value: Node | None, aliases: Mapping[str, Callee], foreign: Mapping
     return told(callee) if callee is not None else None
 
 
-def _known(name: str, aliases: Mapping[str, Callee], foreign: Mapping[str, tuple[str, str]]) -> Any:
+def _known(
+    name: str, aliases: Mapping[str, Callee], foreign: Mapping[str, tuple[str, str]]
+) -> Handed | Elsewhere | None:
     callee = aliases.get(name)
     origin = foreign.get(callee.root[1:] if callee and callee.root[0] == "@" else name)
     if origin is not None:
@@ -61,9 +63,9 @@ def _known(name: str, aliases: Mapping[str, Callee], foreign: Mapping[str, tuple
     return told(callee) if callee else None
 
 
-def told(callee: Callee) -> list[Any]:
+def told(callee: Callee) -> Handed:
     """A callee as it is stored."""
-    return [callee.root, [one for one in callee.modifiers if one != "extend"], callee.makes, callee.title or 0]
+    return callee.root, [one for one in callee.modifiers if one != "extend"], callee.makes, callee.title or 0
 
 
 def is_common(node: Node) -> bool:
@@ -78,7 +80,7 @@ def _common(node: Node, aliases: Mapping[str, Callee], foreign: Mapping[str, tup
     place, value = COMMON.fullmatch(text(node.child_by_field_name("left"))), node.child_by_field_name("right")
     if place is None or value is None:
         return {}
-    found: Exports = {}
+    found: dict[str, Handed | Elsewhere | str | None] = {}
     if value.type in FUNCTIONS:
         callee = valued(value, aliases)
         found[place["name"] or "default"] = told(callee) if callee else None

@@ -1,10 +1,11 @@
 """Imports that are no relative paths and yet mean files of the repository: paths of tsconfig, subpaths, packages."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from testlist.languages.javascript.config_files import packaged, table
-from testlist.project import Project, folder_of, joined
+from testlist.project import Project, above, folder_of, joined
 
 #: files that say how names are resolved
 NAMES: Final = ("tsconfig.json", "tsconfig.base.json", "jsconfig.json")
@@ -15,36 +16,36 @@ INSIDE: Final = ("", "src")
 Paths = list[tuple[str, str, str]]  # what a module begins and ends with, and the path for it, a star for the rest
 
 
-def places(project: Project, path: str, module: str) -> Iterator[str]:
-    """Where a module that a file imports may lie, best first, without its suffix."""
-    folder = folder_of(path)
-    while True:
-        for head, tail, target in declared(project, folder):
-            if module.startswith(head) and module.endswith(tail) and len(module) >= len(head) + len(tail):
-                yield target.replace("*", module[len(head) : len(module) - len(tail)], 1)
-        if not folder:
-            break
-        folder = folder_of(folder)
-    yield from members(project, module)
+@dataclass(slots=True)
+class Aliases:
+    """What the configurations of one repository say of such imports.  known: by folder."""
 
+    project: Project
+    known: dict[str, Paths] = field(default_factory=dict)
 
-def members(project: Project, module: str) -> Iterator[str]:
-    """Where a module of a package of the repository may lie."""
-    words = module.split("/")
-    for taken in (1, 2):
-        home = project.once(packaged).get("/".join(words[:taken]))
-        if home is not None:
-            yield from (joined(home, "/".join([inner, *words[taken:]])) for inner in INSIDE)
+    def places(self, path: str, module: str) -> Iterator[str]:
+        """Where a module that a file imports may lie, best first, without its suffix."""
+        for folder in above(path):
+            for head, tail, target in self.declared(folder):
+                if module.startswith(head) and module.endswith(tail) and len(module) >= len(head) + len(tail):
+                    yield target.replace("*", module[len(head) : len(module) - len(tail)], 1)
+        yield from self.members(module)
 
+    def members(self, module: str) -> Iterator[str]:
+        """Where a module of a package of the repository may lie."""
+        words = module.split("/")
+        for taken in (1, 2):
+            home = self.project.once(packaged).get("/".join(words[:taken]))
+            if home is not None:
+                yield from (joined(home, "/".join([inner, *words[taken:]])) for inner in INSIDE)
 
-def declared(project: Project, folder: str) -> Paths:
-    """What the files of one folder say."""
-    known: dict[str, Paths] = project.shared.setdefault("javascript paths", {})
-    if folder not in known:
-        found = [spelt for name in NAMES for spelt in paths(project, joined(folder, name), STEPS)]
-        imports = table(table(project.data(joined(folder, "package.json"))).get("imports"))
-        known[folder] = [*found, *(_spelt(name, target, folder) for name, target in _targets(imports))]
-    return known[folder]
+    def declared(self, folder: str) -> Paths:
+        """What the files of one folder say."""
+        if folder not in self.known:
+            found = [spelt for name in NAMES for spelt in paths(self.project, joined(folder, name), STEPS)]
+            imports = table(table(self.project.data(joined(folder, "package.json"))).get("imports"))
+            self.known[folder] = [*found, *(_spelt(name, target, folder) for name, target in _targets(imports))]
+        return self.known[folder]
 
 
 def paths(project: Project, path: str, steps: int) -> Paths:

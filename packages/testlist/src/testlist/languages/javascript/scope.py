@@ -1,21 +1,22 @@
 """What jest, vitest, mocha and their kin have in common: areas of configuration, and whose file is whose."""
 
-import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final
 
 from testlist.interface import Claim, Signal
 from testlist.kit import globs
-from testlist.kit.scope import DeclaredFramework
+from testlist.kit.scope import DeclaredFramework, DefaultScope
 from testlist.languages import language_of
-from testlist.languages.javascript.collect import Dialect, rows
+from testlist.languages.javascript.collect import Dialect, Rows
+from testlist.languages.javascript.config_announced import Announced
 from testlist.languages.javascript.config_files import format_of, is_data
 from testlist.languages.javascript.language import JAVASCRIPT
-from testlist.languages.javascript.resolve import lent, linked, reached
+from testlist.languages.javascript.resolve import Resolver
+from testlist.languages.javascript.shape import shape
 from testlist.languages.javascript.vocabulary_files import likely
-from testlist.languages.javascript.vocabulary_modules import ANNOUNCING, RUNNERS
+from testlist.languages.javascript.vocabulary_modules import RUNNERS
 from testlist.model import Facts, FactsByPath, Test
 from testlist.project import Project, below, folder_of
 
@@ -71,12 +72,13 @@ class Runner:
 
 
 @dataclass(slots=True)
-class RunnerScope:
+class RunnerScope(DefaultScope):
     """One runner in one repository."""
 
     runner: Runner
-    project: Project
     areas: Sequence[Area]
+    resolver: Resolver
+    announced: Announced
 
     def wants(self, path: str) -> bool:
         """By the configurations that govern the path; by its name where there are none."""
@@ -96,39 +98,27 @@ class RunnerScope:
 
     def expected(self, folder: str) -> bool:
         """Whether the packages around a folder leave room for this runner."""
-        packages = self.packages(folder)
+        packages = self.announced.around(folder)
         return not packages or not packages.isdisjoint(self.runner.packages)
 
     def needs(self, facts: FactsByPath) -> set[str]:
         """Files that tests share, which may define tests."""
-        looked: set[str] = self.project.shared.setdefault("javascript looked at", set())
-        new = facts.keys() - looked
-        looked |= new
-        paths = [path for path in new if language_of(path) in LANGUAGES]
-        wanted: set[str] = self.project.shared.setdefault("javascript shared", set())
-        wanted |= {target for path in paths for target in linked(self.project, path, facts[path])}
-        return wanted
+        return self.resolver.needs(facts)
 
     def claim(self, path: str, facts: Facts) -> Claim | None:
         """By import, then configuration, then what the file or its package speaks of."""
-        found = self.signal(path, facts)
+        found = self.evidence(path, facts)
         if found is not None:  # whoever gets it, it is no file that others only share
-            self.taken.add(path)
+            self.resolver.taken.add(path)
         return found
 
-    @property
-    def taken(self) -> set[str]:
-        """Files whose tests are counted already, or will be by their own right."""
-        taken: set[str] = self.project.shared.setdefault("javascript taken", set())
-        return taken
-
-    def signal(self, path: str, facts: Facts) -> Claim | None:
+    def evidence(self, path: str, facts: Facts) -> Claim | None:
         """What shows that a file is its own."""
-        runner = self.runner
-        imported = RUNNERS & set(facts["imports"])
+        runner, found = self.runner, shape(facts)
+        imported, uses = RUNNERS & set(found["imports"]), runner.uses & set(found["uses"])
         if imported:
             return Claim(Signal.IMPORT, 0, runner.priority) if imported & runner.modules else None
-        if not runner.suites and any(call.get("root") == "describe" for call in facts["calls"]):
+        if not runner.suites and any("root" in call and call["root"] == "describe" for call in found["calls"]):
             return None
         if runner.own is not None and runner.own(path):
             return Claim(Signal.NAME, 0, runner.priority)
@@ -136,12 +126,12 @@ class RunnerScope:
         priority = runner.priority if runner.bare else runner.priority - 100
         depth = max((area.depth for area in self.areas if area.holds(path)), default=None)
         # who has names and an object of its own is given files of others now and then
-        shown = runner.uses & set(facts["uses"]) or runner.name in path
+        shown = uses or runner.name in path
         if depth is not None and (shown or not runner.uses or (runner.bare and runner.own is None)):
             return Claim(Signal.CONFIG, depth, priority)
-        packages = self.packages(folder_of(path))
+        packages = self.announced.around(folder_of(path))
         announced = not packages.isdisjoint(runner.packages)
-        if runner.uses & set(facts["uses"]) or (announced and runner.bare):
+        if uses or (announced and runner.bare):
             return Claim(Signal.CONTENT, 0, priority)
         # who has an object of its own or global names shows itself where it is used
         guess = (runner.guess and not packages) if runner.bare else (announced and not runner.uses)
@@ -150,31 +140,23 @@ class RunnerScope:
 
     def tests(self, owned: Sequence[str], facts: FactsByPath) -> Iterable[Test]:
         """Calls of it, test and specify."""
-        taken = self.taken
+        taken = self.resolver.taken
         for path in owned:
-            yield from rows(path, facts[path], self.runner.name, self.runner.dialect, lent(self.project, path, facts))
-        for path in sorted(reached(self.project, owned, facts)):
+            yield from self.rows(path, facts)
+        for path in sorted(self.resolver.reached(owned, facts)):
             if path not in taken and path in facts and self.may_share(facts[path]):
                 taken.add(path)
-                yield from rows(
-                    path, facts[path], self.runner.name, self.runner.dialect, lent(self.project, path, facts)
-                )
+                yield from self.rows(path, facts)
+
+    def rows(self, path: str, facts: FactsByPath) -> Iterator[Test]:
+        """Tests of one file."""
+        lent = self.resolver.lent(path, facts)
+        return Rows(path, self.runner.name, self.runner.dialect, lent).of(shape(facts[path]))
 
     def may_share(self, facts: Facts) -> bool:
         """Whether a file that tests import could define tests of this runner."""
-        imported = RUNNERS & set(facts.get("imports", ()))
+        imported = RUNNERS & set(shape(facts).get("imports", ()))
         return "skipped" not in facts and (not imported or not imported.isdisjoint(self.runner.modules))
-
-    def packages(self, folder: str) -> frozenset[str]:
-        """Runners that the nearest folder speaks of which speaks of any, in its package or by a configuration."""
-        announced: dict[str, frozenset[str]] = self.project.shared.setdefault("javascript announced", {})
-        if folder not in announced:
-            data = self.project.data(f"{folder}/package.json" if folder else "package.json")
-            found = (
-                ANNOUNCING & dependencies(data) | started(data) | self.project.once(configured).get(folder, frozenset())
-            )
-            announced[folder] = found or (self.packages(folder_of(folder)) if folder else frozenset())
-        return announced[folder]
 
 
 def framework(runner: Runner, areas: Callable[[Project], Iterable[Area]]) -> DeclaredFramework:
@@ -185,7 +167,7 @@ def framework(runner: Runner, areas: Callable[[Project], Iterable[Area]]) -> Dec
     return DeclaredFramework(
         runner.name,
         LANGUAGES,
-        lambda project: RunnerScope(runner, project, list(areas(project))),
+        lambda project: RunnerScope(runner, list(areas(project)), project.once(Resolver.of), project.once(Announced)),
         configures=format_of,
     )
 
@@ -196,37 +178,6 @@ def is_readable(path: str) -> bool:
     if language_of(path) not in LANGUAGES or path.endswith((".d.ts", ".d.mts", ".d.cts")):
         return False
     return NO_TESTS.isdisjoint(path.split("/"))
-
-
-def configured(project: Project) -> dict[str, frozenset[str]]:
-    """Folder -> runners with a configuration file in it."""
-    found: dict[str, frozenset[str]] = {}
-    for path in project.configs:
-        stem = path.rpartition("/")[2].lstrip(".").partition(".")[0].removesuffix("rc")
-        if stem in ANNOUNCING or stem == "deno":
-            found[folder_of(path)] = found.get(folder_of(path), frozenset()) | {stem}
-    return found
-
-
-#: what a script starts -> the runner that it announces
-PROGRAMS: Final = {
-    "node:test": re.compile(r"\s--test(?:[\s=-]|$)|\bborp\b"),
-    "bun:test": re.compile(r"\bbun\s+test\b"),
-    "deno": re.compile(r"\bdeno\s+test\b"),
-}
-
-
-def started(data: Any) -> frozenset[str]:
-    """Runners without a package of their own that the scripts of a package.json start."""
-    scripts = data.get("scripts") if isinstance(data, dict) else None
-    texts = [text for text in scripts.values() if isinstance(text, str)] if isinstance(scripts, dict) else []
-    return frozenset(name for name, mark in PROGRAMS.items() if any(mark.search(text) for text in texts))
-
-
-def dependencies(data: Any) -> frozenset[str]:
-    """Packages that a package.json asks for."""
-    tables = [data.get(key) for key in ("dependencies", "devDependencies")] if isinstance(data, dict) else []
-    return frozenset(name for table in tables if isinstance(table, dict) for name in table)
 
 
 def strings(value: Any) -> list[str]:

@@ -2,23 +2,26 @@
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
+from testlist.kit.fold import folded
+from testlist.kit.rows import Placed, row
 from testlist.languages.rust import facts_conditions
 from testlist.languages.rust.collect_expand import expand
 from testlist.languages.rust.collect_patterns import Budget, Exhausted
 from testlist.languages.rust.facts_attributes import Meaning, depends, meaning
 from testlist.languages.rust.facts_conditions import Switches
-from testlist.languages.rust.facts_tokens import Tokens, is_name, name_of, place_of
+from testlist.languages.rust.facts_tokens import is_name, name_of, place_of
 from testlist.languages.rust.resolve_items import at, attribute, is_block, length, pasted, rules, spelled
 from testlist.languages.rust.resolve_macros import Macros
+from testlist.languages.rust.shape import Attribute, CallItem, Item, MacroItem, Token, Tokens
 from testlist.model import IDLE, Test
 
+FRAMEWORK: Final = "cargo-test"
 #: macros that use macros that use macros
 DEPTH: Final = 24
 #: macros of the crate paste, which make names of names
 PASTING: Final = frozenset({"paste", "item", "item_with_macros"})
-Item = dict[str, Any]
 
 
 def conditional(test: Test) -> Test:
@@ -50,8 +53,8 @@ class Collector:
     def tests(self, items: Sequence[Item], *, depends: bool) -> Iterator[Test]:
         """Tests of the file; what a macro makes twice at one place is one.  depends: on a condition, all of it."""
         found = self.items(items, ())
-        folded = {(test.line, test.column, test.suites, test.name): test for test in found}
-        yield from map(conditional, alternatives(folded.values())) if depends else alternatives(folded.values())
+        once = (alike[-1] for alike in folded(found, lambda test: (test.line, test.column, test.suites, test.name)))
+        yield from map(conditional, alternatives(once)) if depends else alternatives(once)
 
     def items(self, items: Sequence[Item], suites: tuple[str, ...]) -> Iterator[Test]:
         """Tests of items in a module."""
@@ -68,32 +71,30 @@ class Collector:
         elif item["k"] == "fn":
             found = meaning(item["attrs"], self.own)
             if found is not None:
-                yield self.row(suites, item["name"], found, (item["line"], item["column"], item["end"]))
+                yield self.row(suites, item["name"], found, item)
         elif item["k"] == "call":
             yield from self.call(item, suites)
 
-    def call(self, item: Item, suites: tuple[str, ...]) -> Iterator[Test]:
+    def call(self, item: CallItem, suites: tuple[str, ...]) -> Iterator[Test]:
         """Tests a macro makes; none beyond the point where it takes too long."""
         try:
             yield from Expansion(self, item).call(item["name"], item["tokens"], suites, 0)
         except Exhausted:
             return
 
-    def row(self, suites: tuple[str, ...], name: str, found: Meaning, place: tuple[int, int, int]) -> Test:
+    def row(self, suites: tuple[str, ...], name: str, found: Meaning, place: Placed) -> Test:
         """One row."""
-        return Test(
-            file=self.path,
-            framework="cargo-test",
-            suites=suites,
-            name=name,
-            line=place[0],
+        return row(
+            FRAMEWORK,
+            self.path,
+            suites,
+            name,
+            place,
             status=found.status,
             kind=found.kind,
             dynamic=found.dynamic,
             cases=found.cases,
-            column=place[1],
-            end_line=place[2],
-            conditional=found.depends and found.status not in IDLE,
+            depends=found.depends,
         )
 
 
@@ -102,7 +103,7 @@ class Expansion:
     """What one use of a macro leads to."""
 
     collector: Collector
-    item: Item
+    item: CallItem
 
     def call(self, name: str, given: Tokens, suites: tuple[str, ...], depth: int) -> Iterator[Test]:
         """Tests of a macro use: by its definition where the repository has it, else by what it was given."""
@@ -131,7 +132,7 @@ class Expansion:
 
     def tokens(self, tokens: Tokens, suites: tuple[str, ...], depth: int, *, always: bool = False) -> Iterator[Test]:
         """Tests among tokens read as items.  always: every function is one."""
-        attributes: list[list[Any]] = []
+        attributes: list[Attribute] = []
         index = 0
         while index < len(tokens):
             self.collector.budget.spend()
@@ -151,11 +152,11 @@ class Expansion:
                 attributes = []
             index += size
 
-    def never(self, attributes: Sequence[Sequence[Any]]) -> bool:
+    def never(self, attributes: Sequence[Attribute]) -> bool:
         """Whether attributes keep from being built what stands under them."""
         return self.collector.switches.never(facts_conditions.of(attributes))
 
-    def under(self, attributes: Sequence[Sequence[Any]], tests: Iterator[Test]) -> Iterator[Test]:
+    def under(self, attributes: Sequence[Attribute], tests: Iterator[Test]) -> Iterator[Test]:
         """Tests of what stands under attributes."""
         if not self.never(attributes):
             yield from map(conditional, tests) if depends(attributes) else tests
@@ -166,7 +167,14 @@ class Expansion:
         """Tests of a module, a macro or a block that begins at a place."""
         piece, following, body = tokens[index], at(tokens, index + 1), at(tokens, index + 2)
         if name_of(piece) == "macro_rules" and following == "!" and body is not None:
-            made = {"name": spelled(body), "line": self.item["line"], "rules": rules(at(tokens, index + 3))}
+            made: MacroItem = {
+                "k": "macro",
+                "name": spelled(body),
+                "line": self.item["line"],
+                "column": self.item["column"],
+                "end": self.item["end"],
+                "rules": rules(at(tokens, index + 3)),
+            }
             self.collector.macros.add(self.collector.path, made)
             return
         if name_of(piece) == "mod" and is_block(body):
@@ -177,8 +185,9 @@ class Expansion:
             # cfg_if and its kin: items inside braces of their own
             yield from self.tokens(piece[1:], suites, depth, always=always)
 
-    def named(self, piece: Any, found: Meaning, suites: tuple[str, ...]) -> Test:
+    def named(self, piece: Token, found: Meaning, suites: tuple[str, ...]) -> Test:
         """A row at the name's place, or at the macro's use where the name comes from its definition."""
-        place = place_of(piece) or (self.item["line"], self.item["column"])
-        end = max(place[0], self.item["end"]) if place_of(piece) is None else place[0]
-        return self.collector.row(suites, spelled(piece), found, (*place, end))
+        place: Placed = self.item
+        if (own := place_of(piece)) is not None:
+            place = {"line": own[0], "column": own[1], "end": own[0]}
+        return self.collector.row(suites, spelled(piece), found, place)

@@ -1,10 +1,9 @@
 """What a macro_rules macro leaves behind: its body with what its pattern bound put in."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from testlist.languages.rust.collect_patterns import Bindings, Budget, Repeated, match, repetition_at, variables
-from testlist.languages.rust.facts_tokens import Tokens
+from testlist.languages.rust.shape import Tokens
 
 
 def expand(rules: Sequence[Sequence[Tokens]], given: Tokens, budget: Budget) -> Tokens | None:
@@ -40,8 +39,8 @@ def _variable(body: Tokens, index: int, bindings: Bindings, filled: Tokens, budg
     """Put in what stands behind one `$`; return how many tokens it took."""
     repetition = repetition_at(body, index)
     if repetition is not None:
-        for turn in _turns(repetition.inner, bindings, budget):
-            if turn.pop("$again", False) and repetition.separator is not None:
+        for number, turn in enumerate(_turns(repetition.inner, bindings, budget)):
+            if number and repetition.separator is not None:
                 filled.append(repetition.separator)
             filled += fill(repetition.inner, turn, budget)
         return repetition.end - index
@@ -59,14 +58,14 @@ def _variable(body: Tokens, index: int, bindings: Bindings, filled: Tokens, budg
 
 def _turns(inner: Tokens, bindings: Bindings, budget: Budget) -> list[Bindings]:
     """Bindings of each turn of a repetition, by the variables it uses."""
-    used: dict[str, Any] = {name: bindings[name] for name in variables(inner) if name in bindings}
-    repeated = [value for value in used.values() if isinstance(value, Repeated)]
+    used = [bindings[name] for name in variables(inner) if name in bindings]
+    repeated = [value for value in used if isinstance(value, Repeated)]
     if not repeated:
         return []
     turns: list[Bindings] = []
     for number in range(max(len(one.turns) for one in repeated)):
         budget.spend(len(bindings))
-        turn = {**bindings, "$again": number > 0}
+        turn = dict(bindings)
         for one in repeated:
             turn |= one.turns[number] if number < len(one.turns) else {}
         turns.append(turn)

@@ -1,9 +1,10 @@
 """Fragments of macro patterns: how many tokens an expression, a type or an item takes."""
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
-from testlist.languages.rust.facts_tokens import Tokens, is_name, name_of
+from testlist.languages.rust.facts_tokens import is_name, name_of
+from testlist.languages.rust.shape import Token, Tokens
 
 #: tokens that end an expression; types and patterns end at more
 ENDS: Final = {
@@ -91,7 +92,7 @@ def _until(given: Tokens, at: int, ends: frozenset[str], *, braces: bool) -> int
 def _begins_anew(given: Tokens, index: int) -> bool:
     """Whether one operand stands directly behind another: no expression goes on like that."""
     piece, before = given[index], given[index - 1]
-    if not (is_name(piece) or piece.startswith('"')) or name_of(piece) in JOINING:
+    if isinstance(piece, list) or not (is_name(piece) or piece.startswith('"')) or name_of(piece) in JOINING:
         return False
     if isinstance(before, list):
         return not (before[0] == "[" and index > 1 and given[index - 2] == "#")
@@ -110,7 +111,7 @@ def _closure(given: Tokens, at: int) -> int:
     return at
 
 
-SINGLE: Final[dict[str, Callable[[Any], bool]]] = {
+SINGLE: Final[dict[str, Callable[[Token], bool]]] = {
     "tt": lambda piece: True,  # noqa: ARG005 - one token of any kind
     "ident": is_name,
     "lifetime": lambda piece: name_of(piece).startswith("'"),

@@ -1,24 +1,26 @@
 """Matching the tokens given to a macro_rules macro against its patterns.
 
-Bindings are a dict: name -> tokens, or name -> Repeated for what stands in a repetition.
+Bindings are by name: tokens, or Repeated for what stands in a repetition.
 """
 
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from testlist.languages.rust.collect_fragments import fragment
-from testlist.languages.rust.facts_tokens import Tokens, name_of
+from testlist.languages.rust.facts_tokens import name_of
+from testlist.languages.rust.shape import Token, Tokens
 
 SEPARATED: Final = frozenset({"*", "+", "?"})
-
-Bindings = dict[str, Any]
 
 
 @dataclass(slots=True)
 class Repeated:
     """What one repetition bound, turn by turn."""
 
-    turns: list[Bindings] = field(default_factory=list)
+    turns: list["Bindings"] = field(default_factory=list)
+
+
+Bindings = dict[str, Tokens | Repeated]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +52,12 @@ class Budget:
 
 def repetition_at(tokens: Tokens, index: int) -> Repetition | None:
     """The repetition that begins at a `$`, if one does."""
-    if tokens[index] != "$" or index + 2 >= len(tokens) or not isinstance(tokens[index + 1], list):
+    if tokens[index] != "$" or index + 2 >= len(tokens):
         return None
-    if tokens[index + 1][0] != "(":
+    group = tokens[index + 1]
+    if not isinstance(group, list) or group[0] != "(":
         return None
-    inner, after = tokens[index + 1][1:], name_of(tokens[index + 2])
+    inner, after = group[1:], name_of(tokens[index + 2])
     last = name_of(tokens[index + 3]) if index + 3 < len(tokens) else ""
     if after in SEPARATED:
         return Repetition(inner, None, after, index + 3)
@@ -79,11 +82,14 @@ def _match(pattern: Tokens, given: Tokens, at: int, bindings: Bindings, budget: 
             index = repetition.end
             continue
         if piece == "$" and index + 3 < len(pattern) and pattern[index + 2] == ":":
-            end = fragment(pattern[index + 3], given, place)
+            name, kind = pattern[index + 1], pattern[index + 3]
+            if not isinstance(name, str) or not isinstance(kind, str):
+                return None
+            end = fragment(kind, given, place)
             budget.spend((len(given) if end is None else end) - place)
             if end is None:
                 return None
-            bindings[pattern[index + 1]] = given[place:end]
+            bindings[name] = given[place:end]
             index, place = index + 4, end
             continue
         if place >= len(given) or not _same(piece, given[place], bindings, budget):
@@ -92,7 +98,7 @@ def _match(pattern: Tokens, given: Tokens, at: int, bindings: Bindings, budget: 
     return place
 
 
-def _same(piece: Any, given: Any, bindings: Bindings, budget: Budget) -> bool:
+def _same(piece: Token, given: Token, bindings: Bindings, budget: Budget) -> bool:
     if isinstance(piece, list) and isinstance(given, list):
         if piece[0] != given[0]:
             return False
@@ -130,6 +136,6 @@ def variables(tokens: Tokens) -> set[str]:
     for index, piece in enumerate(tokens):
         if isinstance(piece, list):
             found |= variables(piece[1:])
-        elif piece == "$" and index + 1 < len(tokens) and isinstance(tokens[index + 1], str):
-            found.add(tokens[index + 1])
+        elif piece == "$" and index + 1 < len(tokens) and isinstance(name := tokens[index + 1], str):
+            found.add(name)
     return found

@@ -2,9 +2,10 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-from testlist.languages.rust.facts_tokens import Tokens, name_of
+from testlist.languages.rust.facts_tokens import name_of
+from testlist.languages.rust.shape import Attribute, Tokens
 
 #: last words of attributes that make a test, beside `test` itself
 TESTS: Final = frozenset(
@@ -28,7 +29,7 @@ class Meaning:
     depends: bool = False
 
 
-def meaning(attributes: Sequence[Sequence[Any]], own: Collection[str] = ()) -> Meaning | None:
+def meaning(attributes: Sequence[Attribute], own: Collection[str] = ()) -> Meaning | None:
     """What a function with these attributes is; None for no test.  own: test attributes the repository defines."""
     words: list[str] = []
     paths: list[str] = []
@@ -54,7 +55,7 @@ def _status(words: Sequence[str]) -> str:
     return "skipped" if "ignore" in words else "active"
 
 
-def depends(attributes: Sequence[Sequence[Any]]) -> bool:
+def depends(attributes: Sequence[Attribute]) -> bool:
     """Whether `#[cfg(...)]`, or an `ignore` inside of `cfg_attr`, lets a condition decide."""
     return any(
         not is_given(given) if path == "cfg" else path == "cfg_attr" and "ignore" in conditional(given)

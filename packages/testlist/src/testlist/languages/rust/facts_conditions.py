@@ -6,11 +6,11 @@ A condition is `["feature", name]` of Cargo, `["flag", name]` of the compiler, `
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-from testlist.languages.rust.facts_tokens import Tokens, is_name, name_of
+from testlist.languages.rust.facts_tokens import is_name, name_of
+from testlist.languages.rust.shape import Attribute, Condition, Tokens
 
-Condition = list[Any] | None
 JOINING: Final = frozenset({"all", "any", "not"})
 #: words that the compiler sets by itself; other words are flags, which somebody must have given it
 PLATFORM: Final = frozenset(
@@ -63,7 +63,7 @@ class Switches:
         return self.decide(condition) is False
 
 
-def of(attributes: Sequence[Sequence[Any]]) -> Condition:
+def of(attributes: Sequence[Attribute]) -> Condition:
     """What all the `cfg` among attributes say of features and flags; None if they say nothing."""
     found = [condition for path, given in attributes if path == "cfg" for condition in _group(given, DEPTH)]
     said = [condition for condition in found if condition is not None]

@@ -1,33 +1,32 @@
-"""What a Rust file imports as `test`: names in `use`, and crates whose macros it takes all together.
-
-A `use` item has the path as it is written without its last name, `of` (that name) and `name` (what it is bound to); an
-extern item the crate and, where it lists them, the macros that are taken.
-"""
+"""What a Rust file imports as `test`: names in `use`, and crates whose macros it takes all together."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 from tree_sitter import Node
 
 from testlist.languages.rust.facts_tokens import is_name, name_of
+from testlist.languages.rust.shape import Attribute, ExternItem, UseItem
 from testlist.sandbox.syntax import text
 
-Item = dict[str, Any]
 #: braces in braces that are followed
 DEPTH: Final = 16
 TEST: Final = "test"
 
 
-def used(node: Node) -> Iterator[Item]:
+def used(node: Node) -> Iterator[UseItem]:
     """Names that a `use` binds to `test`."""
     argument = node.child_by_field_name("argument")
-    public = {"public": True} if any(child.type == "visibility_modifier" for child in node.named_children) else {}
+    public = any(child.type == "visibility_modifier" for child in node.named_children)
     if argument is not None and TEST in text(argument):
         for path in _paths(argument, "", DEPTH):
             written, _, alias = path.partition(" as ")
             source, _, last = written.rpartition("::")
             if source and (alias or last) == TEST:
-                yield {"k": "use", "path": source, "of": last, "name": TEST, **public}
+                item: UseItem = {"k": "use", "path": source, "of": last, "name": TEST}
+                if public:
+                    item["public"] = True
+                yield item
 
 
 def _paths(node: Node, before: str, depth: int) -> Iterator[str]:
@@ -52,10 +51,12 @@ def _joined(node: Node | None) -> str:
     return "".join(text(node).split()).removeprefix("::").replace("r#", "")
 
 
-def extern(node: Node, attributes: Sequence[Sequence[Any]]) -> Iterator[Item]:
+def extern(node: Node, attributes: Sequence[Attribute]) -> Iterator[ExternItem]:
     """A crate whose macros are taken into the crate at hand."""
     given = next((tokens for path, tokens in attributes if path == "macro_use"), None)
     if given is not None:
         listed = [name_of(one) for group in given if isinstance(group, list) for one in group[1:] if is_name(one)]
-        named = {"only": listed} if listed else {}
-        yield {"k": "extern", "name": _joined(node.child_by_field_name("name")), **named}
+        item: ExternItem = {"k": "extern", "name": _joined(node.child_by_field_name("name"))}
+        if listed:
+            item["only"] = listed
+        yield item

@@ -7,9 +7,9 @@ bracket.  Bodies of functions and blocks of statements are left out: no test is 
 
 import re
 from bisect import bisect_right
-from typing import Any, Final
+from typing import Final
 
-Tokens = list[Any]
+from testlist.languages.rust.shape import Token, Tokens
 
 TOKEN: Final = re.compile(
     r"""\s*+(?://[^\n]*|(?P<comment>/\*)|(?P<raw>b?c?r(?P<hashes>\#*)")|[bc]?"(?P<string>(?:[^"\\]|\\.)*)"
@@ -113,14 +113,14 @@ def _follows_signature(before: Tokens) -> bool:
     return False
 
 
-def name_of(piece: Any) -> str:
+def name_of(piece: Token | None) -> str:
     """A token without its place; empty for a group."""
     if not isinstance(piece, str):
         return ""
     return piece.split(":", 2)[2] if piece[:1].isdigit() else piece
 
 
-def place_of(piece: Any) -> tuple[int, int] | None:
+def place_of(piece: Token | None) -> tuple[int, int] | None:
     """Line and column of a name; None for tokens that carry none."""
     if not isinstance(piece, str) or not piece[:1].isdigit():
         return None
@@ -128,6 +128,6 @@ def place_of(piece: Any) -> tuple[int, int] | None:
     return int(row), int(column)
 
 
-def is_name(piece: Any) -> bool:
+def is_name(piece: Token | None) -> bool:
     """Whether a token is an identifier or keyword."""
     return isinstance(piece, str) and (piece[:1].isdigit() or piece[:1] == "_" or piece[:1].isalpha())

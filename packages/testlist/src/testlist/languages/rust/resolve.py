@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from testlist.kit.commands import is_command_file
-from testlist.languages import written_in
 from testlist.languages.rust.config_features import Features
 from testlist.languages.rust.config_targets import Files, Root, roots
 from testlist.languages.rust.config_workspaces import members
@@ -17,7 +16,7 @@ from testlist.languages.rust.facts_conditions import Switches
 from testlist.languages.rust.resolve_harness import Shadows
 from testlist.languages.rust.resolve_macros import Macros
 from testlist.languages.rust.resolve_modules import leads
-from testlist.model import Facts
+from testlist.languages.rust.shape import RustFacts
 from testlist.project import Project, folder_of, joined
 
 #: files by which other tools build Rust
@@ -26,10 +25,10 @@ BUILDS: Final = ("BUILD", "BUILD.bazel", "BUCK", "TARGETS", "BUILD.gn", "Android
 
 
 @dataclass(slots=True)
-class Crates:
+class Resolver:
     """Crates of one repository.  folders: of its packages, and whether cargo runs them."""
 
-    facts: Mapping[str, Facts]
+    facts: Mapping[str, RustFacts]
     files: Files
     folders: dict[str, bool]
     features: Features
@@ -42,11 +41,11 @@ class Crates:
     others: dict[str, bool] = field(default_factory=dict)  # folder -> whether another tool builds it
 
     @classmethod
-    def of(cls, project: Project, facts: Mapping[str, Facts], macros: Macros) -> "Crates":
+    def of(cls, project: Project, facts: Mapping[str, RustFacts], macros: Macros) -> "Resolver":
         """Follow the modules of every crate that is tested."""
         manifests = {folder_of(path): project.data(path) or {} for path in project.named("Cargo.toml")}
         told = [project.data(path) or {} for path in project.configs if is_command_file(path)]
-        flags = {flag for one in written_in("rust", facts) for flag in one.get("flags", ())}
+        flags = {flag for one in facts.values() for flag in one.get("flags", ())}
         packages = members(manifests, {place for one in told for place in one.get("places", ())})
         crates = cls(facts, Files.of(facts), packages, Features.of(told, manifests, flags), macros, paths=project.paths)
         # of a manifest that could not be read nobody knows what it builds

@@ -7,14 +7,13 @@ own.  One that is built on the compiler's changes nothing.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
 from testlist.languages.rust.config_workspaces import Manifests
 from testlist.languages.rust.facts_attributes import is_test
 from testlist.languages.rust.facts_imports import TEST
-from testlist.model import Facts
+from testlist.languages.rust.shape import ExternItem, Item, RustFacts, UseItem
 
-Item = dict[str, Any]
 #: crates whose `test` ends in the compiler's
 STANDARD: Final = frozenset(
     {"core", "std", "alloc", "tokio", "async_std", "actix", "actix_rt", "actix_web", "ntex", "smol_potat", "test_log",
@@ -27,7 +26,7 @@ class Shadows:
     """Macros called `test` in one repository.  package_of: folder of the package that a file lies in."""
 
     manifests: Manifests
-    facts: Mapping[str, Facts]
+    facts: Mapping[str, RustFacts]
     package_of: Callable[[str], str | None]
 
     def in_crate(self, root: str, package: str) -> bool:
@@ -52,7 +51,7 @@ class Shadows:
         source, _, name = attribute.rpartition("::")
         return bool(source) and is_test(name, ()) and self.has(source, name, package)
 
-    def gives(self, path: str, name: str, package: str, item: Item) -> bool:
+    def gives(self, path: str, name: str, package: str, item: UseItem | ExternItem) -> bool:
         """Whether a path leads to such a macro; one from elsewhere must be named."""
         head = path.partition("::")[0]
         needs = map(crate_name, self.manifests[package].get("needs") or ())
@@ -73,9 +72,9 @@ class Shadows:
         )
 
     @cached_property
-    def exports(self) -> dict[str, tuple[set[str], list[Item]]]:
+    def exports(self) -> dict[str, tuple[set[str], list[UseItem]]]:
         """Package -> attributes that it defines, and what it imports for others."""
-        found: dict[str, tuple[set[str], list[Item]]] = {}
+        found: dict[str, tuple[set[str], list[UseItem]]] = {}
         for path in self.facts:
             folder = self.package_of(path)
             for item in items(self.facts[path]) if folder is not None else ():
@@ -102,7 +101,7 @@ class Shadows:
         return self.folders.get(names.get(crate, crate))
 
 
-def items(facts: Facts) -> Iterator[Item]:
+def items(facts: RustFacts) -> Iterator[Item]:
     """Items of a file, also those in inline modules."""
     yield from _inner(facts.get("items", []))
 

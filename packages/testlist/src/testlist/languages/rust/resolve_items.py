@@ -1,29 +1,30 @@
 """Tokens read as items: attributes, names, and where an item ends."""
 
-from typing import Any, Final
+from typing import Final, TypeGuard
 
-from testlist.languages.rust.facts_tokens import Tokens, is_name, name_of
+from testlist.languages.rust.facts_tokens import is_name, name_of
+from testlist.languages.rust.shape import Attribute, Token, Tokens
 
 #: items that hold no tests, whatever stands in their braces
 CLOSED: Final = frozenset({"fn", "impl", "trait", "struct", "enum", "union", "macro_rules"})
 
 
-def attribute(group: Tokens) -> list[Any]:
+def attribute(group: Tokens) -> Attribute:
     """`[a::b(c)]` as path and tokens."""
     end = 1
     while end < len(group) and (is_name(group[end]) or group[end] == "::"):
         end += 1
-    return ["".join(map(name_of, group[1:end])), group[end:]]
+    return "".join(map(name_of, group[1:end])), group[end:]
 
 
-def at(tokens: Tokens, index: int) -> Any:
+def at(tokens: Tokens, index: int) -> Token | None:
     """A token, or None beyond the end."""
     return tokens[index] if index < len(tokens) else None
 
 
-def is_block(piece: Any) -> bool:
+def is_block(piece: Token | None) -> TypeGuard[Tokens]:
     """Whether a token is a group in braces."""
-    return isinstance(piece, list) and bool(piece[0] == "{")
+    return isinstance(piece, list) and piece[0] == "{"
 
 
 def length(tokens: Tokens, index: int) -> int:
@@ -45,14 +46,14 @@ def beyond(tokens: Tokens, index: int) -> int:
     return len(tokens)
 
 
-def rules(group: Any) -> list[list[Tokens]]:
+def rules(group: Token | None) -> list[list[Tokens]]:
     """Rules of a macro defined by another macro: `pattern => body;` as pairs."""
     tokens = group[1:] if isinstance(group, list) else []
     arrows = [index for index, piece in enumerate(tokens) if piece == "=>" and 0 < index < len(tokens) - 1]
     return [[[tokens[index - 1]], [tokens[index + 1]]] for index in arrows]
 
 
-def spelled(piece: Any) -> str:
+def spelled(piece: Token | None) -> str:
     """A name, also one that is pasted together as `[<a $b>]`."""
     if not isinstance(piece, list):
         return name_of(piece)
@@ -71,7 +72,7 @@ def pasted(tokens: Tokens) -> Tokens:
     return [spelled(one) if is_pasted(one) else pasted(one) if isinstance(one, list) else one for one in tokens]
 
 
-def is_pasted(piece: Any) -> bool:
+def is_pasted(piece: Token) -> bool:
     """Whether a token is a group `[<...>]`."""
     return isinstance(piece, list) and piece[:2] == ["[", "<"] and piece[-1] == ">"
 

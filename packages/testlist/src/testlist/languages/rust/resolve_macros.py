@@ -4,14 +4,13 @@ from bisect import bisect_left, insort
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
 from testlist.languages.rust.facts_attributes import is_test
-from testlist.languages.rust.facts_tokens import Tokens, is_name, name_of
+from testlist.languages.rust.facts_tokens import is_name, name_of
 from testlist.languages.rust.resolve_items import attribute
-from testlist.model import Facts
+from testlist.languages.rust.shape import Attribute, CallItem, Item, MacroItem, RustFacts, Tokens
 
-Item = dict[str, Any]
 #: definitions of one name that are compared; more say nothing
 RIVALS: Final = 64
 #: tokens of `$(...)*` and its kin, at most
@@ -22,12 +21,12 @@ LOOP: Final = 4
 class Macros:
     """All definitions, in order of path and line."""
 
-    by_name: dict[str, list[tuple[str, Item]]] = field(default_factory=dict)
-    by_file: dict[tuple[str, str], list[Item]] = field(default_factory=dict)
-    chosen: dict[tuple[str, str], Item] = field(default_factory=dict)
+    by_name: dict[str, list[tuple[str, MacroItem]]] = field(default_factory=dict)
+    by_file: dict[tuple[str, str], list[MacroItem]] = field(default_factory=dict)
+    chosen: dict[tuple[str, str], MacroItem] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, facts: Mapping[str, Facts]) -> "Macros":
+    def of(cls, facts: Mapping[str, RustFacts]) -> "Macros":
         """Collect definitions from files read."""
         macros = cls()
         for path in sorted(facts):
@@ -36,7 +35,7 @@ class Macros:
                 macros.by_file.setdefault((path, item["name"]), []).append(item)
         return macros
 
-    def find(self, path: str, name: str, line: int) -> Item | None:
+    def find(self, path: str, name: str, line: int) -> MacroItem | None:
         """The definition a use in a file means: the last one above it, else the nearest in the repository."""
         if here := self.by_file.get((path, name)):
             above = bisect_left(here, line, key=lambda item: item["line"])
@@ -50,11 +49,11 @@ class Macros:
             self.chosen[path, name] = fullest([item for where, item in rivals if where == nearest])
         return self.chosen[path, name]
 
-    def add(self, path: str, item: Item) -> None:
+    def add(self, path: str, item: MacroItem) -> None:
         """Add a definition that another macro makes in a file."""
-        insort(self.by_file.setdefault((path, item["name"]), []), item, key=lambda one: int(one["line"]))
+        insort(self.by_file.setdefault((path, item["name"]), []), item, key=lambda one: one["line"])
 
-    def gate(self, path: str, item: Item) -> list[list[Any]]:
+    def gate(self, path: str, item: CallItem) -> list[Attribute]:
         """Attributes that a macro puts before all it is given, at one of its uses."""
         found = self.find(path, item["name"], item["line"])
         return gate(found["rules"]) if found is not None else []
@@ -91,7 +90,7 @@ def _signs(tokens: Tokens) -> Iterator[str]:
             yield name_of(tokens[index - 1])
 
 
-def definitions(items: list[Item]) -> Iterator[Item]:
+def definitions(items: list[Item]) -> Iterator[MacroItem]:
     """Macros of a file, also those in inline modules."""
     for item in items:
         if item["k"] == "macro":
@@ -100,7 +99,7 @@ def definitions(items: list[Item]) -> Iterator[Item]:
             yield from definitions(item["items"])
 
 
-def gate(rules: Sequence[Sequence[Tokens]]) -> list[list[Any]]:
+def gate(rules: Sequence[Sequence[Tokens]]) -> list[Attribute]:
     """Attributes in a body that holds nothing but them and what the macro was given."""
     body = rules[0][1] if len(rules) == 1 and len(rules[0]) > 1 else []
     while body and isinstance(group := body[min(body[0] == "$", len(body) - 1)], list) and len(body) <= LOOP:
@@ -112,9 +111,9 @@ def gate(rules: Sequence[Sequence[Tokens]]) -> list[list[Any]]:
     return attributes if len(body) <= LOOP and body[:1] == ["$"] else []
 
 
-def fullest(rivals: Sequence[Item]) -> Item:
+def fullest(rivals: Sequence[MacroItem]) -> MacroItem:
     """The definition that does most: of those for several platforms, some do nothing."""
-    return max(rivals, key=lambda item: sum(map(_size, item["rules"])))
+    return max(rivals, key=lambda item: sum(_size(part) for rule in item["rules"] for part in rule))
 
 
 def _size(tokens: Tokens) -> int:

@@ -1,19 +1,18 @@
 """Files that one Rust file leads to: its modules, also those inside macros, and what it includes."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from testlist.languages.rust import facts_conditions
 from testlist.languages.rust.facts_attributes import depends
-from testlist.languages.rust.facts_conditions import Condition
-from testlist.languages.rust.facts_tokens import Tokens, is_name, name_of
+from testlist.languages.rust.facts_tokens import is_name, name_of
 from testlist.languages.rust.resolve_items import attribute, is_block
 from testlist.languages.rust.resolve_macros import Macros
+from testlist.languages.rust.shape import Attribute, CallItem, Condition, Item, Tokens
 from testlist.project import folder_of, joined
 
-Item = dict[str, Any]
 #: attributes that a macro puts before all that one use gives it
-Gate = Callable[[Item], Sequence[Sequence[Any]]]
+Gate = Callable[[CallItem], Sequence[Attribute]]
 
 
 class Lead(NamedTuple):
@@ -45,25 +44,24 @@ def _leads(items: Sequence[Item], own: str, inner: str, gate: Gate) -> Iterator[
 
 
 def _lead(item: Item, own: str, inner: str, gate: Gate) -> Iterator[Lead]:
-    kind = item["k"]
-    if kind == "file":
+    if item["k"] == "file":
         yield Lead(inner, item["name"])
         yield from (Lead(own, one, literal=True) for one in item.get("paths", []))
         yield from (Lead(inner, one.removesuffix(".rs")) for one in item.get("paths", []))
-    elif kind == "mod":
+    elif item["k"] == "mod":
         for one in item.get("paths", [item["name"]]):
             yield from _leads(item["items"], own, joined(inner, one), gate)
-    elif kind == "call":
+    elif item["k"] == "call":
         yield from _under(gate(item), _tokens(item["tokens"], inner))
         if item["name"] == "include":  # what it names lies beside the file, in whatever module it stands
             yield from (lead._replace(folder=own) for lead in _tokens(item["tokens"], inner) if lead.literal)
-    elif kind == "macro":
+    elif item["k"] == "macro":
         for _, body in item["rules"]:
             # it may be used in this file, or in one beside it
             yield from (lead for folder in {own, inner} for lead in _declared(body, folder))
 
 
-def _under(attributes: Sequence[Sequence[Any]], found: Iterator[Lead]) -> Iterator[Lead]:
+def _under(attributes: Sequence[Attribute], found: Iterator[Lead]) -> Iterator[Lead]:
     """What stands under attributes."""
     if not attributes:
         yield from found
@@ -76,7 +74,7 @@ def _under(attributes: Sequence[Sequence[Any]], found: Iterator[Lead]) -> Iterat
 
 def _tokens(tokens: Tokens, inner: str) -> Iterator[Lead]:
     """Any name given to a macro may be made a module of, any literal may be a path."""
-    attributes: list[list[Any]] = []
+    attributes: list[Attribute] = []
     for index, piece in enumerate(tokens):
         if isinstance(piece, list):
             yield from _under(attributes, _tokens(piece[1:], inner))

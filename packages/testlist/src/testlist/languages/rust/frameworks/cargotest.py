@@ -10,12 +10,13 @@ from typing import Final
 
 from testlist.kit.commands import is_command_file
 from testlist.kit.scope import DeclaredFramework, DefaultScope
-from testlist.languages.rust.collect import Collector
+from testlist.languages.rust.collect import FRAMEWORK, Collector
 from testlist.languages.rust.collect_patterns import Budget
 from testlist.languages.rust.language import RUST
-from testlist.languages.rust.resolve import Crates
+from testlist.languages.rust.resolve import Resolver
 from testlist.languages.rust.resolve_macros import Macros
-from testlist.model import Facts, FactsByPath, Test
+from testlist.languages.rust.shape import RustFacts, shape
+from testlist.model import FactsByPath, Test
 from testlist.project import Project, above, folder_of, joined
 
 #: steps of macro expansion in one repository, and in one file of it
@@ -39,9 +40,9 @@ class CargoScope(DefaultScope):
 
     def tests(self, owned: Sequence[str], facts: FactsByPath) -> Iterable[Test]:
         """Tests of the files that cargo would build for a test run."""
-        read = {path: facts[path] for path in owned}
+        read = {path: shape(facts[path]) for path in owned}
         macros = Macros.of(read)
-        crates = Crates.of(self.project, read, macros)
+        crates = Resolver.of(self.project, read, macros)
         own = set(test_attributes(read.values()))
         conditional = {path for path in owned if crates.depends(path)}
         spare = STEPS
@@ -56,7 +57,7 @@ class CargoScope(DefaultScope):
                 spare += max(0, budget.left)
 
 
-def test_attributes(files: Iterable[Facts]) -> Iterator[str]:
+def test_attributes(files: Iterable[RustFacts]) -> Iterator[str]:
     """Attributes the repository defines whose names say that they make tests."""
     for facts in files:
         for item in facts.get("items", []):
@@ -72,4 +73,4 @@ def config_language(path: str) -> str | None:
 
 
 #: the one test runner of its language
-CARGO_TEST: Final = DeclaredFramework("cargo-test", RUST.ids, CargoScope, configures=config_language)
+CARGO_TEST: Final = DeclaredFramework(FRAMEWORK, RUST.ids, CargoScope, configures=config_language)
