@@ -3,15 +3,16 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, cast
 
 from testlist.kit.fold import folded
+from testlist.kit.rows import Placed, row
 from testlist.kit.scope import Growing
 from testlist.languages.jvm.collect import Collector, Hit
 from testlist.languages.jvm.config_builds import Builds
 from testlist.languages.jvm.resolve_classes import ROOTS
 from testlist.languages.jvm.resolve_names import SUFFIXES, Found, Names
-from testlist.model import IDLE, Facts, FactsByPath, Test
+from testlist.model import Facts, FactsByPath, Test
 from testlist.project import Project, folder_of
 
 NAME: Final = re.compile(r"^Test|Tests?$|TestCase$|Spec$|Specification$|IT$|ITCase$|^IT[A-Z]")
@@ -101,7 +102,7 @@ class Resolver:
         key = tuple(owned)
         if key not in self.folded:
             self.folded[key] = self.collect(owned, facts)
-        return (row(hits, framework) for hits in self.folded[key] if hits[0].framework == framework)
+        return (folded_row(hits, framework) for hits in self.folded[key] if hits[0].framework == framework)
 
     def collect(self, owned: Sequence[str], facts: FactsByPath) -> list[list[Hit]]:
         """Collect every file, and fold what several classes inherit to one definition."""
@@ -143,18 +144,16 @@ def leading(found: Found, *, whole: bool) -> Iterator[str]:
         yield from (mark[0] for method in found.item.get("methods", []) for mark in method.get("marks", []))
 
 
-def row(hits: list[Hit], framework: str) -> Test:
+def folded_row(hits: list[Hit], framework: str) -> Test:
     """One definition; it is skipped only if it is skipped wherever it runs."""
     hit = min(hits, key=lambda one: (one.status != "active", one.depends))
-    return Test(
-        file=hit.found.path,
-        framework=framework,
-        suites=hit.suites,
-        name=hit.item["name"],
-        line=hit.item["line"],
+    return row(
+        framework,
+        hit.found.path,
+        hit.suites,
+        hit.item["name"],
+        cast(Placed, hit.item),
         status=hit.status,
         dynamic=hit.dynamic,
-        column=hit.item["column"],
-        end_line=hit.item["end"],
-        conditional=hit.depends and hit.status not in IDLE,
+        depends=hit.depends,
     )

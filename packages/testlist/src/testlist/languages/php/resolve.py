@@ -3,13 +3,14 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 from testlist.kit.fold import folded
+from testlist.kit.rows import Placed, row
 from testlist.kit.scope import Growing
 from testlist.languages.php.config import NAMES, Configurations
 from testlist.languages.php.resolve_classes import Classes, Found, loaded
-from testlist.model import IDLE, FactsByPath, Test
+from testlist.model import FactsByPath, Test
 from testlist.project import Project, folder_of
 
 #: files of one name that are looked at
@@ -82,7 +83,9 @@ class Resolver:
     def tests(self, owned: Sequence[str], facts: FactsByPath) -> Iterator[Test]:
         """PHPUnit's rows: what several classes share is one definition."""
         hits = self.hits(owned, facts, self.classes.learn(facts))
-        return map(row, folded(hits, lambda hit: (hit.found.path, hit.found.item["line"], hit.found.item["column"])))
+        return map(
+            folded_row, folded(hits, lambda hit: (hit.found.path, hit.found.item["line"], hit.found.item["column"]))
+        )
 
     def hits(self, owned: Sequence[str], facts: FactsByPath, classes: Classes) -> Iterator[Hit]:
         """Test methods of every class that ends in a case."""
@@ -96,23 +99,21 @@ class Resolver:
                     yield Hit(found, found.item.get("first", off), depends or "when" in found.item)
 
 
-def row(hits: list[Hit]) -> Test:
+def folded_row(hits: list[Hit]) -> Test:
     """One definition; it is off only if it is in every class that has it."""
     found = hits[0].found
     item: dict[str, Any] = found.item
     status = "active" if any(hit.status == "active" for hit in hits) else hits[0].status
-    return Test(
-        file=found.path,
-        framework="phpunit",
-        suites=(found.owner,),
-        name=item["name"],
-        line=item["line"],
+    return row(
+        "phpunit",
+        found.path,
+        (found.owner,),
+        item["name"],
+        cast(Placed, item),
         status=status,
         dynamic="data" in item,
         cases=item.get("cases"),
-        column=item["column"],
-        end_line=item["end"],
-        conditional=status not in IDLE and all(hit.depends for hit in hits if hit.status == status),
+        depends=all(hit.depends for hit in hits if hit.status == status),
     )
 
 

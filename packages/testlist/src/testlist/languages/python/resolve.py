@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import cast
 
 from testlist.kit.fold import folded
+from testlist.kit.rows import Placed, row
 from testlist.kit.scope import Growing
 from testlist.languages.python.collect import METHODS, Collector, Hit, Rules
 from testlist.languages.python.config import Giving, PytestScope, conftest_libraries, conftest_marks, scope_of, scopes
@@ -98,7 +100,7 @@ class Resolver:
         key = tuple(owned)
         if key not in self.folded:
             self.folded[key] = self.collect(owned, facts)
-        return (row(hits, framework) for hits in self.folded[key] if hits[0].in_case == in_case)
+        return (folded_row(hits, framework) for hits in self.folded[key] if hits[0].in_case == in_case)
 
     def collect(self, owned: Sequence[str], facts: FactsByPath) -> list[list[Hit]]:
         """Collect every file and fold what several classes or files share to one definition."""
@@ -130,20 +132,17 @@ def weight(marks: Marks) -> tuple[bool, ...]:
     return (marks.always, marks.skipped, marks.xfail, marks.depends)
 
 
-def row(hits: list[Hit], framework: str) -> Test:
+def folded_row(hits: list[Hit], framework: str) -> Test:
     """One definition; it is skipped only if it is skipped wherever it is collected."""
     found = hits[0].found
     marks: Marks = hits[0].marks if len(hits) == 1 else min((hit.marks for hit in hits), key=weight)
-    return Test(
-        file=found.path,
-        framework=framework,
-        suites=found.outer,
-        name=hits[0].name or found.item["name"],
-        line=found.item["line"],
+    return row(
+        framework,
+        found.path,
+        found.outer,
+        hits[0].name or found.item["name"],
+        cast(Placed, found.item),
         status=marks.status,
         dynamic=marks.dynamic,
         cases=marks.cases if marks.dynamic and marks.cases else None,
-        column=found.item["column"],
-        end_line=found.item["end"],
-        conditional=marks.conditional,
-    )
+    )._replace(conditional=marks.conditional)  # `skipif` makes a test skipped, and it still depends

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from testlist.kit.scope import Growing
 from testlist.languages import written_in
 from testlist.languages.ruby.config import Collected
 from testlist.languages.ruby.resolve_classes import Classes, bases, is_test_name
@@ -30,8 +31,9 @@ class Resolver:
     facts: FactsByPath = field(default_factory=dict)
     by_name: dict[str, list[str]] | None = None
     spoken: dict[str, str | None] = field(default_factory=dict)
-    kept: tuple[int, Classes] | None = None
-    loaded: tuple[int, frozenset[str]] = (0, frozenset())
+    known: Growing[Classes] = field(default_factory=lambda: Growing(Classes()))
+    wanted: Growing[set[str]] = field(default_factory=lambda: Growing(set()))
+    required: Growing[frozenset[str]] = field(default_factory=lambda: Growing(frozenset()))
     collected: Collected | None = None
 
     @classmethod
@@ -41,8 +43,10 @@ class Resolver:
 
     def needs(self, facts: FactsByPath) -> set[str]:
         """Files that base classes come from, by the name such a file has."""
-        if self.kept is not None and self.kept[0] == len(facts):  # facts only grow, and both frameworks ask
-            return set()
+        return self.wanted.of(facts, lambda: self.leads(facts))
+
+    def leads(self, facts: FactsByPath) -> set[str]:
+        """As `needs`, for what has been read."""
         self.facts = facts
         classes = self.classes(facts)
         wanted = {base for path in facts for base in bases(facts[path].get("items", [])) if not is_test_name(base)}
@@ -51,9 +55,7 @@ class Resolver:
 
     def classes(self, facts: FactsByPath) -> Classes:
         """Every class and module read so far."""
-        if self.kept is None or self.kept[0] != len(facts):
-            self.kept = (len(facts), Classes.of(facts))
-        return self.kept[1]
+        return self.known.of(facts, lambda: Classes.of(facts))
 
     def runs(self) -> Collected:
         """What is run without being named."""
@@ -62,10 +64,12 @@ class Resolver:
 
     def is_required(self, path: str) -> bool:
         """Whether a file that was read requires another by its name."""
-        if self.loaded[0] != len(self.facts):
-            names = {name for one in written_in("ruby", self.facts) for name in one.get("requires", ())}
-            self.loaded = (len(self.facts), frozenset(map(plain, names)))
-        return not self.loaded[1].isdisjoint(endings(path.removesuffix(".rb")))
+        required = self.required.of(self.facts, self.requires)
+        return not required.isdisjoint(endings(path.removesuffix(".rb")))
+
+    def requires(self) -> frozenset[str]:
+        """What files that were read require, without the way to it."""
+        return frozenset(plain(name) for one in written_in("ruby", self.facts) for name in one.get("requires", ()))
 
     def files_of(self, name: str) -> list[str]:
         """Files that by convention define a class of this name."""

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from testlist.interface import Claim, Signal
+from testlist.kit.rows import Placed, row
 from testlist.kit.scope import DeclaredFramework, DefaultScope
 from testlist.languages.php.language import PHP
 from testlist.languages.php.resolve import Resolver, config_language
-from testlist.model import IDLE, Facts, FactsByPath, Test
+from testlist.model import Facts, FactsByPath, Test
 from testlist.project import Project, folder_of
 
 SET_UP: Final = "Pest.php"
@@ -69,18 +70,16 @@ def rows(path: str, calls: list[dict[str, Any]], around: Around) -> Iterator[Tes
             inner = Around((*around.suites, call["title"]), own, dynamic, depends)
             yield from rows(path, call.get("calls", []), inner)
             continue
-        yield Test(
-            file=path,
-            framework="pest",
-            suites=around.suites,
-            name=call["title"],
-            line=call["line"],
+        yield row(
+            "pest",
+            path,
+            around.suites,
+            call["title"],
+            cast(Placed, call),
             status=own or "active",
             dynamic=dynamic,
             cases=call.get("cases"),
-            column=call["column"],
-            end_line=call["end"],
-            conditional=depends and own not in IDLE,
+            depends=depends,
         )
 
 

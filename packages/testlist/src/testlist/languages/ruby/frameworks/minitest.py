@@ -5,9 +5,10 @@ A method of a module counts once, where it is written, if some test case mixes t
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from testlist.interface import Claim, Signal
+from testlist.kit.rows import Placed, row
 from testlist.kit.scope import DeclaredFramework, DefaultScope
 from testlist.languages import written_in
 from testlist.languages.ruby.config import SPECS, TESTS
@@ -15,7 +16,7 @@ from testlist.languages.ruby.language import RUBY
 from testlist.languages.ruby.resolve import Resolver, is_template
 from testlist.languages.ruby.resolve_classes import Classes, within
 from testlist.languages.ruby.vocabulary import GROUPS, METHOD_LIKE
-from testlist.model import IDLE, Facts, FactsByPath, Test
+from testlist.model import Facts, FactsByPath, Test
 from testlist.project import Project
 
 FOLDERS: Final = frozenset({"test", "tests"})
@@ -138,17 +139,15 @@ class Reading:
 
     def row(self, item: Item, around: Around, status: str) -> Test:
         """One row."""
-        return Test(
-            file=self.path,
-            framework="minitest",
-            suites=around.suites,
-            name=item["name"],
-            line=item["line"],
+        return row(
+            "minitest",
+            self.path,
+            around.suites,
+            item["name"],
+            cast(Placed, item),
             status=status,
             dynamic=around.dynamic or "loop" in item,
-            column=item["column"],
-            end_line=item["end"],
-            conditional=status not in IDLE and (around.depends or "when" in item),
+            depends=around.depends or "when" in item,
         )
 
 

@@ -5,15 +5,16 @@ An example in a shared group, or in a method that declares examples, counts once
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from testlist.interface import Claim, Signal
+from testlist.kit.rows import Placed, row
 from testlist.kit.scope import DeclaredFramework, DefaultScope
 from testlist.languages import written_in
 from testlist.languages.ruby.language import RUBY
 from testlist.languages.ruby.resolve import Resolver, has_groups, is_template
 from testlist.languages.ruby.vocabulary import DESCRIBES, GROUPS, PREFIXED, RSPEC_EXAMPLES, SHARED
-from testlist.model import IDLE, Facts, FactsByPath, Test
+from testlist.model import Facts, FactsByPath, Test
 from testlist.project import Project
 
 #: folders of specs and of what specs share
@@ -136,17 +137,15 @@ def called(path: str, item: Item, around: Around) -> Iterator[Test]:
         status = status_of(item) or around.status
         if "block" not in item and status_of(item) != "skipped":  # nothing that could fail or be in focus
             status = "todo"
-        yield Test(
-            file=path,
-            framework="rspec",
-            suites=around.suites,
-            name=item["title"],
-            line=item["line"],
+        yield row(
+            "rspec",
+            path,
+            around.suites,
+            item["title"],
+            cast(Placed, item),
             status=status,
             dynamic=around.dynamic,
-            column=item["column"],
-            end_line=item["end"],
-            conditional=around.depends and status not in IDLE,
+            depends=around.depends,
         )
 
 
