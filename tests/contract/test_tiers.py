@@ -20,7 +20,7 @@ def recipe(target: str) -> str:
 
 def test_the_first_tier_leaves_out_proofs_and_nothing_else() -> None:
     assert recipe("test") == f'{recipe("test-all")} -m "not proof"'
-    assert recipe("test-all") == "$(BIN)/python -m pytest -n $(JOBS) --dist worksteal"
+    assert recipe("test-all") == "$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(COVER)"
 
 
 def test_ci_runs_both_tiers() -> None:

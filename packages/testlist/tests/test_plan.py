@@ -31,8 +31,6 @@ OUTSIDE_OF_CHILDREN = {"resolve", "collect", "scope"}
 LONGEST = 80
 #: languages in which rules still read facts without types
 UNTYPED = {"jvm", "php", "python", "ruby"}
-#: languages that still make rows in a way of their own
-OWN_ROWS = {"jvm", "php", "python", "ruby"}
 WORD = re.compile(r"[\w.+-]+")
 
 
@@ -172,7 +170,7 @@ def test_rows_are_made_by_the_kit() -> None:
         for node in ast.walk(tree(path))
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "Test"
     }
-    assert making == OWN_ROWS
+    assert making == set()
 
 
 def test_nothing_is_shared_under_a_text() -> None:
