@@ -59,7 +59,7 @@ class Forked:
         while (code := self.poll()) is None:
             if time.monotonic() > deadline:
                 raise subprocess.TimeoutExpired("celery", timeout)
-            time.sleep(0.01)
+            time.sleep(0.01)  # between two polls: only its parent could wait for it
         return code
 
     def send_signal(self, number: int) -> None:

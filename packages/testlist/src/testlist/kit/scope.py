@@ -1,11 +1,11 @@
 """The base of all frameworks: what most of them answer, and answers that are worked out once."""
 
-from collections.abc import Callable, Sized
+from collections.abc import Callable, Iterable, Sequence, Sized
 from dataclasses import dataclass
-from typing import ClassVar, Generic, TypeVar
+from typing import ClassVar, Generic, Protocol, TypeVar
 
 from testlist.interface import Claim, Scope, Signal
-from testlist.model import Facts, FactsByPath
+from testlist.model import Facts, FactsByPath, Test
 from testlist.project import Project
 
 Answer = TypeVar("Answer")
@@ -50,6 +50,39 @@ class DefaultScope:
     def claim(self, path: str, facts: Facts) -> Claim | None:  # noqa: ARG002 - the interface has it
         """All candidates are its own."""
         return Claim(self.signal)
+
+
+class Resolving(Protocol):
+    """A resolver whose tests are those of several frameworks."""
+
+    def wants(self, path: str) -> bool:
+        """As Scope.wants."""
+
+    def needs(self, facts: FactsByPath) -> set[str]:
+        """As Scope.needs."""
+
+    def tests(self, owned: Sequence[str], facts: FactsByPath, framework: str) -> Iterable[Test]:
+        """Those of one framework."""
+
+
+@dataclass(slots=True)
+class ResolvedScope(DefaultScope):
+    """One framework of those that share a resolver."""
+
+    resolver: Resolving
+    framework: str
+
+    def wants(self, path: str) -> bool:
+        """What the resolver wants."""
+        return self.resolver.wants(path)
+
+    def needs(self, facts: FactsByPath) -> set[str]:
+        """What the resolver needs."""
+        return self.resolver.needs(facts)
+
+    def tests(self, owned: Sequence[str], facts: FactsByPath) -> Iterable[Test]:
+        """Its own."""
+        return self.resolver.tests(owned, facts, self.framework)
 
 
 @dataclass(slots=True)
