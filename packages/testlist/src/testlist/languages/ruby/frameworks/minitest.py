@@ -90,7 +90,7 @@ class Reading:
         """Tests among items, each with whether it stands in the other branch of a condition."""
         hidden = {name for item in items if item["k"] == "hide" for name in item["names"]}
         for item in items:
-            other = "else" in item
+            other = "other" in item
             if item["k"] == "class":
                 yield from self.rows(item["body"], self.inside(item, around))
             elif item["k"] == "module":
@@ -135,7 +135,7 @@ class Reading:
             skipped = method in SKIPPED or "skip" in item
             matcher = method == "should" and "block" not in item
             status = "skipped" if skipped else "active" if "block" in item or matcher else "todo"
-            yield self.row({**item, "name": item["title"]}, around, status), "else" in item
+            yield self.row({**item, "name": item["title"]}, around, status), "other" in item
 
     def row(self, item: Item, around: Around, status: str) -> Test:
         """One row."""
