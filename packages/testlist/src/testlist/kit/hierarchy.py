@@ -20,12 +20,12 @@ class Hierarchy:
 
     root: str
     is_root: Callable[[str], bool]
-    bases: dict[str, set[str]] = field(default_factory=dict)
+    bases: dict[str, list[str]] = field(default_factory=dict)
     known: dict[str, bool] = field(default_factory=dict)
 
     def declare(self, name: str, bases: Iterable[str]) -> None:
         """Add what one declaration says, before anything is asked."""
-        self.bases.setdefault(name, set()).update(bases)
+        self.bases.setdefault(name, []).extend(bases)
 
     def ends(self, name: str, steps: int = STEPS) -> bool:
         """Whether a class ends in the root, through the whole repository."""
