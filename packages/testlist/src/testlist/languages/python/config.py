@@ -91,7 +91,7 @@ class PytestScope:
 
 def scopes(project: Project) -> list[PytestScope]:
     """All configurations of a repository, deepest first; the defaults of the root come last."""
-    found: dict[str, Any] = {}
+    found: dict[str, tuple[int, dict[str, Any]]] = {}
     for path in project.named(*CONFIGS):
         name = path.rpartition("/")[2]
         table = table_of(name, project.data(path))

@@ -2,6 +2,7 @@
 
 from typing import Literal, NotRequired, TypedDict, cast
 
+from testlist.kit.rows import Placed
 from testlist.model import Facts
 
 #: dotted head of a decorator or value, and how many parameter sets its call lists, if it shows any; in JSON a list of
@@ -20,13 +21,10 @@ class Branch(TypedDict, total=False):
     other: bool
 
 
-class Placed(TypedDict):
-    """A name and where it is bound: line of the name, column of the statement, its last line; 1-based."""
+class Named(Placed):
+    """A name and where it is bound: line of the name, column of the statement, its last line."""
 
     name: str
-    line: int
-    column: int
-    end: int
 
 
 class FunctionFact(TypedDict, total=False):
@@ -36,7 +34,7 @@ class FunctionFact(TypedDict, total=False):
     makes: list["FunctionFact | str"]
 
 
-class DefItem(Branch, Placed):
+class DefItem(Branch, Named):
     """A function.
 
     returns: heads of what it returns, as it may be a decorator; built: classes that it writes and returns; makes: what
@@ -53,7 +51,7 @@ class DefItem(Branch, Placed):
     gives: NotRequired[list[Giving]]
 
 
-class ClassItem(Branch, Placed):
+class ClassItem(Branch, Named):
     """A class.  bases: dotted names."""
 
     k: Literal["class"]
@@ -62,7 +60,7 @@ class ClassItem(Branch, Placed):
     marks: NotRequired[list[Mark]]
 
 
-class SetItem(Branch, Placed):
+class SetItem(Branch, Named):
     """An assignment.  values: heads of what is assigned; strings: plain ones that it lists; const: a word such as None.
 
     called: how often something is called in a row for the value; again: with the name itself as an argument; add: what

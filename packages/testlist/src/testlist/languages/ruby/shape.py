@@ -2,6 +2,7 @@
 
 from typing import Literal, NotRequired, TypedDict, cast
 
+from testlist.kit.rows import Placed
 from testlist.model import Facts
 
 
@@ -13,15 +14,7 @@ class Branch(TypedDict, total=False):
     when: bool
 
 
-class Place(TypedDict):
-    """Where a test stands: 1-based.  end: its last line."""
-
-    line: int
-    column: int
-    end: int
-
-
-class MethodItem(Branch, Place):
+class MethodItem(Branch, Placed):
     """A test method.  skip: its first statement skips it; hidden: it is private."""
 
     k: Literal["def"]
@@ -70,7 +63,7 @@ class MacroItem(Branch):
     body: list["Item"]
 
 
-class CallItem(Branch, Place):
+class CallItem(Branch, Placed):
     """A call that declares a group or an example.  m: the method; on: its receiver; marks: metadata that is set.
 
     block: it was given one; handed: one that is written elsewhere; tagged: a shared group that metadata includes.
