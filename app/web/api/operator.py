@@ -8,12 +8,12 @@ from typing import Any
 
 from app.domain.queues import ALL_QUEUES
 from app.services.fairness import change_limits, report_waits, tenants
-from app.services.operations import queues
+from app.services.operations import nodes, queues
 from app.services.operations.audit import BROKEN, UNKNOWN, audit
 from app.web import answers, auth, operator_answers
 from app.web.api import api
 from app.web.context import utc_now, wired
-from app.web.schemas import AuditQuery, FairnessQuery, TenantsQuery
+from app.web.operator_schemas import AuditQuery, FairnessQuery, TenantsQuery
 
 #: Slower queries are left to `fairlane audit`, because a request must end before its client gives up.
 WITHIN = timedelta(seconds=10)
@@ -77,6 +77,15 @@ def show_queues() -> dict[str, Any]:
     """Show the messages of each queue.  Needs an operator's token."""
     auth.operator()
     return {"items": [asdict(one) for one in queues.states(wired().uow)]}
+
+
+@api.get("/operator/workers")
+@api.output(operator_answers.Nodes)
+@api.doc(operation_id="workers", tags=["Operator"])
+def show_workers() -> dict[str, Any]:
+    """Show the Celery nodes and the jobs that they run.  Needs an operator's token."""
+    auth.operator()
+    return {"items": [asdict(one) for one in nodes.states(wired().uow)]}
 
 
 @api.get("/operator/tiers")

@@ -16,8 +16,8 @@ from app.services.fairness import change_limits, report_waits, tenants
 from app.services.operations import queues
 from app.web import auth
 from app.web.context import utc_now, wired
+from app.web.operator_schemas import LimitForm, PauseForm, TierForm
 from app.web.pages import pages, read
-from app.web.schemas import LimitForm, PauseForm, TierForm
 
 DAY = timedelta(days=1)
 #: For the picture of the last day; reading takes a few tenths of a second of processor time that other requests share.
