@@ -24,7 +24,7 @@ _LIVING = text("""
     SELECT count(*) FROM api_tokens
      WHERE user_id = :user_id AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now)""")
 # in sql/accounts.sql
-_CALLER = text("SELECT * FROM caller_look(:token_hash, :now, :writes_per_minute)")
+_CALLER = text("SELECT * FROM caller_find(:token_hash, :now, :writes_per_minute)")
 _TOKENS = text("""
     SELECT id, prefix, name, scopes, created_at, expires_at, last_used_at FROM api_tokens
      WHERE user_id = :user_id AND revoked_at IS NULL ORDER BY created_at DESC, id""")
@@ -53,11 +53,15 @@ class Parent:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The user of a token.  wait: 0, or the seconds until the user may write again."""
+    """The user of a token.
+
+    wait: 0, or the seconds until the user may write again; remaining: writes that are left, None for a read.
+    """
 
     account: Account
     scopes: frozenset[str]
     wait: float
+    remaining: int | None
 
 
 def hashed(secret: str) -> bytes:
@@ -115,7 +119,7 @@ def use_token(tx: Tx, secret: str, *, writes_per_minute: int | None = None, now:
     """
     per_minute = None if writes_per_minute is None else float(writes_per_minute)
     row = tx.run(_CALLER, token_hash=hashed(secret), now=now, writes_per_minute=per_minute).one()
-    return Caller(account_of(row), frozenset(row.scopes), row.wait) if row.user_id else None
+    return Caller(account_of(row), frozenset(row.scopes), row.wait, row.remaining) if row.user_id else None
 
 
 def tokens_of(tx: Tx, user_id: UUID) -> list[RowMapping]:

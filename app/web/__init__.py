@@ -9,7 +9,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 
 from app import logs
 from app.processes import keep_private
-from app.web import headers, health, openapi, pages, problems, sessions, trusted_hosts
+from app.web import headers, health, openapi, pages, problems, rate_limits, sessions, trusted_hosts
 from app.web.api import api
 from app.web.api.events import LIVE
 from app.web.commit_lookups import Lookups
@@ -48,6 +48,7 @@ def create_app(wired: Wired | None = None) -> APIFlask:
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=1, x_proto=1, x_host=1)  # type: ignore[method-assign]
     openapi.init(app)
     headers.init(app)
+    rate_limits.init(app)
     problems.init(app)
     health.init(app)
     app.register_blueprint(api)

@@ -11,6 +11,7 @@ from app.errors import Forbidden, Unauthenticated
 from app.services.accounts import accounts, sessions, tokens
 from app.services.accounts.throttle import charge, throttle
 from app.store.users import Account
+from app.web import rate_limits
 from app.web.context import utc_now, wired
 
 SESSION_KEY = "secret"
@@ -103,12 +104,20 @@ def limit_writes() -> None:
     else:
         account = somebody("read" if request.endpoint in ONLY_ASKING else "write")
     if not g.get("counted"):  # writes with a token are counted where it is looked up, in one transaction
-        throttle(wired().uow, account.user_id, per_minute=wired().settings.rate_limit_per_minute)
+        per_minute = wired().settings.rate_limit_per_minute
+        with rate_limits.refusals(rate_limits.WRITES, per_minute):
+            remaining = throttle(wired().uow, account.user_id, per_minute=per_minute)
+        rate_limits.note(rate_limits.WRITES, per_minute, remaining)
 
 
 def count_writes(account: Account, more: int) -> None:
     """Count a request with many items as that many.  Raises: TooManyRequests."""
-    charge(wired().uow, account.user_id, per_minute=wired().settings.rate_limit_per_minute, cost=more)
+    if more <= 0:
+        return
+    per_minute = wired().settings.rate_limit_per_minute
+    with rate_limits.refusals(rate_limits.WRITES, per_minute):
+        remaining = charge(wired().uow, account.user_id, per_minute=per_minute, cost=more)
+    rate_limits.note(rate_limits.WRITES, per_minute, remaining)
 
 
 def client() -> str:
@@ -156,12 +165,16 @@ def _by_token(header: str) -> Caller:
     secret = secret.strip()
     if scheme.lower() != "bearer" or not secret.startswith(tokens.TOKEN_PREFIX) or not secret.isascii():
         raise Unauthenticated("Send `Authorization: Bearer fl_…`")
-    per_minute = wired().settings.rate_limit_per_minute if _writes() else None
-    found = tokens.by_token(wired().uow, secret, writes_per_minute=per_minute, now=utc_now())
-    g.counted = per_minute is not None
+    per_minute = wired().settings.rate_limit_per_minute
+    counted = per_minute if _writes() else None
+    with rate_limits.refusals(rate_limits.WRITES, per_minute):
+        found = tokens.by_token(wired().uow, secret, writes_per_minute=counted, now=utc_now())
+    g.counted = counted is not None
     if found is None:
         raise Unauthenticated("This token is unknown, revoked or expired")
-    account, scopes = found
+    if found.remaining is not None:
+        rate_limits.note(rate_limits.WRITES, per_minute, found.remaining)
+    account, scopes = found.account, found.scopes
     # without the scope, an operator's token has no more rights than any other
     return Caller(replace(account, is_operator=account.is_operator and "operator" in scopes), scopes)
 

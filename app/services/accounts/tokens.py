@@ -12,7 +12,6 @@ from app.errors import Forbidden, InvalidInput, NotFound, TooManyTokens, Unauthe
 from app.services.accounts.throttle import refuse_early
 from app.store import accounts, users
 from app.store.unit_of_work import Tx, UnitOfWork
-from app.store.users import Account
 
 SCOPES = ("read", "write", "operator")
 TOKEN_PREFIX = "fl_"  # noqa: S105 - a prefix, not a password
@@ -104,17 +103,16 @@ def _end(asked: datetime | None, parent: accounts.Parent | None) -> datetime | N
 
 def by_token(
     uow: UnitOfWork, secret: str, *, writes_per_minute: int | None = None, now: datetime
-) -> tuple[Account, frozenset[str]] | None:
+) -> accounts.Caller | None:
     """The user of a token, and its scopes.  writes_per_minute: given for a request that writes, which is counted.
 
     Raises: TooManyRequests.
     """
     with uow.once() as tx:
         found = accounts.use_token(tx, secret, writes_per_minute=writes_per_minute, now=now)
-    if found is None:
-        return None
-    refuse_early(found.wait, per_minute=writes_per_minute or 0)
-    return found.account, found.scopes
+    if found is not None:
+        refuse_early(found.wait, per_minute=writes_per_minute or 0)
+    return found
 
 
 def tokens_of(uow: UnitOfWork, user_id: UUID) -> list[ValidToken]:
