@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID, uuid4
 
 from app.errors import Forbidden, InvalidInput, NotFound, TooManyTokens, Unauthenticated
 from app.services.accounts.throttle import refuse_early
-from app.store import accounts, users
+from app.store import accounts, audit_log, users
 from app.store.unit_of_work import Tx, UnitOfWork
 
-SCOPES = ("read", "write", "operator")
+SCOPES = ("read", "write", "operator", "operator:read")
+#: Either lets a token read what operators see.
+OPERATORS_READ = frozenset({"operator", "operator:read"})
+PREFIX_LENGTH = 11
 TOKEN_PREFIX = "fl_"  # noqa: S105 - a prefix, not a password
 #: How many valid tokens one account may have.
 MOST_TOKENS = 100
@@ -43,6 +47,17 @@ class ValidToken:
     last_used_at: datetime | None
 
 
+@dataclass(frozen=True, slots=True)
+class NamedToken:
+    """A token and whose it is."""
+
+    id: UUID
+    user_id: UUID
+    email: str | None
+    prefix: str
+    name: str
+
+
 def add_token(
     uow: UnitOfWork,
     user_id: UUID,
@@ -69,7 +84,7 @@ def add_token(
             raise TooManyTokens(f"The account has {MOST_TOKENS} tokens; revoke one that is not needed")
         parent = _parent(tx, user_id, made_by, now=now) if made_by else None
         ends_at = _end(expires_at, parent)
-        token = Token(uuid4(), secret, secret[:11], tuple(scopes), ends_at)
+        token = Token(uuid4(), secret, secret[:PREFIX_LENGTH], tuple(scopes), ends_at)
         accounts.add_token(
             tx,
             token_id=token.token_id,
@@ -127,3 +142,35 @@ def revoke_token(uow: UnitOfWork, user_id: UUID, token_id: UUID, *, now: datetim
         users.lock_row(tx, user_id)
         if not accounts.revoke_token(tx, user_id, token_id, now=now):
             raise NotFound("No such token")
+
+
+def revoke_named(uow: UnitOfWork, name: str, *, actor: str, now: datetime) -> NamedToken:
+    """Revoke a token of any account.  name: its id, its prefix, or the token itself.
+
+    Raises: NotFound, InvalidInput if several tokens have this prefix.
+    """
+    with uow.begin() as tx:
+        found = accounts.named(tx, **_name(name))
+    if len(found) > 1:
+        raise InvalidInput(f"Several tokens begin so; name one by its id: {', '.join(str(row['id']) for row in found)}")
+    if not found:
+        raise NotFound("There is no such token, or it was revoked")
+    token = NamedToken(**found[0])
+    with uow.begin() as tx:
+        users.lock_row(tx, token.user_id)
+        if not accounts.revoke_token(tx, token.user_id, token.id, now=now):
+            raise NotFound("There is no such token, or it was revoked")
+        audit_log.add(tx, actor, "token.revoke", str(token.user_id))
+    return token
+
+
+def may_grant(scopes: Collection[str]) -> set[str]:
+    """The scopes that a token with these may give to a token that it makes."""
+    return {*scopes, "operator:read"} if "operator" in scopes else set(scopes)
+
+
+def _name(name: str) -> dict[str, Any]:
+    try:
+        return {"token_id": UUID(name)}
+    except ValueError:
+        return {"prefix": name[:PREFIX_LENGTH]}
