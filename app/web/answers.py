@@ -198,6 +198,7 @@ class Me(Shape):
     email: str | None
     tier: str
     is_operator: bool
+    is_read_only_operator: bool
     scopes: list[str]
 
 

@@ -105,7 +105,9 @@ class NewToken(Body):
     """A token to be created."""
 
     name: Annotated[str, Field(max_length=100, pattern=_PLAIN)] = ""
-    scopes: Annotated[list[Literal["read", "write", "operator"]], Field(min_length=1, max_length=3)] = ["read", "write"]
+    scopes: Annotated[
+        list[Literal["read", "write", "operator", "operator:read"]], Field(min_length=1, max_length=4)
+    ] = ["read", "write"]
     # JSON has no instants, so this one member is read from text although the model is strict
     expires_at: Annotated[Instant | None, Field(strict=False, description="Default: valid until revoked")] = None
 

@@ -28,7 +28,7 @@ MOST_EVENTS = 60_000
 @api.doc(operation_id="audit", tags=["Operator"])
 def show_audit(asked: AuditQuery) -> dict[str, Any]:
     """Check every invariant on the live database and list the rows that violate it.  Needs an operator's token."""
-    auth.operator()
+    auth.reading_operator()
     now = utc_now()
     found = audit(wired().uow, since=asked.since, most=asked.limit, within=WITHIN)
     statuses = [finding.status for finding in found]
@@ -46,7 +46,7 @@ def show_audit(asked: AuditQuery) -> dict[str, Any]:
 @api.doc(operation_id="tenants", tags=["Operator"])
 def show_tenants(asked: TenantsQuery) -> dict[str, Any]:
     """List the users who have jobs waiting or running.  Needs an operator's token."""
-    auth.operator()
+    auth.reading_operator()
     return {"items": [asdict(one) for one in tenants.tenants(wired().uow, wired().policy, most=asked.limit)]}
 
 
@@ -56,7 +56,7 @@ def show_tenants(asked: TenantsQuery) -> dict[str, Any]:
 @api.doc(operation_id="fairness", tags=["Operator"])
 def show_fairness(asked: FairnessQuery) -> dict[str, Any]:
     """Report who waited how long and why.  Needs an operator's token."""
-    auth.operator()
+    auth.reading_operator()
     now = utc_now()
     found = report_waits.report(
         wired().uow,
@@ -75,7 +75,7 @@ def show_fairness(asked: FairnessQuery) -> dict[str, Any]:
 @api.doc(operation_id="queues", tags=["Operator"])
 def show_queues() -> dict[str, Any]:
     """Show the messages of each queue.  Needs an operator's token."""
-    auth.operator()
+    auth.reading_operator()
     return {"items": [asdict(one) for one in queues.states(wired().uow)]}
 
 
@@ -84,7 +84,7 @@ def show_queues() -> dict[str, Any]:
 @api.doc(operation_id="workers", tags=["Operator"])
 def show_workers() -> dict[str, Any]:
     """Show the Celery nodes and the jobs that they run.  Needs an operator's token."""
-    auth.operator()
+    auth.reading_operator()
     return {"items": [asdict(one) for one in nodes.states(wired().uow)]}
 
 
@@ -93,5 +93,5 @@ def show_workers() -> dict[str, Any]:
 @api.doc(operation_id="tiers", tags=["Operator"])
 def show_tiers() -> dict[str, Any]:
     """Show how many jobs of a user run at once, by tier.  Needs an operator's token."""
-    auth.operator()
+    auth.reading_operator()
     return {"items": [asdict(limit) for limit in change_limits.tier_limits(wired().uow, wired().policy)]}

@@ -22,7 +22,7 @@ HIGHEST = 2**63 - 1  # of a bigint
 @api.doc(operation_id="listDeadLetters", tags=["Operator"])
 def list_dead_letters(asked: DeadQuery) -> dict[str, Any]:
     """List dead letters, newest first, with the first 200 characters of each payload.  Needs an operator's token."""
-    auth.operator()
+    auth.reading_operator()
     chosen = Chosen(queue=asked.queue, reason=asked.reason)
     found = dead_letters.find(wired().uow, chosen, before=asked.cursor, most=asked.limit + 1)
     page = found[: asked.limit]
@@ -34,7 +34,7 @@ def list_dead_letters(asked: DeadQuery) -> dict[str, Any]:
 @api.doc(operation_id="getDeadLetter", tags=["Operator"])
 def show_dead_letter(number: int) -> dict[str, Any]:
     """Show a dead letter with its whole payload.  Needs an operator's token."""
-    auth.operator()
+    auth.reading_operator()
     found = dead_letters.find(wired().uow, _one(number))
     if not found:
         raise NotFound("There is no such dead letter")
