@@ -9,7 +9,18 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 
 from app import logs
 from app.processes import keep_private
-from app.web import headers, health, openapi, pages, problems, rate_limits, sessions, trusted_hosts
+from app.web import (
+    compression,
+    headers,
+    health,
+    openapi,
+    pages,
+    problems,
+    rate_limits,
+    sessions,
+    static_files,
+    trusted_hosts,
+)
 from app.web.api import api
 from app.web.api.events import LIVE
 from app.web.commit_lookups import Lookups
@@ -36,6 +47,7 @@ def create_app(wired: Wired | None = None) -> APIFlask:
         version=version("fairlane"),
         spec_path=openapi.PATH,
         docs_path=None,
+        static_folder=None,  # type: ignore[arg-type]  # static_files.py; APIFlask's type leaves out Flask's None
         json_errors=False,
     )
     app.extensions |= _parts(wired)
@@ -47,6 +59,8 @@ def create_app(wired: Wired | None = None) -> APIFlask:
     if wired.settings.trust_proxy:
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=1, x_proto=1, x_host=1)  # type: ignore[method-assign]
     openapi.init(app)
+    compression.init(app)
+    static_files.init(app)
     headers.init(app)
     rate_limits.init(app)
     problems.init(app)
