@@ -32,6 +32,8 @@ from app.web.wiring import Wired, wire
 from tasks.confinement import require
 
 LONGEST_BODY = 1_000_000  # bytes
+#: What a request passes besides the views; the last one that looks at answers sees them first.
+PARTS = (openapi, compression, static_files, headers, rate_limits, problems, health)
 
 
 def create_app(wired: Wired | None = None) -> APIFlask:
@@ -58,13 +60,8 @@ def create_app(wired: Wired | None = None) -> APIFlask:
     trusted_hosts.init(app, wired.settings)
     if wired.settings.trust_proxy:
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=1, x_proto=1, x_host=1)  # type: ignore[method-assign]
-    openapi.init(app)
-    compression.init(app)
-    static_files.init(app)
-    headers.init(app)
-    rate_limits.init(app)
-    problems.init(app)
-    health.init(app)
+    for part in PARTS:
+        part.init(app)
     app.register_blueprint(api)
     pages.init(app)
     return app
