@@ -2,21 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Sequence
-from pathlib import Path
-
 import click
-from testlist import Inventory, InventoryError, Source
-from testlist.cli import Asked, answer, taken, unread
 from testlist.reports.listing import FORMATS
-from testlist.sandbox.process import NoSandbox
-
-from app.cli.progress import Bar
-from app.domain.repositories import parse_address
-from app.settings import Settings, load
-from tasks.confinement import missing, settle
-from tasks.sources import source_of
+from testlist.sandbox import guard
 
 
 @click.command()
@@ -26,40 +14,7 @@ from tasks.sources import source_of
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True)
 def inventory(path_or_url: str, commit: str | None, other: str | None, form: str) -> None:
     """List the tests of a Git repository, without running them."""
-    asked = Asked(commit, other, form)
-    if asked.mistake is not None:
-        raise click.UsageError(asked.mistake)
-    settings = load()
-    settle(settings)
-    try:
-        source, ref = _source(path_or_url, settings)
-        asked = Asked(commit or ref, other, form)
-        with Bar() as bar:
-            found = taken(source, asked, bar)
-    except InventoryError as error:
-        click.echo(f"fairlane: {error.message} ({error.code})", err=True)
-        sys.exit(1)
-    except NoSandbox as reason:
-        raise missing(reason) from None
-    sys.stdout.writelines(_answer(found, asked))
-    sys.stdout.flush()
-    for line in unread(found):
-        click.echo(line, err=True)
+    guard.ready()  # it starts while settings and the engine are imported, which takes longer than a small repository
+    from app.cli.inventory_answer import run  # noqa: PLC0415 - see above
 
-
-def _source(path_or_url: str, settings: Settings) -> tuple[Source, str | None]:
-    """Where the repository is, and the commit or branch that its address names."""
-    path = Path(path_or_url)
-    if path.is_dir():
-        return Source.local(path), None
-    address = parse_address(path_or_url, settings.allowed_git_hosts)
-    return source_of(address.repository, settings), address.commit or address.ref
-
-
-def _answer(found: Sequence[Inventory], asked: Asked) -> Iterable[str]:
-    """On a terminal a table is drawn; in a pipe it stays text that is easy to cut."""
-    if len(found) > 1 or asked.form != "table" or not sys.stdout.isatty():
-        return answer(found, asked)
-    from app.cli.tables import drawn  # noqa: PLC0415 - rich is slow to import, and programs do without it
-
-    return [drawn(found[0])]
+    run(path_or_url, commit, other, form)

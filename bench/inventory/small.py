@@ -54,7 +54,7 @@ def main() -> None:
         if given.without:
             trees["without"] = (ROOT, "off")
         if given.before:
-            trees["before"] = (_checked_out(given.before, Path(folder, "before")), "as it was")
+            trees["before"] = (checked_out(given.before, Path(folder, "before")), "as it was")
         print(json.dumps(_measure([_made(Path(folder), n) for n in range(given.repositories)], trees)))
 
 
@@ -93,7 +93,8 @@ def _ask(taker: "subprocess.Popen[str]", repository: Path) -> tuple[float, int]:
     return float(took), int(tests)
 
 
-def _checked_out(revision: str, folder: Path) -> Path:
+def checked_out(revision: str, folder: Path) -> Path:
+    """The tree of a revision of this repository, in a new folder."""
     folder.mkdir()
     with subprocess.Popen(["git", "-C", str(ROOT), "archive", revision], stdout=subprocess.PIPE) as archive:
         subprocess.run(["tar", "-x", "-C", str(folder)], stdin=archive.stdout, check=True)

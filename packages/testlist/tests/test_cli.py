@@ -1,6 +1,8 @@
 """`testlist` as a person types it."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -43,3 +45,15 @@ def test_json_lines_cannot_compare(repository: Path, capsys: pytest.CaptureFixtu
         main([str(repository), "--compare", "main", "--format", "jsonl"])
     assert left.value.code == 2
     assert "--compare needs --format table or json." in capsys.readouterr().err
+
+
+def test_only_languages_of_the_commit_are_imported(repository: Path) -> None:
+    code = """if True:
+        import sys
+        from testlist.cli import main
+        assert main(sys.argv[1:]) == 0
+        print(*{name.split(".")[2] for name in sys.modules if ".frameworks." in name})
+    """
+    argv = [sys.executable, "-c", code, str(repository), "--format", "jsonl"]
+    *rows, languages = subprocess.run(argv, check=True, capture_output=True, text=True).stdout.splitlines()
+    assert (len(rows), languages) == (2, "python")

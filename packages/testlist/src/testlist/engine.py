@@ -11,7 +11,7 @@ from testlist.garbage_collection import rare_collections
 from testlist.git.repository import Repository
 from testlist.interface import Framework, Scope
 from testlist.isolation import RULES_FAILED, attempt, claimed, listed, needed
-from testlist.languages import LANGUAGES, OWNERS, SYNTAXES, all_frameworks, language_of
+from testlist.languages import LANGUAGES, OWNERS, SYNTAXES, frameworks_of, language_of, needs_of
 from testlist.languages.unread import unread_language_of
 from testlist.loader import Loader
 from testlist.model import ORDER, Facts, FactsCache, FactsKey, FileInventory, Inventory, Test
@@ -50,7 +50,7 @@ def inventory(
     if checkpoint is not silent:  # otherwise the one the repository was fetched with stays
         repo.progress.checkpoint, repo.progress.due = checkpoint, 0.0
     with rare_collections(), Parsers(limits or ParseLimits(), repo.progress) as parsers:
-        return _Run(repo, Loader(repo, parsers, cache, repo.progress), frameworks or all_frameworks()).inventory()
+        return _Run(repo, Loader(repo, parsers, cache, repo.progress), frameworks).inventory()
 
 
 @dataclass(slots=True)
@@ -59,7 +59,7 @@ class _Run:
 
     repo: Repository
     loader: Loader
-    frameworks: Sequence[Framework]
+    frameworks: Sequence[Framework] | None  # None: those of its languages
     blobs: dict[str, str] = field(default_factory=dict)
     languages: dict[str, str] = field(default_factory=dict)  # of those files that have one
     spoken: Sequence[Framework] = ()  # frameworks with files in their languages
@@ -68,8 +68,11 @@ class _Run:
 
     def inventory(self) -> Inventory:
         self.survey()
+        spoken = set(self.languages.values())
+        self.loader.parsers.warm(needs_of(spoken))  # while frameworks are imported here
+        frameworks = frameworks_of(spoken) if self.frameworks is None else self.frameworks
+        self.spoken = [framework for framework in frameworks if not spoken.isdisjoint(framework.languages)]
         formats = self.configs()
-        self.loader.parsers.warm({*formats.values(), *self.languages.values()})
         project = Project(self.blobs, self.configured(formats), beat=self.repo.progress.beat)
         scopes = list(self.scopes(project))
         candidates = dict(self.candidates(by_language(scopes)))
@@ -95,8 +98,6 @@ class _Run:
                     elif unread := unread_language_of(entry.path):
                         self.unread[unread] += 1
         self.leave_out_copies()
-        spoken = set(self.languages.values())
-        self.spoken = [framework for framework in self.frameworks if not spoken.isdisjoint(framework.languages)]
 
     def leave_out_copies(self) -> None:
         """Forget files of test libraries that came with their own tests."""

@@ -1,7 +1,7 @@
 """Base classes across files."""
 
 import pytest
-from testlist.kit.hierarchy import STEPS, Hierarchy, ancestry
+from testlist.kit.hierarchy import DEEPEST, STEPS, Hierarchy, LookupOrder, ancestry
 
 
 @pytest.fixture
@@ -50,3 +50,21 @@ def test_ancestors_are_listed_nearest_first_and_once() -> None:
 
 def test_ancestors_beyond_a_number_are_not_looked_at() -> None:
     assert ancestry("Cart", lambda name: INHERITED[name], 3) == ["Cart", "Shared", "Mixin"]
+
+
+def lookup(inherited: dict[str, list[str]]) -> LookupOrder[str]:
+    return LookupOrder(lambda name: inherited[name], lambda name: name)
+
+
+def test_members_are_looked_up_in_all_that_a_base_inherits_before_the_next_base() -> None:
+    inherited = {"Cart": ["Shared", "Mixin"], "Shared": ["Old", "Base"], "Old": [], "Mixin": ["Base"], "Base": []}
+    assert lookup(inherited).of("Cart") == ["Cart", "Shared", "Old", "Mixin", "Base"]
+
+
+def test_a_class_that_inherits_itself_is_looked_up_once() -> None:
+    assert lookup({"A": ["B"], "B": ["A"]}).of("A") == ["B", "A"]
+
+
+def test_a_chain_of_any_length_is_looked_up_so_far_and_no_further() -> None:
+    chain = {f"C{step}": [f"C{step + 1}"] for step in range(5_000)}
+    assert lookup(chain).of("C0") == [f"C{step}" for step in range(DEEPEST + 1)]

@@ -17,3 +17,8 @@ def test_a_condition_says_nothing_of_a_test_that_never_runs(status: str) -> None
     made = row("xctest", "a.swift", (), "works", PLACE, status=status, depends=True)
     assert made.conditional == (status not in ("skipped", "todo"))
     assert not row("xctest", "a.swift", (), "works", PLACE, status=status).conditional
+
+
+def test_a_condition_counts_where_it_alone_makes_a_test_skipped() -> None:
+    assert row("pytest", "test_a.py", (), "works", PLACE, status="skipped", depends=True, never=False).conditional
+    assert not row("pytest", "test_a.py", (), "works", PLACE, status="skipped", depends=True, never=True).conditional

@@ -1,12 +1,14 @@
 """Base classes across files: which classes of a repository end in one of somebody else's."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
-from typing import Final, TypeVar
+from typing import Final, Generic, TypeVar
 
 Class = TypeVar("Class")
 #: bases that are followed one after the other
 STEPS: Final = 12
+#: bases of bases that take part in an order of lookup
+DEEPEST: Final = 100
 
 
 @dataclass(slots=True)
@@ -18,12 +20,12 @@ class Hierarchy:
 
     root: str
     is_root: Callable[[str], bool]
-    bases: dict[str, set[str]] = field(default_factory=dict)
+    bases: dict[str, list[str]] = field(default_factory=dict)
     known: dict[str, bool] = field(default_factory=dict)
 
     def declare(self, name: str, bases: Iterable[str]) -> None:
         """Add what one declaration says, before anything is asked."""
-        self.bases.setdefault(name, set()).update(bases)
+        self.bases.setdefault(name, []).extend(bases)
 
     def ends(self, name: str, steps: int = STEPS) -> bool:
         """Whether a class ends in the root, through the whole repository."""
@@ -49,3 +51,25 @@ def ancestry(one: Class, bases: Callable[[Class], Iterable[Class]], most: int) -
         fresh = [base for base in bases(ancestor) if base not in chain]
         chain += fresh if len(chain) < most else []
     return chain
+
+
+@dataclass(slots=True)
+class LookupOrder(Generic[Class]):
+    """Where members are looked up: in a class, then in its first base with all that this inherits, then in the next.
+
+    A base that two of them share comes after both.  bases: the direct ones; key: tells a class from all others.
+    """
+
+    bases: Callable[[Class], Iterable[Class]]
+    key: Callable[[Class], Hashable]
+    known: dict[Hashable, list[Class]] = field(default_factory=dict)
+
+    def of(self, one: Class, steps: int = DEEPEST) -> list[Class]:
+        """A class and all that it inherits in the repository, each once."""
+        key = self.key(one)
+        if key not in self.known:
+            self.known[key] = [one]  # a class cannot be its own base, but hostile text may say so
+            chain = [one, *(ancestor for base in self.bases(one) if steps for ancestor in self.of(base, steps - 1))]
+            last = {self.key(ancestor): number for number, ancestor in enumerate(chain)}
+            self.known[key] = [ancestor for number, ancestor in enumerate(chain) if last[self.key(ancestor)] == number]
+        return self.known[key]

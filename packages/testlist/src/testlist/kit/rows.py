@@ -26,8 +26,12 @@ def row(
     dynamic: bool = False,
     cases: int | None = None,
     depends: bool = False,
+    never: bool | None = None,
 ) -> Test:
-    """One definition.  depends: a condition decides whether it runs; that says nothing of a test that never does."""
+    """One definition.  depends: a condition decides whether it runs; that says nothing of a test that never does.
+
+    never: where the status does not tell, as a test may be listed as skipped for its condition alone.
+    """
     return Test(
         file=path,
         framework=framework,
@@ -40,5 +44,5 @@ def row(
         cases=cases,
         column=place["column"],
         end_line=place["end"],
-        conditional=depends and status not in IDLE,
+        conditional=depends and not (status in IDLE if never is None else never),
     )

@@ -6,14 +6,16 @@ Rows are packed (`shelf`) and opened a file at a time, so two inventories of 100
 """
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from testlist.model import Inventory
-from testlist.reports.matching import Row, by_place, in_order, key_of, likely_files
+from testlist.reports.matching_files import likely_files
+from testlist.reports.matching_tests import by_place, in_order, without
 from testlist.reports.packed_rows import Book, Listed, Packer, Shelf, opened
-from testlist.reports.row_views import Change, Changes, Rows
+from testlist.reports.row_views import Changes, Rows
 
 #: groups of changes, in the order they are shown in
 GROUPS = ("added", "removed", "moved", "renamed", "status_changed")
@@ -104,45 +106,52 @@ def paired(old: Shelf, new: Shelf) -> Iterator[tuple[Book | None, Book | None]]:
     yield from ((None, file) for file in come.values())
 
 
-def matched(old: Sequence[Row], new: Sequence[Row]) -> tuple[list[Change], list[Row], list[Row]]:
-    """Tests of a file with what they became in it; those that are gone; those that have come."""
-    pairs, gone, come = in_order(old, new)
-    further, gone, come = by_place(pairs, gone, come)
-    return [Change(*pair) for pair in (*pairs, *further)], gone, come
-
-
 def _matched(found: Comparison, one: Book, other: Book, gone: "array[int]", come: "array[int]") -> None:
-    old, new = opened(one), opened(other)
-    numbers = {id(row): number for number, row in zip((*one.numbers, *other.numbers), (*old, *new), strict=True)}
-    changes, left, new_ones = matched(old, new)
-    for change in changes:
-        found.note(
-            numbers[id(change.before)],
-            numbers[id(change.after)],
-            is_renamed=key_of(change.before) != key_of(change.after),
-            is_moved=one.path != other.path,
-            is_switched=change.before["status"] != change.after["status"],
-        )
-    gone.extend(numbers[id(row)] for row in left)
-    come.extend(numbers[id(row)] for row in new_ones)
+    """Pair the tests of a file that is on both sides, and collect those that are on one only."""
+    is_moved = one.path != other.path
+    if one.packed == other.packed and not is_moved:
+        found.unchanged += len(one.keys)
+        return
+    pairs, lost, won = in_order(one.keys, other.keys)
+    for before, after in pairs:
+        _note(found, one, other, before, after, is_renamed=False, is_moved=is_moved)
+    if lost and won:
+        further = by_place(opened(one), opened(other), pairs, lost, won)
+        for before, after in further:
+            is_renamed = one.keys[before] != other.keys[after]
+            _note(found, one, other, before, after, is_renamed=is_renamed, is_moved=is_moved)
+        lost = without(lost, (before for before, _ in further))
+        won = without(won, (after for _, after in further))
+    gone.extend(one.first + index for index in lost)
+    come.extend(other.first + index for index in won)
+
+
+def _note(
+    found: Comparison, one: Book, other: Book, before: int, after: int, *, is_renamed: bool, is_moved: bool
+) -> None:
+    is_switched = one.statuses[before] != other.statuses[after]
+    found.note(
+        one.first + before, other.first + after, is_renamed=is_renamed, is_moved=is_moved, is_switched=is_switched
+    )
 
 
 def _elsewhere(found: Comparison, old: Shelf, gone: "array[int]", new: Shelf, come: "array[int]") -> None:
-    """Tests of one name in different files: the first with the first.  Both sides are sorted, as a table is large."""
-    lost, won = sorted(sorted(gone), key=old.key), sorted(sorted(come), key=new.key)
-    here = there = 0
-    while here < len(lost) and there < len(won):
-        before, after = lost[here], won[there]
-        key, other = old.key(before), new.key(after)
-        if key == other:
-            moved, switched = old.book(before).path != new.book(after).path, old.status(before) != new.status(after)
-            found.note(before, after, is_renamed=False, is_moved=moved, is_switched=switched)
-        elif key < other:
-            found.removed.add(before)
+    """Tests of one name in different files: the first with the first."""
+    waiting: dict[int, deque[int]] = {}
+    kept = {old.keys[number] for number in gone} & {new.keys[number] for number in come}
+    for number in sorted(gone):
+        if old.keys[number] in kept:
+            waiting.setdefault(old.keys[number], deque()).append(number)
         else:
-            found.added.add(after)
-        here, there = here + (key <= other), there + (other <= key)
-    for number in lost[here:]:
-        found.removed.add(number)
-    for number in won[there:]:
-        found.added.add(number)
+            found.removed.add(number)
+    for number in sorted(come):
+        same = waiting.get(new.keys[number])
+        if not same:
+            found.added.add(number)
+            continue
+        before = same.popleft()
+        moved, switched = old.path(before) != new.path(number), old.statuses[before] != new.statuses[number]
+        found.note(before, number, is_renamed=False, is_moved=moved, is_switched=switched)
+    for numbers in waiting.values():
+        for number in numbers:
+            found.removed.add(number)

@@ -4,7 +4,7 @@ from array import array
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, overload
 
-from testlist.reports.matching import Row
+from testlist.reports.matching_tests import Row
 from testlist.reports.packed_rows import Shelf, parts
 
 

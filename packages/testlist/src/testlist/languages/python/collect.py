@@ -1,14 +1,18 @@
-"""What a run would collect from one Python module, each test at its own definition."""
+"""What a run would collect from one Python module, each test at its own definition, and its row."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Final, NamedTuple
 
+from testlist.kit import rows
 from testlist.languages.python import resolve_marks
+from testlist.languages.python.resolve_classes import Class, Classes
 from testlist.languages.python.resolve_factories import Makers
 from testlist.languages.python.resolve_marks import Marks
-from testlist.languages.python.resolve_names import Found, Names, bind
+from testlist.languages.python.resolve_names import Found, Names
+from testlist.languages.python.shape import Binding, DefItem, SetItem
+from testlist.model import Test
 
 #: a class with one of these is not collected
 MAKERS: Final = frozenset({"__init__", "__new__"})
@@ -24,6 +28,8 @@ LIKE_CASES: Final = ("Test", "Tests")  # what libraries call the cases that they
 LIBRARY_CASES: Final = (*LIKE_CASES, "TestBase")
 DATABASE: Final = "sqlite"  # the one that a library's classes are run on unless another is asked for
 METHODS: Final = ("test",)  # unittest's own prefix; it needs no underscore
+#: the frameworks that functions and plain classes, and that test cases belong to
+PLAIN_BY, CASE_BY = "pytest", "unittest"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,22 +50,25 @@ class Rules:
 
 
 class Hit(NamedTuple):
-    """One test as collected.  found: its definition, perhaps in another file; in_case: in a TestCase."""
+    """One test as collected.  path, outer, item: its definition, perhaps in another file, and the classes around it."""
 
-    found: Found
+    framework: str
+    path: str
+    outer: tuple[str, ...]
+    item: DefItem | SetItem
+    name: str
     marks: Marks
-    in_case: bool = False
-    name: str = ""  # where it differs from the definition's
 
     @property
-    def place(self) -> tuple[str, int, tuple[str, ...], str]:
+    def place(self) -> tuple[str, str, int, tuple[str, ...], str]:
         """The definition's identity."""
-        return (self.found.path, self.found.item["line"], self.found.outer, self.name or self.found.item["name"])
+        return (self.framework, self.path, self.item["line"], self.outer, self.name)
 
 
 def refused(table: dict[str, Found], name: str) -> bool:
     """Whether `__test__` of this name is set to False."""
-    return name in table and table[name].item.get("const") == "False"
+    item = table[name].item if name in table else None
+    return item is not None and item["k"] == "set" and item.get("const") == "False"
 
 
 def matches(name: str, patterns: tuple[str, ...]) -> bool:
@@ -75,12 +84,13 @@ class Collector:
 
     names: Names
     rules: Rules
-    orders: dict[tuple[str, int], list[Found]] = field(default_factory=dict)
+    classes: Classes = field(init=False)
     makers: Makers = field(init=False)
     entered: set[int] = field(default_factory=set)  # classes met below one of a module's own
 
     def __post_init__(self) -> None:
         """Share the names."""
+        self.classes = Classes(self.names)
         self.makers = Makers(self.names)
 
     def module(self, path: str) -> Iterator[Hit]:
@@ -90,9 +100,8 @@ class Collector:
             self.entered.clear()
             meaning = self.names.meaning(path, name)
             if isinstance(meaning, str):
-                if self.is_machine(path, bound, meaning):
-                    suite = (*bound.outer, name)
-                    yield Hit(Found(path, bound.item, suite), outer, in_case=True, name="runTest")
+                if bound.item["k"] == "set" and self.is_machine(path, bound.item, meaning):
+                    yield Hit(CASE_BY, path, (*bound.outer, name), bound.item, "runTest", outer)
             elif self.rules.library and meaning.item["k"] == "def":
                 continue  # such a plugin takes none
             elif not refused(self.names.table(path), f"{name}.__test__"):
@@ -104,28 +113,29 @@ class Collector:
         made = (item for item in self.names.body(path) if item["k"] == "made")
         for dotted in (value[0] for item in made for value in item["values"]):
             places = (self.names.meaning(path, one) for one in (dotted, dotted.rpartition(".")[0]) if one)
-            found = next((one for one in places if isinstance(one, Found) and one.item["k"] == "class"), None)
+            found = next((one for one in map(Class.of, places) if one is not None), None)
             if found is not None:
-                yield from self._methods(self.members(self.order(found)), outer | Marks(dynamic=True, cases=0))
+                members = self.classes.members(self.classes.order(found))
+                yield from self._methods(members, outer | Marks(dynamic=True, cases=0))
 
     def _named(self, name: str, found: Found, outer: Marks) -> Iterator[Hit]:
-        if found.item["k"] == "class":
-            yield from self._class(name, found, outer)
+        if (one := Class.of(found)) is not None:
+            yield from self._class(name, one, outer)
         elif found.item["k"] == "def" and self.rules.is_function(name) and not resolve_marks.is_fixture(found.item):
-            yield Hit(found, outer | resolve_marks.own(self.names, found.path, found.item))
+            marks = outer | resolve_marks.own(self.names, found.path, found.item)
+            yield Hit(PLAIN_BY, found.path, found.outer, found.item, found.item["name"], marks)
 
-    def _class(self, name: str, found: Found, outer: Marks) -> Iterator[Hit]:
-        if id(found.item) in self.entered:
+    def _class(self, name: str, one: Class, outer: Marks) -> Iterator[Hit]:
+        if id(one.item) in self.entered:
             return  # it is built on the class around it, and so holds itself
-        self.entered.add(id(found.item))
-        order = self.order(found)
-        in_case = self.is_case(found)
-        members = self.members(order)
+        self.entered.add(id(one.item))
+        order = self.classes.order(one)
+        members = self.classes.members(order)
         if refused(members, "__test__"):
             return
         for parent in order:
             outer |= resolve_marks.own(self.names, parent.path, parent.item)
-        if in_case:
+        if self.is_case(one):
             yield from self._methods(members, outer)
         elif self.takes(name, order, members) and not members.keys() & MAKERS and not self.is_made(order):
             for member, inner in members.items():
@@ -143,85 +153,76 @@ class Collector:
 
     def _method(self, member: Found, members: dict[str, Found]) -> Iterator[Hit]:
         """A member of a TestCase as a test, if it is a function: one that is written there, or that a call makes."""
-        given = resolve_marks.NONE if member.item["k"] == "def" else self.makers.made(member, members)
-        if given is not None and not resolve_marks.is_fixture(member.item):
-            yield Hit(member, resolve_marks.own(self.names, member.path, member.item) | given, in_case=True)
+        item = member.item
+        if item["k"] not in ("def", "set"):
+            return
+        if item["k"] == "def":
+            given = None if resolve_marks.is_fixture(item) else resolve_marks.NONE
+        else:
+            given = self.makers.made(member.path, item, members)
+        if given is not None:
+            marks = resolve_marks.own(self.names, member.path, item) | given
+            yield Hit(CASE_BY, member.path, member.outer, item, item["name"], marks)
 
-    def is_made(self, order: list[Found]) -> bool:
+    def is_made(self, order: list[Class]) -> bool:
         """Whether a decorator or a base outside the repository gives the class an `__init__` or `__new__`."""
         for parent in order:
-            words = {str(mark[0]).rpartition(".")[2] for mark in parent.item.get("marks", [])}
-            bases = {base.rpartition(".")[2] for base in self.outside([parent])}
+            words = {mark[0].rpartition(".")[2] for mark in parent.item.get("marks", ())}
+            bases = {base.rpartition(".")[2] for base in self.classes.outside([parent])}
             if words & DATA_CLASSES or bases & BASES_WITH_INIT or any(base.endswith(ERRORS) for base in bases):
                 return True
         return False
 
-    def members(self, order: list[Found]) -> dict[str, Found]:
-        """Names of a class and its bases in the repository, each as the class itself would find it."""
-        table: dict[str, Found] = {}
-        for found in reversed(order):
-            outer = (*found.outer, found.item["name"])
-            table |= bind(Found(found.path, item, outer) for item in found.item["body"])
-        return {
-            name: self.aliased(inner, table) if inner.item["k"] == "set" else inner for name, inner in table.items()
-        }
-
-    def aliased(self, member: Found, members: dict[str, Found]) -> Found:
-        """An assigned member, or for `test_this = check` the def that it is another name of."""
-        values = member.item.get("values", []) if not member.item.get("called") else []
-        if len(values) != 1:
-            return member
-        dotted = values[0][0]
-        other = members.get(dotted) or self.names.meaning(member.path, dotted)
-        return other if isinstance(other, Found) and other.item["k"] == "def" else member
-
-    def order(self, found: Found) -> list[Found]:
-        """A class and its bases in the repository, nearest first."""
-        key = found.key
-        if key not in self.orders:
-            self.orders[key] = [found]  # a class cannot be its own base, but hostile text may say so
-            chain = [found, *(parent for base in self.bases(found) for parent in self.order(base))]
-            # a base shared by two parents comes after both
-            last = {parent.key: number for number, parent in enumerate(chain)}
-            self.orders[key] = [parent for number, parent in enumerate(chain) if last[parent.key] == number]
-        return self.orders[key]
-
-    def bases(self, found: Found) -> Iterator[Found]:
-        """Direct bases in the repository."""
-        for dotted in found.item["bases"]:
-            base = self.names.meaning(found.path, dotted, user=found.item)
-            if isinstance(base, Found) and base.item["k"] == "class":
-                yield base
-
-    def is_case(self, found: Found) -> bool:
+    def is_case(self, one: Class) -> bool:
         """Whether the bases end outside the repository in something called ...TestCase.
 
         A class that pytest would not take by its name is trusted to be one if it is built on a test class at all.
         """
-        ends = CASES if self.rules.library or self.rules.is_class(found.item["name"]) else (*CASES, *LIKE_CASES)
-        return any(base.endswith(ends) for base in self.outside(self.order(found)))
+        ends = CASES if self.rules.library or self.rules.is_class(one.item["name"]) else (*CASES, *LIKE_CASES)
+        return any(base.endswith(ends) for base in self.classes.outside(self.classes.order(one)))
 
-    def takes(self, name: str, order: list[Found], members: dict[str, Found]) -> bool:
+    def takes(self, name: str, order: list[Class], members: dict[str, Found]) -> bool:
         """Whether a class is collected, by its name or by the library's classes that it is built on."""
         if not self.rules.library:
             return self.rules.is_class(name)
-        only = members["__only_on__"].item.get("strings", []) if "__only_on__" in members else []
+        only = strings(members["__only_on__"].item) if "__only_on__" in members else []
         if name.startswith("_") or (only and not any(database.startswith(DATABASE) for database in only)):
             return False
         return any(parent.item["name"] == LIBRARY_CASES[-1] for parent in order) or any(
-            base.startswith(self.rules.library) or base.endswith(LIBRARY_CASES) for base in self.outside(order)
+            base.startswith(self.rules.library) or base.endswith(LIBRARY_CASES) for base in self.classes.outside(order)
         )
 
-    def outside(self, order: list[Found]) -> Iterator[str]:
-        """Direct bases of these classes that the repository does not hold."""
-        for parent in order:
-            meanings = (self.names.meaning(parent.path, dotted, user=parent.item) for dotted in parent.item["bases"])
-            yield from (meaning for meaning in meanings if isinstance(meaning, str))
-
-    def is_machine(self, path: str, bound: Found, meaning: str) -> bool:
+    def is_machine(self, path: str, item: SetItem, meaning: str) -> bool:
         """`TestX = Machine.TestCase`: a state machine's one test, which has no def in the repository."""
-        values = bound.item.get("values", [])
-        if bound.item["k"] != "set" or len(values) != 1 or not meaning.endswith(".TestCase"):
+        if len(item["values"]) != 1 or not meaning.endswith(".TestCase"):
             return False
-        machine = values[0][0].rpartition(".")[0]
+        machine = item["values"][0][0].rpartition(".")[0]
         return bool(machine) and isinstance(self.names.meaning(path, machine), Found)
+
+
+def strings(item: Binding) -> list[str]:
+    """Those that are assigned to a name."""
+    return item.get("strings", []) if item["k"] == "set" else []
+
+
+def weight(marks: Marks) -> tuple[bool, ...]:
+    """How much keeps a test from running."""
+    return (marks.always, marks.skipped, marks.xfail, marks.depends)
+
+
+def row(hits: list[Hit]) -> Test:
+    """One definition; it is skipped only if it is skipped wherever it is collected."""
+    first = hits[0]
+    marks = first.marks if len(hits) == 1 else min((hit.marks for hit in hits), key=weight)
+    return rows.row(
+        first.framework,
+        first.path,
+        first.outer,
+        first.name,
+        first.item,
+        status=marks.status,
+        dynamic=marks.dynamic,
+        cases=marks.cases if marks.dynamic and marks.cases else None,
+        depends=marks.depends,
+        never=marks.always,  # `skipif` makes a test skipped, and it still depends
+    )

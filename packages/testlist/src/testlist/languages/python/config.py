@@ -10,6 +10,7 @@ from typing import Any, Final
 from testlist.kit import globs
 from testlist.languages.python.collect import Hit, Rules
 from testlist.languages.python.config_selection import GIVING, Selection, option_name, selection
+from testlist.languages.python.shape import Giving, Item, shape
 from testlist.project import Project, below, folder_of, joined
 
 FILES: Final = ("test_*.py", "*_test.py")
@@ -26,12 +27,10 @@ CONFIGS: Final = {
     "tox.ini": ("ini", "pytest"),
     "setup.cfg": ("ini", "tool:pytest"),
 }
+#: names by which a conftest.py leaves files out
+IGNORING: Final = frozenset({"collect_ignore", "collect_ignore_glob"})
 #: plugin that a conftest.py takes over, and the name its loader gives it -> the library whose classes it collects
 PLUGINS: Final = dict.fromkeys(("sqlalchemy.testing.plugin.pytestplugin", "sqla_pytestplugin"), "sqlalchemy.testing.")
-
-
-#: names of marks that a test must or must not have, and a mark it is given
-Giving = list[tuple[list[str], str]]
 
 
 def config_language(path: str) -> str | None:
@@ -77,8 +76,8 @@ class PytestScope:
         """Whether its options keep a test out that a run would collect from a file."""
         if not self.selection.is_narrow:
             return False
-        node = "::".join((path.removeprefix(f"{self.folder}/"), *hit.found.outer, hit.name or hit.found.item["name"]))
-        sure = not hit.marks.dynamic and hit.found.path == path
+        node = "::".join((path.removeprefix(f"{self.folder}/"), *hit.outer, hit.name))
+        sure = not hit.marks.dynamic and hit.path == path
         return self.selection.drops(node, hit.marks.names, sure=sure)
 
     def shuns(self, folder: str) -> bool:
@@ -92,7 +91,7 @@ class PytestScope:
 
 def scopes(project: Project) -> list[PytestScope]:
     """All configurations of a repository, deepest first; the defaults of the root come last."""
-    found: dict[str, Any] = {}
+    found: dict[str, tuple[int, dict[str, Any]]] = {}
     for path in project.named(*CONFIGS):
         name = path.rpartition("/")[2]
         table = table_of(name, project.data(path))
@@ -184,41 +183,43 @@ def option_ignores(options: list[str]) -> Iterator[str]:
             yield found[1] if found[1] is not None else following
 
 
+def conftests(project: Project) -> Iterator[tuple[str, list[Item]]]:
+    """Folder and items of every conftest.py."""
+    return ((folder_of(path), shape(project.configs[path]).get("body", [])) for path in project.named("conftest.py"))
+
+
 def conftest_ignores(project: Project) -> Iterator[str]:
     """`collect_ignore` and `collect_ignore_glob` of every conftest.py, where they are set unconditionally."""
-    for path in project.named("conftest.py"):
-        for item in project.configs[path].get("body", []):
-            if (
-                item["k"] == "set"
-                and item["name"] in ("collect_ignore", "collect_ignore_glob")
-                and not item.get("maybe")
-            ):
-                yield from (joined(folder_of(path), ignored) for ignored in item.get("strings", []))
+    for folder, body in conftests(project):
+        for item in body:
+            if item["k"] == "set" and item["name"] in IGNORING and "maybe" not in item:
+                yield from (joined(folder, ignored) for ignored in item.get("strings", ()))
 
 
-def conftest_marks(project: Project) -> dict[str, Giving]:
+def conftest_marks(project: Project) -> dict[str, list[Giving]]:
     """Folder -> marks that the hooks of its conftest.py give to tests with others."""
     found = {
-        folder_of(path): [
-            (needed, word) for item in project.configs[path].get("body", []) for needed, word in item.get("gives", ())
-        ]
-        for path in project.named("conftest.py")
+        folder: [rule for item in body if item["k"] == "def" for rule in item.get("gives", ())]
+        for folder, body in conftests(project)
     }
     return {folder: given for folder, given in found.items() if given}
 
 
 def conftest_libraries(project: Project) -> Iterator[tuple[str, str]]:
     """Folders in which a library's plugin collects, and the library."""
-    for path in project.named("conftest.py"):
-        for item in project.configs[path].get("body", []):
+    for folder, body in conftests(project):
+        for item in body:
             if item["k"] == "star" and item["module"] in PLUGINS:
-                yield folder_of(path), PLUGINS[item["module"]]
+                yield folder, PLUGINS[item["module"]]
 
 
 def gives_marks(project: Project) -> bool:
     """Whether a conftest.py has a hook that may give tests marks."""
-    items = (item for path in project.named("conftest.py") for item in project.configs[path].get("body", []))
-    return any(item["k"] == "star" or item.get("name") in GIVING for item in items)
+    return any(
+        item["k"] == "star" or (item["k"] in ("def", "class", "set", "import", "del") and item["name"] in GIVING)
+        for _, body in conftests(project)
+        for item in body
+    )
 
 
 def scope_of(path: str, declared: list[PytestScope]) -> PytestScope:

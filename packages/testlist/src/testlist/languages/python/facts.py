@@ -1,25 +1,32 @@
 """Facts of one Python file: the names its module and class bodies bind, in order.
 
-An item is a dict.  `k` says which: def, class, import, star, set, del, skip, made.  A mark is `[dotted, cases]`: the
-dotted head of a decorator or value, and how many parameter sets its call lists (None when it shows none).
-Items in a branch that need not run carry `maybe`, in a loop `loop` as well; those of an else or except branch
-carry `other`.
+What the items say is written in `shape`.
 """
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from tree_sitter import Node
 
 from testlist.languages.python.facts_factories import makes
 from testlist.languages.python.facts_hooks import HOOKS, gives
 from testlist.languages.python.facts_skipping import skips
+from testlist.languages.python.facts_values import calls, dotted_of, marks_of, strings_of
+from testlist.languages.python.shape import (
+    ClassItem,
+    DefItem,
+    DelItem,
+    ImportItem,
+    Item,
+    MadeItem,
+    Mark,
+    SetItem,
+    SkipItem,
+    StarItem,
+)
 from testlist.languages.python.strip import stripped
 from testlist.model import Facts
 from testlist.sandbox.syntax import column, end_line, line, named, parse, text
-
-Item = dict[str, Any]
-Mark = list[Any]
 
 OTHERWISE: Final = frozenset({"else_clause", "elif_clause", "except_clause", "except_group_clause", "finally_clause"})
 BRANCHES: Final = frozenset({"if_statement", "try_statement", "for_statement", "while_statement", "match_statement"})
@@ -29,7 +36,6 @@ NEVER: Final = frozenset({"TYPE_CHECKING", "typing.TYPE_CHECKING", "False", "0"}
 ALWAYS: Final = frozenset({"True", "1"})
 #: what a module raises that is not to be run
 LEFT: Final = ("SkipTest", "skip.Exception")
-WORDS: Final = frozenset({"identifier", "attribute", "dotted_name"})
 
 
 def extract(source: bytes, language: str) -> Facts:
@@ -37,9 +43,16 @@ def extract(source: bytes, language: str) -> Facts:
     return {"body": list(_body(parse(stripped(source), language)))}
 
 
-def _body(block: Node | None, **flags: bool) -> Iterator[Item]:
+def _body(block: Node | None, *, maybe: bool = False, loop: bool = False, other: bool = False) -> Iterator[Item]:
     for node in named(block):
-        yield from ({**item, **flags} for item in _statement(node))
+        for item in _statement(node):
+            if maybe:
+                item["maybe"] = True
+            if loop:
+                item["loop"] = True
+            if other:
+                item["other"] = True
+            yield item
 
 
 def _statement(node: Node) -> Iterator[Item]:
@@ -47,7 +60,7 @@ def _statement(node: Node) -> Iterator[Item]:
     if kind == "expression_statement":
         yield from _expression(next(named(node), None))
     elif kind == "raise_statement" and _raised(node).endswith(LEFT):
-        yield {"k": "skip"}
+        yield SkipItem(k="skip")
     elif kind == "function_definition":
         yield _function(node, [])
     elif kind == "class_definition":
@@ -57,7 +70,7 @@ def _statement(node: Node) -> Iterator[Item]:
     elif kind in ("import_statement", "import_from_statement"):
         yield from _imports(node)
     elif kind == "delete_statement":
-        yield from ({"k": "del", "name": text(child)} for child in named(node) if child.type == "identifier")
+        yield from (DelItem(k="del", name=text(child)) for child in named(node) if child.type == "identifier")
     elif kind in BRANCHES:
         yield from _branches(node)
     elif kind in PLAIN or kind in OTHERWISE:
@@ -79,8 +92,7 @@ def _branches(node: Node) -> Iterator[Item]:
         elif child.type == "block" and not main:
             # the body of a try runs; that of an if may
             runs = node.type == "try_statement" or (node.type == "if_statement" and condition in ALWAYS)
-            flags = {} if runs else {"maybe": True} | ({"loop": True} if node.type in LOOPS else {})
-            yield from _body(child, **flags)
+            yield from _body(child, maybe=not runs, loop=node.type in LOOPS)
 
 
 def _decorated(node: Node) -> Iterator[Item]:
@@ -90,31 +102,47 @@ def _decorated(node: Node) -> Iterator[Item]:
         yield _class(inner, marks) if inner.type == "class_definition" else _function(inner, marks)
 
 
-def _function(node: Node, marks: list[Mark]) -> Item:
-    item: Item = {"k": "def", **_place(node)}
+def _function(node: Node, marks: list[Mark]) -> DefItem:
+    item = _def(node, node.child_by_field_name("name"))
     if marks:
         item["marks"] = marks
     if b"return" in (node.text or b""):
-        given = {
-            "returns": list(_returns(node)),
-            "built": list(_built(node)),
-            "makes": makes(node, marks_of),
-            "skips": skips(node),
-        }
-        item |= {key: found for key, found in given.items() if found}
+        _handing(item, node)
     if item["name"] in HOOKS and (hooked := gives(node)):
         item["gives"] = hooked
     return item
 
 
-def _built(node: Node) -> Iterator[Item]:
+def _def(node: Node, name: Node | None) -> DefItem:
+    return {
+        "k": "def",
+        "name": text(name),
+        "line": line(name or node),
+        "column": column(node),
+        "end": end_line(node),
+    }
+
+
+def _handing(item: DefItem, node: Node) -> None:
+    """Keep what a function returns that matters to those who call it."""
+    if returned := list(_returns(node)):
+        item["returns"] = returned
+    if built := list(_built(node)):
+        item["built"] = built
+    if made := makes(node, marks_of):
+        item["makes"] = made
+    if skipping := skips(node):
+        item["skips"] = skipping
+
+
+def _built(node: Node) -> Iterator[ClassItem]:
     """Classes that a function writes and returns: it makes test cases."""
     body = list(named(node.child_by_field_name("body")))
     names = {text(next(named(child), None)) for child in body if child.type == "return_statement"}
     for child in body if names - {""} else ():
         inner = child.child_by_field_name("definition") if child.type == "decorated_definition" else child
         if inner is not None and inner.type == "class_definition" and text(inner.child_by_field_name("name")) in names:
-            yield from _statement(child)
+            yield from (item for item in _statement(child) if item["k"] == "class")
 
 
 def _returns(node: Node) -> Iterator[Mark]:
@@ -124,35 +152,39 @@ def _returns(node: Node) -> Iterator[Mark]:
             yield from (mark for mark in marks_of(next(named(child), None)) if "." in mark[0] or "skip" in mark[0])
 
 
-def _class(node: Node, marks: list[Mark]) -> Item:
+def _class(node: Node, marks: list[Mark]) -> ClassItem:
     bases = [child for child in named(node.child_by_field_name("superclasses")) if child.type != "keyword_argument"]
-    item: Item = {"k": "class", **_place(node), "body": list(_body(node.child_by_field_name("body")))}
-    item["bases"] = [dotted for base in bases if (dotted := dotted_of(base))]
+    name = node.child_by_field_name("name")
+    item: ClassItem = {
+        "k": "class",
+        "name": text(name),
+        "line": line(name or node),
+        "column": column(node),
+        "end": end_line(node),
+        "bases": [dotted for base in bases if (dotted := dotted_of(base))],
+        "body": list(_body(node.child_by_field_name("body"))),
+    }
     if marks:
         item["marks"] = marks
     return item
-
-
-def _place(node: Node) -> Item:
-    name = node.child_by_field_name("name")
-    return {"name": text(name), "line": line(name or node), "column": column(node), "end": end_line(node)}
 
 
 def _imports(node: Node) -> Iterator[Item]:
     source = node.child_by_field_name("module_name")
     module = text(source)
     level = len(module) - len(module.lstrip("."))
-    base: Item = {"k": "import", "module": "".join(module[level:].split()), "level": level}
+    module = "".join(module[level:].split())
     if any(child.type == "wildcard_import" for child in node.named_children):
-        yield {**base, "k": "star"}
+        yield StarItem(k="star", module=module, level=level)
     for child in node.children_by_field_name("name"):
         alias = child.child_by_field_name("alias")
         name = text(child.child_by_field_name("name") if child.type == "aliased_import" else child)
         if source is not None:
-            yield {**base, "of": name, "name": text(alias) or name}
+            yield ImportItem(k="import", module=module, level=level, name=text(alias) or name, of=name)
         else:
             # `import a.b` binds a, `import a.b as c` binds a.b
-            yield {**base, "module": name if alias else name.split(".")[0], "name": text(alias) or name.split(".")[0]}
+            bound = name if alias else name.split(".")[0]
+            yield ImportItem(k="import", module=bound, level=level, name=text(alias) or bound)
 
 
 def _expression(node: Node | None) -> Iterator[Item]:
@@ -161,12 +193,12 @@ def _expression(node: Node | None) -> Iterator[Item]:
     if node.type in ("assignment", "augmented_assignment"):
         yield from _assignment(node)
     elif node.type == "call" and dotted_of(node).endswith("skip") and "allow_module_level" in text(node):
-        yield {"k": "skip"}
+        yield SkipItem(k="skip")
     elif node.type == "call" and b"globals()" in (node.text or b""):
         given = named(node.child_by_field_name("arguments"))
-        yield {"k": "made", "values": [mark for child in given for mark in marks_of(child)]}
+        yield MadeItem(k="made", values=[mark for child in given for mark in marks_of(child)])
     elif node.type == "call" and dotted_of(node).endswith("importorskip"):
-        yield {"k": "skip", "maybe": True}
+        yield SkipItem(k="skip", maybe=True)
 
 
 def _assignment(node: Node) -> Iterator[Item]:
@@ -178,12 +210,20 @@ def _assignment(node: Node) -> Iterator[Item]:
     if target is None or value is None:
         return
     if target.type in ("pattern_list", "tuple_pattern"):
-        yield from ({"k": "set", "name": text(child), "values": []} for child in named(target))
+        yield from (_set(child, child, []) for child in named(target))
         return
     if value.type == "lambda":
-        yield {"k": "def", **_place(node), "name": text(target)}
+        yield _def(node, target)
         return
-    item: Item = {"k": "set", **_place(node), "name": text(target), "values": marks_of(value)}
+    item = _set(node, target, marks_of(value))
+    if node.type == "augmented_assignment":
+        item["add"] = True
+    _valued(item, value)
+    yield item
+
+
+def _valued(item: SetItem, value: Node) -> None:
+    """Keep what a value is, beside its heads."""
     if value.type in ("false", "none", "true"):
         item["const"] = text(value)
     if value.type == "call":
@@ -192,60 +232,14 @@ def _assignment(node: Node) -> Iterator[Item]:
             item["again"] = True  # `test = decorator(test)`
     if strings := strings_of(value, alone=item["name"] == "__only_on__"):
         item["strings"] = strings
-    yield {**item, "line": line(target), "add": True} if node.type == "augmented_assignment" else item
 
 
-def calls(node: Node | None) -> int | bool:
-    """How often something is called in a row: True for once, which is nearly always so."""
-    count = 0
-    while node is not None and node.type == "call":
-        node, count = node.child_by_field_name("function"), count + 1
-    return count if count > 1 else True
-
-
-def marks_of(node: Node | None) -> list[Mark]:
-    """Heads of a value: one of a name, attribute or call, several of a list, tuple or conditional."""
-    if node is None:
-        return []
-    if node.type in ("list", "tuple", "conditional_expression", "parenthesized_expression", "expression_list"):
-        return [mark for child in named(node) for mark in marks_of(child)]
-    dotted = dotted_of(node)
-    return [[dotted, _cases(node)]] if dotted else []
-
-
-def dotted_of(node: Node) -> str:
-    """`a.b.c` of a name, an attribute, a call or a subscript; empty for anything else."""
-    while node.type in ("call", "subscript"):
-        inner = node.child_by_field_name("function" if node.type == "call" else "value")
-        if inner is None:
-            return ""
-        node = inner
-    if node.type not in WORDS:
-        return ""
-    words = "".join(text(node).split())
-    return words if all(word.isidentifier() for word in words.split(".")) else ""
-
-
-def _cases(node: Node) -> int | None:
-    """Length of the literal table in `parametrize(names, table)`."""
-    if node.type != "call" or not dotted_of(node).endswith("parametrize"):
-        return None
-    arguments = list(named(node.child_by_field_name("arguments")))
-    plain = [child for child in arguments if child.type != "keyword_argument"]
-    by_name = [child for child in arguments if text(child.child_by_field_name("name")) == "argvalues"]
-    table = plain[1] if len(plain) > 1 else by_name[0].child_by_field_name("value") if by_name else None
-    if table is None or table.type not in ("list", "tuple"):
-        return None
-    rows = list(named(table))
-    return None if any(row.type == "list_splat" for row in rows) else len(rows)
-
-
-def strings_of(node: Node, *, alone: bool) -> list[str]:
-    """Plain strings that a list or tuple holds.  alone: a string by itself counts as well."""
-    held = [node] if alone and node.type == "string" else named(node)
-    return [string_of(child) for child in held if child.type == "string"]
-
-
-def string_of(node: Node) -> str:
-    """Value of a plain string literal."""
-    return "".join(text(child) for child in node.named_children if child.type == "string_content")
+def _set(node: Node, name: Node, values: list[Mark]) -> SetItem:
+    return {
+        "k": "set",
+        "name": text(name),
+        "line": line(name),
+        "column": column(node),
+        "end": end_line(node),
+        "values": values,
+    }

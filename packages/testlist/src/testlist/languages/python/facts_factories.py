@@ -1,10 +1,11 @@
 """What a Python function returns that may be a function: one of its own, a lambda, or what it calls for one."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 from tree_sitter import Node
 
+from testlist.languages.python.shape import FunctionFact, Mark
 from testlist.sandbox.syntax import named, text
 
 #: branches in branches, and functions in functions, that are followed
@@ -20,8 +21,8 @@ AROUND: Final = frozenset(
 WRAPPERS: Final = frozenset(
     {"wraps", "update_wrapper", "partial", "partialmethod", "skip", "skipIf", "skipUnless", "expectedFailure"}
 )
-Marks = Callable[[Node | None], list[list[Any]]]
-Made = dict[str, Any] | str
+Marks = Callable[[Node | None], list[Mark]]
+Made = FunctionFact | str
 
 
 def makes(function: Node, marks_of: Marks, depth: int = DEPTH) -> list[Made]:
@@ -70,12 +71,15 @@ def _returned(value: Node, inner: dict[str, Node], marks_of: Marks, depth: int) 
     if given and called and called[0][0].rpartition(".")[2] in WRAPPERS:
         return _function(inner[given[0]], marks_of, depth, called)
     function = value.child_by_field_name("function")
-    return str(called[0][0]) if called and function is not None and function.type != "call" else None
+    return called[0][0] if called and function is not None and function.type != "call" else None
 
 
-def _function(statement: Node, marks_of: Marks, depth: int, outer: Sequence[list[Any]] = ()) -> Made:
+def _function(statement: Node, marks_of: Marks, depth: int, outer: Sequence[Mark] = ()) -> Made:
     definition = statement.child_by_field_name("definition") or statement
     decorators = (child for child in named(statement) if child.type == "decorator")
     marks = [*outer, *(mark for child in decorators for mark in marks_of(next(named(child), None)))]
     more = makes(definition, marks_of, depth - 1)
-    return ({"marks": marks} if marks else {}) | ({"makes": more} if more else {})
+    made: FunctionFact = {"marks": marks} if marks else {}
+    if more:
+        made["makes"] = more
+    return made

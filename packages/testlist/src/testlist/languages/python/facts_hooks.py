@@ -10,6 +10,7 @@ from typing import Final
 from tree_sitter import Node
 
 from testlist.languages.python.config_selection import option_name
+from testlist.languages.python.shape import Giving
 from testlist.sandbox.syntax import named, text
 
 #: hooks that are followed
@@ -32,16 +33,16 @@ TRUE: Final[Condition] = [[]]
 FALSE: Final[Condition] = []
 
 
-def gives(function: Node) -> list[list[object]]:
-    """`[marks and options that there must be, mark a test is given]`, of one hook; `!slow` must not be there.
+def gives(function: Node) -> list[Giving]:
+    """What one hook gives; `!slow` must not be there.
 
     What all tests without a mark are given is left out: they may have it from where no source shows it.
     """
     given = _block(function.child_by_field_name("body"), TRUE, {}, DEEPEST)
-    return [[marks, word] for marks, word in given if any(mark[0] not in "!-" for mark in marks)]
+    return [(marks, word) for marks, word in given if any(mark[0] not in "!-" for mark in marks)]
 
 
-def _block(block: Node | None, reached: Condition, bound: Bound, depth: int) -> Iterator[tuple[list[str], str]]:
+def _block(block: Node | None, reached: Condition, bound: Bound, depth: int) -> Iterator[Giving]:
     for node in named(block) if depth else ():
         if reached == FALSE or node.type in LEAVING:
             return
@@ -54,7 +55,7 @@ def _block(block: Node | None, reached: Condition, bound: Bound, depth: int) -> 
             yield from _block(node.child_by_field_name("body"), reached, bound, depth - 1)
 
 
-def _expression(node: Node | None, reached: Condition, bound: Bound) -> Iterator[tuple[list[str], str]]:
+def _expression(node: Node | None, reached: Condition, bound: Bound) -> Iterator[Giving]:
     if node is None:
         return
     if node.type == "assignment":
@@ -69,7 +70,7 @@ def _expression(node: Node | None, reached: Condition, bound: Bound) -> Iterator
         yield from ((marks, word) for marks in reached or () if word in GIVEN)
 
 
-def _branches(node: Node, reached: Condition, bound: Bound, depth: int) -> Iterator[tuple[list[str], str]]:
+def _branches(node: Node, reached: Condition, bound: Bound, depth: int) -> Iterator[Giving]:
     condition = value(node.child_by_field_name("condition"), bound, depth)
     yield from _block(node.child_by_field_name("consequence"), both(reached, condition), dict(bound), depth - 1)
     for other in node.children_by_field_name("alternative"):

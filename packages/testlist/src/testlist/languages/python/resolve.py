@@ -2,27 +2,27 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import cast
 
 from testlist.kit.fold import folded
-from testlist.kit.rows import Placed, row
 from testlist.kit.scope import Growing
-from testlist.languages.python.collect import METHODS, Collector, Hit, Rules
-from testlist.languages.python.config import Giving, PytestScope, conftest_libraries, conftest_marks, scope_of, scopes
+from testlist.languages.python.collect import METHODS, Collector, Hit, Rules, row
+from testlist.languages.python.config import PytestScope, conftest_libraries, conftest_marks, scope_of, scopes
 from testlist.languages.python.config_discovery import Told
-from testlist.languages.python.resolve_marks import Marks, given
-from testlist.languages.python.resolve_names import Item, Names, last_names
+from testlist.languages.python.resolve_marks import given
+from testlist.languages.python.resolve_names import Names, last_names
 from testlist.languages.python.resolve_reachable import Rounds
+from testlist.languages.python.shape import Giving, Item
 from testlist.model import FactsByPath, Test
 from testlist.project import Project, below
 
 
 @dataclass(slots=True)
 class Resolver:
-    """One repository.  scopes: pytest configurations, deepest first."""
+    """One repository.  scopes: pytest configurations, deepest first; told: what unittest loads by itself."""
 
     project: Project
     scopes: list[PytestScope]
+    told: Told
     modules: frozenset[str]
     libraries: tuple[tuple[str, str], ...] = ()
     located: dict[tuple[str, str, int], str | None] = field(default_factory=dict)
@@ -31,14 +31,20 @@ class Resolver:
     folded: dict[tuple[str, ...], list[list[Hit]]] = field(default_factory=dict)
     collected: dict[str, list[Hit]] = field(default_factory=dict)
     collectors: dict[Rules, Collector] = field(default_factory=dict)
-    hooks: dict[str, Giving] = field(default_factory=dict)
-    told: Told | None = None  # what unittest loads by itself
+    hooks: dict[str, list[Giving]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, project: Project) -> "Resolver":
         """Read the configurations."""
+        found = scopes(project)
+        spoken_of = any(scope.declared for scope in found) or any(project.named("conftest.py"))
+        told = Told.of(project, discovers=not spoken_of)
         modules, libraries = frozenset(last_names(project.paths)), tuple(conftest_libraries(project))
-        return cls(project, scopes(project), modules, libraries, hooks=conftest_marks(project))
+        return cls(project, found, told, modules, libraries, hooks=conftest_marks(project))
+
+    def wants(self, path: str) -> bool:
+        """By python_files and testpaths of the configuration that governs the path."""
+        return path.endswith(".py") and self.scope_of(path).collects(path)
 
     def scope_of(self, path: str) -> PytestScope:
         """The configuration that governs a path."""
@@ -65,8 +71,8 @@ class Resolver:
     def sources(self, names: Names, path: str) -> Iterator[str]:
         """Files that one file leads to; of a file that is no candidate only classes count."""
         self.project.beat()
-        loads = self.told is not None and self.told.takes(path)
-        leads = self.leads if loads or self.scope_of(path).collects(path) else self.bases
+        is_candidate = self.told.takes(path) or self.scope_of(path).collects(path)
+        leads = self.leads if is_candidate else self.bases
         for item in names.body(path):
             for dotted in leads(path, item):
                 yield from names.needed(path, dotted, item)
@@ -74,14 +80,16 @@ class Resolver:
 
     def bases(self, path: str, item: Item) -> Iterator[str]:  # noqa: ARG002 - the interface has it
         """Bases of a class."""
-        yield from item.get("bases", [])
+        if item["k"] == "class":
+            yield from item["bases"]
 
     def leads(self, path: str, item: Item) -> Iterator[str]:
         """Dotted names in an item whose meaning the tests of a file depend on."""
         if item["k"] in ("def", "class"):
-            yield from (mark[0] for mark in item.get("marks", []))
-            yield from item.get("bases", [])
-            for inner in item.get("body", ()):
+            yield from (mark[0] for mark in item.get("marks", ()))
+        if item["k"] == "class":
+            yield from item["bases"]
+            for inner in item["body"]:
                 if inner["k"] != "def" or "marks" in inner:  # most methods lead nowhere
                     yield from self.leads(path, inner)
         elif item["k"] == "made":
@@ -95,12 +103,12 @@ class Resolver:
             if rules.is_function(item["name"]) or rules.is_class(item["name"]) or "Test" in item["name"]:
                 yield item["name"]
 
-    def tests(self, owned: Sequence[str], facts: FactsByPath, *, framework: str, in_case: bool) -> Iterator[Test]:
-        """Rows of one framework: in_case tells its tests from the other's."""
+    def tests(self, owned: Sequence[str], facts: FactsByPath, framework: str) -> Iterator[Test]:
+        """Rows of one framework."""
         key = tuple(owned)
         if key not in self.folded:
             self.folded[key] = self.collect(owned, facts)
-        return (folded_row(hits, framework) for hits in self.folded[key] if hits[0].in_case == in_case)
+        return (row(hits) for hits in self.folded[key] if hits[0].framework == framework)
 
     def collect(self, owned: Sequence[str], facts: FactsByPath) -> list[list[Hit]]:
         """Collect every file and fold what several classes or files share to one definition."""
@@ -109,7 +117,7 @@ class Resolver:
                 self.project.beat()
                 self.collected[path] = list(self.hits(path, facts))
         hits = (hit for path in owned for hit in self.collected[path])
-        return folded(hits, lambda hit: (*hit.place, hit.in_case))
+        return folded(hits, lambda hit: hit.place)
 
     def hits(self, path: str, facts: FactsByPath) -> Iterator[Hit]:
         """Tests that a run would collect from one file."""
@@ -125,24 +133,3 @@ class Resolver:
                 yield hit._replace(marks=given(hit.marks, giving, scope.options))
             else:
                 yield hit
-
-
-def weight(marks: Marks) -> tuple[bool, ...]:
-    """How much keeps a test from running."""
-    return (marks.always, marks.skipped, marks.xfail, marks.depends)
-
-
-def folded_row(hits: list[Hit], framework: str) -> Test:
-    """One definition; it is skipped only if it is skipped wherever it is collected."""
-    found = hits[0].found
-    marks: Marks = hits[0].marks if len(hits) == 1 else min((hit.marks for hit in hits), key=weight)
-    return row(
-        framework,
-        found.path,
-        found.outer,
-        hits[0].name or found.item["name"],
-        cast(Placed, found.item),
-        status=marks.status,
-        dynamic=marks.dynamic,
-        cases=marks.cases if marks.dynamic and marks.cases else None,
-    )._replace(conditional=marks.conditional)  # `skipif` makes a test skipped, and it still depends

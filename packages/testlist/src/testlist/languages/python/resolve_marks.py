@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from testlist.languages.python.resolve_names import Item, Names
+from testlist.languages.python.resolve_names import Names
+from testlist.languages.python.shape import ClassItem, DefItem, Giving, Item, Mark, SetItem
 
 #: what `skipping` says of a decorator that skips tests where they are defined, and not when they run
 CHOOSES: Final = "chooses"
@@ -49,27 +50,22 @@ class Marks(NamedTuple):
         """One word; a test that is skipped cannot fail as expected."""
         return "skipped" if self.skipped else "xfail" if self.xfail else "active"
 
-    @property
-    def conditional(self) -> bool:
-        """Whether a condition, and nothing else, keeps it from running."""
-        return self.depends and not self.always
-
 
 NONE: Final = Marks()
 
 
-def read(names: Names, path: str, marks: Iterable[list[object]]) -> Marks:
+def read(names: Names, path: str, marks: Iterable[Mark]) -> Marks:
     """Sum up marks written in a file."""
     total = NONE
     for dotted, cases in marks:
-        if (skips := skipping(names, path, str(dotted))) is not None:
+        if (skips := skipping(names, path, dotted)) is not None:
             total |= Marks(skipped=skips == CHOOSES, depends=True)
             continue
-        meant = meanings(names, path, str(dotted))
+        meant = meanings(names, path, dotted)
         word = last_word(meant)
         called = frozenset(one.rpartition(".")[2] for one in meant if ".mark." in f".{one}")
         if word == "parametrize":
-            total |= Marks(dynamic=True, cases=cases if isinstance(cases, int) else 0, names=called)
+            total |= Marks(dynamic=True, cases=cases or 0, names=called)
         elif called or word in SKIPS or word in FAILS:
             depends = word in CONDITIONAL
             total |= Marks(
@@ -81,8 +77,7 @@ def read(names: Names, path: str, marks: Iterable[list[object]]) -> Marks:
 def skipping(names: Names, path: str, dotted: str) -> str | None:
     """How a decorator of the repository skips under a condition; None for any other."""
     meaning = names.meaning(path, dotted)
-    skips: str | None = None if isinstance(meaning, str) else meaning.item.get("skips")
-    return skips
+    return meaning.item.get("skips") if not isinstance(meaning, str) and meaning.item["k"] == "def" else None
 
 
 def meanings(names: Names, path: str, dotted: str) -> list[str]:
@@ -90,7 +85,8 @@ def meanings(names: Names, path: str, dotted: str) -> list[str]:
     meaning = names.meaning(path, dotted)
     if isinstance(meaning, str):
         return [meaning]
-    inner = [names.meaning(meaning.path, mark[0]) for mark in meaning.item.get("returns", [])]
+    returned = meaning.item.get("returns", ()) if meaning.item["k"] == "def" else ()
+    inner = [names.meaning(meaning.path, mark[0]) for mark in returned]
     return [one for one in inner if isinstance(one, str)]
 
 
@@ -100,9 +96,11 @@ def last_word(meant: list[str]) -> str:
     return next((word for word in words if word in SKIPS | FAILS), words[0] if len(words) == 1 else "")
 
 
-def own(names: Names, path: str, item: Item) -> Marks:
-    """Marks of one def or class: its decorators and, for a class, its pytestmark."""
-    written = read(names, path, item.get("marks", ())) | module(names, path, item.get("body", ()))
+def own(names: Names, path: str, item: DefItem | ClassItem | SetItem) -> Marks:
+    """Marks of one definition: its decorators and, for a class, its pytestmark."""
+    written = read(names, path, item.get("marks", ())) if item["k"] != "set" else NONE
+    if item["k"] == "class":
+        written |= module(names, path, item["body"])
     return written | Marks(depends=True) if "maybe" in item and "loop" not in item else written
 
 
@@ -119,15 +117,15 @@ def module(names: Names, path: str, body: Iterable[Item]) -> Marks:
     return total
 
 
-def given(marks: Marks, rules: Iterable[tuple[list[str], str]], options: frozenset[str]) -> Marks:
-    """Marks with those that hooks add.  rules: as `hooks.gives`; options: those given."""
+def given(marks: Marks, rules: Iterable[Giving], options: frozenset[str]) -> Marks:
+    """Marks with those that hooks add.  rules: as `gives` of hooks; options: those given."""
     there = marks.names | options
     words = [word for needed, word in rules if all((name.lstrip("!") in there) != (name[0] == "!") for name in needed)]
     added = Marks(any(word in SKIPS for word in words), any(word in FAILS for word in words), depends=True)
     return marks | added if words else marks
 
 
-def is_fixture(item: Item) -> bool:
+def is_fixture(item: DefItem) -> bool:
     """Whether a def is no function that could be a test."""
-    words = (str(mark[0]).rpartition(".")[2] for mark in item.get("marks", ()))
+    words = (mark[0].rpartition(".")[2] for mark in item.get("marks", ()))
     return any(word in FIXTURES or word in NO_FUNCTION for word in words)

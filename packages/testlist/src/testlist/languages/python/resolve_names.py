@@ -1,13 +1,13 @@
 """Names across the files of a repository: what a dotted name in a file stands for."""
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from testlist.model import Facts
+from testlist.languages.python.shape import Binding, DelItem, ImportItem, Item, SetItem, shape
+from testlist.model import FactsByPath
 
-Item = dict[str, Any]
 #: more steps than any honest chain of aliases and re-exports takes
 STEPS: Final = 12
 #: folders that a project's own packages may lie in
@@ -15,10 +15,10 @@ SOURCES: Final = ("src", "lib")
 
 
 class Found(NamedTuple):
-    """A def, class or assignment of the repository.  outer: the classes it stands in."""
+    """What a name of the repository is bound to.  outer: the classes it stands in."""
 
     path: str
-    item: Item
+    item: Binding
     outer: tuple[str, ...] = ()
 
     @property
@@ -38,7 +38,7 @@ class Names:
     paths: every file of the commit, to tell which imports lead into it.  modules: last names of all its modules.
     """
 
-    facts: Mapping[str, Facts]
+    facts: FactsByPath
     paths: frozenset[str]
     modules: frozenset[str]
     tables: dict[str, dict[str, Found]] = field(default_factory=dict)
@@ -47,8 +47,7 @@ class Names:
 
     def body(self, path: str) -> list[Item]:
         """Items of a module; empty for one that was not or could not be read."""
-        body: list[Item] = self.facts.get(path, {}).get("body", [])
-        return body
+        return shape(self.facts.get(path, {})).get("body", [])
 
     def table(self, path: str) -> dict[str, Found]:
         """Names a module binds at its end, in order of first binding."""
@@ -66,10 +65,10 @@ class Names:
         found, lost = self.table(path).get(name), self.lost[path].get(name)
         return lost if found is None or (lost and user is not None and found.item is user) else found
 
-    def _expanded(self, path: str) -> Iterator[Found]:
+    def _expanded(self, path: str) -> Iterator[Found | DelItem]:
         for item in self.body(path):
             if item["k"] != "star":
-                yield Found(path, item)
+                yield from declared(path, [item])
             elif source := self.locate(path, item["module"], item["level"]):
                 yield from self.exported(source)
 
@@ -82,7 +81,8 @@ class Names:
     def exported(self, path: str) -> Iterator[Found]:
         """What `from module import *` brings: what `__all__` lists, else every name without an underscore."""
         table = self.table(path)
-        listed = table["__all__"].item.get("strings") if "__all__" in table else None
+        listing = table["__all__"].item if "__all__" in table else None
+        listed = listing.get("strings") if listing is not None and listing["k"] == "set" else None
         yield from (found for name, found in table.items() if (name in listed if listed else name[0] != "_"))
 
     def locate(self, path: str, module: str, level: int) -> str | None:
@@ -129,32 +129,33 @@ class Names:
         if steps <= 0:
             return rest
         if item["k"] == "import":
-            return self._imported(found, rest, steps)
+            return self._imported(found.path, item, rest, steps)
         if item["k"] == "set":
-            return self._assigned(found, rest, steps)
+            return self._assigned(found, item, rest, steps)
         if not rest:
             return found
         head, _, rest = rest.partition(".")
-        inner = bind(Found(found.path, child, (*found.outer, item["name"])) for child in item.get("body", [])).get(head)
+        body = item["body"] if item["k"] == "class" else ()
+        inner = bind(declared(found.path, body, (*found.outer, item["name"]))).get(head)
         return self._follow(inner, rest, steps - 1) if inner else f"{item['name']}.{head}"
 
-    def _assigned(self, found: Found, rest: str, steps: int) -> Meaning:
-        values = found.item.get("values", [])
-        if len(values) != 1 or values[0][0].split(".")[0] == found.item["name"]:
+    def _assigned(self, found: Found, item: SetItem, rest: str, steps: int) -> Meaning:
+        values = item["values"]
+        if len(values) != 1 or values[0][0].split(".")[0] == item["name"]:
             return found
         dotted = f"{values[0][0]}.{rest}" if rest else values[0][0]
         meaning = self.meaning(found.path, dotted, steps - 1)
-        if isinstance(meaning, Found) and found.item.get("called") and meaning.item.get("built") and not rest:
+        if isinstance(meaning, str) or not item.get("called"):
+            return meaning
+        if meaning.item["k"] == "def" and "built" in meaning.item and not rest:
             return Found(meaning.path, meaning.item["built"][0], (*meaning.outer, meaning.item["name"]))
-        # a call's result is not what was called, except where only the name counts, as with marks
-        return found if isinstance(meaning, Found) and found.item.get("called") else meaning
+        return found  # a call's result is not what was called, except where only the name counts, as with marks
 
-    def _imported(self, found: Found, rest: str, steps: int) -> Meaning:
-        item = found.item
+    def _imported(self, path: str, item: ImportItem, rest: str, steps: int) -> Meaning:
         words = [word for word in (item.get("of", ""), *rest.split(".")) if word]
         for taken in range(len(words), -1, -1):  # the longest prefix that is a module
             module = ".".join([item["module"], *words[:taken]]).strip(".")
-            source = self.locate(found.path, module, item["level"])
+            source = self.locate(path, module, item["level"])
             if source and taken == len(words):
                 return ".".join(words)
             if source and words[taken] in self.table(source):
@@ -179,29 +180,39 @@ class Names:
             found = self.table(known).get(item.get("of") or dotted.rsplit(".", maxsplit=1)[-1]) if known else None
 
 
-def bind(items: Iterable[Found], lost: dict[str, Found] | None = None) -> dict[str, Found]:
+def declared(path: str, body: Iterable[Item], outer: tuple[str, ...] = ()) -> Iterator[Found | DelItem]:
+    """What the items of a body do to its names."""
+    for item in body:
+        if item["k"] in ("def", "class", "set", "import"):
+            yield Found(path, item, outer)
+        elif item["k"] == "del":
+            yield item
+
+
+def bind(items: Iterable[Found | DelItem], lost: dict[str, Found] | None = None) -> dict[str, Found]:
     """Names bound after a body has run: later ones replace earlier, an else branch only fills gaps.
 
     lost: gets those that are deleted, and those replaced by a class that is built on them.
     """
     table: dict[str, Found] = {}
-    for found in items:
-        item = found.item
-        name = item.get("name", "")
-        if item["k"] == "del":
-            gone = table.pop(name, None)
+    for one in items:
+        if not isinstance(one, Found):
+            gone = table.pop(one["name"], None)
             if gone is not None and lost is not None:
-                lost[name] = gone
-        elif name and not (name in table and keeps(item)) and "add" not in item:
-            if lost is not None and name in table and name in item.get("bases", ()):
-                lost[name] = table[name]
-            table[name] = found
+                lost[one["name"]] = gone
+            continue
+        item, name = one.item, one.item["name"]
+        if not name or "add" in item or (name in table and keeps(item)):
+            continue
+        if lost is not None and name in table and item["k"] == "class" and name in item["bases"]:
+            lost[name] = table[name]
+        table[name] = one
     return table
 
 
-def keeps(item: Item) -> bool:
+def keeps(item: Binding) -> bool:
     """Whether an item leaves a name with what it has: one of an else branch, or a call that decorates it."""
-    return bool(item.get("other") or item.get("again"))
+    return "other" in item or "again" in item
 
 
 def last_names(paths: Iterable[str]) -> Iterator[str]:

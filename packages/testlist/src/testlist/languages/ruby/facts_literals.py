@@ -1,10 +1,11 @@
 """Small readings of Ruby nodes: titles, metadata, constants, and a test that skips itself at once."""
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final, Literal
 
 from tree_sitter import Node
 
+from testlist.languages.ruby.shape import MethodItem
 from testlist.sandbox.syntax import named, text
 
 STRINGS: Final = frozenset({"string", "chained_string", "bare_string"})
@@ -120,22 +121,22 @@ def base(node: Node | None) -> str | None:
     return "self" if node is not None and node.type == "self" else constant(node)
 
 
-def methods(heredoc: Node, prefix: str) -> Iterator[dict[str, Any]]:
+def methods(heredoc: Node, prefix: str) -> Iterator[MethodItem]:
     """Test methods in text that a class evaluates, one a name as written."""
     for number, row in enumerate(text(heredoc).split("\n"), heredoc.start_point.row + 1):
         word, _, name = row.strip().partition(" ")
         name = name.partition("(")[0].strip()
         if word == "def" and name.startswith(prefix):
-            place = {"line": number, "column": row.find("def") + 1, "end": number}
-            yield {"k": "def", "name": name, **place, "loop": True}
+            column = row.find("def") + 1
+            yield MethodItem(k="def", name=name, line=number, column=column, end=number, loop=True)
 
 
-def skipping(body: Node | None) -> dict[str, Any]:
-    """What the first statement does: {"skip": True} for `skip`, {"when": True} for `skip if condition`."""
+def skipping(body: Node | None) -> Literal["skip", "when"] | None:
+    """What the first statement does: `skip`, or `when` for `skip if condition`."""
     first = next(named(body), None)
     if first is not None and first.type in MODIFIERS:
-        return {"when": True} if skips(first.child_by_field_name("body")) else {}
-    return {"skip": True} if skips(first) else {}
+        return "when" if skips(first.child_by_field_name("body")) else None
+    return "skip" if skips(first) else None
 
 
 def skips(first: Node | None) -> bool:

@@ -1,14 +1,16 @@
 """Both Ruby frameworks' view of one repository: whose a file is, and what its classes and modules are."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from testlist.kit.scope import Growing
-from testlist.languages import written_in
+from testlist.languages import language_of
 from testlist.languages.ruby.config import Collected
+from testlist.languages.ruby.language import RUBY
 from testlist.languages.ruby.resolve_classes import Classes, bases, is_test_name
+from testlist.languages.ruby.shape import Item, RubyFacts, shape
 from testlist.languages.ruby.vocabulary import METHOD_LIKE
 from testlist.model import Facts, FactsByPath
 from testlist.project import Project, endings, folder_of, joined
@@ -29,12 +31,10 @@ class Resolver:
 
     project: Project
     facts: FactsByPath = field(default_factory=dict)
-    by_name: dict[str, list[str]] | None = None
     spoken: dict[str, str | None] = field(default_factory=dict)
     known: Growing[Classes] = field(default_factory=lambda: Growing(Classes()))
     wanted: Growing[set[str]] = field(default_factory=lambda: Growing(set()))
     required: Growing[frozenset[str]] = field(default_factory=lambda: Growing(frozenset()))
-    collected: Collected | None = None
 
     @classmethod
     def of(cls, project: Project) -> "Resolver":
@@ -49,18 +49,17 @@ class Resolver:
         """As `needs`, for what has been read."""
         self.facts = facts
         classes = self.classes(facts)
-        wanted = {base for path in facts for base in bases(facts[path].get("items", [])) if not is_test_name(base)}
-        unknown = {base.rpartition("::")[2] for base in wanted if not classes.knows(base)}
+        found = {base for one in read(facts) for base in bases(one.get("items", ()))}
+        unknown = {base.rpartition("::")[2] for base in found if not is_test_name(base) and not classes.knows(base)}
         return {path for name in unknown for path in self.files_of(name)}
 
     def classes(self, facts: FactsByPath) -> Classes:
         """Every class and module read so far."""
-        return self.known.of(facts, lambda: Classes.of(facts))
+        return self.known.of(facts, lambda: Classes.of(read(facts)))
 
     def runs(self) -> Collected:
         """What is run without being named."""
-        self.collected = self.collected or Collected(self.project)
-        return self.collected
+        return self.project.once(Collected)
 
     def is_required(self, path: str) -> bool:
         """Whether a file that was read requires another by its name."""
@@ -69,26 +68,21 @@ class Resolver:
 
     def requires(self) -> frozenset[str]:
         """What files that were read require, without the way to it."""
-        return frozenset(plain(name) for one in written_in("ruby", self.facts) for name in one.get("requires", ()))
+        return frozenset(plain(name) for one in read(self.facts) for name in one.get("requires", ()))
 
     def files_of(self, name: str) -> list[str]:
         """Files that by convention define a class of this name."""
-        if self.by_name is None:
-            self.by_name = {}
-            for path in self.project.blobs:
-                if path.endswith(".rb"):
-                    self.by_name.setdefault(path.rpartition("/")[2].removesuffix(".rb"), []).append(path)
-        found = self.by_name.get("_".join(word.lower() for word in WORD.findall(name)), [])
+        found = self.project.once(stems).get("_".join(word.lower() for word in WORD.findall(name)), [])
         return found if len(found) < 8 else []
 
     def speaks(self, path: str, facts: Facts, steps: int = 0) -> str | None:
         """The framework a file loads, itself or through its helper; None if nothing says."""
         if path not in self.spoken:
             self.spoken[path] = None
-            self.spoken[path] = own_words(facts) or self._by_helper(path, facts, steps)
+            self.spoken[path] = own_words(shape(facts)) or self._by_helper(path, shape(facts), steps)
         return self.spoken[path]
 
-    def _by_helper(self, path: str, facts: Facts, steps: int) -> str | None:
+    def _by_helper(self, path: str, facts: RubyFacts, steps: int) -> str | None:
         """What the files say that a file requires; a spec's helper may be required by configuration alone."""
         if steps >= STEPS:
             return None
@@ -113,6 +107,20 @@ class Resolver:
             folder = folder_of(folder)
 
 
+def read(facts: FactsByPath) -> Iterator[RubyFacts]:
+    """Facts of the Ruby files, in the order of their paths."""
+    return (shape(facts[path]) for path in sorted(facts) if language_of(path) in RUBY.ids)
+
+
+def stems(project: Project) -> dict[str, list[str]]:
+    """What Ruby files are called -> their paths."""
+    found: dict[str, list[str]] = {}
+    for path in project.blobs:
+        if path.endswith(".rb"):
+            found.setdefault(path.rpartition("/")[2].removesuffix(".rb"), []).append(path)
+    return found
+
+
 def plain(name: str) -> str:
     """What a file is required as, without the way to it."""
     return "/".join(part for part in name.removesuffix(".rb").split("/") if part not in ("", ".", ".."))
@@ -123,7 +131,7 @@ def is_template(path: str) -> bool:
     return {"generators", "templates"} <= set(path.split("/")[:-1])
 
 
-def own_words(facts: Mapping[str, Any]) -> str | None:
+def own_words(facts: RubyFacts) -> str | None:
     """The framework a file names itself."""
     requires, uses = facts.get("requires", []), facts.get("uses", [])
     if any(one.split("/")[0] == "minitest" or one == "test/unit" for one in requires):
@@ -135,9 +143,9 @@ def own_words(facts: Mapping[str, Any]) -> str | None:
     return None
 
 
-def has_groups(facts: Facts, kinds: Collection[str]) -> bool:
+def has_groups(facts: RubyFacts, kinds: Collection[str]) -> bool:
     """Whether a file declares a group of some kinds, or a method that declares examples."""
-    todo: list[dict[str, Any]] = list(facts.get("items", []))
+    todo: list[Item] = list(facts.get("items", []))
     while todo:
         item = todo.pop()
         declares = item["k"] == "macro" and any(

@@ -1,12 +1,13 @@
 """Classes and modules of a repository: which end in a test case, and which are mixed into one."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final
+from functools import cached_property
+from typing import Final
 
-from testlist.model import Facts
+from testlist.kit.hierarchy import Hierarchy
+from testlist.languages.ruby.shape import Item, RubyFacts
 
-Item = dict[str, Any]
 #: ends of names that a base class outside the repository has
 CASES: Final = ("TestCase", "Test")
 SPECS: Final = frozenset({"Minitest::Spec", "MiniTest::Spec", "Spec"})
@@ -15,6 +16,8 @@ REOPENED: Final = frozenset(
     {"Minitest::Test", "Minitest::Spec", "Test::Unit::TestCase", "ActiveSupport::TestCase",
      "ActionController::TestCase", "ActionDispatch::IntegrationTest"}
 )  # fmt: skip
+#: what stands for all of them in a hierarchy; no class is called so
+CASE: Final = "<test case>"
 #: a base that is the class around
 SELF: Final = "self"
 #: more steps than any honest hierarchy has
@@ -23,22 +26,20 @@ STEPS: Final = 30
 RIVALS: Final = 64
 
 
-@dataclass(slots=True)
+@dataclass
 class Classes:
     """By full name: bases and mixed in modules of all definitions of a class."""
 
     bases: dict[str, list[tuple[str, str]]] = field(default_factory=dict)  # full name -> (namespace, base)
     mixed: dict[str, list[tuple[str, str]]] = field(default_factory=dict)  # full name -> (namespace, module)
     by_last: dict[str, list[str]] = field(default_factory=dict)
-    verdicts: dict[str, bool] = field(default_factory=dict)
-    in_tests: set[str] | None = None
 
     @classmethod
-    def of(cls, facts: Mapping[str, Facts]) -> "Classes":
-        """Collect from files read."""
+    def of(cls, files: Iterable[RubyFacts]) -> "Classes":
+        """Collect from files read, in the order of their paths."""
         classes = cls()
-        for path in sorted(facts):
-            classes.add(facts[path].get("items", []), "")
+        for facts in files:
+            classes.add(facts.get("items", []), "")
         for names in classes.by_last.values():
             names.sort()
         return classes
@@ -51,13 +52,13 @@ class Classes:
                 if name not in self.bases:
                     self.bases[name] = []
                     self.by_last.setdefault(name.rpartition("::")[2], []).append(name)
-                if item["name"] and item.get("base"):
-                    self.bases[name].append((namespace, item["base"]))
+                if item["k"] == "class" and item["name"] and (base := item.get("base")):
+                    self.bases[name].append((namespace, base))
                 self.add(item["body"], name)
             elif item["k"] == "mix":
                 self.mixed.setdefault(namespace, []).extend((namespace, one) for one in item["names"])
-            elif "body" in item:
-                self.add(item["body"], namespace)
+            elif item["k"] in ("macro", "call"):
+                self.add(item.get("body", []), namespace)
 
     def knows(self, name: str) -> bool:
         """Whether the repository defines a class of this name, as far as it has been read."""
@@ -82,35 +83,40 @@ class Classes:
     def is_test(self, namespace: str, name: str, base: str | None) -> bool:
         """Whether a class ends in a test case.  base: as this definition has it, which may be none."""
         if base is not None:
-            return self._is_base(namespace, base, 0)
+            return self.cases.ends(self.target(namespace, base), STEPS)
         full = within(namespace, name)
-        return full in REOPENED or (bool(name) and self._is_class(full, 0))
+        return full in REOPENED or (bool(name) and self.cases.ends(full, STEPS))
 
-    def _is_base(self, namespace: str, base: str, steps: int) -> bool:
+    @cached_property
+    def cases(self) -> Hierarchy:
+        """What all classes inherit, by full names."""
+        hierarchy = Hierarchy(CASE, lambda _: False)
+        for full, bases in self.bases.items():
+            hierarchy.declare(full, (self.target(namespace, base) for namespace, base in bases))
+        return hierarchy
+
+    def target(self, namespace: str, base: str) -> str:
+        """What a base stands for; one without bases of its own here may be opened again, and tells by its name."""
         full = self.resolve(namespace, base)
         if full is not None and (self.bases[full] or not is_test_name(base)):
-            return self._is_class(full, steps + 1)
-        return is_test_name(base)
-
-    def _is_class(self, full: str, steps: int) -> bool:
-        if full not in self.verdicts:
-            if steps > STEPS:
-                return False
-            self.verdicts[full] = False  # a class cannot be its own base, but hostile text may say so
-            self.verdicts[full] = any(self._is_base(space, base, steps) for space, base in self.bases.get(full, []))
-        return self.verdicts[full]
+            return full
+        return CASE if is_test_name(base) else base
 
     def is_mixed(self, full: str) -> bool:
         """Whether a module is mixed into a test case, directly or through another module."""
-        if self.in_tests is None:
-            self.in_tests = set()
-            todo = [name for name in self.mixed if self._is_class(name, 0) or not name]
-            while todo:
-                for space, module in self.mixed.get(todo.pop(), []):
-                    if (found := self.resolve(space, module)) is not None and found not in self.in_tests:
-                        self.in_tests.add(found)
-                        todo.append(found)
         return full in self.in_tests
+
+    @cached_property
+    def in_tests(self) -> set[str]:
+        """Modules that are mixed into test cases."""
+        found: set[str] = set()
+        todo = [name for name in self.mixed if not name or self.cases.ends(name, STEPS)]
+        while todo:
+            for namespace, module in self.mixed.get(todo.pop(), []):
+                if (full := self.resolve(namespace, module)) is not None and full not in found:
+                    found.add(full)
+                    todo.append(full)
+        return found
 
 
 def within(namespace: str, name: str) -> str:
@@ -123,12 +129,12 @@ def is_test_name(name: str) -> bool:
     return name.endswith(CASES) or name in SPECS
 
 
-def bases(items: list[Item]) -> Iterator[str]:
-    """Names of base classes in a file."""
+def bases(items: Iterable[Item]) -> Iterator[str]:
+    """Names of base classes and of modules mixed in, in a file."""
     for item in items:
-        if item["k"] == "class" and item.get("base"):
-            yield item["base"]
-        elif item["k"] == "mix":
+        if item["k"] == "mix":
             yield from item["names"]
-        if "body" in item:
-            yield from bases(item["body"])
+        elif item["k"] == "class" and (base := item.get("base")):
+            yield base
+        if item["k"] in ("class", "module", "macro", "call"):
+            yield from bases(item.get("body", ()))
