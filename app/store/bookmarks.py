@@ -30,15 +30,15 @@ _LIST = text(f"""
            AND (CAST(:before AS bigint) IS NULL OR b.id < :before)
          ORDER BY b.id DESC LIMIT :most)
     SELECT c.id, c.created_at, c.host, c.owner, c.name, c.is_private,
-           n.id AS analysis_id, n.commit_sha, n.completed_at, n.parser_version, n.summary
+           r.id AS analysis_id, r.commit_sha, r.completed_at, r.parser_version, r.summary
       FROM page c LEFT JOIN LATERAL (
-        SELECT f.* FROM (
-            SELECT a.id, a.commit_sha, a.completed_at, a.parser_version, a.summary,
-                   coalesce(a.committed_at, a.completed_at) AS ordered_at, {ON_DEFAULT_BRANCH}
+        SELECT f.id FROM (
+            SELECT a.id, a.completed_at, coalesce(a.committed_at, a.completed_at) AS ordered_at, {ON_DEFAULT_BRANCH}
               FROM analyses a
              WHERE a.codebase_id = c.codebase_id AND a.status = 'completed' AND {_SEEN}
              ORDER BY coalesce(a.committed_at, a.completed_at) DESC, a.completed_at DESC LIMIT {FOUND}) AS f
          ORDER BY f.on_default_branch DESC, f.ordered_at DESC, f.completed_at DESC LIMIT 1) AS n ON true
+      LEFT JOIN analyses r ON r.id = n.id
      ORDER BY c.id DESC""")
 
 
