@@ -6,8 +6,9 @@ import secrets
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID, uuid4
+
+from sqlalchemy import RowMapping
 
 from app.errors import Forbidden, InvalidInput, NotFound, TooManyTokens, Unauthenticated
 from app.services.accounts.throttle import refuse_early
@@ -150,7 +151,7 @@ def revoke_named(uow: UnitOfWork, name: str, *, actor: str, now: datetime) -> Na
     Raises: NotFound, InvalidInput if several tokens have this prefix.
     """
     with uow.begin() as tx:
-        found = accounts.named(tx, **_name(name))
+        found = _named(tx, name)
     if len(found) > 1:
         raise InvalidInput(f"Several tokens begin so; name one by its id: {', '.join(str(row['id']) for row in found)}")
     if not found:
@@ -169,8 +170,9 @@ def may_grant(scopes: Collection[str]) -> set[str]:
     return {*scopes, "operator:read"} if "operator" in scopes else set(scopes)
 
 
-def _name(name: str) -> dict[str, Any]:
+def _named(tx: Tx, name: str) -> Sequence[RowMapping]:
     try:
-        return {"token_id": UUID(name)}
+        token_id = UUID(name)
     except ValueError:
-        return {"prefix": name[:PREFIX_LENGTH]}
+        return accounts.named(tx, prefix=name[:PREFIX_LENGTH])
+    return accounts.named(tx, token_id=token_id)
