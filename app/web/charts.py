@@ -60,6 +60,24 @@ def _parts(counts: Mapping[str, int], total: int, longest: int) -> Iterator[Bar]
         before += count
 
 
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One of several beside each other.  start, width, height: percent of the picture."""
+
+    start: float
+    width: float
+    height: float
+
+
+def columns(counts: Sequence[int]) -> list[Column]:
+    """In this order, from the left; the highest fills the height, and nothing is lower than a line."""
+    highest, each = max(counts, default=0) or 1, 100 / (len(counts) or 1)
+    return [
+        Column(round(place * each + each * 0.1, 2), round(each * 0.8, 2), round(max(1.0, 100 * count / highest), 2))
+        for place, count in enumerate(counts)
+    ]
+
+
 def shares(row: Mapping[str, float], names: Sequence[str]) -> list[Bar]:
     """The parts of one whole, in this order; all are 0 if the whole is."""
     total, parts, before = sum(row[name] for name in names) or 1, [], 0.0

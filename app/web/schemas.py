@@ -218,6 +218,19 @@ class OtherQuery(Query):
     commit: Annotated[Plain, Field(max_length=64)] = ""
 
 
+class PairQuery(Query):
+    """Two analyses to compare, the older one first."""
+
+    before: UUID
+    after: UUID
+
+
+class ExploreQuery(Query):
+    """Which repositories to show: those whose address has these letters."""
+
+    q: Annotated[Plain, Field(max_length=200)] = ""
+
+
 class CompareQuery(Query):
     """How much of a comparison to list."""
 

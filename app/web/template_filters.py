@@ -63,11 +63,12 @@ def init(app: APIFlask) -> None:
     env.trim_blocks = env.lstrip_blocks = True
     env.filters |= {
         "number": number, "instant": instant, "duration": duration, "short": short, "sentence": sentence, "iso": iso,
-        "links": links_of,
+        "links": links_of, "change": change,
     }  # fmt: skip
     env.globals |= {
         "STATES": STATES, "PHASES": PHASES, "asset": asset, "line_url": line_url, "is_theirs": THEIRS.__contains__,
         "bars": charts.bars, "directories": charts.directories, "meter": charts.meter, "shares": charts.shares,
+        "columns": charts.columns,
         "SKIPPED": SKIPPED, "GROUPS": GROUPS, "near": charts.near, "chart_rows": charts.rows,
         "SPECIFICATION_GROUPS": SPECIFICATION_GROUPS, "COUNTED": COUNTED,
     }  # fmt: skip
@@ -76,6 +77,11 @@ def init(app: APIFlask) -> None:
 def number(value: float) -> str:
     """1,234."""
     return f"{value:,}"
+
+
+def change(value: int) -> str:
+    """+3, −3 or ±0."""  # noqa: RUF002
+    return f"+{value:,}" if value > 0 else f"−{-value:,}" if value else "±0"  # noqa: RUF001
 
 
 def instant(value: str | datetime | None) -> Markup | str:

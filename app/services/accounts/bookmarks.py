@@ -5,31 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
-from uuid import UUID
 
 from sqlalchemy import Row
 
-from app.domain.jobs import Summary
 from app.domain.repositories import Repository
 from app.errors import NotFound
 from app.services.policy import Policy
+from app.services.results.newest_result import NewestResult
 from app.store import bookmarks, codebases
 from app.store.codebases import Codebase
 from app.store.unit_of_work import Tx, UnitOfWork
 from app.store.users import Account
 
 NOT_THERE = "There is no such repository here, or it is not visible to you"
-
-
-@dataclass(frozen=True, slots=True)
-class NewestResult:
-    """The newest completed analysis of the default branch.  outdated: made by another parser version."""
-
-    id: UUID
-    commit: str
-    completed_at: datetime
-    outdated: bool
-    summary: Summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +50,15 @@ def find(uow: UnitOfWork, account: Account, where: Repository, policy: Policy) -
         return _found(tx, account, codebase, policy)
 
 
+def is_marked(uow: UnitOfWork, account: Account, where: Repository) -> bool:
+    """Whether a repository is among the account's bookmarks."""
+    with uow.begin() as tx:
+        codebase = codebases.find(tx, where)
+        return codebase is not None and bool(
+            bookmarks.find(tx, account.user_id, sees_all=account.is_operator, codebase_id=codebase.codebase_id)
+        )
+
+
 def add(uow: UnitOfWork, account: Account, where: Repository, policy: Policy, *, now: datetime) -> Bookmark:
     """Mark a repository; idempotent.  Raises: NotFound if it was never analysed, or the account may not see it."""
     with uow.begin() as tx:
@@ -91,8 +88,5 @@ def _found(tx: Tx, account: Account, codebase: Codebase | None, policy: Policy) 
 
 
 def _bookmark(row: Row[Any], policy: Policy) -> Bookmark:
-    newest = None
-    if row.analysis_id:
-        outdated = row.parser_version != policy.parser_version
-        newest = NewestResult(row.analysis_id, row.commit_sha, row.completed_at, outdated, row.summary)
+    newest = NewestResult.of(row, policy) if row.analysis_id else None
     return Bookmark(Repository(row.host, row.owner, row.name), row.is_private, row.created_at, newest)
