@@ -30,7 +30,7 @@ OUTSIDE_OF_CHILDREN = {"resolve", "collect", "scope"}
 #: lines of a record
 LONGEST = 80
 #: languages in which rules still read facts without types
-UNTYPED = {"jvm", "php"}
+UNTYPED = {"jvm"}
 WORD = re.compile(r"[\w.+-]+")
 
 
