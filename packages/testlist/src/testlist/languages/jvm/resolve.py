@@ -3,12 +3,11 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final, cast
+from typing import Final
 
 from testlist.kit.fold import folded
-from testlist.kit.rows import Placed, row
 from testlist.kit.scope import Growing
-from testlist.languages.jvm.collect import Collector, Hit
+from testlist.languages.jvm.collect import Collector, Hit, folded_row
 from testlist.languages.jvm.config_builds import Builds
 from testlist.languages.jvm.resolve_classes import ROOTS
 from testlist.languages.jvm.resolve_names import SUFFIXES, Found, Names
@@ -102,7 +101,7 @@ class Resolver:
         key = tuple(owned)
         if key not in self.folded:
             self.folded[key] = self.collect(owned, facts)
-        return (folded_row(hits, framework) for hits in self.folded[key] if hits[0].framework == framework)
+        return (folded_row(hits) for hits in self.folded[key] if hits[0].framework == framework)
 
     def collect(self, owned: Sequence[str], facts: FactsByPath) -> list[list[Hit]]:
         """Collect every file, and fold what several classes inherit to one definition."""
@@ -142,18 +141,3 @@ def leading(found: Found, *, whole: bool) -> Iterator[str]:
         yield from (mark[0] for mark in found.item.get("marks", []))
     if whole:
         yield from (mark[0] for method in found.item.get("methods", []) for mark in method.get("marks", []))
-
-
-def folded_row(hits: list[Hit], framework: str) -> Test:
-    """One definition; it is skipped only if it is skipped wherever it runs."""
-    hit = min(hits, key=lambda one: (one.status != "active", one.depends))
-    return row(
-        framework,
-        hit.found.path,
-        hit.suites,
-        hit.item["name"],
-        cast(Placed, hit.item),
-        status=hit.status,
-        dynamic=hit.dynamic,
-        depends=hit.depends,
-    )

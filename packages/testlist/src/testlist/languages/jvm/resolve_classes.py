@@ -1,11 +1,12 @@
 """What a class of the JVM is by the chain of its bases, and whether a runner can run it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from testlist.kit.hierarchy import descent
 from testlist.languages.jvm.resolve_names import Found, Names
-from testlist.languages.jvm.shape import Item
+from testlist.languages.jvm.shape import ClassFact, MethodFact
 from testlist.languages.jvm.vocabulary import STYLES
 
 LONGEST: Final = 64  # classes a class is resolved through
@@ -49,23 +50,19 @@ class Natures:
 
     def chain(self, found: Found) -> tuple[list[Found], list[Outside]]:
         """A class and its bases in the repository, nearest first, and the superclasses outside."""
-        order: list[Found] = []
-        outside: list[Outside] = []
-        seen: set[int] = set()
-        stack = [found]
-        while stack and len(order) < LONGEST:
-            one = stack.pop()
-            if id(one.item) in seen:
-                continue
-            seen.add(id(one.item))
-            order.append(one)
-            for base in reversed(one.item.get("bases", [])):
-                meaning = self.names.meaning(one.scope, base)
-                if isinstance(meaning, Found):
-                    stack.append(meaning)
-                elif base == one.item.get("super"):
-                    outside.append((one, meaning))
-        return order, outside
+        order = descent(found, self.bases, lambda one: id(one.item), LONGEST)
+        return order, [(one, names) for one in order for names in self.outside(one)]
+
+    def bases(self, found: Found) -> Iterator[Found]:
+        """Direct bases in the repository."""
+        meanings = (self.names.meaning(found.scope, base) for base in found.item.get("bases", ()))
+        return (one for one in meanings if isinstance(one, Found))
+
+    def outside(self, found: Found) -> Iterator[tuple[str, ...]]:
+        """What a superclass outside of the repository may be called."""
+        parent = found.item.get("super")
+        if parent and not isinstance(meaning := self.names.meaning(found.scope, parent), Found):
+            yield meaning
 
 
 def judged(order: Sequence[Found], outside: Sequence[Outside]) -> Nature:
@@ -108,12 +105,12 @@ def is_inner(found: Found) -> bool:
     return "static" not in mods and found.outer[-1].item["k"] not in ("interface", "annotation")
 
 
-def is_nested(item: Item) -> bool:
+def is_nested(item: ClassFact) -> bool:
     """`@Nested`."""
     return item["k"] == "class" and any(mark[0].rpartition(".")[2] == "Nested" for mark in item.get("marks", []))
 
 
-def is_public(found: Found, method: Item) -> bool:
+def is_public(found: Found, method: MethodFact) -> bool:
     """Whether a method can be called from anywhere; Java alone wants that said."""
     mods = method.get("mods", ())
     if found.path.endswith(".java") and found.item["k"] != "interface":

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from testlist.languages.jvm.shape import Item
+from testlist.languages.jvm.shape import CallFact, Members
 
 
 class Style(NamedTuple):
@@ -58,13 +58,14 @@ class Around:
 class Row:
     """One test."""
 
-    item: Item
+    call: CallFact
+    name: str
     suites: tuple[str, ...]
     status: str
     dynamic: bool
 
 
-def rows(suites: tuple[str, ...], item: Item, style: str) -> Iterator[Row]:
+def rows(suites: tuple[str, ...], item: Members, style: str) -> Iterator[Row]:
     """Tests of a specification: of its body, and of its functions, which its body may call."""
     around = Around(suites)
     yield from _rows(item.get("calls", []), style, around)
@@ -73,7 +74,7 @@ def rows(suites: tuple[str, ...], item: Item, style: str) -> Iterator[Row]:
             yield from _rows(method.get("calls", []), style, around)
 
 
-def factories(suites: tuple[str, ...], item: Item) -> Iterator[Row]:
+def factories(suites: tuple[str, ...], item: Members) -> Iterator[Row]:
     """Tests that do not depend on the class they stand in: of factories, and of functions that extend a style."""
     yield from _built(item.get("calls", []), Around(suites))
     for method in item.get("methods", []):
@@ -90,31 +91,31 @@ def style_of(receiver: str) -> str:
     return next((style for style in STYLES if name.startswith(style)), "")
 
 
-def _built(calls: list[Item], around: Around) -> Iterator[Row]:
+def _built(calls: list[CallFact], around: Around) -> Iterator[Row]:
     for call in calls:
-        if call["r"] in BUILDERS:
-            style = call["r"][0].upper() + call["r"][1:]
-            yield from _rows(call.get("in", []), style, around)
-        yield from _built(call.get("in", []), around)  # factories may include others
+        if call["word"] in BUILDERS:
+            style = call["word"][0].upper() + call["word"][1:]
+            yield from _rows(call.get("calls", []), style, around)
+        yield from _built(call.get("calls", []), around)  # factories may include others
 
 
-def _rows(calls: list[Item], style: str, around: Around) -> Iterator[Row]:
+def _rows(calls: list[CallFact], style: str, around: Around) -> Iterator[Row]:
     words = STYLES[style]
     for call in calls:
-        word, prefix = split(call["r"], words)
+        word, prefix = split(call["word"], words)
         status = status_of(call, prefix) or around.status
         dynamic = around.dynamic or "loop" in call
         if word in BUILDERS:
             continue
-        if word in words.tests and (call["t"] or not word):
-            yield Row({**call, "name": call["t"]}, around.suites, status, dynamic)
+        if word in words.tests and (call["title"] or not word):
+            yield Row(call, call["title"], around.suites, status, dynamic)
         elif word in DATA:
-            inner = list(_rows(call.get("in", []), style, replace(around, dynamic=True)))
-            yield from inner or [Row({**call, "name": word}, around.suites, status, dynamic=True)]
+            inner = list(_rows(call.get("calls", []), style, replace(around, dynamic=True)))
+            yield from inner or [Row(call, word, around.suites, status, dynamic=True)]
         elif word in words.groups:
-            yield from _rows(call.get("in", []), style, Around((*around.suites, call["t"]), status, dynamic))
-        elif "in" in call:
-            yield from _rows(call["in"], style, replace(around, dynamic=dynamic))
+            yield from _rows(call.get("calls", []), style, Around((*around.suites, call["title"]), status, dynamic))
+        elif "calls" in call:
+            yield from _rows(call["calls"], style, replace(around, dynamic=dynamic))
 
 
 def split(word: str, words: Style) -> tuple[str, str]:
@@ -124,9 +125,9 @@ def split(word: str, words: Style) -> tuple[str, str]:
     return (word[1:], word[0]) if prefixed else (word, "")
 
 
-def status_of(call: Item, prefix: str) -> str | None:
+def status_of(call: CallFact, prefix: str) -> str | None:
     """A call's own status."""
-    title = call["t"]
+    title = call["title"]
     if prefix == "x" or title.startswith("!") or "off" in call:
         return "skipped"
     return "focused" if prefix == "f" or title.startswith("f:") else None
