@@ -7,9 +7,9 @@ from typing import Final, Literal, NamedTuple
 from testlist.kit import rows
 from testlist.kit.rows import Placed
 from testlist.languages.jvm import resolve_annotations as annotations
-from testlist.languages.jvm import vocabulary
 from testlist.languages.jvm.resolve_classes import Nature, Natures, is_concrete, is_nested, is_public, runs
 from testlist.languages.jvm.resolve_names import NOTHING, Found, Names
+from testlist.languages.jvm.resolve_specifications import Row, Specifications
 from testlist.languages.jvm.shape import ClassFact, MethodFact, shape
 from testlist.model import Test
 
@@ -55,13 +55,14 @@ class Collector:
 
     names: Names
     kotlin_test: Callable[[str], str]
+    specifications: Specifications
     natures: Natures = field(init=False)
     annotated: dict[tuple[str, int], Verdict | None] = field(default_factory=dict)
     inherited: int = 0
 
     def __post_init__(self) -> None:
         """Share the names."""
-        self.natures = Natures(self.names)
+        self.natures = Natures(self.names, self.specifications)
 
     def file(self, path: str) -> Iterator[Hit]:
         """Tests that run from a file, perhaps defined in others."""
@@ -69,9 +70,9 @@ class Collector:
         item: ClassFact = {**NOTHING, "methods": facts.get("methods", []), "calls": facts.get("calls", [])}
         whole = Found(path, item)
         yield from self.loose(whole)
-        yield from specification(whole, vocabulary.factories((), whole.item), State())
+        yield from self.specification(whole, self.specifications.factories((), whole.item), State())
         for found in self.names.all(path):
-            yield from specification(found, vocabulary.factories(found.names, found.item), State())
+            yield from self.specification(found, self.specifications.factories(found.names, found.item), State())
             if runs(found):
                 yield from self.run(found, self.around(found), set(), 0)
             elif is_concrete(found):  # TestNG makes the instances around an inner class as well
@@ -116,10 +117,10 @@ class Collector:
         """Tests of one class, and of the inner classes that run with it.  done: inner classes that have run."""
         nature = self.natures.of(found)
         if nature.style and "private" in found.item.get("mods", ()):
-            return  # Kotest's discovery leaves private ones out
+            return  # discovery leaves private ones out
         yield from self.methods(nature, state)
         for one in self.affordable(nature, "calls") if nature.style else ():
-            yield from specification(one, vocabulary.rows(one.names, one.item, nature.style), state)
+            yield from self.specification(one, self.specifications.rows(one.names, one.item, nature.style), state)
         for one in self.affordable(nature, "classes") if depth < NESTED else ():
             for item in one.item.get("classes", []):
                 if is_nested(item) and "abstract" not in item.get("mods", ()) and id(item) not in done:
@@ -170,12 +171,18 @@ class Collector:
             return admitted(annotated, method, nature)
         if "receiver" in method or ("static" in method.get("mods", ()) and not whole):
             return None
-        if nature.style == "AnnotationSpec":
-            bare = any(mark[0] in ("Test", "AnnotationSpec.Test") for mark in method.get("marks", []))
-            return ("kotest", False) if bare else None
+        if nature.style and nature.style == self.specifications.methods:
+            return (self.specifications.framework, False) if self.specifications.has_method(method) else None
         if nature.specification:
             return ("spock", method.get("where", False)) if method.get("blocks") else None
         return unmarked(found, method, nature, whole=whole)
+
+    def specification(self, found: Found, declared: Iterator[Row], state: State) -> Iterator[Hit]:
+        """Rows of a specification as hits."""
+        for row in declared:
+            status = state.status or row.status
+            framework = self.specifications.framework
+            yield Hit(found.path, row.name, row.call, framework, row.suites, status, row.dynamic, state.depends)
 
     def annotation(self, found: Found, method: MethodFact) -> Verdict | None:
         """What the annotations of a method make of it."""
@@ -221,13 +228,6 @@ def unmarked(found: Found, method: MethodFact, nature: Nature, *, whole: bool) -
         return ("junit4", False)
     configures = any(mark[0].rpartition(".")[2] in annotations.CONFIGURING for mark in method.get("marks", []))
     return ("testng", False) if whole and not configures and not (static and method["name"] == "main") else None
-
-
-def specification(found: Found, declared: Iterator[vocabulary.Row], state: State) -> Iterator[Hit]:
-    """Rows of a specification as hits."""
-    for row in declared:
-        status = state.status or row.status
-        yield Hit(found.path, row.name, row.call, "kotest", row.suites, status, row.dynamic, state.depends)
 
 
 def folded_row(hits: Sequence[Hit]) -> Test:

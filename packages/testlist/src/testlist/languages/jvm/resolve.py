@@ -11,6 +11,7 @@ from testlist.languages.jvm.collect import Collector, Hit, folded_row
 from testlist.languages.jvm.config_builds import Builds
 from testlist.languages.jvm.resolve_classes import ROOTS
 from testlist.languages.jvm.resolve_names import SUFFIXES, Found, Names
+from testlist.languages.jvm.resolve_specifications import Specifications
 from testlist.model import Facts, FactsByPath, Test
 from testlist.project import Project, folder_of
 
@@ -49,6 +50,7 @@ class Resolver:
     names: Names
     runners: dict[str, list[str]]
     builds: Builds
+    specifications: Specifications = field(default_factory=Specifications)
     candidates: dict[str, bool] = field(default_factory=dict)
     wanted: Growing[set[str]] = field(default_factory=lambda: Growing(set()))
     open: list[tuple[Found, str]] = field(default_factory=list)
@@ -67,7 +69,12 @@ class Resolver:
             folder: [runner for data in files.values() for runner in data.get("runners", ())]
             for folder, files in builds.files.items()
         }
-        return cls(project, Names(sources, ROOTS), runners, builds)
+        return cls(project, Names(sources, {*ROOTS}), runners, builds)
+
+    def specify(self, specifications: Specifications) -> None:
+        """Take those of a framework, before any file is read."""
+        self.specifications = specifications
+        self.names.roots |= specifications.roots
 
     def wants(self, path: str) -> bool:
         """Whether a file is a candidate; every runner asks, more than once."""
@@ -106,7 +113,7 @@ class Resolver:
     def collect(self, owned: Sequence[str], facts: FactsByPath) -> list[list[Hit]]:
         """Collect every file, and fold what several classes inherit to one definition."""
         self.names.learn(jvm_only(facts))
-        collector = Collector(self.names, self.kotlin_test)
+        collector = Collector(self.names, self.kotlin_test, self.specifications)
         return folded(self.hits(owned, collector), lambda hit: hit.place)
 
     def hits(self, owned: Sequence[str], collector: Collector) -> Iterator[Hit]:

@@ -6,8 +6,8 @@ from typing import Final
 
 from testlist.kit.hierarchy import descent
 from testlist.languages.jvm.resolve_names import Found, Names
+from testlist.languages.jvm.resolve_specifications import Specifications
 from testlist.languages.jvm.shape import ClassFact, MethodFact
-from testlist.languages.jvm.vocabulary import STYLES
 
 LONGEST: Final = 64  # classes a class is resolved through
 #: ends of the names of bases outside the repository that make a class a JUnit 3 case or a specification of Spock
@@ -16,7 +16,7 @@ SPECIFICATIONS: Final = ("Specification", "Spec")
 SPOCK: Final = "spock.lang.Specification"
 #: classes of the runners themselves, which a runner's own repository declares
 CASES: Final = frozenset({"junit.framework.TestCase", "groovy.util.GroovyTestCase", "groovy.test.GroovyTestCase"})
-ROOTS: Final = CASES | {SPOCK} | {f"io.kotest.core.spec.style.{style}" for style in STYLES}
+ROOTS: Final = CASES | {SPOCK}
 #: a class, and what its superclass outside the repository may be called, likeliest first
 Outside = tuple[Found, tuple[str, ...]]
 
@@ -29,7 +29,7 @@ class Nature:
     case: bool = False  # a JUnit 3 case
     known: bool = False  # surely so, and not by the name of a base alone
     specification: bool = False  # Spock
-    style: str = ""  # Kotest
+    style: str = ""  # of a specification whose tests are calls
     many: bool = False  # run with parameters
     runner: bool = False  # names a runner of JUnit 4
 
@@ -39,13 +39,14 @@ class Natures:
     """Every class that was asked for."""
 
     names: Names
+    specifications: Specifications
     known: dict[tuple[str, tuple[str, ...], int], Nature] = field(default_factory=dict)
 
     def of(self, found: Found) -> Nature:
         """What a class is."""
         key = (found.path, found.names, found.item["line"])
         if key not in self.known:
-            self.known[key] = judged(*self.chain(found))
+            self.known[key] = judged(*self.chain(found), self.specifications)
         return self.known[key]
 
     def chain(self, found: Found) -> tuple[list[Found], list[Outside]]:
@@ -65,7 +66,7 @@ class Natures:
             yield meaning
 
 
-def judged(order: Sequence[Found], outside: Sequence[Outside]) -> Nature:
+def judged(order: Sequence[Found], outside: Sequence[Outside], specifications: Specifications) -> Nature:
     """Tell what a class is by its bases outside the repository and the annotations of all."""
     last = {meaning[0].rpartition(".")[2] for _, meaning in outside if meaning}
     groovy = any(one.path.endswith(".groovy") for one, _ in outside)
@@ -79,7 +80,7 @@ def judged(order: Sequence[Found], outside: Sequence[Outside]) -> Nature:
         case=provided or any(name.endswith(CASE) for name in last),
         specification=any(SPOCK in meaning for _, meaning in outside)
         or (groovy and any(name.endswith(SPECIFICATIONS) for name in last)),
-        style=next((style for style in STYLES if any(name.endswith(style) for name in last)), ""),
+        style=specifications.style(last),
         many=any(name == "RunWith" and "Parameterized" in text for name, text in said),
         runner=any(name == "RunWith" for name, _ in said),
     )

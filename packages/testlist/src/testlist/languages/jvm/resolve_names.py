@@ -49,7 +49,7 @@ class Names:
     """
 
     paths: Mapping[str, list[str]]
-    roots: frozenset[str] = frozenset()
+    roots: set[str] = field(default_factory=set)
     facts: dict[str, Facts] = field(default_factory=dict)
     classes: dict[str, list[Found]] = field(default_factory=dict)
     known: dict[tuple[str, int, str], Meaning] = field(default_factory=dict)
