@@ -72,6 +72,17 @@ class JvmFacts(Members):
     imports: list[Import]
 
 
+class BuildFact(TypedDict, total=False):
+    """A build file.  runners: those that it speaks of; whole: these are all of its projects.
+
+    projects: paths from its folder; of Gradle's settings every text that may be one.
+    """
+
+    runners: list[str]
+    projects: list[str]
+    whole: bool
+
+
 Compact = TypeVar("Compact", ClassFact, MethodFact, Members)
 #: deeper nesting of classes is no program's
 DEEPEST: Final = 16
