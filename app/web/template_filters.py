@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from datetime import UTC, datetime
-from functools import cache
-from pathlib import Path
 
 from apiflask import APIFlask
-from flask import url_for
 from markupsafe import Markup
 
 from app.domain.jobs import Job
@@ -17,6 +13,7 @@ from app.web.context import utc_now
 from app.web.instants import iso
 from app.web.job_json import links
 from app.web.line_links import line_link
+from app.web.static_files import asset
 from app.web.visible_text import visible
 
 #: The words for each state, and for each phase of a running job.
@@ -111,11 +108,6 @@ def short(commit: str) -> str:
     return commit[:10]
 
 
-def asset(name: str) -> str:
-    """The URL of a static file, which changes whenever the file does."""
-    return url_for("static", filename=name, v=_digest(name))
-
-
 def line_url(job: Job, path: str, line: int) -> str | None:
     """The address at which the host shows this line of this commit; None for an unknown host."""
     where = job.repository
@@ -125,11 +117,6 @@ def line_url(job: Job, path: str, line: int) -> str | None:
 def links_of(job: Job) -> dict[str, str]:
     """The addresses of a job and of what belongs to it."""
     return links(job.service, job.id)
-
-
-@cache
-def _digest(name: str) -> str:
-    return hashlib.sha256((Path(__file__).parent / "static" / name).read_bytes()).hexdigest()[:12]
 
 
 def _finalize(value: object) -> object:

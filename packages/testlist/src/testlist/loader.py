@@ -1,8 +1,8 @@
 """Facts of files: from the cache where they are known, else read from git and parsed in children."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from testlist.git.objects import Refusal
 from testlist.git.repository import Repository
@@ -16,9 +16,28 @@ LASTING: Final = frozenset({"binary", "unreadable"})
 STORED_AT_ONCE: Final = 256
 
 
+class Words(dict[str, str]):
+    """Texts of facts, each once: two thirds of them are also in other files, as names of keys and imports are."""
+
+    def __missing__(self, text: str) -> str:
+        self[text] = text
+        return text
+
+    def share(self, facts: Facts) -> Facts:
+        """The same facts, of texts that are here."""
+        return {self[key]: self._shared(value) for key, value in facts.items()}
+
+    def _shared(self, value: Any) -> Any:
+        if type(value) is str:
+            return self[value]
+        if type(value) is list:
+            return [self[one] if type(one) is str else self._shared(one) for one in value]
+        return self.share(value) if type(value) is dict else value
+
+
 @dataclass(slots=True)
 class Loader:
-    """Reads files of one repository.  known: everything read in this run."""
+    """Reads files of one repository.  known: what was read and is not forgotten."""
 
     repository: Repository
     parsers: Parsers
@@ -26,28 +45,40 @@ class Loader:
     progress: Progress
     known: dict[FactsKey, Facts] = field(default_factory=dict)
     fresh: dict[FactsKey, Facts] = field(default_factory=dict)
+    words: Words = field(default_factory=Words)
     done: int = 0  # files since the count began
     total: int | None = None  # of them, as far as is known; None before the count begins
 
-    def load(self, wanted: Mapping[str, FactsKey], *, counted: bool = False) -> dict[str, Facts]:
-        """Facts by path; {"skipped": code} for a file that could not be read.  wanted: path -> key.
+    def expect(self, keys: Collection[FactsKey]) -> None:
+        """Begin to count how far the run is: most of its files are among these.
 
-        counted: most files of the run are among these, so here begins the count of how far it is.  What they lead to
-        is counted as it is read: the share that is done never falls.
+        What they lead to is counted as it is read: the share that is done never falls.
         """
+        self.total = len(keys)
+        self.progress.at("fetching", 0, self.total)
+
+    def read(self, blobs: Mapping[str, str], languages: Mapping[str, str]) -> dict[str, Facts]:
+        """Facts by path; {"skipped": code} for a file that could not be read.
+
+        blobs: path -> blob id, at least of those files; languages: path -> language or format of each file to be read.
+        """
+        wanted = {path: FactsKey(blobs[path], language) for path, language in languages.items()}
         missing = sorted(set(wanted.values()) - self.known.keys())
         if missing and self.cache is not None:
-            self.known |= self.cache.load(missing)
-        missing = [key for key in missing if key not in self.known]
-        if counted:
-            self.total = len(missing)
-            self.progress.at("fetching", 0, self.total)
-        for key, facts in self._read(missing):
-            self.known[key] = facts
+            found = self.cache.load(missing)
+            self.known |= {key: self.words.share(facts) for key, facts in found.items()}
+            self._count(len(found))
+        for key, facts in self._read([key for key in missing if key not in self.known]):
+            self.known[key] = self.words.share(facts)
             self._keep(key, facts)
-            self._count()
+            self._count(1)
         self.flush()
         return {path: self.known[key] for path, key in wanted.items()}
+
+    def forget(self) -> None:
+        """Let go of what was read; it is read again if somebody asks for it."""
+        self.known = {}
+        self.words = Words()
 
     def flush(self) -> None:
         """Hand new facts to the cache."""
@@ -55,11 +86,11 @@ class Loader:
             self.cache.store(self.fresh)
         self.fresh = {}
 
-    def _count(self) -> None:
-        if self.total is None:
+    def _count(self, files: int) -> None:
+        if self.total is None or not files:
             self.progress.beat()
             return
-        self.done += 1
+        self.done += files
         self.total = max(self.total, self.done)
         self.progress.at("parsing", self.done, self.total)
 

@@ -1,7 +1,8 @@
 """What is known of a commit before its tests are read: its paths and its runner configuration."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -23,10 +24,10 @@ class Project:
     shared: dict[object, Any] = field(default_factory=dict)  # what frameworks of one language work out together
     beat: Callable[[], None] = idle  # to be called now and then in loops over all files
 
-    @cached_property
-    def paths(self) -> frozenset[str]:
+    @property
+    def paths(self) -> AbstractSet[str]:
         """Every file."""
-        return frozenset(self.blobs)
+        return self.blobs.keys()
 
     @cached_property
     def folders(self) -> frozenset[str]:
@@ -38,6 +39,10 @@ class Project:
                 found.add(folder)
                 folder = folder_of(folder)
         return frozenset(found)
+
+    def alone(self) -> "Project":
+        """The same commit for the frameworks of another language, which share nothing with those of this one."""
+        return replace(self, shared={})
 
     def once(self, make: Callable[["Project"], Made]) -> Made:
         """What a function makes of the commit; it is called once, whoever asks."""

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -39,7 +40,7 @@ class Names:
     """
 
     facts: FactsByPath
-    paths: frozenset[str]
+    paths: AbstractSet[str]
     modules: frozenset[str]
     tables: dict[str, dict[str, Found]] = field(default_factory=dict)
     located: dict[tuple[str, str, int], str | None] = field(default_factory=dict)
