@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from testlist.kit import globs
+from testlist.languages.php.shape import SuiteFact
 from testlist.project import Project, below, folder_of, joined
 
 #: names of the configuration, the one that wins first
@@ -112,7 +113,7 @@ def places(selections: Selection) -> Iterator[str]:
     yield from selections.files
 
 
-def read(folder: str, data: dict[str, Any]) -> Selection:
+def read(folder: str, data: SuiteFact) -> Selection:
     """Place the paths of one selection."""
     directories = tuple(
         (f"{joined(folder, path)}/**/*".lstrip("/"), prefix, suffix) for path, prefix, suffix in data["directories"]
