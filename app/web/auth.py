@@ -21,8 +21,8 @@ ONLY_ASKING = frozenset({"api.check_quota"})
 #: Calls that take an operator's scope instead of `write`.
 OPERATING = "/api/v1/operator/"
 ONLY_READS = "This account, or its token, may read what operators see, and may change nothing"
-#: Open to clients without an account.
-OPEN = frozenset({"pages.spend_link", "pages.sign_out"})
+#: Open to clients without an account; where a password is compared, it is throttled (services/accounts/passwords.py).
+OPEN = frozenset({"pages.spend_link", "pages.enter_password", "pages.sign_up", "pages.sign_out"})
 
 _OWN_PAGES = frozenset({"read", "write"})
 
