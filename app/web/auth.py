@@ -56,6 +56,12 @@ def own_token() -> str | None:
     return (request.headers.get("Authorization") or "").partition(" ")[2].strip() or None
 
 
+def own_session() -> str:
+    """The secret of the browser's session; empty without one."""
+    secret = session.get(SESSION_KEY)
+    return secret if isinstance(secret, str) else ""
+
+
 def viewer() -> Account | None:
     """The viewer.  Raises: Forbidden for a token without the scope."""
     return _allowed("read").account
@@ -204,5 +210,5 @@ def _sees_operations(account: Account) -> bool:
 
 
 def _by_session() -> Account | None:
-    secret = session.get(SESSION_KEY)
-    return sessions.by_session(wired().uow, secret, now=utc_now()) if isinstance(secret, str) else None
+    secret = own_session()
+    return sessions.by_session(wired().uow, secret, now=utc_now()) if secret else None

@@ -348,8 +348,6 @@ SCENES = {
     "tokens, one of them new": Scene("pages.add_token", tokens, new_token),
     "tokens of a new person": Scene("pages.show_tokens", no_tokens),
     "sign in": Scene("pages.show_sign_in", lambda _: "/sign-in"),
-    "sign up": Scene("pages.show_sign_up", lambda _: "/sign-up", settings={"sign_up": "open"}),
-    "sign up where it is closed": Scene("pages.show_sign_up", lambda _: "/sign-up"),
     "sign in by a link": Scene("pages.show_sign_in", lambda _: "/sign-in?token=" + "x" * 43),
     "sign in again": Scene("pages.show_sign_in", already_in),
     "operator": Scene("pages.show_operator", operator, open_all),

@@ -30,6 +30,8 @@ def checked(password: str, email: str) -> str:
     plain = normal(password) if len(password) <= LONGEST * 4 else password
     if not SHORTEST <= len(plain) <= LONGEST:
         raise _refused(f"A password has {SHORTEST} to {LONGEST} characters")
+    if any("\ud800" <= character <= "\udfff" for character in plain):  # a terminal's bytes that are not UTF-8
+        raise _refused("A password is text in UTF-8")
     if plain.casefold() == normal(email).casefold():
         raise _refused("The password must not be the e-mail address")
     return plain

@@ -1,4 +1,4 @@
-"""Sign up and sign in with an e-mail address and a password (docs/adr/0053)."""
+"""Sign up, sign in with a password, and change it (docs/adr/0053)."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ import hashlib
 import hmac
 import secrets
 from datetime import datetime
+from uuid import UUID
 
 from app.domain.plans import Tier
-from app.errors import Conflict, Unauthenticated
+from app.errors import Conflict, InvalidInput, NotFound, Unauthenticated
 from app.services.accounts import accounts as people
 from app.services.accounts import password_hashes
 from app.services.accounts.sessions import SESSION_LIFE
 from app.services.accounts.throttle import refuse_early
-from app.store import accounts, passwords, rates, users
-from app.store.unit_of_work import UnitOfWork
+from app.store import accounts, audit_log, passwords, rates, users
+from app.store.unit_of_work import Tx, UnitOfWork
+from app.store.users import Account
 
 #: Attempts per minute: of one client's address, and at one account from all addresses together.
 PER_ADDRESS, PER_ACCOUNT = 20, 5
@@ -68,6 +70,66 @@ def sign_in(uow: UnitOfWork, email: str, password: str, *, client: str, secret: 
             passwords.replace_hash(tx, found.user_id, newer)
         accounts.add_session(tx, found.user_id, session, now=now, expires_at=now + SESSION_LIFE)
     return session
+
+
+def has_password(uow: UnitOfWork, user_id: UUID) -> bool:
+    """Whether the user can sign in with one."""
+    with uow.begin() as tx:
+        return passwords.hash_of(tx, user_id) is not None
+
+
+def confirm(uow: UnitOfWork, user_id: UUID, password: str) -> str | None:
+    """Compare the password of somebody who is signed in; it counts as an attempt to sign in.
+
+    Returns: its hash, None for an account without a password, which needs none.
+    Raises: InvalidInput, TooManyRequests, Busy.
+    """
+    with uow.begin() as tx:
+        stored = passwords.hash_of(tx, user_id)
+    if stored is None:
+        return None
+    _count(uow, f"sign-in:{user_id}", PER_ACCOUNT)
+    if not password_hashes.matches(password, stored):
+        told = "The current password is wrong."
+        raise InvalidInput(told, errors=[{"pointer": "/current", "detail": told}])
+    return stored
+
+
+def change(uow: UnitOfWork, account: Account, new: str, *, current: str, session: str, now: datetime) -> None:
+    """Give a signed-in person another password, or the first; all other sessions end.
+
+    session: the secret of the person's own.  Raises: as confirm, and Conflict if it was changed in the meantime.
+    """
+    plain = password_hashes.checked(new, account.email or "")
+    stored = confirm(uow, account.user_id, current)
+    made = password_hashes.hashed(plain)
+    with uow.begin() as tx:
+        if users.lock(tx, account.user_id) is None:
+            raise NotFound("No such user")
+        if passwords.hash_of(tx, account.user_id) != stored:
+            raise Conflict("The password was changed in the meantime.")
+        _put(tx, account.user_id, made, session=session, actor=str(account.user_id), now=now)
+
+
+def replace(uow: UnitOfWork, email: str, new: str, *, actor: str, now: datetime) -> Account:
+    """Give a person a password without knowing the current one; all their sessions end.
+
+    Raises: NotFound, InvalidInput.
+    """
+    account = people.find_person(uow, email)
+    made = password_hashes.hashed(password_hashes.checked(new, account.email or ""))
+    with uow.begin() as tx:
+        if users.lock(tx, account.user_id) is None:
+            raise NotFound(f"There is no account for {email}")
+        _put(tx, account.user_id, made, session=None, actor=actor, now=now)
+    return account
+
+
+def _put(tx: Tx, user_id: UUID, made: str, *, session: str | None, actor: str, now: datetime) -> None:
+    """The caller has locked the users row."""
+    passwords.put(tx, user_id, made, now=now)
+    accounts.end_others(tx, user_id, session)
+    audit_log.add(tx, actor, "user.password", str(user_id))
 
 
 def _count(uow: UnitOfWork, key: str, per_minute: int) -> None:

@@ -75,7 +75,7 @@ def _begin(secret: str) -> Response:
 
 
 def _end() -> None:
-    if isinstance(secret := session.get(auth.SESSION_KEY), str):
+    if secret := auth.own_session():
         sessions.sign_out(wired().uow, secret)
     session.clear()
 
