@@ -77,16 +77,19 @@ def _kinds(analyses: list[str]) -> dict[str, list[str]]:
 def _measure(port: int, kinds: dict[str, list[str]], seconds: float, rounds: int) -> dict[str, dict[str, float]]:
     found: dict[str, list[dict[str, float]]] = {name: [] for name in kinds}
     for paths in kinds.values():
-        _load(port, paths, WARM_SECONDS)
+        load(port, paths, WARM_SECONDS)
     for turn in range(rounds):
         for name in list(kinds)[:: -1 if turn % 2 else 1]:
-            found[name].append(_told(_load(port, kinds[name], seconds), seconds))
-    figures = {
-        name: {what: round(median(one[what] for one in told), 1) for what in told[0]} for name, told in found.items()
-    }
+            found[name].append(_told(load(port, kinds[name], seconds), seconds))
+    figures = {name: medians(told) for name, told in found.items()}
     for name, told in figures.items():
         print(name, told, flush=True)
     return figures
+
+
+def medians(told: list[dict[str, float]]) -> dict[str, float]:
+    """Of each figure of several rounds."""
+    return {what: round(median(one[what] for one in told), 1) for what in told[0]}
 
 
 def _told(requests: list[tuple[float, int, int]], seconds: float) -> dict[str, float]:
@@ -101,8 +104,9 @@ def _told(requests: list[tuple[float, int, int]], seconds: float) -> dict[str, f
     }
 
 
-def _load(port: int, paths: list[str], seconds: float) -> list[tuple[float, int, int]]:
-    argv = [sys.executable, "-m", "bench.web.client", str(port), str(seconds), str(CLIENTS)]
+def load(port: int, paths: list[str], seconds: float, clients: int = CLIENTS) -> list[tuple[float, int, int]]:
+    """Milliseconds, bytes and status of each request."""
+    argv = [sys.executable, "-m", "bench.web.client", str(port), str(seconds), str(clients)]
     done = subprocess.run(argv, input="\n".join(paths), cwd=ROOT, check=True, capture_output=True, text=True)
     return [(took, size, status) for took, size, status in json.loads(done.stdout)]
 
