@@ -13,6 +13,7 @@ import httpx
 
 from app.cli.place import service_url
 from app.cli.waiting import WaitLine
+from app.domain.words import counted
 from app.settings import load
 
 QUOTA, UNREACHABLE, USAGE = 3, 4, 2
@@ -95,7 +96,7 @@ def _ask(client: httpx.Client, method: str, path: str, **options: Any) -> dict[s
 def _sentence(job: dict[str, Any], base: str) -> str:
     summary, error, wait = job["summary"], job["error"], job["wait"]
     more = (
-        f"{summary['tests']:,} tests in {summary['files']:,} files"
+        f"{counted(summary['tests'], 'test')} in {counted(summary['files'], 'file')}"
         if summary
         else f"{error['message']} ({error['code']})"
         if error

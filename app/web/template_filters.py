@@ -12,6 +12,7 @@ from flask import url_for
 from markupsafe import Markup
 
 from app.domain.jobs import Job
+from app.domain.words import inflected
 from app.web import charts
 from app.web.context import utc_now
 from app.web.instants import iso
@@ -66,7 +67,7 @@ def init(app: APIFlask) -> None:
     env.trim_blocks = env.lstrip_blocks = True
     env.filters |= {
         "number": number, "instant": instant, "duration": duration, "short": short, "sentence": sentence, "iso": iso,
-        "links": links_of,
+        "links": links_of, "counted": counted,
     }  # fmt: skip
     env.globals |= {
         "STATES": STATES, "PHASES": PHASES, "asset": asset, "line_url": line_url, "is_theirs": THEIRS.__contains__,
@@ -79,6 +80,17 @@ def init(app: APIFlask) -> None:
 def number(value: float) -> str:
     """1,234."""
     return f"{value:,}"
+
+
+def counted(count: int, word: str, plural: str | None = None, *, strong: bool = False, signed: bool = False) -> Markup:
+    """A number with its word: 1 test, 2 tests.
+
+    plural: of a word that does not only get an s; strong: the number stands out; signed: it is a change, ±0 for none.
+    """
+    sign = ("+" if count > 0 else "\u2212" if count < 0 else "±") if signed else ""
+    shown = sign + number(abs(count) if signed else count)
+    form = Markup("<strong>{}</strong> {}") if strong else Markup("{} {}")
+    return form.format(shown, inflected(count, word, plural))
 
 
 def instant(value: str | datetime | None) -> Markup | str:

@@ -51,7 +51,7 @@ def test_filters_and_pages_live_in_the_address(web: Web) -> None:
     assert 'rel="prev"' in second
     assert 'rel="next"' not in second
     narrowed = web.client.get(f"{path}?q=test_0149&status=&path=many&framework=pytest").text
-    assert "1 test match" in narrowed
+    assert "1 test matches" in narrowed
     assert "format=csv" in narrowed
     assert web.client.get(f"{path}?page=0").status_code == 422
 
