@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -67,7 +68,7 @@ def init(app: APIFlask) -> None:
     env.trim_blocks = env.lstrip_blocks = True
     env.filters |= {
         "number": number, "instant": instant, "duration": duration, "short": short, "sentence": sentence, "iso": iso,
-        "links": links_of, "counted": counted,
+        "links": links_of, "counted": counted, "breakable": breakable,
     }  # fmt: skip
     env.globals |= {
         "STATES": STATES, "PHASES": PHASES, "asset": asset, "line_url": line_url, "is_theirs": THEIRS.__contains__,
@@ -116,6 +117,12 @@ def sentence(told: str) -> Markup:
     if len(parts) % 2 == 0 or not all(parts[1::2]):
         return Markup.escape("`".join(parts))
     return Markup().join(Markup("<code>{}</code>").format(p) if n % 2 else p for n, p in enumerate(parts))
+
+
+def breakable(label: str) -> Markup:
+    """A path or a name that may be broken after / and _, where a long one has no other place for it."""
+    parts = re.split(r"(?<=[/_])(?=[^/_])", visible(label, keep="\n\t\r"))
+    return Markup("<wbr>").join(parts)
 
 
 def short(commit: str) -> str:

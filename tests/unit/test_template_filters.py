@@ -1,8 +1,8 @@
-"""Numbers with their words, as the pages show them."""
+"""Numbers with their words, and labels, as the pages show them."""
 
 import pytest
 
-from app.web.template_filters import counted
+from app.web.template_filters import breakable, counted
 
 
 @pytest.mark.parametrize(
@@ -28,3 +28,16 @@ def test_a_change_has_its_sign(change: int, shown: str) -> None:
 def test_the_number_of_a_total_stands_out_and_hostile_words_stay_text() -> None:
     assert counted(1, "test", strong=True) == "<strong>1</strong> test"
     assert counted(2, "<b>", strong=True) == "<strong>2</strong> &lt;b&gt;s"
+
+
+@pytest.mark.parametrize(
+    ("label", "shown"),
+    [
+        ("packages/user_interface/tests", "packages/<wbr>user_<wbr>interface/<wbr>tests"),
+        ("active", "active"),
+        ("__init__/", "__<wbr>init__/"),
+        ("<b>/\u202e", "&lt;b&gt;/<wbr>[U+202E]"),
+    ],
+)
+def test_a_label_may_break_after_a_slash_and_an_underscore_only(label: str, shown: str) -> None:
+    assert breakable(label) == shown
