@@ -95,7 +95,7 @@ def counted(count: int, word: str, plural: str | None = None, *, strong: bool = 
 
 
 def instant(value: str | datetime | None) -> Markup | str:
-    """A `time` element, in UTC to the minute."""
+    """A `time` element, in UTC to the minute; static/times.js shows it in the reader's own time."""
     if value is None:
         return "–"  # noqa: RUF001
     moment = (datetime.fromisoformat(value) if isinstance(value, str) else value).astimezone(UTC)
