@@ -11,6 +11,7 @@ import click
 from app.cli.place import service_url
 from app.cli.waiting import WaitLine
 from app.client import Client, Job, RefusedError, UnreachableError
+from app.domain.words import counted
 from app.settings import load
 
 QUOTA, UNREACHABLE, USAGE = 3, 4, 2
@@ -63,7 +64,7 @@ def _client() -> Client:
 def _sentence(job: Job, base: str) -> str:
     summary, error, wait = job["summary"], job["error"], job["wait"]
     if summary:
-        more = f"{summary['tests']:,} tests in {summary['files']:,} files"
+        more = f"{counted(summary['tests'], 'test')} in {counted(summary['files'], 'file')}"
     elif error:
         more = f"{error['message']} ({error['code']})"
     else:

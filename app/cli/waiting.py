@@ -10,6 +10,7 @@ import click
 from testlist.reports.listing import printable
 
 from app.client import Job
+from app.domain.words import counted
 
 ERASE = "\r\x1b[K"
 STEPS = 10  # lines per phase where lines are not rewritten
@@ -24,7 +25,9 @@ def told(job: Job) -> str:
         return printable(f"{job['status']} ({wait['reason']}{place}): {wait['text']}{times}")
     if progress:
         total = progress["total"]
-        count = f" {progress['done']:,} of {total:,} files ({100 * progress['done'] // total} %)" if total else ""
+        count = (
+            f" {progress['done']:,} of {counted(total, 'file')} ({100 * progress['done'] // total} %)" if total else ""
+        )
         return printable(f"{job['status']}: {progress['phase']}{count}")
     return printable(str(job["status"]))
 
