@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 from uuid import UUID
 
-from sqlalchemy import text
+from sqlalchemy import RowMapping, text
 
 from app.store.unit_of_work import Tx
 
@@ -63,6 +63,6 @@ _PARTS = {
 }
 
 
-def export(tx: Tx, user_id: UUID) -> dict[str, list[dict[str, Any]]]:
+def export(tx: Tx, user_id: UUID) -> dict[str, Sequence[RowMapping]]:
     """Rows by part; each part is whole, and no more than the user has caused."""
-    return {part: [dict(row) for row in tx.run(query, user_id=user_id).mappings()] for part, query in _PARTS.items()}
+    return {part: list(tx.run(query, user_id=user_id).mappings()) for part, query in _PARTS.items()}

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
 from uuid import UUID
+
+from sqlalchemy import RowMapping
 
 from app.errors import NotFound
 from app.store import exporting
 from app.store.unit_of_work import UnitOfWork
 
 
-def export(uow: UnitOfWork, user_id: UUID) -> dict[str, Any]:
+def export(uow: UnitOfWork, user_id: UUID) -> Mapping[str, Sequence[RowMapping]]:
     """By part, the rows that deleting the account would delete (docs/adr/0042), without hashes.  Raises: NotFound."""
     with uow.begin() as tx:
         found = exporting.export(tx, user_id)

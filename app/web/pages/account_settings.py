@@ -55,7 +55,8 @@ def end_session(session_id: UUID) -> Redirect:
 @pages.get("/account/export.json")
 def export_account() -> Response:
     """All that is stored about the account, as a file."""
-    found = export.export(wired().uow, auth.person().user_id)
+    parts = export.export(wired().uow, auth.person().user_id)
+    found = {part: [dict(row) for row in rows] for part, rows in parts.items()}
     headers = {"Content-Disposition": 'attachment; filename="fairlane-account.json"'}
     return Response(json.dumps(found, default=_written, indent=1), headers=headers, mimetype="application/json")
 
