@@ -12,6 +12,7 @@ from apiflask import APIFlask
 from flask import url_for
 from markupsafe import Markup
 
+from app.domain.directories import directories
 from app.domain.jobs import Job
 from app.domain.words import inflected
 from app.web import charts
@@ -72,7 +73,7 @@ def init(app: APIFlask) -> None:
     }  # fmt: skip
     env.globals |= {
         "STATES": STATES, "PHASES": PHASES, "asset": asset, "line_url": line_url, "is_theirs": THEIRS.__contains__,
-        "bars": charts.bars, "directories": charts.directories, "meter": charts.meter, "shares": charts.shares,
+        "bars": charts.bars, "directories": directories, "meter": charts.meter, "shares": charts.shares,
         "SKIPPED": SKIPPED, "GROUPS": GROUPS, "near": charts.near, "chart_rows": charts.rows,
         "SPECIFICATION_GROUPS": SPECIFICATION_GROUPS, "COUNTED": COUNTED,
     }  # fmt: skip
