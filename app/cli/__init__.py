@@ -19,7 +19,7 @@ COMMANDS = {
     "migrate": "operate",
     "user": "accounts",
     "tier": "accounts",
-    "token": "accounts",
+    "token": "tokens",
     "submit": "submit",
     "url": "submit",
     "inventory": "inventory",

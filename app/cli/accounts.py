@@ -1,4 +1,4 @@
-"""`fairlane user …` and `fairlane token …`."""
+"""`fairlane user …` and `fairlane tier …`."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from typing import Any
 import click
 
 from app.cli.place import service_url
+from app.cli.rows import show_rows
 from app.cli.wiring import now, open_database, policy, show
 from app.domain.plans import Tier
-from app.services.accounts import accounts, forget, sessions, tiers, tokens
+from app.services.accounts import accounts, forget, sessions, tiers
 from app.services.fairness import change_limits
 from app.settings import load
+from app.store.users import Account
 
 TIERS = click.Choice([tier.value for tier in Tier])
 
@@ -39,12 +41,44 @@ def user() -> None:
 @click.argument("email")
 @click.option("--tier", type=TIERS, help="Default: DEFAULT_TIER.")
 @click.option("--operator", is_flag=True, help="The account may use the operator's commands and pages.")
+@click.option("--read-only-operator", is_flag=True, help="The account may look at them, and may change nothing.")
 @click.option("--json", "as_json", is_flag=True)
-def add_user(email: str, tier: str | None, *, operator: bool, as_json: bool) -> None:
+def add_user(email: str, tier: str | None, *, operator: bool, read_only_operator: bool, as_json: bool) -> None:
     """Create an account."""
+    if operator and read_only_operator:
+        raise click.UsageError("--operator and --read-only-operator exclude each other")
     wanted = Tier(tier) if tier else load().default_tier
-    account = accounts.add_user(open_database(), email, tier=wanted, is_operator=operator, actor="cli", now=now())
+    account = accounts.add_user(
+        open_database(),
+        email,
+        tier=wanted,
+        is_operator=operator,
+        is_read_only_operator=read_only_operator,
+        actor="cli",
+        now=now(),
+    )
     show({"user_id": str(account.user_id), "email": account.email, "tier": account.tier.value}, as_json=as_json)
+
+
+@user.command("list")
+@click.option("--match", "part", default="", metavar="TEXT", help="Only addresses with this text in them.")
+@click.option("--after", default="", metavar="EMAIL", help="Only later addresses, for the next page.")
+@click.option("--most", type=click.IntRange(1, 10_000), default=1000, show_default=True, help="How many accounts.")
+@click.option("--json", "as_json", is_flag=True)
+def list_users(part: str, after: str, most: int, *, as_json: bool) -> None:
+    """List people's accounts by their addresses."""
+    found = accounts.people(open_database(), part=part, after=after, most=most)
+    rows = [
+        {
+            "user_id": str(account.user_id),
+            "email": account.email,
+            "tier": account.tier.value,
+            "role": _role(account),
+            "own_limit": account.own_slot_limit,
+        }
+        for account in found
+    ]
+    show_rows(rows, ("user_id", "email", "tier", "role", "own_limit"), as_json=as_json)
 
 
 @user.command("tier")
@@ -96,6 +130,12 @@ def sign_in_link(email: str) -> None:
     click.echo(f"{where}/sign-in?token={secret}")
 
 
+def _role(account: Account) -> str:
+    if account.is_operator:
+        return "operator"
+    return "read-only operator" if account.is_read_only_operator else "user"
+
+
 @click.group()
 def tier() -> None:
     """How many jobs of a user run at once, by tier."""
@@ -124,21 +164,3 @@ def change_tier_limit(name: str, slots: int, *, as_json: bool) -> None:
         asdict(change_limits.change_tier_limit(open_database(), Tier(name), slots, policy(), actor="cli")),
         as_json=as_json,
     )
-
-
-@click.group()
-def token() -> None:
-    """API tokens."""
-
-
-@token.command("add")
-@click.argument("email")
-@click.option("--scope", "scopes", multiple=True, help=f"One of {', '.join(tokens.SCOPES)}; default: read and write.")
-@click.option("--json", "as_json", is_flag=True)
-def add_token(email: str, scopes: tuple[str, ...], *, as_json: bool) -> None:
-    """Create a token.  It is shown only once, because only its hash is stored."""
-    uow = open_database()
-    account = accounts.find_person(uow, email)
-    default = ("read", "write", "operator") if account.is_operator else ("read", "write")
-    made = tokens.add_token(uow, account.user_id, scopes=scopes or default, name="cli", now=now())
-    show({"token": made.secret, "prefix": made.prefix, "scopes": list(made.scopes)}, as_json=as_json)

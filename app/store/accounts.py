@@ -24,12 +24,15 @@ _LIVING = text("""
     SELECT count(*) FROM api_tokens
      WHERE user_id = :user_id AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now)""")
 # in sql/accounts.sql
-_CALLER = text("SELECT * FROM caller_look(:token_hash, :now, :writes_per_minute)")
+_CALLER = text("SELECT * FROM caller_find(:token_hash, :now, :writes_per_minute)")
 _TOKENS = text("""
     SELECT id, prefix, name, scopes, created_at, expires_at, last_used_at FROM api_tokens
      WHERE user_id = :user_id AND revoked_at IS NULL ORDER BY created_at DESC, id""")
 _REVOKE = text("""
     UPDATE api_tokens SET revoked_at = :now WHERE id = :id AND user_id = :user_id AND revoked_at IS NULL""")
+_NAMED = text("""
+    SELECT t.id, t.user_id, u.email, t.prefix, t.name FROM api_tokens t JOIN users u ON u.id = t.user_id
+     WHERE (t.prefix = :prefix OR t.id = CAST(:id AS uuid)) AND t.revoked_at IS NULL ORDER BY t.id LIMIT 10""")
 _ADD_SESSION = text("""
     INSERT INTO sessions (id_hash, user_id, created_at, expires_at) VALUES (:id_hash, :user_id, :now, :expires_at)""")
 _SESSION = text("SELECT user_id FROM sessions WHERE id_hash = :id_hash AND expires_at > :now")
@@ -53,11 +56,15 @@ class Parent:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The user of a token.  wait: 0, or the seconds until the user may write again."""
+    """The user of a token.
+
+    wait: 0, or the seconds until the user may write again; remaining: writes that are left, None for a read.
+    """
 
     account: Account
     scopes: frozenset[str]
     wait: float
+    remaining: int | None
 
 
 def hashed(secret: str) -> bytes:
@@ -115,12 +122,17 @@ def use_token(tx: Tx, secret: str, *, writes_per_minute: int | None = None, now:
     """
     per_minute = None if writes_per_minute is None else float(writes_per_minute)
     row = tx.run(_CALLER, token_hash=hashed(secret), now=now, writes_per_minute=per_minute).one()
-    return Caller(account_of(row), frozenset(row.scopes), row.wait) if row.user_id else None
+    return Caller(account_of(row), frozenset(row.scopes), row.wait, row.remaining) if row.user_id else None
 
 
 def tokens_of(tx: Tx, user_id: UUID) -> list[RowMapping]:
     """rows: id, prefix, name, scopes, created_at, expires_at, last_used_at; newest first."""
     return list(tx.run(_TOKENS, user_id=user_id).mappings())
+
+
+def named(tx: Tx, *, prefix: str | None = None, token_id: UUID | None = None) -> list[RowMapping]:
+    """Tokens that were not revoked, up to 10.  rows: id, user_id, email, prefix, name."""
+    return list(tx.run(_NAMED, prefix=prefix, id=token_id).mappings())
 
 
 def revoke_token(tx: Tx, user_id: UUID, token_id: UUID, *, now: datetime) -> bool:

@@ -28,11 +28,11 @@ _COMPLETED = text(f"""
      ORDER BY completed_at DESC LIMIT 1""")
 # A commit belongs to the default branch if somebody submitted it by that name, or by HEAD.  Without such a submission,
 # all commits count.
-_ON_DEFAULT_BRANCH = """
+ON_DEFAULT_BRANCH = """
     EXISTS (SELECT FROM analysis_requests d WHERE d.job_id = a.id AND d.ref = c.default_branch) AS on_default_branch"""
 _NEWEST = text(f"""
     WITH found AS MATERIALIZED (
-        SELECT a.id, coalesce(a.committed_at, a.completed_at) AS at, a.completed_at AS ended_at, {_ON_DEFAULT_BRANCH}
+        SELECT a.id, coalesce(a.committed_at, a.completed_at) AS at, a.completed_at AS ended_at, {ON_DEFAULT_BRANCH}
           FROM analyses a JOIN codebases c ON c.id = a.codebase_id
          WHERE a.codebase_id = :codebase_id AND a.status = 'completed'
          ORDER BY 2 DESC, 3 DESC LIMIT {FOUND}),
@@ -44,7 +44,7 @@ _NEWEST = text(f"""
 _OTHERS = text(f"""
     WITH found AS MATERIALIZED (
         SELECT a.id, a.commit_sha, a.parser_version, a.completed_at, a.total_tests, r.ref,
-               coalesce(a.committed_at, a.completed_at) AS ordered_at, {_ON_DEFAULT_BRANCH}
+               coalesce(a.committed_at, a.completed_at) AS ordered_at, {ON_DEFAULT_BRANCH}
           FROM analyses a
           JOIN codebases c ON c.id = a.codebase_id
           JOIN analysis_requests r ON r.job_id = a.id AND r.role = 'payer'
@@ -56,7 +56,7 @@ _OTHERS = text(f"""
          ORDER BY coalesce(a.committed_at, a.completed_at) DESC LIMIT {FOUND}),
     newest AS (SELECT DISTINCT ON (commit_sha) * FROM found ORDER BY commit_sha, completed_at DESC),
     record AS (
-        SELECT {_ON_DEFAULT_BRANCH} FROM analyses a JOIN codebases c ON c.id = a.codebase_id WHERE a.id = :id)
+        SELECT {ON_DEFAULT_BRANCH} FROM analyses a JOIN codebases c ON c.id = a.codebase_id WHERE a.id = :id)
     SELECT newest.* FROM newest CROSS JOIN record
      WHERE NOT (CAST(:before AS timestamptz) IS NOT NULL AND record.on_default_branch
                 AND NOT newest.on_default_branch

@@ -18,7 +18,8 @@ _NEXT = {
     table: text(f"SELECT id FROM {table} WHERE id > :after ORDER BY id LIMIT :most") for table in ("codebases", "users")
 }
 _UNASKED = """NOT EXISTS (SELECT FROM analysis_requests r WHERE r.codebase_id = t.id)
-       AND NOT EXISTS (SELECT FROM analyses a WHERE a.codebase_id = t.id)"""
+       AND NOT EXISTS (SELECT FROM analyses a WHERE a.codebase_id = t.id)
+       AND (t.is_private OR NOT EXISTS (SELECT FROM bookmarks b WHERE b.codebase_id = t.id))"""
 _LOCK_CODEBASES = text(f"""
     SELECT id FROM codebases t
      WHERE id = ANY (CAST(:ids AS uuid[])) AND (is_private OR coalesce(last_viewed_at, created_at) < :before)
@@ -49,6 +50,8 @@ _DROP_CLOCKS = text("DELETE FROM host_clocks WHERE measured_at < clock_timestamp
 
 def drop_codebases(tx: Tx, after: UUID | None, most: int, *, before: datetime) -> Batch:
     """Delete repositories without a job that were not viewed since then, and private ones, which nobody may see.
+
+    A bookmark keeps a public one.
 
     Locks: as `drop_codebases_of`.
     """

@@ -24,7 +24,8 @@ class Account:
     """A user with the current plan.
 
     anchor_at: where the rolling periods start; runs: by service, how long the user's recent jobs held a slot, empty
-    before the first run; own_slot_limit: None if the tier's applies.
+    before the first run; own_slot_limit: None if the tier's applies; is_read_only_operator: without effect for an
+    operator, who may read as well.
     """
 
     user_id: UUID
@@ -35,6 +36,7 @@ class Account:
     anchor_at: datetime
     runs: Mapping[Service, Runs] = field(default_factory=dict)
     own_slot_limit: int | None = None
+    is_read_only_operator: bool = False
 
     @property
     def tier(self) -> Tier:
@@ -59,6 +61,7 @@ class Account:
 ACCOUNT = """
            u.id AS user_id, u.kind, u.email, u.is_operator, coalesce(s.anchor_at, u.created_at) AS anchor_at,
            u.run_seconds, u.run_deviation, u.spec_run_seconds, u.spec_run_deviation, u.slot_limit,
+           u.is_read_only_operator,
            p.tier, p.concurrent_jobs, p.analyses_per_period, p.spec_units_per_period, p.retention_days"""
 # Without an active subscription: the free plan, with periods from the creation of the account (docs/adr/0003).
 WITH_PLAN = """
@@ -72,9 +75,13 @@ _LOCK = text("SELECT 1 FROM users WHERE id = :user_id FOR NO KEY UPDATE")
 _LOCK_TO_DELETE = text("SELECT 1 FROM users WHERE id = :user_id FOR UPDATE")
 _TRY = text("SELECT 1 FROM users WHERE id = :user_id FOR NO KEY UPDATE SKIP LOCKED")
 _ADD = text("""
-    INSERT INTO users (id, kind, email, is_operator, created_at)
-    VALUES (:user_id, :kind, :email, :is_operator, :now)
+    INSERT INTO users (id, kind, email, is_operator, is_read_only_operator, created_at)
+    VALUES (:user_id, :kind, :email, :is_operator, :is_read_only_operator, :now)
     ON CONFLICT DO NOTHING RETURNING id""")
+_PEOPLE = text(f"""
+    SELECT {ACCOUNT} {WITH_PLAN}
+     WHERE u.kind = 'person' AND lower(u.email) > lower(:after) AND strpos(lower(u.email), lower(:part)) > 0
+     ORDER BY lower(u.email) LIMIT :most""")
 _SUBSCRIBE = text("""
     INSERT INTO user_subscriptions (user_id, tier, anchor_at)
     VALUES (:user_id, CAST(:tier AS plan_tier), :anchor_at)""")
@@ -157,12 +164,24 @@ def try_lock_row(tx: Tx, user_id: UUID) -> bool:
     return tx.run(_TRY, user_id=user_id).one_or_none() is not None
 
 
+def people(tx: Tx, *, part: str = "", after: str = "", most: int) -> list[Account]:
+    """People by their e-mail addresses.  part: of the address, ignoring case; after: the last address before."""
+    return [account_of(row) for row in tx.run(_PEOPLE, part=part, after=after, most=most)]
+
+
 def add(
-    tx: Tx, user_id: UUID, *, kind: str = "person", email: str | None, is_operator: bool = False, now: datetime
+    tx: Tx,
+    user_id: UUID,
+    *,
+    kind: str = "person",
+    email: str | None,
+    is_operator: bool = False,
+    is_read_only_operator: bool = False,
+    now: datetime,
 ) -> bool:
     """Make a user; False when the id or the address is taken."""
-    added = tx.run(_ADD, user_id=user_id, kind=kind, email=email, is_operator=is_operator, now=now)
-    return added.one_or_none() is not None
+    roles = {"is_operator": is_operator, "is_read_only_operator": is_read_only_operator}
+    return tx.run(_ADD, user_id=user_id, kind=kind, email=email, now=now, **roles).one_or_none() is not None
 
 
 def set_tier(tx: Tx, user_id: UUID, tier: Tier, *, now: datetime) -> None:
@@ -209,6 +228,8 @@ def account_of(row: Row[Any]) -> Account:
         row.anchor_at,
         _runs_of(row._mapping),  # noqa: SLF001
         row.slot_limit,
+        # nor does that of an accept read this one
+        bool(row._mapping.get("is_read_only_operator")),  # noqa: SLF001
     )
 
 

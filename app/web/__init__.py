@@ -9,7 +9,18 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 
 from app import logs
 from app.processes import keep_private
-from app.web import headers, health, openapi, pages, problems, sessions, trusted_hosts
+from app.web import (
+    compression,
+    headers,
+    health,
+    openapi,
+    pages,
+    problems,
+    rate_limits,
+    sessions,
+    static_files,
+    trusted_hosts,
+)
 from app.web.api import api
 from app.web.api.events import LIVE
 from app.web.commit_lookups import Lookups
@@ -21,6 +32,8 @@ from app.web.wiring import Wired, wire
 from tasks.confinement import require
 
 LONGEST_BODY = 1_000_000  # bytes
+#: What a request passes besides the views; the last one that looks at answers sees them first.
+PARTS = (openapi, compression, static_files, headers, rate_limits, problems, health)
 
 
 def create_app(wired: Wired | None = None) -> APIFlask:
@@ -36,6 +49,7 @@ def create_app(wired: Wired | None = None) -> APIFlask:
         version=version("fairlane"),
         spec_path=openapi.PATH,
         docs_path=None,
+        static_folder=None,  # type: ignore[arg-type]  # static_files.py; APIFlask's type leaves out Flask's None
         json_errors=False,
     )
     app.extensions |= _parts(wired)
@@ -46,10 +60,8 @@ def create_app(wired: Wired | None = None) -> APIFlask:
     trusted_hosts.init(app, wired.settings)
     if wired.settings.trust_proxy:
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=1, x_proto=1, x_host=1)  # type: ignore[method-assign]
-    openapi.init(app)
-    headers.init(app)
-    problems.init(app)
-    health.init(app)
+    for part in PARTS:
+        part.init(app)
     app.register_blueprint(api)
     pages.init(app)
     return app

@@ -198,6 +198,7 @@ class Me(Shape):
     email: str | None
     tier: str
     is_operator: bool
+    is_read_only_operator: bool
     scopes: list[str]
 
 
@@ -223,6 +224,32 @@ class Tokens(Shape):
     """Newest first."""
 
     items: list[TokenRow]
+
+
+class NewestShape(Shape):
+    """The newest completed analysis of a repository's default branch.  outdated: made by another parser version."""
+
+    id: UUID
+    commit: str
+    completed_at: datetime
+    outdated: bool
+    summary: dict[str, Any]
+    links: dict[str, str]
+
+
+class Bookmark(Shape):
+    """A repository that you marked.  newest: null before its first result."""
+
+    repository: RepositoryShape
+    bookmarked_at: datetime
+    newest: NewestShape | None
+
+
+class Bookmarks(Shape):
+    """Newest first; next: the cursor of the next page."""
+
+    items: list[Bookmark]
+    next: int | None = None
 
 
 class Finding(Shape):

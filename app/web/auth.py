@@ -11,6 +11,7 @@ from app.errors import Forbidden, Unauthenticated
 from app.services.accounts import accounts, sessions, tokens
 from app.services.accounts.throttle import charge, throttle
 from app.store.users import Account
+from app.web import rate_limits
 from app.web.context import utc_now, wired
 
 SESSION_KEY = "secret"
@@ -19,6 +20,7 @@ SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 ONLY_ASKING = frozenset({"api.check_quota"})
 #: Calls that take an operator's scope instead of `write`.
 OPERATING = "/api/v1/operator/"
+ONLY_READS = "This account, or its token, may read what operators see, and may change nothing"
 #: Open to clients without an account.
 OPEN = frozenset({"pages.spend_link", "pages.sign_out"})
 
@@ -74,22 +76,39 @@ def person(scope: str = "read") -> Account:
 
 
 def operator() -> Account:
-    """An operator, identified by a token.  A session is not enough for the API, because it may only read.
+    """An operator, identified by a token, who changes something.  Raises: Unauthenticated, Forbidden."""
+    account = reading_operator()
+    if not account.is_operator:
+        raise Forbidden(ONLY_READS)
+    return account
 
+
+def reading_operator() -> Account:
+    """An operator, perhaps a read-only one, identified by a token.
+
+    A session is not enough for the API, because a write with only a cookie could be forged.
     Raises: Unauthenticated, Forbidden.
     """
     caller: Caller = g.caller
     if caller.account is None:
         raise Unauthenticated("Send `Authorization: Bearer fl_…` of an operator")
-    if not (caller.account.is_operator and "operator" in caller.scopes):
-        raise Forbidden("This needs an operator's token with the scope 'operator'")
+    if not (_sees_operations(caller.account) and caller.scopes & tokens.OPERATORS_READ):
+        raise Forbidden("This needs an operator's token with the scope 'operator', or 'operator:read' to read")
     return caller.account
 
 
 def operating_person() -> Account:
-    """A signed-in operator, for pages.  Raises: Unauthenticated, Forbidden."""
-    account = person()
+    """A signed-in operator, for pages that change something.  Raises: Unauthenticated, Forbidden."""
+    account = reading_person()
     if not account.is_operator:
+        raise Forbidden(ONLY_READS)
+    return account
+
+
+def reading_person() -> Account:
+    """A signed-in operator, perhaps a read-only one, for pages.  Raises: Unauthenticated, Forbidden."""
+    account = person()
+    if not _sees_operations(account):
         raise Forbidden("These pages are for operators")
     return account
 
@@ -103,12 +122,20 @@ def limit_writes() -> None:
     else:
         account = somebody("read" if request.endpoint in ONLY_ASKING else "write")
     if not g.get("counted"):  # writes with a token are counted where it is looked up, in one transaction
-        throttle(wired().uow, account.user_id, per_minute=wired().settings.rate_limit_per_minute)
+        per_minute = wired().settings.rate_limit_per_minute
+        with rate_limits.refusals(rate_limits.WRITES, per_minute):
+            remaining = throttle(wired().uow, account.user_id, per_minute=per_minute)
+        rate_limits.note(rate_limits.WRITES, per_minute, remaining)
 
 
 def count_writes(account: Account, more: int) -> None:
     """Count a request with many items as that many.  Raises: TooManyRequests."""
-    charge(wired().uow, account.user_id, per_minute=wired().settings.rate_limit_per_minute, cost=more)
+    if more <= 0:
+        return
+    per_minute = wired().settings.rate_limit_per_minute
+    with rate_limits.refusals(rate_limits.WRITES, per_minute):
+        remaining = charge(wired().uow, account.user_id, per_minute=per_minute, cost=more)
+    rate_limits.note(rate_limits.WRITES, per_minute, remaining)
 
 
 def client() -> str:
@@ -156,14 +183,24 @@ def _by_token(header: str) -> Caller:
     secret = secret.strip()
     if scheme.lower() != "bearer" or not secret.startswith(tokens.TOKEN_PREFIX) or not secret.isascii():
         raise Unauthenticated("Send `Authorization: Bearer fl_…`")
-    per_minute = wired().settings.rate_limit_per_minute if _writes() else None
-    found = tokens.by_token(wired().uow, secret, writes_per_minute=per_minute, now=utc_now())
-    g.counted = per_minute is not None
+    per_minute = wired().settings.rate_limit_per_minute
+    counted = per_minute if _writes() else None
+    with rate_limits.refusals(rate_limits.WRITES, per_minute):
+        found = tokens.by_token(wired().uow, secret, writes_per_minute=counted, now=utc_now())
+    g.counted = counted is not None
     if found is None:
         raise Unauthenticated("This token is unknown, revoked or expired")
-    account, scopes = found
+    if found.remaining is not None:
+        rate_limits.note(rate_limits.WRITES, per_minute, found.remaining)
+    account, scopes = found.account, found.scopes
     # without the scope, an operator's token has no more rights than any other
-    return Caller(replace(account, is_operator=account.is_operator and "operator" in scopes), scopes)
+    operates = account.is_operator and "operator" in scopes
+    reads = _sees_operations(account) and not operates and bool(scopes & tokens.OPERATORS_READ)
+    return Caller(replace(account, is_operator=operates, is_read_only_operator=reads), scopes)
+
+
+def _sees_operations(account: Account) -> bool:
+    return account.is_operator or account.is_read_only_operator
 
 
 def _by_session() -> Account | None:

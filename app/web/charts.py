@@ -58,6 +58,28 @@ def _parts(counts: Mapping[str, int], total: int, longest: int) -> Iterator[Bar]
         before += count
 
 
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One of several beside each other.  start, width, height: percent of the picture."""
+
+    start: float
+    width: float
+    height: float
+
+
+def columns(counts: Sequence[int], of: int) -> list[Column]:
+    """In this order from the left; the highest fills the height, and nothing is lower than a line.
+
+    of: how many fill the width.
+    """
+    highest, each = max(counts, default=0) or 1, 100 / of
+    heights = [max(1.0, 100 * count / highest) for count in counts]
+    return [
+        Column(round((place + 0.1) * each, 2), round(each * 0.8, 2), round(height, 2))
+        for place, height in enumerate(heights)
+    ]
+
+
 def shares(row: Mapping[str, float], names: Sequence[str]) -> list[Bar]:
     """The parts of one whole, in this order; all are 0 if the whole is."""
     total, parts, before = sum(row[name] for name in names) or 1, [], 0.0

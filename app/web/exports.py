@@ -23,7 +23,7 @@ from app.web import auth
 from app.web.concurrency import Lane
 from app.web.context import wired
 from app.web.markdown import quoted
-from app.web.read_costs import EXPORT_PATIENCE, LIGHT, PER_UNIT, reads
+from app.web.read_costs import EXPORT_PATIENCE, LIGHT, PER_UNIT, charge, reads
 from app.web.result_json import test_json
 from app.web.schemas import TestsQuery
 from app.web.visible_text import visible
@@ -50,7 +50,7 @@ def respond(form: Form, job_id: UUID, viewer: Account | None, asked: TestsQuery)
     # a generator runs after the request's context has gone, so it takes what it needs now
     client, own = auth.client(), reads()
     tests = read_tests.size(wired().uow, job_id, viewer)
-    own.buckets.take(client, tests // PER_UNIT)
+    charge(client, tests // PER_UNIT)
     lane = own.heavy if tests > LIGHT and asked.narrowed() else None
     rows = _read(wired().uow, job_id, viewer, asked, lambda: _turn(lane, client))
     own.exports.enter(client)

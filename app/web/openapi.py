@@ -37,6 +37,22 @@ KEY_PARAMETER = {
     "description": "Kept for 24 hours: the same request gets the stored answer",
     "schema": {"type": "string", "minLength": 1, "maxLength": 255},
 }
+#: Of answers that were counted; see rate_limits.py.
+HEADERS = {
+    "RateLimit": {
+        "description": "What is left: `r` requests; the limit is whole again in `t` seconds, or grants the refused one",
+        "schema": {"type": "string"},
+        "example": '"reads";r=2999;t=1',
+    },
+    "RateLimit-Policy": {
+        "description": "The limit that was counted: `q` requests in `w` seconds",
+        "schema": {"type": "string"},
+        "example": '"reads";q=3000;w=60',
+    },
+    "Retry-After": {"description": "Seconds", "schema": {"type": "integer", "minimum": 0}},
+}
+LIMITED = ("RateLimit", "RateLimit-Policy")
+DELAYED = ("429", "503")
 
 
 def init(app: APIFlask) -> None:
@@ -69,6 +85,7 @@ def _finish(spec: dict[str, Any] | str) -> dict[str, Any] | str:
     schemas = spec["components"]["schemas"]
     schemas.pop("HTTPError", None)
     schemas["Problem"] = ProblemShape.model_json_schema() | {"title": "Problem"}
+    spec["components"]["headers"] = HEADERS
     for operations in spec["paths"].values():
         for operation in operations.values():
             _complete(operation)
@@ -102,6 +119,12 @@ def _refuse(responses: dict[str, Any], refusals: dict[str, str]) -> None:
     for status, text in refusals.items():
         responses.setdefault(status, {"description": text})
     for status, response in responses.items():
+        told = [
+            *(LIMITED if status < "300" or status == "429" else ()),
+            *(["Retry-After"] if status in DELAYED else []),
+        ]
+        if told:
+            response["headers"] = {name: {"$ref": f"#/components/headers/{name}"} for name in told}
         if status >= "400":
             response["content"] = {PROBLEM: {"schema": {"$ref": "#/components/schemas/Problem"}}}
         elif status == "200" and "202" in responses:  # the same answer with less work

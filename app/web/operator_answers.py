@@ -119,3 +119,58 @@ class QueueState(Shape):
 
     queue: str
     paused: bool
+
+
+class RunningShape(Shape):
+    """A job that a node runs.  user_id: whose slot it has, null for the schedule."""
+
+    job_id: UUID
+    queue: str
+    user_id: UUID | None
+    started_at: datetime
+
+
+class NodeShape(Shape):
+    """A Celery node as the database knows it.
+
+    name: HOST:PID; seen_at: when its session last did something; processes: its concurrency, null if unknown; leased:
+    messages that it holds, running or about to.
+    """
+
+    name: str
+    is_alive: bool
+    since: datetime
+    seen_at: datetime | None
+    queues: list[str]
+    processes: int | None
+    leased: int
+    running: list[RunningShape]
+
+
+class Nodes(Shape):
+    """By name.  A dead node is listed until its leases have been taken back."""
+
+    items: list[NodeShape]
+
+
+class DeadLetter(Shape):
+    """A message that the broker gave up.  payload: in a list only its beginning; payload_size: bytes of the whole."""
+
+    id: int
+    queue: str | None
+    task_id: str | None
+    user_id: str | None
+    reason: str
+    delivery_count: int | None
+    lost_count: int | None
+    enqueued_at: datetime | None
+    died_at: datetime
+    payload_size: int | None
+    payload: str | None
+
+
+class DeadLetters(Shape):
+    """Newest first; next: the cursor of the next page."""
+
+    items: list[DeadLetter]
+    next: int | None = None

@@ -23,8 +23,11 @@ class Buckets:
     _levels: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)  # tokens, and time
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def take(self, key: str, cost: int = 1) -> None:
-        """Take `cost`; a full bucket grants any cost, as a debt.  Raises: TooManyRequests, and takes nothing."""
+    def take(self, key: str, cost: int = 1) -> int:
+        """Take `cost`; a full bucket grants any cost, as a debt.
+
+        Returns: whole tokens that are left, negative in debt.  Raises: TooManyRequests, and takes nothing.
+        """
         with self._lock:
             now = self.clock()
             level, since = self._levels.pop(key, (float(self.per_minute), now))
@@ -41,3 +44,4 @@ class Buckets:
                 f"try again in {seconds} s.",
                 retry_after=seconds,
             )
+        return math.floor(level - cost)

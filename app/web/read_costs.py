@@ -15,7 +15,7 @@ from app.services.results import outline, read_tests
 from app.services.results.outline import Outline
 from app.store.results import TestFilter
 from app.store.users import Account
-from app.web import auth
+from app.web import auth, rate_limits
 from app.web.concurrency import Lane
 from app.web.context import utc_now, wired
 from app.web.read_buckets import Buckets
@@ -82,7 +82,15 @@ def reads() -> Reads:
 def count_reads() -> None:
     """Runs before each request that reads.  Raises: TooManyRequests."""
     if auth.only_reads():
-        reads().buckets.take(auth.client())
+        charge(auth.client())
+
+
+def charge(client: str, cost: int = 1) -> None:
+    """Count reads of a client, and note what is left.  Raises: TooManyRequests."""
+    buckets = reads().buckets
+    with rate_limits.refusals(rate_limits.READS, buckets.per_minute):
+        remaining = buckets.take(client, cost)
+    rate_limits.note(rate_limits.READS, buckets.per_minute, remaining)
 
 
 def behaviours(count: int) -> AbstractContextManager[None]:
@@ -119,7 +127,7 @@ def _charged(units: int, light: int, per_unit: int) -> Iterator[None]:
         yield
         return
     client = auth.client()
-    reads().buckets.take(client, units // per_unit)
+    charge(client, units // per_unit)
     with reads().heavy.place(client):
         yield
 

@@ -10,7 +10,6 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from app.domain.plans import EventType
 from app.domain.specification import Mode
-from app.services.fairness.change_limits import HIGHEST_SLOT_LIMIT
 from app.store.results import TestFilter
 
 MOST_ITEMS = 100
@@ -106,36 +105,11 @@ class NewToken(Body):
     """A token to be created."""
 
     name: Annotated[str, Field(max_length=100, pattern=_PLAIN)] = ""
-    scopes: Annotated[list[Literal["read", "write", "operator"]], Field(min_length=1, max_length=3)] = ["read", "write"]
+    scopes: Annotated[
+        list[Literal["read", "write", "operator", "operator:read"]], Field(min_length=1, max_length=4)
+    ] = ["read", "write"]
     # JSON has no instants, so this one member is read from text although the model is strict
     expires_at: Annotated[Instant | None, Field(strict=False, description="Default: valid until revoked")] = None
-
-
-class NewTier(Body):
-    """Another tier."""
-
-    tier: Literal["free", "pro", "pro_plus", "enterprise"]
-
-
-Slots = Annotated[int, Field(ge=1, le=HIGHEST_SLOT_LIMIT, description="How many jobs of each service may run at once")]
-
-
-class NewLimit(Body):
-    """Another limit of a tier."""
-
-    limit: Slots
-
-
-class NewUserLimit(Body):
-    """Another limit of one user."""
-
-    limit: Annotated[Slots | None, Field(description="null: the tier's limit")]
-
-
-class PauseQueue(Body):
-    """Whether a queue is to be paused."""
-
-    paused: bool = True
 
 
 class SubmitForm(Query):
@@ -156,24 +130,6 @@ class TokenForm(Query):
 
     name: Annotated[str, Field(max_length=100, pattern=_PLAIN)] = ""
     may_write: bool = False
-
-
-class TierForm(Query):
-    """Another tier, from its form."""
-
-    tier: Literal["free", "pro", "pro_plus", "enterprise"]
-
-
-class LimitForm(Query):
-    """Another limit, from its form; an empty field removes it."""
-
-    limit: Slots | None = None
-
-
-class PauseForm(Query):
-    """Whether a queue is to be paused, from its form."""
-
-    paused: bool
 
 
 class Narrowed(Query):
@@ -262,6 +218,19 @@ class OtherQuery(Query):
     commit: Annotated[Plain, Field(max_length=64)] = ""
 
 
+class PairQuery(Query):
+    """Two analyses to compare, the older one first."""
+
+    before: UUID
+    after: UUID
+
+
+class ExploreQuery(Query):
+    """Which repositories to show: those whose address has these letters."""
+
+    q: Annotated[Plain, Field(max_length=200)] = ""
+
+
 class CompareQuery(Query):
     """How much of a comparison to list."""
 
@@ -273,23 +242,3 @@ class PageQuery(Query):
 
     cursor: Annotated[int | None, Field(ge=1, le=2**63 - 1, description="`next` of the previous page")] = None
     limit: Annotated[int, Field(ge=1, le=200)] = 50
-
-
-class AuditQuery(Query):
-    """How far back to look, and how many rows to show of each invariant."""
-
-    since: Annotated[Instant | None, Field(description="Leave out jobs accepted earlier; default: none")] = None
-    limit: Annotated[int, Field(ge=1, le=1000)] = 100
-
-
-class FairnessQuery(Query):
-    """How far back to look, and how to group."""
-
-    since: Annotated[Instant | None, Field(description="Default: the last 24 hours")] = None
-    by: Literal["user", "tier"] = "tier"
-
-
-class TenantsQuery(Query):
-    """How many users to list."""
-
-    limit: Annotated[int, Field(ge=1, le=1000)] = 100

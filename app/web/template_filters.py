@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from datetime import UTC, datetime
-from functools import cache
-from pathlib import Path
 
 from apiflask import APIFlask
-from flask import url_for
 from markupsafe import Markup
 
 from app.domain.directories import directories
@@ -20,6 +16,7 @@ from app.web.context import utc_now
 from app.web.instants import iso
 from app.web.job_json import links
 from app.web.line_links import line_link
+from app.web.static_files import asset
 from app.web.visible_text import visible
 
 #: The words for each state, and for each phase of a running job.
@@ -69,11 +66,12 @@ def init(app: APIFlask) -> None:
     env.trim_blocks = env.lstrip_blocks = True
     env.filters |= {
         "number": number, "instant": instant, "duration": duration, "short": short, "sentence": sentence, "iso": iso,
-        "links": links_of, "counted": counted, "breakable": breakable,
+        "links": links_of, "change": change, "counted": counted, "breakable": breakable,
     }  # fmt: skip
     env.globals |= {
         "STATES": STATES, "PHASES": PHASES, "asset": asset, "line_url": line_url, "is_theirs": THEIRS.__contains__,
         "bars": charts.bars, "directories": directories, "meter": charts.meter, "shares": charts.shares,
+        "columns": charts.columns,
         "SKIPPED": SKIPPED, "GROUPS": GROUPS, "near": charts.near, "chart_rows": charts.rows,
         "SPECIFICATION_GROUPS": SPECIFICATION_GROUPS, "COUNTED": COUNTED,
     }  # fmt: skip
@@ -84,13 +82,17 @@ def number(value: float) -> str:
     return f"{value:,}"
 
 
+def change(value: int) -> str:
+    """A number with its sign; ±0 for none."""
+    return ("+" if value > 0 else "\u2212" if value < 0 else "±") + number(abs(value))
+
+
 def counted(count: int, word: str, plural: str | None = None, *, strong: bool = False, signed: bool = False) -> Markup:
     """A number with its word: 1 test, 2 tests.
 
     plural: of a word that does not only get an s; strong: the number stands out; signed: it is a change, ±0 for none.
     """
-    sign = ("+" if count > 0 else "\u2212" if count < 0 else "±") if signed else ""
-    shown = sign + number(abs(count) if signed else count)
+    shown = change(count) if signed else number(count)
     form = Markup("<strong>{}</strong> {}") if strong else Markup("{} {}")
     return form.format(shown, inflected(count, word, plural))
 
@@ -131,11 +133,6 @@ def short(commit: str) -> str:
     return commit[:10]
 
 
-def asset(name: str) -> str:
-    """The URL of a static file, which changes whenever the file does."""
-    return url_for("static", filename=name, v=_digest(name))
-
-
 def line_url(job: Job, path: str, line: int) -> str | None:
     """The address at which the host shows this line of this commit; None for an unknown host."""
     where = job.repository
@@ -145,11 +142,6 @@ def line_url(job: Job, path: str, line: int) -> str | None:
 def links_of(job: Job) -> dict[str, str]:
     """The addresses of a job and of what belongs to it."""
     return links(job.service, job.id)
-
-
-@cache
-def _digest(name: str) -> str:
-    return hashlib.sha256((Path(__file__).parent / "static" / name).read_bytes()).hexdigest()[:12]
 
 
 def _finalize(value: object) -> object:

@@ -214,7 +214,7 @@ FUNCTIONS = {
         },
     ),
     "caller": (
-        "SELECT caller_look('hash 7', now(), 60)",
+        "SELECT caller_find('hash 7', now(), 60)",
         {
             "api_tokens_token_hash_key", "users_pkey", "user_subscriptions_one_active", "subscription_plans_pkey",
         },

@@ -18,7 +18,7 @@ PASS = "UPDATE rate_buckets SET refilled_at = refilled_at - :seconds * interval 
 
 def take(uow: UnitOfWork, key: str = "user", *, per_minute: int = 60) -> float:
     with uow.begin() as tx:
-        return rates.take(tx, key, per_minute=per_minute)
+        return rates.take(tx, key, per_minute=per_minute).wait
 
 
 def let_pass(uow: UnitOfWork, seconds: float) -> None:
@@ -80,3 +80,22 @@ def test_who_asks_too_often_is_told_whole_seconds(uow: UnitOfWork) -> None:
     with pytest.raises(TooManyRequests, match="More than 1 requests per minute; try again in 60 s") as refused:
         throttle(uow, user, per_minute=1)
     assert refused.value.retry_after == 60
+
+
+def test_what_is_left_is_told_whether_granted_or_not(uow: UnitOfWork) -> None:
+    def told(cost: int) -> tuple[int, bool]:
+        with uow.begin() as tx:
+            charged = rates.spend(tx, "user", per_minute=10, cost=cost)
+        return charged.remaining, charged.wait == 0
+
+    assert [told(1), told(8), told(2), told(1), told(1)] == [
+        (9, True),
+        (1, True),
+        (1, False),
+        (0, True),
+        (0, False),
+    ]
+    let_pass(uow, 60)
+    assert told(25) == (-15, True)
+    with uow.begin() as tx:
+        assert 90 < rates.take(tx, "user", per_minute=10).wait <= 96

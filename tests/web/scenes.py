@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 from playwright.sync_api import Page
@@ -12,10 +13,11 @@ from sqlalchemy import text
 
 from app.domain.plans import Tier
 from app.domain.queues import Service
-from app.services.accounts import accounts
+from app.domain.repositories import Repository
+from app.services.accounts import accounts, bookmarks
 from app.store import heartbeats
 from app.store.inventories import FileRow
-from tests.web.conftest import Web, a_test, commit_of, file
+from tests.web.conftest import POLICY, Web, a_test, commit_of, file
 
 #: Of an owner and a repository, as long as GitHub allows.
 LONG = "the-service-that-sells-everything-in-the-shop-" + "of_every_merchant_" * 3
@@ -280,6 +282,44 @@ def run(web: Web, statement: str, **parameters: object) -> None:
         tx.run(text(statement), **parameters)
 
 
+REPOSITORY = f"/repositories/github.com/{OWNER}/{LONG}"
+
+
+def repository_of_a_visitor(web: Web) -> str:
+    for ref in ("first", "second", "third"):
+        web.completed(long_job(web, ref=ref))
+    run(web, "UPDATE analyses SET summary = summary || CAST(:sums AS jsonb)", sums=json.dumps(MILLIONS))
+    return REPOSITORY
+
+
+def repository(web: Web) -> str:
+    signed_in(web)
+    return repository_of_a_visitor(web)
+
+
+def explored(web: Web) -> str:
+    repository_of_a_visitor(web)
+    web.completed(web.submit("shop").json["id"])
+    return "/explore"
+
+
+def bookmarked(web: Web) -> str:
+    account = signed_in(web)
+    where = Repository("github.com", OWNER, LONG)
+    bookmarks.add(web.uow, account, where, POLICY, now=datetime.now(UTC))
+    return "/bookmarks"
+
+
+def plans(web: Web) -> str:
+    web.sign_in(web.user())
+    return "/plans"
+
+
+def nothing_bookmarked(web: Web) -> str:
+    web.sign_in(web.user())
+    return "/bookmarks"
+
+
 SCENES = {
     "home": Scene("pages.home", home),
     "home with an example": Scene("pages.home", lambda _: "/?repository=" + "psf/requests" * 20),
@@ -300,6 +340,13 @@ SCENES = {
     "comparison without a change": Scene("pages.show_comparison", compared_with_itself),
     "other commits": Scene("pages.choose_other", choose_other),
     "no other commit": Scene("pages.choose_other", no_other),
+    "repository": Scene("pages.show_repository", repository),
+    "repository, a visitor": Scene("pages.show_repository", repository_of_a_visitor),
+    "explore": Scene("pages.show_explore", explored),
+    "explore, nothing matches": Scene("pages.show_explore", lambda _: "/explore?q=" + "nothing" * 12),
+    "bookmarks": Scene("pages.show_bookmarks", bookmarked),
+    "no bookmarks": Scene("pages.show_bookmarks", nothing_bookmarked),
+    "plans": Scene("pages.show_plans", plans),
     "history": Scene("pages.show_history", history),
     "history of nothing": Scene("pages.show_history", empty_history),
     "usage": Scene("pages.show_usage", usage),

@@ -29,7 +29,7 @@ SHOWN = (DESKTOP, *WIDTHS[:2], 390, 320)
 FEW = ("home", "job completed", "history", "specification", "operator")
 ALL_SCENES = SCENES | SPECIFICATION_SCENES | SPECIFICATION_VISITS
 #: Addresses of the pages that only lead on, or give a file.
-LEADING_ON = {"pages.show_problem", "pages.download_shared"}
+LEADING_ON = {"pages.show_problem", "pages.download_shared", "pages.compare_commits"}
 
 
 @pytest.fixture(scope="module")

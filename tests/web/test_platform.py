@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import http.client
 import json
+import re
 import socket
 from collections.abc import Iterator
 from contextlib import closing
@@ -23,10 +24,10 @@ from tests.web.conftest import POLICY, SETTINGS, Web, resolve
 from tests.web.serving import ask, raw, serving
 
 SOMEBODY = "6f0bb0a0-7b0e-4d8e-9b7e-3f0d6f6f2d11"
-VALUES = {
+VALUES: dict[str, str | int] = {
     "job_id": SOMEBODY, "token_id": SOMEBODY, "host": "github.com", "owner": "a", "name": "b", "slug": "x",
     "filename": "fairlane.css", "user_id": SOMEBODY, "other_id": SOMEBODY, "tier": "pro", "queue": "analysis_default",
-    "secret": "fs_x", "suffix": "md",
+    "secret": "fs_x", "suffix": "md", "number": 1,
 }  # fmt: skip
 
 
@@ -144,7 +145,7 @@ def test_the_document_is_valid_and_names_every_route_of_the_api(web: Web) -> Non
     assert document["openapi"].startswith("3.1")
     described = {(method.upper(), path) for path, calls in document["paths"].items() for method in calls}
     written = {
-        (method, rule.rule.replace("<uuid:", "{").replace("<", "{").replace(">", "}"))
+        (method, re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule))
         for rule in web.app.url_map.iter_rules()
         if rule.endpoint.startswith("api.")
         for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}

@@ -19,7 +19,14 @@ _EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s]{1,190}")
 
 
 def add_user(
-    uow: UnitOfWork, email: str, *, tier: Tier, is_operator: bool = False, actor: str, now: datetime
+    uow: UnitOfWork,
+    email: str,
+    *,
+    tier: Tier,
+    is_operator: bool = False,
+    is_read_only_operator: bool = False,
+    actor: str,
+    now: datetime,
 ) -> Account:
     """Create a person's account.  Raises: InvalidInput, Conflict if the address is taken."""
     if not _EMAIL.fullmatch(email):
@@ -28,10 +35,19 @@ def add_user(
         )
     with uow.begin() as tx:
         user_id = uuid4()
-        if not users.add(tx, user_id, email=email, is_operator=is_operator, now=now):
+        added = users.add(
+            tx,
+            user_id,
+            email=email,
+            is_operator=is_operator,
+            is_read_only_operator=is_read_only_operator,
+            now=now,
+        )
+        if not added:
             raise Conflict(f"There is an account for {email} already")
         users.set_tier(tx, user_id, tier, now=now)
-        audit_log.add(tx, actor, "user.add", str(user_id), tier=tier.value, operator=is_operator)
+        may_operate = is_operator or ("read" if is_read_only_operator else False)
+        audit_log.add(tx, actor, "user.add", str(user_id), tier=tier.value, operator=may_operate)
         account = users.find(tx, user_id)
     if account is None:
         raise RuntimeError("the account vanished in its own transaction")
@@ -45,6 +61,12 @@ def find_person(uow: UnitOfWork, email: str) -> Account:
     if account is None:
         raise NotFound(f"There is no account for {email}")
     return account
+
+
+def people(uow: UnitOfWork, *, part: str = "", after: str = "", most: int) -> list[Account]:
+    """People's accounts by their addresses.  part: of the address, ignoring case; after: the last address before."""
+    with uow.begin() as tx:
+        return users.people(tx, part=part, after=after, most=most)
 
 
 def find(uow: UnitOfWork, user_id: UUID) -> Account:

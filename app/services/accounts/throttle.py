@@ -10,21 +10,27 @@ from app.store import rates
 from app.store.unit_of_work import UnitOfWork
 
 
-def throttle(uow: UnitOfWork, user_id: UUID, *, per_minute: int) -> None:
-    """Take one write from the user's bucket, in a transaction of its own.  Raises: TooManyRequests."""
+def throttle(uow: UnitOfWork, user_id: UUID, *, per_minute: int) -> int:
+    """Take one write from the user's bucket, in a transaction of its own.
+
+    Returns: how many are left.  Raises: TooManyRequests.
+    """
     with uow.once() as tx:
         # the same bucket that counts the writes of a token when it is looked up (app/store/accounts.py)
-        wait = rates.take(tx, f"write:{user_id}", per_minute=per_minute)
-    refuse_early(wait, per_minute=per_minute)
+        charged = rates.take(tx, f"write:{user_id}", per_minute=per_minute)
+    refuse_early(charged.wait, per_minute=per_minute)
+    return charged.remaining
 
 
-def charge(uow: UnitOfWork, user_id: UUID, *, per_minute: int, cost: int) -> None:
-    """Take further writes for a request that makes several.  Raises: TooManyRequests."""
-    if cost <= 0:
-        return
+def charge(uow: UnitOfWork, user_id: UUID, *, per_minute: int, cost: int) -> int:
+    """Take further writes for a request that makes several.
+
+    Returns: how many are left, negative in debt.  Raises: TooManyRequests.
+    """
     with uow.once() as tx:
-        wait = rates.spend(tx, f"write:{user_id}", per_minute=per_minute, cost=cost)
-    refuse_early(wait, per_minute=per_minute)
+        charged = rates.spend(tx, f"write:{user_id}", per_minute=per_minute, cost=cost)
+    refuse_early(charged.wait, per_minute=per_minute)
+    return charged.remaining
 
 
 def refuse_early(wait: float, *, per_minute: int) -> None:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID, uuid4
 
+from sqlalchemy import RowMapping
+
 from app.errors import Forbidden, InvalidInput, NotFound, TooManyTokens, Unauthenticated
 from app.services.accounts.throttle import refuse_early
-from app.store import accounts, users
+from app.store import accounts, audit_log, users
 from app.store.unit_of_work import Tx, UnitOfWork
-from app.store.users import Account
 
-SCOPES = ("read", "write", "operator")
+SCOPES = ("read", "write", "operator", "operator:read")
+#: Either lets a token read what operators see.
+OPERATORS_READ = frozenset({"operator", "operator:read"})
+PREFIX_LENGTH = 11
 TOKEN_PREFIX = "fl_"  # noqa: S105 - a prefix, not a password
 #: How many valid tokens one account may have.
 MOST_TOKENS = 100
@@ -44,6 +48,17 @@ class ValidToken:
     last_used_at: datetime | None
 
 
+@dataclass(frozen=True, slots=True)
+class NamedToken:
+    """A token and whose it is."""
+
+    id: UUID
+    user_id: UUID
+    email: str | None
+    prefix: str
+    name: str
+
+
 def add_token(
     uow: UnitOfWork,
     user_id: UUID,
@@ -70,7 +85,7 @@ def add_token(
             raise TooManyTokens(f"The account has {MOST_TOKENS} tokens; revoke one that is not needed")
         parent = _parent(tx, user_id, made_by, now=now) if made_by else None
         ends_at = _end(expires_at, parent)
-        token = Token(uuid4(), secret, secret[:11], tuple(scopes), ends_at)
+        token = Token(uuid4(), secret, secret[:PREFIX_LENGTH], tuple(scopes), ends_at)
         accounts.add_token(
             tx,
             token_id=token.token_id,
@@ -104,17 +119,16 @@ def _end(asked: datetime | None, parent: accounts.Parent | None) -> datetime | N
 
 def by_token(
     uow: UnitOfWork, secret: str, *, writes_per_minute: int | None = None, now: datetime
-) -> tuple[Account, frozenset[str]] | None:
+) -> accounts.Caller | None:
     """The user of a token, and its scopes.  writes_per_minute: given for a request that writes, which is counted.
 
     Raises: TooManyRequests.
     """
     with uow.once() as tx:
         found = accounts.use_token(tx, secret, writes_per_minute=writes_per_minute, now=now)
-    if found is None:
-        return None
-    refuse_early(found.wait, per_minute=writes_per_minute or 0)
-    return found.account, found.scopes
+    if found is not None:
+        refuse_early(found.wait, per_minute=writes_per_minute or 0)
+    return found
 
 
 def tokens_of(uow: UnitOfWork, user_id: UUID) -> list[ValidToken]:
@@ -129,3 +143,36 @@ def revoke_token(uow: UnitOfWork, user_id: UUID, token_id: UUID, *, now: datetim
         users.lock_row(tx, user_id)
         if not accounts.revoke_token(tx, user_id, token_id, now=now):
             raise NotFound("No such token")
+
+
+def revoke_named(uow: UnitOfWork, name: str, *, actor: str, now: datetime) -> NamedToken:
+    """Revoke a token of any account.  name: its id, its prefix, or the token itself.
+
+    Raises: NotFound, InvalidInput if several tokens have this prefix.
+    """
+    with uow.begin() as tx:
+        found = _named(tx, name)
+    if len(found) > 1:
+        raise InvalidInput(f"Several tokens begin so; name one by its id: {', '.join(str(row['id']) for row in found)}")
+    if not found:
+        raise NotFound("There is no such token, or it was revoked")
+    token = NamedToken(**found[0])
+    with uow.begin() as tx:
+        users.lock_row(tx, token.user_id)
+        if not accounts.revoke_token(tx, token.user_id, token.id, now=now):
+            raise NotFound("There is no such token, or it was revoked")
+        audit_log.add(tx, actor, "token.revoke", str(token.user_id))
+    return token
+
+
+def may_grant(scopes: Collection[str]) -> set[str]:
+    """The scopes that a token with these may give to a token that it makes."""
+    return {*scopes, "operator:read"} if "operator" in scopes else set(scopes)
+
+
+def _named(tx: Tx, name: str) -> Sequence[RowMapping]:
+    try:
+        token_id = UUID(name)
+    except ValueError:
+        return accounts.named(tx, prefix=name[:PREFIX_LENGTH])
+    return accounts.named(tx, token_id=token_id)

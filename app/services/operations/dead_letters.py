@@ -27,19 +27,22 @@ KEPT = {
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """A message that the broker gave up.  user_id: whose line it was in; payload_size: bytes of the payload."""
+    """A message that the broker gave up.  user_id: whose line it was in; payload_size: bytes of the payload.
+
+    None: the broker did not know, as of a message that a stock producer sent.
+    """
 
     id: int
-    queue: str
+    queue: str | None
     task_id: str | None
     user_id: str | None
     reason: str
-    delivery_count: int
-    lost_count: int
+    delivery_count: int | None
+    lost_count: int | None
     enqueued_at: datetime | None
     died_at: datetime
-    payload_size: int
-    payload: str
+    payload_size: int | None
+    payload: str | None
 
 
 class Filters(TypedDict):

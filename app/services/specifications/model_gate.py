@@ -84,6 +84,7 @@ class ModelGate:
         if isinstance(day, Cap):
             raise _NotNow(Refused(day))
         # last, because its row has no other use, and a refused call takes nothing from it
-        if seconds := rates.take(tx, f"model:{self.endpoint}", per_minute=self.limits.requests_per_minute):
-            raise _NotNow(Wait(seconds))
+        charged = rates.take(tx, f"model:{self.endpoint}", per_minute=self.limits.requests_per_minute)
+        if charged.wait:
+            raise _NotNow(Wait(charged.wait))
         return Entered(day, estimate, token)

@@ -14,7 +14,7 @@ from app.web import auth, read_costs
 api = APIBlueprint("api", __name__, url_prefix="/api/v1")
 Answer = tuple[dict[str, Any], int, dict[str, str]]
 #: Writes that need no body.
-WITHOUT_BODY = frozenset({"api.share_specification"})
+WITHOUT_BODY = frozenset({"api.share_specification", "api.add_bookmark", "api.redrive_dead_letter"})
 
 
 api.before_request(auth.identify_program)
@@ -52,9 +52,11 @@ from app.web.api import (  # noqa: E402, F401
     account,
     analyses,
     batch,
+    bookmarks,
     events,
     operate,
     operator,
+    operator_dead,
     repositories,
     results,
     specification_files,

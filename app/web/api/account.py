@@ -55,6 +55,7 @@ def show_me() -> dict[str, Any]:
         "email": account.email,
         "tier": account.tier.value,
         "is_operator": account.is_operator,
+        "is_read_only_operator": account.is_read_only_operator,
         "scopes": sorted(g.caller.scopes),
     }
 
@@ -89,7 +90,7 @@ def add_token(asked: NewToken) -> dict[str, Any]:
     A token made by another one ends with it at the latest, and is revoked with it.
     """
     account = auth.person("write")
-    if excess := set(asked.scopes) - g.caller.scopes:
+    if excess := set(asked.scopes) - tokens.may_grant(g.caller.scopes):
         raise Forbidden(f"This token lacks the scope {min(excess)!r}, so it cannot grant it")
     token = tokens.add_token(
         wired().uow,

@@ -15,7 +15,7 @@ from app.store.users import Account
 from app.web import auth, operator_answers
 from app.web.api import api
 from app.web.context import utc_now, wired
-from app.web.schemas import NewLimit, NewTier, NewUserLimit, PauseQueue
+from app.web.operator_schemas import NewLimit, NewTier, NewUserLimit, PauseQueue
 
 
 @api.put("/operator/users/<uuid:user_id>/tier")

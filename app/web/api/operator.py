@@ -8,12 +8,12 @@ from typing import Any
 
 from app.domain.queues import ALL_QUEUES
 from app.services.fairness import change_limits, report_waits, tenants
-from app.services.operations import queues
+from app.services.operations import nodes, queues
 from app.services.operations.audit import BROKEN, UNKNOWN, audit
 from app.web import answers, auth, operator_answers
 from app.web.api import api
 from app.web.context import utc_now, wired
-from app.web.schemas import AuditQuery, FairnessQuery, TenantsQuery
+from app.web.operator_schemas import AuditQuery, FairnessQuery, TenantsQuery
 
 #: Slower queries are left to `fairlane audit`, because a request must end before its client gives up.
 WITHIN = timedelta(seconds=10)
@@ -28,7 +28,7 @@ MOST_EVENTS = 60_000
 @api.doc(operation_id="audit", tags=["Operator"])
 def show_audit(asked: AuditQuery) -> dict[str, Any]:
     """Check every invariant on the live database and list the rows that violate it.  Needs an operator's token."""
-    auth.operator()
+    auth.reading_operator()
     now = utc_now()
     found = audit(wired().uow, since=asked.since, most=asked.limit, within=WITHIN)
     statuses = [finding.status for finding in found]
@@ -46,7 +46,7 @@ def show_audit(asked: AuditQuery) -> dict[str, Any]:
 @api.doc(operation_id="tenants", tags=["Operator"])
 def show_tenants(asked: TenantsQuery) -> dict[str, Any]:
     """List the users who have jobs waiting or running.  Needs an operator's token."""
-    auth.operator()
+    auth.reading_operator()
     return {"items": [asdict(one) for one in tenants.tenants(wired().uow, wired().policy, most=asked.limit)]}
 
 
@@ -56,7 +56,7 @@ def show_tenants(asked: TenantsQuery) -> dict[str, Any]:
 @api.doc(operation_id="fairness", tags=["Operator"])
 def show_fairness(asked: FairnessQuery) -> dict[str, Any]:
     """Report who waited how long and why.  Needs an operator's token."""
-    auth.operator()
+    auth.reading_operator()
     now = utc_now()
     found = report_waits.report(
         wired().uow,
@@ -75,8 +75,17 @@ def show_fairness(asked: FairnessQuery) -> dict[str, Any]:
 @api.doc(operation_id="queues", tags=["Operator"])
 def show_queues() -> dict[str, Any]:
     """Show the messages of each queue.  Needs an operator's token."""
-    auth.operator()
+    auth.reading_operator()
     return {"items": [asdict(one) for one in queues.states(wired().uow)]}
+
+
+@api.get("/operator/workers")
+@api.output(operator_answers.Nodes)
+@api.doc(operation_id="workers", tags=["Operator"])
+def show_workers() -> dict[str, Any]:
+    """Show the Celery nodes and the jobs that they run.  Needs an operator's token."""
+    auth.reading_operator()
+    return {"items": [asdict(one) for one in nodes.states(wired().uow)]}
 
 
 @api.get("/operator/tiers")
@@ -84,5 +93,5 @@ def show_queues() -> dict[str, Any]:
 @api.doc(operation_id="tiers", tags=["Operator"])
 def show_tiers() -> dict[str, Any]:
     """Show how many jobs of a user run at once, by tier.  Needs an operator's token."""
-    auth.operator()
+    auth.reading_operator()
     return {"items": [asdict(limit) for limit in change_limits.tier_limits(wired().uow, wired().policy)]}

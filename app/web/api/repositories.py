@@ -57,10 +57,10 @@ def show_badge(host: str, owner: str, name: str) -> Response:
 
 
 def _find(host: str, owner: str, name: str) -> FoundRepository:
-    return read_repository(wired().uow, _repository(host, owner, name), wired().policy, now=utc_now())
+    return read_repository(wired().uow, repository_at(host, owner, name), wired().policy, now=utc_now())
 
 
-def _repository(host: str, owner: str, name: str) -> Repository:
+def repository_at(host: str, owner: str, name: str) -> Repository:
     """Parse the address by the rules for all addresses.  Raises: NotFound if it cannot be one."""
     try:
         if host == LOCAL_HOST and owner == "-":

@@ -16,8 +16,8 @@ from app.services.fairness import change_limits, report_waits, tenants
 from app.services.operations import queues
 from app.web import auth
 from app.web.context import utc_now, wired
+from app.web.operator_schemas import LimitForm, PauseForm, TierForm
 from app.web.pages import pages, read
-from app.web.schemas import LimitForm, PauseForm, TierForm
 
 DAY = timedelta(days=1)
 #: For the picture of the last day; reading takes a few tenths of a second of processor time that other requests share.
@@ -27,7 +27,7 @@ MOST_EVENTS = 20_000
 @pages.get("/operator")
 def show_operator() -> str:
     """The users who have work, the queues, the limits, and the causes of waits."""
-    auth.operating_person()
+    auth.reading_person()
     services, now = wired(), utc_now()
     return render_template(
         "operator.html",
@@ -49,7 +49,7 @@ def show_operator() -> str:
 @pages.get("/operator/users/<uuid:user_id>")
 def show_user(user_id: UUID) -> str:
     """One user's tier and limit, and their work now."""
-    auth.operating_person()
+    auth.reading_person()
     services = wired()
     account = accounts.find(services.uow, user_id)
     policy = services.policy.fairness

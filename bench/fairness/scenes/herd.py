@@ -51,7 +51,7 @@ def _claims(ours: Service, number: int) -> tuple[list[float], list[float]]:
     connection.autocommit = True
     cursor, took, late = connection.cursor(), [], []
     claim = {"queue": "analysis_default", "count": AT_ONCE, "owner": None, "lease": 60.0, "floor": 0, "sleep": 0}
-    poll = {"queues": ["analysis_default"], "owner": None, "settled": True, "since": None}
+    poll = {"queues": ["analysis_default"], "owner": None, "settled": True, "since": None, "prefetch": None}
     taken = "DELETE FROM kombu_message WHERE id = ANY(%s) RETURNING task_id"
     for _ in range(WARM):
         cursor.execute(sql.poll, poll)

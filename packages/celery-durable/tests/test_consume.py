@@ -309,7 +309,7 @@ def test_an_idle_node_sleeps_until_its_poll(broker: Broker, taker: Take) -> None
     idle = taker(poll_seconds=60)
     for _ in range(2):  # the first one comes soon, as somebody may have died just before
         idle.look()
-        idle.channel.node.reader.poll()
+        idle.channel.node.reader.poll(10)
     assert idle.channel.node.reader.poll_at > monotonic() + 50
     assert broker.query("SELECT ready, due, others FROM kombu_message_poll(ARRAY['main'], 1, true, NULL)") == [
         ([], None, False)

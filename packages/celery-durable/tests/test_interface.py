@@ -1,6 +1,8 @@
 """The views and functions that applications use in statements of their own."""
 
+import os
 import re
+import socket
 
 import psycopg2
 import pytest
@@ -50,6 +52,28 @@ def test_the_views_tell_the_state_of_each_message(broker: Broker, ann: list[str]
     assert broker.query("SELECT g.name FROM broker_group g JOIN broker_queue q ON q.id = g.queue_id") == [("ann",)]
     assert broker.query("SELECT queue, ready, leased, delayed, parked FROM broker_facts") == [("main", 1, 1, 1, 2)]
     assert broker.query("SELECT name, ready, parked FROM broker_group_facts('main', 'ann', 1)") == [("ann", 0, 2)]
+
+
+def test_a_node_tells_its_queues_and_what_it_holds(broker: Broker, taker: Take) -> None:
+    node = taker("main", prefetch=3)
+    sent = broker.send("nothing", task_id="held")
+    node.take(1)
+    [(name, queues, prefetch, is_alive, seen)] = broker.query(
+        "SELECT name, queues, prefetch_count, is_alive, clock_timestamp() - seen_at < interval '1 min' FROM broker_node"
+    )
+    assert name == f"{socket.gethostname()}:{os.getpid()}"
+    assert (queues, prefetch, is_alive, seen) == (["main"], 3, True, True)
+    assert broker.query("SELECT m.task_id FROM broker_node n JOIN broker_message m ON m.node_id = n.id") == [(sent,)]
+
+
+def test_a_node_whose_session_is_gone_is_not_alive(broker: Broker, taker: Take) -> None:
+    taker("main").look()
+    assert broker.query("SELECT is_alive FROM broker_node") == [(True,)]
+    broker.query("INSERT INTO kombu_node (lock, name) VALUES (4611686018427387904 + 5, 'gone:1')")
+    looking = "SELECT pg_try_advisory_xact_lock_shared(4611686018427387904 + 5);"  # as another node does
+    assert broker.query(looking + "SELECT name, is_alive, seen_at FROM broker_node WHERE NOT is_alive") == [
+        ("gone:1", False, None)
+    ]
 
 
 @pytest.mark.parametrize("statement", STATEMENTS.values(), ids=STATEMENTS)

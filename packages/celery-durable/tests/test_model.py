@@ -282,7 +282,7 @@ class History(RuleBasedStateMachine):
             self.parked.discard(group)
 
     def poll(self) -> None:
-        given = {"queues": ["main"], "owner": None, "settled": True, "since": None}
+        given = {"queues": ["main"], "owner": None, "settled": True, "since": None, "prefetch": None}
         self.run(SQL.poll, given)
 
     @invariant()

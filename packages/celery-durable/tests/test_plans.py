@@ -63,7 +63,7 @@ def test_a_publish_reads_the_ends_of_two_indexes(crowded: Broker) -> None:
 @pytest.mark.parametrize("since", [None, "2020-01-01"], ids=["whole", "since"])
 def test_a_poll_scans_no_table(crowded: Broker, since: str | None) -> None:
     for queues in (["main"], ["empty"], ["main", "empty", "other"]):
-        given = {"queues": queues, "owner": 1, "settled": True, "since": since}
+        given = {"queues": queues, "owner": 1, "settled": True, "since": since, "prefetch": 10}
         scans = of_messages(explain(crowded, SQL.poll, given, times=2))
         assert "Seq Scan" not in {node["Node Type"] for node in scans}
         assert sum(node.get("Rows Removed by Filter", 0) + node["Actual Rows"] for node in scans) <= 10

@@ -77,7 +77,10 @@ def test_after_deleting_an_account_no_column_of_any_table_says_anything_of_it(wo
     finished, running = world.running(user), world.running(user)
     world.finish(finished, user, [A_FILE])
     bury(world, world.submit(user))
+    mark = "INSERT INTO bookmarks (user_id, codebase_id, created_at) SELECT :user, id, now() FROM codebases RETURNING 1"
+    world.rows(mark, user=user)
     assert len(places(world, needles)) > 9
+    assert "bookmarks" in places(world, needles)
     done = fairlane("user", "delete", EMAIL.upper(), "--yes", "--json")
     assert json.loads(done.output) == {"requests": 4, "bills": 1, "cancelled": 2, "stopping": 1}
     assert places(world, needles) == {"kombu_message"}  # until its worker has heard

@@ -126,7 +126,7 @@ class Node:
                 self._hear()
                 self._exchange()
                 if self.queues and not self.session.busy and monotonic() >= self.reader.poll_at:
-                    self.reader.poll()
+                    self.reader.poll(self.prefetch_count)
                 self.fanout.serve(self.session, alone=not self.queues)
                 self._hear()  # what came with the answers above makes the descriptor readable no more
                 self.session.worked()

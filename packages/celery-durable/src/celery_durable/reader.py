@@ -221,8 +221,8 @@ class Reader:
             self._hints.discard(claim.queue)
         return sorted(rows, key=_place)
 
-    def poll(self) -> None:
-        """Promote what is due, rescue what died, and plan the next look."""
+    def poll(self, prefetch_count: int) -> None:
+        """Promote what is due, rescue what died, and plan the next look.  prefetch_count: to be shown of the node."""
         began = monotonic()
         whole = self._clock is None or began >= self._whole_poll.due_at
         given = {
@@ -230,6 +230,7 @@ class Reader:
             "owner": self._session.owner,
             "settled": self._session.may_judge(),
             "since": None if whole or self._clock is None else self._clock - MARGIN,
+            "prefetch": prefetch_count,
         }
         [(ready, due, others, self._clock)] = self._session.run(self._sql.poll, given)
         now = monotonic()

@@ -24,7 +24,7 @@ from .names import fill
 from .options import read_options
 
 #: Of the tables and functions in `sql/`.  It grows with each change of them; tests/test_schema.py holds that.
-VERSION = 2
+VERSION = 3
 TABLES = "tables.sql"
 FUNCTIONS = (
     "publish.sql", "claim.sql", "settle.sql", "upkeep.sql", "groups.sql", "dead_letters.sql", "counting.sql",
@@ -37,6 +37,10 @@ FUNCTIONS = (
 STEPS: Mapping[int, str] = {
     1: "CREATE TABLE kombu_schema (version integer NOT NULL); INSERT INTO kombu_schema VALUES (0)",
     2: "",  # functions only: publishing and retrying take fewer steps
+    3: """
+        ALTER TABLE kombu_node ADD COLUMN IF NOT EXISTS queues text[],
+            ADD COLUMN IF NOT EXISTS prefetch_count integer;
+        DROP FUNCTION IF EXISTS kombu_message_poll(text[], bigint, boolean, timestamptz)""",
 }
 
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('{channel} schema', 0))"

@@ -180,7 +180,7 @@ LEAVE = """
        AND NOT EXISTS (
              SELECT FROM {schema}kombu_message WHERE lease_owner = n.lock AND visible_at > clock_timestamp())"""
 
-POLL = "SELECT * FROM {schema}kombu_message_poll(%(queues)s, %(owner)s, %(settled)s, %(since)s)"
+POLL = "SELECT * FROM {schema}kombu_message_poll(%(queues)s, %(owner)s, %(settled)s, %(since)s, %(prefetch)s)"
 
 SIZE = """
     SELECT count(*) FROM {schema}kombu_message

@@ -1,7 +1,7 @@
 """Base classes across files."""
 
 import pytest
-from testlist.kit.hierarchy import DEEPEST, STEPS, Hierarchy, LookupOrder, ancestry
+from testlist.kit.hierarchy import DEEPEST, STEPS, Hierarchy, LookupOrder, ancestry, descent
 
 
 @pytest.fixture
@@ -50,6 +50,19 @@ def test_ancestors_are_listed_nearest_first_and_once() -> None:
 
 def test_ancestors_beyond_a_number_are_not_looked_at() -> None:
     assert ancestry("Cart", lambda name: INHERITED[name], 3) == ["Cart", "Shared", "Mixin"]
+
+
+def descended(inherited: dict[str, list[str]], most: int) -> list[str]:
+    return descent("Cart", lambda name: inherited[name], lambda name: name, most)
+
+
+def test_a_descent_takes_a_base_where_it_is_met_first() -> None:
+    inherited = {"Cart": ["Totals", "Shared"], "Totals": ["Money"], "Money": [], "Shared": ["Totals", "Cart"]}
+    assert descended(inherited, 40) == ["Cart", "Totals", "Money", "Shared"]
+
+
+def test_a_descent_goes_so_far_and_no_further() -> None:
+    assert descended(INHERITED, 3) == ["Cart", "Shared", "Base"]
 
 
 def lookup(inherited: dict[str, list[str]]) -> LookupOrder[str]:

@@ -16,7 +16,8 @@ SELECT id, queue_id, task_id,
        delay_reason,                        -- 'eta', 'retry', 'snooze' or 'parked'; NULL: ready or leased
        rank,                                -- its place among the ready ones; NULL: a stock producer's, not taken in yet
        rank_step AS step,                   -- how far it puts its group's next one behind itself
-       lease_token, started_at, delivery_count, retry_count, snooze_count, lost_count, cancel_requested_at, enqueued_at
+       lease_token, started_at, delivery_count, retry_count, snooze_count, lost_count, cancel_requested_at, enqueued_at,
+       lease_owner AS node_id               -- NULL: not leased, or by a node without a lock
   FROM kombu_message;
 
 CREATE OR REPLACE VIEW broker_group AS      -- the parked ones
@@ -26,6 +27,19 @@ CREATE OR REPLACE VIEW broker_dead_letter AS
 SELECT id, queue, task_id, user_id AS group_name, unique_key, reason, delivery_count, lost_count, enqueued_at, died_at,
        payload
   FROM kombu_dead_letter;
+
+-- The nodes that hold a lock, and those that died with it and were not noticed yet.  `seen_at`: when the node's session
+-- last did something; NULL: it is dead, or its session belongs to a role whose activity the reader may not see.
+CREATE OR REPLACE VIEW broker_node AS
+SELECT n.lock AS id, n.name, n.since, n.poll_seconds, n.queues, n.prefetch_count,
+       l.pid IS NOT NULL AS is_alive,
+       CASE WHEN s.state = 'active' THEN clock_timestamp() ELSE s.state_change END AS seen_at
+  FROM kombu_node AS n
+  LEFT JOIN pg_locks AS l
+    ON l.locktype = 'advisory' AND l.objsubid = 1 AND l.mode = 'ExclusiveLock' AND l.granted
+   AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+   AND l.classid::bigint = n.lock >> 32 AND l.objid::bigint = n.lock & 4294967295
+  LEFT JOIN pg_stat_activity AS s ON s.pid = l.pid;
 
 CREATE OR REPLACE VIEW broker_facts AS SELECT * FROM kombu_message_facts();
 

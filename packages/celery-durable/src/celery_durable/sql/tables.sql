@@ -85,7 +85,9 @@ CREATE TABLE kombu_node (                       -- the nodes that hold an adviso
     lock bigint PRIMARY KEY,
     name text NOT NULL,
     since timestamptz NOT NULL DEFAULT clock_timestamp(),
-    poll_seconds double precision           -- how often it looks by itself; NULL: unknown
+    poll_seconds double precision,          -- how often it looks by itself; NULL: unknown
+    queues text[],                          -- what it claims from; NULL: it has not polled yet
+    prefetch_count integer                  -- how many messages it takes at once; 0: any number
 );
 
 CREATE TABLE kombu_dead_letter (

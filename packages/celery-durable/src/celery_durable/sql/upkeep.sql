@@ -116,10 +116,11 @@ END $$;
 -- `since`: promote only what became due after it, and look for ready ones above the floor only; NULL: look at all.
 -- `settled` is false just after a reconnect: when the server went away every node lost its lock, so nobody may be
 -- judged dead before all had time to come back.
+-- `prefetch_count`: what the node takes at once; it is written down with its queues whenever either has changed.
 -- -> (queues with ready messages, seconds until the next is due or NULL, does another node hold leases, the clock)
 -- Locks besides: each dead node's advisory lock, shared, until the end.
 CREATE OR REPLACE FUNCTION kombu_message_poll(
-    queues text[], me bigint, settled boolean, since timestamptz,
+    queues text[], me bigint, settled boolean, since timestamptz, prefetch_count integer DEFAULT NULL,
     OUT ready text[], OUT due double precision, OUT others boolean, OUT clock timestamptz
 ) LANGUAGE plpgsql {settings} AS $$
 DECLARE
@@ -131,6 +132,9 @@ BEGIN
     clock := clock_timestamp();
     ready := ARRAY[]::text[];
     others := false;
+    UPDATE kombu_node AS n SET queues = kombu_message_poll.queues, prefetch_count = kombu_message_poll.prefetch_count
+     WHERE n.lock = me AND (n.queues, n.prefetch_count)
+           IS DISTINCT FROM (kombu_message_poll.queues, kombu_message_poll.prefetch_count);
     FOR sibling IN SELECT lock FROM kombu_node WHERE lock IS DISTINCT FROM me LOOP
         IF settled AND pg_try_advisory_xact_lock_shared(sibling) THEN
             moved := moved + kombu_message_rescue(sibling, clock, {batch});

@@ -53,6 +53,25 @@ def ancestry(one: Class, bases: Callable[[Class], Iterable[Class]], most: int) -
     return chain
 
 
+def descent(
+    one: Class, bases: Callable[[Class], Iterable[Class]], key: Callable[[Class], Hashable], most: int
+) -> list[Class]:
+    """A class, then its first base with all that this inherits, then the next; each once, where it is met first.
+
+    bases: the direct ones; key: tells a class from all others; most: of them that are looked at.
+    """
+    order: list[Class] = []
+    seen: set[Hashable] = set()
+    stack = [one]
+    while stack and len(order) < most:
+        found = stack.pop()
+        if key(found) not in seen:
+            seen.add(key(found))
+            order.append(found)
+            stack += reversed([*bases(found)])
+    return order
+
+
 @dataclass(slots=True)
 class LookupOrder(Generic[Class]):
     """Where members are looked up: in a class, then in its first base with all that this inherits, then in the next.

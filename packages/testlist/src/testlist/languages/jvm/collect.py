@@ -2,13 +2,16 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
+from testlist.kit import rows
+from testlist.kit.rows import Placed
 from testlist.languages.jvm import resolve_annotations as annotations
-from testlist.languages.jvm import vocabulary
 from testlist.languages.jvm.resolve_classes import Nature, Natures, is_concrete, is_nested, is_public, runs
-from testlist.languages.jvm.resolve_names import Found, Names
-from testlist.languages.jvm.shape import Item
+from testlist.languages.jvm.resolve_names import NOTHING, Found, Names
+from testlist.languages.jvm.resolve_specifications import Row, Specifications
+from testlist.languages.jvm.shape import ClassFact, MethodFact, shape
+from testlist.model import Test
 
 NESTED: Final = 8  # inner test classes in each other
 #: inherited methods and calls that are looked at in one run, ten times what a large repository has
@@ -22,10 +25,11 @@ Verdict = tuple[str, bool]
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One test as collected.  found: the class or the file that defines it."""
+    """One test as collected, in the file that defines it."""
 
-    found: Found
-    item: Item
+    path: str
+    name: str
+    at: Placed
     framework: str
     suites: tuple[str, ...]
     status: str = "active"
@@ -35,7 +39,7 @@ class Hit:
     @property
     def place(self) -> tuple[str, int, int, str]:
         """The definition's identity."""
-        return (self.found.path, self.item["line"], self.item["column"], self.framework)
+        return (self.path, self.at["line"], self.at["column"], self.framework)
 
 
 class State(NamedTuple):
@@ -51,21 +55,24 @@ class Collector:
 
     names: Names
     kotlin_test: Callable[[str], str]
+    specifications: Specifications
     natures: Natures = field(init=False)
     annotated: dict[tuple[str, int], Verdict | None] = field(default_factory=dict)
     inherited: int = 0
 
     def __post_init__(self) -> None:
         """Share the names."""
-        self.natures = Natures(self.names)
+        self.natures = Natures(self.names, self.specifications)
 
     def file(self, path: str) -> Iterator[Hit]:
         """Tests that run from a file, perhaps defined in others."""
-        whole = Found(path, {"k": "file", "name": "", **self.names.facts[path]})
+        facts = shape(self.names.facts[path])
+        item: ClassFact = {**NOTHING, "methods": facts.get("methods", []), "calls": facts.get("calls", [])}
+        whole = Found(path, item)
         yield from self.loose(whole)
-        yield from specification(whole, vocabulary.factories((), whole.item), State())
+        yield from self.specification(whole, self.specifications.factories((), whole.item), State())
         for found in self.names.all(path):
-            yield from specification(found, vocabulary.factories(found.names, found.item), State())
+            yield from self.specification(found, self.specifications.factories(found.names, found.item), State())
             if runs(found):
                 yield from self.run(found, self.around(found), set(), 0)
             elif is_concrete(found):  # TestNG makes the instances around an inner class as well
@@ -79,7 +86,9 @@ class Collector:
             if found and found[0] in ("kotlin.test", "junit5") and "abstract" not in method.get("mods", ()):
                 status = annotations.status_of(self.names, whole, method["marks"]) or "active"
                 depends = annotations.depends(self.names, whole, method["marks"])
-                yield Hit(whole, method, self.runner(whole.path, found[0]), (), status, found[1], depends)
+                yield Hit(
+                    whole.path, method["name"], method, self.runner(whole.path, found[0]), (), status, found[1], depends
+                )
 
     def runner(self, path: str, framework: str) -> str:
         """The framework of a row: kotlin.test stands for another."""
@@ -108,10 +117,10 @@ class Collector:
         """Tests of one class, and of the inner classes that run with it.  done: inner classes that have run."""
         nature = self.natures.of(found)
         if nature.style and "private" in found.item.get("mods", ()):
-            return  # Kotest's discovery leaves private ones out
+            return  # discovery leaves private ones out
         yield from self.methods(nature, state)
         for one in self.affordable(nature, "calls") if nature.style else ():
-            yield from specification(one, vocabulary.rows(one.names, one.item, nature.style), state)
+            yield from self.specification(one, self.specifications.rows(one.names, one.item, nature.style), state)
         for one in self.affordable(nature, "classes") if depth < NESTED else ():
             for item in one.item.get("classes", []):
                 if is_nested(item) and "abstract" not in item.get("mods", ()) and id(item) not in done:
@@ -121,7 +130,7 @@ class Collector:
                     whole = State(state.status or own.status, state.depends or own.depends)
                     yield from self.run(inner, whole, done, depth + 1)
 
-    def affordable(self, nature: Nature, what: str) -> Iterator[Found]:
+    def affordable(self, nature: Nature, what: Literal["methods", "classes", "calls"]) -> Iterator[Found]:
         """A class and its bases, as long as what has been looked at in bases stays within bounds."""
         for place, one in enumerate(nature.order):
             self.inherited += len(one.item.get(what, ())) + 1 if place else 0
@@ -143,10 +152,11 @@ class Collector:
                 taken.add(key)
                 status = self.status(one, method, verdict[0], given.status)
                 depends = given.depends or annotations.depends(self.names, one, method.get("marks", []))
-                yield Hit(one, method, self.runner(one.path, verdict[0]), one.names, status, verdict[1], depends)
+                runner = self.runner(one.path, verdict[0])
+                yield Hit(one.path, method["name"], method, runner, one.names, status, verdict[1], depends)
             declared |= mine.keys()
 
-    def status(self, found: Found, method: Item, framework: str, around: str | None) -> str:
+    def status(self, found: Found, method: MethodFact, framework: str, around: str | None) -> str:
         """A method's status: of its own annotations, else of its classes'."""
         own = annotations.status_of(self.names, found, method.get("marks", []))
         if own is None and framework == "testng":
@@ -154,21 +164,27 @@ class Collector:
             own = "skipped" if annotations.is_disabled(said.get("marks", [])) else None
         return around if around == "skipped" else own or around or "active"
 
-    def verdict(self, found: Found, method: Item, nature: Nature, *, whole: bool) -> Verdict | None:
+    def verdict(self, found: Found, method: MethodFact, nature: Nature, *, whole: bool) -> Verdict | None:
         """Whose test a method is."""
         annotated = self.annotation(found, method)
         if annotated and not (annotated[0] == "junit4" and nature.known and not nature.runner):
             return admitted(annotated, method, nature)
         if "receiver" in method or ("static" in method.get("mods", ()) and not whole):
             return None
-        if nature.style == "AnnotationSpec":
-            bare = any(mark[0] in ("Test", "AnnotationSpec.Test") for mark in method.get("marks", []))
-            return ("kotest", False) if bare else None
+        if nature.style and nature.style == self.specifications.methods:
+            return (self.specifications.framework, False) if self.specifications.has_method(method) else None
         if nature.specification:
             return ("spock", method.get("where", False)) if method.get("blocks") else None
         return unmarked(found, method, nature, whole=whole)
 
-    def annotation(self, found: Found, method: Item) -> Verdict | None:
+    def specification(self, found: Found, declared: Iterator[Row], state: State) -> Iterator[Hit]:
+        """Rows of a specification as hits."""
+        for row in declared:
+            status = state.status or row.status
+            framework = self.specifications.framework
+            yield Hit(found.path, row.name, row.call, framework, row.suites, status, row.dynamic, state.depends)
+
+    def annotation(self, found: Found, method: MethodFact) -> Verdict | None:
         """What the annotations of a method make of it."""
         key = (found.path, id(method))
         if key not in self.annotated:
@@ -189,7 +205,7 @@ class Collector:
         )
 
 
-def admitted(verdict: Verdict, method: Item, nature: Nature) -> Verdict | None:
+def admitted(verdict: Verdict, method: MethodFact, nature: Nature) -> Verdict | None:
     """An annotated method, unless its runner would leave it out."""
     framework, dynamic = verdict
     mods = set(method.get("mods", ()))
@@ -203,7 +219,7 @@ def admitted(verdict: Verdict, method: Item, nature: Nature) -> Verdict | None:
     return verdict
 
 
-def unmarked(found: Found, method: Item, nature: Nature, *, whole: bool) -> Verdict | None:
+def unmarked(found: Found, method: MethodFact, nature: Nature, *, whole: bool) -> Verdict | None:
     """A method that its name or its class makes a test."""
     if "abstract" in method.get("mods", ()) or method.get("value") or not is_public(found, method):
         return None
@@ -214,8 +230,16 @@ def unmarked(found: Found, method: Item, nature: Nature, *, whole: bool) -> Verd
     return ("testng", False) if whole and not configures and not (static and method["name"] == "main") else None
 
 
-def specification(found: Found, rows: Iterator[vocabulary.Row], state: State) -> Iterator[Hit]:
-    """Rows of a specification as hits."""
-    for row in rows:
-        status = state.status or row.status
-        yield Hit(found, row.item, "kotest", row.suites, status, row.dynamic, state.depends)
+def folded_row(hits: Sequence[Hit]) -> Test:
+    """One definition; it is skipped only if it is skipped wherever it runs."""
+    hit = min(hits, key=lambda one: (one.status != "active", one.depends))
+    return rows.row(
+        hit.framework,
+        hit.path,
+        hit.suites,
+        hit.name,
+        hit.at,
+        status=hit.status,
+        dynamic=hit.dynamic,
+        depends=hit.depends,
+    )

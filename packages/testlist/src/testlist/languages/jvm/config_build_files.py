@@ -5,6 +5,7 @@ from typing import Final
 
 from testlist.kit.commands import is_command_file
 from testlist.languages.jvm.config_settings import is_literal, strings
+from testlist.languages.jvm.shape import BuildFact
 from testlist.model import Facts
 
 #: runner -> words of its coordinates and switches, as Gradle and Maven files write them
@@ -24,18 +25,21 @@ MOST: Final = 5_000
 
 
 def extract(source: bytes, language: str) -> Facts:
-    """Read one file: {"data": {"runners": [...], "projects": [...], "whole": whether these are all of its projects}}.
+    """Read one file: {"data": a BuildFact}."""
+    return {"data": _settings(source) if language == "gradle-settings" else _build(source)}
 
-    projects: paths from the folder of the file; of Gradle's settings every text that may be one.
-    """
-    if language == "gradle-settings":
-        text = source.decode(errors="replace")
-        found = sorted({one.removeprefix("$rootDir/").replace(":", "/") for one in strings(text)})
-        return {"data": {"runners": [], "projects": found[:MOST], "whole": is_literal(text) and len(found) <= MOST}}
+
+def _settings(source: bytes) -> BuildFact:
+    text = source.decode(errors="replace")
+    found = sorted({one.removeprefix("$rootDir/").replace(":", "/") for one in strings(text)})
+    return {"runners": [], "projects": found[:MOST], "whole": is_literal(text) and len(found) <= MOST}
+
+
+def _build(source: bytes) -> BuildFact:
     runners = [runner for runner, words in WORDS.items() if words.search(source)]
     named = _modules(source.decode(errors="replace")) if b"<project" in source else []
     whole = len(named) <= MOST and not any("${" in one for one in named)
-    return {"data": {"runners": runners, "projects": named[:MOST], "whole": whole}}
+    return {"runners": runners, "projects": named[:MOST], "whole": whole}
 
 
 def _modules(text: str) -> list[str]:

@@ -5,10 +5,11 @@ A build is a folder with a file of Maven or Gradle.  One that another build name
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
 from testlist.kit.commands import is_command_file
 from testlist.languages.jvm.config_build_files import BUILDS, POM, SETTINGS
+from testlist.languages.jvm.shape import BuildFact
 from testlist.project import Project, above, below, endings, folder_of, joined
 
 #: a folder that shows how something is used, where its build is apart from the one around it
@@ -26,13 +27,14 @@ class Builds:
     verdicts: dict[str, bool] = field(default_factory=dict)
 
     @cached_property
-    def files(self) -> dict[str, dict[str, Any]]:
+    def files(self) -> dict[str, dict[str, BuildFact]]:
         """Folder -> name of each build file in it -> what it says."""
-        found: dict[str, dict[str, Any]] = {}
+        found: dict[str, dict[str, BuildFact]] = {}
         for path in sorted(self.project.configs):
             folder, _, name = path.rpartition("/")
             if name == POM or name in BUILDS or name in SETTINGS:
-                found.setdefault(folder, {})[name] = self.project.data(path) or {}
+                data: BuildFact | None = self.project.data(path)
+                found.setdefault(folder, {})[name] = data or {}
         return found
 
     @cached_property

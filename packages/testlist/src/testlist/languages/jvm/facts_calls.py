@@ -1,19 +1,17 @@
 """Calls in Kotlin that may build a specification, as a tree: words, titles and what stands inside.
 
-An entry is {"r": word, "t": title, "line", "column", "end"} and, where they apply, "off" (disabled by its
-configuration), "loop" (run many times), "in" (entries inside).  The word of `"title" { }` is empty, of `"title" - { }`
-it is `-`.  Which of them are tests depends on the style of the specification, which another file may decide.
+Which of them are tests depends on the style of the specification, which another file may decide.
 """
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from tree_sitter import Node
 
+from testlist.languages.jvm.shape import CallFact
 from testlist.languages.jvm.vocabulary import BUILDERS
 from testlist.sandbox.syntax import column, end_line, line, text
 
-Entry = dict[str, Any]
 #: calls that are a test in every style that has them: what they do inside is of no interest
 LEAVES: Final = frozenset({"", "test", "it", "should", "scenario", "expect", "then", "Then"})
 LOOPS: Final = frozenset(
@@ -30,7 +28,7 @@ DEEPEST: Final = 40
 LONGEST: Final = 300  # characters of a title that is no literal
 
 
-def entries(node: Node, depth: int = 0) -> Iterator[Entry]:
+def entries(node: Node, depth: int = 0) -> Iterator[CallFact]:
     """Entries in a statement or a block."""
     if depth > DEEPEST:
         return
@@ -40,7 +38,7 @@ def entries(node: Node, depth: int = 0) -> Iterator[Entry]:
     elif kind in ("infix_expression", "binary_expression"):
         yield from _infix(node, depth)
     elif kind in ("for_statement", "while_statement", "do_while_statement"):
-        yield from ({**entry, "loop": True} for child in node.named_children for entry in entries(child, depth + 1))
+        yield from map(_looped, (entry for child in node.named_children for entry in entries(child, depth + 1)))
     elif kind in BLOCKS:
         for child in node.named_children:
             yield from entries(child, depth + 1)
@@ -49,13 +47,18 @@ def entries(node: Node, depth: int = 0) -> Iterator[Entry]:
             yield from entries(child, depth + 1) if child.type == "call_expression" else ()
 
 
-def prepared(node: Node) -> Iterator[Entry]:
+def _looped(entry: CallFact) -> CallFact:
+    entry["loop"] = True
+    return entry
+
+
+def prepared(node: Node) -> Iterator[CallFact]:
     """Factories of specifications in the value of a property."""
     if node.type == "call_expression":
-        yield from (entry for entry in entries(node) if entry["r"] in BUILDERS)
+        yield from (entry for entry in entries(node) if entry["word"] in BUILDERS)
 
 
-def _call(node: Node, depth: int) -> Iterator[Entry]:
+def _call(node: Node, depth: int) -> Iterator[CallFact]:
     """`word(title) { }`, `"title" { }`, `word(title).config(...) { }`, `value.word { }`."""
     callee, *rest = node.named_children
     lambdas = [child for child in rest if child.type in LAMBDAS]
@@ -72,7 +75,7 @@ def _call(node: Node, depth: int) -> Iterator[Entry]:
     yield from _entry(node, callee, arguments, lambdas or list(_given(arguments)), off=off, depth=depth)
 
 
-def _configured(node: Node, target: Node, bodies: list[Node], *, off: bool, depth: int) -> Iterator[Entry]:
+def _configured(node: Node, target: Node, bodies: list[Node], *, off: bool, depth: int) -> Iterator[CallFact]:
     """What `.config(...)` was called on."""
     arguments: list[Node] = []
     if target.type == "call_expression" and target.named_children:
@@ -83,7 +86,7 @@ def _configured(node: Node, target: Node, bodies: list[Node], *, off: bool, dept
 
 def _entry(
     node: Node, callee: Node, arguments: list[Node], bodies: list[Node], *, off: bool, depth: int
-) -> Iterator[Entry]:
+) -> Iterator[CallFact]:
     word, heading = "", _first(arguments)
     if callee.type in STRINGS:
         heading = callee
@@ -99,7 +102,9 @@ def _entry(
             yield from (entry for child in argument.named_children for entry in prepared(child))
 
 
-def _made(node: Node, word: str, heading: Node | None, bodies: list[Node], *, off: bool, depth: int) -> Iterator[Entry]:
+def _made(
+    node: Node, word: str, heading: Node | None, bodies: list[Node], *, off: bool, depth: int
+) -> Iterator[CallFact]:
     """One entry, or nothing for a call without a body, or an unknown one with nothing inside."""
     if not bodies:
         return
@@ -107,13 +112,10 @@ def _made(node: Node, word: str, heading: Node | None, bodies: list[Node], *, of
     inner = [] if leaf else [entry for body in bodies for entry in entries(body, depth + 1)]
     if not leaf and not inner and not word.startswith("with"):
         return
-    entry = {"r": word, "t": title(heading), "line": line(node), "column": column(node), "end": end_line(node)}
-    entry |= {"off": True} if off else {}
-    entry |= {"loop": True} if word in LOOPS else {}
-    yield entry | ({"in": inner} if inner else {})
+    yield _fact(node, word, heading, inner, off=off)
 
 
-def _infix(node: Node, depth: int) -> Iterator[Entry]:
+def _infix(node: Node, depth: int) -> Iterator[CallFact]:
     """`"title" should { }` and `"title" - { }`."""
     parts = node.named_children
     if len(parts) < 2 or parts[-1].type not in LAMBDAS:
@@ -126,14 +128,24 @@ def _infix(node: Node, depth: int) -> Iterator[Entry]:
         off = any(_disables(one) for one in left.named_children[1:])
         left = left.named_children[0].named_children[0]
     inner = list(entries(parts[-1], depth + 1))
-    entry = {
-        "r": f"{word} {{}}" if word != "-" else word,
-        "t": title(left),
+    yield _fact(node, f"{word} {{}}" if word != "-" else word, left, inner, off=off)
+
+
+def _fact(node: Node, word: str, heading: Node | None, inner: list[CallFact], *, off: bool) -> CallFact:
+    found: CallFact = {
+        "word": word,
+        "title": title(heading),
         "line": line(node),
         "column": column(node),
         "end": end_line(node),
     }
-    yield entry | ({"off": True} if off else {}) | ({"in": inner} if inner else {})
+    if off:
+        found["off"] = True
+    if word in LOOPS:
+        found["loop"] = True
+    if inner:
+        found["calls"] = inner
+    return found
 
 
 def _last(node: Node) -> str:

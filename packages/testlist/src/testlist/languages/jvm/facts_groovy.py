@@ -4,10 +4,24 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
+from testlist.kit.rows import Placed
 from testlist.languages.jvm.facts_tokens import SPACE, Scanner
-from testlist.languages.jvm.shape import DEEPEST, MODIFIERS, Item, compact, kept, mark, matters
+from testlist.languages.jvm.shape import (
+    DEEPEST,
+    MODIFIERS,
+    ClassFact,
+    Import,
+    Mark,
+    Members,
+    MethodFact,
+    compact,
+    kept,
+    mark,
+    matters,
+    most,
+)
 from testlist.model import Facts
 
 TOKEN: Final = re.compile(rb"[A-Za-z_$\x80-\xff][\w$\x80-\xff]*|[\n;{}()\[\]\"'/@=.,<>]")
@@ -34,10 +48,10 @@ class _Body:
     """What was read of a body so far, and of the member that is being read."""
 
     depth: int
-    methods: list[Item] = field(default_factory=list)
-    classes: list[Item] = field(default_factory=list)
+    methods: list[MethodFact] = field(default_factory=list)
+    classes: list[ClassFact] = field(default_factory=list)
     words: list[tuple[str, int]] = field(default_factory=list)  # with their places
-    marks: list[list[str]] = field(default_factory=list)
+    marks: list[Mark] = field(default_factory=list)
 
     @property
     def mods(self) -> list[str]:
@@ -68,7 +82,7 @@ class _Reader:
         self.scanner = Scanner(source)
         self.lines = [0, *(found.end() for found in NEWLINE.finditer(source))]
         self.package = ""
-        self.imports: list[list[str]] = []
+        self.imports: list[Import] = []
         self.steps: dict[bytes, Callable[[int, int, _Body], int]] = {
             b"\n": lambda _, place, body: place if body.open() else body.end(place),
             b";": lambda _, place, body: body.end(place),
@@ -82,7 +96,7 @@ class _Reader:
             b"=": lambda _, place, body: body.end(self._value(place)),
         }
 
-    def members(self, place: int, depth: int) -> tuple[dict[str, Any], int]:
+    def members(self, place: int, depth: int) -> tuple[Members, int]:
         """Methods and classes from here to the closing brace, and the place behind it."""
         body = _Body(depth)
         while (token := TOKEN.search(self.source, place)) is not None:
@@ -97,7 +111,8 @@ class _Reader:
                 place = self._import(word, place)
             elif word not in PUNCTUATION:
                 body.words.append((word.decode("utf-8", "replace"), start))
-        return compact({"methods": body.methods, "classes": body.classes}), place
+        found: Members = {"methods": body.methods, "classes": body.classes}
+        return compact(found), place
 
     def _string(self, start: int, _: int, body: _Body) -> int:
         end = self.scanner.string(start)
@@ -124,7 +139,7 @@ class _Reader:
         elif names:
             path, _, last = names[0].rpartition(".")
             alias = names[2] if names[1:2] == ["as"] and len(names) > 2 else last
-            self.imports.append([path, "*"] if last == "*" else [names[0], alias])
+            self.imports.append((path, "*") if last == "*" else (names[0], alias))
         return end
 
     def _annotation(self, _: int, place: int, body: _Body) -> int:
@@ -148,13 +163,23 @@ class _Reader:
         if token[0] != b"{" or not words:
             return token.start() if token[0] == b"}" else token.end()
         name, start = words[0]
-        inner: dict[str, Any] = {}
+        inner: Members = {}
         if body.depth < DEEPEST:
             inner, end = self.members(token.end(), body.depth + 1)
         else:
             end = self.scanner.block(token.start())
-        item = {"k": kind, "name": name, **self._place(start, end), "mods": body.mods, "marks": body.marks}
-        body.classes.append(compact({**item, **_bases([word for word, _ in words[1:]]), **inner}))
+        parent, bases = _bases([word for word, _ in words[1:]])
+        found: ClassFact = {
+            "k": kind,
+            "name": name,
+            **self._place(start, end),
+            "mods": body.mods,
+            "marks": most(body.marks),
+            "super": parent,
+            "bases": bases,
+            **inner,
+        }
+        body.classes.append(compact(found))
         return end
 
     def _heading(self, place: int) -> tuple[list[tuple[str, int]], re.Match[bytes] | None]:
@@ -188,18 +213,20 @@ class _Reader:
         end = self.scanner.block(after, labels=labels) if has_body else behind
         name, place = body.words[-1]
         leading = [word for word, _ in body.words[:-1]]
-        item = compact(
-            {
-                "name": name,
-                **self._place(place, end),
-                "mods": body.mods if has_body else [*body.mods, "abstract"],
-                "marks": body.marks,
-                "params": self._parameters(start, behind),
-                "value": "void" not in leading,
-                "blocks": not BLOCKS.isdisjoint(labels),
-                "where": "where" in labels,
-            }
-        )
+        at = self._place(place, end)
+        found: MethodFact = {
+            "name": name,
+            "line": at["line"],
+            "column": at["column"],
+            "end": at["end"],
+            "mods": body.mods if has_body else [*body.mods, "abstract"],
+            "marks": most(body.marks),
+            "params": self._parameters(start, behind),
+            "value": "void" not in leading,
+            "blocks": not BLOCKS.isdisjoint(labels),
+            "where": "where" in labels,
+        }
+        item = compact(found)
         if leading and matters(item):
             body.methods.append(item)
         return end
@@ -228,7 +255,7 @@ class _Reader:
                 place = self.scanner.slash(token.start())
         return len(self.source)
 
-    def _place(self, start: int, end: int) -> Item:
+    def _place(self, start: int, end: int) -> Placed:
         row = bisect_right(self.lines, start)
         return {
             "line": row,
@@ -237,8 +264,8 @@ class _Reader:
         }
 
 
-def _bases(words: list[str]) -> dict[str, Any]:
-    """Names behind `extends` and `implements`, dotted ones put together again; the superclass is the first extended."""
+def _bases(words: list[str]) -> tuple[str, list[str]]:
+    """The first name behind `extends`, and all behind it and `implements`; dotted ones are put together again."""
     bases: list[str] = []
     parent, collecting, dotted = "", "", False
     for word in words:
@@ -254,4 +281,4 @@ def _bases(words: list[str]) -> dict[str, Any]:
                 bases.append(word)
             parent = bases[0] if collecting == "extends" else parent
         dotted = False
-    return {"super": parent, "bases": bases}
+    return parent, bases

@@ -3,6 +3,7 @@
 import re
 from typing import Final, NamedTuple
 
+from testlist.languages.jvm.shape import Import
 from testlist.languages.jvm.strip_kotlin import COMMENT, QUOTED
 
 _NAME: Final = rb"(?:\w++|`[^`\n]++`)(?:\.(?:\w++|`[^`\n]++`))*"
@@ -16,16 +17,17 @@ STATEMENT: Final = re.compile(
 
 
 class Preamble(NamedTuple):
-    """end: where declarations begin; imports: [dotted, alias], the alias of all of a package is `*`."""
+    """end: where declarations begin; imports: the alias of all of a package is `*`."""
 
     end: int
     package: str
-    imports: list[list[str]]
+    imports: list[Import]
 
 
 def read(source: bytes) -> Preamble:
     """Read up to the first sign that is neither a comment, nor a package's name, nor an import."""
-    package, imports, end = "", [], 0
+    package, end = "", 0
+    imports: list[Import] = []
     while found := STATEMENT.match(source, end):
         end = found.end()
         if found.lastgroup == "package":
@@ -33,7 +35,7 @@ def read(source: bytes) -> Preamble:
         elif found.lastgroup is not None:
             path = _plain(found["import"])
             alias = "*" if found["star"] else _plain(found["alias"] or b"") or path.rpartition(".")[2]
-            imports.append([path, alias])
+            imports.append((path, alias))
     return Preamble(end, package, imports)
 
 

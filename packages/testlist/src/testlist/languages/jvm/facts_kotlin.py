@@ -2,14 +2,27 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import Final, TypedDict
 
 from tree_sitter import Node
 
 from testlist.kit.strip import void
 from testlist.languages.jvm import facts_header
 from testlist.languages.jvm.facts_calls import entries, prepared
-from testlist.languages.jvm.shape import DEEPEST, Item, compact, kept, mark, matters
+from testlist.languages.jvm.shape import (
+    DEEPEST,
+    CallFact,
+    ClassFact,
+    Import,
+    Mark,
+    Members,
+    MethodFact,
+    compact,
+    kept,
+    mark,
+    matters,
+    most,
+)
 from testlist.languages.jvm.strip_kotlin import stripped
 from testlist.languages.jvm.strip_unparsed import Blank, Marks
 from testlist.model import Facts
@@ -17,8 +30,16 @@ from testlist.sandbox.syntax import column, end_line, line, parse, text
 
 CLASSES: Final = frozenset({"class_declaration", "object_declaration", "companion_object"})
 BODIES: Final = frozenset({"class_body", "enum_class_body"})
+
 #: the grammar does not know `fun interface`
 FUN_INTERFACE: Final = re.compile(rb"(?m)^([ \t]*(?:[a-z]{1,9} ){0,3})fun(?= interface )")
+
+
+class Bases(TypedDict):
+    """All bases, and which of them is the superclass."""
+
+    super: str
+    bases: list[str]
 
 
 def extract(source: bytes, language: str) -> Facts:
@@ -39,9 +60,10 @@ def extract(source: bytes, language: str) -> Facts:
     return {"package": package or head.package, "imports": head.imports + imports, **found}
 
 
-def _head(root: Node) -> tuple[str, list[list[str]]]:
+def _head(root: Node) -> tuple[str, list[Import]]:
     """Package and imports that do not stand in front of everything else."""
-    package, imports = "", []
+    package = ""
+    imports: list[Import] = []
     for node in root.named_children:
         if node.type == "package_header":
             package = dotted(node)
@@ -64,84 +86,95 @@ class _Reader:
         self.specifies = specifies
         self.misread = False
 
-    def members(self, nodes: Iterable[Node], depth: int) -> dict[str, list[Item]]:
+    def members(self, nodes: Iterable[Node], depth: int) -> Members:
         """What a body declares.  calls: those that may build tests."""
-        found: dict[str, list[Item]] = {"methods": [], "classes": [], "calls": []}
+        methods: list[MethodFact] = []
+        classes: list[ClassFact] = []
+        calls: list[CallFact] = []
         for node in nodes:
             kind = node.type
             if kind == "function_declaration":
-                found["methods"] += filter(matters, [self._method(node)])
+                methods += filter(matters, [self._method(node)])
             elif kind in CLASSES and depth < DEEPEST:
-                found["classes"].append(self._class(node, depth + 1))
+                classes.append(self._class(node, depth + 1))
             elif kind in ("anonymous_initializer", "property_declaration"):
-                found["calls"] += self._calls(node)
+                calls += self._calls(node)
             elif kind == "ERROR":
-                for key, items in self._broken(node, depth).items():
-                    found[key] += items
+                broken = self._broken(node, depth)
+                methods += broken.get("methods", [])
+                classes += broken.get("classes", [])
+                calls += broken.get("calls", [])
             elif kind.endswith("_expression"):
                 self.misread = True
+        found: Members = {"methods": methods, "classes": classes, "calls": calls}
         return compact(found)
 
-    def _broken(self, node: Node, depth: int) -> dict[str, list[Item]]:
+    def _broken(self, node: Node, depth: int) -> Members:
         """What still can be told of a class whose body the grammar could not read to its end."""
         name = next((child for child in node.children if child.type == "identifier"), None)
         inner = self.members([child for child in node.named_children if child.type != "ERROR"], depth + 1)
         if name is None or not any(child.type == "class" for child in node.children):
             return inner
         mods, marks = self._modifiers(node, _first(node, "modifiers"))
-        item = {"k": "class", "name": plain(name), "line": line(name), "column": column(name), "end": end_line(node)}
-        calls = [*_constructor(node), *inner.pop("calls", [])]
-        item |= {"mods": mods, "marks": marks, **_bases(node), **inner, "calls": calls}
-        return {"classes": [compact(item)]}
+        found: ClassFact = {
+            "k": "class",
+            "name": plain(name),
+            "line": line(name),
+            "column": column(name),
+            "end": end_line(node),
+            "mods": mods,
+            "marks": most(marks),
+            **_bases(node),
+            **inner,
+            "calls": [*_constructor(node), *inner.get("calls", [])],
+        }
+        return {"classes": [compact(found)]}
 
-    def _class(self, node: Node, depth: int) -> Item:
+    def _class(self, node: Node, depth: int) -> ClassFact:
         name = node.child_by_field_name("name")
         body = next((child for child in node.named_children if child.type in BODIES), None)
         mods, marks = self._modifiers(node, _first(node, "modifiers"))
         inner = self.members(body.named_children if body is not None else [], depth)
-        calls = [*_constructor(node), *inner.pop("calls", [])]
         place = name or node
-        return compact(
-            {
-                "k": _kind(node, mods),
-                "name": plain(name) or ("Companion" if node.type == "companion_object" else ""),
-                "line": line(place),
-                "column": column(place),
-                "end": end_line(node),
-                "mods": mods,
-                "marks": marks,
-                **_bases(node),
-                **inner,
-                "calls": calls,
-            }
-        )
+        found: ClassFact = {
+            "k": _kind(node, mods),
+            "name": plain(name) or ("Companion" if node.type == "companion_object" else ""),
+            "line": line(place),
+            "column": column(place),
+            "end": end_line(node),
+            "mods": mods,
+            "marks": most(marks),
+            **_bases(node),
+            **inner,
+            "calls": [*_constructor(node), *inner.get("calls", [])],
+        }
+        return compact(found)
 
-    def _method(self, node: Node) -> Item:
+    def _method(self, node: Node) -> MethodFact:
         parts = {child.type: child for child in reversed(node.children)}  # of several types the first is the receiver's
         name, body = node.child_by_field_name("name") or node, parts.get("function_body")
         mods, marks = self._modifiers(node, parts.get("modifiers"))
         parameters, receiver = parts.get("function_value_parameters"), parts.get("user_type")
-        return compact(
-            {
-                "name": plain(name),
-                "line": line(name),
-                "column": column(name),
-                "end": end_line(node),
-                "mods": mods if body is not None else [*mods, "abstract"],
-                "marks": marks,
-                "params": sum(child.type == "parameter" for child in parameters.named_children) if parameters else 0,
-                "receiver": dotted(receiver) if receiver and receiver.start_byte < name.start_byte else "",
-                "calls": self._calls(body),
-            }
-        )
+        found: MethodFact = {
+            "name": plain(name),
+            "line": line(name),
+            "column": column(name),
+            "end": end_line(node),
+            "mods": mods if body is not None else [*mods, "abstract"],
+            "marks": most(marks),
+            "params": sum(child.type == "parameter" for child in parameters.named_children) if parameters else 0,
+            "receiver": dotted(receiver) if receiver and receiver.start_byte < name.start_byte else "",
+            "calls": self._calls(body),
+        }
+        return compact(found)
 
-    def _calls(self, node: Node | None) -> list[Item]:
+    def _calls(self, node: Node | None) -> list[CallFact]:
         """Entries of a block; of a property only factories of specifications."""
         read = prepared if node is not None and node.type == "property_declaration" else entries
         statements = node.named_children if node is not None and self.specifies else []
         return [entry for statement in statements for entry in read(statement)]
 
-    def _modifiers(self, node: Node, modifiers: Node | None) -> tuple[list[str], list[list[str]]]:
+    def _modifiers(self, node: Node, modifiers: Node | None) -> tuple[list[str], list[Mark]]:
         mods: list[str] = []
         marks = list(self.lost.get(node.start_byte, ()))
         for child in modifiers.named_children if modifiers is not None else []:
@@ -152,12 +185,12 @@ class _Reader:
         return kept(mods), marks
 
 
-def _import(node: Node) -> list[str]:
+def _import(node: Node) -> Import:
     path = dotted(node)
     if any(child.type == "*" for child in node.children):
-        return [path, "*"]
+        return path, "*"
     alias = [text(child) for child in node.named_children if child.type == "identifier"]
-    return [path, alias[0] if alias else path.rpartition(".")[2]]
+    return path, alias[0] if alias else path.rpartition(".")[2]
 
 
 def dotted(node: Node) -> str:
@@ -183,7 +216,7 @@ def _kind(node: Node, mods: list[str]) -> str:
     return next((word for word in ("enum", "annotation") if word in mods), "class")
 
 
-def _bases(node: Node) -> dict[str, Any]:
+def _bases(node: Node) -> Bases:
     """All bases, and which is the superclass: the one that is constructed, if the class has no other constructor."""
     found = [specifier.named_children[0] for specifier in _specifiers(node) if specifier.named_children]
     bases = [(dotted(inner), inner.type) for inner in found]
@@ -197,7 +230,7 @@ def _specifiers(node: Node) -> Iterator[Node]:
             yield from (one for one in child.named_children if one.type == "delegation_specifier")
 
 
-def _constructor(node: Node) -> Iterator[Item]:
+def _constructor(node: Node) -> Iterator[CallFact]:
     """Calls in a lambda that is given to the constructor of a base."""
     for specifier in _specifiers(node):
         for call in specifier.named_children:
@@ -208,7 +241,7 @@ def _constructor(node: Node) -> Iterator[Item]:
                             yield from entries(value)
 
 
-def _annotation(node: Node) -> Iterator[list[str]]:
+def _annotation(node: Node) -> Iterator[Mark]:
     """`@A`, `@A(b)` or `@[A B(c)]`; those of a property's getter and the like are left out."""
     if any(child.type == "use_site_target" for child in node.named_children):
         return

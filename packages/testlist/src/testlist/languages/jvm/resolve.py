@@ -3,15 +3,15 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final, cast
+from typing import Final
 
 from testlist.kit.fold import folded
-from testlist.kit.rows import Placed, row
 from testlist.kit.scope import Growing
-from testlist.languages.jvm.collect import Collector, Hit
+from testlist.languages.jvm.collect import Collector, Hit, folded_row
 from testlist.languages.jvm.config_builds import Builds
 from testlist.languages.jvm.resolve_classes import ROOTS
 from testlist.languages.jvm.resolve_names import SUFFIXES, Found, Names
+from testlist.languages.jvm.resolve_specifications import Specifications
 from testlist.model import Facts, FactsByPath, Test
 from testlist.project import Project, folder_of
 
@@ -50,6 +50,7 @@ class Resolver:
     names: Names
     runners: dict[str, list[str]]
     builds: Builds
+    specifications: Specifications = field(default_factory=Specifications)
     candidates: dict[str, bool] = field(default_factory=dict)
     wanted: Growing[set[str]] = field(default_factory=lambda: Growing(set()))
     open: list[tuple[Found, str]] = field(default_factory=list)
@@ -68,7 +69,12 @@ class Resolver:
             folder: [runner for data in files.values() for runner in data.get("runners", ())]
             for folder, files in builds.files.items()
         }
-        return cls(project, Names(sources, ROOTS), runners, builds)
+        return cls(project, Names(sources, {*ROOTS}), runners, builds)
+
+    def specify(self, specifications: Specifications) -> None:
+        """Take those of a framework, before any file is read."""
+        self.specifications = specifications
+        self.names.roots |= specifications.roots
 
     def wants(self, path: str) -> bool:
         """Whether a file is a candidate; every runner asks, more than once."""
@@ -102,12 +108,12 @@ class Resolver:
         key = tuple(owned)
         if key not in self.folded:
             self.folded[key] = self.collect(owned, facts)
-        return (folded_row(hits, framework) for hits in self.folded[key] if hits[0].framework == framework)
+        return (folded_row(hits) for hits in self.folded[key] if hits[0].framework == framework)
 
     def collect(self, owned: Sequence[str], facts: FactsByPath) -> list[list[Hit]]:
         """Collect every file, and fold what several classes inherit to one definition."""
         self.names.learn(jvm_only(facts))
-        collector = Collector(self.names, self.kotlin_test)
+        collector = Collector(self.names, self.kotlin_test, self.specifications)
         return folded(self.hits(owned, collector), lambda hit: hit.place)
 
     def hits(self, owned: Sequence[str], collector: Collector) -> Iterator[Hit]:
@@ -142,18 +148,3 @@ def leading(found: Found, *, whole: bool) -> Iterator[str]:
         yield from (mark[0] for mark in found.item.get("marks", []))
     if whole:
         yield from (mark[0] for method in found.item.get("methods", []) for mark in method.get("marks", []))
-
-
-def folded_row(hits: list[Hit], framework: str) -> Test:
-    """One definition; it is skipped only if it is skipped wherever it runs."""
-    hit = min(hits, key=lambda one: (one.status != "active", one.depends))
-    return row(
-        framework,
-        hit.found.path,
-        hit.suites,
-        hit.item["name"],
-        cast(Placed, hit.item),
-        status=hit.status,
-        dynamic=hit.dynamic,
-        depends=hit.depends,
-    )

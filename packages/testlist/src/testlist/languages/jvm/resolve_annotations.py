@@ -1,11 +1,12 @@
 """Annotations: which make a method a test, and of which runner; which skip it."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Final, TypeVar, cast
 
 from testlist.languages.jvm.resolve_names import Found, Names
+from testlist.languages.jvm.shape import Mark
 
 #: annotation -> (runner, whether it runs many times); kotlin.test is what the build makes of it
 TESTS: Final = {
@@ -80,7 +81,7 @@ def runner_of(names: Names, found: Found, name: str, steps: int) -> tuple[str, b
     return best if best and best[0] == "junit5" else None  # the others look at no annotation's annotations
 
 
-def status_of(names: Names, found: Found, marks: list[list[str]]) -> str | None:
+def status_of(names: Names, found: Found, marks: Sequence[Mark]) -> str | None:
     """Status that annotations give; None if they give none."""
     for name, *_ in marks:
         status = _status(names, found, name, STEPS)
@@ -103,7 +104,7 @@ def _status(names: Names, found: Found, name: str, steps: int) -> str | None:
     return None if names.explains(found, name) else SKIP_WORDS.get(name)
 
 
-def depends(names: Names, found: Found, marks: list[list[str]]) -> bool:
+def depends(names: Names, found: Found, marks: Sequence[Mark]) -> bool:
     """Whether an annotation, or one on it, lets a condition decide."""
     return any(_depends(names, found, name, STEPS) for name, *_ in marks)
 
@@ -118,11 +119,11 @@ def _depends(names: Names, found: Found, name: str, steps: int) -> bool:
     return is_condition or any(_depends(names, meaning, one[0], steps - 1) for one in meaning.item.get("marks", []))
 
 
-def is_disabled(marks: list[list[str]]) -> bool:
+def is_disabled(marks: Sequence[Mark]) -> bool:
     """TestNG's `@Test(enabled = false)`."""
     return any("enabled=false" in "".join(one[1].split()) for one in marks if len(one) > 1 and one[0].endswith("Test"))
 
 
-def repeats(marks: list[list[str]]) -> bool:
+def repeats(marks: Sequence[Mark]) -> bool:
     """TestNG's data providers and invocation counts."""
     return any(word in one[1] for one in marks if len(one) > 1 for word in ("dataProvider", "invocationCount"))

@@ -1,12 +1,13 @@
 """What a class of the JVM is by the chain of its bases, and whether a runner can run it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from testlist.kit.hierarchy import descent
 from testlist.languages.jvm.resolve_names import Found, Names
-from testlist.languages.jvm.shape import Item
-from testlist.languages.jvm.vocabulary import STYLES
+from testlist.languages.jvm.resolve_specifications import Specifications
+from testlist.languages.jvm.shape import ClassFact, MethodFact
 
 LONGEST: Final = 64  # classes a class is resolved through
 #: ends of the names of bases outside the repository that make a class a JUnit 3 case or a specification of Spock
@@ -15,7 +16,7 @@ SPECIFICATIONS: Final = ("Specification", "Spec")
 SPOCK: Final = "spock.lang.Specification"
 #: classes of the runners themselves, which a runner's own repository declares
 CASES: Final = frozenset({"junit.framework.TestCase", "groovy.util.GroovyTestCase", "groovy.test.GroovyTestCase"})
-ROOTS: Final = CASES | {SPOCK} | {f"io.kotest.core.spec.style.{style}" for style in STYLES}
+ROOTS: Final = CASES | {SPOCK}
 #: a class, and what its superclass outside the repository may be called, likeliest first
 Outside = tuple[Found, tuple[str, ...]]
 
@@ -28,7 +29,7 @@ class Nature:
     case: bool = False  # a JUnit 3 case
     known: bool = False  # surely so, and not by the name of a base alone
     specification: bool = False  # Spock
-    style: str = ""  # Kotest
+    style: str = ""  # of a specification whose tests are calls
     many: bool = False  # run with parameters
     runner: bool = False  # names a runner of JUnit 4
 
@@ -38,37 +39,34 @@ class Natures:
     """Every class that was asked for."""
 
     names: Names
+    specifications: Specifications
     known: dict[tuple[str, tuple[str, ...], int], Nature] = field(default_factory=dict)
 
     def of(self, found: Found) -> Nature:
         """What a class is."""
         key = (found.path, found.names, found.item["line"])
         if key not in self.known:
-            self.known[key] = judged(*self.chain(found))
+            self.known[key] = judged(*self.chain(found), self.specifications)
         return self.known[key]
 
     def chain(self, found: Found) -> tuple[list[Found], list[Outside]]:
         """A class and its bases in the repository, nearest first, and the superclasses outside."""
-        order: list[Found] = []
-        outside: list[Outside] = []
-        seen: set[int] = set()
-        stack = [found]
-        while stack and len(order) < LONGEST:
-            one = stack.pop()
-            if id(one.item) in seen:
-                continue
-            seen.add(id(one.item))
-            order.append(one)
-            for base in reversed(one.item.get("bases", [])):
-                meaning = self.names.meaning(one.scope, base)
-                if isinstance(meaning, Found):
-                    stack.append(meaning)
-                elif base == one.item.get("super"):
-                    outside.append((one, meaning))
-        return order, outside
+        order = descent(found, self.bases, lambda one: id(one.item), LONGEST)
+        return order, [(one, names) for one in order for names in self.outside(one)]
+
+    def bases(self, found: Found) -> Iterator[Found]:
+        """Direct bases in the repository."""
+        meanings = (self.names.meaning(found.scope, base) for base in found.item.get("bases", ()))
+        return (one for one in meanings if isinstance(one, Found))
+
+    def outside(self, found: Found) -> Iterator[tuple[str, ...]]:
+        """What a superclass outside of the repository may be called."""
+        parent = found.item.get("super")
+        if parent and not isinstance(meaning := self.names.meaning(found.scope, parent), Found):
+            yield meaning
 
 
-def judged(order: Sequence[Found], outside: Sequence[Outside]) -> Nature:
+def judged(order: Sequence[Found], outside: Sequence[Outside], specifications: Specifications) -> Nature:
     """Tell what a class is by its bases outside the repository and the annotations of all."""
     last = {meaning[0].rpartition(".")[2] for _, meaning in outside if meaning}
     groovy = any(one.path.endswith(".groovy") for one, _ in outside)
@@ -82,7 +80,7 @@ def judged(order: Sequence[Found], outside: Sequence[Outside]) -> Nature:
         case=provided or any(name.endswith(CASE) for name in last),
         specification=any(SPOCK in meaning for _, meaning in outside)
         or (groovy and any(name.endswith(SPECIFICATIONS) for name in last)),
-        style=next((style for style in STYLES if any(name.endswith(style) for name in last)), ""),
+        style=specifications.style(last),
         many=any(name == "RunWith" and "Parameterized" in text for name, text in said),
         runner=any(name == "RunWith" for name, _ in said),
     )
@@ -108,12 +106,12 @@ def is_inner(found: Found) -> bool:
     return "static" not in mods and found.outer[-1].item["k"] not in ("interface", "annotation")
 
 
-def is_nested(item: Item) -> bool:
+def is_nested(item: ClassFact) -> bool:
     """`@Nested`."""
     return item["k"] == "class" and any(mark[0].rpartition(".")[2] == "Nested" for mark in item.get("marks", []))
 
 
-def is_public(found: Found, method: Item) -> bool:
+def is_public(found: Found, method: MethodFact) -> bool:
     """Whether a method can be called from anywhere; Java alone wants that said."""
     mods = method.get("mods", ())
     if found.path.endswith(".java") and found.item["k"] != "interface":

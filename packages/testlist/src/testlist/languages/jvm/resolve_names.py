@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from testlist.languages.jvm.language import JVM
-from testlist.languages.jvm.shape import Item
+from testlist.languages.jvm.shape import ClassFact, shape
 from testlist.model import Facts
 from testlist.project import folder_of
 
@@ -17,10 +17,10 @@ NESTING: Final = 3  # words of a full name that may be a class and its outer one
 
 
 class Found(NamedTuple):
-    """A class of the repository.  outer: the classes around it, outermost first."""
+    """A class of the repository, or a whole file.  outer: the classes around it, outermost first."""
 
     path: str
-    item: Item
+    item: ClassFact
     outer: tuple["Found", ...] = ()
 
     @property
@@ -34,7 +34,8 @@ class Found(NamedTuple):
         return self.outer[-1] if self.outer else Found(self.path, NOTHING)
 
 
-NOTHING: Final[Item] = {"k": "file", "name": ""}
+#: stands for a file, whose names are looked up where no class is around
+NOTHING: Final[ClassFact] = {"k": "file", "name": "", "line": 0, "column": 0, "end": 0}
 #: a class of the repository, or the dotted names something outside it may have
 Meaning = Found | tuple[str, ...]
 
@@ -48,7 +49,7 @@ class Names:
     """
 
     paths: Mapping[str, list[str]]
-    roots: frozenset[str] = frozenset()
+    roots: set[str] = field(default_factory=set)
     facts: dict[str, Facts] = field(default_factory=dict)
     classes: dict[str, list[Found]] = field(default_factory=dict)
     known: dict[tuple[str, int, str], Meaning] = field(default_factory=dict)
@@ -60,7 +61,7 @@ class Names:
         new = [path for path in facts if path not in self.facts]
         self.facts |= {path: facts[path] for path in new}
         for path in new:
-            package = facts[path].get("package", "")
+            package = shape(facts[path])["package"]
             for found in self.all(path):
                 name = ".".join((*([package] if package else []), *found.names))
                 self.classes.setdefault(name, []).append(found)
@@ -71,7 +72,7 @@ class Names:
 
     def all(self, path: str) -> Iterator[Found]:
         """Every class of a file, outer ones first."""
-        stack = [Found(path, item) for item in reversed(self.facts[path].get("classes", []))]
+        stack = [Found(path, item) for item in reversed(shape(self.facts[path]).get("classes", []))]
         while stack:
             found = stack.pop()
             yield found
@@ -100,7 +101,7 @@ class Names:
 
     def candidates(self, found: Found, name: str) -> Iterator[str]:
         """Full names a name may have, likeliest first: nested, imported, of the package, by a star, as it stands."""
-        package = self.facts[found.path].get("package", "")
+        package = shape(self.facts[found.path])["package"]
         prefix = f"{package}." if package else ""
         head, _, rest = name.partition(".")
         tail = f".{rest}" if rest else ""
@@ -118,7 +119,7 @@ class Names:
     def imports(self, path: str) -> tuple[dict[str, str], list[str]]:
         """Imports of a file: full names by the name they give, and what is imported whole."""
         if path not in self.tables:
-            pairs = self.facts[path].get("imports", [])
+            pairs = shape(self.facts[path])["imports"]
             stars = [dotted for dotted, alias in pairs if alias == "*"]
             self.tables[path] = {alias: dotted for dotted, alias in reversed(pairs)}, stars[:MOST_STARS]
         return self.tables[path]

@@ -7,6 +7,8 @@ from testlist.kit.scope import DeclaredFramework, ResolvedScope
 from testlist.languages.jvm.config_build_files import config_language
 from testlist.languages.jvm.language import JVM
 from testlist.languages.jvm.resolve import Resolver
+from testlist.languages.jvm.resolve_specifications import Specifications
+from testlist.project import Project
 
 
 class JvmScope(ResolvedScope):
@@ -17,12 +19,16 @@ class JvmScope(ResolvedScope):
     signal: ClassVar[Signal] = Signal.IMPORT
 
 
-def framework(name: str) -> DeclaredFramework:
-    """A runner.  Build files name projects and choose the runner behind kotlin.test; commands start builds."""
-    return DeclaredFramework(
-        name,
-        JVM.ids,
-        lambda project: JvmScope(project.once(Resolver.of), name),
-        shared=True,
-        configures=config_language,
-    )
+def framework(name: str, specifications: Specifications | None = None) -> DeclaredFramework:
+    """A runner.  Build files name projects and choose the runner behind kotlin.test; commands start builds.
+
+    specifications: what of it all must know, for a file may hold tests of several runners.
+    """
+
+    def scope(project: Project) -> JvmScope:
+        resolver = project.once(Resolver.of)
+        if specifications is not None:
+            resolver.specify(specifications)
+        return JvmScope(resolver, name)
+
+    return DeclaredFramework(name, JVM.ids, scope, shared=True, configures=config_language)

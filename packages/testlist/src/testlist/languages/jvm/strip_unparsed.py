@@ -8,7 +8,7 @@ import re
 from typing import Final
 
 from testlist.languages.jvm.facts_tokens import Scanner
-from testlist.languages.jvm.shape import mark
+from testlist.languages.jvm.shape import Mark, mark
 
 INTEREST: Final = re.compile(rb"[{};\"'/@]")
 DECLARING: Final = re.compile(rb"\b(fun|class|interface|object|init|val|var)\b")
@@ -19,7 +19,7 @@ VISIBLE: Final = re.compile(rb"[^\s]")
 WORD: Final = re.compile(rb"\S")
 LONGEST: Final = 500  # bytes of a heading that are looked at
 #: place of a declaration -> its annotations
-Marks = dict[int, list[list[str]]]
+Marks = dict[int, list[Mark]]
 
 
 class Blank:
@@ -30,7 +30,7 @@ class Blank:
         self.scanner = Scanner(source)
         self.parts: list[bytes] = []
         self.done = 0  # everything before is in parts
-        self.annotations: list[tuple[int, int, list[str] | None]] = []
+        self.annotations: list[tuple[int, int, Mark | None]] = []
 
     def text(self) -> bytes:
         """Every declaration in its line and column."""

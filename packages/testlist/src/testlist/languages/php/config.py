@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from testlist.kit import globs
+from testlist.languages.php.shape import SuiteFact
 from testlist.project import Project, below, folder_of, joined
 
 #: names of the configuration, the one that wins first
@@ -52,10 +53,10 @@ class Configurations:
         paths = sorted(project.named(*NAMES), key=lambda path: (path.count("/"), folder_of(path), rank(path)))
         for path in paths:
             folder = folder_of(path)
-            data = project.data(path)
-            if folder in found.selections or found.is_sample(folder, project) or not isinstance(data, list):
+            data: list[SuiteFact] | None = project.data(path)
+            if folder in found.selections or found.is_sample(folder, project):
                 continue
-            if selections := [read(folder, one) for one in data if one["directories"] or one["files"]]:
+            if selections := [read(folder, one) for one in data or () if one["directories"] or one["files"]]:
                 found.selections[folder] = selections
                 found.reaching += [each for each in selections if any(not below(one, folder) for one in places(each))]
         return found
@@ -112,7 +113,7 @@ def places(selections: Selection) -> Iterator[str]:
     yield from selections.files
 
 
-def read(folder: str, data: dict[str, Any]) -> Selection:
+def read(folder: str, data: SuiteFact) -> Selection:
     """Place the paths of one selection."""
     directories = tuple(
         (f"{joined(folder, path)}/**/*".lstrip("/"), prefix, suffix) for path, prefix, suffix in data["directories"]

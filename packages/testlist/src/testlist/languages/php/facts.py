@@ -1,19 +1,14 @@
-"""Facts of one PHP file: classes and traits with methods that may be tests, and calls that register Pest's.
+"""Facts of one PHP file: classes and traits with methods that may be tests, and calls that register Pest's."""
 
-A class is a dict: `name`, `full`, `bases` (its parent), `traits`, `trait`, `abstract`, `off` (the status that
-its set-up gives to all tests) and `methods`; for calls see calls.
-"""
-
-from typing import Any, Final
+from typing import Final
 
 from tree_sitter import Node
 
 from testlist.languages.php import facts_calls, facts_docblock, strip
 from testlist.languages.php.facts_names import Names
+from testlist.languages.php.shape import CallFact, ClassFact, MethodFact, PhpFacts
 from testlist.model import Facts
 from testlist.sandbox.syntax import column, end_line, line, named, parse, text
-
-Item = dict[str, Any]
 
 CLASSES: Final = frozenset({"class_declaration", "trait_declaration"})
 #: what may hold declarations or calls that run when the file is loaded
@@ -29,10 +24,10 @@ ROWS: Final = frozenset({"testwith", "testwithjson"})
 
 
 def extract(source: bytes, language: str) -> Facts:
-    """Read one file: {"classes": [...], "calls": [...]}."""
+    """Read one file: see shape.PhpFacts."""
     names = Names()
-    classes: list[Item] = []
-    found: list[Item] = []
+    classes: list[ClassFact] = []
+    found: list[CallFact] = []
     stack: list[tuple[Node, bool]] = [
         (child, False) for child in reversed(parse(strip.stripped(source), language).named_children)
     ]
@@ -52,7 +47,8 @@ def extract(source: bytes, language: str) -> Facts:
         elif node.type in BLOCKS or node.type in LOOPS:
             inside = loop or node.type in LOOPS
             stack += [(child, inside) for child in reversed(node.named_children)]
-    return {key: value for key, value in (("classes", classes), ("calls", found)) if value}
+    facts: PhpFacts = {"classes": classes, "calls": found}
+    return {key: value for key, value in facts.items() if value}
 
 
 def depends(marks: list[str], comment: str) -> bool:
@@ -60,9 +56,9 @@ def depends(marks: list[str], comment: str) -> bool:
     return any(mark.startswith("requires") for mark in marks) or facts_docblock.requires(comment)
 
 
-def _class(node: Node, names: Names, comment: str) -> Item:
+def _class(node: Node, names: Names, comment: str) -> ClassFact:
     name = text(node.child_by_field_name("name"))
-    item: Item = {"name": name, "full": names.declared(name), "bases": [], "traits": [], "methods": []}
+    item: ClassFact = {"name": name, "full": names.declared(name), "bases": [], "traits": [], "methods": []}
     if node.type == "trait_declaration":
         item["trait"] = True
     if depends(_attributes(node, names), comment):
@@ -93,7 +89,7 @@ def _members(node: Node) -> list[Node]:
     return body.named_children if body is not None else []
 
 
-def _method(node: Node, comment: str, names: Names, owner: Item) -> None:
+def _method(node: Node, comment: str, names: Names, owner: ClassFact) -> None:
     """Note a public method that may be a test, or what a set-up does to all tests."""
     name = node.child_by_field_name("name")
     written = text(name)
@@ -109,13 +105,17 @@ def _method(node: Node, comment: str, names: Names, owner: Item) -> None:
     marked = "test" in marks or "test" in tags
     if kinds.get("visibility_modifier", "public") != "public" or not (marked or written.startswith("test")):
         return
-    item: Item = {"name": written, "line": line(name), "column": column(name), "end": end_line(node)}
-    cases = sum(mark in ROWS for mark in marks) or facts_docblock.rows(comment)
-    item |= {"cases": cases} if cases else {}
-    item |= {"data": True} if PROVIDERS.intersection(marks) or tags - {"test"} else {}
-    item |= {"first": first} if first else {}
-    item |= {"when": True} if depends(marks, comment) else {}
-    item |= {"abstract": True} if "abstract_modifier" in kinds else {}
+    item: MethodFact = {"name": written, "line": line(name), "column": column(name), "end": end_line(node)}
+    if cases := sum(mark in ROWS for mark in marks) or facts_docblock.rows(comment):
+        item["cases"] = cases
+    if PROVIDERS.intersection(marks) or tags - {"test"}:
+        item["data"] = True
+    if first:
+        item["first"] = first
+    if depends(marks, comment):
+        item["when"] = True
+    if "abstract_modifier" in kinds:
+        item["abstract"] = True
     owner["methods"].append(item)
 
 

@@ -1,18 +1,12 @@
-"""Calls of one PHP file that register tests with Pest.
-
-A call is a dict: `root` (the function), `title`, `line`, `column`, `end`, `mods` (methods called on it that
-matter), `chain` if others are, `body` if it was given a function, `cases` where a literal table is given, `loop`
-inside a loop, and `calls` inside a describe.
-"""
+"""Calls of one PHP file that register tests with Pest."""
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from tree_sitter import Node
 
+from testlist.languages.php.shape import CallFact
 from testlist.sandbox.syntax import column, end_line, line, named, text
-
-Item = dict[str, Any]
 
 ROOTS: Final = frozenset({"it", "test", "todo", "arch", "describe"})
 #: those that take their title from what is called on them
@@ -38,7 +32,7 @@ LOOPS: Final = frozenset({"foreach_statement", "for_statement", "while_statement
 DEPTH: Final = 40
 
 
-def read(statement: Node, *, loop: bool, depth: int = 0) -> Iterator[Item]:
+def read(statement: Node, *, loop: bool, depth: int = 0) -> Iterator[CallFact]:
     """Read a statement that registers a test or a group of them; nothing for any other."""
     call, chain = _unchained(next(named(statement), None))
     if call is None or call.type != "function_call_expression":
@@ -49,15 +43,24 @@ def read(statement: Node, *, loop: bool, depth: int = 0) -> Iterator[Item]:
         return
     if not given and (not chain or root not in NAMELESS):
         return
-    item: Item = {"root": root, "title": _title(given, chain), "line": line(statement), "column": column(statement)}
-    item |= {"end": end_line(statement), "mods": sorted(_modifiers(chain))}
-    item |= {"loop": True} if loop else {}
-    item |= {"chain": True} if any(name not in TELLING for name, _ in chain) else {}
-    bodies = [one for one in given[1:] if one.type in FUNCTIONS]
-    item |= {"body": True} if len(given) > 1 else {}
+    item: CallFact = {
+        "root": root,
+        "title": _title(given, chain),
+        "line": line(statement),
+        "column": column(statement),
+        "end": end_line(statement),
+        "mods": sorted(_modifiers(chain)),
+    }
+    if loop:
+        item["loop"] = True
+    if any(name not in TELLING for name, _ in chain):
+        item["chain"] = True
+    if len(given) > 1:
+        item["body"] = True
     if (cases := _cases(chain)) is not None:
         item["cases"] = cases
     if root == "describe":
+        bodies = [one for one in given[1:] if one.type in FUNCTIONS]
         item["calls"] = [inner for one in bodies for inner in _inside(one, depth + 1)]
     yield item
 
@@ -110,7 +113,7 @@ def _cases(chain: list[tuple[str, list[Node]]]) -> int | None:
     return total
 
 
-def _inside(function: Node, depth: int) -> Iterator[Item]:
+def _inside(function: Node, depth: int) -> Iterator[CallFact]:
     """Calls in the body of a describe."""
     body = function.child_by_field_name("body")
     stack = [(body, False)] if body is not None and depth < DEPTH else []

@@ -1,28 +1,17 @@
 """The view of one repository that PHPUnit and Pest share: candidates, and the files that classes come from."""
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final, NamedTuple, cast
+from typing import Final
 
-from testlist.kit.fold import folded
-from testlist.kit.rows import Placed, row
 from testlist.kit.scope import Growing
 from testlist.languages.php.config import NAMES, Configurations
-from testlist.languages.php.resolve_classes import Classes, Found, loaded
-from testlist.model import FactsByPath, Test
+from testlist.languages.php.resolve_classes import Classes
+from testlist.model import FactsByPath
 from testlist.project import Project, folder_of
 
 #: files of one name that are looked at
 MANY: Final = 500
-
-
-class Hit(NamedTuple):
-    """A test of one class.  depends: whether a requirement decides if it runs there."""
-
-    found: Found
-    status: str
-    depends: bool
 
 
 @dataclass
@@ -79,42 +68,6 @@ class Resolver:
         likeness = {path: alike(folder_of(path).lower().split("/"), namespace) for path in paths}
         best = max(likeness.values(), default=0)
         return [path for path in paths if likeness[path] == best]
-
-    def tests(self, owned: Sequence[str], facts: FactsByPath) -> Iterator[Test]:
-        """PHPUnit's rows: what several classes share is one definition."""
-        hits = self.hits(owned, facts, self.classes.learn(facts))
-        return map(
-            folded_row, folded(hits, lambda hit: (hit.found.path, hit.found.item["line"], hit.found.item["column"]))
-        )
-
-    def hits(self, owned: Sequence[str], facts: FactsByPath, classes: Classes) -> Iterator[Hit]:
-        """Test methods of every class that ends in a case."""
-        for path in owned:
-            self.project.beat()
-            for item in loaded(path, facts[path].get("classes", [])):
-                order = classes.order(Found(path, item))
-                off = next((one.item["off"] for one in order if "off" in one.item), "active")
-                depends = any("when" in one.item for one in order)
-                for found in classes.methods(order) if classes.is_case(order) else ():
-                    yield Hit(found, found.item.get("first", off), depends or "when" in found.item)
-
-
-def folded_row(hits: list[Hit]) -> Test:
-    """One definition; it is off only if it is in every class that has it."""
-    found = hits[0].found
-    item: dict[str, Any] = found.item
-    status = "active" if any(hit.status == "active" for hit in hits) else hits[0].status
-    return row(
-        "phpunit",
-        found.path,
-        (found.owner,),
-        item["name"],
-        cast(Placed, item),
-        status=status,
-        dynamic="data" in item,
-        cases=item.get("cases"),
-        depends=all(hit.depends for hit in hits if hit.status == status),
-    )
 
 
 def alike(folders: list[str], namespace: list[str]) -> int:

@@ -1,13 +1,14 @@
-"""PHP classes across the files of a repository, and the tests that PHPUnit would find in them."""
+"""PHP classes across the files of a repository, and the methods that PHPUnit would find in them."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
+from testlist.kit.hierarchy import descent
+from testlist.languages.php.shape import ClassFact, MethodFact, shape
 from testlist.model import FactsByPath
 
-Item = dict[str, Any]
 #: more ancestors and traits than any honest class has
 DEPTH: Final = 60
 ROOTS: Final = frozenset({"phpunit\\framework\\testcase", "phpunit_framework_testcase"})
@@ -19,11 +20,19 @@ FOREIGN: Final = ("tester\\", "simpletest\\")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Found:
-    """A class or a trait, or a method of one."""
+    """A class or a trait."""
 
     path: str
-    item: Item
-    owner: str = ""
+    item: ClassFact
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A method that may be a test.  owner: the class or the trait that declares it."""
+
+    path: str
+    item: MethodFact
+    owner: str
 
 
 @dataclass(slots=True)
@@ -41,7 +50,7 @@ class Classes:
         """Add the classes of files that are new; of several with one name the first file's counts."""
         for path in facts.keys() - self.looked if len(facts) != len(self.looked) else ():
             self.looked.add(path)
-            for item in facts[path].get("classes", ()) if path.endswith(".php") else ():
+            for item in shape(facts[path]).get("classes", ()) if path.endswith(".php") else ():
                 name = item["full"].lower()
                 if name not in self.named or path < self.named[name].path:
                     self.named[name] = Found(path, item)
@@ -50,16 +59,13 @@ class Classes:
 
     def order(self, found: Found) -> list[Found]:
         """A class, its traits and its ancestors with theirs, in the order in which methods are looked up."""
-        chain: list[Found] = []
-        stack = [found]
-        while stack and len(chain) < DEPTH:
-            one = stack.pop()
-            if one in chain:
-                continue
-            chain.append(one)
-            names = [*one.item["bases"], *reversed(one.item["traits"])]
-            stack += [self.named[name.lower()] for name in names[:DEPTH] if name.lower() in self.named]
-        return chain
+        return descent(found, self.inherited, lambda one: id(one.item), DEPTH)
+
+    def inherited(self, found: Found) -> Iterator[Found]:
+        """Traits and the parent of a class, as far as the repository declares them."""
+        for name in [*found.item["traits"], *found.item["bases"]][-DEPTH:]:
+            if name.lower() in self.named:
+                yield self.named[name.lower()]
 
     def is_case(self, order: list[Found]) -> bool:
         """Whether the ancestors end in a TestCase."""
@@ -69,7 +75,7 @@ class Classes:
             OUTSIDE.search(base) and not base.startswith(FOREIGN) for base in outside
         )
 
-    def methods(self, order: list[Found]) -> Iterator[Found]:
+    def methods(self, order: list[Found]) -> Iterator[Method]:
         """Test methods as the class itself would find them."""
         seen: set[str] = set()
         for found in order:
@@ -78,10 +84,10 @@ class Classes:
                 if name not in seen:
                     seen.add(name)
                     if "abstract" not in item:
-                        yield Found(found.path, item, found.item["name"])
+                        yield Method(found.path, item, found.item["name"])
 
 
-def loaded(path: str, items: list[Item]) -> list[Item]:
+def loaded(path: str, items: list[ClassFact]) -> list[ClassFact]:
     """Classes of a file that PHPUnit takes: the one called like the file; if none is, all of them."""
     stem = path.rpartition("/")[2].removesuffix(".php").lower()
     concrete = [item for item in items if "trait" not in item]

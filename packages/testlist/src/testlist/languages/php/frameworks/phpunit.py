@@ -6,8 +6,10 @@ from typing import Final
 
 from testlist.interface import Claim, Signal
 from testlist.kit.scope import DeclaredFramework, DefaultScope
+from testlist.languages.php.collect_phpunit import collect
 from testlist.languages.php.language import PHP
 from testlist.languages.php.resolve import Resolver, config_language
+from testlist.languages.php.shape import shape
 from testlist.model import Facts, FactsByPath, Test
 from testlist.project import Project
 
@@ -28,11 +30,11 @@ class PhpunitScope(DefaultScope):
 
     def claim(self, path: str, facts: Facts) -> Claim | None:  # noqa: ARG002 - the interface has it
         """Files with classes."""
-        return Claim(Signal.CONFIG) if facts.get("classes") else None
+        return Claim(Signal.CONFIG) if shape(facts).get("classes") else None
 
     def tests(self, owned: Sequence[str], facts: FactsByPath) -> Iterable[Test]:
         """Test methods."""
-        return self.resolver.tests(owned, facts)
+        return collect(self.resolver, owned, facts)
 
 
 def scope(project: Project) -> PhpunitScope:

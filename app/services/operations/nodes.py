@@ -1,0 +1,58 @@
+"""Show the Celery nodes as the database knows them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from app.store import nodes
+from app.store.unit_of_work import UnitOfWork
+
+MOST_RUNNING = 1_000  # jobs of all nodes together
+
+
+@dataclass(frozen=True, slots=True)
+class RunningJob:
+    """A job that a node runs.  user_id: whose slot it has, None for the schedule."""
+
+    job_id: UUID
+    queue: str
+    user_id: UUID | None
+    started_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One Celery node.
+
+    name: HOST:PID of its main process; is_alive: it has a session with the database; seen_at: when that session last
+    did something, None if it is dead; queues: empty before its first look; processes: how many messages it takes at
+    once, which is its concurrency; leased: messages that it holds, running or about to; running: the oldest first.
+    """
+
+    name: str
+    is_alive: bool
+    since: datetime
+    seen_at: datetime | None
+    queues: Sequence[str]
+    processes: int | None
+    leased: int
+    running: Sequence[RunningJob]
+
+
+def states(uow: UnitOfWork) -> list[Node]:
+    """All nodes, by name.  A dead one is listed until another node has taken its leases back, which takes seconds."""
+    with uow.begin() as tx:
+        found = nodes.nodes(tx)
+        running = nodes.running(tx, [node["id"] for node in found], most=MOST_RUNNING)
+    jobs = defaultdict(list)
+    for row in running:
+        user_id = UUID(row.user_id) if row.user_id else None
+        jobs[row.node_id].append(RunningJob(UUID(row.job_id), row.queue, user_id, row.started_at))
+    return [
+        Node(**{name: value for name, value in node.items() if name != "id"}, running=jobs[node["id"]])
+        for node in found
+    ]

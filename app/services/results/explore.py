@@ -1,0 +1,33 @@
+"""Find public repositories that were analysed here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.domain.repositories import LOCAL_HOST, Repository
+from app.services.policy import Policy
+from app.services.results.newest_result import NewestResult
+from app.store import explore
+from app.store.unit_of_work import UnitOfWork
+from app.store.users import Account
+
+MOST = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A repository and its newest result, of whichever branch."""
+
+    repository: Repository
+    newest: NewestResult
+
+
+def find(uow: UnitOfWork, viewer: Account | None, part: str, policy: Policy) -> list[Found]:
+    """Public repositories, newest result first, at most MOST.  part: letters of the address; empty for all.
+
+    The names of repositories on the service's own machine are shown to people with an account only.
+    """
+    is_known = viewer is not None and not viewer.is_anonymous
+    with uow.begin() as tx:
+        rows = explore.find(tx, part.strip().lower(), local=LOCAL_HOST, with_local=is_known, most=MOST)
+    return [Found(Repository(row.host, row.owner, row.name), NewestResult.of(row, policy)) for row in rows]

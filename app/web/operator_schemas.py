@@ -1,0 +1,81 @@
+"""What operators send: strict, like the rest of schemas.py."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from app.services.fairness.change_limits import HIGHEST_SLOT_LIMIT
+from app.web.schemas import Body, Instant, PageQuery, Plain, Query
+
+Slots = Annotated[int, Field(ge=1, le=HIGHEST_SLOT_LIMIT, description="How many jobs of each service may run at once")]
+
+
+class NewTier(Body):
+    """Another tier."""
+
+    tier: Literal["free", "pro", "pro_plus", "enterprise"]
+
+
+class NewLimit(Body):
+    """Another limit of a tier."""
+
+    limit: Slots
+
+
+class NewUserLimit(Body):
+    """Another limit of one user."""
+
+    limit: Annotated[Slots | None, Field(description="null: the tier's limit")]
+
+
+class PauseQueue(Body):
+    """Whether a queue is to be paused."""
+
+    paused: bool = True
+
+
+class TierForm(Query):
+    """Another tier, from its form."""
+
+    tier: Literal["free", "pro", "pro_plus", "enterprise"]
+
+
+class LimitForm(Query):
+    """Another limit, from its form; an empty field removes it."""
+
+    limit: Slots | None = None
+
+
+class PauseForm(Query):
+    """Whether a queue is to be paused, from its form."""
+
+    paused: bool
+
+
+class AuditQuery(Query):
+    """How far back to look, and how many rows to show of each invariant."""
+
+    since: Annotated[Instant | None, Field(description="Leave out jobs accepted earlier; default: none")] = None
+    limit: Annotated[int, Field(ge=1, le=1000)] = 100
+
+
+class FairnessQuery(Query):
+    """How far back to look, and how to group."""
+
+    since: Annotated[Instant | None, Field(description="Default: the last 24 hours")] = None
+    by: Literal["user", "tier"] = "tier"
+
+
+class DeadQuery(PageQuery):
+    """Which dead letters to list, and from where."""
+
+    queue: Annotated[Plain | None, Field(description="Only of this queue")] = None
+    reason: Literal["lost", "rejected", "undecodable"] | None = None
+
+
+class TenantsQuery(Query):
+    """How many users to list."""
+
+    limit: Annotated[int, Field(ge=1, le=1000)] = 100

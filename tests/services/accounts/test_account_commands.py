@@ -1,0 +1,142 @@
+"""`fairlane user` and `fairlane token`: add, list, revoke."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from tests.conftest import World
+
+Fairlane = Any
+
+
+def added(fairlane: Fairlane, email: str, *flags: str) -> dict[str, Any]:
+    done = fairlane("user", "add", email, *flags, "--json")
+    assert done.exit_code == 0, done.output
+    found: dict[str, Any] = json.loads(done.output)
+    return found
+
+
+def made(fairlane: Fairlane, email: str, *flags: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(fairlane("token", "add", email, *flags, "--json").output)
+    return found
+
+
+def listed(fairlane: Fairlane, *arguments: str) -> list[dict[str, Any]]:
+    done = fairlane(*arguments, "--json")
+    assert done.exit_code == 0, done.output
+    found: list[dict[str, Any]] = json.loads(done.output)
+    return found
+
+
+@pytest.fixture
+def people(world: World, fairlane: Fairlane) -> None:
+    added(fairlane, "Zoe@example.org", "--tier", "pro")
+    added(fairlane, "ann@example.org", "--operator")
+    added(fairlane, "bob@other.test", "--read-only-operator")
+    world.rows("INSERT INTO users (id, kind, created_at) VALUES (:id, 'anonymous', now()) RETURNING 1", id=uuid4())
+
+
+@pytest.mark.usefixtures("people")
+def test_people_are_listed_by_address_with_tier_and_role(fairlane: Fairlane) -> None:
+    rows = [(row["email"], row["tier"], row["role"]) for row in listed(fairlane, "user", "list")]
+    assert rows == [
+        ("ann@example.org", "free", "operator"),
+        ("bob@other.test", "free", "read-only operator"),
+        ("Zoe@example.org", "pro", "user"),
+    ]
+    table = fairlane("user", "list").output
+    assert all(email in table for email, _, _ in rows)
+
+
+@pytest.mark.usefixtures("people")
+def test_a_list_is_narrowed_and_comes_in_pages(fairlane: Fairlane) -> None:
+    def emails(*options: str) -> list[str]:
+        return [row["email"] for row in listed(fairlane, "user", "list", *options)]
+
+    assert emails("--match", "EXAMPLE.") == ["ann@example.org", "Zoe@example.org"]
+    assert emails("--match", "%") == []
+    first = emails("--most", "2")
+    assert (first, emails("--after", first[-1].upper())) == (["ann@example.org", "bob@other.test"], ["Zoe@example.org"])
+
+
+def test_the_two_roles_exclude_each_other(world: World, fairlane: Fairlane) -> None:
+    done = fairlane("user", "add", "ann@example.org", "--operator", "--read-only-operator")
+    assert done.exit_code == 2
+    assert world.rows("SELECT 1 FROM users") == []
+
+
+@pytest.mark.usefixtures("people")
+@pytest.mark.parametrize(
+    ("email", "scopes"),
+    [
+        ("ann@example.org", ["read", "write", "operator"]),
+        ("bob@other.test", ["read", "write", "operator:read"]),
+        ("zoe@example.org", ["read", "write"]),
+    ],
+)
+def test_a_new_token_has_the_scopes_of_the_role(fairlane: Fairlane, email: str, scopes: list[str]) -> None:
+    assert made(fairlane, email)["scopes"] == scopes
+
+
+@pytest.mark.usefixtures("people")
+def test_tokens_are_listed_without_their_secrets(fairlane: Fairlane) -> None:
+    one, two = (made(fairlane, "zoe@example.org") for _ in range(2))
+    made(fairlane, "ann@example.org")
+    done = fairlane("token", "list", "ZOE@example.org", "--json")
+    assert {row["prefix"] for row in json.loads(done.output)} == {one["prefix"], two["prefix"]}
+    assert one["token"] not in done.output
+    assert one["prefix"] in fairlane("token", "list", "zoe@example.org").output
+    assert fairlane("token", "list", "nobody@example.org").exit_code == 1
+
+
+@pytest.mark.usefixtures("people")
+@pytest.mark.parametrize("by", ["prefix", "id", "token"])
+def test_a_token_is_revoked_by_its_name_and_only_once(world: World, fairlane: Fairlane, by: str) -> None:
+    kept, gone = (made(fairlane, "zoe@example.org") for _ in range(2))
+    ids = {row["prefix"]: row["id"] for row in listed(fairlane, "token", "list", "zoe@example.org")}
+    name = gone[by] if by != "id" else ids[gone["prefix"]]
+    done = fairlane("token", "revoke", name, "--json")
+    told = json.loads(done.output)
+    assert (done.exit_code, told["prefix"], told["email"]) == (0, gone["prefix"], "Zoe@example.org")
+    assert [row["prefix"] for row in listed(fairlane, "token", "list", "zoe@example.org")] == [kept["prefix"]]
+    assert fairlane("token", "revoke", name).exit_code == 1
+    assert world.rows("SELECT actor, subject FROM audit_log WHERE action = 'token.revoke'") == [
+        {"actor": "cli", "subject": str(told["user_id"])}
+    ]
+
+
+@pytest.mark.usefixtures("people")
+def test_a_prefix_of_several_tokens_revokes_none(world: World, fairlane: Fairlane) -> None:
+    tokens = [made(fairlane, "zoe@example.org") for _ in range(2)]
+    world.rows("UPDATE api_tokens SET prefix = :prefix RETURNING 1", prefix=tokens[0]["prefix"])
+    done = fairlane("token", "revoke", tokens[0]["prefix"])
+    assert done.exit_code == 1
+    rows = listed(fairlane, "token", "list", "zoe@example.org")
+    assert len(rows) == 2
+    assert all(row["id"] in done.output for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("fairlane to", {"token"}),
+        ("fairlane token ", {"add", "list", "revoke"}),
+        ("fairlane user list --ma", {"--match"}),
+    ],
+)
+def test_a_shell_completes_commands_and_options(words: str, offered: set[str]) -> None:
+    env = {
+        **os.environ,
+        "_FAIRLANE_COMPLETE": "bash_complete",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split(" ")) - 1),
+    }
+    argv = [Path(sys.executable).parent / "fairlane"]
+    done = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=60, check=False)
+    assert {line.partition(",")[2] for line in done.stdout.splitlines()} == offered, done.stderr
