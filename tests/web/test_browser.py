@@ -12,6 +12,7 @@ from playwright.sync_api import Page
 
 from app.web.api.events import LIVE
 from tests.tiers import proofs
+from tests.web.account_scenes import ACCOUNT_SCENES
 from tests.web.browser import chromium, layout, served, violations
 from tests.web.conftest import Web
 from tests.web.scenes import SCENES, running
@@ -27,9 +28,9 @@ PICTURES = os.environ.get("PICTURES")
 SHOWN = (DESKTOP, *WIDTHS[:2], 390, 320)
 #: Looked at before each commit; the second tier looks at all.
 FEW = ("home", "job completed", "history", "specification", "operator")
-ALL_SCENES = SCENES | SPECIFICATION_SCENES | SPECIFICATION_VISITS
+ALL_SCENES = SCENES | ACCOUNT_SCENES | SPECIFICATION_SCENES | SPECIFICATION_VISITS
 #: Addresses of the pages that only lead on, or give a file.
-LEADING_ON = {"pages.show_problem", "pages.download_shared", "pages.compare_commits"}
+LEADING_ON = {"pages.show_problem", "pages.download_shared", "pages.compare_commits", "pages.export_account"}
 
 
 @pytest.fixture(scope="module")
