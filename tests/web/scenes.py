@@ -245,7 +245,7 @@ def busy(web: Web) -> accounts.Account:
         web.started(web.submit(f"of-{tier.value}", header).json["id"])
         for number in range(3):
             web.submit(f"more-{tier.value}-{number}", header)
-    run(web, "UPDATE kombu_message SET enqueued_at = enqueued_at - interval '12345 seconds'")
+    run(web, "UPDATE kombu_message SET visible_at = visible_at - interval '12345 seconds' WHERE visible")
     run(web, "UPDATE kombu_queue SET paused_at = now() WHERE name = 'specview_scheduled'")
     return account
 

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import ExitStack
 from uuid import uuid4
 
-from tests.web.conftest import Web
+import pytest
+
+from app.domain.queues import ALL_QUEUES
+from app.services.operations import queues
+from app.web.template_filters import seconds
+from tests.web.conftest import Web, _now
+from tests.web.operations import NODE, node, rows
 
 
 def test_an_operator_sees_who_waits_and_changes_limits_on_their_pages(web: Web) -> None:
@@ -43,3 +51,57 @@ def test_the_operators_pages_are_for_operators(web: Web) -> None:
 def test_a_user_that_is_not_there_has_no_page(web: Web) -> None:
     web.sign_in(web.user(is_operator=True))
     assert web.client.get(f"/operator/users/{uuid4()}").status_code == 404
+
+
+def test_the_first_line_says_that_no_worker_is_alive(web: Web) -> None:
+    web.sign_in(web.user(is_operator=True))
+    assert first_line(web) == "Behind No worker is alive, so nothing starts."
+
+
+def test_the_first_line_says_ok_or_names_what_is_late_or_paused(web: Web, database_url: str) -> None:
+    boss = web.user(is_operator=True)
+    web.sign_in(boss)
+    with ExitStack() as nodes:
+        nodes.enter_context(node(web, database_url, *ALL_QUEUES[1:]))
+        assert first_line(web) == "Behind No living worker takes messages of analysis_priority ."
+        nodes.enter_context(node(web, database_url, ALL_QUEUES[0], lock=NODE + 1))
+        assert first_line(web).startswith("OK Workers take messages of every queue")
+        web.submit("one", web.token())
+        assert first_line(web).startswith("OK")
+        rows(web, "UPDATE kombu_message SET visible_at = visible_at - interval '5 min' RETURNING 1")
+        assert first_line(web) == (
+            "Behind The oldest ready message of analysis_default has waited 5 min; more than 60 s is too long."
+        )
+        queues.pause(web.uow, "analysis_default", actor=str(boss.user_id), now=_now(), reason="<b>disk</b> full")
+        assert re.fullmatch(
+            rf"Paused analysis_default was paused [-\d]+ [:\d]+ UTC by {boss.email}: &lt;b&gt;disk&lt;/b&gt; full\.",
+            first_line(web),
+        )
+        queues.pause(web.uow, "specview_default", actor="cli", now=_now())
+        assert "UTC by the command line, without a reason." in first_line(web)
+
+
+def test_a_second_pause_does_not_change_who_paused_a_queue(web: Web) -> None:
+    for actor, reason in (("cli", "the first"), ("somebody", "the second")):
+        queues.pause(web.uow, "analysis_default", actor=actor, now=_now(), reason=reason)
+    [pause] = queues.pauses(web.uow)
+    assert (pause.by, pause.reason) == ("cli", "the first")
+    queues.resume(web.uow, "analysis_default", actor="cli")
+    assert queues.pauses(web.uow) == []
+    queues.pause(web.uow, "analysis_default", actor="cli", now=_now(), reason="the third")
+    assert [pause.reason for pause in queues.pauses(web.uow)] == ["the third"]
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(-1, "0 s"), (119.9, "119 s"), (120, "2 min"), (7_199, "119 min"), (7_200, "2 h"), (172_800, "2 days")],
+)
+def test_ages_have_one_unit(value: float, shown: str) -> None:
+    assert seconds(value) == shown
+
+
+def first_line(web: Web) -> str:
+    """The words of the section that begins the page."""
+    page = web.client.get("/operator").text
+    section = page.split('<section class="verdict', 1)[1].split("</section>", 1)[0].partition(">")[2]
+    return " ".join(re.sub(r"<[^>]*>", " ", section).split())

@@ -13,7 +13,8 @@ from app.domain.queues import ALL_QUEUES
 from app.errors import NotFound
 from app.services.accounts import accounts, tiers
 from app.services.fairness import change_limits, report_waits, tenants
-from app.services.operations import queues
+from app.services.operations import nodes, queues
+from app.services.operations.service_state import service_state
 from app.web import auth
 from app.web.context import utc_now, wired
 from app.web.operator_schemas import LimitForm, PauseForm, TierForm
@@ -29,10 +30,12 @@ def show_operator() -> str:
     """The users who have work, the queues, the limits, and the causes of waits."""
     auth.reading_person()
     services, now = wired(), utc_now()
+    states = queues.states(services.uow)
     return render_template(
         "operator.html",
+        state=service_state(states, nodes.states(services.uow), queues.pauses(services.uow)),
         tenants=tenants.tenants(services.uow, services.policy, most=25),
-        queues=queues.states(services.uow),
+        queues=states,
         tiers=change_limits.tier_limits(services.uow, services.policy),
         report=report_waits.report(
             services.uow,
