@@ -12,18 +12,22 @@ from playwright.sync_api import Page
 from sqlalchemy import text
 
 from app.domain.plans import Tier
-from app.domain.queues import Service
+from app.domain.queues import ALL_QUEUES, Service
 from app.domain.repositories import Repository
 from app.services.accounts import accounts, bookmarks
+from app.services.operations import queues
 from app.store import heartbeats
 from app.store.inventories import FileRow
 from tests.web.conftest import POLICY, Web, a_test, commit_of, file
+from tests.web.operations import gone_node
 
 #: Of an owner and a repository, as long as GitHub allows.
 LONG = "the-service-that-sells-everything-in-the-shop-" + "of_every_merchant_" * 3
 OWNER = "a-company-with-a-long-name-and-a-suffix"
 STATUSES = ("active", "skipped", "todo", "focused", "xfail")
 FRAMEWORKS = ("pytest", "unittest", "playwright", "go-testing", "microsoft.testing", "spock", "jest", "xunit", "catch2")
+REASON = "The model's endpoint answers with errors only, and the provider is looking into it: " + "incident" * 12
+LIVING = 5_000_000_000_123
 MILLIONS = {"tests": 1_234_567, "files": 98_765, "suites": 43_210}
 
 
@@ -246,7 +250,12 @@ def busy(web: Web) -> accounts.Account:
         for number in range(3):
             web.submit(f"more-{tier.value}-{number}", header)
     run(web, "UPDATE kombu_message SET visible_at = visible_at - interval '12345 seconds' WHERE visible")
-    run(web, "UPDATE kombu_queue SET paused_at = now() WHERE name = 'specview_scheduled'")
+    queues.pause(web.uow, "specview_scheduled", actor=str(account.user_id), now=datetime.now(UTC), reason=REASON)
+    gone_node(web, *ALL_QUEUES[:5], name=f"{LONG[:60]}:1234567", lock=LIVING)
+    gone_node(web, *ALL_QUEUES[5:], name=f"{LONG[:60]}:7654321", lock=LIVING + 1)
+    run(web, "UPDATE kombu_message SET lease_owner = :lock WHERE lease_token IS NOT NULL", lock=LIVING)
+    # the pool keeps the session, and with it this node is alive
+    run(web, "SELECT pg_try_advisory_lock(:lock)", lock=LIVING)
     return account
 
 

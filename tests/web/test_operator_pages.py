@@ -12,7 +12,7 @@ from app.domain.queues import ALL_QUEUES
 from app.services.operations import queues
 from app.web.template_filters import seconds
 from tests.web.conftest import Web, _now
-from tests.web.operations import NODE, node, rows
+from tests.web.operations import NODE, gone_node, node, rows
 
 
 def test_an_operator_sees_who_waits_and_changes_limits_on_their_pages(web: Web) -> None:
@@ -105,3 +105,32 @@ def first_line(web: Web) -> str:
     page = web.client.get("/operator").text
     section = page.split('<section class="verdict', 1)[1].split("</section>", 1)[0].partition(">")[2]
     return " ".join(re.sub(r"<[^>]*>", " ", section).split())
+
+
+def test_workers_are_shown_with_their_jobs_and_those_that_are_gone_apart(web: Web, database_url: str) -> None:
+    web.sign_in(web.user(is_operator=True))
+    job = web.submit("shop", web.token()).json["id"]
+    web.started(job)
+    with node(web, database_url, "analysis_default", name="alive:7"):
+        rows(web, "UPDATE kombu_message SET lease_owner = :lock RETURNING 1", lock=NODE)
+        gone_node(web, "specview_default", name="gone:8", lock=NODE + 1)
+        section = web.client.get("/operator").text.split('<section id="workers">')[1].split("</section>")[0]
+    living, gone = section.split("<h3>Gone</h3>")
+    assert "alive:7" in living
+    assert "gone:8" not in living
+    assert "1 of 3" in living
+    assert f'<a href="/analyses/{job}"' in living
+    assert re.search(r"analysis_default, started \d+ s ago", living)
+    assert "gone:8" in gone
+    assert "specview_default" in gone
+
+
+def test_a_worker_with_many_jobs_names_ten(web: Web, database_url: str) -> None:
+    web.sign_in(web.user(is_operator=True))
+    for number in range(12):
+        web.started(web.submit(f"shop{number}", web.token()).json["id"])
+    with node(web, database_url):
+        rows(web, "UPDATE kombu_message SET lease_owner = :lock RETURNING 1", lock=NODE)
+        page = web.client.get("/operator").text
+    assert page.count('<a href="/analyses/') == 10
+    assert "and 2 more" in page

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from flask import redirect, render_template, request, url_for
 from werkzeug.wrappers import Response
 
 from app.domain.plans import Tier
-from app.domain.queues import ALL_QUEUES
+from app.domain.queues import ALL_QUEUES, service_of
 from app.errors import NotFound
 from app.services.accounts import accounts, tiers
 from app.services.fairness import change_limits, report_waits, tenants
 from app.services.operations import nodes, queues
+from app.services.operations.nodes import RunningJob
 from app.services.operations.service_state import service_state
 from app.web import auth
+from app.web.console_words import COLUMNS
 from app.web.context import utc_now, wired
+from app.web.job_json import links
 from app.web.operator_schemas import LimitForm, PauseForm, TierForm
 from app.web.pages import pages, read
 
@@ -27,15 +31,12 @@ MOST_EVENTS = 20_000
 
 @pages.get("/operator")
 def show_operator() -> str:
-    """The users who have work, the queues, the limits, and the causes of waits."""
+    """The state of the service, the queues, the workers, the users who have work, the causes of waits, the limits."""
     auth.reading_person()
     services, now = wired(), utc_now()
-    states = queues.states(services.uow)
     return render_template(
         "operator.html",
-        state=service_state(states, nodes.states(services.uow), queues.pauses(services.uow)),
-        tenants=tenants.tenants(services.uow, services.policy, most=25),
-        queues=states,
+        **_now(now),
         tiers=change_limits.tier_limits(services.uow, services.policy),
         report=report_waits.report(
             services.uow,
@@ -99,3 +100,23 @@ def pause_queue(queue: str) -> Response:
     actor, asked = str(auth.operating_person().user_id), read(PauseForm, request.form)
     queues.set_paused(wired().uow, queue, paused=asked.paused, actor=actor, now=utc_now())
     return redirect(url_for("pages.show_operator", _anchor="queues"), 303)
+
+
+def _now(now: datetime) -> dict[str, Any]:
+    """What the console reads again every few seconds; cheap at any size."""
+    uow = wired().uow
+    states, found = queues.states(uow), nodes.states(uow)
+    return {
+        "now": now,
+        "state": service_state(states, found, queues.pauses(uow)),
+        "queues": states,
+        "nodes": found,
+        "tenants": tenants.tenants(uow, wired().policy, most=25),
+        "page_of": _page_of,
+        "COLUMNS": COLUMNS,
+    }
+
+
+def _page_of(job: RunningJob) -> str:
+    """The page of a job that a worker runs."""
+    return links(service_of(job.queue), job.job_id)["page"]
