@@ -18,3 +18,9 @@ COLUMNS = {
     "p95": "Of twenty jobs, nineteen waited less than this many seconds from the accept to the first start.",
     "Not started": "Jobs that were accepted in this window and have not started yet.",
 }
+#: Why the broker gave a message up.
+REASONS_IN_WORDS = {
+    "lost": "The worker died during each of its deliveries.",
+    "rejected": "The task refused the message.",
+    "undecodable": "No worker could read the message.",
+}

@@ -54,6 +54,12 @@ class PauseForm(Query):
     paused: bool
 
 
+class ConfirmForm(Query):
+    """The box that says that the operator means it."""
+
+    sure: Literal["true"]
+
+
 class AuditQuery(Query):
     """How far back to look, and how many rows to show of each invariant."""
 

@@ -19,7 +19,7 @@ from app.services.operations import queues
 from app.store import heartbeats
 from app.store.inventories import FileRow
 from tests.web.conftest import POLICY, Web, a_test, commit_of, file
-from tests.web.operations import gone_node
+from tests.web.operations import bury_all, gone_node, letter
 
 #: Of an owner and a repository, as long as GitHub allows.
 LONG = "the-service-that-sells-everything-in-the-shop-" + "of_every_merchant_" * 3
@@ -264,6 +264,26 @@ def operator(web: Web) -> str:
     return "/operator"
 
 
+def dead_letters(web: Web) -> str:
+    web.sign_in(web.user(is_operator=True))
+    web.submit("shop")
+    bury_all(web)
+    run(web, "UPDATE kombu_dead_letter SET died_at = died_at - interval '3 days', lost_count = 2, delivery_count = 3")
+    letter(web, "rejected", payload="")
+    letter(web, queue="specview_scheduled", payload="<script>alert(1)</script> " + '{"args": ["' + "letter" * 9_000)
+    return "/operator/dead?limit=2"
+
+
+def dead_letter(web: Web) -> str:
+    dead_letters(web)
+    return f"/operator/dead/{letter(web, payload='<script>alert(1)</script>' + 'letter' * 9_000)}"
+
+
+def no_dead_letter(web: Web) -> str:
+    web.sign_in(web.user(is_operator=True))
+    return "/operator/dead?queue=analysis_default"
+
+
 def operator_of_nothing(web: Web) -> str:
     web.sign_in(web.user(is_operator=True))
     return "/operator"
@@ -362,6 +382,9 @@ SCENES = {
     "operator": Scene("pages.show_operator", operator, open_all),
     "operator of nothing": Scene("pages.show_operator", operator_of_nothing),
     "operator, a user": Scene("pages.show_user", user_page),
+    "operator, dead letters": Scene("pages.show_dead_letters", dead_letters, open_all),
+    "operator, a dead letter": Scene("pages.show_dead_letter", dead_letter, open_all),
+    "operator, no dead letter": Scene("pages.show_dead_letters", no_dead_letter),
     "api": Scene("pages.show_api", lambda _: "/docs/api", open_all),
     "nothing here": Scene("", lambda _: "/nothing"),
     "not an operator": Scene("pages.show_operator", forbidden),

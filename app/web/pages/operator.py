@@ -110,6 +110,8 @@ def _now(now: datetime) -> dict[str, Any]:
         "now": now,
         "state": service_state(states, found, queues.pauses(uow)),
         "queues": states,
+        "dead": sum(row.dead for row in states),
+        "dead_is_estimate": any("dead" in row.estimated for row in states),
         "nodes": found,
         "tenants": tenants.tenants(uow, wired().policy, most=25),
         "page_of": _page_of,
