@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import Row, RowMapping, text
 
+from app.store.dead_letters import UUID_PATTERN
 from app.store.unit_of_work import Tx
 
 # exact up to 10,000 each, estimates beyond that, cheap at any size
@@ -26,7 +27,7 @@ _PAUSES = text("""
       LEFT JOIN LATERAL (SELECT actor, facts FROM audit_log
                           WHERE action = 'queue.pause' AND subject = q.name AND at >= q.paused_at
                           ORDER BY id LIMIT 1) l ON true
-      LEFT JOIN users u ON u.id::text = l.actor
+      LEFT JOIN users u ON u.id = CASE WHEN l.actor ~ :uuid THEN CAST(l.actor AS uuid) END
      WHERE q.paused_at IS NOT NULL ORDER BY q.id""")
 
 
@@ -46,7 +47,7 @@ def names(tx: Tx) -> list[str]:
 
 def pauses(tx: Tx) -> list[RowMapping]:
     """rows: queue, since, actor (None: not in the audit log), email (of the actor, if any), reason."""
-    return list(tx.run(_PAUSES).mappings())
+    return list(tx.run(_PAUSES, uuid=UUID_PATTERN).mappings())
 
 
 def totals(tx: Tx) -> Row[Any]:

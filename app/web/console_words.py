@@ -24,3 +24,17 @@ REASONS_IN_WORDS = {
     "rejected": "The task refused the message.",
     "undecodable": "No worker could read the message.",
 }
+#: The actions of the audit log.
+ACTIONS = {
+    "dead.drop": "Dropped dead letters",
+    "dead.redrive": "Redrove dead letters",
+    "job.revoke": "Cancelled a job",
+    "plan.limit": "Changed the limit of a tier",
+    "queue.pause": "Paused a queue",
+    "queue.resume": "Resumed a queue",
+    "token.revoke": "Revoked a token",
+    "user.add": "Added a user",
+    "user.delete": "Deleted a user",
+    "user.limit": "Changed the limit of a user",
+    "user.tier": "Changed the tier of a user",
+}

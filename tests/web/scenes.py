@@ -14,7 +14,8 @@ from sqlalchemy import text
 from app.domain.plans import Tier
 from app.domain.queues import ALL_QUEUES, Service
 from app.domain.repositories import Repository
-from app.services.accounts import accounts, bookmarks
+from app.services.accounts import accounts, bookmarks, tiers
+from app.services.operations import dead_letters as letters
 from app.services.operations import queues
 from app.store import heartbeats
 from app.store.inventories import FileRow
@@ -279,6 +280,15 @@ def dead_letter(web: Web) -> str:
     return f"/operator/dead/{letter(web, payload='<script>alert(1)</script>' + 'letter' * 9_000)}"
 
 
+def audited(web: Web) -> str:
+    account = busy(web)
+    for number in range(20):
+        letter(web, payload=str(number))
+    letters.drop(web.uow, letters.Chosen(reason="undecodable"), actor="cli")
+    tiers.change_tier(web.uow, account.user_id, Tier.PRO, POLICY, actor=str(account.user_id), now=datetime.now(UTC))
+    return "/operator/audit?limit=5"
+
+
 def no_dead_letter(web: Web) -> str:
     web.sign_in(web.user(is_operator=True))
     return "/operator/dead?queue=analysis_default"
@@ -385,6 +395,7 @@ SCENES = {
     "operator, dead letters": Scene("pages.show_dead_letters", dead_letters, open_all),
     "operator, a dead letter": Scene("pages.show_dead_letter", dead_letter, open_all),
     "operator, no dead letter": Scene("pages.show_dead_letters", no_dead_letter),
+    "operator, audit log": Scene("pages.show_audit_log", audited),
     "api": Scene("pages.show_api", lambda _: "/docs/api", open_all),
     "nothing here": Scene("", lambda _: "/nothing"),
     "not an operator": Scene("pages.show_operator", forbidden),

@@ -52,6 +52,7 @@ from app.web.pages import (  # noqa: E402, F401
     docs,
     job,
     operator,
+    operator_audit,
     operator_dead,
     repository,
     shared,
