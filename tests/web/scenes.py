@@ -12,23 +12,18 @@ from playwright.sync_api import Page
 from sqlalchemy import text
 
 from app.domain.plans import Tier
-from app.domain.queues import ALL_QUEUES, Service
+from app.domain.queues import Service
 from app.domain.repositories import Repository
-from app.services.accounts import accounts, bookmarks, tiers
-from app.services.operations import dead_letters as letters
-from app.services.operations import queues
+from app.services.accounts import accounts, bookmarks
 from app.store import heartbeats
 from app.store.inventories import FileRow
 from tests.web.conftest import POLICY, Web, a_test, commit_of, file
-from tests.web.operations import bury_all, gone_node, letter
 
 #: Of an owner and a repository, as long as GitHub allows.
 LONG = "the-service-that-sells-everything-in-the-shop-" + "of_every_merchant_" * 3
 OWNER = "a-company-with-a-long-name-and-a-suffix"
 STATUSES = ("active", "skipped", "todo", "focused", "xfail")
 FRAMEWORKS = ("pytest", "unittest", "playwright", "go-testing", "microsoft.testing", "spock", "jest", "xunit", "catch2")
-REASON = "The model's endpoint answers with errors only, and the provider is looking into it: " + "incident" * 12
-LIVING = 5_000_000_000_123
 MILLIONS = {"tests": 1_234_567, "files": 98_765, "suites": 43_210}
 
 
@@ -241,68 +236,6 @@ def already_in(web: Web) -> str:
     return "/sign-in"
 
 
-def busy(web: Web) -> accounts.Account:
-    """An operator's view on a service at work."""
-    account = signed_in(web, is_operator=True)
-    run(web, "UPDATE users SET email = :email WHERE id = :id", email=f"{LONG}@example.org", id=account.user_id)
-    for tier in Tier:
-        header = web.token(web.user(tier).user_id)
-        web.started(web.submit(f"of-{tier.value}", header).json["id"])
-        for number in range(3):
-            web.submit(f"more-{tier.value}-{number}", header)
-    run(web, "UPDATE kombu_message SET visible_at = visible_at - interval '12345 seconds' WHERE visible")
-    queues.pause(web.uow, "specview_scheduled", actor=str(account.user_id), now=datetime.now(UTC), reason=REASON)
-    gone_node(web, *ALL_QUEUES[:5], name=f"{LONG[:60]}:1234567", lock=LIVING)
-    gone_node(web, *ALL_QUEUES[5:], name=f"{LONG[:60]}:7654321", lock=LIVING + 1)
-    run(web, "UPDATE kombu_message SET lease_owner = :lock WHERE lease_token IS NOT NULL", lock=LIVING)
-    # the pool keeps the session, and with it this node is alive
-    run(web, "SELECT pg_try_advisory_lock(:lock)", lock=LIVING)
-    return account
-
-
-def operator(web: Web) -> str:
-    busy(web)
-    return "/operator"
-
-
-def dead_letters(web: Web) -> str:
-    web.sign_in(web.user(is_operator=True))
-    web.submit("shop")
-    bury_all(web)
-    run(web, "UPDATE kombu_dead_letter SET died_at = died_at - interval '3 days', lost_count = 2, delivery_count = 3")
-    letter(web, "rejected", payload="")
-    letter(web, queue="specview_scheduled", payload="<script>alert(1)</script> " + '{"args": ["' + "letter" * 9_000)
-    return "/operator/dead?limit=2"
-
-
-def dead_letter(web: Web) -> str:
-    dead_letters(web)
-    return f"/operator/dead/{letter(web, payload='<script>alert(1)</script>' + 'letter' * 9_000)}"
-
-
-def audited(web: Web) -> str:
-    account = busy(web)
-    for number in range(20):
-        letter(web, payload=str(number))
-    letters.drop(web.uow, letters.Chosen(reason="undecodable"), actor="cli")
-    tiers.change_tier(web.uow, account.user_id, Tier.PRO, POLICY, actor=str(account.user_id), now=datetime.now(UTC))
-    return "/operator/audit?limit=5"
-
-
-def no_dead_letter(web: Web) -> str:
-    web.sign_in(web.user(is_operator=True))
-    return "/operator/dead?queue=analysis_default"
-
-
-def operator_of_nothing(web: Web) -> str:
-    web.sign_in(web.user(is_operator=True))
-    return "/operator"
-
-
-def user_page(web: Web) -> str:
-    return f"/operator/users/{busy(web).user_id}"
-
-
 def forbidden(web: Web) -> str:
     web.sign_in(web.user())
     return "/operator"
@@ -389,13 +322,6 @@ SCENES = {
     "sign in": Scene("pages.show_sign_in", lambda _: "/sign-in"),
     "sign in by a link": Scene("pages.show_sign_in", lambda _: "/sign-in?token=" + "x" * 43),
     "sign in again": Scene("pages.show_sign_in", already_in),
-    "operator": Scene("pages.show_operator", operator, open_all),
-    "operator of nothing": Scene("pages.show_operator", operator_of_nothing),
-    "operator, a user": Scene("pages.show_user", user_page),
-    "operator, dead letters": Scene("pages.show_dead_letters", dead_letters, open_all),
-    "operator, a dead letter": Scene("pages.show_dead_letter", dead_letter, open_all),
-    "operator, no dead letter": Scene("pages.show_dead_letters", no_dead_letter),
-    "operator, audit log": Scene("pages.show_audit_log", audited),
     "api": Scene("pages.show_api", lambda _: "/docs/api", open_all),
     "nothing here": Scene("", lambda _: "/nothing"),
     "not an operator": Scene("pages.show_operator", forbidden),

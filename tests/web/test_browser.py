@@ -14,6 +14,7 @@ from app.web.api.events import LIVE
 from tests.tiers import proofs
 from tests.web.browser import chromium, layout, served, violations
 from tests.web.conftest import Web
+from tests.web.operator_scenes import OPERATOR_SCENES
 from tests.web.scenes import SCENES, running
 from tests.web.specification_scenes import SPECIFICATION_SCENES
 from tests.web.specification_visits import SPECIFICATION_VISITS
@@ -27,7 +28,7 @@ PICTURES = os.environ.get("PICTURES")
 SHOWN = (DESKTOP, *WIDTHS[:2], 390, 320)
 #: Looked at before each commit; the second tier looks at all.
 FEW = ("home", "job completed", "history", "specification", "operator")
-ALL_SCENES = SCENES | SPECIFICATION_SCENES | SPECIFICATION_VISITS
+ALL_SCENES = SCENES | OPERATOR_SCENES | SPECIFICATION_SCENES | SPECIFICATION_VISITS
 #: Addresses of the pages that only lead on, or give a file.
 LEADING_ON = {"pages.show_problem", "pages.download_shared", "pages.compare_commits"}
 

@@ -8,7 +8,9 @@ from uuid import uuid4
 
 import pytest
 
+from app.domain.plans import Tier
 from app.domain.queues import ALL_QUEUES
+from app.services.accounts import accounts
 from app.services.operations import queues
 from app.web.template_filters import seconds
 from tests.web.conftest import Web, _now
@@ -33,8 +35,6 @@ def test_an_operator_sees_who_waits_and_changes_limits_on_their_pages(web: Web) 
     shown = web.client.get(own).text
     assert "tier pro" in shown
     assert "3 at once" in shown
-    assert web.post("/operator/queues/analysis_default/pause", paused="true").status_code == 303
-    assert 'aria-label="Open analysis_default"' in web.client.get("/operator").text
     assert web.post("/operator/tiers/pro/limit", limit="0").status_code == 422
 
 
@@ -42,8 +42,8 @@ def test_the_operators_pages_are_for_operators(web: Web) -> None:
     assert web.client.get("/operator").status_code == 401
     web.sign_in(web.user())
     other = web.user()
-    paths = ("/operator", f"/operator/users/{other.user_id}")
-    assert [web.client.get(path).status_code for path in paths] == [403, 403]
+    paths = ("/operator", f"/operator/users/{other.user_id}", "/operator/queues/analysis_default")
+    assert [web.client.get(path).status_code for path in paths] == [403, 403, 403]
     assert "/operator" not in web.client.get("/").text
     assert web.post(f"/operator/users/{other.user_id}/tier", tier="pro").status_code == 403
 
@@ -98,6 +98,56 @@ def test_a_second_pause_does_not_change_who_paused_a_queue(web: Web) -> None:
 )
 def test_ages_have_one_unit(value: float, shown: str) -> None:
     assert seconds(value) == shown
+
+
+def test_a_queue_is_paused_on_a_page_of_its_own_with_a_reason_and_resumed(web: Web) -> None:
+    boss = web.user(is_operator=True)
+    web.sign_in(boss)
+    own, pause = "/operator/queues/analysis_default", "/operator/queues/analysis_default/pause"
+    assert f'href="{own}" aria-label="Pause analysis_default"' in web.client.get("/operator").text
+    assert "Pause analysis_default</button>" in web.client.get(own).text
+    for reason in ({}, {"reason": ""}, {"reason": "  "}):
+        assert web.post(pause, paused="true", **reason).status_code == 422
+    assert queues.pauses(web.uow) == []
+    assert web.post(pause, paused="true", reason=" the disk is full ").status_code == 303
+    [found] = queues.pauses(web.uow)
+    assert (found.by, found.reason) == (boss.email, "the disk is full")
+    assert f'href="{own}" aria-label="Resume analysis_default"' in web.client.get("/operator").text
+    page = web.client.get(own).text
+    assert f"by {boss.email}: the disk is full." in page
+    assert "Resume analysis_default</button>" in page
+    assert web.post(pause, paused="false").status_code == 303
+    assert queues.pauses(web.uow) == []
+    assert web.client.get("/operator/queues/nowhere").status_code == 404
+
+
+def test_a_queues_page_splits_what_waits(web: Web) -> None:
+    web.sign_in(web.user(is_operator=True))
+    header = web.token()
+    for number in range(4):
+        web.submit(f"shop{number}", header)
+    page = web.client.get("/operator/queues/analysis_default").text
+    told = dict(re.findall(r"<dt>([^<]*)</dt><dd>(?:<a [^>]*>)?([\d,]+)", page))
+    states = {row.queue: row for row in queues.states(web.uow)}["analysis_default"]
+    assert told == {
+        "Ready": str(states.ready), "Oldest": "0", "At work": "0", "Waiting, parked": str(states.parked),
+        "Waiting, snoozed": "0", "Waiting, due later": "0", "Dead": "0",
+    }  # fmt: skip
+    assert states.ready + states.parked == 4
+    assert states.parked > 0
+
+
+def test_a_read_only_operator_gets_no_form(web: Web) -> None:
+    email = "reader@example.org"
+    add = {"tier": Tier.FREE, "is_read_only_operator": True, "actor": "test", "now": _now()}
+    reader = accounts.add_user(web.uow, email, **add)
+    web.sign_in(reader)
+    for path in ("/operator", f"/operator/users/{reader.user_id}", "/operator/queues/analysis_default"):
+        page = web.client.get(path)
+        assert page.status_code == 200
+        assert re.findall(r'action="(/operator[^"]*)"', page.text) == []
+        assert "<button>Change" not in page.text
+    assert "Pause" not in web.client.get("/operator").text.split("</details>")[0].split("<main")[1]
 
 
 def first_line(web: Web) -> str:

@@ -54,6 +54,7 @@ from app.web.pages import (  # noqa: E402, F401
     operator,
     operator_audit,
     operator_dead,
+    operator_queues,
     repository,
     shared,
     sign_in,

@@ -21,7 +21,7 @@ from app.web import auth
 from app.web.console_words import COLUMNS
 from app.web.context import utc_now, wired
 from app.web.job_json import links
-from app.web.operator_schemas import LimitForm, PauseForm, TierForm
+from app.web.operator_schemas import LimitForm, TierForm
 from app.web.pages import pages, read
 
 DAY = timedelta(days=1)
@@ -32,11 +32,11 @@ MOST_EVENTS = 20_000
 @pages.get("/operator")
 def show_operator() -> str:
     """The state of the service, the queues, the workers, the users who have work, the causes of waits, the limits."""
-    auth.reading_person()
-    services, now = wired(), utc_now()
+    account, services, now = auth.reading_person(), wired(), utc_now()
     return render_template(
         "operator.html",
         **_now(now),
+        may_act=account.is_operator,
         tiers=change_limits.tier_limits(services.uow, services.policy),
         report=report_waits.report(
             services.uow,
@@ -53,12 +53,12 @@ def show_operator() -> str:
 @pages.get("/operator/users/<uuid:user_id>")
 def show_user(user_id: UUID) -> str:
     """One user's tier and limit, and their work now."""
-    auth.reading_person()
-    services = wired()
+    reader, services = auth.reading_person(), wired()
     account = accounts.find(services.uow, user_id)
     policy = services.policy.fairness
     return render_template(
         "operator_user.html",
+        may_act=reader.is_operator,
         user=account,
         limit=policy.slot_limit(account.plan, account.own_slot_limit),
         of_tier=policy.slot_limit(account.plan),
@@ -92,14 +92,6 @@ def change_tier_limit(tier: str) -> Response:
     if asked.limit is not None:
         change_limits.change_tier_limit(wired().uow, Tier(tier), asked.limit, wired().policy, actor=actor)
     return redirect(url_for("pages.show_operator", _anchor="limits"), 303)
-
-
-@pages.post("/operator/queues/<queue>/pause")
-def pause_queue(queue: str) -> Response:
-    """Pause a queue, or resume it."""
-    actor, asked = str(auth.operating_person().user_id), read(PauseForm, request.form)
-    queues.set_paused(wired().uow, queue, paused=asked.paused, actor=actor, now=utc_now())
-    return redirect(url_for("pages.show_operator", _anchor="queues"), 303)
 
 
 def _now(now: datetime) -> dict[str, Any]:
