@@ -46,7 +46,7 @@ def test_each_action_is_told_with_who_what_and_when(web: Web, boss: accounts.Acc
     assert paused[:4] == [
         "Paused a queue", "analysis_default", "reason: &lt;i&gt;disk&lt;/i&gt;", "the command line",
     ]  # fmt: skip
-    assert changed[:4] == ["Changed the tier of a user", user.email, "after: pro; before: free", boss.email]
+    assert changed[:4] == ["Changed the tier of a user", user.email, "before: free; after: pro", boss.email]
     assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", changed[4])
     assert f'href="{LOG}"' in web.client.get("/operator").text
 

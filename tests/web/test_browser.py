@@ -29,8 +29,8 @@ SHOWN = (DESKTOP, *WIDTHS[:2], 390, 320)
 #: Looked at before each commit; the second tier looks at all.
 FEW = ("home", "job completed", "history", "specification", "operator")
 ALL_SCENES = SCENES | OPERATOR_SCENES | SPECIFICATION_SCENES | SPECIFICATION_VISITS
-#: Addresses of the pages that only lead on, or give a file.
-LEADING_ON = {"pages.show_problem", "pages.download_shared", "pages.compare_commits"}
+#: Addresses of the pages that only lead on, or give a file, or a part of another page.
+LEADING_ON = {"pages.show_problem", "pages.download_shared", "pages.compare_commits", "pages.show_now"}
 
 
 @pytest.fixture(scope="module")

@@ -17,6 +17,7 @@ from app.services.fairness import change_limits, report_waits, tenants
 from app.services.operations import nodes, queues
 from app.services.operations.nodes import RunningJob
 from app.services.operations.service_state import service_state
+from app.store.users import Account
 from app.web import auth
 from app.web.console_words import COLUMNS
 from app.web.context import utc_now, wired
@@ -35,8 +36,7 @@ def show_operator() -> str:
     account, services, now = auth.reading_person(), wired(), utc_now()
     return render_template(
         "operator.html",
-        **_now(now),
-        may_act=account.is_operator,
+        **_now(account, now),
         tiers=change_limits.tier_limits(services.uow, services.policy),
         report=report_waits.report(
             services.uow,
@@ -48,6 +48,12 @@ def show_operator() -> str:
             most=MOST_EVENTS,
         ),
     )
+
+
+@pages.get("/operator/now")
+def show_now() -> str:
+    """The part of the console that its script reads again."""
+    return render_template("operator_now.html", **_now(auth.reading_person(), utc_now()))
 
 
 @pages.get("/operator/users/<uuid:user_id>")
@@ -94,12 +100,13 @@ def change_tier_limit(tier: str) -> Response:
     return redirect(url_for("pages.show_operator", _anchor="limits"), 303)
 
 
-def _now(now: datetime) -> dict[str, Any]:
+def _now(reader: Account, now: datetime) -> dict[str, Any]:
     """What the console reads again every few seconds; cheap at any size."""
     uow = wired().uow
     states, found = queues.states(uow), nodes.states(uow)
     return {
         "now": now,
+        "may_act": reader.is_operator,
         "state": service_state(states, found, queues.pauses(uow)),
         "queues": states,
         "dead": sum(row.dead for row in states),

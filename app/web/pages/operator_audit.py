@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import render_template, request
 
-from app.services.operations.read_audit_log import entries
+from app.services.operations.read_audit_log import Entry, entries
 from app.web import auth
 from app.web.console_words import ACTIONS
 from app.web.context import wired
@@ -24,11 +24,17 @@ def show_audit_log() -> str:
     shown = found[: asked.limit]
     return render_template(
         "operator_audit.html",
-        entries=[(entry, {name: _told(value) for name, value in entry.facts.items()}) for entry in shown],
+        entries=[(entry, _facts(entry)) for entry in shown],
         next=shown[-1].id if len(found) > asked.limit else None,
         first=asked.cursor is None,
         actions=ACTIONS,
     )
+
+
+def _facts(entry: Entry) -> dict[str, str]:
+    """The details in words; what was before comes before what is after."""
+    ordered = sorted(entry.facts.items(), key=lambda item: item[0] != "before")
+    return {name: _told(value) for name, value in ordered}
 
 
 def _told(value: object) -> str:
