@@ -14,9 +14,12 @@ COLUMNS = {
     "Last seen": "When the worker's session with the database last did something.",
     "Running": "Jobs of the user that run now, of how many may run at once.",
     "A job takes": "How long the user's recent jobs held a slot, on average.",
+    "Jobs": "Jobs that were accepted in this window and have started.",
     "p50": "Half of the jobs waited less than this many seconds from the accept to the first start.",
     "p95": "Of twenty jobs, nineteen waited less than this many seconds from the accept to the first start.",
     "Not started": "Jobs that were accepted in this window and have not started yet.",
+    "Users": "How many users had waiting jobs in the queue in this hour.",
+    "Index": "How evenly they shared the workers' time, weighted by tier: 1 is even, and 1 of n users alone gives 1/n.",
 }
 #: Why the broker gave a message up.
 REASONS_IN_WORDS = {

@@ -150,6 +150,23 @@ def test_a_read_only_operator_gets_no_form(web: Web) -> None:
     assert "Pause" not in web.client.get("/operator").text.split("</details>")[0].split("<main")[1]
 
 
+def test_every_number_is_explained_in_its_section(web: Web, database_url: str) -> None:
+    web.sign_in(web.user(is_operator=True))
+    header = web.token()
+    web.completed(web.submit("one", header).json["id"])
+    web.submit("two", header)
+    with node(web, database_url):
+        sections = web.client.get("/operator").text.split("<section ")[1:]
+    unexplained = {
+        (section.split('"')[1], heading)
+        for section in sections
+        for heading in re.findall(r'<th scope="col" class="count"[^>]*>([^<]*)</th>', section)
+        if not re.search(rf"<dt>{heading}</dt><dd>[A-Z][^<]+\.</dd>", section)
+    }
+    assert unexplained == set()
+    assert sum(section.count('class="count"') for section in sections) > 20
+
+
 def first_line(web: Web) -> str:
     """The words of the section that begins the page."""
     page = web.client.get("/operator").text

@@ -65,6 +65,7 @@ def show_user(user_id: UUID) -> str:
     return render_template(
         "operator_user.html",
         may_act=reader.is_operator,
+        COLUMNS=COLUMNS,
         user=account,
         limit=policy.slot_limit(account.plan, account.own_slot_limit),
         of_tier=policy.slot_limit(account.plan),
