@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any, Self
+from typing import Self
 
 import click
 from testlist.reports.listing import printable
+
+from app.client import Job
+from app.domain.words import counted
 
 ERASE = "\r\x1b[K"
 STEPS = 10  # lines per phase where lines are not rewritten
 
 
-def told(job: dict[str, Any]) -> str:
+def told(job: Job) -> str:
     """Describe a job under way: why, where and how long it waits, or its phase and progress."""
     wait, progress = job["wait"], job["progress"]
     if wait:
@@ -22,7 +25,9 @@ def told(job: dict[str, Any]) -> str:
         return printable(f"{job['status']} ({wait['reason']}{place}): {wait['text']}{times}")
     if progress:
         total = progress["total"]
-        count = f" {progress['done']:,} of {total:,} files ({100 * progress['done'] // total} %)" if total else ""
+        count = (
+            f" {progress['done']:,} of {counted(total, 'file')} ({100 * progress['done'] // total} %)" if total else ""
+        )
         return printable(f"{job['status']}: {progress['phase']}{count}")
     return printable(str(job["status"]))
 
@@ -45,7 +50,7 @@ class WaitLine:
         if self._is_live and self._shown is not None:
             click.echo(ERASE, nl=False, err=True, color=True)  # otherwise click removes the escape sequence
 
-    def show(self, job: dict[str, Any]) -> None:
+    def show(self, job: Job) -> None:
         """Show the state of the job, if it has changed."""
         news = told(job) if self._is_live else _change(job)
         if self._is_silent or news == self._shown:
@@ -57,11 +62,13 @@ class WaitLine:
             click.echo(told(job), err=True)
 
 
-def _change(job: dict[str, Any]) -> tuple[object, ...]:
+def _change(job: Job) -> tuple[object, ...]:
     """What deserves a line of its own: estimates change all the time, and files by the thousand."""
-    wait, progress = job["wait"] or {}, job["progress"] or {}
-    step = STEPS * progress["done"] // progress["total"] if progress.get("total") else 0
-    return job["status"], wait.get("reason"), wait.get("position"), progress.get("phase"), step
+    wait, progress = job["wait"], job["progress"]
+    reason, position = (wait["reason"], wait["position"]) if wait else (None, None)
+    phase = progress["phase"] if progress else None
+    step = STEPS * progress["done"] // progress["total"] if progress and progress["total"] else 0
+    return job["status"], reason, position, phase, step
 
 
 def _columns() -> int:

@@ -7,6 +7,8 @@ from datetime import datetime
 from enum import StrEnum
 from math import ceil, floor, sqrt
 
+from app.domain.words import counted
+
 
 class Reason(StrEnum):
     """What a job waits for."""
@@ -191,7 +193,7 @@ def at_limit(line: Line, limit: int, tier: str, runs: Runs | None, pace: Pace | 
     """
     ahead = f"more than {line.own:,}" if line.more else f"{line.own:,}"
     text = (
-        f"Waiting for your slot: {line.taken} of {limit} running on tier {tier}, "
+        f"Your jobs use {line.taken} of {counted(limit, 'slot')} of tier {tier}, and "
         f"{ahead} of your jobs {'is' if ahead == '1' else 'are'} ahead of this one. It starts as soon as one ends."
     )
     times = eta(line, runs or line.runs, limit, pace, step)

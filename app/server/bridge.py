@@ -19,7 +19,7 @@ from app.server.refusal import problem_bytes
 
 THREADS = 32
 #: Threads for live streams, which wait most of the time: as many as a process opens (app/web/job_streams.py).
-STREAM_THREADS = 64
+STREAM_THREADS = 256
 #: A health check must not have to wait behind the work of the process.
 HEALTH_PATHS = frozenset({"/healthz", "/readyz"})
 HEALTH_THREADS = 2

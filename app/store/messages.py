@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -50,9 +51,9 @@ _DELETE = text("DELETE FROM broker_message WHERE task_id = :task_id")
 _MESSAGE = """
     SELECT m.task_id, q.name AS queue, q.paused_at, m.group_name AS user_id, m.ready_at, m.delay_reason, m.lease_token,
            m.started_at, m.retry_count, m.snooze_count, m.lost_count, m.cancel_requested_at, m.enqueued_at, m.id, m.rank
-      FROM broker_message m JOIN broker_queue q ON q.id = m.queue_id WHERE m.task_id = :task_id"""
-_FIND = text(_MESSAGE)
-_LOCK = text(f"{_MESSAGE} FOR UPDATE OF m")
+      FROM broker_message m JOIN broker_queue q ON q.id = m.queue_id"""
+_FIND_EACH = text(f"{_MESSAGE} WHERE m.task_id = ANY(CAST(:task_ids AS text[]))")
+_LOCK = text(f"{_MESSAGE} WHERE m.task_id = :task_id FOR UPDATE OF m")
 _LOCK_SHARED = text("SELECT 1 FROM broker_message WHERE task_id = :task_id FOR KEY SHARE")
 _REQUEST_CANCEL = text("SELECT broker_request_cancel(:task_id)")
 # in sql/messages.sql
@@ -141,13 +142,13 @@ def delete(tx: Tx, job_id: UUID) -> None:
     tx.write(_DELETE, task_id=str(job_id))
 
 
-def find(tx: Tx, job_id: UUID) -> Row[Any] | None:
-    """The message of an unfinished job, None if there is none."""
-    return tx.run(_FIND, task_id=str(job_id)).one_or_none()
+def find_each(tx: Tx, job_ids: Collection[UUID]) -> dict[UUID, Row[Any]]:
+    """The messages of unfinished jobs, by job; a job without one is missing."""
+    return {UUID(row.task_id): row for row in tx.run(_FIND_EACH, task_ids=[*map(str, job_ids)])}
 
 
 def lock(tx: Tx, job_id: UUID) -> Row[Any] | None:
-    """As find, and lock it.  Locks: the message row, after the users row."""
+    """The message of an unfinished job, None if there is none.  Locks: the message row, after the users row."""
     return tx.run(_LOCK, task_id=str(job_id)).one_or_none()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -19,6 +19,9 @@ MOST_AT_ONCE = 100
 
 # the function is in sql/queue_position.sql
 _LINE = text("SELECT * FROM job_line(:task_id, :most, NULL, NULL, NULL)")
+_LINES = text("""
+    SELECT of.task_id, line.* FROM unnest(CAST(:task_ids AS text[])) AS of (task_id),
+           LATERAL job_line(of.task_id, :most, NULL, NULL, NULL) AS line""")
 _PLACE = text("SELECT * FROM job_line(:task_id, :most, :codebase_id, :commit_sha, :parser_version)")
 # for a batch; a single accept takes 5 % less time with the plain call
 _PLACES = text("""
@@ -31,6 +34,14 @@ _PLACES = text("""
 def line(tx: Tx, job_id: UUID, *, now: datetime) -> Line | None:
     """The place of an unfinished job that does not run; None if its message is gone."""
     return _line(tx.run(_LINE, task_id=str(job_id), most=MOST).one(), now, MOST)
+
+
+def lines(tx: Tx, job_ids: Collection[UUID], *, now: datetime) -> dict[UUID, Line]:
+    """As line, by job; a job whose message is gone is missing."""
+    found = {
+        UUID(row.task_id): _line(row, now, MOST) for row in tx.run(_LINES, task_ids=[*map(str, job_ids)], most=MOST)
+    }
+    return {job_id: stands for job_id, stands in found.items() if stands}
 
 
 def places(tx: Tx, jobs: Sequence[tuple[UUID, UUID, str]], parser_version: str, *, now: datetime) -> list[Line | None]:

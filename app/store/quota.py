@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -34,7 +35,8 @@ _SETTLE = text("""
 _BILL = text(_SETTLE.text + " RETURNING quota_amount")
 _HELD = text("SELECT reserved_amount FROM quota_reservations WHERE job_id = :job_id")
 _RELEASE = text("DELETE FROM quota_reservations WHERE job_id = :job_id RETURNING reserved_amount")
-_BILLED = text("SELECT 1 FROM usage_events WHERE job_id = :job_id AND user_id = :user_id")
+_BILLED = text("""
+    SELECT job_id FROM usage_events WHERE job_id = ANY(CAST(:job_ids AS uuid[])) AND user_id = :user_id""")
 _LIST = text("""
     SELECT job_id, event_type, reserved_amount, accepted_at, expires_at FROM quota_reservations
      WHERE user_id = :user_id ORDER BY accepted_at, job_id""")
@@ -126,9 +128,9 @@ def release(tx: Tx, job_id: UUID) -> int:
     return int(row.reserved_amount) if row else 0
 
 
-def is_billed(tx: Tx, job_id: UUID, user_id: UUID | None) -> bool:
-    """Whether this user was billed for the job."""
-    return user_id is not None and tx.run(_BILLED, job_id=job_id, user_id=user_id).one_or_none() is not None
+def billed_of(tx: Tx, job_ids: Collection[UUID], user_id: UUID) -> set[UUID]:
+    """Those of the jobs for which this user was billed."""
+    return set(tx.run(_BILLED, job_ids=[*map(str, job_ids)], user_id=user_id).scalars())
 
 
 def reservations_of(tx: Tx, user_id: UUID) -> list[Reservation]:

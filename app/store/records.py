@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -36,13 +37,14 @@ _START = {
          WHERE spec_documents.status = 'running'"""),
 }
 
-
-_FIND = {
-    service: text(f"""
+_FOUND = {
+    service: f"""
         SELECT id, status, {_MAKERS[service]} AS maker, attempt, started_at, completed_at, error_code, error_message,
-               error_retryable, summary, progress FROM {table} WHERE id = :id""")
+               error_retryable, summary, progress FROM {table}"""
     for service, table in TABLES.items()
 }
+_FIND = {service: text(f"{found} WHERE id = :id") for service, found in _FOUND.items()}
+_FIND_EACH = {service: text(f"{found} WHERE id = ANY(CAST(:ids AS uuid[]))") for service, found in _FOUND.items()}
 _END = {
     service: text(f"""
         UPDATE {table} SET status = CAST(:status AS analysis_status), completed_at = :now, progress = NULL,
@@ -59,6 +61,11 @@ def find(tx: Tx, service: Service, job_id: UUID) -> Row[Any] | None:
     progress.
     """
     return tx.run(_FIND[service], id=job_id).one_or_none()
+
+
+def find_each(tx: Tx, service: Service, job_ids: Collection[UUID]) -> dict[UUID, Row[Any]]:
+    """As find, by job; a job without a record is missing."""
+    return {row.id: row for row in tx.run(_FIND_EACH[service], ids=[*map(str, job_ids)])}
 
 
 def start(tx: Tx, service: Service, job_id: UUID, *, maker: str, attempt: int, now: datetime) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -60,6 +61,9 @@ _COLUMNS = """
 _ACCEPTED = text(f"""
     SELECT {_COLUMNS} FROM analysis_requests r JOIN codebases c ON c.id = r.codebase_id
      WHERE r.job_id = :job_id AND r.role = 'payer'""")
+_ACCEPTED_EACH = text(f"""
+    SELECT {_COLUMNS} FROM analysis_requests r JOIN codebases c ON c.id = r.codebase_id
+     WHERE r.job_id = ANY(CAST(:job_ids AS uuid[])) AND r.role = 'payer'""")
 _ROLE = text("SELECT role FROM analysis_requests WHERE job_id = :job_id AND user_id = :user_id")
 _CANCELLED = text("UPDATE analysis_requests SET cancelled_at = :now WHERE job_id = :job_id AND cancelled_at IS NULL")
 _WITHDRAW = text("UPDATE analysis_requests SET cancelled_at = :now WHERE job_id = :job_id AND user_id = :user_id")
@@ -88,6 +92,11 @@ def _row(request: Request) -> dict[str, object]:
 def accepted(tx: Tx, job_id: UUID) -> Row[Any] | None:
     """How a job was accepted: its request row joined with the repository's address, named as in Request."""
     return tx.run(_ACCEPTED, job_id=job_id).one_or_none()
+
+
+def accepted_each(tx: Tx, job_ids: Collection[UUID]) -> dict[UUID, Row[Any]]:
+    """As accepted, by job; jobs that do not exist are missing."""
+    return {row.job_id: row for row in tx.run(_ACCEPTED_EACH, job_ids=[*map(str, job_ids)])}
 
 
 def role(tx: Tx, job_id: UUID, user_id: UUID) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -23,7 +23,8 @@ _ASK = text("""
     VALUES (:job_id, :user_id, :analysis_id, :language, :mode)""")
 _ASKED = text("""
     SELECT s.job_id, s.user_id, s.analysis_id, s.language, s.mode, d.version, d.units
-      FROM spec_requests s LEFT JOIN spec_documents d ON d.id = s.job_id WHERE s.job_id = :job_id""")
+      FROM spec_requests s LEFT JOIN spec_documents d ON d.id = s.job_id
+     WHERE s.job_id = ANY(CAST(:job_ids AS uuid[]))""")
 _RUNNING = text("SELECT CAST(task_id AS uuid) AS job_id FROM broker_message WHERE unique_key = :key")
 _NEWEST = text("""
     SELECT id FROM spec_documents
@@ -90,7 +91,12 @@ def ask(tx: Tx, job_id: UUID, *, user_id: UUID, analysis_id: UUID, language: str
 
 def asked(tx: Tx, job_id: UUID) -> Row[Any] | None:
     """row: job_id, user_id, analysis_id, language, mode; version and units once the document exists."""
-    return tx.run(_ASKED, job_id=job_id).one_or_none()
+    return asked_each(tx, [job_id]).get(job_id)
+
+
+def asked_each(tx: Tx, job_ids: Collection[UUID]) -> dict[UUID, Row[Any]]:
+    """As asked, by job; jobs of accounts that no longer exist are missing."""
+    return {row.job_id: row for row in tx.run(_ASKED, job_ids=[*map(str, job_ids)])}
 
 
 def running(tx: Tx, key: str) -> UUID | None:

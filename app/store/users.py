@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -69,6 +69,7 @@ WITH_PLAN = """
       LEFT JOIN user_subscriptions s ON s.user_id = u.id AND s.status = 'active'
       JOIN subscription_plans p ON p.tier = coalesce(s.tier, 'free')"""
 _BY_ID = text(f"SELECT {ACCOUNT} {WITH_PLAN} WHERE u.id = :user_id")
+_EACH = text(f"SELECT {ACCOUNT} {WITH_PLAN} WHERE u.id = ANY(CAST(:user_ids AS uuid[]))")
 _BY_EMAIL = text(f"SELECT {ACCOUNT} {WITH_PLAN} WHERE lower(u.email) = lower(:email)")
 _LOCK = text("SELECT 1 FROM users WHERE id = :user_id FOR NO KEY UPDATE")
 _LOCK_TO_DELETE = text("SELECT 1 FROM users WHERE id = :user_id FOR UPDATE")
@@ -115,6 +116,11 @@ def find(tx: Tx, user_id: UUID) -> Account | None:
     """Read an account; None if there is no such user."""
     row = tx.run(_BY_ID, user_id=user_id).one_or_none()
     return account_of(row) if row else None
+
+
+def find_each(tx: Tx, user_ids: Collection[UUID]) -> dict[UUID, Account]:
+    """As find, by user."""
+    return {row.user_id: account_of(row) for row in tx.run(_EACH, user_ids=[*map(str, user_ids)])}
 
 
 def find_by_email(tx: Tx, email: str) -> Account | None:

@@ -69,12 +69,16 @@ class Column:
     height: float
 
 
-def columns(counts: Sequence[int]) -> list[Column]:
-    """In this order, from the left; the highest fills the height, and nothing is lower than a line."""
-    highest, each = max(counts, default=0) or 1, 100 / (len(counts) or 1)
+def columns(counts: Sequence[int], of: int) -> list[Column]:
+    """In this order from the left; the highest fills the height, and nothing is lower than a line.
+
+    of: how many fill the width.
+    """
+    highest, each = max(counts, default=0) or 1, 100 / of
+    heights = [max(1.0, 100 * count / highest) for count in counts]
     return [
-        Column(round(place * each + each * 0.1, 2), round(each * 0.8, 2), round(max(1.0, 100 * count / highest), 2))
-        for place, count in enumerate(counts)
+        Column(round((place + 0.1) * each, 2), round(each * 0.8, 2), round(height, 2))
+        for place, height in enumerate(heights)
     ]
 
 

@@ -23,7 +23,7 @@ from app.web.concurrency import Lane
 from app.web.job_json import job_json
 
 #: Per process, each with a thread that waits; and per client, which needs one for each open page.
-MOST_STREAMS = 64
+MOST_STREAMS = 256
 MOST_STREAMS_EACH = 8
 STREAM_SECONDS = 25.0  # then the browser reconnects by itself, so a stopping process never waits for a stream
 HEARTBEAT_SECONDS = 5.0  # detects clients that have gone
@@ -38,15 +38,15 @@ log = structlog.get_logger()
 class Seen:
     """A job at one moment.  id: of its newest event and of its content, so that a client may resume after either."""
 
-    event_id: int
+    id: str
     job: Job
     read_at: float  # monotonic, before the query
 
-    @property
-    def id(self) -> str:
-        """A version that changes whenever the client would see a difference."""
-        content = json.dumps(job_json(self.job), sort_keys=True)
-        return f"{self.event_id}-{zlib.crc32(content.encode()):08x}"
+    @classmethod
+    def of(cls, event_id: int, job: Job, read_at: float) -> Seen:
+        """With an id that changes whenever the client would see a difference."""
+        content = json.dumps(job_json(job), sort_keys=True)
+        return cls(f"{event_id}-{zlib.crc32(content.encode()):08x}", job, read_at)
 
     @property
     def is_final(self) -> bool:
@@ -56,6 +56,9 @@ class Seen:
 
 @dataclass(slots=True)
 class _Watched:
+    """changed: notified whenever the job was read again, for its own watchers only."""
+
+    changed: threading.Condition
     watchers: int = 0
     stamp: follow.Stamp | None = None
     newest: Seen | None = None
@@ -73,8 +76,11 @@ class Live:
     stream_seconds: float = STREAM_SECONDS
     places: Lane = field(default_factory=lambda: Lane("live streams", MOST_STREAMS, MOST_STREAMS_EACH))
     _jobs: dict[UUID, _Watched] = field(default_factory=dict)
-    _changed: threading.Condition = field(default_factory=threading.Condition)
+    _lock: threading.RLock = field(default_factory=threading.RLock)
     _thread: threading.Thread | None = None
+
+    def __post_init__(self) -> None:
+        self._idle = threading.Condition(self._lock)
 
     def open(self, job_id: UUID, last_id: str | None, asker: UUID | None = None) -> Stream:
         """Start to watch a job; the caller holds a place.  asker: whose bill the last event shows.
@@ -82,8 +88,8 @@ class Live:
         Raises: NotFound.
         """
         seen = self._look(job_id)
-        with self._changed:
-            self._jobs.setdefault(job_id, _Watched()).watchers += 1
+        with self._lock:
+            self._jobs.setdefault(job_id, _Watched(threading.Condition(self._lock))).watchers += 1
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="live", daemon=True)
                 self._thread.start()
@@ -91,11 +97,11 @@ class Live:
 
     def close(self, job_id: UUID) -> None:
         """Stop watching a job."""
-        with self._changed:
+        with self._lock:
             self._jobs[job_id].watchers -= 1
             if not self._jobs[job_id].watchers:
                 del self._jobs[job_id]
-                self._changed.notify_all()
+                self._idle.notify_all()
 
     def next(self, job_id: UUID, after: Seen, seconds: float) -> Seen | None:
         """Wait for a state of the job that is later than and different from `after`; None if none came in time."""
@@ -105,8 +111,8 @@ class Live:
             later = newest is not None and newest.read_at > after.read_at and newest.id != after.id
             return newest if later else None
 
-        with self._changed:
-            return self._changed.wait_for(fresh, seconds)
+        with self._lock:
+            return self._jobs[job_id].changed.wait_for(fresh, seconds)
 
     def ended(self, job_id: UUID, asker: UUID | None) -> Job:
         """The job at its end, with the asker's bill, which the watchers do not share."""
@@ -115,31 +121,32 @@ class Live:
     def _look(self, job_id: UUID) -> Seen:
         read_at = time.monotonic()
         event_id, job = follow.snapshot(self.uow, job_id, self.policy, now=self.uow.now())
-        return Seen(event_id, job, read_at)
+        return Seen.of(event_id, job, read_at)
 
     def _run(self) -> None:
         for turn in itertools.count():
-            with self._changed:
+            with self._lock:
                 if not self._jobs:
                     self._thread = None
                     return
                 known = {job_id: job.stamp for job_id, job in self._jobs.items()}
             try:
-                self._read(known, every=turn % REREAD_EVERY == 0)
+                self._read(known, turn % REREAD_EVERY)
             except (SQLAlchemyError, Problem) as error:  # streams continue, because the database comes back
                 log.warning("live.read_failed", error=type(error).__name__)
-            with self._changed:
-                self._changed.wait_for(lambda: not self._jobs, POLL_SECONDS)
+            with self._lock:
+                self._idle.wait_for(lambda: not self._jobs, POLL_SECONDS)
 
-    def _read(self, known: dict[UUID, follow.Stamp | None], *, every: bool) -> None:
+    def _read(self, known: dict[UUID, follow.Stamp | None], part: int) -> None:
+        """Read what has changed, and one part of all others: not all at once, or requests would wait for it."""
         for job_id, stamp in follow.stamps(self.uow, known).items():
-            if not every and stamp == known[job_id]:
+            if stamp == known[job_id] and job_id.int % REREAD_EVERY != part:
                 continue
             seen = self._look(job_id)
-            with self._changed:
+            with self._lock:
                 if (job := self._jobs.get(job_id)) is not None:
                     job.stamp, job.newest = stamp, seen
-                    self._changed.notify_all()
+                    job.changed.notify_all()
 
 
 @dataclass

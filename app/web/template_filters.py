@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 
 from apiflask import APIFlask
 from markupsafe import Markup
 
 from app.domain.jobs import Job
+from app.domain.words import inflected
 from app.web import charts
 from app.web.context import utc_now
 from app.web.instants import iso
@@ -63,7 +65,7 @@ def init(app: APIFlask) -> None:
     env.trim_blocks = env.lstrip_blocks = True
     env.filters |= {
         "number": number, "instant": instant, "duration": duration, "short": short, "sentence": sentence, "iso": iso,
-        "links": links_of, "change": change, "seconds": seconds,
+        "links": links_of, "change": change, "counted": counted, "breakable": breakable, "seconds": seconds,
     }  # fmt: skip
     env.globals |= {
         "STATES": STATES, "PHASES": PHASES, "asset": asset, "line_url": line_url, "is_theirs": THEIRS.__contains__,
@@ -80,12 +82,22 @@ def number(value: float) -> str:
 
 
 def change(value: int) -> str:
-    """+3, −3 or ±0."""  # noqa: RUF002
-    return f"+{value:,}" if value > 0 else f"−{-value:,}" if value else "±0"  # noqa: RUF001
+    """A number with its sign; ±0 for none."""
+    return ("+" if value > 0 else "\u2212" if value < 0 else "±") + number(abs(value))
+
+
+def counted(count: int, word: str, plural: str | None = None, *, strong: bool = False, signed: bool = False) -> Markup:
+    """A number with its word: 1 test, 2 tests.
+
+    plural: of a word that does not only get an s; strong: the number stands out; signed: it is a change, ±0 for none.
+    """
+    shown = change(count) if signed else number(count)
+    form = Markup("<strong>{}</strong> {}") if strong else Markup("{} {}")
+    return form.format(shown, inflected(count, word, plural))
 
 
 def instant(value: str | datetime | None) -> Markup | str:
-    """A `time` element, in UTC to the minute."""
+    """A `time` element, in UTC to the minute; static/times.js shows it in the reader's own time."""
     if value is None:
         return "–"  # noqa: RUF001
     moment = (datetime.fromisoformat(value) if isinstance(value, str) else value).astimezone(UTC)
@@ -115,6 +127,12 @@ def sentence(told: str) -> Markup:
     if len(parts) % 2 == 0 or not all(parts[1::2]):
         return Markup.escape("`".join(parts))
     return Markup().join(Markup("<code>{}</code>").format(p) if n % 2 else p for n, p in enumerate(parts))
+
+
+def breakable(label: str) -> Markup:
+    """A path or a name that may be broken after / and _, where a long one has no other place for it."""
+    parts = re.split(r"(?<=[/_])(?=[^/_])", visible(label, keep="\n\t\r"))
+    return Markup("<wbr>").join(parts)
 
 
 def short(commit: str) -> str:

@@ -69,7 +69,7 @@ def test_the_sample_is_analysed_without_a_setting_and_another_repository_without
     assert "local:sample" in page
     assert "local:shop" in page
     assert f"<code>{tmp_path / 'home' / 'repositories'}</code>" in page
-    assert fairlane(up, "submit", "local:shop", "--wait").startswith("completed: 1 tests in 1 files\n")
+    assert fairlane(up, "submit", "local:shop", "--wait").startswith("completed: 1 test in 1 file\n")
 
 
 def test_the_folder_given_is_served_and_a_repository_stands_for_the_folder_it_lies_in(
@@ -78,6 +78,6 @@ def test_the_folder_given_is_served_and_a_repository_stands_for_the_folder_it_li
     up = start(repository("shop"))
     repository("store")
     assert "submit local:shop --wait\nready http://" in up.said()
-    assert fairlane(up, "submit", "local:shop", "--wait").startswith("completed: 1 tests in 1 files\n")
-    assert fairlane(up, "submit", "local:store", "--wait").startswith("completed: 1 tests in 1 files\n")
+    assert fairlane(up, "submit", "local:shop", "--wait").startswith("completed: 1 test in 1 file\n")
+    assert fairlane(up, "submit", "local:store", "--wait").startswith("completed: 1 test in 1 file\n")
     assert not Path(up.env["FAIRLANE_HOME"], "repositories").exists()

@@ -59,11 +59,11 @@ def test_settling_bills_what_was_reserved_once(world: World) -> None:
     user = world.user()
     with world.uow.begin() as tx:
         job_id = reserve(tx, user, amount=7, after=DAY)
-        assert not quota.is_billed(tx, job_id, user)
+        assert not quota.billed_of(tx, [job_id], user)
         for _ in range(2):
             quota.settle(tx, job_id, resource_id=job_id, now=NOW + 2 * DAY)
         assert quota.release(tx, job_id) == 0
-        assert quota.is_billed(tx, job_id, user)
+        assert quota.billed_of(tx, [job_id], user)
         assert used(tx, user) == (7, 0)
 
 
@@ -89,7 +89,7 @@ def test_a_released_reservation_is_gone_and_cannot_be_billed(world: World) -> No
         assert quota.release(tx, job_id) == 7
         assert quota.release(tx, job_id) == 0
         quota.settle(tx, job_id, resource_id=job_id, now=NOW)
-        assert not quota.is_billed(tx, job_id, user)
+        assert not quota.billed_of(tx, [job_id], user)
         assert used(tx, user) == (0, 0)
 
 

@@ -121,7 +121,7 @@ def test_a_user_at_the_limit_is_told_what_runs_and_what_is_before() -> None:
     assert (told.reason, told.running, told.limit) == ("user_at_limit", 1, 1)
     assert (told.position, told.ahead_of_you, told.yours_ahead) == (3, 2, 2)
     assert told.text == (
-        "Waiting for your slot: 1 of 1 running on tier free, 2 of your jobs are ahead of this one. It starts as soon as one ends."
+        "Your jobs use 1 of 1 slot of tier free, and 2 of your jobs are ahead of this one. It starts as soon as one ends."
     )
     assert told.eta_low <= 25 <= told.eta_seconds <= 30 <= told.eta_high
     assert waiting.at_limit(replace(held, more=True), 1, "free", None).eta_seconds is None

@@ -282,6 +282,11 @@ def bookmarked(web: Web) -> str:
     return "/bookmarks"
 
 
+def plans(web: Web) -> str:
+    web.sign_in(web.user())
+    return "/plans"
+
+
 def nothing_bookmarked(web: Web) -> str:
     web.sign_in(web.user())
     return "/bookmarks"
@@ -313,6 +318,7 @@ SCENES = {
     "explore, nothing matches": Scene("pages.show_explore", lambda _: "/explore?q=" + "nothing" * 12),
     "bookmarks": Scene("pages.show_bookmarks", bookmarked),
     "no bookmarks": Scene("pages.show_bookmarks", nothing_bookmarked),
+    "plans": Scene("pages.show_plans", plans),
     "history": Scene("pages.show_history", history),
     "history of nothing": Scene("pages.show_history", empty_history),
     "usage": Scene("pages.show_usage", usage),

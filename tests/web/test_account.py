@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -11,6 +12,7 @@ import pytest
 from sqlalchemy import text
 from werkzeug.test import TestResponse
 
+from app.domain.plans import Tier
 from app.services.accounts import tokens
 from tests.web.conftest import Web
 
@@ -269,3 +271,14 @@ def test_tokens_that_are_made_at_once_do_not_pass_the_bound(web: Web) -> None:
     with ThreadPoolExecutor(clients) as pool:
         statuses = sorted(pool.map(one, range(clients)))
     assert statuses == [201, 201, 409, 409, 409, 409]
+
+
+def test_the_page_of_plans_tells_the_limits_that_hold(web: Web) -> None:
+    with web.uow.begin() as tx:
+        tx.write(text("UPDATE subscription_plans SET concurrent_jobs = 7 WHERE tier = 'pro'"))
+    page = web.client.get("/plans").text
+    assert "7 of each service" in page
+    assert "yours" not in page
+    assert page.index("Free") < page.index("Pro plus") < page.index("Enterprise")
+    web.sign_in(web.user(Tier.PRO))
+    assert re.search(r"<th scope=\"row\">Pro <small>yours</small>", web.client.get("/plans").text)

@@ -82,6 +82,7 @@ def test_where_nothing_changed_the_page_says_so(web: Web) -> None:
     before, after = (done(web, ref, file("a.py", a_test("test_a"))) for ref in ("one", "two"))
     page = web.client.get(f"/analyses/{before}/compare/{after}").text
     assert "Nothing changed: 1 test on both sides" in page
+    assert "<strong>±0</strong> tests" in page
     assert "same commit" not in page
     assert "same commit" in web.client.get(f"/analyses/{before}/compare/{before}").text
 

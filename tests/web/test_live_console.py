@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
@@ -49,6 +50,7 @@ def test_the_console_is_read_again_every_ten_seconds_and_not_while_it_is_hidden(
         page.clock.run_for(TEN_SECONDS)
         expect(page.locator(".verdict")).to_contain_text("analysis_default was paused")
         assert len(read) == 1
+        expect(page.locator(".verdict time")).to_have_attribute("title", re.compile(" UTC$"))
         assert page.locator("#queues details").get_attribute("open") is not None
         expect(page.locator("#queues summary")).to_be_focused()
 

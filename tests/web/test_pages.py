@@ -37,8 +37,9 @@ def test_a_result_shows_totals_charts_tests_and_skipped_files(web: Web) -> None:
     web.completed(job_id)
     page = web.client.get(f"/analyses/{job_id}").text
     assert "<strong>3</strong> tests" in page
+    assert "<strong>1</strong> suite</div>" in page
     assert "http-equiv" not in page
-    assert "xfail: 1 tests, 33.33 %" in page
+    assert "xfail: 1 test, 33.33 %" in page
     assert re.search(r'tests/unit/test_price.py#L4" rel="noreferrer">4</a>', page)
     assert "https://github.com/acme/shop/blob/" in page
     assert "1 file could not be read" in page
@@ -229,8 +230,9 @@ def test_a_snoozed_job_says_why_it_waits(web: Web) -> None:
     second = web.submit("two", headers).json["id"]
     web.started(second)
     page = web.client.get(f"/analyses/{second}").text
-    assert "1 of 1 running on tier free" in page
+    assert "Your jobs use 1 of 1 slot of tier free" in page
     assert 'state waiting"' in page
+    assert re.search(r">Waiting<.*\n.*[Ww]aiting", page) is None  # the state says it already
 
 
 def test_usage_shows_used_reserved_and_free_with_its_thresholds(web: Web) -> None:

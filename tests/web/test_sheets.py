@@ -51,7 +51,7 @@ def test_filters_and_pages_live_in_the_address(web: Web) -> None:
     assert 'rel="prev"' in second
     assert 'rel="next"' not in second
     narrowed = web.client.get(f"{path}?q=test_0149&status=&path=many&framework=pytest").text
-    assert "1 test match" in narrowed
+    assert "1 test matches" in narrowed
     assert "format=csv" in narrowed
     assert web.client.get(f"{path}?page=0").status_code == 422
 
@@ -108,9 +108,16 @@ def test_kinds_and_conditions_are_offered_where_there_are_several(web: Web) -> N
 def test_a_file_says_what_it_is_about(web: Web) -> None:
     page = web.client.get(done(web, *mixed())).text
     assert '<a href="?about=Cart.add#tests">Cart.add</a>' in page
-    assert "<summary>5 more</summary>" in page
-    assert page.count(">about\n") == 1  # a_test.go has no hints
+    assert "<summary>11 names imported or called</summary>" in page
+    assert page.count("imported or called") == 1  # a_test.go has no hints
     assert page.count('<span class="path">') == 2
+
+
+def test_a_status_is_shown_only_where_it_is_not_active(web: Web) -> None:
+    page = web.client.get(done(web, file("a.py", a_test("test_a"), a_test("test_b", status="skipped")))).text
+    assert re.findall(r'<span class="(unseen|tag [a-z]+)">(active|skipped)</span>', page) == [
+        ("unseen", "active"), ("tag skipped", "skipped"),
+    ]  # fmt: skip
 
 
 def test_where_nothing_was_found_the_page_says_what_may_be_the_reason(web: Web) -> None:

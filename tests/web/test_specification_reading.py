@@ -52,7 +52,7 @@ def test_the_box_says_what_it_costs_and_the_document_follows(web: Web, ann: Acco
     cost = f"/analyses/{analysis}/specify?language=en"
     assert f'<a href="{cost}">see what it would cost</a>' in box
     assert "3 tests in English: <strong>3 units</strong>" in web.client.get(cost).text
-    assert "50,000 of 50,000 units are left until" in box
+    assert "You have 50,000 of 50,000 units left until" in box
     page = asked(web, analysis, language="en")
     live = web.client.get(page).text
     assert f'data-events="/api/v1{page}/events"' in live
@@ -121,7 +121,7 @@ def test_a_quota_that_does_not_reach_is_explained(web: Web, ann: Account) -> Non
     analysis = analysed(web, ann)
     with web.uow.begin() as tx:
         tx.run(text("UPDATE subscription_plans SET spec_units_per_period = 2 WHERE tier = 'pro'"))
-    assert "more than the 2 that are left" in web.client.get(f"/analyses/{analysis}/specify").text
+    assert "more than the 2 units left" in web.client.get(f"/analyses/{analysis}/specify").text
     refused = web.post(f"/analyses/{analysis}/specify", f"/analyses/{analysis}", language="en")
     assert refused.status_code == 402
     assert "Your quota does not cover this." in refused.text

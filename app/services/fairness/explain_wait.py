@@ -1,7 +1,8 @@
-"""Explain why a job waits and until when."""
+"""Explain why jobs wait and until when."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -14,22 +15,28 @@ from app.domain.queues import service_of
 from app.domain.waiting import Line, Pace, Wait
 from app.services.policy import Policy
 from app.store import users
-from app.store.queue_position import line
+from app.store.queue_position import lines
 from app.store.unit_of_work import Tx
 from app.store.users import Account
 
 
-def wait(tx: Tx, status: Status, message: Row[Any], policy: Policy, *, now: datetime) -> Wait | None:
-    """The `wait` of an unfinished job; None if it runs."""
-    if status is Status.RETRYING:
-        return waiting.paused() if message.paused_at else waiting.backing_off(message.ready_at)
-    if status not in (Status.WAITING, Status.QUEUED):
-        return None
-    stands = line(tx, UUID(message.task_id), now=now)
-    if stands is None:
-        return None
-    account = users.find(tx, UUID(message.user_id)) if stands.held else None
-    return wait_in_line(tx, stands, message.queue, account, policy, now=now)
+def waits(
+    tx: Tx, messages: Mapping[UUID, Row[Any]], statuses: Mapping[UUID, Status], policy: Policy, *, now: datetime
+) -> dict[UUID, Wait]:
+    """The `wait` of unfinished jobs, by job; one that runs is missing.  messages: theirs; statuses: at least theirs."""
+    found = {
+        job_id: waiting.paused() if message.paused_at else waiting.backing_off(message.ready_at)
+        for job_id, message in messages.items()
+        if statuses[job_id] is Status.RETRYING
+    }
+    in_line = [job_id for job_id in messages if statuses[job_id] in (Status.WAITING, Status.QUEUED)]
+    stands = lines(tx, in_line, now=now) if in_line else {}
+    carriers = {job_id: UUID(messages[job_id].user_id) for job_id, line in stands.items() if line.held}
+    accounts = users.find_each(tx, set(carriers.values())) if carriers else {}
+    for job_id, line in stands.items():
+        account = accounts.get(carriers[job_id]) if line.held else None
+        found[job_id] = wait_in_line(tx, line, messages[job_id].queue, account, policy, now=now)
+    return found
 
 
 def wait_in_line(tx: Tx, stands: Line, queue: str, account: Account | None, policy: Policy, *, now: datetime) -> Wait:

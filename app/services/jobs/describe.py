@@ -1,8 +1,10 @@
-"""Describe a job to a client: unfinished jobs from the queue, ended ones from the record (docs/adr/0006)."""
+"""Describe jobs to a client: unfinished jobs from the queue, ended ones from the record (docs/adr/0006)."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Collection, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -35,41 +37,84 @@ def job(tx: Tx, job_id: UUID, policy: Policy, *, asker: UUID | None, now: dateti
 
     Raises: NotFound.
     """
-    accepted = requests.accepted(tx, job_id)
-    if accepted is None:
+    found = jobs(tx, [job_id], policy, asker=asker, now=now)
+    if job_id not in found:
         raise NotFound("No such job")
-    # the message before the record: a job that ends between the two reads then appears as ended
-    message = messages.find(tx, job_id)
-    service = Service(accepted.service)
-    record = records.find(tx, service, job_id)
-    status = status_of(accepted, message, record)
-    completed = status is Status.COMPLETED
-    repository = Repository(accepted.host, accepted.owner, accepted.name)
-    asked = _asked(accepted, status, repository, is_private=accepted.is_private)
-    return replace(
-        asked,
-        queue=message.queue if message else accepted.queue,
-        attempt=_attempt(message, record),
-        snoozes=message.snooze_count if message else events.count(tx, job_id, "snoozed"),
-        started_at=record.started_at if record else None,
-        finished_at=_finished_at(accepted, record) if asked.is_final else None,
-        next_attempt_at=message.ready_at if message and status in _DUE_LATER else None,
-        wait=explain_wait.wait(tx, status, message, policy, now=now) if message else None,
-        progress=_progress(record) if record and status is Status.RUNNING else None,
-        error=_error(record) if record and status is Status.FAILED else None,
-        billed=completed and quota.is_billed(tx, job_id, asker),
-        outdated=bool(record and completed and record.maker != policy.maker(service)),
-        maker=record.maker if record else None,
-        summary=record.summary if record and completed else None,
-        writing=_writing(tx, asked),
+    return found[job_id]
+
+
+def jobs(tx: Tx, job_ids: Collection[UUID], policy: Policy, *, asker: UUID | None, now: datetime) -> dict[UUID, Job]:
+    """As job, for many, in their order.  One that no longer exists, or whose account does not, is missing.
+
+    Each part is read for all of them at once, so that the round trips do not grow with the jobs.
+    """
+    every = requests.accepted_each(tx, job_ids)
+    # the messages before the records: a job that ends between the two reads then appears as ended
+    waiting = messages.find_each(tx, every)
+    ended = _records(tx, every)
+    statuses = {one: status_of(accepted, waiting.get(one), ended.get(one)) for one, accepted in every.items()}
+    read = _Read(
+        policy=policy,
+        statuses=statuses,
+        messages=waiting,
+        records=ended,
+        snoozes=_counted(tx, every.keys() - waiting.keys()),
+        waits=explain_wait.waits(tx, waiting, statuses, policy, now=now),
+        billed=_billed(tx, [one for one, status in statuses.items() if status is Status.COMPLETED], asker),
+        writings=_writings(tx, [one for one, accepted in every.items() if accepted.service == Service.SPECVIEW]),
     )
+    return {
+        one: read.job(every[one])
+        for one in job_ids
+        if one in every and (every[one].service != Service.SPECVIEW or one in read.writings)
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Read:
+    """What the store knows of some accepted jobs, by job; a part that a job does not have is missing."""
+
+    policy: Policy
+    statuses: Mapping[UUID, Status]
+    messages: Mapping[UUID, Row[Any]]
+    records: Mapping[UUID, Row[Any]]
+    snoozes: Mapping[UUID, int]
+    waits: Mapping[UUID, Wait]
+    billed: AbstractSet[UUID]
+    writings: Mapping[UUID, Writing]
+
+    def job(self, accepted: Row[Any]) -> Job:
+        """One of them."""
+        one = accepted.job_id
+        status, message, record = self.statuses[one], self.messages.get(one), self.records.get(one)
+        completed = status is Status.COMPLETED
+        repository = Repository(accepted.host, accepted.owner, accepted.name)
+        asked = _asked(accepted, status, repository, is_private=accepted.is_private)
+        return replace(
+            asked,
+            queue=message.queue if message else accepted.queue,
+            attempt=_attempt(message, record),
+            snoozes=message.snooze_count if message else self.snoozes.get(one, 0),
+            started_at=record.started_at if record else None,
+            finished_at=_finished_at(accepted, record) if asked.is_final else None,
+            next_attempt_at=message.ready_at if message and status in _DUE_LATER else None,
+            wait=self.waits.get(one),
+            progress=_progress(record) if record and status is Status.RUNNING else None,
+            error=_error(record) if record and status is Status.FAILED else None,
+            billed=one in self.billed,
+            outdated=bool(record and completed and record.maker != self.policy.maker(asked.service)),
+            maker=record.maker if record else None,
+            summary=record.summary if record and completed else None,
+            writing=self.writings.get(one),
+        )
 
 
 def fresh(tx: Tx, request: Request, stands: Line | None, wait: Wait | None) -> Job:
     """A job that was just published.  stands: its place; wait: the explanation of that place."""
     status, codebase = Status.WAITING if stands and stands.held else Status.QUEUED, request.codebase
     asked = _asked(request, status, codebase.repository, is_private=codebase.is_private)
-    return replace(asked, wait=wait, writing=_writing(tx, asked))
+    writings = _writings(tx, [asked.id] if asked.service is Service.SPECVIEW else [])
+    return replace(asked, wait=wait, writing=writings.get(asked.id))
 
 
 def _asked(asked: Row[Any] | Request, status: Status, repository: Repository, *, is_private: bool) -> Job:
@@ -121,10 +166,24 @@ def _error(record: Row[Any]) -> Failure:
     return Failure(record.error_code, record.error_message, bool(record.error_retryable))
 
 
-def _writing(tx: Tx, job: Job) -> Writing | None:
-    if job.service is not Service.SPECVIEW:
-        return None
-    asked = spec_documents.asked(tx, job.id)
-    if asked is None:
-        raise NotFound("The account no longer exists")
-    return Writing(asked.analysis_id, asked.language, Mode(asked.mode), asked.version, asked.units)
+def _records(tx: Tx, every: Mapping[UUID, Row[Any]]) -> dict[UUID, Row[Any]]:
+    found: dict[UUID, Row[Any]] = {}
+    for service in sorted({Service(accepted.service) for accepted in every.values()}):
+        found |= records.find_each(tx, service, [one for one, of in every.items() if of.service == service])
+    return found
+
+
+def _counted(tx: Tx, job_ids: Collection[UUID]) -> dict[UUID, int]:
+    return events.count_each(tx, job_ids, "snoozed") if job_ids else {}
+
+
+def _billed(tx: Tx, job_ids: Collection[UUID], asker: UUID | None) -> set[UUID]:
+    return quota.billed_of(tx, job_ids, asker) if job_ids and asker else set()
+
+
+def _writings(tx: Tx, job_ids: Collection[UUID]) -> dict[UUID, Writing]:
+    found = spec_documents.asked_each(tx, job_ids) if job_ids else {}
+    return {
+        one: Writing(asked.analysis_id, asked.language, Mode(asked.mode), asked.version, asked.units)
+        for one, asked in found.items()
+    }

@@ -53,5 +53,5 @@ def history(
     """The user's jobs, newest first, and where the next page starts."""
     with uow.begin() as tx:
         rows = requests.history(tx, user_id, before=before, most=limit + 1)
-        jobs = [describe.job(tx, row.job_id, policy, asker=user_id, now=now) for row in rows[:limit]]
-    return jobs, rows[limit - 1].id if len(rows) > limit else None
+        found = describe.jobs(tx, [row.job_id for row in rows[:limit]], policy, asker=user_id, now=now)
+    return list(found.values()), rows[limit - 1].id if len(rows) > limit else None

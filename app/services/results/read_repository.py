@@ -13,10 +13,12 @@ from app.services.policy import Policy
 from app.store import analyses, codebases
 from app.store.unit_of_work import UnitOfWork
 
+MOST = 20
+
 
 @dataclass(frozen=True, slots=True)
 class FoundRepository:
-    """A repository and its newest completed analyses, newest first, up to 20."""
+    """A repository and its newest completed analyses, newest first, up to MOST."""
 
     repository: Repository
     analyses: list[Job]
@@ -34,8 +36,6 @@ def read_repository(uow: UnitOfWork, where: Repository, policy: Policy, *, now: 
         if codebase is None or codebase.is_private:
             raise NotFound("This repository has no analysis")
         codebases.viewed(tx, codebase.codebase_id, now=now)
-        newest = [
-            describe.job(tx, row.id, policy, asker=None, now=now)
-            for row in analyses.newest(tx, codebase.codebase_id, most=20)
-        ]
-    return FoundRepository(codebase.repository, newest)
+        newest = [row.id for row in analyses.newest(tx, codebase.codebase_id, most=MOST)]
+        found = describe.jobs(tx, newest, policy, asker=None, now=now)
+    return FoundRepository(codebase.repository, list(found.values()))

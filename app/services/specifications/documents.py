@@ -69,8 +69,9 @@ def job(uow: UnitOfWork, job_id: UUID, viewer: Account, policy: Policy, *, now: 
 def jobs(uow: UnitOfWork, viewer: Account, policy: Policy, *, analysis_id: UUID | None, now: datetime) -> list[Job]:
     """The user's completed specifications of an analysis, or of all, newest first."""
     with uow.begin() as tx:
-        found = spec_documents.documents(tx, viewer.user_id, analysis_id=analysis_id, most=MOST_LISTED)
-        return [describe.job(tx, row.id, policy, asker=viewer.user_id, now=now) for row in found]
+        rows = spec_documents.documents(tx, viewer.user_id, analysis_id=analysis_id, most=MOST_LISTED)
+        found = describe.jobs(tx, [row.id for row in rows], policy, asker=viewer.user_id, now=now)
+    return list(found.values())
 
 
 def head(uow: UnitOfWork, document_id: UUID, viewer: Account) -> Head:

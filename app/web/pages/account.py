@@ -7,7 +7,7 @@ from uuid import UUID
 from flask import redirect, render_template, request, url_for
 from werkzeug.wrappers import Response
 
-from app.services.accounts import tokens, usage
+from app.services.accounts import plans, tokens, usage
 from app.services.jobs import read_jobs
 from app.web import auth
 from app.web.context import utc_now, wired
@@ -26,6 +26,14 @@ def show_usage() -> str:
         reservations=usage.reservations(wired().uow, account),
         is_person=not account.is_anonymous,
     )
+
+
+@pages.get("/plans")
+def show_plans() -> str:
+    """Every plan; the viewer's own is marked."""
+    viewer = auth.viewer()
+    offered = plans.offered(wired().uow, wired().policy)
+    return render_template("plans.html", offered=offered, mine=viewer.tier if viewer else None)
 
 
 @pages.get("/history")

@@ -7,7 +7,7 @@ from werkzeug.wrappers import Response
 
 from app.services.accounts import bookmarks
 from app.services.results import explore
-from app.services.results.read_repository import read_repository
+from app.services.results.read_repository import MOST, read_repository
 from app.web import auth
 from app.web.api.repositories import repository_at
 from app.web.context import utc_now, wired
@@ -27,6 +27,7 @@ def show_repository(host: str, owner: str, name: str) -> str:
         where=found.repository,
         analyses=found.analyses,
         newest=found.newest,
+        most=MOST,
         is_marked=viewer is not None and bookmarks.is_marked(services.uow, viewer, found.repository),
         may_submit=viewer is not None or services.settings.allow_anonymous,
     )

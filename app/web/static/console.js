@@ -22,6 +22,7 @@ function replace(html) {
   const folded = reached && reached.tagName === "SUMMARY" ? [...part.querySelectorAll("summary")].indexOf(reached) : -1;
   const before = word();
   part.innerHTML = html;
+  showOwnTimes(part);
   part.querySelectorAll("details").forEach((one, place) => { one.open = Boolean(open[place]); });
   const again = href
     ? [...part.querySelectorAll("a")].find((one) => one.getAttribute("href") === href)

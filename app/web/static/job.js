@@ -54,7 +54,7 @@ function showProgress(job) {
   reached = part;
   bar.max = 1;
   bar.value = part;
-  write("count", phase === "saving" ? "" : `${done.toLocaleString("en")} of ${total.toLocaleString("en")} ${card.dataset.unit}`);
+  write("count", phase === "saving" ? "" : `${done.toLocaleString("en")} of ${total.toLocaleString("en")} ${card.dataset.unit}${total === 1 ? "" : "s"}`);
 }
 
 function tick() {

@@ -44,16 +44,17 @@ def helper():
 }
 
 
-#: blocks of code that say which file of the package they are
-PLACED = re.compile(r"# (languages/\S+)\n")
+#: a block of code, which says what file of the package it is
+BLOCK = re.compile(r"```python\n# (languages/\S+)\n(.*?)```", re.DOTALL)
+EXAMPLE = "languages/python/frameworks/ward.py"
 
 
-def blocks() -> list[str]:
-    return re.findall(r"```python\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
+def blocks() -> dict[str, str]:
+    return dict(BLOCK.findall(GUIDE.read_text(encoding="utf-8")))
 
 
 def example() -> Any:
-    [code] = (block for block in blocks() if not PLACED.match(block))
+    code = blocks()[EXAMPLE]
     module: dict[str, Any] = {"__name__": "guide"}
     exec(compile(code, str(GUIDE), "exec"), module)
     return module["WARD"]
@@ -80,22 +81,34 @@ later a discount
 """
 
 
+def insert(path: Path, *pairs: tuple[str, str]) -> None:
+    """Put a text behind the first place where another one stands, for each pair of these."""
+    text = path.read_text()
+    for before, added in pairs:
+        assert before in text
+        text = text.replace(before, before + added, 1)
+    path.write_text(text)
+
+
 @pytest.fixture
 def extended(tmp_path: Path) -> Path:
-    """A copy of the package with the language of the guide."""
+    """A copy of the package with the framework and the language of the guide."""
     home = tmp_path / "extended" / "testlist"
     shutil.copytree(Path(testlist.__file__).parent, home, ignore=shutil.ignore_patterns("__pycache__"))
     (home / "languages/tally/frameworks").mkdir(parents=True)
     (home / "languages/tally/__init__.py").write_text('"""Tally."""\n')
-    for block in blocks():
-        if place := PLACED.match(block):
-            (home / place[1]).write_text(block.removeprefix(place[0]))
-    records = home / "languages/__init__.py"
-    listed, imported = "LANGUAGES: Final = (", "from testlist.model"
-    text = records.read_text()
-    assert listed in text
-    text = text.replace(listed, f"{listed}TALLY, ")
-    records.write_text(text.replace(imported, f"from testlist.languages.tally.language import TALLY\n{imported}", 1))
+    for place, code in blocks().items():
+        (home / place).write_text(code)
+    insert(
+        home / "languages/__init__.py",
+        ("LANGUAGES: Final = (", "TALLY, "),
+        ("import SWIFT\n", "from testlist.languages.tally.language import TALLY\n"),
+    )
+    insert(
+        home / "languages/python/frameworks/__init__.py",
+        ("import pytest, unittest", ", ward"),
+        ("    unittest.UNITTEST,\n", "    ward.WARD,\n"),
+    )
     return home.parent
 
 
@@ -116,6 +129,15 @@ def test_the_language_of_the_guide_is_listed_by_the_command(extended: Path, make
     ]
 
 
-def test_the_language_of_the_guide_follows_the_plan(extended: Path) -> None:
+def test_the_code_of_the_guide_follows_the_plan(extended: Path) -> None:
     plan = Path(__file__).with_name("test_plan.py")
     assert "[tally] PASSED" in run(extended, "pytest", "-v", "-p", "no:cacheprovider", plan)
+
+
+def test_the_code_of_the_guide_passes_the_checks(extended: Path) -> None:
+    rules = f"--config={GUIDE.parents[1] / 'pyproject.toml'}"
+    files = [extended / "testlist" / place for place in blocks()]
+    run(extended, "ruff", "check", "--no-cache", rules, *files)
+    run(extended, "ruff", "format", "--no-cache", "--check", rules, *files)
+    cache = f"--cache-dir={extended / 'types'}"
+    run(extended, "mypy", rules.replace("--config", "--config-file"), cache, *files)

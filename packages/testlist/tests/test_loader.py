@@ -40,8 +40,8 @@ def test_languages_are_read_one_after_the_other(make_repository: MakeRepository,
 def test_equal_texts_are_one() -> None:
     words = Words()
     one, other = (
-        words.share({"na" + "me": ["te" + str(1), {"na" + "me": "te" + str(1)}, 3, True, None]}) for _ in "ab"
+        words.share({"na" + "me": ["test" + str(1), {"na" + "me": "test" + str(1)}, 3, True, None]}) for _ in "ab"
     )
-    assert one == other == {"name": ["te1", {"name": "te1"}, 3, True, None]}
+    assert one == other == {"name": ["test1", {"name": "test1"}, 3, True, None]}
     assert one["name"][0] is other["name"][1]["name"]
     assert one["name"][2:] == [3, True, None]

@@ -15,9 +15,8 @@ from app.services.jobs.answers import Answer
 from app.services.jobs.cancel import cancel
 from tests.conftest import World
 from tests.race.scenes import account
-from tests.services.jobs.test_round_trips import Count, piped, trips
+from tests.services.jobs.conftest import Count
 
-__all__ = ["piped", "trips"]
 LEFT = """
     SELECT r.role, r.queue, r.trigger, r.retention_days, m.visible, m.delay_reason, m.rank_step, m.unique_key,
            q.reserved_amount, e.event, (e.facts - ARRAY['eta', 'held', 'guess']) #- '{quota,reserved}' AS facts, c.last_viewed_at IS NOT NULL AS viewed, c.default_branch

@@ -1,6 +1,5 @@
 """How many messages to PostgreSQL the steps of a job take (bench/round_trips.py prints all of them)."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -8,37 +7,8 @@ import pytest
 from app.domain.fairness import Mode
 from app.domain.lifecycle import Outcome
 from app.domain.plans import Tier
-from app.store.session import Session
-from app.store.unit_of_work import UnitOfWork
 from tests.conftest import World
-
-Count = Callable[[Callable[[], object]], int]
-
-
-@pytest.fixture
-def trips(monkeypatch: pytest.MonkeyPatch) -> Count:
-    """How many messages a step sends."""
-    sent: list[None] = []
-    right = Session._send
-
-    def send(self: Session) -> object:
-        sent.append(None)
-        return right(self)
-
-    monkeypatch.setattr(Session, "_send", send)
-
-    def count(step: Callable[[], object]) -> int:
-        sent.clear()
-        step()
-        return len(sent)
-
-    return count
-
-
-@pytest.fixture
-def piped(world: World) -> World:
-    """A world whose transactions are sent as the service sends them."""
-    return replace(world, uow=UnitOfWork(world.uow.engine, world.uow.publisher))
+from tests.services.jobs.conftest import Count
 
 
 @pytest.mark.parametrize("mode", Mode)

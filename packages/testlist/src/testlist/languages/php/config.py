@@ -53,10 +53,10 @@ class Configurations:
         paths = sorted(project.named(*NAMES), key=lambda path: (path.count("/"), folder_of(path), rank(path)))
         for path in paths:
             folder = folder_of(path)
-            data = project.data(path)
-            if folder in found.selections or found.is_sample(folder, project) or not isinstance(data, list):
+            data: list[SuiteFact] | None = project.data(path)
+            if folder in found.selections or found.is_sample(folder, project):
                 continue
-            if selections := [read(folder, one) for one in data if one["directories"] or one["files"]]:
+            if selections := [read(folder, one) for one in data or () if one["directories"] or one["files"]]:
                 found.selections[folder] = selections
                 found.reaching += [each for each in selections if any(not below(one, folder) for one in places(each))]
         return found

@@ -6,7 +6,7 @@ from tree_sitter import Node
 
 from testlist.languages.php import facts_calls, facts_docblock, strip
 from testlist.languages.php.facts_names import Names
-from testlist.languages.php.shape import CallFact, ClassFact, MethodFact
+from testlist.languages.php.shape import CallFact, ClassFact, MethodFact, PhpFacts
 from testlist.model import Facts
 from testlist.sandbox.syntax import column, end_line, line, named, parse, text
 
@@ -47,7 +47,8 @@ def extract(source: bytes, language: str) -> Facts:
         elif node.type in BLOCKS or node.type in LOOPS:
             inside = loop or node.type in LOOPS
             stack += [(child, inside) for child in reversed(node.named_children)]
-    return {key: value for key, value in (("classes", classes), ("calls", found)) if value}
+    facts: PhpFacts = {"classes": classes, "calls": found}
+    return {key: value for key, value in facts.items() if value}
 
 
 def depends(marks: list[str], comment: str) -> bool:
