@@ -43,9 +43,10 @@ def queues(*, as_json: bool) -> None:
 
 @click.command()
 @click.argument("queue")
-def pause(queue: str) -> None:
+@click.option("--reason", help="Why, for other operators; kept in the audit log.")
+def pause(queue: str, reason: str | None) -> None:
     """Stop the delivery of a queue's messages; running jobs continue."""
-    queueing.pause(open_database(), queue, actor="cli", now=now())
+    queueing.pause(open_database(), queue, actor="cli", now=now(), reason=reason)
     click.echo(f"{queue} is paused")
 
 

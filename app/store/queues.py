@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, text
+from sqlalchemy import Row, RowMapping, text
 
+from app.store.dead_letters import UUID_PATTERN
 from app.store.unit_of_work import Tx
 
 # exact up to 10,000 each, estimates beyond that, cheap at any size
@@ -19,6 +20,15 @@ _TOTALS = text("""
            (SELECT coalesce(sum(reserved_amount), 0) FROM quota_reservations) AS reserved,
            (SELECT count(*) FROM (SELECT FROM broker_dead_letter LIMIT 100000) AS dead) AS dead""")
 _NAMES = text("SELECT name FROM broker_queue")
+# A second pause of a paused queue changes nothing, so the first since then is the one that counts.
+_PAUSES = text("""
+    SELECT q.name AS queue, q.paused_at AS since, l.actor, u.email, l.facts ->> 'reason' AS reason
+      FROM broker_queue q
+      LEFT JOIN LATERAL (SELECT actor, facts FROM audit_log
+                          WHERE action = 'queue.pause' AND subject = q.name AND at >= q.paused_at
+                          ORDER BY id LIMIT 1) l ON true
+      LEFT JOIN users u ON u.id = CASE WHEN l.actor ~ :uuid THEN CAST(l.actor AS uuid) END
+     WHERE q.paused_at IS NOT NULL ORDER BY q.id""")
 
 
 def states(tx: Tx) -> list[dict[str, Any]]:
@@ -33,6 +43,11 @@ def states(tx: Tx) -> list[dict[str, Any]]:
 def names(tx: Tx) -> list[str]:
     """Queues that exist."""
     return list(tx.run(_NAMES).scalars())
+
+
+def pauses(tx: Tx) -> list[RowMapping]:
+    """rows: queue, since, actor (None: not in the audit log), email (of the actor, if any), reason."""
+    return list(tx.run(_PAUSES, uuid=UUID_PATTERN).mappings())
 
 
 def totals(tx: Tx) -> Row[Any]:

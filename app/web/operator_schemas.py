@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, StringConstraints, model_validator
 
 from app.services.fairness.change_limits import HIGHEST_SLOT_LIMIT
 from app.web.schemas import Body, Instant, PageQuery, Plain, Query
 
 Slots = Annotated[int, Field(ge=1, le=HIGHEST_SLOT_LIMIT, description="How many jobs of each service may run at once")]
+
+Reason = Annotated[Plain, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
 class NewTier(Body):
@@ -34,6 +36,7 @@ class PauseQueue(Body):
     """Whether a queue is to be paused."""
 
     paused: bool = True
+    reason: Annotated[Reason | None, Field(description="Why, for other operators; kept in the audit log")] = None
 
 
 class TierForm(Query):
@@ -49,9 +52,22 @@ class LimitForm(Query):
 
 
 class PauseForm(Query):
-    """Whether a queue is to be paused, from its form."""
+    """Whether a queue is to be paused, from its form, and why."""
 
     paused: bool
+    reason: Reason | None = None
+
+    @model_validator(mode="after")
+    def _has_a_reason(self) -> PauseForm:
+        if self.paused and not self.reason:
+            raise ValueError("say why the queue is paused")
+        return self
+
+
+class ConfirmForm(Query):
+    """The box that says that the operator means it."""
+
+    sure: Literal["true"]
 
 
 class AuditQuery(Query):

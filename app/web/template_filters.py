@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from apiflask import APIFlask
 from markupsafe import Markup
 
+from app.domain.directories import directories
 from app.domain.jobs import Job
 from app.domain.words import inflected
 from app.web import charts
@@ -65,11 +66,11 @@ def init(app: APIFlask) -> None:
     env.trim_blocks = env.lstrip_blocks = True
     env.filters |= {
         "number": number, "instant": instant, "duration": duration, "short": short, "sentence": sentence, "iso": iso,
-        "links": links_of, "change": change, "counted": counted, "breakable": breakable,
+        "links": links_of, "change": change, "counted": counted, "breakable": breakable, "seconds": seconds,
     }  # fmt: skip
     env.globals |= {
         "STATES": STATES, "PHASES": PHASES, "asset": asset, "line_url": line_url, "is_theirs": THEIRS.__contains__,
-        "bars": charts.bars, "directories": charts.directories, "meter": charts.meter, "shares": charts.shares,
+        "bars": charts.bars, "directories": directories, "meter": charts.meter, "shares": charts.shares,
         "columns": charts.columns,
         "SKIPPED": SKIPPED, "GROUPS": GROUPS, "near": charts.near, "chart_rows": charts.rows,
         "SPECIFICATION_GROUPS": SPECIFICATION_GROUPS, "COUNTED": COUNTED,
@@ -111,6 +112,14 @@ def duration(job: Job) -> str:
     if seconds < 10:
         return f"{seconds:.1f} s"
     return f"{seconds:.0f} s" if seconds < 120 else f"{seconds // 60:.0f} min {seconds % 60:.0f} s"
+
+
+def seconds(value: float) -> str:
+    """59 s, 12 min, 5 h or 3 days: two of a unit or more, rounded down."""
+    for size, unit in ((86_400, "days"), (3_600, "h"), (60, "min")):
+        if value >= 2 * size:
+            return f"{int(value // size):,} {unit}"
+    return f"{int(max(0.0, value))} s"
 
 
 def sentence(told: str) -> Markup:

@@ -236,34 +236,6 @@ def already_in(web: Web) -> str:
     return "/sign-in"
 
 
-def busy(web: Web) -> accounts.Account:
-    """An operator's view on a service at work."""
-    account = signed_in(web, is_operator=True)
-    run(web, "UPDATE users SET email = :email WHERE id = :id", email=f"{LONG}@example.org", id=account.user_id)
-    for tier in Tier:
-        header = web.token(web.user(tier).user_id)
-        web.started(web.submit(f"of-{tier.value}", header).json["id"])
-        for number in range(3):
-            web.submit(f"more-{tier.value}-{number}", header)
-    run(web, "UPDATE kombu_message SET enqueued_at = enqueued_at - interval '12345 seconds'")
-    run(web, "UPDATE kombu_queue SET paused_at = now() WHERE name = 'specview_scheduled'")
-    return account
-
-
-def operator(web: Web) -> str:
-    busy(web)
-    return "/operator"
-
-
-def operator_of_nothing(web: Web) -> str:
-    web.sign_in(web.user(is_operator=True))
-    return "/operator"
-
-
-def user_page(web: Web) -> str:
-    return f"/operator/users/{busy(web).user_id}"
-
-
 def forbidden(web: Web) -> str:
     web.sign_in(web.user())
     return "/operator"
@@ -356,9 +328,6 @@ SCENES = {
     "sign in": Scene("pages.show_sign_in", lambda _: "/sign-in"),
     "sign in by a link": Scene("pages.show_sign_in", lambda _: "/sign-in?token=" + "x" * 43),
     "sign in again": Scene("pages.show_sign_in", already_in),
-    "operator": Scene("pages.show_operator", operator, open_all),
-    "operator of nothing": Scene("pages.show_operator", operator_of_nothing),
-    "operator, a user": Scene("pages.show_user", user_page),
     "api": Scene("pages.show_api", lambda _: "/docs/api", open_all),
     "nothing here": Scene("", lambda _: "/nothing"),
     "not an operator": Scene("pages.show_operator", forbidden),

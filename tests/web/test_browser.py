@@ -15,6 +15,7 @@ from tests.tiers import proofs
 from tests.web.account_scenes import ACCOUNT_SCENES
 from tests.web.browser import chromium, layout, served, violations
 from tests.web.conftest import Web
+from tests.web.operator_scenes import OPERATOR_SCENES
 from tests.web.scenes import SCENES, running
 from tests.web.specification_scenes import SPECIFICATION_SCENES
 from tests.web.specification_visits import SPECIFICATION_VISITS
@@ -28,9 +29,11 @@ PICTURES = os.environ.get("PICTURES")
 SHOWN = (DESKTOP, *WIDTHS[:2], 390, 320)
 #: Looked at before each commit; the second tier looks at all.
 FEW = ("home", "job completed", "history", "specification", "operator")
-ALL_SCENES = SCENES | ACCOUNT_SCENES | SPECIFICATION_SCENES | SPECIFICATION_VISITS
-#: Addresses of the pages that only lead on, or give a file.
-LEADING_ON = {"pages.show_problem", "pages.download_shared", "pages.compare_commits", "pages.export_account"}
+ALL_SCENES = SCENES | ACCOUNT_SCENES | OPERATOR_SCENES | SPECIFICATION_SCENES | SPECIFICATION_VISITS
+#: Addresses of the pages that only lead on, or give a file, or a part of another page.
+LEADING_ON = {
+    "pages.show_problem", "pages.download_shared", "pages.compare_commits", "pages.export_account", "pages.show_now",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -2,49 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import datetime
-from typing import Any
 
 import pytest
-from sqlalchemy import text
 
-from tests.conftest import raw_connection
 from tests.web.conftest import Web, _now
+from tests.web.operations import NODE, bury_all, letter, node, rows
 
 WORKERS, DEAD = "/api/v1/operator/workers", "/api/v1/operator/dead"
-NODE = 4_000_000_000_123  # larger than half of what an advisory lock shows of its key
 
 
 @pytest.fixture
 def operator(web: Web) -> dict[str, str]:
     return web.token(web.user(is_operator=True).user_id, "operator")
-
-
-def rows(web: Web, statement: str, **values: Any) -> list[Any]:
-    with web.uow.begin() as tx:
-        return list(tx.run(text(statement), **values).all())
-
-
-@contextmanager
-def node(web: Web, url: str) -> Iterator[None]:
-    """What a node of the transport writes down, and the session that shows that it is alive."""
-    with raw_connection(url) as connection:
-        connection.execute(text("SELECT pg_advisory_lock(:lock)"), {"lock": NODE})
-        with web.uow.begin() as tx:
-            tx.run(
-                text("""INSERT INTO kombu_node (lock, name, poll_seconds, queues, prefetch_count)
-                        VALUES (:lock, 'host:7', 5, ARRAY['analysis_default'], 3) RETURNING 1"""),
-                lock=NODE,
-            )
-        yield
-
-
-def letter(web: Web, reason: str = "undecodable", queue: str = "analysis_default", payload: str = "{}") -> int:
-    add = "INSERT INTO kombu_dead_letter (queue, payload, reason) VALUES (:queue, :payload, :reason) RETURNING id"
-    [(found,)] = rows(web, add, queue=queue, payload=payload, reason=reason)
-    return int(found)
 
 
 def test_a_living_node_is_shown_with_its_queues_and_the_jobs_that_it_runs(
@@ -98,13 +68,7 @@ def test_a_letter_is_redriven_once_and_the_audit_log_says_by_whom(web: Web) -> N
     boss = web.user(is_operator=True)
     operator = web.token(boss.user_id, "operator")
     job = web.submit("shop", web.token()).json["id"]
-    [(number,)] = rows(
-        web,
-        """WITH dead AS (DELETE FROM kombu_message RETURNING *)
-           INSERT INTO kombu_dead_letter (queue, task_id, user_id, payload, reason, unique_key, rank_step, enqueued_at)
-           SELECT name, task_id, user_id, payload, 'lost', unique_key, rank_step, enqueued_at
-             FROM dead JOIN kombu_queue ON kombu_queue.id = queue_id RETURNING id""",
-    )
+    [number] = bury_all(web)
     refused = web.client.delete(f"{DEAD}/{number}", headers=operator)
     assert (refused.status_code, refused.json["type"]) == (409, "/problems/conflict")
     answers = [web.client.post(f"{DEAD}/{number}/redrive", headers=operator).status_code for _ in range(2)]

@@ -35,6 +35,23 @@ def states(uow: UnitOfWork) -> list[QueueState]:
 
 
 @dataclass(frozen=True, slots=True)
+class Pause:
+    """Since when a queue is paused.  by: an email, or the actor as in the audit log; None: nobody wrote it down."""
+
+    queue: str
+    since: datetime
+    by: str | None
+    reason: str | None
+
+
+def pauses(uow: UnitOfWork) -> list[Pause]:
+    """The queues that are paused now."""
+    with uow.once() as tx:
+        rows = queues.pauses(tx)
+    return [Pause(row["queue"], row["since"], row["email"] or row["actor"], row["reason"]) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
 class Holdings:
     """What is taken or reserved now, for all users and queues together.
 
@@ -55,15 +72,17 @@ def holdings(uow: UnitOfWork) -> Holdings:
     return Holdings(row.slots, row.snoozed, row.reserved, row.dead)
 
 
-def pause(uow: UnitOfWork, queue: str, *, actor: str, now: datetime) -> None:
+def pause(uow: UnitOfWork, queue: str, *, actor: str, now: datetime, reason: str | None = None) -> None:
     """Deliver no message of a queue until it is resumed; idempotent.  Raises: InvalidInput."""
-    _set(uow, queue, now, actor=actor, action="queue.pause")
+    _set(uow, queue, now, actor=actor, action="queue.pause", reason=reason)
 
 
-def set_paused(uow: UnitOfWork, queue: str, *, paused: bool, actor: str, now: datetime) -> None:
+def set_paused(
+    uow: UnitOfWork, queue: str, *, paused: bool, actor: str, now: datetime, reason: str | None = None
+) -> None:
     """As pause or resume.  Raises: InvalidInput."""
     if paused:
-        pause(uow, queue, actor=actor, now=now)
+        pause(uow, queue, actor=actor, now=now, reason=reason)
     else:
         resume(uow, queue, actor=actor)
 
@@ -73,10 +92,12 @@ def resume(uow: UnitOfWork, queue: str, *, actor: str) -> None:
     _set(uow, queue, None, actor=actor, action="queue.resume")
 
 
-def _set(uow: UnitOfWork, queue: str, paused_at: datetime | None, *, actor: str, action: str) -> None:
+def _set(
+    uow: UnitOfWork, queue: str, paused_at: datetime | None, *, actor: str, action: str, reason: str | None = None
+) -> None:
     if queue not in ALL_QUEUES:
         allowed = f"expected one of {', '.join(ALL_QUEUES)}"
         raise InvalidInput(f"There is no queue {queue!r}; {allowed}", errors=[{"pointer": "/queue", "detail": allowed}])
     with uow.begin() as tx:
         queues.set_paused(tx, queue, paused_at)
-        audit_log.add(tx, actor, action, queue)
+        audit_log.add(tx, actor, action, queue, **({"reason": reason} if reason else {}))

@@ -5,15 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from app.errors import Conflict, NotFound
 from app.services.operations import dead_letters
-from app.services.operations.dead_letters import ABSENT, Chosen, Done
-from app.web import auth, operator_answers
+from app.services.operations.dead_letters import Chosen
+from app.web import auth, chosen_letters, operator_answers
 from app.web.api import api
 from app.web.context import wired
 from app.web.operator_schemas import DeadQuery
-
-HIGHEST = 2**63 - 1  # of a bigint
 
 
 @api.get("/operator/dead")
@@ -35,10 +32,7 @@ def list_dead_letters(asked: DeadQuery) -> dict[str, Any]:
 def show_dead_letter(number: int) -> dict[str, Any]:
     """Show a dead letter with its whole payload.  Needs an operator's token."""
     auth.reading_operator()
-    found = dead_letters.find(wired().uow, _one(number))
-    if not found:
-        raise NotFound("There is no such dead letter")
-    return asdict(found[0])
+    return asdict(chosen_letters.read_one(number))
 
 
 @api.post("/operator/dead/<int:number>/redrive")
@@ -46,7 +40,8 @@ def show_dead_letter(number: int) -> dict[str, Any]:
 def redrive_dead_letter(number: int) -> tuple[str, int]:
     """Turn a dead letter into a message again, with new counts.  Needs an operator's token."""
     actor = str(auth.operator().user_id)
-    return _answered(dead_letters.redrive(wired().uow, _one(number), actor=actor))
+    chosen_letters.check_done(dead_letters.redrive(wired().uow, chosen_letters.one(number), actor=actor))
+    return "", 204
 
 
 @api.delete("/operator/dead/<int:number>")
@@ -54,18 +49,5 @@ def redrive_dead_letter(number: int) -> tuple[str, int]:
 def drop_dead_letter(number: int) -> tuple[str, int]:
     """Delete a dead letter whose job has ended.  Needs an operator's token."""
     actor = str(auth.operator().user_id)
-    return _answered(dead_letters.drop(wired().uow, _one(number), actor=actor))
-
-
-def _one(number: int) -> Chosen:
-    """The letter with this id.  Raises: NotFound for a number that no row can have."""
-    if number > HIGHEST:
-        raise NotFound("There is no such dead letter")
-    return Chosen((number,))
-
-
-def _answered(done: Done) -> tuple[str, int]:
-    """Raises: NotFound, Conflict for a letter that stays."""
-    for number, why in done.kept.items():
-        raise (NotFound if why == ABSENT else Conflict)(f"{number} stays a dead letter: {why}")
+    chosen_letters.check_done(dead_letters.drop(wired().uow, chosen_letters.one(number), actor=actor))
     return "", 204

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from flask import redirect, render_template, request, url_for
 from werkzeug.wrappers import Response
 
 from app.domain.plans import Tier
-from app.domain.queues import ALL_QUEUES
+from app.domain.queues import ALL_QUEUES, service_of
 from app.errors import NotFound
 from app.services.accounts import accounts, tiers
 from app.services.fairness import change_limits, report_waits, tenants
-from app.services.operations import queues
+from app.services.operations import nodes, queues
+from app.services.operations.nodes import RunningJob
+from app.services.operations.service_state import service_state
+from app.store.users import Account
 from app.web import auth
+from app.web.console_words import COLUMNS
 from app.web.context import utc_now, wired
-from app.web.operator_schemas import LimitForm, PauseForm, TierForm
+from app.web.job_json import links
+from app.web.operator_schemas import LimitForm, TierForm
 from app.web.pages import pages, read
 
 DAY = timedelta(days=1)
@@ -26,13 +32,11 @@ MOST_EVENTS = 20_000
 
 @pages.get("/operator")
 def show_operator() -> str:
-    """The users who have work, the queues, the limits, and the causes of waits."""
-    auth.reading_person()
-    services, now = wired(), utc_now()
+    """The state of the service, the queues, the workers, the users who have work, the causes of waits, the limits."""
+    account, services, now = auth.reading_person(), wired(), utc_now()
     return render_template(
         "operator.html",
-        tenants=tenants.tenants(services.uow, services.policy, most=25),
-        queues=queues.states(services.uow),
+        **_now(account, now),
         tiers=change_limits.tier_limits(services.uow, services.policy),
         report=report_waits.report(
             services.uow,
@@ -46,15 +50,22 @@ def show_operator() -> str:
     )
 
 
+@pages.get("/operator/now")
+def show_now() -> str:
+    """The part of the console that its script reads again."""
+    return render_template("operator_now.html", **_now(auth.reading_person(), utc_now()))
+
+
 @pages.get("/operator/users/<uuid:user_id>")
 def show_user(user_id: UUID) -> str:
     """One user's tier and limit, and their work now."""
-    auth.reading_person()
-    services = wired()
+    reader, services = auth.reading_person(), wired()
     account = accounts.find(services.uow, user_id)
     policy = services.policy.fairness
     return render_template(
         "operator_user.html",
+        may_act=reader.is_operator,
+        COLUMNS=COLUMNS,
         user=account,
         limit=policy.slot_limit(account.plan, account.own_slot_limit),
         of_tier=policy.slot_limit(account.plan),
@@ -90,9 +101,24 @@ def change_tier_limit(tier: str) -> Response:
     return redirect(url_for("pages.show_operator", _anchor="limits"), 303)
 
 
-@pages.post("/operator/queues/<queue>/pause")
-def pause_queue(queue: str) -> Response:
-    """Pause a queue, or resume it."""
-    actor, asked = str(auth.operating_person().user_id), read(PauseForm, request.form)
-    queues.set_paused(wired().uow, queue, paused=asked.paused, actor=actor, now=utc_now())
-    return redirect(url_for("pages.show_operator", _anchor="queues"), 303)
+def _now(reader: Account, now: datetime) -> dict[str, Any]:
+    """What the console reads again every few seconds; cheap at any size."""
+    uow = wired().uow
+    states, found = queues.states(uow), nodes.states(uow)
+    return {
+        "now": now,
+        "may_act": reader.is_operator,
+        "state": service_state(states, found, queues.pauses(uow)),
+        "queues": states,
+        "dead": sum(row.dead for row in states),
+        "dead_is_estimate": any("dead" in row.estimated for row in states),
+        "nodes": found,
+        "tenants": tenants.tenants(uow, wired().policy, most=25),
+        "page_of": _page_of,
+        "COLUMNS": COLUMNS,
+    }
+
+
+def _page_of(job: RunningJob) -> str:
+    """The page of a job that a worker runs."""
+    return links(service_of(job.queue), job.job_id)["page"]

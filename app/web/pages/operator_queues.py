@@ -1,0 +1,40 @@
+"""The operator's page of one queue: what is in it, and to pause or resume it."""
+
+from __future__ import annotations
+
+from flask import redirect, render_template, request, url_for
+from werkzeug.wrappers import Response
+
+from app.errors import NotFound
+from app.services.operations import queues
+from app.services.operations.service_state import allowed
+from app.web import auth
+from app.web.console_words import COLUMNS
+from app.web.context import utc_now, wired
+from app.web.operator_schemas import PauseForm
+from app.web.pages import pages, read
+
+
+@pages.get("/operator/queues/<queue>")
+def show_queue(queue: str) -> str:
+    """The messages of a queue, and the form that pauses or resumes it."""
+    account = auth.reading_person()
+    found = next((row for row in queues.states(wired().uow) if row.queue == queue), None)
+    if found is None:
+        raise NotFound(f"There is no queue {queue!r}")
+    return render_template(
+        "operator_queue.html",
+        queue=found,
+        pause=next((one for one in queues.pauses(wired().uow) if one.queue == queue), None),
+        allowed=allowed(queue),
+        may_act=account.is_operator,
+        COLUMNS=COLUMNS,
+    )
+
+
+@pages.post("/operator/queues/<queue>/pause")
+def pause_queue(queue: str) -> Response:
+    """Pause a queue with a reason, or resume it."""
+    actor, asked = str(auth.operating_person().user_id), read(PauseForm, request.form)
+    queues.set_paused(wired().uow, queue, paused=asked.paused, actor=actor, now=utc_now(), reason=asked.reason)
+    return redirect(url_for("pages.show_operator", _anchor="queues"), 303)

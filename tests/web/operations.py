@@ -1,0 +1,57 @@
+"""What operators find: nodes, and messages that the broker gave up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sqlalchemy import text
+
+from tests.conftest import raw_connection
+from tests.web.conftest import Web
+
+NODE = 4_000_000_000_123  # larger than half of what an advisory lock shows of its key
+
+
+def rows(web: Web, statement: str, **values: Any) -> list[Any]:
+    with web.uow.begin() as tx:
+        return list(tx.run(text(statement), **values).all())
+
+
+@contextmanager
+def node(web: Web, url: str, *queues: str, name: str = "host:7", lock: int = NODE) -> Iterator[None]:
+    """What a node of the transport writes down, and the session that shows that it is alive."""
+    with raw_connection(url) as connection:
+        connection.execute(text("SELECT pg_advisory_lock(:lock)"), {"lock": lock})
+        gone_node(web, *queues, name=name, lock=lock)
+        yield
+
+
+def gone_node(web: Web, *queues: str, name: str = "host:7", lock: int = NODE) -> None:
+    """What a dead node leaves behind."""
+    add = """INSERT INTO kombu_node (lock, name, poll_seconds, queues, prefetch_count)
+             VALUES (:lock, :name, 5, :queues, 3) RETURNING 1"""
+    rows(web, add, lock=lock, name=name, queues=list(queues) or ["analysis_default"])
+
+
+def letter(web: Web, reason: str = "undecodable", queue: str = "analysis_default", payload: str = "{}") -> int:
+    """The id of a new dead letter without a job."""
+    add = "INSERT INTO kombu_dead_letter (queue, payload, reason) VALUES (:queue, :payload, :reason) RETURNING id"
+    [(found,)] = rows(web, add, queue=queue, payload=payload, reason=reason)
+    return int(found)
+
+
+def bury_all(web: Web) -> list[int]:
+    """Turn every message into a dead letter, as if its workers had died."""
+    return [
+        int(row.id)
+        for row in rows(
+            web,
+            """WITH dead AS (DELETE FROM kombu_message RETURNING *)
+               INSERT INTO kombu_dead_letter
+                   (queue, task_id, user_id, payload, reason, unique_key, rank_step, enqueued_at)
+               SELECT name, task_id, user_id, payload, 'lost', unique_key, rank_step, enqueued_at
+                 FROM dead JOIN kombu_queue ON kombu_queue.id = queue_id RETURNING id""",
+        )
+    ]
