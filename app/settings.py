@@ -43,6 +43,7 @@ class Settings(BaseModel):
     secret_key: Key | None = None  # none: generated once and kept in FAIRLANE_HOME
     default_tier: Tier = Tier.FREE
     allow_anonymous: bool = True
+    sign_up: Literal["open", "closed"] = "closed"  # closed: only operators create accounts
     allowed_git_hosts: Hosts = ("github.com", "gitlab.com", "bitbucket.org", "codeberg.org")
     local_repos_root: Path | None = None
     public_url: WebAddress | None = None  # how browsers reach the service, for links

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import asdict
 from typing import Any
 
@@ -12,7 +13,7 @@ from app.cli.place import service_url
 from app.cli.rows import show_rows
 from app.cli.wiring import now, open_database, policy, show
 from app.domain.plans import Tier
-from app.services.accounts import accounts, forget, sessions, tiers
+from app.services.accounts import accounts, forget, passwords, sessions, tiers
 from app.services.fairness import change_limits
 from app.settings import load
 from app.store.users import Account
@@ -128,6 +129,20 @@ def sign_in_link(email: str) -> None:
     settings = load()
     where = settings.public_url or service_url(settings)
     click.echo(f"{where}/sign-in?token={secret}")
+
+
+@user.command("password")
+@click.argument("email")
+def set_password(email: str) -> None:
+    """Give an account another password, read from the terminal or from standard input; all its sessions end."""
+    uow = open_database()
+    accounts.find_person(uow, email)  # before anybody types
+    if sys.stdin.isatty():
+        new = click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
+    else:
+        new = sys.stdin.readline().rstrip("\r\n")
+    account = passwords.replace(uow, email, new, actor="cli", now=now())
+    click.echo(f"{account.email} has a new password; all sessions and sign-in links of the account have ended.")
 
 
 def _role(account: Account) -> str:

@@ -35,8 +35,17 @@ _NAMED = text("""
      WHERE (t.prefix = :prefix OR t.id = CAST(:id AS uuid)) AND t.revoked_at IS NULL ORDER BY t.id LIMIT 10""")
 _ADD_SESSION = text("""
     INSERT INTO sessions (id_hash, user_id, created_at, expires_at) VALUES (:id_hash, :user_id, :now, :expires_at)""")
-_SESSION = text("SELECT user_id FROM sessions WHERE id_hash = :id_hash AND expires_at > :now")
+_SESSION = text("""
+    SELECT user_id, coalesce(last_used_at, created_at) < :now - interval '1 minute' AS is_stale
+      FROM sessions WHERE id_hash = :id_hash AND expires_at > :now""")
+_USED = text("UPDATE sessions SET last_used_at = :now WHERE id_hash = :id_hash")
+_SESSIONS = text("""
+    SELECT id, created_at, last_used_at, expires_at, id_hash = :own AS is_own FROM sessions
+     WHERE user_id = :user_id AND expires_at > :now ORDER BY created_at DESC, id""")
 _END_SESSION = text("DELETE FROM sessions WHERE id_hash = :id_hash")
+_END_NAMED = text("DELETE FROM sessions WHERE id = :id AND user_id = :user_id")
+_END_OTHERS = text("DELETE FROM sessions WHERE user_id = :user_id AND id_hash <> :own")
+_DROP_LINKS = text("DELETE FROM sign_in_links WHERE user_id = :user_id")
 _ADD_LINK = text("""
     INSERT INTO sign_in_links (token_hash, user_id, expires_at) VALUES (:token_hash, :user_id, :expires_at)""")
 _USE_LINK = text("DELETE FROM sign_in_links WHERE token_hash = :token_hash AND expires_at > :now RETURNING user_id")
@@ -149,14 +158,37 @@ def add_session(tx: Tx, user_id: UUID, secret: str, *, now: datetime, expires_at
 
 
 def session_user(tx: Tx, secret: str, *, now: datetime) -> UUID | None:
-    """The user of a session."""
-    found: UUID | None = tx.run(_SESSION, id_hash=hashed(secret), now=now).scalar_one_or_none()
+    """The user of a session, whose use is noted.  Locks: its row, at most once a minute."""
+    own = hashed(secret)
+    row = tx.run(_SESSION, id_hash=own, now=now).one_or_none()
+    if row is None:
+        return None
+    if row.is_stale:  # a crash of the server may forget the use
+        tx.relax()
+        tx.write(_USED, id_hash=own, now=now)
+    found: UUID = row.user_id
     return found
+
+
+def sessions_of(tx: Tx, user_id: UUID, own: str, *, now: datetime) -> list[RowMapping]:
+    """rows: id, created_at, last_used_at, expires_at, is_own; newest first.  own: the secret of the one that asks."""
+    return list(tx.run(_SESSIONS, user_id=user_id, own=hashed(own), now=now).mappings())
 
 
 def end_session(tx: Tx, secret: str) -> None:
     """Close a session; idempotent."""
     tx.run(_END_SESSION, id_hash=hashed(secret))
+
+
+def end_named_session(tx: Tx, user_id: UUID, session_id: UUID) -> bool:
+    """Close a session of this user by its id; False if the user has no such one."""
+    return tx.run(_END_NAMED, id=session_id, user_id=user_id).rowcount > 0
+
+
+def end_others(tx: Tx, user_id: UUID, own: str | None) -> None:
+    """Close the user's sessions, except that with the secret `own`, and void their sign-in links."""
+    tx.write(_END_OTHERS, user_id=user_id, own=hashed(own or ""))
+    tx.write(_DROP_LINKS, user_id=user_id)
 
 
 def add_link(tx: Tx, user_id: UUID, secret: str, *, expires_at: datetime) -> None:

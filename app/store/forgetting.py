@@ -15,6 +15,7 @@ from app.store.unit_of_work import Tx
 NOBODY = "deleted account"
 
 _CLOSE = (
+    text("DELETE FROM passwords WHERE user_id = :user_id"),
     text("DELETE FROM api_tokens WHERE user_id = :user_id"),
     text("DELETE FROM sessions WHERE user_id = :user_id"),
     text("DELETE FROM sign_in_links WHERE user_id = :user_id"),

@@ -68,14 +68,20 @@ _PART = text(f"""
 _OUTLINE = text(f"""
     WITH sorts AS MATERIALIZED (
         SELECT f.ordinal, t.test->>'framework' AS framework, t.test->>'status' AS status, {_KIND} AS kind,
-               {_CONDITIONAL} AS conditional, count(*) AS tests, count(*) FILTER (WHERE {_MATCHES}) AS matching
-        {_TESTS} GROUP BY 1, 2, 3, 4, 5),
+               {_CONDITIONAL} AS conditional, count(*) AS tests, count(*) FILTER (WHERE {_MATCHES}) AS matching,
+               f.path
+        {_TESTS} GROUP BY 1, 2, 3, 4, 5, f.path),
     tallies AS (
         SELECT framework, status, kind, conditional, sum(tests) AS tests, sum(matching) AS matching
           FROM sorts GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4),
     files AS MATERIALIZED (
-        SELECT ordinal, sum(matching) AS matching FROM sorts GROUP BY 1 HAVING sum(matching) > 0 ORDER BY 1)
+        SELECT ordinal, sum(matching) AS matching FROM sorts GROUP BY 1 HAVING sum(matching) > 0 ORDER BY 1),
+    directories AS (
+        SELECT CASE WHEN path LIKE '%/%' THEN regexp_replace(path, '/[^/]*$', '') ELSE '.' END AS directory,
+               sum(matching) AS matching
+          FROM sorts WHERE matching > 0 AND kind <> 'subtest' GROUP BY 1)
     SELECT (SELECT coalesce(jsonb_agg(tallies), '[]') FROM tallies) AS tallies,
+           (SELECT coalesce(jsonb_object_agg(directory, matching), '{{}}') FROM directories) AS directories,
            ARRAY(SELECT ordinal FROM files ORDER BY ordinal) AS files,
            ARRAY(SELECT CAST(matching AS integer) FROM files ORDER BY ordinal) AS counts""")
 _HINTS = text("""
@@ -144,7 +150,7 @@ def outline(tx: Tx, analysis_id: UUID, wanted: TestFilter) -> Row[Any]:
     """Count the tests of each kind, and find the files that contain those under the filter, in one scan.
 
     tallies: rows framework, status, kind, conditional, tests: of all, matching: under the filter; files: ordinals of
-    files with matching tests; counts: how many each has.
+    files with matching tests; counts: how many each has; directories: how many each has that are no subtests.
     """
     return tx.run(_OUTLINE, analysis_id=analysis_id, **_given(wanted)).one()
 

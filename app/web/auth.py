@@ -21,8 +21,8 @@ ONLY_ASKING = frozenset({"api.check_quota"})
 #: Calls that take an operator's scope instead of `write`.
 OPERATING = "/api/v1/operator/"
 ONLY_READS = "This account, or its token, may read what operators see, and may change nothing"
-#: Open to clients without an account.
-OPEN = frozenset({"pages.spend_link", "pages.sign_out"})
+#: Open to clients without an account; where a password is compared, it is throttled (services/accounts/passwords.py).
+OPEN = frozenset({"pages.spend_link", "pages.enter_password", "pages.sign_up", "pages.sign_out"})
 
 _OWN_PAGES = frozenset({"read", "write"})
 
@@ -54,6 +54,12 @@ def identify_person() -> None:
 def own_token() -> str | None:
     """The secret of the request's token."""
     return (request.headers.get("Authorization") or "").partition(" ")[2].strip() or None
+
+
+def own_session() -> str:
+    """The secret of the browser's session; empty without one."""
+    secret = session.get(SESSION_KEY)
+    return secret if isinstance(secret, str) else ""
 
 
 def viewer() -> Account | None:
@@ -204,5 +210,5 @@ def _sees_operations(account: Account) -> bool:
 
 
 def _by_session() -> Account | None:
-    secret = session.get(SESSION_KEY)
-    return sessions.by_session(wired().uow, secret, now=utc_now()) if isinstance(secret, str) else None
+    secret = own_session()
+    return sessions.by_session(wired().uow, secret, now=utc_now()) if secret else None

@@ -5,35 +5,47 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Self
+
+from app.services.results.outline import Tally
 
 SUBTEST = "subtest"
 
 
 @dataclass(frozen=True, slots=True)
 class ResultCounts:
-    """Numbers of all tests; subtests only where they are named.
+    """Numbers of tests; subtests only where they are named.
 
-    frameworks: framework -> status -> tests; conditional: tests that run only under a condition; subtests: matching
-    ones.
+    frameworks: framework -> status -> tests; conditional: tests that run only under a condition.
     """
 
     statuses: Counter[str] = field(default_factory=Counter)
     frameworks: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     kinds: Counter[str] = field(default_factory=Counter)
     conditional: int = 0
-    subtests: int = 0
+
+    @property
+    def subtests(self) -> int:
+        """How many subtests there are."""
+        return self.kinds[SUBTEST]
 
     @classmethod
-    def of(cls, tallies: Iterable[Any]) -> Self:
-        """tallies: rows framework, status, kind, conditional, tests, matching."""
-        found, conditional, subtests = cls(), 0, 0
-        for row in tallies:
-            found.kinds[row.kind] += row.tests
-            conditional += row.tests if row.conditional else 0
-            if row.kind == SUBTEST:
-                subtests += row.matching
-            else:
-                found.statuses[row.status] += row.tests
-                found.frameworks[row.framework][row.status] += row.tests
-        return cls(found.statuses, found.frameworks, found.kinds, conditional, subtests)
+    def of_all(cls, tallies: Iterable[Tally]) -> Self:
+        """Of the whole result, for the choices of its filters."""
+        return cls._of((row, row.tests) for row in tallies)
+
+    @classmethod
+    def matching(cls, tallies: Iterable[Tally]) -> Self:
+        """Of what is under the filter, for the charts."""
+        return cls._of((row, row.matching) for row in tallies if row.matching)
+
+    @classmethod
+    def _of(cls, counted: Iterable[tuple[Tally, int]]) -> Self:
+        found, conditional = cls(), 0
+        for row, tests in counted:
+            found.kinds[row.kind] += tests
+            conditional += tests if row.conditional else 0
+            if row.kind != SUBTEST:
+                found.statuses[row.status] += tests
+                found.frameworks[row.framework][row.status] += tests
+        return cls(found.statuses, found.frameworks, found.kinds, conditional)

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from apiflask import APIFlask
 from markupsafe import Markup
 
+from app.domain.directories import directories
 from app.domain.jobs import Job
 from app.domain.words import inflected
 from app.web import charts
@@ -69,7 +70,7 @@ def init(app: APIFlask) -> None:
     }  # fmt: skip
     env.globals |= {
         "STATES": STATES, "PHASES": PHASES, "asset": asset, "line_url": line_url, "is_theirs": THEIRS.__contains__,
-        "bars": charts.bars, "directories": charts.directories, "meter": charts.meter, "shares": charts.shares,
+        "bars": charts.bars, "directories": directories, "meter": charts.meter, "shares": charts.shares,
         "columns": charts.columns,
         "SKIPPED": SKIPPED, "GROUPS": GROUPS, "near": charts.near, "chart_rows": charts.rows,
         "SPECIFICATION_GROUPS": SPECIFICATION_GROUPS, "COUNTED": COUNTED,

@@ -71,6 +71,21 @@ def test_as_many_hints_fit_as_the_engine_finds_and_no_more(world: World) -> None
         finished(world, row("b.py", *hints, blob="2"))
 
 
+def test_one_reading_counts_the_directories_of_what_matches_without_subtests(world: World) -> None:
+    tests = (case("test_a"), case("test_b", 2), case("test_b/sub", 3, kind="subtest"))
+    files = [
+        row(path, tests=tests, blob=str(n)) for n, path in enumerate(("a.py", "x_y/b.py", "x_y/z/c.py", "x_y/z/d.py"))
+    ]
+    analysis = finished(world, *files)
+    with world.uow.begin() as tx:
+        every = results.outline(tx, analysis, TestFilter())
+        some = results.outline(tx, analysis, TestFilter(q="test_b", path="x_y"))
+        none = results.outline(tx, analysis, TestFilter(q="nothing"))
+    assert every.directories == {".": 2, "x_y": 2, "x_y/z": 4}
+    assert some.directories == {"x_y": 1, "x_y/z": 2}
+    assert none.directories == {}
+
+
 def test_one_reading_counts_every_sort_in_all_and_under_the_filter(world: World) -> None:
     tests = (
         case("test_old"),  # as rows were before kinds
@@ -83,7 +98,7 @@ def test_one_reading_counts_every_sort_in_all_and_under_the_filter(world: World)
     with world.uow.begin() as tx:
         found = results.outline(tx, analysis, TestFilter(q="test_", conditional=False))
         part = results.part(tx, analysis, TestFilter(kind="test"), [1], skip=1, most=2)
-    assert (found.files, found.counts) == ([1], [3])
+    assert (found.files, found.counts, found.directories) == ([1], [3], {".": 3})
     assert [tuple(Tally(**row)) for row in found.tallies] == [
         ("go-testing", "active", "benchmark", False, 1, 0),
         ("pytest", "active", "test", False, 2, 2),

@@ -12,6 +12,7 @@ from playwright.sync_api import Page
 
 from app.web.api.events import LIVE
 from tests.tiers import proofs
+from tests.web.account_scenes import ACCOUNT_SCENES
 from tests.web.browser import chromium, layout, served, violations
 from tests.web.conftest import Web
 from tests.web.operator_scenes import OPERATOR_SCENES
@@ -28,9 +29,11 @@ PICTURES = os.environ.get("PICTURES")
 SHOWN = (DESKTOP, *WIDTHS[:2], 390, 320)
 #: Looked at before each commit; the second tier looks at all.
 FEW = ("home", "job completed", "history", "specification", "operator")
-ALL_SCENES = SCENES | OPERATOR_SCENES | SPECIFICATION_SCENES | SPECIFICATION_VISITS
+ALL_SCENES = SCENES | ACCOUNT_SCENES | OPERATOR_SCENES | SPECIFICATION_SCENES | SPECIFICATION_VISITS
 #: Addresses of the pages that only lead on, or give a file, or a part of another page.
-LEADING_ON = {"pages.show_problem", "pages.download_shared", "pages.compare_commits", "pages.show_now"}
+LEADING_ON = {
+    "pages.show_problem", "pages.download_shared", "pages.compare_commits", "pages.export_account", "pages.show_now",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -105,6 +105,33 @@ def test_kinds_and_conditions_are_offered_where_there_are_several(web: Web) -> N
     assert 'name="conditional"' not in plain
 
 
+def test_filters_come_first_and_the_charts_follow_them(web: Web) -> None:
+    files = [
+        file("a/one.py", a_test("test_a"), a_test("test_b", status="skipped")),
+        file("b/two.py", *(a_test(f"test_{n}") for n in range(3))),
+        file("b/c/three.py", a_test("test_c", status="skipped"), a_test("test_d", framework="unittest")),
+    ]
+    path = done(web, *files)
+
+    def charts(query: str) -> dict[str, str]:
+        page = web.client.get(path + query).text
+        assert page.index('class="filters"') < page.index('class="charts"') < page.index('class="tests lines"')
+        return dict(re.findall(r"<title>([^<:]+): (\d[^<]+)</title>", page))
+
+    assert charts("") == {
+        "active": "5 tests, 71.43 %", "skipped": "2 tests, 28.57 %", "pytest": "4 active, 2 skipped",
+        "unittest": "1 active", "a": "2 tests, 28.57 %", "b": "5 tests, 71.43 %",
+    }  # fmt: skip
+    assert charts("?status=skipped") == {
+        "skipped": "2 tests, 100.0 %", "pytest": "2 skipped", "a": "1 test, 50.0 %", "b": "1 test, 50.0 %",
+    }  # fmt: skip
+    narrowed = web.client.get(f"{path}?status=active&path=b").text
+    assert '<a href="?status=active&amp;path=b&amp;framework=unittest#tests">unittest</a>' in narrowed
+    assert '<a href="?status=active&amp;path=b%2Fc%2F#tests">b/<wbr>c</a>' in narrowed
+    assert '<option value="skipped">skipped (2)</option>' in narrowed  # the choices are those of the whole result
+    assert 'class="charts"' not in web.client.get(f"{path}?q=nothing").text
+
+
 def test_a_file_says_what_it_is_about(web: Web) -> None:
     page = web.client.get(done(web, *mixed())).text
     assert '<a href="?about=Cart.add#tests">Cart.add</a>' in page
@@ -138,4 +165,4 @@ def test_a_filter_that_matches_nothing_leads_back(web: Web) -> None:
     page = web.client.get(f"{path}?q=nothing").text
     assert "No test matches" in page
     assert f'href="{path}#tests">Show all' in page
-    assert '<td class="count">2</td>' in page  # the charts stay those of the whole
+    assert '<td class="count">' not in page  # the charts follow the filter

@@ -12,8 +12,11 @@ from uuid import UUID, uuid4
 from app.domain.plans import Tier
 from app.errors import Conflict, InvalidInput, NotFound
 from app.store import audit_log, users
-from app.store.unit_of_work import UnitOfWork
+from app.store.unit_of_work import Tx, UnitOfWork
 from app.store.users import Account
+
+#: Characters; what a mail server takes (RFC 5321).
+LONGEST_EMAIL = 254
 
 _EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s]{1,190}")
 
@@ -29,29 +32,60 @@ def add_user(
     now: datetime,
 ) -> Account:
     """Create a person's account.  Raises: InvalidInput, Conflict if the address is taken."""
-    if not _EMAIL.fullmatch(email):
-        raise InvalidInput(
-            f"{email!r} is not an e-mail address", errors=[{"pointer": "/email", "detail": "expected NAME@HOST"}]
-        )
+    check_email(email)
     with uow.begin() as tx:
-        user_id = uuid4()
-        added = users.add(
+        user_id = new_person(
             tx,
-            user_id,
-            email=email,
+            email,
+            tier=tier,
             is_operator=is_operator,
             is_read_only_operator=is_read_only_operator,
+            actor=actor,
             now=now,
         )
-        if not added:
+        if user_id is None:
             raise Conflict(f"There is an account for {email} already")
-        users.set_tier(tx, user_id, tier, now=now)
-        may_operate = is_operator or ("read" if is_read_only_operator else False)
-        audit_log.add(tx, actor, "user.add", str(user_id), tier=tier.value, operator=may_operate)
         account = users.find(tx, user_id)
     if account is None:
         raise RuntimeError("the account vanished in its own transaction")
     return account
+
+
+def check_email(email: str) -> None:
+    """Raises: InvalidInput unless it looks like an address, all of whose characters can be seen."""
+    if not _EMAIL.fullmatch(email) or len(email) > LONGEST_EMAIL or not email.isprintable():
+        raise InvalidInput(
+            f"{email[:LONGEST_EMAIL]!r} is not an e-mail address",
+            errors=[{"pointer": "/email", "detail": "expected NAME@HOST"}],
+        )
+
+
+def new_person(
+    tx: Tx,
+    email: str,
+    *,
+    tier: Tier,
+    is_operator: bool = False,
+    is_read_only_operator: bool = False,
+    actor: str,
+    now: datetime,
+) -> UUID | None:
+    """Add a person with a checked address.  Returns: the id, None if the address is taken."""
+    user_id = uuid4()
+    added = users.add(
+        tx,
+        user_id,
+        email=email,
+        is_operator=is_operator,
+        is_read_only_operator=is_read_only_operator,
+        now=now,
+    )
+    if not added:
+        return None
+    users.set_tier(tx, user_id, tier, now=now)
+    may_operate = is_operator or ("read" if is_read_only_operator else False)
+    audit_log.add(tx, actor, "user.add", str(user_id), tier=tier.value, operator=may_operate)
+    return user_id
 
 
 def find_person(uow: UnitOfWork, email: str) -> Account:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import accumulate
 from typing import NamedTuple
 from uuid import UUID
 
+from app.domain.directories import directories
 from app.services.jobs.visibility import check_completed
 from app.store import results
 from app.store.results import TestFilter
@@ -40,12 +41,14 @@ class Part(NamedTuple):
 class Outline:
     """The outline of a result under a filter.
 
-    files: ordinals of files with matching tests, in order; until: cumulative number of matching tests.
+    files: ordinals of files with matching tests, in order; until: cumulative number of matching tests; directories:
+    matching tests, without subtests, below a few of them.
     """
 
     tallies: Sequence[Tally]
     files: Sequence[int]
     until: Sequence[int]
+    directories: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def total(self) -> int:
@@ -72,5 +75,8 @@ def outline(uow: UnitOfWork, job_id: UUID, viewer: Account | None, wanted: TestF
         check_completed(tx, job_id, viewer, now=now)
         found = results.outline(tx, job_id, wanted)
     return Outline(
-        [Tally(**row) for row in found.tallies], array("i", found.files), array("i", accumulate(found.counts))
+        [Tally(**row) for row in found.tallies],
+        array("i", found.files),
+        array("i", accumulate(found.counts)),
+        directories(found.directories),
     )

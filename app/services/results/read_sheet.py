@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
@@ -41,7 +41,7 @@ class Sheet:
     """One sheet under a filter.
 
     number, of: which sheet of how many; before: tests on earlier sheets; total: tests on all of them; tallies: numbers
-    of tests of each kind; skipped: files that could not be read.
+    of tests of each kind; directories: as of the outline; skipped: files that could not be read.
     """
 
     files: list[FileOnSheet]
@@ -50,6 +50,7 @@ class Sheet:
     before: int
     total: int
     tallies: Sequence[Tally]
+    directories: Mapping[str, int]
     skipped: list[SkippedFile]
 
     @property
@@ -84,4 +85,4 @@ def read_sheet(
         FileOnSheet(path, hints[path], [row.test for row in tests])
         for path, tests in groupby(rows, lambda row: row.path)
     ]
-    return Sheet(files, before // SIZE + 1, of, before, outline.total, outline.tallies, skipped)
+    return Sheet(files, before // SIZE + 1, of, before, outline.total, outline.tallies, outline.directories, skipped)

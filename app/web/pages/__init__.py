@@ -48,6 +48,7 @@ def read(model: type[Model], fields: MultiDict[str, str]) -> Model:
 # the views register themselves on `pages`
 from app.web.pages import (  # noqa: E402, F401
     account,
+    account_settings,
     compare,
     docs,
     job,

@@ -38,7 +38,8 @@ def _result(job_id: UUID) -> dict[str, Any]:
     sheet = read_sheet(uow, job_id, viewer, wanted, outline, number=asked.page, now=now)
     return {
         "sheet": sheet,
-        "facets": ResultCounts.of(sheet.tallies),
+        "facets": ResultCounts.of_all(sheet.tallies),
+        "found": ResultCounts.matching(sheet.tallies),
         "narrowed": asked.narrowed(),
         "previous": other_commits.previous(uow, job_id, viewer, now=now),
     }

@@ -1,21 +1,28 @@
-"""Sign in with a link, sign out."""
+"""Sign up, sign in with a password or a link, sign out."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from flask import redirect, render_template, request, session, url_for
 from werkzeug.wrappers import Response
 
-from app.errors import InvalidInput
-from app.services.accounts import sessions
+from app.errors import Busy, Conflict, Forbidden, InvalidInput, Problem, TooManyRequests, Unauthenticated
+from app.services.accounts import passwords, sessions
+from app.services.accounts.password_hashes import LONGEST, SHORTEST
 from app.web import auth
 from app.web.context import utc_now, wired
 from app.web.pages import pages
 
+#: Problems with what was typed, as opposed to the service: the form keeps the address.
+TOLD_ON_THE_FORM = (InvalidInput, Unauthenticated, Conflict, TooManyRequests, Busy)
+Page = tuple[str, int, dict[str, str]]
+
 
 @pages.get("/sign-in")
 def show_sign_in() -> str:
-    """Show a button, because a program that previews links must not use one up."""
-    return render_template("sign_in.html", token=request.args.get("token", ""))
+    """Show a button for a link, because a program that previews links must not use one up."""
+    return render_template("sign_in.html", token=request.args.get("token", ""), may_sign_up=_is_open())
 
 
 @pages.post("/sign-in")
@@ -24,15 +31,80 @@ def spend_link() -> Response:
     secret = sessions.sign_in(wired().uow, request.form.get("token", ""), now=utc_now())
     if secret is None:
         raise InvalidInput("This link was used before or has expired; ask the operator for a new one.")
-    session.clear()
-    session[auth.SESSION_KEY] = secret
-    return redirect(url_for("pages.home"), 303)
+    return _begin(secret)
+
+
+@pages.post("/sign-in/password")
+def enter_password() -> Response | Page:
+    """Compare the password and begin a session under a new cookie."""
+    try:
+        return _begin(passwords.sign_in(wired().uow, **_typed()))
+    except TOLD_ON_THE_FORM as problem:
+        return _again("sign_in.html", problem)
+
+
+@pages.get("/sign-up")
+def show_sign_up() -> str:
+    """Show a form, if people may create their accounts."""
+    return render_template("sign_up.html", is_open=_is_open(), shortest=SHORTEST, longest=LONGEST)
+
+
+@pages.post("/sign-up")
+def sign_up() -> Response | Page:
+    """Create an account and begin its first session.  Raises: Forbidden where only operators create accounts."""
+    if not _is_open():
+        raise Forbidden("Accounts of this service are created by its operator.")
+    try:
+        return _begin(passwords.sign_up(wired().uow, tier=wired().settings.default_tier, **_typed()))
+    except TOLD_ON_THE_FORM as problem:
+        return _again("sign_up.html", problem)
 
 
 @pages.post("/sign-out")
 def sign_out() -> Response:
     """End the session here and on the server."""
-    if isinstance(secret := session.get(auth.SESSION_KEY), str):
+    _end()
+    return redirect(url_for("pages.home"), 303)
+
+
+def _begin(secret: str) -> Response:
+    """Under a new cookie with a new form token; the session that the browser had, whoever's it was, is over."""
+    _end()
+    session[auth.SESSION_KEY] = secret
+    return redirect(url_for("pages.home"), 303)
+
+
+def _end() -> None:
+    if secret := auth.own_session():
         sessions.sign_out(wired().uow, secret)
     session.clear()
-    return redirect(url_for("pages.home"), 303)
+
+
+def _typed() -> dict[str, Any]:
+    services = wired()
+    return {
+        "email": request.form.get("email", "").strip(),
+        "password": request.form.get("password", ""),
+        "client": request.remote_addr or "",
+        "secret": services.secret,
+        "now": utc_now(),
+    }
+
+
+def _again(template: str, problem: Problem) -> Page:
+    headers = {} if problem.retry_after is None else {"Retry-After": str(problem.retry_after)}
+    email = request.form.get("email", "")[:300]
+    page = render_template(
+        template,
+        problem=problem,
+        email=email,
+        is_open=_is_open(),
+        may_sign_up=_is_open(),
+        shortest=SHORTEST,
+        longest=LONGEST,
+    )
+    return page, problem.status, headers
+
+
+def _is_open() -> bool:
+    return wired().settings.sign_up == "open"

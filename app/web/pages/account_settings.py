@@ -1,0 +1,99 @@
+"""The page of one's own account: password, sessions, a copy of the data, deletion."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from uuid import UUID
+
+from flask import Response, redirect, render_template, request, session, url_for
+from werkzeug.wrappers import Response as Redirect
+
+from app.errors import Busy, Conflict, InvalidInput, Problem, TooManyRequests
+from app.services.accounts import export, forget, passwords, sessions
+from app.services.accounts.password_hashes import LONGEST, SHORTEST
+from app.web import auth
+from app.web.context import utc_now, wired
+from app.web.pages import pages
+
+#: Problems with what was typed, told beside the form.
+TOLD_ON_THE_FORM = (InvalidInput, Conflict, TooManyRequests, Busy)
+Page = tuple[str, int, dict[str, str]]
+
+
+@pages.get("/account")
+def show_account() -> str:
+    """What belongs to the account, and who is signed in to it."""
+    return _page(changed="changed" in request.args)
+
+
+@pages.post("/account/password")
+def change_password() -> Redirect | Page:
+    """Change the password; all other sessions end."""
+    account, typed = auth.person("write"), request.form
+    try:
+        passwords.change(
+            wired().uow,
+            account,
+            typed.get("password", ""),
+            current=typed.get("current", ""),
+            session=auth.own_session(),
+            now=utc_now(),
+        )
+    except TOLD_ON_THE_FORM as problem:
+        return _refused("password", problem)
+    return redirect(url_for("pages.show_account", changed=""), 303)
+
+
+@pages.post("/account/sessions/<uuid:session_id>/end")
+def end_session(session_id: UUID) -> Redirect:
+    """Sign one browser out."""
+    sessions.end(wired().uow, auth.person("write").user_id, session_id)
+    return redirect(url_for("pages.show_account"), 303)
+
+
+@pages.get("/account/export.json")
+def export_account() -> Response:
+    """All that is stored about the account, as a file."""
+    found = export.export(wired().uow, auth.person().user_id)
+    headers = {"Content-Disposition": 'attachment; filename="fairlane-account.json"'}
+    return Response(json.dumps(found, default=_written, indent=1), headers=headers, mimetype="application/json")
+
+
+@pages.post("/account/delete")
+def delete_account() -> Redirect | Page:
+    """Delete the account of somebody who typed its address, and its password if it has one."""
+    account, typed = auth.person("write"), request.form
+    try:
+        if typed.get("email", "").strip().lower() != (account.email or "").lower():
+            told = "Type the e-mail address of this account to delete it."
+            raise InvalidInput(told, errors=[{"pointer": "/email", "detail": told}])
+        passwords.confirm(wired().uow, account.user_id, typed.get("current", ""))
+    except TOLD_ON_THE_FORM as problem:
+        return _refused("delete", problem)
+    forget.forget(wired().uow, account.user_id, actor=str(account.user_id), now=utc_now())
+    session.clear()
+    return redirect(url_for("pages.home"), 303)
+
+
+def _written(value: object) -> str:
+    return value.isoformat() if isinstance(value, datetime) else str(value)
+
+
+def _refused(form: str, problem: Problem) -> Page:
+    headers = {} if problem.retry_after is None else {"Retry-After": str(problem.retry_after)}
+    return _page(form, problem), problem.status, headers
+
+
+def _page(form: str = "", problem: Problem | None = None, *, changed: bool = False) -> str:
+    services, person = wired(), auth.person()
+    return render_template(
+        "account.html",
+        sessions=sessions.sessions_of(services.uow, person.user_id, auth.own_session(), now=utc_now()),
+        has_password=passwords.has_password(services.uow, person.user_id),
+        form=form,
+        problem=problem,
+        changed=changed,
+        shortest=SHORTEST,
+        longest=LONGEST,
+    )

@@ -1,0 +1,222 @@
+"""Passwords: what is stored, what is refused, and what an attacker learns."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+from argon2 import PasswordHasher
+from argon2.low_level import Type
+
+from app.domain.plans import Tier
+from app.errors import Busy, Conflict, InvalidInput, TooManyRequests, Unauthenticated
+from app.services.accounts import password_hashes, passwords, sessions
+from tests.conftest import NOW, World
+
+EMAIL, PASSWORD = "ann@example.org", "correct horse battery"
+FROM = {"client": "192.0.2.1", "secret": "a secret of this test", "now": NOW}
+
+
+def sign_up(world: World, email: str = EMAIL, password: str = PASSWORD, **more: Any) -> str:
+    return passwords.sign_up(world.uow, email, password, **{"tier": Tier.FREE} | FROM | more)
+
+
+def sign_in(world: World, email: str = EMAIL, password: str = PASSWORD, **more: Any) -> str:
+    return passwords.sign_in(world.uow, email, password, **FROM | more)
+
+
+def stored(world: World) -> list[str]:
+    return [str(row["hash"]) for row in world.rows("SELECT hash FROM passwords")]
+
+
+def test_signing_up_makes_a_user_without_rights_in_the_given_tier_and_stores_argon2id(world: World) -> None:
+    account = sessions.by_session(world.uow, sign_up(world, tier=Tier.PRO), now=NOW)
+    assert account is not None
+    assert (account.email, account.tier) == (EMAIL, Tier.PRO)
+    assert not (account.is_operator or account.is_read_only_operator or account.is_anonymous)
+    (hashed,) = stored(world)
+    assert hashed.startswith("$argon2id$v=19$m=65536,t=3,p=4$")
+    assert PASSWORD not in hashed
+    assert world.rows("SELECT actor, action FROM audit_log") == [{"actor": "sign-up", "action": "user.add"}]
+
+
+def test_the_password_signs_in_however_the_address_and_its_letters_are_typed(world: World) -> None:
+    first = sign_up(world, password="r\u00e9sum\u00e9 of mine, s'il")
+    second = sign_in(world, email=EMAIL.upper(), password="re\u0301sume\u0301 of mine, s'il")
+    assert first != second
+    assert sessions.by_session(world.uow, second, now=NOW)
+
+
+def test_an_unknown_address_a_wrong_password_and_an_account_without_one_are_answered_alike(world: World) -> None:
+    sign_up(world)
+    world.user(email="added@example.org")
+    guesses = [(EMAIL, "wrong password"), ("nobody@example.org", PASSWORD), ("added@example.org", ""), ("x\0y", "")]
+    told = set()
+    for email, password in guesses:
+        with pytest.raises(Unauthenticated) as refused:
+            sign_in(world, email, password)
+        told.add(refused.value.detail)
+    assert told == {passwords.WRONG}
+
+
+def test_as_much_is_hashed_for_nobody_as_for_somebody(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    sign_up(world)
+    (hashed,) = stored(world)
+    world.user(email="added@example.org")
+    compared: list[str] = []
+
+    class Watched:
+        def verify(self, against: str, password: str) -> bool:
+            compared.append(against)
+            return PasswordHasher().verify(against, password)
+
+    monkeypatch.setattr(password_hashes, "_hasher", Watched())
+    for email in (EMAIL, "nobody@example.org", "added@example.org", "no address", "x" * 1000):
+        with pytest.raises(Unauthenticated):
+            sign_in(world, email, "wrong password")
+    assert len(compared) == 5
+    parameters = {against.rsplit("$", 2)[0] for against in compared}
+    assert parameters == {hashed.rsplit("$", 2)[0]}
+    assert {tuple(map(len, against.split("$"))) for against in compared} == {tuple(map(len, hashed.split("$")))}
+
+
+@pytest.mark.parametrize("taken", [EMAIL, EMAIL.upper()])
+@pytest.mark.parametrize("has_password", [False, True])
+def test_an_account_that_exists_cannot_be_taken_over_by_signing_up(
+    world: World, taken: str, has_password: bool
+) -> None:
+    if has_password:
+        sign_up(world)
+    else:
+        world.user(email=EMAIL)
+    before = stored(world)
+    with pytest.raises(Conflict) as refused:
+        sign_up(world, email=taken, password="the password of somebody else")
+    assert refused.value.detail == passwords.TAKEN  # the same with and without a password
+    assert stored(world) == before
+    assert len(world.rows("SELECT 1 AS one FROM sessions")) == has_password
+    with pytest.raises(Unauthenticated):
+        sign_in(world, password="the password of somebody else")
+
+
+@pytest.mark.parametrize(
+    "password", ["", "x" * 9, "x" * 201, "x" * 100_000, EMAIL, EMAIL.upper(), "\ufb03" * 67, "\udcff" * 10]
+)
+def test_a_short_long_or_obvious_password_is_refused(world: World, password: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        sign_up(world, password=password)
+    assert refused.value.extensions["errors"][0]["pointer"] == "/password"
+    assert stored(world) == []
+
+
+@pytest.mark.parametrize("password", ["x" * 10, "x" * 200, "\N{PILE OF POO}" * 10])
+def test_a_password_of_10_to_200_characters_is_taken(world: World, password: str) -> None:
+    sign_up(world, password=password)
+    assert sign_in(world, password=password)
+
+
+@pytest.mark.parametrize(
+    "email",
+    ["", "ann", "@", "a b@c", "ann@example.org\r\nSet-Cookie: x=y", "ann\0@example.org", "ann\u202e@example.org",
+     "ann@example.org\u200b", f"ann@{'x' * 300}", f"{'x' * 65}@example.org", "a@b@c"],
+)  # fmt: skip
+def test_an_address_that_is_none_is_refused(world: World, email: str) -> None:
+    with pytest.raises(InvalidInput):
+        sign_up(world, email=email)
+    with pytest.raises(Unauthenticated):
+        sign_in(world, email=email)
+
+
+@pytest.mark.parametrize("email", ["'; DROP TABLE passwords; --@x", "' OR 1=1 --@x", "%@%", "_nn@example.org"])
+def test_an_address_is_never_a_statement_or_a_pattern(world: World, email: str) -> None:
+    sign_up(world)
+    with pytest.raises(Unauthenticated):
+        sign_in(world, email=email.replace(" ", ""))
+    assert len(stored(world)) == 1
+
+
+def test_a_hash_of_other_parameters_is_replaced_when_its_password_is_entered(world: World) -> None:
+    sign_up(world)
+    old = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1, type=Type.ID).hash(PASSWORD)
+    world.rows("UPDATE passwords SET hash = :hash RETURNING 1", hash=old)
+    with pytest.raises(Unauthenticated):
+        sign_in(world, password="wrong password")
+    assert stored(world) == [old]
+    sign_in(world)
+    (newer,) = stored(world)
+    assert newer.startswith("$argon2id$v=19$m=65536,t=3,p=4$")
+    sign_in(world)
+    assert stored(world) == [newer]
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hash so quickly that no bucket is refilled in the meantime."""
+    hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1, type=Type.ID)
+    monkeypatch.setattr(password_hashes, "_hasher", hasher)
+    monkeypatch.setattr(password_hashes, "_NOBODYS", hasher.hash("nobody's"))
+
+
+def attempts(world: World, count: int, email: str, client: str) -> list[type[Exception]]:
+    """The answers to wrong passwords.  email, client: with {} for the number of the attempt."""
+    answers: list[type[Exception]] = []
+    for number in range(count):
+        with pytest.raises((TooManyRequests, Unauthenticated)) as refused:
+            sign_in(world, email.format(number), "wrong password", client=client.format(number))
+        answers.append(refused.type)
+    return answers
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("email", [EMAIL, EMAIL.upper(), "nobody@example.org"])
+def test_many_addresses_together_guess_no_more_often_than_one(world: World, email: str) -> None:
+    sign_up(world)
+    allowed = passwords.PER_ACCOUNT
+    answers = attempts(world, allowed + 3, email, "192.0.2.{}")
+    assert answers[:allowed] == [Unauthenticated] * allowed
+    assert TooManyRequests in answers[allowed:]
+    keys = " ".join(str(row["key"]) for row in world.rows("SELECT key FROM rate_buckets"))
+    assert "example" not in keys
+    assert "192.0.2" not in keys
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("client", ["192.0.2.1", "::ffff:192.0.2.1", "2001:db8::{}"])
+def test_one_client_guesses_at_many_accounts_only_so_often(world: World, client: str) -> None:
+    answers = attempts(world, passwords.PER_ADDRESS + 3, "user{}@example.org", client)
+    assert answers[: passwords.PER_ADDRESS] == [Unauthenticated] * passwords.PER_ADDRESS
+    assert TooManyRequests in answers[passwords.PER_ADDRESS :]
+
+
+@pytest.mark.usefixtures("quick")
+def test_signing_up_is_throttled_by_address(world: World) -> None:
+    for number in range(passwords.SIGN_UPS):
+        sign_up(world, email=f"user{number}@example.org")
+    with pytest.raises(TooManyRequests):
+        sign_up(world, email="last@example.org")
+    assert sign_up(world, email="last@example.org", client="192.0.2.2")
+
+
+def test_a_flood_is_told_to_come_back_before_it_takes_all_memory(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(password_hashes, "_seats", threading.BoundedSemaphore(1))
+    monkeypatch.setattr(password_hashes, "PATIENCE", 0.01)
+    with password_hashes._seat(), pytest.raises(Busy):
+        sign_in(world)
+    with pytest.raises(Unauthenticated):
+        sign_in(world)
+
+
+def test_a_password_that_was_changed_while_it_was_compared_opens_nothing(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sign_up(world)
+    compare = password_hashes.matches
+
+    def and_change(password: str, hashed: str | None) -> bool:
+        world.rows("UPDATE passwords SET hash = :hash RETURNING 1", hash=password_hashes.hashed("another password"))
+        return compare(password, hashed)
+
+    monkeypatch.setattr(password_hashes, "matches", and_change)
+    with pytest.raises(Unauthenticated):
+        sign_in(world)

@@ -1,0 +1,59 @@
+"""Signing up, and the page of one's own account, in every state."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from playwright.sync_api import Page
+
+from app.services.accounts import passwords
+from tests.web.conftest import Web
+from tests.web.scenes import Scene
+
+
+def account(web: Web) -> str:
+    person = web.user()
+    for _ in range(3):
+        web.sign_in(person)
+        web.client.delete_cookie("fairlane")
+    web.sign_in(person)
+    return "/account"
+
+
+def account_with_a_password(web: Web) -> str:
+    person = web.user()
+    passwords.replace(web.uow, person.email or "", "correct horse battery", actor="test", now=datetime.now(UTC))
+    web.sign_in(person)
+    return "/account"
+
+
+def wrong_confirmation(page: Page) -> None:
+    form = page.locator("form[action='/account/delete']")
+    form.locator("[name=email]").fill("somebody@example.org")
+    form.locator("[name=current]").fill("a wrong password")
+    form.locator("button").click()
+    page.wait_for_selector("[role=alert]")
+
+
+def wrong_password(page: Page) -> None:
+    page.fill("[name=email]", "somebody@example.org")
+    page.fill("[name=password]", "a wrong password")
+    page.click("main form button")
+    page.wait_for_selector("[role=alert]")
+
+
+def email_as_password(page: Page) -> None:
+    page.fill("[name=email]", "somebody@example.org")
+    page.fill("[name=password]", "somebody@example.org")
+    page.click("main form button")
+    page.wait_for_selector("[role=alert]")
+
+
+ACCOUNT_SCENES = {
+    "account": Scene("pages.show_account", account),
+    "account with a password": Scene("pages.show_account", account_with_a_password, wrong_confirmation),
+    "sign up": Scene("pages.show_sign_up", lambda _: "/sign-up", settings={"sign_up": "open"}),
+    "sign up where it is closed": Scene("pages.show_sign_up", lambda _: "/sign-up"),
+    "sign up refused": Scene("pages.show_sign_up", lambda _: "/sign-up", email_as_password, {"sign_up": "open"}),
+    "sign in refused": Scene("pages.show_sign_in", lambda _: "/sign-in", wrong_password),
+}
