@@ -39,5 +39,6 @@ ACTIONS = {
     "user.add": "Added a user",
     "user.delete": "Deleted a user",
     "user.limit": "Changed the limit of a user",
+    "user.password": "Changed the password of a user",
     "user.tier": "Changed the tier of a user",
 }

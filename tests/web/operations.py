@@ -26,6 +26,8 @@ def node(web: Web, url: str, *queues: str, name: str = "host:7", lock: int = NOD
         connection.execute(text("SELECT pg_advisory_lock(:lock)"), {"lock": lock})
         gone_node(web, *queues, name=name, lock=lock)
         yield
+        # the server notices only later that a connection was closed, and until then the lock would be held
+        connection.execute(text("SELECT pg_advisory_unlock(:lock)"), {"lock": lock})
 
 
 def gone_node(web: Web, *queues: str, name: str = "host:7", lock: int = NODE) -> None:
