@@ -120,3 +120,10 @@ def test_me_tells_the_role(web: Web, reader: Account) -> None:
     assert told(web.token(boss.user_id, "read", "operator")) == (True, False)
     assert told(web.token(boss.user_id, "read", "operator:read")) == (False, True)
     assert told(web.token()) == (False, False)
+
+
+def test_a_read_only_operator_finds_the_console(web: Web, reader: Account) -> None:
+    web.sign_in(reader)
+    assert 'href="/operator"' in web.client.get("/").text
+    web.sign_in(web.user())
+    assert 'href="/operator"' not in web.client.get("/").text
