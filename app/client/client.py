@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, Self, TypeVar, cast
+from typing import Any, Self
 from uuid import uuid4
 
 import httpx
@@ -12,7 +12,6 @@ import httpx
 from app.client.errors import RefusedError, UnreachableError
 from app.client.shapes import FINAL, Job, Test, TestPage
 
-Shape = TypeVar("Shape")
 POLL_SECONDS = 0.5
 #: of the service's answer; a submission may ask the Git host for the newest commit
 TIMEOUT_SECONDS = 60.0
@@ -48,11 +47,13 @@ class Client:
         members = {"repository": repository, "ref": ref, "commit": commit, "retry": retry or None}
         body = {name: value for name, value in members.items() if value is not None}
         headers = {"Idempotency-Key": key or str(uuid4())}
-        return self._ask("POST", "/api/v1/analyses", Job, json=body, headers=headers)
+        job: Job = self._ask("POST", "/api/v1/analyses", json=body, headers=headers)
+        return job
 
     def job(self, job_id: str) -> Job:
         """An analysis as it is now."""
-        return self._ask("GET", f"/api/v1/analyses/{job_id}", Job)
+        job: Job = self._ask("GET", f"/api/v1/analyses/{job_id}")
+        return job
 
     def wait(
         self, job: Job, *, seen: Callable[[Job], None] = ignore, pause: Callable[[float], object] = time.sleep
@@ -69,7 +70,7 @@ class Client:
         cursor: str | None = None
         while True:
             asked = filters if cursor is None else {**filters, "cursor": cursor}
-            page = self._ask("GET", f"/api/v1/analyses/{job_id}/tests", TestPage, params=asked)
+            page: TestPage = self._ask("GET", f"/api/v1/analyses/{job_id}/tests", params=asked)
             yield from page["items"]
             cursor = page["next"]
             if cursor is None:
@@ -89,10 +90,9 @@ class Client:
                     raise
                 pause(refusal.retry_after)
 
-    def _ask(self, method: str, path: str, shape: type[Shape], **options: Any) -> Shape:
-        """The answer as JSON.  shape: what the API's document says of it; it is not checked."""
-        del shape
-        return cast(Shape, self._send(method, path, **options).json())
+    def _ask(self, method: str, path: str, **options: Any) -> Any:
+        """The answer as JSON.  The caller says its shape, which is that of the API's document."""
+        return self._send(method, path, **options).json()
 
     def _send(self, method: str, path: str, **options: Any) -> httpx.Response:
         try:

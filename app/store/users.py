@@ -229,7 +229,7 @@ def account_of(row: Row[Any]) -> Account:
         _runs_of(row._mapping),  # noqa: SLF001
         row.slot_limit,
         # nor does that of an accept read this one
-        bool(row._mapping.get("is_read_only_operator")),  # noqa: SLF001
+        bool(row._mapping.get("is_read_only_operator")),  # noqa: SLF001 - as above
     )
 
 
