@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from playwright.sync_api import Page
 
 from app.services.accounts import passwords
+from app.store import passkeys
 from tests.web.conftest import Web
 from tests.web.scenes import Scene
 
@@ -49,7 +50,22 @@ def email_as_password(page: Page) -> None:
     page.wait_for_selector("[role=alert]")
 
 
+def account_with_passkeys(web: Web) -> str:
+    person = web.user()
+    web.sign_in(person)
+    with web.uow.begin() as tx:
+        for number, name in enumerate(
+            ("My phone", "A security key with the longest name that somebody gave it", "W" * 60)
+        ):
+            passkeys.add(
+                tx, person.user_id, credential_id=bytes([number]), public_key=b"", sign_count=0, name=name,
+                now=datetime.now(UTC),
+            )  # fmt: skip
+    return "/account"
+
+
 ACCOUNT_SCENES = {
+    "account with passkeys": Scene("pages.show_account", account_with_passkeys),
     "account": Scene("pages.show_account", account),
     "account with a password": Scene("pages.show_account", account_with_a_password, wrong_confirmation),
     "sign up": Scene("pages.show_sign_up", lambda _: "/sign-up", settings={"sign_up": "open"}),

@@ -56,6 +56,7 @@ from app.web.pages import (  # noqa: E402, F401
     operator_audit,
     operator_dead,
     operator_queues,
+    passkeys,
     repository,
     shared,
     sign_in,
