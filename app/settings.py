@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -183,8 +182,6 @@ def _model_misfits(settings: Settings) -> Iterator[str]:
 def _github_misfits(settings: Settings) -> Iterator[str]:
     if (settings.github_client_id is None) != (settings.github_client_secret is None):
         yield "GITHUB_CLIENT_ID and GITHUB_CLIENT_SECRET: expected both or neither"
-    if settings.github_client_id and find_spec("authlib") is None:
-        yield "GITHUB_CLIENT_ID: needs the package authlib, which `pip install 'fairlane[github]'` installs"
 
 
 def _folder(name: str, path: Path | None, *, must_exist: bool) -> Iterator[str]:

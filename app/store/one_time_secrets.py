@@ -18,6 +18,11 @@ _ADD = text("""
 _USE = text("""
     DELETE FROM one_time_secrets WHERE secret_hash = :secret_hash AND purpose = :purpose AND expires_at > :now
     RETURNING user_id""")
+_OWNER = text("""
+    SELECT user_id FROM one_time_secrets
+     WHERE secret_hash = :secret_hash AND purpose = :purpose AND expires_at > :now""")
+_LIVING = text("""
+    SELECT count(*) FROM one_time_secrets WHERE user_id = :user_id AND purpose = :purpose AND expires_at > :now""")
 _DROP = text("DELETE FROM one_time_secrets WHERE user_id = :user_id")
 _PRUNE = text("DELETE FROM one_time_secrets WHERE expires_at < :now")
 
@@ -50,6 +55,18 @@ def use(tx: Tx, purpose: Purpose, secret: str, *, now: datetime) -> Used | None:
     """Use it up; None if it was used before, has expired, or is of another purpose.  Locks: its row."""
     row = tx.run(_USE, secret_hash=hashed(secret), purpose=purpose.value, now=now).one_or_none()
     return Used(row.user_id) if row else None
+
+
+def owner(tx: Tx, purpose: Purpose, secret: str, *, now: datetime) -> UUID | None:
+    """Whose valid secret it is; it is not used up."""
+    given = {"secret_hash": hashed(secret), "purpose": purpose.value}
+    found: UUID | None = tx.run(_OWNER, now=now, **given).scalar_one_or_none()
+    return found
+
+
+def living(tx: Tx, user_id: UUID, purpose: Purpose, *, now: datetime) -> int:
+    """Count the user's valid ones."""
+    return int(tx.run(_LIVING, user_id=user_id, purpose=purpose.value, now=now).scalar_one())
 
 
 def drop(tx: Tx, user_id: UUID) -> None:

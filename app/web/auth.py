@@ -32,6 +32,9 @@ OPEN = frozenset(
         "pages.enter_passkey",
         "pages.ask_for_first_passkey",
         "pages.sign_up_with_passkey",
+        "pages.ask_github",
+        "pages.forget_password",
+        "pages.reset_password",
     }
 )
 

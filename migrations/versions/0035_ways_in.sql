@@ -37,4 +37,4 @@ CREATE TABLE sign_up_days (
 COMMENT ON TABLE sign_up_days IS 'accounts that people created themselves, by UTC day';
 
 ALTER TABLE users ADD COLUMN email_verified_at timestamptz;
-COMMENT ON COLUMN users.email_verified_at IS 'when somebody last proved to read mail to this address; null: never';
+COMMENT ON COLUMN users.email_verified_at IS 'when somebody first proved to read mail to this address; null: never';

@@ -10,10 +10,10 @@ from flask import Response, redirect, render_template, request, session, url_for
 from werkzeug.wrappers import Response as Redirect
 
 from app.errors import Busy, Conflict, InvalidInput, Problem, TooManyRequests
-from app.services.accounts import export, forget, passkeys, passwords, sessions
+from app.services.accounts import export, forget, github, passkeys, password_resets, passwords, sessions
 from app.services.accounts.password_hashes import LONGEST, SHORTEST
 from app.web import auth
-from app.web.context import utc_now, wired
+from app.web.context import mails, utc_now, wired
 from app.web.pages import pages
 from app.web.passkey_site import possible_site
 
@@ -90,11 +90,17 @@ def refused(form: str, problem: Problem) -> Page:
 
 def _page(form: str = "", problem: Problem | None = None, *, changed: bool = False) -> str:
     services, person = wired(), auth.person()
+    offers_github = services.settings.github_client_id is not None
     return render_template(
         "account.html",
         sessions=sessions.sessions_of(services.uow, person.user_id, auth.own_session(), now=utc_now()),
         has_password=passwords.has_password(services.uow, person.user_id),
         passkeys=passkeys.passkeys_of(services.uow, person.user_id),
+        github=github.link_of(services.uow, person.user_id) if offers_github else None,
+        offers_github=offers_github,
+        verified_at=password_resets.verified_at(services.uow, person.user_id),
+        are_mailed=mails().are_sent,
+        sent="sent" in request.args,
         passkeys_work=possible_site() is not None,
         form=form,
         problem=problem,
