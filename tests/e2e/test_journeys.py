@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, expect
 
 from app.domain.plans import Tier
 from tests.e2e.conftest import System
-from tests.e2e.visitors import JOB_PAGE, Site
+from tests.e2e.visitors import JOB_PAGE, Site, new_operator
 from tests.web.browser import chromium, layout
 
 SHOP = {
@@ -127,7 +127,7 @@ def test_a_spent_quota_refuses_a_new_commit_and_not_an_old_result(site: Site) ->
 def test_an_operator_pauses_a_queue_and_the_waiting_know(site: Site) -> None:
     site.system.make_repository("shop", SHOP)
     site.system.nodes.worker()
-    with site.visitor(site.operator()) as operator, site.visitor(site.system.user()) as visitor:
+    with site.visitor(new_operator(site.system)) as operator, site.visitor(site.system.user()) as visitor:
         console = operator.go("/operator/queues/analysis_default")
         console.get_by_label("Reason").fill("a new disk")
         console.get_by_role("button", name="Pause analysis_default").click()

@@ -83,23 +83,19 @@ class Site:
         finally:
             context.close()
 
-    def operator(self) -> UUID:
-        made = accounts.add_user(
-            self.system.world.uow,
-            "operator@example.org",
-            tier=Tier.FREE,
-            is_operator=True,
-            actor="test",
-            now=datetime.now(UTC),
-        )
-        return made.user_id
-
     def _sign_in(self, page: Page, user_id: UUID) -> None:
         """By a link, as `fairlane user link` prints one."""
         secret = sessions.sign_in_link(self.system.world.uow, user_id, now=datetime.now(UTC))
         page.goto(f"{self.web.url}/sign-in?token={secret}")
         page.locator("main").get_by_role("button").click()
         expect(page.locator("form.who")).to_be_visible()
+
+
+def new_operator(system: System) -> UUID:
+    """A new account that may do everything."""
+    uow, now = system.world.uow, datetime.now(UTC)
+    made = accounts.add_user(uow, "operator@example.org", tier=Tier.FREE, is_operator=True, actor="test", now=now)
+    return made.user_id
 
 
 def _note(errors: list[str], kind: str, said: str) -> None:
