@@ -104,6 +104,7 @@ def check_new(web: Web) -> str:
 GITHUB = {"sign_up": "open", "github_client_id": "an-app", "github_client_secret": SecretStr("secret")}
 
 ACCOUNT_SCENES = {
+    "guide": Scene("pages.show_guide", lambda _: "/docs"),
     "check of an analysed commit": Scene("pages.home", check_completed, press_check),
     "check of a new commit": Scene("pages.home", check_new, press_check),
     "account with github": Scene("pages.show_account", account_with_github, settings=GITHUB),
