@@ -11,7 +11,9 @@ BEGIN
       JOIN webhooks w ON w.user_id = r.user_id
      CROSS JOIN LATERAL (SELECT CASE r.service WHEN 'specview' THEN 'specification.' ELSE 'analysis.' END
                                 || NEW.event AS type) AS told
-     WHERE r.job_id = NEW.job_id AND r.role <> 'left' AND w.disabled_at IS NULL AND told.type = ANY (w.events)
+     WHERE r.job_id = NEW.job_id AND w.disabled_at IS NULL AND told.type = ANY (w.events)
+       -- the payer who left, like the payer of a cancelled job, has an accept record with the time of that
+       AND r.role <> 'left' AND (r.cancelled_at IS NULL OR NEW.event = 'cancelled')
         ON CONFLICT (webhook_id, event_id) DO NOTHING;
     RETURN NULL;
 END $$;
