@@ -14,7 +14,7 @@ FIRE_SECONDS ?= 1200
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup test test-all check format prove-kill prove-rolling prove-broker prove-versions prove-model prove-quota prove-fairness prove-bills prove-simulation prove-lifecycle prove-inventory prove-bombs prove-agreement prove-reads prove-sockets bench-broker bench-accept bench-start bench-inventory bench-sandbox prove-retention dist clean
+.PHONY: help run setup test test-all check messages format prove-kill prove-rolling prove-broker prove-versions prove-model prove-quota prove-fairness prove-bills prove-simulation prove-lifecycle prove-inventory prove-bombs prove-agreement prove-reads prove-sockets bench-broker bench-accept bench-start bench-inventory bench-sandbox prove-retention dist clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
@@ -40,6 +40,9 @@ check: setup ## lint, types, layers, spelling
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/codespell
+
+messages: setup ## extract the texts of the pages into the catalogues, and compile them
+	$(BIN)/python tools/messages.py
 
 format: setup ## format and mend what ruff can
 	$(BIN)/ruff check --fix .

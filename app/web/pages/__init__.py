@@ -10,7 +10,7 @@ from flask_wtf import CSRFProtect
 from pydantic import BaseModel, ValidationError
 from werkzeug.datastructures import MultiDict
 
-from app.web import auth, problems, read_costs, template_filters
+from app.web import auth, languages, problems, read_costs, template_filters
 from app.web.api import api
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -20,7 +20,10 @@ pages = APIBlueprint("pages", __name__, enable_openapi=False)
 def init(app: APIFlask) -> None:
     """Register the pages.  The API accepts no cookie for a write, so it needs no CSRF token."""
     app.config |= {"WTF_CSRF_TIME_LIMIT": None}  # as long as the session: a form left open overnight works
-    CSRFProtect(app).exempt(api)
+    protection = CSRFProtect(app)
+    protection.exempt(api)
+    protection.exempt(language.choose_language)
+    languages.init(app)
     template_filters.init(app)
     app.register_blueprint(pages)
 
@@ -52,6 +55,7 @@ from app.web.pages import (  # noqa: E402, F401
     compare,
     docs,
     job,
+    language,
     operator,
     operator_audit,
     operator_dead,
