@@ -49,7 +49,7 @@ def post(url: str, body: bytes, headers: dict[str, str], where: Where, *, second
         address = parse_url(url, ports=where.ports, allow_loopback=where.allow_loopback)
         resolved = _resolved(address, where, ends)
         with _connected(address, resolved, ends) as connection:
-            return _exchange(connection, address, body, headers)
+            return _exchange(connection, address, body, headers, ends)
     except ValueError:
         return Reply(None, fault="address_refused")
     except _RefusedError as refused:
@@ -116,10 +116,12 @@ def _cut(lifeline: socket.socket) -> None:
         lifeline.shutdown(socket.SHUT_RDWR)
 
 
-def _exchange(connection: HTTPConnection, address: Address, body: bytes, headers: dict[str, str]) -> Reply:
+def _exchange(connection: HTTPConnection, address: Address, body: bytes, headers: dict[str, str], ends: float) -> Reply:
     sent = {"Content-Type": "application/json", "User-Agent": AGENT, "Accept-Encoding": "identity", **headers}
     connection.request("POST", address.target, body=body, headers=sent)
     response = connection.getresponse()
+    if monotonic() >= ends:  # headers that were cut off look like whole ones
+        raise _RefusedError("timed_out")
     return Reply(response.status, _text(response), _fault(response.status))
 
 

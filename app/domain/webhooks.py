@@ -43,6 +43,7 @@ DELAYS = (
 SHORTEST_PAUSE, LONGEST_PAUSE = timedelta(seconds=5), timedelta(minutes=5)
 
 _HOST = re.compile(r"(?!-)[A-Za-z0-9-]{1,63}(?<!-)(\.(?!-)[A-Za-z0-9-]{1,63}(?<!-))*\.?")
+_NUMBER = re.compile(r"[0-9]+|0[xX][0-9A-Fa-f]*")
 _PORTS = {"https": 443, "http": 80}
 
 
@@ -101,7 +102,8 @@ def _refuse_private(host: str) -> None:
     literal = _literal(host)
     if literal is not None and not is_public(literal):
         raise ValueError("expected a public address")
-    if literal is None and not _HOST.fullmatch(host):
+    # resolvers read 127.1 and 0x7f.1 as addresses
+    if literal is None and (not _HOST.fullmatch(host) or _NUMBER.fullmatch(host.rstrip(".").rpartition(".")[2])):
         raise ValueError("expected the name of a host")
     if literal is None and ("." not in host.rstrip(".") or host.rstrip(".").endswith((".localhost", ".local"))):
         raise ValueError("expected a public address")

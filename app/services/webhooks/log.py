@@ -18,6 +18,8 @@ from app.services.webhooks.webhooks import NOT_THERE
 from app.store import webhook_deliveries, webhooks
 from app.store.unit_of_work import AlreadyQueuedError, Tx, UnitOfWork
 
+#: Of PostgreSQL's bigint.
+LARGEST_ID = 2**63 - 1
 NO_DELIVERY = "This webhook has no such delivery"
 
 
@@ -68,7 +70,7 @@ def replay(uow: UnitOfWork, user_id: UUID, webhook_id: UUID, delivery_id: int, *
     """Send a delivery again, with the same id.  Raises: NotFound, Conflict while the webhook is disabled."""
     with uow.begin() as tx:
         _must_be_enabled(tx, user_id, webhook_id)
-        if not webhook_deliveries.replay(tx, webhook_id, delivery_id, now=now):
+        if delivery_id > LARGEST_ID or not webhook_deliveries.replay(tx, webhook_id, delivery_id, now=now):
             raise NotFound(NO_DELIVERY)
         return _send(tx, webhook_id, delivery_id)
 
