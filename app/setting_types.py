@@ -6,7 +6,7 @@ import re
 from datetime import timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 
@@ -76,8 +76,11 @@ def _database(given: SecretStr) -> SecretStr:
 
 
 def password(address: SecretStr) -> str:
-    """The password in the address of a database; empty where it has none."""
-    return str(_parsed(address.get_secret_value()).password or "")
+    """The password in the address of a database or a mail server; empty where it has none."""
+    given = address.get_secret_value()
+    if given.startswith("smtp"):
+        return unquote(urlsplit(given).password or "")
+    return str(_parsed(given).password or "")
 
 
 def _parsed(given: str) -> URL:
@@ -108,6 +111,42 @@ def _bearer(given: SecretStr) -> SecretStr:
     return given
 
 
+def _mail_server(given: SecretStr) -> SecretStr:
+    allowed = "expected smtp://USER:PASSWORD@HOST:PORT, or smtps://…, with special characters as %XX"
+    try:
+        parts = urlsplit(given.get_secret_value())
+        port, host = parts.port, parts.hostname
+    except ValueError:
+        raise ValueError(allowed) from None
+    if parts.scheme not in ("smtp", "smtps") or not host or port == 0 or parts.path.strip("/") or parts.query:
+        raise ValueError(allowed)
+    return given
+
+
+def _mail_address(given: str) -> str:
+    if not re.fullmatch(r"[^@\s<>,;:\"]{1,64}@[a-zA-Z0-9.-]{1,190}", given):
+        raise ValueError("expected an address such as fairlane@example.org")
+    return given
+
+
+def _keys(given: SecretStr) -> SecretStr:
+    words = split_keys(given)
+    if not words or any(len(word) < SHORTEST_KEY for word in words):
+        raise ValueError(
+            f"expected keys of at least {SHORTEST_KEY} characters, the newest first, separated by spaces or commas"
+        )
+    return given
+
+
+def split_keys(given: SecretStr) -> tuple[str, ...]:
+    """The single keys, the newest first."""
+    return tuple(word for word in re.split(r"[,\s]+", given.get_secret_value()) if word)
+
+
+def _ports(raw: object) -> object:
+    return tuple(re.split(r"[,\s]+", raw.strip())) if isinstance(raw, str) else raw
+
+
 def _key(given: SecretStr) -> SecretStr:
     if len(given.get_secret_value()) < SHORTEST_KEY:
         raise ValueError(f"expected at least {SHORTEST_KEY} characters, for instance from `openssl rand -base64 48`")
@@ -124,7 +163,13 @@ Hosts = Annotated[tuple[str, ...], BeforeValidator(_words), AfterValidator(_host
 HostNames = Annotated[tuple[str, ...], BeforeValidator(_words), AfterValidator(_names)]
 WebAddress = Annotated[str, AfterValidator(_web_address)]
 DatabaseAddress = Annotated[SecretStr, AfterValidator(_database)]
+MailServer = Annotated[SecretStr, AfterValidator(_mail_server)]
+MailAddress = Annotated[str, AfterValidator(_mail_address)]
 Key = Annotated[SecretStr, AfterValidator(_key)]
+Keys = Annotated[SecretStr, AfterValidator(_keys)]
+Ports = Annotated[
+    tuple[Annotated[int, Field(ge=1, le=65535)], ...], BeforeValidator(_ports), Field(min_length=1, max_length=100)
+]
 #: Belongs to another service, which decides its length.
 Bearer = Annotated[SecretStr, AfterValidator(_bearer)]
 Price = Annotated[Decimal, Field(ge=0, le=1_000_000, allow_inf_nan=False)]

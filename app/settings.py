@@ -21,13 +21,18 @@ from app.setting_types import (
     HostNames,
     Hosts,
     Key,
+    Keys,
+    MailAddress,
+    MailServer,
     Patience,
     Pause,
+    Ports,
     Price,
     Seconds,
     Slots,
     WebAddress,
     password,
+    split_keys,
 )
 
 
@@ -41,9 +46,16 @@ class Settings(BaseModel):
     database_direct_url: DatabaseAddress | None = None  # for LISTEN and locks behind a transaction pooler
     fairlane_home: Path = Path("~/.local/share/fairlane")
     secret_key: Key | None = None  # none: generated once and kept in FAIRLANE_HOME
+    encryption_keys: Keys | None = None  # the newest first; none: derived from the secret key
     default_tier: Tier = Tier.FREE
     allow_anonymous: bool = True
     sign_up: Literal["open", "closed"] = "closed"  # closed: only operators create accounts
+    sign_ups_per_day: Annotated[int, Field(ge=1, le=1_000_000)] = 500  # of all people together, by UTC day
+    smtp_url: MailServer | None = None  # none: links for people are printed in the log
+    mail_from: MailAddress | None = None  # none: fairlane@ the host of PUBLIC_URL
+    github_client_id: Annotated[str, Field(min_length=1, max_length=200)] | None = None  # none: no GitHub sign-in
+    github_client_secret: Bearer | None = None
+    github_oauth_url: WebAddress = "https://github.com"  # of a GitHub Enterprise Server, if it is one
     allowed_git_hosts: Hosts = ("github.com", "gitlab.com", "bitbucket.org", "codeberg.org")
     local_repos_root: Path | None = None
     public_url: WebAddress | None = None  # how browsers reach the service, for links
@@ -93,6 +105,8 @@ class Settings(BaseModel):
     read_limit_per_minute: Annotated[int, Field(ge=1, le=1_000_000_000)] = 3000
     heavy_reads: Annotated[int, Field(ge=1, le=20)] = 2  # concurrent reads of large results per web process
     statement_timeout: Annotated[Patience, Field(ge=timedelta(seconds=1))] = timedelta(seconds=10)  # for the web's SQL
+    webhook_ports: Ports = (443,)  # to which webhooks may be sent
+    webhook_loopback: bool = False  # also http:// to this machine, for development and tests
     max_tests: Annotated[int, Field(ge=1, le=1_000_000_000)] = 500_000  # of one analysis
     web_concurrency: Annotated[int, Field(ge=1, le=64)] = 1
     log_format: Literal["text", "json"] = "text"
@@ -103,6 +117,11 @@ class Settings(BaseModel):
     def home(self) -> Path:
         """FAIRLANE_HOME, absolute."""
         return self.fairlane_home.expanduser().absolute()
+
+    @property
+    def encryption_phrases(self) -> tuple[str, ...]:
+        """ENCRYPTION_KEYS, one by one."""
+        return () if self.encryption_keys is None else split_keys(self.encryption_keys)
 
     @property
     def fairness(self) -> FairnessPolicy:
@@ -153,6 +172,9 @@ def _misfits(settings: Settings) -> Iterator[str]:
     if settings.database_owner_url and not settings.database_url:
         yield "DATABASE_OWNER_URL: needs DATABASE_URL, which is for the application's role"
     yield from _model_misfits(settings)
+    yield from _github_misfits(settings)
+    if settings.smtp_url and not settings.public_url:
+        yield "SMTP_URL: needs PUBLIC_URL, with which the links in mails begin"
     yield from _folder("LOCAL_REPOS_ROOT", settings.local_repos_root, must_exist=True)
     yield from _folder("FAIRLANE_HOME", settings.home, must_exist=False)
 
@@ -166,6 +188,11 @@ def _model_misfits(settings: Settings) -> Iterator[str]:
         yield "LLM_BASE_URL: needs LLM_MODEL, the name of the model"
     if settings.llm_cost_per_day is not None and None in {settings.llm_input_price, settings.llm_output_price}:
         yield "LLM_COST_PER_DAY: needs LLM_INPUT_PRICE and LLM_OUTPUT_PRICE, which the cost needs"
+
+
+def _github_misfits(settings: Settings) -> Iterator[str]:
+    if (settings.github_client_id is None) != (settings.github_client_secret is None):
+        yield "GITHUB_CLIENT_ID and GITHUB_CLIENT_SECRET: expected both or neither"
 
 
 def _folder(name: str, path: Path | None, *, must_exist: bool) -> Iterator[str]:

@@ -12,9 +12,14 @@ from app.store.unit_of_work import Tx
 _ADDRESS = "c.host, c.owner, c.name"
 _PARTS = {
     "account": text("""
-        SELECT id, email, is_operator, is_read_only_operator, created_at, run_seconds, run_deviation,
+        SELECT id, email, email_verified_at, is_operator, is_read_only_operator, created_at, run_seconds, run_deviation,
                spec_run_seconds, spec_run_deviation, slot_limit FROM users WHERE id = :user_id"""),
     "password": text("SELECT changed_at FROM passwords WHERE user_id = :user_id"),
+    "passkeys": text("""
+        SELECT id, name, created_at, last_used_at FROM passkeys WHERE user_id = :user_id ORDER BY created_at, id"""),
+    "github": text("SELECT github_id, login, linked_at FROM github_links WHERE user_id = :user_id"),
+    "one_time_secrets": text("""
+        SELECT purpose, expires_at FROM one_time_secrets WHERE user_id = :user_id ORDER BY expires_at"""),
     "subscriptions": text("""
         SELECT tier::text AS tier, anchor_at, status, ended_at FROM user_subscriptions
          WHERE user_id = :user_id ORDER BY id"""),
@@ -47,6 +52,14 @@ _PARTS = {
     "bookmarks": text(f"""
         SELECT {_ADDRESS}, b.created_at FROM bookmarks b JOIN codebases c ON c.id = b.codebase_id
          WHERE b.user_id = :user_id ORDER BY b.id"""),
+    "webhooks": text("""
+        SELECT id, url, description, events, created_at, disabled_at, disabled_because, failing_since FROM webhooks
+         WHERE user_id = :user_id ORDER BY created_at, id"""),
+    "webhook_deliveries": text("""
+        SELECT d.webhook_id, d.message_id, d.job_id, d.type, d.happened_at, d.status, d.attempts, d.attempted_at,
+               d.status_code, d.fault, d.answer
+          FROM webhook_deliveries d JOIN webhooks w ON w.id = d.webhook_id
+         WHERE w.user_id = :user_id ORDER BY d.id"""),
     "usage": text("""
         SELECT job_id, event_type::text AS event_type, quota_amount, accepted_at, created_at FROM usage_events
          WHERE user_id = :user_id ORDER BY id"""),
