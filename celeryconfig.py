@@ -69,6 +69,7 @@ imports = (
     "tasks.analysis",
     "tasks.specification",
     "tasks.maintenance",
+    "tasks.webhooks",
     "tasks.lending",
     "tasks.pools",
     "tasks.schema",

@@ -68,6 +68,10 @@ class TooManyTokens(Conflict):
     slug, title = "too-many-tokens", "The account has the maximum number of tokens"
 
 
+class TooManyWebhooks(Conflict):
+    slug, title = "too-many-webhooks", "The account has the maximum number of webhooks"
+
+
 class IdempotencyInFlight(Conflict):
     slug, title = "idempotency-in-flight", "The first request with this Idempotency-Key is still being processed"
 

@@ -129,6 +129,24 @@ def _mail_address(given: str) -> str:
     return given
 
 
+def _keys(given: SecretStr) -> SecretStr:
+    words = split_keys(given)
+    if not words or any(len(word) < SHORTEST_KEY for word in words):
+        raise ValueError(
+            f"expected keys of at least {SHORTEST_KEY} characters, the newest first, separated by spaces or commas"
+        )
+    return given
+
+
+def split_keys(given: SecretStr) -> tuple[str, ...]:
+    """The single keys, the newest first."""
+    return tuple(word for word in re.split(r"[,\s]+", given.get_secret_value()) if word)
+
+
+def _ports(raw: object) -> object:
+    return tuple(re.split(r"[,\s]+", raw.strip())) if isinstance(raw, str) else raw
+
+
 def _key(given: SecretStr) -> SecretStr:
     if len(given.get_secret_value()) < SHORTEST_KEY:
         raise ValueError(f"expected at least {SHORTEST_KEY} characters, for instance from `openssl rand -base64 48`")
@@ -148,6 +166,10 @@ DatabaseAddress = Annotated[SecretStr, AfterValidator(_database)]
 MailServer = Annotated[SecretStr, AfterValidator(_mail_server)]
 MailAddress = Annotated[str, AfterValidator(_mail_address)]
 Key = Annotated[SecretStr, AfterValidator(_key)]
+Keys = Annotated[SecretStr, AfterValidator(_keys)]
+Ports = Annotated[
+    tuple[Annotated[int, Field(ge=1, le=65535)], ...], BeforeValidator(_ports), Field(min_length=1, max_length=100)
+]
 #: Belongs to another service, which decides its length.
 Bearer = Annotated[SecretStr, AfterValidator(_bearer)]
 Price = Annotated[Decimal, Field(ge=0, le=1_000_000, allow_inf_nan=False)]

@@ -21,15 +21,18 @@ from app.setting_types import (
     HostNames,
     Hosts,
     Key,
+    Keys,
     MailAddress,
     MailServer,
     Patience,
     Pause,
+    Ports,
     Price,
     Seconds,
     Slots,
     WebAddress,
     password,
+    split_keys,
 )
 
 
@@ -43,6 +46,7 @@ class Settings(BaseModel):
     database_direct_url: DatabaseAddress | None = None  # for LISTEN and locks behind a transaction pooler
     fairlane_home: Path = Path("~/.local/share/fairlane")
     secret_key: Key | None = None  # none: generated once and kept in FAIRLANE_HOME
+    encryption_keys: Keys | None = None  # the newest first; none: derived from the secret key
     default_tier: Tier = Tier.FREE
     allow_anonymous: bool = True
     sign_up: Literal["open", "closed"] = "closed"  # closed: only operators create accounts
@@ -101,6 +105,8 @@ class Settings(BaseModel):
     read_limit_per_minute: Annotated[int, Field(ge=1, le=1_000_000_000)] = 3000
     heavy_reads: Annotated[int, Field(ge=1, le=20)] = 2  # concurrent reads of large results per web process
     statement_timeout: Annotated[Patience, Field(ge=timedelta(seconds=1))] = timedelta(seconds=10)  # for the web's SQL
+    webhook_ports: Ports = (443,)  # to which webhooks may be sent
+    webhook_loopback: bool = False  # also http:// to this machine, for development and tests
     max_tests: Annotated[int, Field(ge=1, le=1_000_000_000)] = 500_000  # of one analysis
     web_concurrency: Annotated[int, Field(ge=1, le=64)] = 1
     log_format: Literal["text", "json"] = "text"
@@ -111,6 +117,11 @@ class Settings(BaseModel):
     def home(self) -> Path:
         """FAIRLANE_HOME, absolute."""
         return self.fairlane_home.expanduser().absolute()
+
+    @property
+    def encryption_phrases(self) -> tuple[str, ...]:
+        """ENCRYPTION_KEYS, one by one."""
+        return () if self.encryption_keys is None else split_keys(self.encryption_keys)
 
     @property
     def fairness(self) -> FairnessPolicy:

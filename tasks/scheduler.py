@@ -10,6 +10,7 @@ from sqlalchemy.exc import DBAPIError
 
 from app.domain.queues import Service, select_queue
 from app.services.operations.send_schedule import Entry, seconds_to_next, send_newest_slot
+from app.services.webhooks.dispatch import dispatch
 from app.store import schedule
 from tasks.alive import sign_of_beat
 from tasks.wiring import wired
@@ -45,6 +46,8 @@ class PgScheduler(Scheduler):
             for entry in self.entries:
                 if send_newest_slot(wired().uow, entry, now=now):
                     log.info("sent", entry=entry.name)
+            if turns := dispatch(wired().uow, now=now):
+                log.info("webhook_turns", turns=turns)
             waits = [seconds_to_next(entry, now=now) for entry in self.entries]
             return min([float(self.max_interval), *waits])
         except DBAPIError as error:

@@ -11,10 +11,10 @@ from testlist.git.containment import outside, resolved
 from testlist.git.fetch import Source, branches_of, resolve
 from testlist.git.process import GitLimits
 
+from app.domain.addresses import is_public
 from app.domain.repositories import Repository
 from app.errors import CommitNotFound, GitHostUnreachable, InvalidInput, RepositoryNotFound
 from app.settings import Settings
-from tasks.addresses import is_public
 
 MOST_BRANCHES = 500
 

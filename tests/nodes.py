@@ -21,7 +21,7 @@ from pytest_celery import CeleryTestWorker, CeleryWorkerCluster
 ROOT = Path(__file__).parent.parent
 #: What a node of the service imports beside Celery.
 IMPORTS = (
-    "tasks.celery", "tasks.analysis", "tasks.specification", "tasks.maintenance", "tasks.lending", "tasks.pools",
+    "tasks.celery", "tasks.analysis", "tasks.specification", "tasks.maintenance", "tasks.webhooks", "tasks.lending", "tasks.pools",
     "tasks.schema", "tasks.alive", "tasks.scheduler",
 )  # fmt: skip
 

@@ -52,6 +52,14 @@ _PARTS = {
     "bookmarks": text(f"""
         SELECT {_ADDRESS}, b.created_at FROM bookmarks b JOIN codebases c ON c.id = b.codebase_id
          WHERE b.user_id = :user_id ORDER BY b.id"""),
+    "webhooks": text("""
+        SELECT id, url, description, events, created_at, disabled_at, disabled_because, failing_since FROM webhooks
+         WHERE user_id = :user_id ORDER BY created_at, id"""),
+    "webhook_deliveries": text("""
+        SELECT d.webhook_id, d.message_id, d.job_id, d.type, d.happened_at, d.status, d.attempts, d.attempted_at,
+               d.status_code, d.fault, d.answer
+          FROM webhook_deliveries d JOIN webhooks w ON w.id = d.webhook_id
+         WHERE w.user_id = :user_id ORDER BY d.id"""),
     "usage": text("""
         SELECT job_id, event_type::text AS event_type, quota_amount, accepted_at, created_at FROM usage_events
          WHERE user_id = :user_id ORDER BY id"""),

@@ -65,7 +65,7 @@ def init(app: APIFlask) -> None:
         "AUTO_404_RESPONSE": False,
         "DESCRIPTION": "Lists the tests of Git repositories without running them. See /docs/api.",
         "SECURITY_SCHEMES": {"token": {"type": "http", "scheme": "bearer", "description": "fl_…"}},
-        "TAGS": ["Analyses", "Results", "Specifications", "Repositories", "Quota", "Account", "Operator"],
+        "TAGS": ["Analyses", "Results", "Specifications", "Repositories", "Quota", "Account", "Webhooks", "Operator"],
     }
     app.spec_processor(_finish)
 

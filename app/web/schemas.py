@@ -13,7 +13,7 @@ from app.domain.specification import Mode
 from app.store.results import TestFilter
 
 MOST_ITEMS = 100
-_PLAIN = r"^[^\x00-\x1f\x7f]*$"  # PostgreSQL takes no NUL, and no name needs a control character
+PLAIN = r"^[^\x00-\x1f\x7f]*$"  # PostgreSQL takes no NUL, and no name needs a control character
 
 
 def _utc(instant: datetime) -> datetime:
@@ -24,7 +24,7 @@ def _utc(instant: datetime) -> datetime:
 
 
 Instant = Annotated[AwareDatetime, AfterValidator(_utc)]
-Plain = Annotated[str, Field(max_length=500, pattern=_PLAIN)]
+Plain = Annotated[str, Field(max_length=500, pattern=PLAIN)]
 
 
 class Body(BaseModel):
@@ -69,9 +69,7 @@ class SubmitSpecification(Body):
 
     # JSON has neither ids nor enumerations, so these are read from text although the model is strict
     analysis_id: Annotated[UUID, Field(strict=False, description="A completed analysis that you may see")]
-    language: Annotated[str, Field(max_length=20, pattern=_PLAIN, description="ISO 639-1", examples=["en", "ko"])] = (
-        "en"
-    )
+    language: Annotated[str, Field(max_length=20, pattern=PLAIN, description="ISO 639-1", examples=["en", "ko"])] = "en"
     mode: Annotated[
         Mode,
         Field(
@@ -104,7 +102,7 @@ class QuotaQuestion(Body):
 class NewToken(Body):
     """A token to be created."""
 
-    name: Annotated[str, Field(max_length=100, pattern=_PLAIN)] = ""
+    name: Annotated[str, Field(max_length=100, pattern=PLAIN)] = ""
     scopes: Annotated[
         list[Literal["read", "write", "operator", "operator:read"]], Field(min_length=1, max_length=4)
     ] = ["read", "write"]
@@ -128,7 +126,7 @@ class SubmitForm(Query):
 class TokenForm(Query):
     """A new token, from its form."""
 
-    name: Annotated[str, Field(max_length=100, pattern=_PLAIN)] = ""
+    name: Annotated[str, Field(max_length=100, pattern=PLAIN)] = ""
     may_write: bool = False
 
 

@@ -13,6 +13,8 @@ from app.database import database_url
 from app.domain.repositories import Repository
 from app.home import secret_key
 from app.services.policy import Policy
+from app.services.webhooks.sealing import Keyring
+from app.services.webhooks.webhooks import Where
 from app.settings import Settings, load
 from app.store.connections import make_engine
 from app.store.unit_of_work import UnitOfWork
@@ -46,6 +48,16 @@ class Wired:
     resolve: Resolve
     secret: str = field(repr=False)
     branches: Branches = no_branches
+
+    @property
+    def keyring(self) -> Keyring:
+        """What encrypts the secrets of webhooks."""
+        return Keyring.of([*self.settings.encryption_phrases, self.secret])
+
+    @property
+    def webhook_addresses(self) -> Where:
+        """Which addresses webhooks may have."""
+        return Where(frozenset(self.settings.webhook_ports), self.settings.webhook_loopback)
 
 
 def wire(settings: Settings | None = None) -> Wired:

@@ -41,9 +41,10 @@ CONTRACT = [
     "LOG_FORMAT",
     "FAIRLANE_URL",
     "FAIRLANE_TOKEN",
+    "ENCRYPTION_KEYS",
 ]
 #: come with private repositories
-LATER = ["ENCRYPTION_KEY", "ENCRYPTION_KEYS"]
+LATER = ["ENCRYPTION_KEY"]
 
 
 @pytest.mark.parametrize("name", CONTRACT)

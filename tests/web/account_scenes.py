@@ -6,7 +6,9 @@ from datetime import UTC, datetime
 
 from playwright.sync_api import Page
 from pydantic import SecretStr
+from sqlalchemy import text
 
+from app.domain.plans import Tier
 from app.services.accounts import github, passwords
 from app.store import passkeys
 from tests.web.conftest import Web
@@ -103,6 +105,83 @@ def check_new(web: Web) -> str:
 
 GITHUB = {"sign_up": "open", "github_client_id": "an-app", "github_client_secret": SecretStr("secret")}
 
+
+def no_webhooks(web: Web) -> str:
+    web.sign_in(web.user())
+    return "/account/webhooks"
+
+
+def several_webhooks(web: Web) -> str:
+    person = web.user()
+    web.sign_in(person)
+    headers = web.token(person.user_id)
+    for number in range(10):
+        asked = {
+            "url": f"https://hooks-{number}.example.org/" + "a-long-path/" * 20,
+            "events": ["analysis.completed", "specification.cancelled"],
+            "description": "Told to the people who keep the shop running " * 4,
+        }
+        assert web.client.post("/api/v1/me/webhooks", json=asked, headers=headers).status_code == 201
+    change(web, "disabled_at = now(), disabled_because = 'gone' WHERE url LIKE '%hooks-9%'")
+    change(web, "failures = 3, failing_since = now() WHERE url LIKE '%hooks-8%'")
+    return "/account/webhooks"
+
+
+def change(web: Web, what: str) -> None:
+    with web.uow.begin() as tx:
+        tx.run(text(f"UPDATE webhooks SET {what}"))
+
+
+def one_webhook(web: Web) -> str:
+    person = web.user(Tier.PRO)
+    web.sign_in(person)
+    headers = web.token(person.user_id)
+    asked = {"url": "https://hooks.example.org/" + "a-long-path/" * 20, "description": "For the shop"}
+    made = web.client.post("/api/v1/me/webhooks", json=asked, headers=headers).json
+    for name in ("shop", "till", "stock"):
+        web.completed(web.submit(name, headers).json["id"])
+    web.client.post(f"/api/v1/me/webhooks/{made['id']}/test", headers=headers)
+    with web.uow.begin() as tx:
+        tx.run(
+            text("""
+            UPDATE webhook_deliveries SET attempts = 1, attempted_at = now(), latency_ms = 12345, status_code = 500,
+                   fault = 'refused', answer = repeat('an unbreakable_answer_of_a_server_', 30) WHERE id % 2 = 0""")
+        )
+        tx.run(
+            text("""
+            UPDATE webhook_deliveries SET attempts = 3, attempted_at = now(), latency_ms = 42, status_code = 204,
+                   status = 'delivered', due_at = NULL WHERE id % 2 = 1""")
+        )
+        tx.run(
+            text(
+                "UPDATE webhooks SET failures = 2, failing_since = now(), old_secret = secret, "
+                "old_secret_until = now() + interval '1 day'"
+            )
+        )
+    return f"/account/webhooks/{made['id']}"
+
+
+def disabled_webhook(web: Web) -> str:
+    address = one_webhook(web)
+    change(web, "disabled_at = now(), disabled_because = 'failing'")
+    return address
+
+
+def private_address(page: Page) -> None:
+    page.fill("[name=url]", "https://192.168.0.1/")
+    page.click("main form.stacked button")
+    page.wait_for_selector("[role=alert]")
+
+
+def rotated(page: Page) -> None:
+    page.click("form[action$='/secret'] button")
+    page.wait_for_selector("code.secret")
+
+
+def opened_log(page: Page) -> None:
+    page.locator("td details").first.locator("summary").click()
+
+
 ACCOUNT_SCENES = {
     "guide": Scene("pages.show_guide", lambda _: "/docs"),
     "check of an analysed commit": Scene("pages.home", check_completed, press_check),
@@ -117,6 +196,11 @@ ACCOUNT_SCENES = {
     "verify": Scene("pages.show_verify", verify),
     "verify signed out": Scene("pages.show_verify", lambda _: "/verify?token=x"),
     "account with passkeys": Scene("pages.show_account", account_with_passkeys),
+    "no webhooks": Scene("pages.show_webhooks", no_webhooks, private_address),
+    "webhooks": Scene("pages.show_webhooks", several_webhooks),
+    "webhook": Scene("pages.show_webhook", one_webhook, opened_log),
+    "webhook with a new secret": Scene("pages.show_webhook", one_webhook, rotated),
+    "disabled webhook": Scene("pages.show_webhook", disabled_webhook),
     "account": Scene("pages.show_account", account),
     "account with a password": Scene("pages.show_account", account_with_a_password, wrong_confirmation),
     "sign up": Scene("pages.show_sign_up", lambda _: "/sign-up", settings={"sign_up": "open"}),

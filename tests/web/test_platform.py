@@ -28,6 +28,7 @@ VALUES: dict[str, str | int] = {
     "job_id": SOMEBODY, "token_id": SOMEBODY, "host": "github.com", "owner": "a", "name": "b", "slug": "x",
     "filename": "fairlane.css", "user_id": SOMEBODY, "other_id": SOMEBODY, "tier": "pro", "queue": "analysis_default",
     "passkey_id": SOMEBODY, "secret": "fs_x", "suffix": "md", "number": 1, "session_id": SOMEBODY,
+    "webhook_id": SOMEBODY,
 }  # fmt: skip
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 
+from app.domain.webhooks import LOG_LIVES
 from app.services.operations.dry_run import step
 from app.services.operations.run_in_batches import Step, in_batches
-from app.store import leftovers, retention, spec_words
+from app.store import leftovers, retention, spec_words, webhook_deliveries
 from app.store.unit_of_work import UnitOfWork
 
 #: Retention of results that were never in a user's history: those of the schedule, and of deleted accounts.
@@ -43,6 +44,7 @@ class Pruned:
     codebases: int
     visitors: int
     reconciliations: int
+    webhook_deliveries: int
 
     @property
     def counts(self) -> dict[str, int]:
@@ -72,6 +74,7 @@ def prune(uow: UnitOfWork, *, now: datetime, lists_live: timedelta = LISTS_LIVE,
         codebases=dropped(lambda *at: leftovers.drop_codebases(*at, before=now - CODEBASES_LIVE)),
         visitors=dropped(lambda *at: leftovers.drop_visitors(*at, before=now - VISITORS_LIVE)),
         reconciliations=_reconciliations(uow, now=now, dry_run=dry_run),
+        webhook_deliveries=dropped(lambda *at: webhook_deliveries.expire(*at, before=now - LOG_LIVES)),
     )
 
 

@@ -14,7 +14,16 @@ from app.web import auth, read_costs
 api = APIBlueprint("api", __name__, url_prefix="/api/v1")
 Answer = tuple[dict[str, Any], int, dict[str, str]]
 #: Writes that need no body.
-WITHOUT_BODY = frozenset({"api.share_specification", "api.add_bookmark", "api.redrive_dead_letter"})
+WITHOUT_BODY = frozenset(
+    {
+        "api.share_specification",
+        "api.add_bookmark",
+        "api.redrive_dead_letter",
+        "api.rotate_webhook_secret",
+        "api.test_webhook",
+        "api.replay_webhook_delivery",
+    }
+)
 
 
 api.before_request(auth.identify_program)
@@ -61,4 +70,6 @@ from app.web.api import (  # noqa: E402, F401
     results,
     specification_files,
     specifications,
+    webhook_deliveries,
+    webhooks,
 )

@@ -70,4 +70,5 @@ from app.web.pages import (  # noqa: E402, F401
     specifications,
     specify,
     submit,
+    webhooks,
 )

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from alembic import op
 
-revision = "0035"
-down_revision = "0032"
+revision = "0034"
+down_revision = "0033"
 
 HERE = Path(__file__).parent
 
 
 def upgrade() -> None:
-    op.execute(HERE.joinpath("0035_ways_in.sql").read_text(encoding="utf-8"))
+    op.execute(HERE.joinpath("0034_ways_in.sql").read_text(encoding="utf-8"))
 
 
 def downgrade() -> None:

@@ -1,0 +1,141 @@
+"""One turn of a webhook: send what is due, oldest first, until one attempt fails or the turn is over.
+
+Before each attempt its state is read, and how it ended is one commit, so an attempt whose worker died is made again
+with the same id.  No transaction is open while the receiver is waited for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from time import monotonic
+from typing import Any, Protocol
+from uuid import UUID
+
+from sqlalchemy import Row
+
+from app.domain.webhooks import PATIENCE, backoff, pause
+from app.services.policy import Policy
+from app.services.webhooks import event_body, signing
+from app.services.webhooks.sealing import CannotOpenError, Keyring
+from app.store import webhook_deliveries, webhooks
+from app.store.unit_of_work import Tx, UnitOfWork
+
+#: A turn begins no attempt after this, so that other webhooks get theirs.
+TURN_SECONDS = 10.0
+#: Bytes of an answer that the log keeps.
+EXCERPT = 1024
+GONE = 410
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """How a receiver answered.  status: None if it did not, then fault says why, as a code; text: the beginning."""
+
+    status: int | None
+    text: str = ""
+    fault: str | None = None
+
+    @property
+    def is_success(self) -> bool:
+        """Whether it took the event."""
+        return self.status is not None and 200 <= self.status < 300
+
+
+class Post(Protocol):
+    """Sends one request; every failure is a Reply."""
+
+    def __call__(self, url: str, body: bytes, headers: dict[str, str]) -> Reply:
+        """Post."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """What a turn works with.  base: the address of the service, before paths; roll: 0 <= roll() < 1, for jitter."""
+
+    post: Post
+    keyring: Keyring
+    policy: Policy
+    base: str
+    roll: Callable[[], float]
+
+
+def take_turn(uow: UnitOfWork, webhook_id: UUID, sender: Sender) -> int:
+    """Returns: how many attempts were made."""
+    began, attempts = monotonic(), 0
+    while attempts == 0 or monotonic() - began < TURN_SECONDS:
+        with uow.begin() as tx:
+            delivery = _next(tx, webhook_id, sender, now=uow.now())
+        if delivery is None:
+            break
+        attempts += 1
+        if not _attempt(uow, *delivery, sender):
+            break
+    return attempts
+
+
+def _next(tx: Tx, webhook_id: UUID, sender: Sender, *, now: datetime) -> tuple[Row[Any], str] | None:
+    """The next delivery and its body, which is made and stored at the first attempt."""
+    while (row := webhook_deliveries.next_of(tx, webhook_id, now=now)) is not None:
+        if row.body is not None:
+            return row, row.body
+        body = event_body.of_job(
+            tx, row.job_id, row.type, sender.policy, base=sender.base, happened_at=row.happened_at, now=now
+        )
+        if body is not None:
+            webhook_deliveries.keep_body(tx, row.id, body)
+            return row, body
+        webhook_deliveries.give_up(tx, row.id, "job_deleted")
+    return None
+
+
+def _attempt(uow: UnitOfWork, row: Row[Any], body: str, sender: Sender) -> bool:
+    """Returns: whether the webhook may be told more now."""
+    began = monotonic()
+    try:
+        sealed = [row.secret, *([row.old_secret] if row.old_secret else [])]
+        keys = [sender.keyring.open(bytes(one), row.webhook_id) for one in sealed]
+    except CannotOpenError:
+        reply = Reply(None, fault="secret_unreadable")
+    else:
+        content, name = body.encode(), signing.message_name(row.message_id)
+        reply = sender.post(row.url, content, signing.headers(name, content, keys, now=uow.now()))
+    latency = round((monotonic() - began) * 1000)
+    with uow.begin() as tx:
+        _record(tx, row, reply, latency, sender.roll(), now=uow.now())
+    return reply.is_success
+
+
+def _record(tx: Tx, row: Row[Any], reply: Reply, latency: int, roll: float, *, now: datetime) -> None:
+    delay = None if reply.is_success else backoff(row.attempts + 1, roll)
+    recorded = webhook_deliveries.record(
+        tx,
+        row,
+        due_at=None if delay is None else now + delay,
+        status="delivered" if reply.is_success else "failed" if delay is None else "pending",
+        status_code=reply.status,
+        latency_ms=latency,
+        answer=_excerpt(reply.text) or None,
+        fault=reply.fault,
+        now=now,
+    )
+    if not recorded:
+        return
+    if reply.is_success:
+        webhooks.succeeded(tx, row.webhook_id)
+    else:
+        webhooks.failed(
+            tx,
+            row.webhook_id,
+            gone=reply.status == GONE,
+            paused_until=now + pause(row.failures + 1),
+            patient_since=now - PATIENCE,
+            now=now,
+        )
+
+
+def _excerpt(answer: str) -> str:
+    """PostgreSQL takes no NUL."""
+    return answer.replace("\x00", " ").encode()[:EXCERPT].decode("utf-8", "ignore")

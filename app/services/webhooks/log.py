@@ -1,0 +1,117 @@
+"""The log of a webhook's deliveries; sending a test, and sending a delivery again."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row
+
+from app.domain.webhooks import TEST
+from app.errors import Conflict, NotFound
+from app.services.webhooks import event_body, signing
+from app.services.webhooks.dispatch import message
+from app.services.webhooks.webhooks import NOT_THERE
+from app.store import webhook_deliveries, webhooks
+from app.store.unit_of_work import AlreadyQueuedError, Tx, UnitOfWork
+
+#: Of PostgreSQL's bigint.
+LARGEST_ID = 2**63 - 1
+NO_DELIVERY = "This webhook has no such delivery"
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedDelivery:
+    """message_id: the `webhook-id` of its attempts; next_attempt_at: None once it is over; answer: its beginning.
+
+    fault: why the last attempt failed, as a code, None if it was answered; latency_ms: of the last attempt.
+    """
+
+    id: int
+    message_id: str
+    job_id: UUID | None
+    type: str
+    happened_at: datetime
+    status: str
+    attempts: int
+    attempted_at: datetime | None
+    next_attempt_at: datetime | None
+    status_code: int | None
+    latency_ms: int | None
+    fault: str | None
+    answer: str | None
+    body: str | None
+
+
+def deliveries(
+    uow: UnitOfWork, user_id: UUID, webhook_id: UUID, *, before: int | None, limit: int
+) -> tuple[list[LoggedDelivery], int | None]:
+    """A page of the log, newest first, and the cursor of the next one.  Raises: NotFound."""
+    with uow.begin() as tx:
+        _must_have(tx, user_id, webhook_id)
+        rows = webhook_deliveries.log(tx, webhook_id, before=before, most=limit + 1)
+    following = rows[limit - 1].id if len(rows) > limit else None
+    return [_logged(row) for row in rows[:limit]], following
+
+
+def send_test(uow: UnitOfWork, user_id: UUID, webhook_id: UUID, *, now: datetime) -> LoggedDelivery:
+    """Send a test event now.  Raises: NotFound, Conflict while the webhook is disabled."""
+    with uow.begin() as tx:
+        _must_be_enabled(tx, user_id, webhook_id)
+        body = event_body.of_test(webhook_id, TEST, now=now)
+        delivery_id = webhook_deliveries.add_test(tx, webhook_id, TEST, body, now=now)
+        return _send(tx, webhook_id, delivery_id)
+
+
+def replay(uow: UnitOfWork, user_id: UUID, webhook_id: UUID, delivery_id: int, *, now: datetime) -> LoggedDelivery:
+    """Send a delivery again, with the same id.  Raises: NotFound, Conflict while the webhook is disabled."""
+    with uow.begin() as tx:
+        _must_be_enabled(tx, user_id, webhook_id)
+        if delivery_id > LARGEST_ID or not webhook_deliveries.replay(tx, webhook_id, delivery_id, now=now):
+            raise NotFound(NO_DELIVERY)
+        return _send(tx, webhook_id, delivery_id)
+
+
+def _send(tx: Tx, webhook_id: UUID, delivery_id: int) -> LoggedDelivery:
+    """Do not wait for the next beat, nor for the end of a rest."""
+    webhooks.resume(tx, webhook_id)
+    with suppress(AlreadyQueuedError), tx.savepoint():
+        tx.publish(message(webhook_id))
+    row = webhook_deliveries.find(tx, webhook_id, delivery_id)
+    if row is None:
+        raise NotFound(NO_DELIVERY)
+    return _logged(row)
+
+
+def _must_be_enabled(tx: Tx, user_id: UUID, webhook_id: UUID) -> None:
+    if _must_have(tx, user_id, webhook_id).disabled_at is not None:
+        raise Conflict("This webhook is disabled; enable it first")
+
+
+def _must_have(tx: Tx, user_id: UUID, webhook_id: UUID) -> Row[Any]:
+    row = webhooks.find(tx, user_id, webhook_id)
+    if row is None:
+        raise NotFound(NOT_THERE)
+    return row
+
+
+def _logged(row: Row[Any]) -> LoggedDelivery:
+    return LoggedDelivery(
+        id=row.id,
+        message_id=signing.message_name(row.message_id),
+        job_id=row.job_id,
+        type=row.type,
+        happened_at=row.happened_at,
+        status=row.status,
+        attempts=row.attempts,
+        attempted_at=row.attempted_at,
+        next_attempt_at=row.due_at,
+        status_code=row.status_code,
+        latency_ms=row.latency_ms,
+        fault=row.fault,
+        answer=row.answer,
+        body=row.body,
+    )

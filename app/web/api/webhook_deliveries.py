@@ -1,0 +1,45 @@
+"""What a webhook was told: its log, a test, and sending a delivery again."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from app.services.webhooks import log
+from app.web import auth, webhook_answers
+from app.web.api import api
+from app.web.api.webhooks import ONE
+from app.web.context import utc_now, wired
+from app.web.schemas import PageQuery
+from app.web.webhook_answers import delivery_json
+
+DISABLED = {409: "The webhook is disabled"}
+
+
+@api.post(f"{ONE}/test")
+@api.output(webhook_answers.DeliveryShape, 202)
+@api.doc(operation_id="testWebhook", tags=["Webhooks"], responses=DISABLED)
+def test_webhook(webhook_id: UUID) -> dict[str, Any]:
+    """Send the event `webhook.test` now; the log says how it went."""
+    return delivery_json(log.send_test(wired().uow, auth.person("write").user_id, webhook_id, now=utc_now()))
+
+
+@api.get(f"{ONE}/deliveries")
+@api.input(PageQuery, location="query", arg_name="page")
+@api.output(webhook_answers.Deliveries)
+@api.doc(operation_id="listWebhookDeliveries", tags=["Webhooks"])
+def list_webhook_deliveries(webhook_id: UUID, page: PageQuery) -> dict[str, Any]:
+    """The log of the last 30 days, newest first, each delivery with its last attempt."""
+    found, following = log.deliveries(
+        wired().uow, auth.person().user_id, webhook_id, before=page.cursor, limit=page.limit
+    )
+    return {"items": [delivery_json(one) for one in found], "next": following}
+
+
+@api.post(f"{ONE}/deliveries/<int:number>/replay")
+@api.output(webhook_answers.DeliveryShape, 202)
+@api.doc(operation_id="replayWebhookDelivery", tags=["Webhooks"], responses=DISABLED)
+def replay_webhook_delivery(webhook_id: UUID, number: int) -> dict[str, Any]:
+    """Send a delivery again, with the same `webhook-id` and the same body."""
+    owner = auth.person("write").user_id
+    return delivery_json(log.replay(wired().uow, owner, webhook_id, number, now=utc_now()))
