@@ -23,6 +23,7 @@ from app.web.pages.account_settings import TOLD_ON_THE_FORM, Page, refused
 from app.web.pages.sign_in import TOLD_ON_THE_FORM as TOLD_TO_STRANGERS
 from app.web.pages.sign_in import again, begin_session, new_account, require_open, stranger
 from app.web.passkey_site import site
+from app.web.verification import greet
 
 #: In the session: what the browser was asked for.
 ASKED = "passkey"
@@ -97,6 +98,7 @@ def sign_up_with_passkey() -> Redirect | Page:
             now=utc_now(),
             **new_account(),
         )
+        greet(made)
         return begin_session(made)
     except TOLD_TO_STRANGERS as problem:
         return again("sign_up.html", problem)
