@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
 from uuid import UUID
 
 from flask import Response, redirect, request, session, url_for
@@ -119,7 +118,7 @@ def _ask(ceremony: Ceremony, begin: Callable[[], Challenge]) -> Response:
     try:
         challenge: Challenge = begin()
     except Problem as problem:
-        return _document(problems.document(problem), problem.status)
+        return _document(json.dumps(problems.document(problem)), problem.status)
     session[ASKED] = {"for": ceremony.value, "challenge": challenge.text}
     if challenge.user_id:
         session[ASKED] |= {"user_id": str(challenge.user_id), "email": request.form.get("email", "").strip()}
@@ -138,5 +137,5 @@ def _answer() -> str:
     return request.form.get("credential", "")
 
 
-def _document(body: dict[str, Any], status: int) -> Response:
-    return Response(json.dumps(body), status, mimetype="application/json")
+def _document(body: str, status: int) -> Response:
+    return Response(body, status, mimetype="application/json")
