@@ -65,9 +65,7 @@ def ended(world: World) -> World:
     return replace(world, now=world.uow.now())
 
 
-def test_every_end_is_told_with_retries_while_the_receiver_fails_and_until_it_is_gone(
-    world: World, nodes: Nodes
-) -> None:
+def test_a_delivery_is_repeated_while_the_receiver_fails_or_hangs(world: World, nodes: Nodes) -> None:
     world, held = ended(world), threading.Event()
     user = world.user()
 
@@ -75,7 +73,7 @@ def test_every_end_is_told_with_retries_while_the_receiver_fails_and_until_it_is
         held.wait(60)
         return 200
 
-    with receiving(status(500), hang, status(204), status(410)) as receiver:
+    with receiving(status(500), hang, status(204)) as receiver:
         _, secret = add(world, user, receiver.url)
         job_id = completed(world, user)
         nodes.worker(QUEUE, **ENV)
@@ -90,17 +88,32 @@ def test_every_end_is_told_with_retries_while_the_receiver_fails_and_until_it_is
         wait_for(lambda: world.rows(HOOK)[0]["status"] == "delivered", "the attempt that succeeds")
         assert len(receiver.got) == 3
         assert len(verified(receiver, secret)) == 1
-        told = json.loads(receiver.got[0][1])
-        assert (told["type"], told["data"]["id"]) == ("analysis.completed", str(job_id))
-        assert told["data"]["links"]["self"] == f"https://fairlane.test/api/v1/analyses/{job_id}"
+    told = json.loads(receiver.got[0][1])
+    assert (told["type"], told["data"]["id"]) == ("analysis.completed", str(job_id))
+    assert told["data"]["links"]["self"] == f"https://fairlane.test/api/v1/analyses/{job_id}"
+    whole(world)
+
+
+def test_a_receiver_that_is_gone_is_told_nothing_more(world: World, nodes: Nodes) -> None:
+    world = ended(world)
+    user = world.user()
+    with receiving(status(410)) as receiver:
+        add(world, user, receiver.url)
         failing = world.running(user)
         world.fail(failing, user, Failure("too_large", "Too large.", retryable=False))
-        wait_for(lambda: len(world.rows(HOOK)) == 2 and world.rows(HOOK)[1]["attempts"] == 1, "the answer 410")
+        nodes.worker(QUEUE, **ENV)
+        nodes.beat(**ENV)
+        wait_for(lambda: world.rows(HOOK)[0]["attempts"] == 1, "the answer 410")
         assert world.value("SELECT disabled_because FROM webhooks") == "gone"
         completed(world, user)
-        assert len(world.rows(HOOK)) == 2
-    assert world.rows("SELECT * FROM kombu_dead_letter") == []
-    assert world.rows("SELECT * FROM execution_slots") == []
+        assert len(world.rows(HOOK)) == 1
+    whole(world)
+
+
+def whole(world: World) -> None:
+    """Nothing of a user's was taken, nothing was given up, and all invariants hold."""
+    for table in ("kombu_dead_letter", "execution_slots", "quota_reservations"):
+        assert world.rows(f"SELECT * FROM {table}") == []
     assert [finding for finding in audit(world.uow) if finding.status != HOLDS] == []
 
 

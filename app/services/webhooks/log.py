@@ -12,7 +12,7 @@ from sqlalchemy import Row
 
 from app.domain.webhooks import TEST
 from app.errors import Conflict, NotFound
-from app.services.webhooks import event_body, signing
+from app.services.webhooks import signing
 from app.services.webhooks.dispatch import message
 from app.services.webhooks.webhooks import NOT_THERE
 from app.store import webhook_deliveries, webhooks
@@ -61,8 +61,7 @@ def send_test(uow: UnitOfWork, user_id: UUID, webhook_id: UUID, *, now: datetime
     """Send a test event now.  Raises: NotFound, Conflict while the webhook is disabled."""
     with uow.begin() as tx:
         _must_be_enabled(tx, user_id, webhook_id)
-        body = event_body.of_test(webhook_id, TEST, now=now)
-        delivery_id = webhook_deliveries.add_test(tx, webhook_id, TEST, body, now=now)
+        delivery_id = webhook_deliveries.add_test(tx, webhook_id, TEST, now=now)
         return _send(tx, webhook_id, delivery_id)
 
 

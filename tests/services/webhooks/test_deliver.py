@@ -16,7 +16,9 @@ from app.services.webhooks import log, webhooks
 from app.services.webhooks.deliver import EXCERPT, Reply
 from app.services.webhooks.dispatch import QUEUE, dispatch
 from app.services.webhooks.webhooks import Where
+from tests.conftest import World
 from tests.race.scenes import account
+from tests.services.specifications.writing import Writing
 from tests.services.webhooks.receiving import KEYRING, Hooks, verified
 
 BAD = Reply(500, "boom", "refused")
@@ -43,27 +45,51 @@ def test_each_end_of_a_job_is_told_once_to_those_who_asked_for_it(hooks: Hooks) 
     world.fail(failing, ann, Failure("too_large", "The repository is larger than 2 GB.", retryable=False))
     cancelled = world.submit(ann)
     cancel(world.uow, cancelled, account(world, ann), world.policy, now=world.now)
-    assert hooks.turn(hook.id) == 3
-    first, second, third = (got.event for got in hooks.receiver.got)
-    assert [one["type"] for one in (first, second, third)] == [
-        "analysis.completed", "analysis.failed", "analysis.cancelled",
-    ]  # fmt: skip
-    assert first["data"]["id"] == str(delivery.job_id)
-    assert first["data"]["status"] == "completed"
-    assert first["data"]["commit"] == wanted.commit
+    assert (hooks.turn(hook.id), hooks.turn(other.id)) == (3, 1)
+    assert hooks.turn(hook.id) == hooks.turn(other.id) == 0
+    assert [(got.event["type"], got.event["data"]["id"]) for got in hooks.receiver.got] == [
+        ("analysis.completed", str(delivery.job_id)),
+        ("analysis.failed", str(failing.job_id)),
+        ("analysis.cancelled", str(cancelled)),
+        ("analysis.completed", str(delivery.job_id)),
+    ]
+    assert all(verified(got.headers, got.body, secret) for got in hooks.receiver.got[:3])
+    assert len({got.headers["webhook-id"] for got in hooks.receiver.got}) == 4
+    assert {row["status"] for row in hooks.rows()} == {"delivered"}
+
+
+def test_an_event_says_what_ended_and_how(hooks: Hooks) -> None:
+    world, user = hooks.world, hooks.world.user()
+    hook, _ = hooks.add(user)
+    wanted = world.wanted()
+    delivery = world.running(user, wanted)
+    world.finish(delivery, user)
+    failing = world.running(user)
+    world.fail(failing, user, Failure("too_large", "The repository is larger than 2 GB.", retryable=False))
+    hooks.turn(hook.id)
+    first, second = (got.event for got in hooks.receiver.got)
+    assert first["timestamp"].endswith("Z")
+    assert (first["data"]["status"], first["data"]["commit"]) == ("completed", wanted.commit)
     assert first["data"]["repository"]["name"] == "shop"
     assert first["data"]["summary"]["tests"] == 1
     assert first["data"]["links"]["page"] == f"https://fairlane.test/analyses/{delivery.job_id}"
-    assert first["data"]["error"] is None
+    assert (first["data"]["error"], second["data"]["summary"]) == (None, None)
     assert second["data"]["error"] == {
         "code": "too_large", "message": "The repository is larger than 2 GB.", "retryable": False,
     }  # fmt: skip
-    assert first["timestamp"].endswith("Z")
-    assert all(verified(got.headers, got.body, secret) for got in hooks.receiver.got)
-    assert len({got.headers["webhook-id"] for got in hooks.receiver.got}) == 3
-    assert hooks.turn(other.id) == 1
-    assert hooks.turn(hook.id) == hooks.turn(other.id) == 0
-    assert {row["status"] for row in hooks.rows()} == {"delivered"}
+
+
+def test_the_end_of_a_specification_is_told(world: World) -> None:
+    hooks, writing = Hooks(world), Writing(world)
+    user = world.user(Tier.PRO)
+    analysis = writing.analysed(user)
+    hook, _ = hooks.add(user, "specification.completed")
+    job_id = writing.submit(user, analysis)
+    writing.write(writing.started(user, job_id), user)
+    assert hooks.turn(hook.id) == 1
+    [got] = hooks.receiver.got
+    assert (got.event["type"], got.event["data"]["id"]) == ("specification.completed", str(job_id))
+    assert got.event["data"]["links"]["self"] == f"https://fairlane.test/api/v1/specs/{job_id}"
 
 
 def test_nothing_is_told_of_who_pays_and_how_much(hooks: Hooks) -> None:
