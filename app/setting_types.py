@@ -6,7 +6,7 @@ import re
 from datetime import timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 
@@ -76,8 +76,11 @@ def _database(given: SecretStr) -> SecretStr:
 
 
 def password(address: SecretStr) -> str:
-    """The password in the address of a database; empty where it has none."""
-    return str(_parsed(address.get_secret_value()).password or "")
+    """The password in the address of a database or a mail server; empty where it has none."""
+    given = address.get_secret_value()
+    if given.startswith("smtp"):
+        return unquote(urlsplit(given).password or "")
+    return str(_parsed(given).password or "")
 
 
 def _parsed(given: str) -> URL:
@@ -105,6 +108,24 @@ def _bearer(given: SecretStr) -> SecretStr:
     """A value for a header; an HTTP library's error message would show it."""
     if not re.fullmatch(r"[!-~]+", given.get_secret_value()):
         raise ValueError("expected visible ASCII characters without spaces")
+    return given
+
+
+def _mail_server(given: SecretStr) -> SecretStr:
+    allowed = "expected smtp://USER:PASSWORD@HOST:PORT, or smtps://…, with special characters as %XX"
+    try:
+        parts = urlsplit(given.get_secret_value())
+        port, host = parts.port, parts.hostname
+    except ValueError:
+        raise ValueError(allowed) from None
+    if parts.scheme not in ("smtp", "smtps") or not host or port == 0 or parts.path.strip("/") or parts.query:
+        raise ValueError(allowed)
+    return given
+
+
+def _mail_address(given: str) -> str:
+    if not re.fullmatch(r"[^@\s<>,;:\"]{1,64}@[a-zA-Z0-9.-]{1,190}", given):
+        raise ValueError("expected an address such as fairlane@example.org")
     return given
 
 
@@ -142,6 +163,8 @@ Hosts = Annotated[tuple[str, ...], BeforeValidator(_words), AfterValidator(_host
 HostNames = Annotated[tuple[str, ...], BeforeValidator(_words), AfterValidator(_names)]
 WebAddress = Annotated[str, AfterValidator(_web_address)]
 DatabaseAddress = Annotated[SecretStr, AfterValidator(_database)]
+MailServer = Annotated[SecretStr, AfterValidator(_mail_server)]
+MailAddress = Annotated[str, AfterValidator(_mail_address)]
 Key = Annotated[SecretStr, AfterValidator(_key)]
 Keys = Annotated[SecretStr, AfterValidator(_keys)]
 Ports = Annotated[

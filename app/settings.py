@@ -22,6 +22,8 @@ from app.setting_types import (
     Hosts,
     Key,
     Keys,
+    MailAddress,
+    MailServer,
     Patience,
     Pause,
     Ports,
@@ -48,6 +50,12 @@ class Settings(BaseModel):
     default_tier: Tier = Tier.FREE
     allow_anonymous: bool = True
     sign_up: Literal["open", "closed"] = "closed"  # closed: only operators create accounts
+    sign_ups_per_day: Annotated[int, Field(ge=1, le=1_000_000)] = 500  # of all people together, by UTC day
+    smtp_url: MailServer | None = None  # none: links for people are printed in the log
+    mail_from: MailAddress | None = None  # none: fairlane@ the host of PUBLIC_URL
+    github_client_id: Annotated[str, Field(min_length=1, max_length=200)] | None = None  # none: no GitHub sign-in
+    github_client_secret: Bearer | None = None
+    github_oauth_url: WebAddress = "https://github.com"  # of a GitHub Enterprise Server, if it is one
     allowed_git_hosts: Hosts = ("github.com", "gitlab.com", "bitbucket.org", "codeberg.org")
     local_repos_root: Path | None = None
     public_url: WebAddress | None = None  # how browsers reach the service, for links
@@ -164,6 +172,9 @@ def _misfits(settings: Settings) -> Iterator[str]:
     if settings.database_owner_url and not settings.database_url:
         yield "DATABASE_OWNER_URL: needs DATABASE_URL, which is for the application's role"
     yield from _model_misfits(settings)
+    yield from _github_misfits(settings)
+    if settings.smtp_url and not settings.public_url:
+        yield "SMTP_URL: needs PUBLIC_URL, with which the links in mails begin"
     yield from _folder("LOCAL_REPOS_ROOT", settings.local_repos_root, must_exist=True)
     yield from _folder("FAIRLANE_HOME", settings.home, must_exist=False)
 
@@ -177,6 +188,11 @@ def _model_misfits(settings: Settings) -> Iterator[str]:
         yield "LLM_BASE_URL: needs LLM_MODEL, the name of the model"
     if settings.llm_cost_per_day is not None and None in {settings.llm_input_price, settings.llm_output_price}:
         yield "LLM_COST_PER_DAY: needs LLM_INPUT_PRICE and LLM_OUTPUT_PRICE, which the cost needs"
+
+
+def _github_misfits(settings: Settings) -> Iterator[str]:
+    if (settings.github_client_id is None) != (settings.github_client_secret is None):
+        yield "GITHUB_CLIENT_ID and GITHUB_CLIENT_SECRET: expected both or neither"
 
 
 def _folder(name: str, path: Path | None, *, must_exist: bool) -> Iterator[str]:

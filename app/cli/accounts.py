@@ -13,7 +13,7 @@ from app.cli.place import service_url
 from app.cli.rows import show_rows
 from app.cli.wiring import now, open_database, policy, show
 from app.domain.plans import Tier
-from app.services.accounts import accounts, forget, passwords, sessions, tiers
+from app.services.accounts import accounts, forget, password_resets, passwords, sessions, tiers
 from app.services.fairness import change_limits
 from app.settings import load
 from app.store.users import Account
@@ -122,13 +122,18 @@ def change_user_limit(email: str, slots: int | None, *, as_json: bool) -> None:
 
 @user.command("link")
 @click.argument("email")
-def sign_in_link(email: str) -> None:
+@click.option(
+    "--password", is_flag=True, help="A link that sets a new password, within an hour, and ends all sessions."
+)
+def sign_in_link(email: str, *, password: bool) -> None:
     """Print a sign-in link for the account; it works once, within a day."""
     uow = open_database()
-    secret = sessions.sign_in_link(uow, accounts.find_person(uow, email).user_id, now=now())
-    settings = load()
+    account, settings = accounts.find_person(uow, email), load()
     where = settings.public_url or service_url(settings)
-    click.echo(f"{where}/sign-in?token={secret}")
+    if password:
+        click.echo(f"{where}/reset?token={password_resets.hand_out(uow, account, now=now())}")
+        return
+    click.echo(f"{where}/sign-in?token={sessions.sign_in_link(uow, account.user_id, now=now())}")
 
 
 @user.command("password")

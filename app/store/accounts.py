@@ -30,6 +30,7 @@ _TOKENS = text("""
      WHERE user_id = :user_id AND revoked_at IS NULL ORDER BY created_at DESC, id""")
 _REVOKE = text("""
     UPDATE api_tokens SET revoked_at = :now WHERE id = :id AND user_id = :user_id AND revoked_at IS NULL""")
+_REVOKE_ALL = text("UPDATE api_tokens SET revoked_at = :now WHERE user_id = :user_id AND revoked_at IS NULL")
 _NAMED = text("""
     SELECT t.id, t.user_id, u.email, t.prefix, t.name FROM api_tokens t JOIN users u ON u.id = t.user_id
      WHERE (t.prefix = :prefix OR t.id = CAST(:id AS uuid)) AND t.revoked_at IS NULL ORDER BY t.id LIMIT 10""")
@@ -150,6 +151,11 @@ def revoke_token(tx: Tx, user_id: UUID, token_id: UUID, *, now: datetime) -> boo
     Locks: the rows of all of them.  The caller has locked the users row, so two revocations cannot meet.
     """
     return tx.run(_REVOKE, id=token_id, user_id=user_id, now=now).rowcount > 0
+
+
+def revoke_all(tx: Tx, user_id: UUID, *, now: datetime) -> None:
+    """Revoke every token of the user.  The caller has locked the users row."""
+    tx.write(_REVOKE_ALL, user_id=user_id, now=now)
 
 
 def add_session(tx: Tx, user_id: UUID, secret: str, *, now: datetime, expires_at: datetime) -> None:

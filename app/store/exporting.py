@@ -12,9 +12,14 @@ from app.store.unit_of_work import Tx
 _ADDRESS = "c.host, c.owner, c.name"
 _PARTS = {
     "account": text("""
-        SELECT id, email, is_operator, is_read_only_operator, created_at, run_seconds, run_deviation,
+        SELECT id, email, email_verified_at, is_operator, is_read_only_operator, created_at, run_seconds, run_deviation,
                spec_run_seconds, spec_run_deviation, slot_limit FROM users WHERE id = :user_id"""),
     "password": text("SELECT changed_at FROM passwords WHERE user_id = :user_id"),
+    "passkeys": text("""
+        SELECT id, name, created_at, last_used_at FROM passkeys WHERE user_id = :user_id ORDER BY created_at, id"""),
+    "github": text("SELECT github_id, login, linked_at FROM github_links WHERE user_id = :user_id"),
+    "one_time_secrets": text("""
+        SELECT purpose, expires_at FROM one_time_secrets WHERE user_id = :user_id ORDER BY expires_at"""),
     "subscriptions": text("""
         SELECT tier::text AS tier, anchor_at, status, ended_at FROM user_subscriptions
          WHERE user_id = :user_id ORDER BY id"""),

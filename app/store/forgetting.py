@@ -16,6 +16,9 @@ NOBODY = "deleted account"
 
 _CLOSE = (
     text("DELETE FROM passwords WHERE user_id = :user_id"),
+    text("DELETE FROM passkeys WHERE user_id = :user_id"),
+    text("DELETE FROM github_links WHERE user_id = :user_id"),
+    text("DELETE FROM one_time_secrets WHERE user_id = :user_id"),
     text("DELETE FROM api_tokens WHERE user_id = :user_id"),
     text("DELETE FROM sessions WHERE user_id = :user_id"),
     text("DELETE FROM sign_in_links WHERE user_id = :user_id"),

@@ -89,6 +89,9 @@ _SET_TIER = text("""
     UPDATE user_subscriptions SET tier = CAST(:tier AS plan_tier)
      WHERE user_id = :user_id AND status = 'active' RETURNING id""")
 _SET_SLOT_LIMIT = text("UPDATE users SET slot_limit = :slots WHERE id = :user_id")
+_VERIFY = text("""
+    UPDATE users SET email_verified_at = :now WHERE id = :user_id AND email_verified_at IS NULL RETURNING id""")
+_VERIFIED_AT = text("SELECT email_verified_at FROM users WHERE id = :user_id")
 _OWN_SLOT_LIMITS = text("SELECT id, slot_limit FROM users WHERE slot_limit IS NOT NULL")
 _WAITING = text("""
     SELECT u.id FROM users u LEFT JOIN user_subscriptions s ON s.user_id = u.id AND s.status = 'active'
@@ -193,6 +196,17 @@ def set_tier(tx: Tx, user_id: UUID, tier: Tier, *, now: datetime) -> None:
 def set_slot_limit(tx: Tx, user_id: UUID, slots: int | None) -> None:
     """Give the user a slot limit of their own, or the tier's again.  The caller has locked the users row."""
     tx.write(_SET_SLOT_LIMIT, user_id=user_id, slots=slots)
+
+
+def verify_email(tx: Tx, user_id: UUID, *, now: datetime) -> bool:
+    """Note that its owner uses the address; False if that was known.  The caller has locked the users row."""
+    return tx.run(_VERIFY, user_id=user_id, now=now).one_or_none() is not None
+
+
+def email_verified_at(tx: Tx, user_id: UUID) -> datetime | None:
+    """When the address was verified first; None if it never was."""
+    found: datetime | None = tx.run(_VERIFIED_AT, user_id=user_id).scalar_one_or_none()
+    return found
 
 
 def own_slot_limits(tx: Tx) -> dict[str, int]:

@@ -25,7 +25,11 @@ from app.web.api import api
 from app.web.api.events import LIVE
 from app.web.commit_lookups import Lookups
 from app.web.context import EXTENSION, LOOKUPS
+from app.web.github import EXTENSION as GITHUB
+from app.web.github import GitHub
 from app.web.job_streams import Live
+from app.web.mails import EXTENSION as MAILS
+from app.web.mails import Mails
 from app.web.read_costs import READS, Reads
 from app.web.strict_json import StrictJson
 from app.web.wiring import Wired, wire
@@ -74,5 +78,7 @@ def _parts(wired: Wired) -> dict[str, object]:
         EXTENSION: wired,
         LIVE: Live(wired.uow, wired.policy),
         LOOKUPS: Lookups(wired.resolve, settings.lookup_timeout.total_seconds()),
+        GITHUB: GitHub(settings),
+        MAILS: Mails(settings),
         READS: Reads.of(per_minute=settings.read_limit_per_minute, heavy=settings.heavy_reads),
     }

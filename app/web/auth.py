@@ -22,7 +22,21 @@ ONLY_ASKING = frozenset({"api.check_quota"})
 OPERATING = "/api/v1/operator/"
 ONLY_READS = "This account, or its token, may read what operators see, and may change nothing"
 #: Open to clients without an account; where a password is compared, it is throttled (services/accounts/passwords.py).
-OPEN = frozenset({"pages.spend_link", "pages.enter_password", "pages.sign_up", "pages.sign_out"})
+OPEN = frozenset(
+    {
+        "pages.spend_link",
+        "pages.enter_password",
+        "pages.sign_up",
+        "pages.sign_out",
+        "pages.ask_for_passkey",
+        "pages.enter_passkey",
+        "pages.ask_for_first_passkey",
+        "pages.sign_up_with_passkey",
+        "pages.ask_github",
+        "pages.forget_password",
+        "pages.reset_password",
+    }
+)
 
 _OWN_PAGES = frozenset({"read", "write"})
 

@@ -31,7 +31,11 @@ REASONS_IN_WORDS = {
 ACTIONS = {
     "dead.drop": "Dropped dead letters",
     "dead.redrive": "Redrove dead letters",
+    "github.link": "Linked a GitHub account",
+    "github.unlink": "Unlinked a GitHub account",
     "job.revoke": "Cancelled a job",
+    "passkey.add": "Added a passkey",
+    "passkey.remove": "Removed a passkey",
     "plan.limit": "Changed the limit of a tier",
     "queue.pause": "Paused a queue",
     "queue.resume": "Resumed a queue",
@@ -39,6 +43,7 @@ ACTIONS = {
     "user.add": "Added a user",
     "user.delete": "Deleted a user",
     "user.limit": "Changed the limit of a user",
+    "user.email": "Verified the address of a user",
     "user.password": "Changed the password of a user",
     "user.tier": "Changed the tier of a user",
 }

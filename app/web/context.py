@@ -9,6 +9,10 @@ from uuid import uuid4
 from flask import current_app, g, request
 
 from app.web.commit_lookups import Lookups
+from app.web.github import EXTENSION as GITHUB
+from app.web.github import GitHub
+from app.web.mails import EXTENSION as MAILS
+from app.web.mails import Mails
 from app.web.wiring import Wired
 
 EXTENSION = "fairlane"
@@ -26,6 +30,18 @@ def wired() -> Wired:
 def lookups() -> Lookups:
     """The look-ups of commits."""
     found: Lookups = current_app.extensions[LOOKUPS]
+    return found
+
+
+def mails() -> Mails:
+    """What sends links to people."""
+    found: Mails = current_app.extensions[MAILS]
+    return found
+
+
+def github() -> GitHub:
+    """GitHub, which says who somebody is."""
+    found: GitHub = current_app.extensions[GITHUB]
     return found
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
-from threading import Lock
 from uuid import UUID
 
 from flask import current_app
+from markupsafe import Markup
 
+from app.remembered import Remembered
 from app.services.results import outline, read_tests
 from app.services.results.outline import Outline
 from app.store.results import TestFilter
@@ -26,7 +26,8 @@ PER_UNIT = 1_000  # tests that a large read reads for one token of the bucket
 CLIENT, WAITING, PATIENCE = 1, 6, 2.0
 EXPORTS, EXPORTS_OF_CLIENT = 8, 2  # exports written at once; each occupies a thread for as long as its reader takes
 EXPORT_PATIENCE = 60.0  # seconds that an export waits for its next rows, once it has begun
-MOST_REMEMBERED = 1_000_000  # files of all outlines together, 8 MB
+MOST_OUTLINED = 1_000_000  # files of all outlines together, 8 MB
+MOST_RENDERED = 16_000_000  # characters of all sheets together, 300 full ones
 MOST_COMPARED = 10_000  # pairs of documents, 10 MB
 
 
@@ -37,40 +38,20 @@ class Reads:
     buckets: Buckets
     heavy: Lane
     exports: Lane = field(default_factory=lambda: Lane("exports", EXPORTS, EXPORTS_OF_CLIENT))
-    _outlines: OrderedDict[tuple[UUID, TestFilter], Outline] = field(default_factory=OrderedDict)
-    _compared: OrderedDict[tuple[UUID, UUID], Mapping[str, int]] = field(default_factory=OrderedDict)
-    _lock: Lock = field(default_factory=Lock)
+    outlines: Remembered[tuple[UUID, TestFilter], Outline] = field(
+        default_factory=lambda: Remembered(MOST_OUTLINED, lambda one: 1 + len(one.files))
+    )
+    #: pages of tests by job, filters, number and language
+    sheets: Remembered[tuple[UUID, tuple[tuple[str, str], ...], int, str], Markup] = field(
+        default_factory=lambda: Remembered(MOST_RENDERED, len)
+    )
+    #: how many behaviours changed between two documents, by group
+    changes: Remembered[tuple[UUID, UUID], Mapping[str, int]] = field(default_factory=lambda: Remembered(MOST_COMPARED))
 
     @classmethod
     def of(cls, *, per_minute: int, heavy: int) -> Reads:
         """heavy: concurrent large reads."""
         return cls(Buckets(per_minute), Lane("large reads", heavy, CLIENT, WAITING, PATIENCE))
-
-    def remembered(self, key: tuple[UUID, TestFilter]) -> Outline | None:
-        """The outline of a result under a filter, which never changes."""
-        with self._lock:
-            if key in self._outlines:
-                self._outlines.move_to_end(key)
-            return self._outlines.get(key)
-
-    def remember(self, key: tuple[UUID, TestFilter], found: Outline) -> None:
-        """Keep it, and drop the least recently used ones."""
-        with self._lock:
-            self._outlines[key] = found
-            while sum(1 + len(one.files) for one in self._outlines.values()) > MOST_REMEMBERED:
-                self._outlines.popitem(last=False)
-
-    def changes(self, before: UUID, after: UUID) -> Mapping[str, int] | None:
-        """How many behaviours changed between two documents, which never change, by group."""
-        with self._lock:
-            return self._compared.get((before, after))
-
-    def remember_changes(self, before: UUID, after: UUID, totals: Mapping[str, int]) -> None:
-        """Keep it, and drop the oldest one."""
-        with self._lock:
-            self._compared[before, after] = totals
-            while len(self._compared) > MOST_COMPARED:
-                self._compared.popitem(last=False)
 
 
 def reads() -> Reads:
@@ -135,9 +116,9 @@ def _charged(units: int, light: int, per_unit: int) -> Iterator[None]:
 def outlined(job_id: UUID, viewer: Account | None, wanted: TestFilter) -> Outline:
     """The outline, read once per process.  Raises: as `heavy`; Conflict while the analysis has not completed."""
     key = (job_id, wanted)
-    found = reads().remembered(key)
+    found = reads().outlines.get(key)
     if found is None:
         with heavy(job_id):
             found = outline.outline(wired().uow, job_id, viewer, wanted, now=utc_now())
-        reads().remember(key, found)
+        reads().outlines.keep(key, found)
     return found

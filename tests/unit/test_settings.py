@@ -174,7 +174,8 @@ def test_every_setting_may_come_from_a_file(field: str, tmp_path: Path) -> None:
         "default_tier": "pro", "log_format": "json", "quota_mode": "off", "sign_up": "open", "fairness_mode": "shadow", "sandbox": "off",
         "secret_key": "s" * 16, "local_repos_root": str(tmp_path), "allowed_git_hosts": "git.example.org",
         **dict.fromkeys(("database_url", "database_owner_url", "database_direct_url"), "postgresql://ann:x@h:1/d"),
-        **dict.fromkeys(("public_url", "fairlane_url", "llm_base_url"), "https://fairlane.example.org"),
+        **dict.fromkeys(("public_url", "fairlane_url", "llm_base_url", "github_oauth_url"), "https://fairlane.example.org"),
+        "smtp_url": "smtp://ann:x@mail.example.org", "mail_from": "fairlane@example.org",
     }  # fmt: skip
     kind = str(Settings.model_fields[field].annotation)
     given_value = values.get(field) or (
@@ -186,6 +187,8 @@ def test_every_setting_may_come_from_a_file(field: str, tmp_path: Path) -> None:
     environ |= {"DATABASE_URL": "postgresql://h/d"} if field == "database_owner_url" else {}
     environ |= {"LLM_BASE_URL": "https://x.org", "LLM_MODEL": "m"} if "llm_" in field else {}
     environ |= {"LLM_INPUT_PRICE": "1", "LLM_OUTPUT_PRICE": "2"} if field == "llm_cost_per_day" else {}
+    environ |= {"PUBLIC_URL": "https://fairlane.example.org"} if field == "smtp_url" else {}
+    environ |= {"GITHUB_CLIENT_ID": "i", "GITHUB_CLIENT_SECRET": "s"} if "github_client" in field else {}
     environ.pop(field.upper(), None)
     by_name = load(environ | {field.upper(): given_value})
     by_file = load(environ | {f"{field.upper()}_FILE": str(file)})

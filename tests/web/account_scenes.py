@@ -5,10 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from playwright.sync_api import Page
+from pydantic import SecretStr
 from sqlalchemy import text
 
 from app.domain.plans import Tier
-from app.services.accounts import passwords
+from app.services.accounts import github, passwords
+from app.store import passkeys
 from tests.web.conftest import Web
 from tests.web.scenes import Scene
 
@@ -49,6 +51,43 @@ def email_as_password(page: Page) -> None:
     page.fill("[name=password]", "somebody@example.org")
     page.click("main form button")
     page.wait_for_selector("[role=alert]")
+
+
+def account_with_passkeys(web: Web) -> str:
+    person = web.user()
+    web.sign_in(person)
+    with web.uow.begin() as tx:
+        for number, name in enumerate(
+            ("My phone", "A security key with the longest name that somebody gave it", "W" * 60)
+        ):
+            passkeys.add(
+                tx, person.user_id, credential_id=bytes([number]), public_key=b"", sign_count=0, name=name,
+                now=datetime.now(UTC),
+            )  # fmt: skip
+    return "/account"
+
+
+def account_with_github(web: Web) -> str:
+    person = web.user()
+    web.sign_in(person)
+    github.link(
+        web.uow, person, github.Identity(7, "ann-with-a-name-of-39-characters-at-most", None), now=datetime.now(UTC)
+    )
+    return "/account"
+
+
+def verify(web: Web) -> str:
+    web.sign_in(web.user())
+    return "/verify?token=x"
+
+
+def ask_for_a_link(page: Page) -> None:
+    page.fill("[name=email]", "somebody@example.org")
+    page.click("main form button")
+    page.wait_for_selector("[role=status]")
+
+
+GITHUB = {"sign_up": "open", "github_client_id": "an-app", "github_client_secret": SecretStr("secret")}
 
 
 def no_webhooks(web: Web) -> str:
@@ -128,6 +167,16 @@ def opened_log(page: Page) -> None:
 
 
 ACCOUNT_SCENES = {
+    "account with github": Scene("pages.show_account", account_with_github, settings=GITHUB),
+    "account without github yet": Scene("pages.show_account", account, settings=GITHUB),
+    "sign in by github": Scene("pages.show_sign_in", lambda _: "/sign-in", settings=GITHUB),
+    "sign up by github": Scene("pages.show_sign_up", lambda _: "/sign-up", settings=GITHUB),
+    "forgotten password": Scene("pages.show_forgot", lambda _: "/forgot"),
+    "forgotten password asked for": Scene("pages.show_forgot", lambda _: "/forgot", ask_for_a_link),
+    "new password": Scene("pages.show_reset", lambda _: "/reset?token=x"),
+    "verify": Scene("pages.show_verify", verify),
+    "verify signed out": Scene("pages.show_verify", lambda _: "/verify?token=x"),
+    "account with passkeys": Scene("pages.show_account", account_with_passkeys),
     "no webhooks": Scene("pages.show_webhooks", no_webhooks, private_address),
     "webhooks": Scene("pages.show_webhooks", several_webhooks),
     "webhook": Scene("pages.show_webhook", one_webhook, opened_log),

@@ -9,7 +9,7 @@ from sqlalchemy import text
 from werkzeug.test import TestResponse
 
 from app.domain.plans import Tier
-from app.services.accounts import passwords
+from app.services.accounts import passwords, sign_up
 from tests.web.conftest import Web, csrf
 
 EMAIL, PASSWORD = "ann@example.org", "correct horse battery"
@@ -96,7 +96,7 @@ def test_a_taken_address_and_a_bad_password_are_told_on_the_form_which_keeps_the
     web.post("/sign-out")
     taken = send(web, "/sign-up", password="the password of somebody else")
     assert taken.status_code == 409
-    assert passwords.TAKEN in taken.text.replace("&#39;", "'")
+    assert sign_up.TAKEN in taken.text.replace("&#39;", "'")
     short = send(web, "/sign-up", "eve@example.org", "short")
     assert short.status_code == 422
     assert 'value="eve@example.org"' in short.text

@@ -27,7 +27,8 @@ SOMEBODY = "6f0bb0a0-7b0e-4d8e-9b7e-3f0d6f6f2d11"
 VALUES: dict[str, str | int] = {
     "job_id": SOMEBODY, "token_id": SOMEBODY, "host": "github.com", "owner": "a", "name": "b", "slug": "x",
     "filename": "fairlane.css", "user_id": SOMEBODY, "other_id": SOMEBODY, "tier": "pro", "queue": "analysis_default",
-    "secret": "fs_x", "suffix": "md", "number": 1, "session_id": SOMEBODY, "webhook_id": SOMEBODY,
+    "passkey_id": SOMEBODY, "secret": "fs_x", "suffix": "md", "number": 1, "session_id": SOMEBODY,
+    "webhook_id": SOMEBODY,
 }  # fmt: skip
 
 

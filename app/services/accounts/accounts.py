@@ -68,10 +68,11 @@ def new_person(
     is_operator: bool = False,
     is_read_only_operator: bool = False,
     actor: str,
+    user_id: UUID | None = None,
     now: datetime,
 ) -> UUID | None:
-    """Add a person with a checked address.  Returns: the id, None if the address is taken."""
-    user_id = uuid4()
+    """Add a person with a checked address.  Returns: the id, None if the address (or the given id) is taken."""
+    user_id = user_id or uuid4()
     added = users.add(
         tx,
         user_id,

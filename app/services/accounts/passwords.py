@@ -12,34 +12,35 @@ from app.domain.plans import Tier
 from app.errors import Conflict, InvalidInput, NotFound, Unauthenticated
 from app.services.accounts import accounts as people
 from app.services.accounts import password_hashes
+from app.services.accounts import sign_up as new_accounts
 from app.services.accounts.sessions import SESSION_LIFE
-from app.services.accounts.throttle import refuse_early
-from app.store import accounts, audit_log, passwords, rates, users
+from app.services.accounts.throttle import count
+from app.store import accounts, audit_log, passwords, users
 from app.store.unit_of_work import Tx, UnitOfWork
 from app.store.users import Account
 
 #: Attempts per minute: of one client's address, and at one account from all addresses together.
 PER_ADDRESS, PER_ACCOUNT = 20, 5
-SIGN_UPS = 3  # per minute of one client's address
 #: The same for an unknown address, a wrong password and an account without one.
 WRONG = "The e-mail address or the password is wrong."
-TAKEN = "This address cannot get a new account. If it is yours, sign in, or ask the operator for a sign-in link."
 
 
-def sign_up(uow: UnitOfWork, email: str, password: str, *, tier: Tier, client: str, secret: str, now: datetime) -> str:
-    """Create an account and sign in.  client: the address of the browser; secret: hides it in the throttle.
+def sign_up(
+    uow: UnitOfWork, email: str, password: str, *, tier: Tier, per_day: int, client: str, secret: str, now: datetime
+) -> str:
+    """Create an account and sign in.
+
+    per_day: sign-ups of the whole service; client: the address of the browser; secret: hides it in the throttle.
 
     The hash is made before the look-up, so the time does not tell whether the address is taken; the answer has to.
     Returns: the secret of a session.  Raises: InvalidInput, Conflict, TooManyRequests, Busy.
     """
     people.check_email(email)
     plain = password_hashes.checked(password, email)
-    _count(uow, f"sign-up:{people.anonymous_id(client, secret)}", SIGN_UPS)
+    count(uow, f"sign-up:{people.anonymous_id(client, secret)}", new_accounts.PER_ADDRESS)
     made, session = password_hashes.hashed(plain), secrets.token_urlsafe(32)
     with uow.begin() as tx:
-        user_id = people.new_person(tx, email, tier=tier, actor="sign-up", now=now)
-        if user_id is None:
-            raise Conflict(TAKEN)
+        user_id = new_accounts.new_account(tx, email, tier=tier, per_day=per_day, now=now)
         passwords.put(tx, user_id, made, now=now)
         accounts.add_session(tx, user_id, session, now=now, expires_at=now + SESSION_LIFE)
     return session
@@ -51,12 +52,12 @@ def sign_in(uow: UnitOfWork, email: str, password: str, *, client: str, secret: 
     Returns: the secret of the session.  Raises: Unauthenticated, TooManyRequests, Busy.
     Locks: users row, so that no session begins with a password that was changed in the meantime.
     """
-    _count(uow, f"sign-in:{people.anonymous_id(client, secret)}", PER_ADDRESS)
+    count(uow, f"sign-in:{people.anonymous_id(client, secret)}", PER_ADDRESS)
     if len(email) > people.LONGEST_EMAIL or not email.isprintable():
         email = ""  # nobody has it, and PostgreSQL may not take it
     with uow.begin() as tx:
         found = passwords.by_email(tx, email)
-    _count(uow, f"sign-in:{found.user_id if found else _stranger(email, secret)}", PER_ACCOUNT)
+    count(uow, f"sign-in:{found.user_id if found else _stranger(email, secret)}", PER_ACCOUNT)
     stored = found.hash if found else None
     if not password_hashes.matches(password, stored) or found is None or stored is None:
         raise Unauthenticated(WRONG)
@@ -88,7 +89,7 @@ def confirm(uow: UnitOfWork, user_id: UUID, password: str) -> str | None:
         stored = passwords.hash_of(tx, user_id)
     if stored is None:
         return None
-    _count(uow, f"sign-in:{user_id}", PER_ACCOUNT)
+    count(uow, f"sign-in:{user_id}", PER_ACCOUNT)
     if not password_hashes.matches(password, stored):
         told = "The current password is wrong."
         raise InvalidInput(told, errors=[{"pointer": "/current", "detail": told}])
@@ -130,13 +131,6 @@ def _put(tx: Tx, user_id: UUID, made: str, *, session: str | None, actor: str, n
     passwords.put(tx, user_id, made, now=now)
     accounts.end_others(tx, user_id, session)
     audit_log.add(tx, actor, "user.password", str(user_id))
-
-
-def _count(uow: UnitOfWork, key: str, per_minute: int) -> None:
-    """Raises: TooManyRequests."""
-    with uow.once() as tx:
-        charged = rates.take(tx, key, per_minute=per_minute)
-    refuse_early(charged.wait, per_minute=per_minute)
 
 
 def _stranger(email: str, secret: str) -> str:

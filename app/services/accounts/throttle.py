@@ -33,6 +33,13 @@ def charge(uow: UnitOfWork, user_id: UUID, *, per_minute: int, cost: int) -> int
     return charged.remaining
 
 
+def count(uow: UnitOfWork, key: str, per_minute: int) -> None:
+    """Take one attempt from the bucket of this key, in a transaction of its own.  Raises: TooManyRequests."""
+    with uow.once() as tx:
+        charged = rates.take(tx, key, per_minute=per_minute)
+    refuse_early(charged.wait, per_minute=per_minute)
+
+
 def refuse_early(wait: float, *, per_minute: int) -> None:
     """Raises: TooManyRequests, if there are seconds to wait."""
     if wait:

@@ -43,16 +43,30 @@ def job(tx: Tx, job_id: UUID, policy: Policy, *, asker: UUID | None, now: dateti
     return found[job_id]
 
 
+def accepted(tx: Tx, request: Row[Any], policy: Policy, *, asker: UUID | None, now: datetime) -> Job:
+    """As job, of a request that was read already (app/store/requests.py), which spares a round trip."""
+    found = _described(tx, {request.job_id: request}, policy, asker=asker, now=now)
+    if request.job_id not in found:
+        raise NotFound("No such job")
+    return found[request.job_id]
+
+
 def jobs(tx: Tx, job_ids: Collection[UUID], policy: Policy, *, asker: UUID | None, now: datetime) -> dict[UUID, Job]:
     """As job, for many, in their order.  One that no longer exists, or whose account does not, is missing.
 
     Each part is read for all of them at once, so that the round trips do not grow with the jobs.
     """
-    every = requests.accepted_each(tx, job_ids)
+    found = _described(tx, requests.accepted_each(tx, job_ids), policy, asker=asker, now=now)
+    return {one: found[one] for one in job_ids if one in found}
+
+
+def _described(
+    tx: Tx, every: Mapping[UUID, Row[Any]], policy: Policy, *, asker: UUID | None, now: datetime
+) -> dict[UUID, Job]:
     # the messages before the records: a job that ends between the two reads then appears as ended
     waiting = messages.find_each(tx, every)
     ended = _records(tx, every)
-    statuses = {one: status_of(accepted, waiting.get(one), ended.get(one)) for one, accepted in every.items()}
+    statuses = {one: status_of(asked, waiting.get(one), ended.get(one)) for one, asked in every.items()}
     read = _Read(
         policy=policy,
         statuses=statuses,
@@ -61,12 +75,12 @@ def jobs(tx: Tx, job_ids: Collection[UUID], policy: Policy, *, asker: UUID | Non
         snoozes=_counted(tx, every.keys() - waiting.keys()),
         waits=explain_wait.waits(tx, waiting, statuses, policy, now=now),
         billed=_billed(tx, [one for one, status in statuses.items() if status is Status.COMPLETED], asker),
-        writings=_writings(tx, [one for one, accepted in every.items() if accepted.service == Service.SPECVIEW]),
+        writings=_writings(tx, [one for one, asked in every.items() if asked.service == Service.SPECVIEW]),
     )
     return {
-        one: read.job(every[one])
-        for one in job_ids
-        if one in every and (every[one].service != Service.SPECVIEW or one in read.writings)
+        one: read.job(asked)
+        for one, asked in every.items()
+        if asked.service != Service.SPECVIEW or one in read.writings
     }
 
 
@@ -168,7 +182,7 @@ def _error(record: Row[Any]) -> Failure:
 
 def _records(tx: Tx, every: Mapping[UUID, Row[Any]]) -> dict[UUID, Row[Any]]:
     found: dict[UUID, Row[Any]] = {}
-    for service in sorted({Service(accepted.service) for accepted in every.values()}):
+    for service in sorted({Service(asked.service) for asked in every.values()}):
         found |= records.find_each(tx, service, [one for one, of in every.items() if of.service == service])
     return found
 

@@ -31,8 +31,7 @@ def job(
     """
     asker = viewer.user_id if viewer else asker
     with uow.begin() as tx:
-        check_visible(tx, job_id, viewer, service)
-        return describe.job(tx, job_id, policy, asker=asker, now=now)
+        return describe.accepted(tx, check_visible(tx, job_id, viewer, service), policy, asker=asker, now=now)
 
 
 def timeline(uow: UnitOfWork, job_id: UUID, viewer: Account | None, *, asker: UUID | None = None) -> list[JobEvent]:

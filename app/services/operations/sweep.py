@@ -20,10 +20,12 @@ from app.store import (
     dead_letters,
     events,
     idempotency,
+    one_time_secrets,
     quota,
     rates,
     records,
     schedule,
+    sign_ups,
     slots,
     users,
 )
@@ -79,6 +81,7 @@ def sweep(uow: UnitOfWork, policy: Policy, *, now: datetime, dry_run: bool = Fal
                 wake_jobs.wake(tx, account, Service(slot["service"]))
     with step(uow, dry_run=dry_run) as tx:
         pruned = idempotency.prune(tx, before=now - KEYS_LIVE) + accounts.prune(tx, now=now) + rates.prune(tx)
+        pruned += one_time_secrets.prune(tx, now=now) + sign_ups.prune(tx, now=now)
         pruned += schedule.prune(tx, before=now - SLOTS_LIVE)
     rows: dict[str, Sequence[ShownRow]] = {"buried": buried, "orphans": orphans, "slots": freed}
     return Swept(extended, len(orphans), len(freed), len(buried), pruned, rows)

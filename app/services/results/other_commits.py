@@ -9,8 +9,13 @@ from uuid import UUID
 
 from sqlalchemy import Row
 
-from app.services.jobs.visibility import check_completed
-from app.store import analyses
+from app.domain.jobs import Job
+from app.domain.lifecycle import Status
+from app.domain.queues import Service
+from app.services.jobs import describe
+from app.services.jobs.visibility import check_completed, check_visible
+from app.services.policy import Policy
+from app.store import analyses, codebases
 from app.store.unit_of_work import Tx, UnitOfWork
 from app.store.users import Account
 
@@ -29,18 +34,31 @@ class OtherCommit:
     is_older: bool
 
 
-def previous(uow: UnitOfWork, job_id: UUID, viewer: Account | None, *, now: datetime) -> OtherCommit | None:
-    """The analysis of the last earlier commit.  Raises: NotFound, Conflict while the analysis has not completed."""
+def with_previous(
+    uow: UnitOfWork, job_id: UUID, viewer: Account | None, policy: Policy, *, asker: UUID, now: datetime
+) -> tuple[Job, OtherCommit | None]:
+    """An analysis, and that of the last earlier commit once it has completed; notes the view of its result.
+
+    asker: as of read_jobs.job.  Raises: NotFound.
+    """
     with uow.begin() as tx:
-        record = check_completed(tx, job_id, viewer, now=now)
+        accepted = check_visible(tx, job_id, viewer, Service.ANALYSIS)
+        job = describe.accepted(tx, accepted, policy, asker=viewer.user_id if viewer else asker, now=now)
+        record = analyses.find(tx, job_id) if job.status is Status.COMPLETED else None
+        if record is None:
+            return job, None
+        codebases.viewed(tx, record.codebase_id, now=now)
         rows = _others(tx, record, viewer, before=record.ordered_at, most=1)
-    return _of_row(rows[0], record) if rows else None
+    return job, _of_row(rows[0], record) if rows else None
 
 
 def newest(
     uow: UnitOfWork, job_id: UUID, viewer: Account | None, *, prefix: str = "", now: datetime
 ) -> list[OtherCommit]:
-    """The newest of them.  prefix: the beginning of the commit id.  Raises: as `previous`."""
+    """The newest of them.  prefix: the beginning of the commit id.
+
+    Raises: NotFound, Conflict while the analysis has not completed.
+    """
     with uow.begin() as tx:
         record = check_completed(tx, job_id, viewer, now=now)
         rows = _others(tx, record, viewer, prefix=prefix.lower(), most=MOST)

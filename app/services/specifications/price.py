@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from threading import Lock
+from dataclasses import dataclass
 from uuid import UUID
 
 from app.domain.lifecycle import JobFailedError
 from app.domain.specification import Mode, Shelf
+from app.remembered import Remembered
 from app.services.policy import Policy
 from app.services.specifications.load_tests import GONE, load_tests
 from app.store import analyses, codebases, spec_words
@@ -48,33 +47,9 @@ class Priced:
         return (self.identities[begin : begin + SIZE] for begin in range(0, len(self.identities), SIZE))
 
 
-@dataclass
-class _Remembered:
-    """Tests and identities by analysis, which never change; the least recently used ones are dropped."""
-
-    _found: OrderedDict[UUID, tuple[int, bytes]] = field(default_factory=OrderedDict)
-    _size: int = 0
-    _lock: Lock = field(default_factory=Lock)
-
-    def get(self, analysis_id: UUID) -> tuple[int, bytes] | None:
-        """What was read of an analysis before."""
-        with self._lock:
-            if analysis_id in self._found:
-                self._found.move_to_end(analysis_id)
-            return self._found.get(analysis_id)
-
-    def put(self, analysis_id: UUID, found: tuple[int, bytes]) -> None:
-        """Keep it."""
-        with self._lock:
-            if analysis_id not in self._found:
-                self._found[analysis_id] = found
-                self._size += len(found[1])
-            while self._size > MOST_REMEMBERED * SIZE and len(self._found) > 1:
-                self._size -= len(self._found.popitem(last=False)[1][1])
-
-
-#: The cache of this process: reading 28,000 tests takes a second, and a user who decides asks several times.
-_remembered = _Remembered()
+#: Number of tests and identities of an analysis, in this process: reading 28,000 tests takes a second, and a user who
+#: decides asks several times.
+_remembered: Remembered[UUID, tuple[int, bytes]] = Remembered(MOST_REMEMBERED * SIZE, lambda found: len(found[1]))
 
 
 def priced(uow: UnitOfWork, analysis_id: UUID) -> Priced:
@@ -88,5 +63,5 @@ def priced(uow: UnitOfWork, analysis_id: UUID) -> Priced:
     if found is None:
         tests = load_tests(uow, analysis_id).subjects
         found = (len(tests), b"".join(sorted({one.identity for one in tests})))
-        _remembered.put(analysis_id, found)
+        _remembered.keep(analysis_id, found)
     return Priced(codebase.codebase_id, codebase.is_private, *found)

@@ -10,11 +10,12 @@ from flask import Response, redirect, render_template, request, session, url_for
 from werkzeug.wrappers import Response as Redirect
 
 from app.errors import Busy, Conflict, InvalidInput, Problem, TooManyRequests
-from app.services.accounts import export, forget, passwords, sessions
+from app.services.accounts import export, forget, github, passkeys, password_resets, passwords, sessions
 from app.services.accounts.password_hashes import LONGEST, SHORTEST
 from app.web import auth
-from app.web.context import utc_now, wired
+from app.web.context import mails, utc_now, wired
 from app.web.pages import pages
+from app.web.passkey_site import possible_site
 
 #: Problems with what was typed, told beside the form.
 TOLD_ON_THE_FORM = (InvalidInput, Conflict, TooManyRequests, Busy)
@@ -41,7 +42,7 @@ def change_password() -> Redirect | Page:
             now=utc_now(),
         )
     except TOLD_ON_THE_FORM as problem:
-        return _refused("password", problem)
+        return refused("password", problem)
     return redirect(url_for("pages.show_account", changed=""), 303)
 
 
@@ -71,7 +72,7 @@ def delete_account() -> Redirect | Page:
             raise InvalidInput(told, errors=[{"pointer": "/email", "detail": told}])
         passwords.confirm(wired().uow, account.user_id, typed.get("current", ""))
     except TOLD_ON_THE_FORM as problem:
-        return _refused("delete", problem)
+        return refused("delete", problem)
     forget.forget(wired().uow, account.user_id, actor=str(account.user_id), now=utc_now())
     session.clear()
     return redirect(url_for("pages.home"), 303)
@@ -81,17 +82,26 @@ def _written(value: object) -> str:
     return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
-def _refused(form: str, problem: Problem) -> Page:
+def refused(form: str, problem: Problem) -> Page:
+    """The page with a problem beside one of its forms."""
     headers = {} if problem.retry_after is None else {"Retry-After": str(problem.retry_after)}
     return _page(form, problem), problem.status, headers
 
 
 def _page(form: str = "", problem: Problem | None = None, *, changed: bool = False) -> str:
     services, person = wired(), auth.person()
+    offers_github = services.settings.github_client_id is not None
     return render_template(
         "account.html",
         sessions=sessions.sessions_of(services.uow, person.user_id, auth.own_session(), now=utc_now()),
         has_password=passwords.has_password(services.uow, person.user_id),
+        passkeys=passkeys.passkeys_of(services.uow, person.user_id),
+        github=github.link_of(services.uow, person.user_id) if offers_github else None,
+        offers_github=offers_github,
+        verified_at=password_resets.verified_at(services.uow, person.user_id),
+        are_mailed=mails().are_sent,
+        sent="sent" in request.args,
+        passkeys_work=possible_site() is not None,
         form=form,
         problem=problem,
         changed=changed,

@@ -13,6 +13,7 @@ from app.services.accounts.password_hashes import LONGEST, SHORTEST
 from app.web import auth
 from app.web.context import utc_now, wired
 from app.web.pages import pages
+from app.web.passkey_site import possible_site
 
 #: Problems with what was typed, as opposed to the service: the form keeps the address.
 TOLD_ON_THE_FORM = (InvalidInput, Unauthenticated, Conflict, TooManyRequests, Busy)
@@ -22,7 +23,7 @@ Page = tuple[str, int, dict[str, str]]
 @pages.get("/sign-in")
 def show_sign_in() -> str:
     """Show a button for a link, because a program that previews links must not use one up."""
-    return render_template("sign_in.html", token=request.args.get("token", ""), may_sign_up=_is_open())
+    return render_template("sign_in.html", token=request.args.get("token", ""), **_offered())
 
 
 @pages.post("/sign-in")
@@ -31,33 +32,32 @@ def spend_link() -> Response:
     secret = sessions.sign_in(wired().uow, request.form.get("token", ""), now=utc_now())
     if secret is None:
         raise InvalidInput("This link was used before or has expired; ask the operator for a new one.")
-    return _begin(secret)
+    return begin_session(secret)
 
 
 @pages.post("/sign-in/password")
 def enter_password() -> Response | Page:
     """Compare the password and begin a session under a new cookie."""
     try:
-        return _begin(passwords.sign_in(wired().uow, **_typed()))
+        return begin_session(passwords.sign_in(wired().uow, **_typed()))
     except TOLD_ON_THE_FORM as problem:
-        return _again("sign_in.html", problem)
+        return again("sign_in.html", problem)
 
 
 @pages.get("/sign-up")
 def show_sign_up() -> str:
     """Show a form, if people may create their accounts."""
-    return render_template("sign_up.html", is_open=_is_open(), shortest=SHORTEST, longest=LONGEST)
+    return render_template("sign_up.html", **_offered())
 
 
 @pages.post("/sign-up")
 def sign_up() -> Response | Page:
     """Create an account and begin its first session.  Raises: Forbidden where only operators create accounts."""
-    if not _is_open():
-        raise Forbidden("Accounts of this service are created by its operator.")
+    require_open()
     try:
-        return _begin(passwords.sign_up(wired().uow, tier=wired().settings.default_tier, **_typed()))
+        return begin_session(passwords.sign_up(wired().uow, **_typed(), **new_account()))
     except TOLD_ON_THE_FORM as problem:
-        return _again("sign_up.html", problem)
+        return again("sign_up.html", problem)
 
 
 @pages.post("/sign-out")
@@ -67,7 +67,7 @@ def sign_out() -> Response:
     return redirect(url_for("pages.home"), 303)
 
 
-def _begin(secret: str) -> Response:
+def begin_session(secret: str) -> Response:
     """Under a new cookie with a new form token; the session that the browser had, whoever's it was, is over."""
     _end()
     session[auth.SESSION_KEY] = secret
@@ -80,31 +80,48 @@ def _end() -> None:
     session.clear()
 
 
+def stranger() -> dict[str, str]:
+    """Whose attempts are counted."""
+    return {"client": request.remote_addr or "", "secret": wired().secret}
+
+
+def new_account() -> dict[str, Any]:
+    """What every sign-up gets, and how many there may be."""
+    settings = wired().settings
+    return {"tier": settings.default_tier, "per_day": settings.sign_ups_per_day}
+
+
+def require_open() -> None:
+    """Raises: Forbidden where only operators create accounts."""
+    if not is_open():
+        raise Forbidden("Accounts of this service are created by its operator.")
+
+
+def is_open() -> bool:
+    """Whether people may create their accounts."""
+    return wired().settings.sign_up == "open"
+
+
 def _typed() -> dict[str, Any]:
-    services = wired()
-    return {
-        "email": request.form.get("email", "").strip(),
-        "password": request.form.get("password", ""),
-        "client": request.remote_addr or "",
-        "secret": services.secret,
-        "now": utc_now(),
-    }
+    typed = {"email": request.form.get("email", "").strip(), "password": request.form.get("password", "")}
+    return {**typed, **stranger(), "now": utc_now()}
 
 
-def _again(template: str, problem: Problem) -> Page:
+def again(template: str, problem: Problem) -> Page:
+    """The page with the problem above its form, which keeps the address."""
     headers = {} if problem.retry_after is None else {"Retry-After": str(problem.retry_after)}
     email = request.form.get("email", "")[:300]
-    page = render_template(
-        template,
-        problem=problem,
-        email=email,
-        is_open=_is_open(),
-        may_sign_up=_is_open(),
-        shortest=SHORTEST,
-        longest=LONGEST,
-    )
+    page = render_template(template, problem=problem, email=email, **_offered())
     return page, problem.status, headers
 
 
-def _is_open() -> bool:
-    return wired().settings.sign_up == "open"
+def _offered() -> dict[str, Any]:
+    """What the pages show of the ways in."""
+    settings = wired().settings
+    return {
+        "may_sign_up": is_open(),
+        "passkeys_work": possible_site() is not None,
+        "offers_github": settings.github_client_id is not None,
+        "shortest": SHORTEST,
+        "longest": LONGEST,
+    }

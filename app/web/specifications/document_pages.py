@@ -65,7 +65,7 @@ def comparison_page(before: Head, after: Head, asked: SpecificationChangesQuery,
     with behaviours(sum(head.summary["behaviours"] for head in heads)):
         both = [document_of(head, documents.specification(wired().uow, head)) for head in heads]
         found = compare(*(document.specification for document in both))
-    reads().remember_changes(before.id, after.id, found.totals)  # the history shows them then
+    reads().changes.keep((before.id, after.id), found.totals)  # the history shows them then
     sides = [_side(*one, viewer) for one in zip(heads, both, strict=True)]
     return ComparisonPage(
         before=sides[0],

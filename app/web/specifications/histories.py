@@ -43,7 +43,7 @@ def _rows(newest_first: Sequence[Head]) -> list[HistoryRow]:
     for place, versions in enumerate(commits):
         newest = versions[0]
         older = next((group[0] for group in commits[place + 1 :] if group[0].language == newest.language), None)
-        changes = reads().changes(older.id, newest.id) if older else None
+        changes = reads().changes.get((older.id, newest.id)) if older else None
         if older and changes is None and (size := _size(newest) + _size(older)) <= left:
             left -= size
             changes = _changes(older, newest)
@@ -67,7 +67,7 @@ def _row(versions: Sequence[Head], older: Head | None, changes: Mapping[str, int
 def _changes(before: Head, after: Head) -> Mapping[str, int]:
     uow = wired().uow
     totals = compare(*(documents.specification(uow, one) for one in (before, after))).totals
-    reads().remember_changes(before.id, after.id, totals)
+    reads().changes.keep((before.id, after.id), totals)
     return totals
 
 

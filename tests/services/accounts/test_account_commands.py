@@ -10,6 +10,8 @@ from uuid import uuid4
 
 import pytest
 
+from app.errors import InvalidInput
+from app.services.accounts import password_resets
 from tests.conftest import World
 
 Fairlane = Any
@@ -140,3 +142,15 @@ def test_a_shell_completes_commands_and_options(words: str, offered: set[str]) -
     argv = [Path(sys.executable).parent / "fairlane"]
     done = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=60, check=False)
     assert {line.partition(",")[2] for line in done.stdout.splitlines()} == offered, done.stderr
+
+
+def test_an_operator_hands_out_a_link_that_sets_a_new_password_once(world: World, fairlane: Fairlane) -> None:
+    added(fairlane, "ann@example.org")
+    done = fairlane("user", "link", "ann@example.org", "--password")
+    where, _, secret = done.output.strip().partition("/reset?token=")
+    assert where.startswith("http")
+    now = world.uow.now()
+    assert password_resets.reset(world.uow, secret, "another long password", now=now)
+    with pytest.raises(InvalidInput):
+        password_resets.reset(world.uow, secret, "another long password", now=now)
+    assert fairlane("user", "link", "nobody@example.org", "--password").exit_code == 1

@@ -12,6 +12,7 @@ from argon2.low_level import Type
 from app.domain.plans import Tier
 from app.errors import Busy, Conflict, InvalidInput, TooManyRequests, Unauthenticated
 from app.services.accounts import password_hashes, passwords, sessions
+from app.services.accounts import sign_up as new_accounts
 from tests.conftest import NOW, World
 
 EMAIL, PASSWORD = "ann@example.org", "correct horse battery"
@@ -19,7 +20,7 @@ FROM = {"client": "192.0.2.1", "secret": "a secret of this test", "now": NOW}
 
 
 def sign_up(world: World, email: str = EMAIL, password: str = PASSWORD, **more: Any) -> str:
-    return passwords.sign_up(world.uow, email, password, **{"tier": Tier.FREE} | FROM | more)
+    return passwords.sign_up(world.uow, email, password, **{"tier": Tier.FREE, "per_day": 1000} | FROM | more)
 
 
 def sign_in(world: World, email: str = EMAIL, password: str = PASSWORD, **more: Any) -> str:
@@ -93,7 +94,7 @@ def test_an_account_that_exists_cannot_be_taken_over_by_signing_up(
     before = stored(world)
     with pytest.raises(Conflict) as refused:
         sign_up(world, email=taken, password="the password of somebody else")
-    assert refused.value.detail == passwords.TAKEN  # the same with and without a password
+    assert refused.value.detail == new_accounts.TAKEN  # the same with and without a password
     assert stored(world) == before
     assert len(world.rows("SELECT 1 AS one FROM sessions")) == has_password
     with pytest.raises(Unauthenticated):
@@ -191,7 +192,7 @@ def test_one_client_guesses_at_many_accounts_only_so_often(world: World, client:
 
 @pytest.mark.usefixtures("quick")
 def test_signing_up_is_throttled_by_address(world: World) -> None:
-    for number in range(passwords.SIGN_UPS):
+    for number in range(new_accounts.PER_ADDRESS):
         sign_up(world, email=f"user{number}@example.org")
     with pytest.raises(TooManyRequests):
         sign_up(world, email="last@example.org")

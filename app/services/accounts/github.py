@@ -1,0 +1,110 @@
+"""Sign in with a GitHub account, and link one to an account of ours (docs/adr/0055)."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from app.domain.plans import Tier
+from app.errors import Conflict, Forbidden, InvalidInput
+from app.services.accounts import accounts as people
+from app.services.accounts import sign_up, ways_in
+from app.services.accounts.passwords import PER_ADDRESS
+from app.services.accounts.sessions import SESSION_LIFE
+from app.services.accounts.throttle import count
+from app.store import accounts, audit_log, github_links, one_time_secrets, users
+from app.store.github_links import Link
+from app.store.one_time_secrets import Purpose
+from app.store.unit_of_work import UnitOfWork
+from app.store.users import Account
+
+STATE_LIFE = timedelta(minutes=10)
+EXPIRED = "This sign-in was done already, took too long, or began in another browser. Begin again."
+UNKNOWN = (
+    "No account here is linked to this GitHub account. Sign in another way, and link it on the page of your account."
+)
+TAKEN = (
+    "There is an account with the address of this GitHub account already. Sign in to it another way, and link GitHub "
+    "on the page of your account."
+)
+NO_EMAIL = "Your GitHub account has no verified primary e-mail address, which a new account here needs."
+LINKED = "This GitHub account is linked to an account already, or your account to another GitHub account."
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Whom GitHub has signed in.  email: the primary address, None unless GitHub has verified it."""
+
+    github_id: int
+    login: str
+    email: str | None
+
+
+def begin(uow: UnitOfWork, *, user_id: UUID | None, client: str, secret: str, now: datetime) -> str:
+    """A state that comes back once.
+
+    user_id: who wants to link; None to sign in; client, secret: as in passwords.sign_in.  Raises: TooManyRequests.
+    """
+    count(uow, f"sign-in:{people.anonymous_id(client, secret)}", PER_ADDRESS)
+    state = secrets.token_urlsafe(32)
+    with uow.begin() as tx:
+        one_time_secrets.add(tx, Purpose.GITHUB, state, user_id=user_id, expires_at=now + STATE_LIFE)
+    return state
+
+
+def come_back(uow: UnitOfWork, state: str, *, user_id: UUID | None, now: datetime) -> None:
+    """Use the state up.  Raises: InvalidInput."""
+    with uow.begin() as tx:
+        found = one_time_secrets.use(tx, Purpose.GITHUB, state, now=now)
+    if found is None or found.user_id != user_id:
+        raise InvalidInput(EXPIRED)
+
+
+def sign_in(uow: UnitOfWork, who: Identity, *, may_sign_up: bool, tier: Tier, per_day: int, now: datetime) -> str:
+    """Open a session of the linked account, or of a new one; never of one that only has the same address.
+
+    Returns: the secret of the session.  Raises: Forbidden, InvalidInput, Conflict, TooManyRequests.
+    """
+    session = secrets.token_urlsafe(32)
+    with uow.begin() as tx:
+        user_id = github_links.user_of(tx, who.github_id, who.login)
+        if user_id is None:
+            if not may_sign_up:
+                raise Forbidden(UNKNOWN)
+            if who.email is None:
+                raise InvalidInput(NO_EMAIL)
+            people.check_email(who.email)
+            if users.find_by_email(tx, who.email):
+                raise Conflict(TAKEN)
+            user_id = sign_up.new_account(tx, who.email, tier=tier, per_day=per_day, now=now)
+            users.verify_email(tx, user_id, now=now)
+            if not github_links.add(tx, user_id, who.github_id, who.login, now=now):
+                raise Conflict(LINKED)
+        accounts.add_session(tx, user_id, session, now=now, expires_at=now + SESSION_LIFE)
+    return session
+
+
+def link(uow: UnitOfWork, account: Account, who: Identity, *, now: datetime) -> None:
+    """Let this GitHub account sign in to the account of a signed-in person.  Raises: Conflict.  Locks: users row."""
+    with uow.begin() as tx:
+        users.lock_row(tx, account.user_id)
+        if not github_links.add(tx, account.user_id, who.github_id, who.login, now=now):
+            raise Conflict(LINKED)
+        audit_log.add(tx, str(account.user_id), "github.link", str(account.user_id))
+
+
+def unlink(uow: UnitOfWork, user_id: UUID) -> None:
+    """Raises: Conflict if it is the last way to sign in.  Locks: users row."""
+    with uow.begin() as tx:
+        users.lock_row(tx, user_id)
+        github_links.remove(tx, user_id)
+        ways_in.keep_one(tx, user_id, offers_github=False)
+        audit_log.add(tx, str(user_id), "github.unlink", str(user_id))
+
+
+def link_of(uow: UnitOfWork, user_id: UUID) -> Link | None:
+    """The GitHub account of a user."""
+    with uow.begin() as tx:
+        return github_links.of_user(tx, user_id)

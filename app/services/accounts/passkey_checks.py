@@ -1,0 +1,116 @@
+"""What the library of WebAuthn checks, and the options that it gives a browser (docs/adr/0055)."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import webauthn
+from webauthn.helpers import base64url_to_bytes, structs
+from webauthn.helpers.exceptions import WebAuthnException
+
+from app.errors import InvalidInput
+from app.store.passkeys import StoredKey
+
+NAME = "Fairlane"
+TIMEOUT = 300_000  # ms in which a person finds the key
+LONGEST = 20_000  # characters of an answer; an attestation, which is not asked for, would be the longest part
+REFUSED = "The browser's answer about the passkey is not valid; try again."
+#: What the library lets through of the parsers below it, when an answer is not even of the right form.
+BROKEN = (WebAuthnException, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError, struct.error)
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """What a passkey belongs to: the host name, and the origin of the pages that may use it."""
+
+    rp_id: str
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class NewKey:
+    """A checked registration."""
+
+    credential_id: bytes
+    public_key: bytes
+    sign_count: int
+
+
+def creation_options(
+    site: Site, challenge: bytes, *, user_id: UUID, email: str, known: Iterable[bytes] = ()
+) -> dict[str, Any]:
+    """For `navigator.credentials.create`.  known: credentials of the account, of which no second one is made."""
+    options = webauthn.generate_registration_options(
+        rp_id=site.rp_id,
+        rp_name=NAME,
+        user_id=user_id.bytes,
+        user_name=email,
+        user_display_name=email,
+        challenge=challenge,
+        timeout=TIMEOUT,
+        authenticator_selection=structs.AuthenticatorSelectionCriteria(
+            resident_key=structs.ResidentKeyRequirement.REQUIRED,
+            user_verification=structs.UserVerificationRequirement.PREFERRED,
+        ),
+        exclude_credentials=[structs.PublicKeyCredentialDescriptor(id=one) for one in known],
+    )
+    found: dict[str, Any] = json.loads(webauthn.options_to_json(options))
+    return found
+
+
+def request_options(site: Site, challenge: bytes) -> dict[str, Any]:
+    """For `navigator.credentials.get`: the authenticator knows which of its keys are for this site."""
+    options = webauthn.generate_authentication_options(rp_id=site.rp_id, challenge=challenge, timeout=TIMEOUT)
+    found: dict[str, Any] = json.loads(webauthn.options_to_json(options))
+    return found
+
+
+def checked_registration(answer: str, site: Site, challenge: bytes) -> NewKey:
+    """Raises: InvalidInput."""
+    try:
+        found = webauthn.verify_registration_response(
+            credential=_short(answer),
+            expected_challenge=challenge,
+            expected_rp_id=site.rp_id,
+            expected_origin=site.origin,
+        )
+    except BROKEN as error:
+        raise InvalidInput(REFUSED) from error
+    return NewKey(found.credential_id, found.credential_public_key, found.sign_count)
+
+
+def credential_of(answer: str) -> tuple[bytes, bytes | None]:
+    """Which credential an answer names, and for which user; not checked yet.  Raises: InvalidInput."""
+    try:
+        found = json.loads(_short(answer))
+        handle = found["response"].get("userHandle")
+        return base64url_to_bytes(found["id"]), base64url_to_bytes(handle) if handle else None
+    except BROKEN as error:
+        raise InvalidInput(REFUSED) from error
+
+
+def checked_use(answer: str, key: StoredKey, site: Site, challenge: bytes) -> int:
+    """The new sign count, which has grown if the authenticator counts.  Raises: InvalidInput."""
+    try:
+        found = webauthn.verify_authentication_response(
+            credential=_short(answer),
+            expected_challenge=challenge,
+            expected_rp_id=site.rp_id,
+            expected_origin=site.origin,
+            credential_public_key=key.public_key,
+            credential_current_sign_count=key.sign_count,
+        )
+    except BROKEN as error:
+        raise InvalidInput(REFUSED) from error
+    return found.new_sign_count
+
+
+def _short(answer: str) -> str:
+    if len(answer) > LONGEST:
+        raise ValueError("too long")
+    return answer

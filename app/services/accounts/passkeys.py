@@ -1,0 +1,199 @@
+"""Register passkeys, and sign in and up with them (docs/adr/0055)."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+from uuid import UUID, uuid4
+
+from webauthn.helpers import base64url_to_bytes, bytes_to_base64url
+
+from app.domain.plans import Tier
+from app.errors import Conflict, InvalidInput, NotFound, Unauthenticated
+from app.services.accounts import accounts as people
+from app.services.accounts import passkey_checks, sign_up, ways_in
+from app.services.accounts.passkey_checks import Site
+from app.services.accounts.passwords import PER_ADDRESS
+from app.services.accounts.sessions import SESSION_LIFE
+from app.services.accounts.throttle import count
+from app.store import accounts, audit_log, one_time_secrets, passkeys, users
+from app.store.one_time_secrets import Purpose
+from app.store.unit_of_work import Tx, UnitOfWork
+from app.store.users import Account
+
+CHALLENGE_LIFE = timedelta(minutes=10)
+MOST = 20  # of an account
+LONGEST_NAME = 60  # characters
+UNKNOWN = "No account has this passkey. It may have been removed; sign in another way."
+EXPIRED = "This took too long, or was done already. Try again."
+
+
+class Ceremony(StrEnum):
+    """A challenge of one does not work for another."""
+
+    REGISTER = "register"
+    SIGN_IN = "sign in"
+    SIGN_UP = "sign up"
+
+
+@dataclass(frozen=True, slots=True)
+class Challenge:
+    """What the browser's session holds until its authenticator has answered.
+
+    user_id, email: of the account to be made, for a sign-up; options: for the browser's API.
+    """
+
+    text: str
+    options: dict[str, Any]
+    user_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Passkey:
+    """A registered one."""
+
+    id: UUID
+    name: str
+    created_at: datetime
+    last_used_at: datetime | None
+
+
+def begin_registration(uow: UnitOfWork, account: Account, site: Site, *, now: datetime) -> Challenge:
+    """Ask for another passkey of a signed-in person."""
+    with uow.begin() as tx:
+        known = [bytes(row["credential_id"]) for row in passkeys.of_user(tx, account.user_id)]
+        text = _challenge(tx, Ceremony.REGISTER, account.user_id, now=now)
+    raw, email = base64url_to_bytes(text), account.email or ""
+    options = passkey_checks.creation_options(site, raw, user_id=account.user_id, email=email, known=known)
+    return Challenge(text, options)
+
+
+def register(
+    uow: UnitOfWork, account: Account, answer: str, challenge: str, site: Site, *, name: str, now: datetime
+) -> None:
+    """Store the new key.  Raises: InvalidInput, Conflict.  Locks: users row."""
+    _use(uow, Ceremony.REGISTER, challenge, account.user_id, now=now)
+    key = passkey_checks.checked_registration(answer, site, base64url_to_bytes(challenge))
+    with uow.begin() as tx:
+        if users.lock(tx, account.user_id) is None:
+            raise NotFound("No such user")
+        if len(passkeys.of_user(tx, account.user_id)) >= MOST:
+            raise Conflict(f"The account has {MOST} passkeys; remove one that is not needed.")
+        _add(tx, account.user_id, key, name, now=now)
+        audit_log.add(tx, str(account.user_id), "passkey.add", str(account.user_id))
+
+
+def begin_sign_in(uow: UnitOfWork, site: Site, *, client: str, secret: str, now: datetime) -> Challenge:
+    """Ask for any passkey of this site.  client, secret: as in passwords.sign_in.  Raises: TooManyRequests."""
+    count(uow, f"sign-in:{people.anonymous_id(client, secret)}", PER_ADDRESS)
+    with uow.begin() as tx:
+        text = _challenge(tx, Ceremony.SIGN_IN, None, now=now)
+    return Challenge(text, passkey_checks.request_options(site, base64url_to_bytes(text)))
+
+
+def sign_in(uow: UnitOfWork, answer: str, challenge: str, site: Site, *, now: datetime) -> str:
+    """Check the answer and open a session; the challenge is used up even if the answer is wrong.
+
+    Returns: the secret of the session.  Raises: InvalidInput, Unauthenticated.  Locks: users row.
+    """
+    _use(uow, Ceremony.SIGN_IN, challenge, None, now=now)
+    credential_id, handle = passkey_checks.credential_of(answer)
+    with uow.begin() as tx:
+        key = passkeys.find(tx, credential_id)
+    if key is None or handle not in (None, key.user_id.bytes):
+        raise Unauthenticated(UNKNOWN)
+    sign_count = passkey_checks.checked_use(answer, key, site, base64url_to_bytes(challenge))
+    session = _secret()
+    with uow.begin() as tx:
+        users.lock_row(tx, key.user_id)
+        if not passkeys.used(tx, key, sign_count=sign_count, now=now):
+            raise Unauthenticated(UNKNOWN)
+        accounts.add_session(tx, key.user_id, session, now=now, expires_at=now + SESSION_LIFE)
+    return session
+
+
+def begin_sign_up(uow: UnitOfWork, email: str, site: Site, *, client: str, secret: str, now: datetime) -> Challenge:
+    """Ask for the first passkey of a new account.  Raises: InvalidInput, TooManyRequests."""
+    people.check_email(email)
+    count(uow, f"sign-up:{people.anonymous_id(client, secret)}", sign_up.PER_ADDRESS)
+    user_id = uuid4()
+    with uow.begin() as tx:
+        text = _challenge(tx, Ceremony.SIGN_UP, None, now=now)
+    options = passkey_checks.creation_options(site, base64url_to_bytes(text), user_id=user_id, email=email)
+    return Challenge(text, options, user_id)
+
+
+def sign_up_with(
+    uow: UnitOfWork, answer: str, challenge: str, site: Site, *, user_id: UUID, email: str, name: str, tier: Tier,
+    per_day: int, now: datetime,
+) -> str:  # fmt: skip
+    """Create the account that the challenge was for.
+
+    Returns: the secret of its first session.  Raises: InvalidInput, Conflict, TooManyRequests.
+    """
+    _use(uow, Ceremony.SIGN_UP, challenge, None, now=now)
+    key, session = passkey_checks.checked_registration(answer, site, base64url_to_bytes(challenge)), _secret()
+    with uow.begin() as tx:
+        made = sign_up.new_account(tx, email, tier=tier, per_day=per_day, user_id=user_id, now=now)
+        _add(tx, made, key, name, now=now)
+        accounts.add_session(tx, made, session, now=now, expires_at=now + SESSION_LIFE)
+    return session
+
+
+def passkeys_of(uow: UnitOfWork, user_id: UUID) -> Sequence[Passkey]:
+    """The user's passkeys, newest first."""
+    with uow.begin() as tx:
+        rows = passkeys.of_user(tx, user_id)
+    return [Passkey(row["id"], row["name"], row["created_at"], row["last_used_at"]) for row in rows]
+
+
+def remove(uow: UnitOfWork, user_id: UUID, passkey_id: UUID, *, offers_github: bool) -> None:
+    """Forget one, unless nothing would be left to sign in with.  Raises: NotFound, Conflict.  Locks: users row."""
+    with uow.begin() as tx:
+        users.lock_row(tx, user_id)
+        if not passkeys.remove(tx, user_id, passkey_id):
+            raise NotFound("No such passkey")
+        ways_in.keep_one(tx, user_id, offers_github=offers_github)
+        audit_log.add(tx, str(user_id), "passkey.remove", str(user_id))
+
+
+def _challenge(tx: Tx, ceremony: Ceremony, user_id: UUID | None, *, now: datetime) -> str:
+    text = bytes_to_base64url(secrets.token_bytes(32))
+    one_time_secrets.add(tx, Purpose.PASSKEY, f"{ceremony}:{text}", user_id=user_id, expires_at=now + CHALLENGE_LIFE)
+    return text
+
+
+def _use(uow: UnitOfWork, ceremony: Ceremony, challenge: str, user_id: UUID | None, *, now: datetime) -> None:
+    """In a transaction of its own: a wrong answer uses the challenge up as well."""
+    with uow.begin() as tx:
+        found = one_time_secrets.use(tx, Purpose.PASSKEY, f"{ceremony}:{challenge}", now=now)
+    if found is None or found.user_id != user_id:
+        raise InvalidInput(EXPIRED)
+
+
+def _add(tx: Tx, user_id: UUID, key: passkey_checks.NewKey, name: str, *, now: datetime) -> None:
+    added = passkeys.add(
+        tx,
+        user_id,
+        credential_id=key.credential_id,
+        public_key=key.public_key,
+        sign_count=key.sign_count,
+        name=_name(name),
+        now=now,
+    )
+    if not added:
+        raise Conflict("This passkey belongs to an account already.")
+
+
+def _name(typed: str) -> str:
+    """What its user calls it."""
+    shown = "".join(letter for letter in typed.strip() if letter.isprintable())[:LONGEST_NAME]
+    return shown or "Passkey"
+
+
+def _secret() -> str:
+    return secrets.token_urlsafe(32)

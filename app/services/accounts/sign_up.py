@@ -1,0 +1,37 @@
+"""What every way of creating one's own account shares."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+from app.domain.plans import Tier
+from app.errors import Conflict, TooManyRequests
+from app.services.accounts import accounts as people
+from app.store import sign_ups
+from app.store.unit_of_work import Tx
+
+PER_ADDRESS = 3  # sign-ups per minute of one client's address
+TAKEN = "This address cannot get a new account. If it is yours, sign in, or ask the operator for a sign-in link."
+
+
+def new_account(tx: Tx, email: str, *, tier: Tier, per_day: int, user_id: UUID | None = None, now: datetime) -> UUID:
+    """Add a person with a checked address, if the service's day has a sign-up left.
+
+    Locks: the day's row until the commit.  Raises: TooManyRequests, Conflict.
+    """
+    if not sign_ups.count(tx, most=per_day, now=now):
+        raise TooManyRequests(
+            "No more accounts can be created today; try again tomorrow.", retry_after=_seconds_left(now)
+        )
+    made = people.new_person(tx, email, tier=tier, actor="sign-up", user_id=user_id, now=now)
+    if made is None:
+        raise Conflict(TAKEN)
+    return made
+
+
+def _seconds_left(now: datetime) -> int:
+    """Of the UTC day."""
+    utc = now.astimezone(UTC)
+    tomorrow = utc.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+    return int((tomorrow - utc).total_seconds()) + 1

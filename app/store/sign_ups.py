@@ -1,0 +1,24 @@
+"""How many accounts people created themselves, by UTC day."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import text
+
+from app.store.unit_of_work import Tx
+
+_COUNT = text("""
+    INSERT INTO sign_up_days AS d (day, accounts) VALUES (CAST(:now AS timestamptz) AT TIME ZONE 'UTC', 1)
+    ON CONFLICT (day) DO UPDATE SET accounts = d.accounts + 1 WHERE d.accounts < :most RETURNING accounts""")
+_PRUNE = text("DELETE FROM sign_up_days WHERE day < (CAST(:now AS timestamptz) AT TIME ZONE 'UTC')::date - 7")
+
+
+def count(tx: Tx, *, most: int, now: datetime) -> bool:
+    """Count one; False if the day has `most` already.  Locks: the day's row, so that the limit is exact."""
+    return tx.run(_COUNT, most=most, now=now).one_or_none() is not None
+
+
+def prune(tx: Tx, *, now: datetime) -> int:
+    """Delete the counts of past weeks.  Returns: how many."""
+    return tx.run(_PRUNE, now=now).rowcount

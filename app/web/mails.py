@@ -1,0 +1,78 @@
+"""Send links to people by mail, or print them in the log where there is no mail server."""
+
+from __future__ import annotations
+
+import smtplib
+import ssl
+import threading
+from dataclasses import dataclass, field
+from email.message import EmailMessage
+from urllib.parse import unquote, urlsplit
+
+import structlog
+
+from app.settings import Settings
+
+EXTENSION = "fairlane mails"
+SECONDS = 15  # for each answer of the mail server
+#: Mails on their way at once; more are dropped, and their readers ask again.
+PLACES = 8
+
+log = structlog.get_logger()
+
+
+@dataclass
+class Mails:
+    """Of one process.  A mail leaves in a thread of its own, so that no answer tells by its time who has an account."""
+
+    settings: Settings
+    places: threading.BoundedSemaphore = field(default_factory=lambda: threading.BoundedSemaphore(PLACES))
+
+    @property
+    def are_sent(self) -> bool:
+        """Whether there is a mail server."""
+        return self.settings.smtp_url is not None
+
+    def send(self, to: str, subject: str, words: str, link: str) -> None:
+        """Send a link, or print it.  words: what the link does."""
+        if not self.are_sent:
+            log.warning("mail.not_sent", to=to, subject=subject, link=link)  # for the operator to hand over
+            return
+        message = EmailMessage()
+        message["From"], message["To"], message["Subject"] = self._sender(), to, subject
+        message.set_content(f"{words}\n\n{link}\n\nIf you did not ask for this, ignore this mail.\n")
+        if not self.places.acquire(blocking=False):
+            log.warning("mail.dropped")
+            return
+        threading.Thread(target=self._deliver, args=(message,), name="mail", daemon=True).start()
+
+    def _deliver(self, message: EmailMessage) -> None:
+        try:
+            with self._server() as server:
+                server.send_message(message)
+        except (OSError, smtplib.SMTPException) as error:
+            log.warning("mail.failed", error=type(error).__name__)
+        finally:
+            self.places.release()
+
+    def _server(self) -> smtplib.SMTP:
+        """Signed in; the connection is encrypted if the server can."""
+        parts = urlsplit(self.settings.smtp_url.get_secret_value() if self.settings.smtp_url else "")
+        host, is_tls = parts.hostname or "", parts.scheme == "smtps"
+        port = parts.port or (465 if is_tls else 587)
+        if is_tls:
+            server: smtplib.SMTP = smtplib.SMTP_SSL(host, port, timeout=SECONDS, context=ssl.create_default_context())
+        else:
+            server = smtplib.SMTP(host, port, timeout=SECONDS)
+        try:
+            if not is_tls and server.ehlo() and server.has_extn("starttls"):
+                server.starttls(context=ssl.create_default_context())
+            if parts.username:
+                server.login(unquote(parts.username), unquote(parts.password or ""))
+        except BaseException:
+            server.close()
+            raise
+        return server
+
+    def _sender(self) -> str:
+        return self.settings.mail_from or f"fairlane@{urlsplit(self.settings.public_url or '').hostname}"

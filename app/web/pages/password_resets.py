@@ -1,0 +1,87 @@
+"""A forgotten password, and the links that a person gets by mail."""
+
+from __future__ import annotations
+
+from flask import redirect, render_template, request, url_for
+from werkzeug.wrappers import Response
+
+from app.errors import Busy, InvalidInput, Problem, TooManyRequests
+from app.services.accounts import password_resets
+from app.services.accounts.password_hashes import LONGEST, SHORTEST
+from app.services.accounts.password_resets import Letter
+from app.web import auth
+from app.web.context import mails, utc_now, wired
+from app.web.pages import pages
+from app.web.pages.account_settings import Page
+from app.web.pages.sign_in import begin_session, stranger
+from app.web.public_links import absolute
+
+RESET_WORDS = "With this link, you set a new password. It works once, within an hour."
+VERIFY_WORDS = "With this link, you confirm that this is your address. It works once, within a day."
+
+
+@pages.get("/forgot")
+def show_forgot() -> str:
+    """Ask for the address of the account."""
+    return render_template("forgot.html", are_mailed=mails().are_sent)
+
+
+@pages.post("/forgot")
+def forget_password() -> str | Page:
+    """Send a link, and say the same whether or not there is such an account."""
+    email, are_mailed = request.form.get("email", "").strip(), mails().are_sent
+    try:
+        letter = password_resets.ask(wired().uow, email, mailed=are_mailed, **stranger(), now=utc_now())
+    except TooManyRequests as problem:
+        page = render_template("forgot.html", problem=problem, are_mailed=are_mailed, email=email[:300])
+        return page, problem.status, {"Retry-After": str(problem.retry_after)}
+    if letter:
+        _send(letter, "Set a new password", RESET_WORDS, url_for("pages.show_reset", token=letter.secret))
+    return render_template("forgot.html", sent=True, are_mailed=are_mailed)
+
+
+@pages.get("/reset")
+def show_reset() -> str:
+    """Ask for the new password."""
+    return _reset_page(request.args.get("token", ""))
+
+
+@pages.post("/reset")
+def reset_password() -> Response | Page:
+    """Set it, end all sessions, and sign in."""
+    token = request.form.get("token", "")
+    try:
+        made = password_resets.reset(wired().uow, token, request.form.get("password", ""), now=utc_now())
+    except (InvalidInput, Busy) as problem:
+        return _reset_page(token, problem), problem.status, {}
+    return begin_session(made)
+
+
+@pages.post("/account/verify")
+def ask_to_verify() -> Response:
+    """Send a link to the address of the account."""
+    letter = password_resets.ask_to_verify(wired().uow, auth.person("write"), now=utc_now())
+    if letter:
+        _send(letter, "Confirm your address", VERIFY_WORDS, url_for("pages.show_verify", token=letter.secret))
+    return redirect(url_for("pages.show_account", sent=""), 303)
+
+
+@pages.get("/verify")
+def show_verify() -> str:
+    """Show a button, because a program that previews links must not use one up."""
+    return render_template("verify.html", token=request.args.get("token", ""))
+
+
+@pages.post("/verify")
+def verify_email() -> Response:
+    """Note that the signed-in person reads mail to the address.  Raises: Unauthenticated, InvalidInput."""
+    password_resets.verify(wired().uow, auth.person("write"), request.form.get("token", ""), now=utc_now())
+    return redirect(url_for("pages.show_account"), 303)
+
+
+def _send(letter: Letter, subject: str, words: str, path: str) -> None:
+    mails().send(letter.email, f"Fairlane: {subject}", words, absolute(path))
+
+
+def _reset_page(token: str, problem: Problem | None = None) -> str:
+    return render_template("reset.html", token=token, problem=problem, shortest=SHORTEST, longest=LONGEST)

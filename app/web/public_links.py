@@ -1,0 +1,12 @@
+"""Addresses of this service for other places than its pages."""
+
+from __future__ import annotations
+
+from flask import request
+
+from app.web.context import wired
+
+
+def absolute(path: str) -> str:
+    """With PUBLIC_URL, or else the host of the request, which trusted_hosts.py has checked."""
+    return (wired().settings.public_url or request.host_url.rstrip("/")) + path
