@@ -79,7 +79,7 @@ def take_turn(uow: UnitOfWork, webhook_id: UUID, sender: Sender) -> int:
 
 def _next(tx: Tx, webhook_id: UUID, sender: Sender, *, now: datetime) -> tuple[Row[Any], str] | None:
     """The next delivery and its body, which is made and stored at the first attempt."""
-    while (row := webhook_deliveries.next_of(tx, webhook_id, now=now)) is not None:
+    while (row := webhook_deliveries.next_of(tx, webhook_id)) is not None:
         if row.body is not None:
             return row, row.body
         event = event_of(tx, row, sender.policy, now=now)

@@ -57,19 +57,19 @@ def deliveries(
     return [_logged(row) for row in rows[:limit]], following
 
 
-def send_test(uow: UnitOfWork, user_id: UUID, webhook_id: UUID, *, now: datetime) -> LoggedDelivery:
+def send_test(uow: UnitOfWork, user_id: UUID, webhook_id: UUID) -> LoggedDelivery:
     """Send a test event now.  Raises: NotFound, Conflict while the webhook is disabled."""
     with uow.begin() as tx:
         _must_be_enabled(tx, user_id, webhook_id)
-        delivery_id = webhook_deliveries.add_test(tx, webhook_id, TEST, now=now)
+        delivery_id = webhook_deliveries.add_test(tx, webhook_id, TEST)
         return _send(tx, webhook_id, delivery_id)
 
 
-def replay(uow: UnitOfWork, user_id: UUID, webhook_id: UUID, delivery_id: int, *, now: datetime) -> LoggedDelivery:
+def replay(uow: UnitOfWork, user_id: UUID, webhook_id: UUID, delivery_id: int) -> LoggedDelivery:
     """Send a delivery again, with the same id.  Raises: NotFound, Conflict while the webhook is disabled."""
     with uow.begin() as tx:
         _must_be_enabled(tx, user_id, webhook_id)
-        if delivery_id > LARGEST_ID or not webhook_deliveries.replay(tx, webhook_id, delivery_id, now=now):
+        if delivery_id > LARGEST_ID or not webhook_deliveries.replay(tx, webhook_id, delivery_id):
             raise NotFound(NO_DELIVERY)
         return _send(tx, webhook_id, delivery_id)
 

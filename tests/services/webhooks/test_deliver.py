@@ -259,8 +259,8 @@ def test_a_turn_is_a_message_without_a_user_on_a_queue_without_jobs(hooks: Hooks
     hook, _ = hooks.add(user)
     completed(hooks, user)
     usage = world.rows("SELECT * FROM usage_events")
-    assert dispatch(world.uow, now=world.uow.now()) == 1
-    assert dispatch(world.uow, now=world.uow.now()) == 0  # its turn waits for a worker
+    assert dispatch(world.uow) == 1
+    assert dispatch(world.uow) == 0  # its turn waits for a worker
     assert world.rows(MESSAGES) == [{"name": QUEUE, "user_id": None}]
     assert QUEUE == "specview_scheduled"
     assert hooks.turn(hook.id) == 1
@@ -274,12 +274,12 @@ def test_a_webhook_that_rests_or_is_disabled_gets_no_turn(hooks: Hooks) -> None:
     hook, _ = hooks.add(user)
     completed(hooks, user)
     world.rows("UPDATE webhooks SET paused_until = clock_timestamp() + interval '1 min' RETURNING id")
-    assert dispatch(world.uow, now=world.uow.now()) == 0
+    assert dispatch(world.uow) == 0
     webhooks.change(world.uow, user, hook.id, Where(), enabled=False, now=world.uow.now())
     hooks.come_due()
-    assert dispatch(world.uow, now=world.uow.now()) == 0
+    assert dispatch(world.uow) == 0
     webhooks.change(world.uow, user, hook.id, Where(), enabled=True, now=world.uow.now())
-    assert dispatch(world.uow, now=world.uow.now()) == 1
+    assert dispatch(world.uow) == 1
 
 
 def test_an_event_of_a_job_that_is_gone_is_given_up(hooks: Hooks) -> None:
@@ -316,9 +316,9 @@ def test_a_replay_and_a_test_are_sent_at_once_even_to_a_webhook_that_rests(hooks
     [told] = hooks.receiver.got
     [logged], _ = log.deliveries(world.uow, user, hook.id, before=None, limit=10)
     world.rows("UPDATE webhooks SET paused_until = clock_timestamp() + interval '1 h' RETURNING id")
-    again = log.replay(world.uow, user, hook.id, logged.id, now=world.uow.now())
+    again = log.replay(world.uow, user, hook.id, logged.id)
     assert (again.status, again.message_id) == ("pending", logged.message_id)
-    sent = log.send_test(world.uow, user, hook.id, now=world.uow.now())
+    sent = log.send_test(world.uow, user, hook.id)
     assert sent.type == "webhook.test"
     assert len(world.rows(MESSAGES)) == 1
     assert hooks.turn(hook.id) == 2
