@@ -23,7 +23,8 @@ _DUE = text(f"""
        AND NOT EXISTS (SELECT FROM broker_message m WHERE m.unique_key = 'webhook ' || w.id)
      ORDER BY w.paused_until NULLS FIRST LIMIT :most""")
 _NEXT = text(f"""
-    SELECT {_LOG}, w.url, w.failures, w.secret, CASE WHEN w.old_secret_until > {_NOW} THEN w.old_secret END AS old_secret
+    SELECT {_LOG}, w.url, w.failures, w.secret,
+           CASE WHEN w.old_secret_until > {_NOW} THEN w.old_secret END AS old_secret
       FROM webhook_deliveries d JOIN webhooks w ON w.id = d.webhook_id
      WHERE d.webhook_id = :webhook_id AND d.due_at <= {_NOW} AND w.disabled_at IS NULL
        AND coalesce(w.paused_until <= {_NOW}, true)
