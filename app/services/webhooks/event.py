@@ -1,4 +1,4 @@
-"""What a webhook is told, as a value; tasks write it out (tasks/webhook_body.py)."""
+"""What a webhook is sent, as a value; tasks write it out (tasks/webhook_body.py)."""
 
 from __future__ import annotations
 
