@@ -11,6 +11,7 @@ from uuid import UUID
 
 from flask import current_app
 
+from app.errors import Message
 from app.services.results import outline, read_tests
 from app.services.results.outline import Outline
 from app.store.results import TestFilter
@@ -36,7 +37,7 @@ class Reads:
 
     buckets: Buckets
     heavy: Lane
-    exports: Lane = field(default_factory=lambda: Lane("exports", EXPORTS, EXPORTS_OF_CLIENT))
+    exports: Lane = field(default_factory=lambda: Lane(Message("exports"), EXPORTS, EXPORTS_OF_CLIENT))
     _outlines: OrderedDict[tuple[UUID, TestFilter], Outline] = field(default_factory=OrderedDict)
     _compared: OrderedDict[tuple[UUID, UUID], Mapping[str, int]] = field(default_factory=OrderedDict)
     _lock: Lock = field(default_factory=Lock)
@@ -44,7 +45,7 @@ class Reads:
     @classmethod
     def of(cls, *, per_minute: int, heavy: int) -> Reads:
         """heavy: concurrent large reads."""
-        return cls(Buckets(per_minute), Lane("large reads", heavy, CLIENT, WAITING, PATIENCE))
+        return cls(Buckets(per_minute), Lane(Message("large reads"), heavy, CLIENT, WAITING, PATIENCE))
 
     def remembered(self, key: tuple[UUID, TestFilter]) -> Outline | None:
         """The outline of a result under a filter, which never changes."""

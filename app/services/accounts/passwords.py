@@ -9,7 +9,7 @@ from datetime import datetime
 from uuid import UUID
 
 from app.domain.plans import Tier
-from app.errors import Conflict, InvalidInput, NotFound, Unauthenticated
+from app.errors import Conflict, InvalidInput, Message, NotFound, Unauthenticated
 from app.services.accounts import accounts as people
 from app.services.accounts import password_hashes
 from app.services.accounts.sessions import SESSION_LIFE
@@ -22,8 +22,10 @@ from app.store.users import Account
 PER_ADDRESS, PER_ACCOUNT = 20, 5
 SIGN_UPS = 3  # per minute of one client's address
 #: The same for an unknown address, a wrong password and an account without one.
-WRONG = "The e-mail address or the password is wrong."
-TAKEN = "This address cannot get a new account. If it is yours, sign in, or ask the operator for a sign-in link."
+WRONG = Message("The e-mail address or the password is wrong.")
+TAKEN = Message(
+    "This address cannot get a new account. If it is yours, sign in, or ask the operator for a sign-in link."
+)
 
 
 def sign_up(uow: UnitOfWork, email: str, password: str, *, tier: Tier, client: str, secret: str, now: datetime) -> str:
@@ -90,7 +92,7 @@ def confirm(uow: UnitOfWork, user_id: UUID, password: str) -> str | None:
         return None
     _count(uow, f"sign-in:{user_id}", PER_ACCOUNT)
     if not password_hashes.matches(password, stored):
-        told = "The current password is wrong."
+        told = Message("The current password is wrong.")
         raise InvalidInput(told, errors=[{"pointer": "/current", "detail": told}])
     return stored
 
