@@ -4,7 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import ClassVar
+from typing import ClassVar, Self
+
+
+class Message(str):
+    """A sentence for a person, with the template and the facts that it was made of.
+
+    The API sends the sentence; pages say it in another language, from the template and the facts.
+    """
+
+    __slots__ = ("facts", "template")
+    template: str
+    facts: dict[str, object]
+
+    def __new__(cls, template: str, /, **facts: object) -> Self:
+        """template: with places as `%(name)s`, if there are facts."""
+        made = super().__new__(cls, template % facts if facts else template)
+        made.template, made.facts = template, facts
+        return made
 
 
 class Problem(Exception):  # noqa: N818 - a Problem is an answer, not a programming error

@@ -15,18 +15,28 @@ from babel.messages.extract import DEFAULT_KEYWORDS, extract_from_dir
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
-WEB = Path(__file__).parents[1] / "app/web"
-CATALOGUES = WEB / "translations"
-METHODS = [("**.py", "python"), ("templates/**.html", "jinja2.ext:babel_extract")]
-OPTIONS = {"templates/**.html": {"trimmed": "true", "silent": "false"}}
-KEYWORDS = DEFAULT_KEYWORDS | {"lazy_gettext": None}
+from app.errors import Problem
+
+
+def _subclasses(kind: type) -> list[type]:
+    return [each for direct in kind.__subclasses__() for each in (direct, *_subclasses(direct))]
+
+
+APP = Path(__file__).parents[1] / "app"
+CATALOGUES = APP / "web/translations"
+TEMPLATES = "web/templates/**.html"
+METHODS = [("**.py", "python"), (TEMPLATES, "jinja2.ext:babel_extract")]
+OPTIONS = {TEMPLATES: {"trimmed": "true", "newstyle_gettext": "true", "silent": "false"}}
+#: The sentences of refusals are messages too: those of app/errors.py, where they are raised.
+PROBLEMS = [kind.__name__ for kind in (Problem, *_subclasses(Problem))]
+KEYWORDS = DEFAULT_KEYWORDS | dict.fromkeys(("lazy_gettext", "Message", *PROBLEMS))
 
 
 def extracted() -> Catalog:
     """Every message of the code, without a translation."""
     found = Catalog(project="Fairlane", charset="utf-8")
     for _, _, message, comments, context in extract_from_dir(
-        WEB, METHODS, OPTIONS, keywords=KEYWORDS, comment_tags=("for translators:",), strip_comment_tags=True
+        APP, METHODS, OPTIONS, keywords=KEYWORDS, comment_tags=("for translators:",), strip_comment_tags=True
     ):
         found.add(message, None, auto_comments=comments, context=context)
     return found

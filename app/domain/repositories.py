@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
-from app.errors import InvalidInput
+from app.errors import InvalidInput, Message
 
 LOCAL_HOST = "local"
 GITHUB = "github.com"
@@ -55,11 +55,11 @@ def parse_address(text: str, allowed_hosts: Collection[str]) -> Address:
     """Read an address in any of the documented forms.  Raises: InvalidInput with the expected forms."""
     text = text.strip()
     if not text:
-        raise _refused("is empty")
+        raise _refused(Message("The repository address is empty."))
     if len(text) > 500 or any(ord(c) < 0x21 or ord(c) == 0x7F for c in text):
-        raise _refused("is too long or contains spaces or control characters")
+        raise _refused(Message("The repository address is too long or contains spaces or control characters."))
     if text.startswith("-"):
-        raise _refused("starts with '-'")
+        raise _refused(Message("The repository address starts with '-'."))
     if text.startswith("local:"):
         return Address(Repository(LOCAL_HOST, "-", _segment(text.removeprefix("local:"), "name")))
     if match := _SCP.fullmatch(text):
@@ -68,7 +68,7 @@ def parse_address(text: str, allowed_hosts: Collection[str]) -> Address:
         return _from_url(text, allowed_hosts)
     parts = text.split("/")
     if "::" in text or len(parts) != 2:
-        raise _refused("has none of the known forms")
+        raise _refused(Message("The repository address has none of the known forms."))
     return _address(GITHUB, parts, allowed_hosts)
 
 
@@ -76,7 +76,8 @@ def check_ref(ref: str) -> str:
     """A branch or tag name that Git itself would accept.  Raises: InvalidInput."""
     if not _REF.fullmatch(ref) or not ref.isprintable():
         raise InvalidInput(
-            f"{ref!r} is not a ref", errors=[{"pointer": "/ref", "detail": "expected the name of a branch or tag"}]
+            Message("%(ref)s is not a ref", ref=repr(ref)),
+            errors=[{"pointer": "/ref", "detail": "expected the name of a branch or tag"}],
         )
     return ref
 
@@ -85,7 +86,7 @@ def check_commit(commit: str) -> str:
     """A full commit id in lower case.  Raises: InvalidInput."""
     if not _SHA.fullmatch(commit.lower()):
         raise InvalidInput(
-            f"{commit[:60]!r} is not a commit id",
+            Message("%(commit)s is not a commit id", commit=repr(commit[:60])),
             errors=[{"pointer": "/commit", "detail": "expected 40 hexadecimal digits"}],
         )
     return commit.lower()
@@ -96,24 +97,37 @@ def _from_url(text: str, allowed_hosts: Collection[str]) -> Address:
         url = urlsplit(text)
         port = url.port
     except ValueError as error:
-        raise _refused("is not a URL") from error
+        raise _refused(Message("The repository address is not a URL.")) from error
     if url.scheme != "https":
-        raise _refused(f"has the scheme {url.scheme!r}; only https is allowed")
+        raise _refused(
+            Message("The repository address has the scheme %(scheme)s; only https is allowed.", scheme=repr(url.scheme))
+        )
     if url.username is not None or url.password is not None or "@" in url.netloc:
-        raise _refused("contains a user or password; private access is given to an account, never in a URL")
+        raise _refused(
+            Message(
+                "The repository address contains a user or password; private access is given to an account, never in a"
+                " URL."
+            )
+        )
     if not url.netloc.isascii():  # lower() alone would turn some letters of other alphabets into ASCII letters
-        raise _refused("is on a host whose name is not written in ASCII")
+        raise _refused(Message("The repository address is on a host whose name is not written in ASCII."))
     if port not in (None, 443):
-        raise _refused("names a port; only 443 is allowed")
+        raise _refused(Message("The repository address names a port; only 443 is allowed."))
     return _address(url.hostname or "", [unquote(p) for p in url.path.strip("/").split("/")], allowed_hosts)
 
 
 def _address(host: str, parts: list[str], allowed_hosts: Collection[str]) -> Address:
     host = host.lower().rstrip(".")
     if host not in allowed_hosts:
-        raise _refused(f"is on the host {host!r}; the allowed hosts are {', '.join(sorted(allowed_hosts))}")
+        raise _refused(
+            Message(
+                "The repository address is on the host %(host)s; the allowed hosts are %(hosts)s.",
+                host=repr(host),
+                hosts=", ".join(sorted(allowed_hosts)),
+            )
+        )
     if len(parts) < 2:
-        raise _refused("lacks an owner or a name")
+        raise _refused(Message("The repository address lacks an owner or a name."))
     owner, name, *rest = parts
     repository = Repository(host, _segment(owner, "owner"), _segment(name.removesuffix(".git"), "name"))
     if rest[:1] == ["-"]:  # the form that GitLab uses
@@ -127,16 +141,25 @@ def _address(host: str, parts: list[str], allowed_hosts: Collection[str]) -> Add
             return Address(repository, ref=check_ref(ref))
         case ["commit", sha]:
             return Address(repository, commit=check_commit(sha))
-    raise _refused(f"continues with {'/'.join(rest)[:60]!r}; expected /tree/REF, /blob/REF/… or /commit/SHA")
+    raise _refused(
+        Message(
+            "The repository address continues with %(rest)s; expected /tree/REF, /blob/REF/… or /commit/SHA.",
+            rest=repr("/".join(rest)[:60]),
+        )
+    )
 
 
 def _segment(text: str, what: str) -> str:
     if not _SEGMENT.fullmatch(text) or ".." in text:
-        raise _refused(f"has the {what} {text[:100]!r}; expected letters, digits, '.', '_' or '-'")
+        raise _refused(
+            Message(
+                "The repository address has the %(part)s %(text)s; expected letters, digits, '.', '_' or '-'.",
+                part=what,
+                text=repr(text[:100]),
+            )
+        )
     return text
 
 
-def _refused(why: str) -> InvalidInput:
-    return InvalidInput(
-        f"The repository address {why}.", errors=[{"pointer": "/repository", "detail": f"expected {FORMS}"}]
-    )
+def _refused(why: Message) -> InvalidInput:
+    return InvalidInput(why, errors=[{"pointer": "/repository", "detail": f"expected {FORMS}"}])

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from flask import g, request, session
 
-from app.errors import Forbidden, Unauthenticated
+from app.errors import Forbidden, Message, Unauthenticated
 from app.services.accounts import accounts, sessions, tokens
 from app.services.accounts.throttle import charge, throttle
 from app.store.users import Account
@@ -20,7 +20,7 @@ SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 ONLY_ASKING = frozenset({"api.check_quota"})
 #: Calls that take an operator's scope instead of `write`.
 OPERATING = "/api/v1/operator/"
-ONLY_READS = "This account, or its token, may read what operators see, and may change nothing"
+ONLY_READS = Message("This account, or its token, may read what operators see, and may change nothing")
 #: Open to clients without an account; where a password is compared, it is throttled (services/accounts/passwords.py).
 OPEN = frozenset(
     {

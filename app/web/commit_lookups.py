@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 
 from app.domain.repositories import Repository
-from app.errors import Busy, GitHostUnreachable, TooManyRequests
+from app.errors import Busy, GitHostUnreachable, Message, TooManyRequests
 from app.web.concurrency import Lane
 from app.web.wiring import Resolve
 
@@ -34,16 +34,16 @@ class Lookups:
     seconds: float
     lane: Lane = field(
         default_factory=lambda: Lane(
-            "look-ups of repositories", PLACES, OF_CLIENT, WAITING, PATIENCE, others={"host": OF_HOST}
+            Message("look-ups of repositories"), PLACES, OF_CLIENT, WAITING, PATIENCE, others={"host": OF_HOST}
         )
     )
     local: Lane = field(
         default_factory=lambda: Lane(
-            "look-ups of local repositories", LOCAL, WAITING_FOR_LOCAL, WAITING_FOR_LOCAL, LOCAL_PATIENCE,
+            Message("look-ups of local repositories"), LOCAL, WAITING_FOR_LOCAL, WAITING_FOR_LOCAL, LOCAL_PATIENCE,
             others={"host": LOCAL},
         )
     )  # fmt: skip
-    batches: Lane = field(default_factory=lambda: Lane("batches that look repositories up", BATCHES, 1))
+    batches: Lane = field(default_factory=lambda: Lane(Message("batches that look repositories up"), BATCHES, 1))
 
     def find(
         self, client: str, repository: Repository, ref: str | None, commit: str | None, *, until: float | None = None
@@ -64,7 +64,11 @@ class Lookups:
             if answer.done():
                 raise
             raise GitHostUnreachable(
-                f"{repository.host} did not say within {self.seconds:g} s which commit this is; try again.",
+                Message(
+                    "%(host)s did not say within %(seconds)s s which commit this is; try again.",
+                    host=repository.host,
+                    seconds=f"{self.seconds:g}",
+                ),
                 retry_after=AWAY_SECONDS,
             ) from None
 

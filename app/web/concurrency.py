@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from app.errors import Busy, TooManyRequests
+from app.errors import Busy, Message, TooManyRequests
 
 RETRY_SECONDS = 2
 
@@ -79,9 +79,14 @@ class Lane:
     def _refusal(self, client: str) -> Busy | TooManyRequests:
         if self._taken["client", client] >= self.client:
             return TooManyRequests(
-                f"You have {self.client} {self.what} under way; wait for one of them.", retry_after=RETRY_SECONDS
+                Message(
+                    "You have %(most)s %(what)s under way; wait for one of them.", most=self.client, what=self.what
+                ),
+                retry_after=RETRY_SECONDS,
             )
-        return Busy(f"Too many {self.what} at once; try again in a moment.", retry_after=RETRY_SECONDS)
+        return Busy(
+            Message("Too many %(what)s at once; try again in a moment.", what=self.what), retry_after=RETRY_SECONDS
+        )
 
 
 def _keys(client: str, keys: Mapping[str, str]) -> list[tuple[str, str]]:

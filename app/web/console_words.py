@@ -2,51 +2,91 @@
 
 from __future__ import annotations
 
+from flask_babel import gettext, lazy_gettext
+
 #: By the heading of its column, or by what a line names.
 COLUMNS = {
-    "Ready": "Messages that a worker may take now. Their jobs are queued.",
-    "Oldest": "How long the oldest ready message has been ready. If this grows, the workers do not keep up.",
-    "At work": "Messages that a worker holds: their jobs run, or are about to.",
-    "Waiting": "Messages that no worker may take yet. Their jobs wait for a slot of their own user "
-    "(parked or snoozed), or for their next attempt. The workers are not the cause.",
-    "Dead": "Messages that were given up: their workers died too often, or nobody could read them.",
-    "Busy": "How many messages the worker holds, of how many it takes at once.",
-    "Last seen": "When the worker's session with the database last did something.",
-    "Running": "Jobs of the user that run now, of how many may run at once.",
-    "A job takes": "How long the user's recent jobs held a slot, on average.",
-    "Jobs": "Jobs that were accepted in this window and have started.",
-    "p50": "Half of the jobs waited less than this many seconds from the accept to the first start.",
-    "p95": "Of twenty jobs, nineteen waited less than this many seconds from the accept to the first start.",
-    "Not started": "Jobs that were accepted in this window and have not started yet.",
-    "Users": "How many users had waiting jobs in the queue in this hour.",
-    "Failed": "Jobs that ended as failed in this window. They were billed to nobody.",
-    "Affected users": "How many users asked for these jobs first. Scheduled jobs have no user.",
-    "Repositories": "How many repositories these jobs were for.",
-    "Index": "How evenly they shared the workers' time, weighted by tier: 1 is even, and 1 of n users alone gives 1/n.",
+    "Ready": lazy_gettext("Messages that a worker may take now. Their jobs are queued."),
+    "Oldest": lazy_gettext(
+        "How long the oldest ready message has been ready. If this grows, the workers do not keep up."
+    ),
+    "At work": lazy_gettext("Messages that a worker holds: their jobs run, or are about to."),
+    "Waiting": lazy_gettext(
+        "Messages that no worker may take yet. Their jobs wait for a slot of their own user (parked or snoozed), or for their next attempt. The workers are not the cause."
+    ),
+    "Dead": lazy_gettext("Messages that were given up: their workers died too often, or nobody could read them."),
+    "Busy": lazy_gettext("How many messages the worker holds, of how many it takes at once."),
+    "Last seen": lazy_gettext("When the worker's session with the database last did something."),
+    "Running": lazy_gettext("Jobs of the user that run now, of how many may run at once."),
+    "A job takes": lazy_gettext("How long the user's recent jobs held a slot, on average."),
+    "Jobs": lazy_gettext("Jobs that were accepted in this window and have started."),
+    "p50": lazy_gettext("Half of the jobs waited less than this many seconds from the accept to the first start."),
+    "p95": lazy_gettext(
+        "Of twenty jobs, nineteen waited less than this many seconds from the accept to the first start."
+    ),
+    "Not started": lazy_gettext("Jobs that were accepted in this window and have not started yet."),
+    "Users": lazy_gettext("How many users had waiting jobs in the queue in this hour."),
+    "Failed": lazy_gettext("Jobs that ended as failed in this window. They were billed to nobody."),
+    "Affected users": lazy_gettext("How many users asked for these jobs first. Scheduled jobs have no user."),
+    "Repositories": lazy_gettext("How many repositories these jobs were for."),
+    "Index": lazy_gettext(
+        "How evenly they shared the workers' time, weighted by tier: 1 is even, and 1 of n users alone gives 1/n."
+    ),
 }
+HEADINGS = {
+    "Ready": lazy_gettext("Ready"),
+    "Oldest": lazy_gettext("Oldest"),
+    "At work": lazy_gettext("At work"),
+    "Waiting": lazy_gettext("Waiting"),
+    "Dead": lazy_gettext("Dead"),
+    "Busy": lazy_gettext("Busy"),
+    "Last seen": lazy_gettext("Last seen"),
+    "Running": lazy_gettext("Running"),
+    "A job takes": lazy_gettext("A job takes"),
+    "Jobs": lazy_gettext("Jobs"),
+    "p50": lazy_gettext("p50"),
+    "p95": lazy_gettext("p95"),
+    "Not started": lazy_gettext("Not started"),
+    "Users": lazy_gettext("Users"),
+    "Index": lazy_gettext("Index"),
+    "Failed": lazy_gettext("Failed"),
+    "Affected users": lazy_gettext("Affected users"),
+    "Repositories": lazy_gettext("Repositories"),
+}
+#: The state of the service.
+VERDICTS = {"OK": lazy_gettext("OK"), "Behind": lazy_gettext("Behind"), "Paused": lazy_gettext("Paused")}
 #: Why the broker gave a message up.
 REASONS_IN_WORDS = {
-    "lost": "The worker died during each of its deliveries.",
-    "rejected": "The task refused the message.",
-    "undecodable": "No worker could read the message.",
+    "lost": lazy_gettext("The worker died during each of its deliveries."),
+    "rejected": lazy_gettext("The task refused the message."),
+    "undecodable": lazy_gettext("No worker could read the message."),
 }
 #: The actions of the audit log.
 ACTIONS = {
-    "dead.drop": "Dropped dead letters",
-    "dead.redrive": "Redrove dead letters",
-    "github.link": "Linked a GitHub account",
-    "github.unlink": "Unlinked a GitHub account",
-    "job.revoke": "Cancelled a job",
-    "passkey.add": "Added a passkey",
-    "passkey.remove": "Removed a passkey",
-    "plan.limit": "Changed the limit of a tier",
-    "queue.pause": "Paused a queue",
-    "queue.resume": "Resumed a queue",
-    "token.revoke": "Revoked a token",
-    "user.add": "Added a user",
-    "user.delete": "Deleted a user",
-    "user.limit": "Changed the limit of a user",
-    "user.email": "Verified the address of a user",
-    "user.password": "Changed the password of a user",
-    "user.tier": "Changed the tier of a user",
+    "dead.drop": lazy_gettext("Dropped dead letters"),
+    "dead.redrive": lazy_gettext("Redrove dead letters"),
+    "github.link": lazy_gettext("Linked a GitHub account"),
+    "github.unlink": lazy_gettext("Unlinked a GitHub account"),
+    "job.revoke": lazy_gettext("Cancelled a job"),
+    "passkey.add": lazy_gettext("Added a passkey"),
+    "passkey.remove": lazy_gettext("Removed a passkey"),
+    "plan.limit": lazy_gettext("Changed the limit of a tier"),
+    "queue.pause": lazy_gettext("Paused a queue"),
+    "queue.resume": lazy_gettext("Resumed a queue"),
+    "token.revoke": lazy_gettext("Revoked a token"),
+    "user.add": lazy_gettext("Added a user"),
+    "user.delete": lazy_gettext("Deleted a user"),
+    "user.limit": lazy_gettext("Changed the limit of a user"),
+    "user.email": lazy_gettext("Verified the address of a user"),
+    "user.password": lazy_gettext("Changed the password of a user"),
+    "user.tier": lazy_gettext("Changed the tier of a user"),
 }
+
+
+def console_texts() -> dict[str, str]:
+    """For console.js."""
+    return {
+        "read": gettext("Read at %(time)s, and again every 10 s."),
+        "failed": gettext("Not read since %(time)s: %(why)s."),
+        "answered": gettext("the server answered %(status)s"),
+    }

@@ -15,7 +15,7 @@ import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.domain.jobs import Job
-from app.errors import Problem
+from app.errors import Message, Problem
 from app.services.jobs import follow
 from app.services.policy import Policy
 from app.store.unit_of_work import UnitOfWork
@@ -74,7 +74,7 @@ class Live:
     uow: UnitOfWork
     policy: Policy
     stream_seconds: float = STREAM_SECONDS
-    places: Lane = field(default_factory=lambda: Lane("live streams", MOST_STREAMS, MOST_STREAMS_EACH))
+    places: Lane = field(default_factory=lambda: Lane(Message("live streams"), MOST_STREAMS, MOST_STREAMS_EACH))
     _jobs: dict[UUID, _Watched] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
     _thread: threading.Thread | None = None

@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from apiflask import APIFlask
+from babel import Locale, UnknownLocaleError
 from flask import request
 from flask_babel import Babel, get_locale, gettext, ngettext
 from jinja2 import pass_eval_context
@@ -52,6 +53,14 @@ def chosen() -> str:
 def spoken() -> str:
     """The tag of the language of this answer."""
     return str(get_locale() or DEFAULT)
+
+
+def language_name(tag: str, fallback: str = "") -> str:
+    """The name of a language in the language of this answer.  fallback: for a tag that nobody knows."""
+    try:
+        return Locale.parse(tag, sep="-").get_display_name(spoken()) or fallback or tag
+    except (UnknownLocaleError, ValueError):
+        return fallback or tag
 
 
 def remember(response: Response, language: str) -> None:

@@ -15,8 +15,9 @@ from pydantic import ValidationError
 from sqlalchemy import exc
 from werkzeug.exceptions import HTTPException
 
-from app.errors import InvalidInput, Problem, TimedOut, Unavailable
+from app.errors import InvalidInput, Message, Problem, TimedOut, Unavailable
 from app.store.database_errors import code_of, is_databases
+from app.web import refusals
 from app.web.context import is_api, request_id
 
 MOST_ERRORS = 20  # rows of `errors`; a body of a megabyte may contain a hundred thousand
@@ -25,7 +26,7 @@ CANCELLED = "57014"  # by statement_timeout (app/store/connections.py)
 TIMED_OUT_RETRY_SECONDS = 10
 
 #: Instead of Werkzeug's long ones.
-_WORDS = {404: "There is nothing at this address.", 413: "The body is longer than 1 MB."}
+_WORDS = {404: Message("There is nothing at this address."), 413: Message("The body is longer than 1 MB.")}
 
 log = structlog.get_logger()
 
@@ -67,13 +68,14 @@ def respond(body: dict[str, Any], headers: Mapping[str, str]) -> Response:
     headers = dict(headers) | {"Cache-Control": "no-store"}
     if is_api():
         return Response(json.dumps(body), body["status"], headers, content_type="application/problem+json")
-    return Response(render_template("error.html", problem=body), body["status"], headers)
+    return Response(render_template("error.html", problem=refusals.in_words(body)), body["status"], headers)
 
 
 def invalid(error: ValidationError) -> InvalidInput:
     """Pydantic's findings as a Problem."""
     found = _rows(error)
-    return InvalidInput(f"{found[0]['pointer'] or 'The body'}: {found[0]['detail']}", errors=found)
+    detail = Message("%(member)s: %(why)s", member=found[0]["pointer"] or "The body", why=found[0]["detail"])
+    return InvalidInput(detail, errors=found)
 
 
 def _rows(error: ValidationError) -> list[dict[str, str]]:

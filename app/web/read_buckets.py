@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from app.errors import TooManyRequests
+from app.errors import Message, TooManyRequests
 
 MOST_KEYS = 10_000  # about 2 MB; the least recently used ones are dropped, and are then full again
 
@@ -40,8 +40,12 @@ class Buckets:
         if missing > 0:
             seconds = math.ceil(missing * 60 / self.per_minute)
             raise TooManyRequests(
-                f"More than {self.per_minute} reads per minute, where a large read counts as several; "
-                f"try again in {seconds} s.",
+                Message(
+                    "More than %(per_minute)s reads per minute, where a large read counts as several; try again in"
+                    " %(seconds)s s.",
+                    per_minute=self.per_minute,
+                    seconds=seconds,
+                ),
                 retry_after=seconds,
             )
         return math.floor(level - cost)

@@ -10,6 +10,7 @@ from uuid import UUID
 from flask import current_app
 from markupsafe import Markup
 
+from app.errors import Message
 from app.remembered import Remembered
 from app.services.results import outline, read_tests
 from app.services.results.outline import Outline
@@ -37,7 +38,7 @@ class Reads:
 
     buckets: Buckets
     heavy: Lane
-    exports: Lane = field(default_factory=lambda: Lane("exports", EXPORTS, EXPORTS_OF_CLIENT))
+    exports: Lane = field(default_factory=lambda: Lane(Message("exports"), EXPORTS, EXPORTS_OF_CLIENT))
     outlines: Remembered[tuple[UUID, TestFilter], Outline] = field(
         default_factory=lambda: Remembered(MOST_OUTLINED, lambda one: 1 + len(one.files))
     )
@@ -51,7 +52,7 @@ class Reads:
     @classmethod
     def of(cls, *, per_minute: int, heavy: int) -> Reads:
         """heavy: concurrent large reads."""
-        return cls(Buckets(per_minute), Lane("large reads", heavy, CLIENT, WAITING, PATIENCE))
+        return cls(Buckets(per_minute), Lane(Message("large reads"), heavy, CLIENT, WAITING, PATIENCE))
 
 
 def reads() -> Reads:

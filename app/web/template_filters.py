@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from apiflask import APIFlask
+from flask_babel import gettext
 from markupsafe import Markup
 
 from app.domain.directories import directories
 from app.domain.jobs import Job
-from app.domain.words import inflected
-from app.web import charts
+from app.web import charts, console_words, job_words, languages, page_words, refusals
 from app.web.context import utc_now
 from app.web.instants import iso
 from app.web.job_json import links
@@ -19,44 +20,14 @@ from app.web.line_links import line_link
 from app.web.static_files import asset
 from app.web.visible_text import visible
 
-#: The words for each state, and for each phase of a running job.
-STATES = {
-    "queued": "Queued",
-    "waiting": "Waiting",
-    "running": "Running",
-    "retrying": "Trying again soon",
-    "completed": "Completed",
-    "failed": "Failed",
-    "cancelled": "Cancelled",
-}
-PHASES = {
-    "fetching": "Fetching the repository", "parsing": "Reading test files", "saving": "Saving the result",
-    "placing": "Grouping the tests", "phrasing": "Writing sentences", "summarising": "Writing the summary",
-}  # fmt: skip
 #: Codes whose cause is the repository or the request; all others are our fault.
 THEIRS = frozenset({
     "repository_not_found", "repository_empty", "repository_too_large", "repository_too_complex", "repository_damaged",
     "repository_outside_root", "too_many_tests", "commit_not_found", "access_denied", "host_refused",
 })  # fmt: skip
 
-#: Why a file was not read.
-SKIPPED = {
-    "too_large": "too large",
-    "binary": "not text",
-    "unreadable": "not readable",
-    "missing": "missing from our copy of the repository",
-    "parse_failed": "could not be parsed",
-    "parse_timeout": "took too long to parse",
-    "rules_failed": "our rules failed on it",
-}
 #: What the lists of jobs count, by service: members of a summary.
 COUNTED = {"analysis": "tests", "specview": "behaviours"}
-GROUPS = {
-    "added": "Added", "removed": "Removed", "moved": "Moved", "renamed": "Renamed", "status_changed": "Other status",
-}  # fmt: skip
-SPECIFICATION_GROUPS = {
-    "added": "Added", "removed": "Removed", "reworded": "Reworded", "moved": "Moved", "status_changed": "Other status",
-}  # fmt: skip
 
 
 def init(app: APIFlask) -> None:
@@ -67,13 +38,18 @@ def init(app: APIFlask) -> None:
     env.filters |= {
         "number": number, "instant": instant, "duration": duration, "short": short, "sentence": sentence, "iso": iso,
         "links": links_of, "change": change, "counted": counted, "breakable": breakable, "seconds": seconds,
+        "status": status, "told": told, "language": languages.language_name, "failure": job_words.failure,
+        "wait": job_words.waiting, "refusal": refusals.detail_of, "refusal_title": refusals.title_of,
     }  # fmt: skip
     env.globals |= {
-        "STATES": STATES, "PHASES": PHASES, "asset": asset, "line_url": line_url, "is_theirs": THEIRS.__contains__,
-        "bars": charts.bars, "directories": directories, "meter": charts.meter, "shares": charts.shares,
-        "columns": charts.columns,
-        "SKIPPED": SKIPPED, "GROUPS": GROUPS, "near": charts.near, "chart_rows": charts.rows,
-        "SPECIFICATION_GROUPS": SPECIFICATION_GROUPS, "COUNTED": COUNTED,
+        "STATES": page_words.STATES, "PHASES": page_words.PHASES, "STATUSES": page_words.STATUSES,
+        "KINDS": page_words.KINDS, "CAUSES": page_words.CAUSES, "SKIPPED": page_words.SKIPPED,
+        "GROUPS": page_words.GROUPS, "SPECIFICATION_GROUPS": page_words.SPECIFICATION_GROUPS, "COUNTED": COUNTED,
+        "HEADINGS": console_words.HEADINGS, "VERDICTS": console_words.VERDICTS,
+        "asset": asset, "line_url": line_url, "is_theirs": THEIRS.__contains__, "directories": directories,
+        "bars": charts.bars, "meter": charts.meter, "shares": charts.shares, "columns": charts.columns,
+        "near": charts.near, "chart_rows": charts.rows, "live_texts": job_words.live_texts,
+        "console_texts": console_words.console_texts, "filter_texts": filter_texts,
     }  # fmt: skip
 
 
@@ -87,14 +63,32 @@ def change(value: int) -> str:
     return ("+" if value > 0 else "\u2212" if value < 0 else "±") + number(abs(value))
 
 
-def counted(count: int, word: str, plural: str | None = None, *, strong: bool = False, signed: bool = False) -> Markup:
+def counted(count: int, word: str, *, strong: bool = False, signed: bool = False) -> Markup:
     """A number with its word: 1 test, 2 tests.
 
-    plural: of a word that does not only get an s; strong: the number stands out; signed: it is a change, ±0 for none.
+    word: of page_words.COUNTS; strong: the number stands out; signed: it is a change, ±0 for none.
     """
     shown = change(count) if signed else number(count)
-    form = Markup("<strong>{}</strong> {}") if strong else Markup("{} {}")
-    return form.format(shown, inflected(count, word, plural))
+    template = Markup(page_words.COUNTS[word](abs(count)))  # noqa: S704 - our own messages
+    return template % {"num": Markup("<strong>{}</strong>").format(shown) if strong else shown}
+
+
+def status(code: str) -> str:
+    """The word for the status of a test."""
+    return str(page_words.STATUSES.get(code, code))
+
+
+def told(words: Mapping[str, object]) -> dict[str, str]:
+    """Words by code in the language of this answer, for a script."""
+    return {code: str(word) for code, word in words.items()}
+
+
+def filter_texts() -> dict[str, str]:
+    """For specification.js."""
+    return {
+        "here": gettext("%(num)s on this page."),
+        "elsewhere": gettext("Search to look through the whole document."),
+    }
 
 
 def instant(value: str | datetime | None) -> Markup | str:
@@ -109,17 +103,20 @@ def duration(job: Job) -> str:
     """How long a job has taken so far, since its submission."""
     start, end = job.started_at or job.submitted_at, job.finished_at or utc_now()
     seconds = max(0.0, (end - start).total_seconds())
-    if seconds < 10:
-        return f"{seconds:.1f} s"
-    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds // 60:.0f} min {seconds % 60:.0f} s"
+    if seconds < 120:
+        return str(gettext("%(seconds)s s", seconds=f"{seconds:.1f}" if seconds < 10 else f"{seconds:.0f}"))
+    return str(gettext("%(minutes)s min %(seconds)s s", minutes=f"{seconds // 60:.0f}", seconds=f"{seconds % 60:.0f}"))
 
 
 def seconds(value: float) -> str:
     """59 s, 12 min, 5 h or 3 days: two of a unit or more, rounded down."""
-    for size, unit in ((86_400, "days"), (3_600, "h"), (60, "min")):
-        if value >= 2 * size:
-            return f"{int(value // size):,} {unit}"
-    return f"{int(max(0.0, value))} s"
+    if value >= 2 * 86_400:
+        return counted(int(value // 86_400), "day")
+    if value >= 2 * 3_600:
+        return str(gettext("%(hours)s h", hours=int(value // 3_600)))
+    if value >= 2 * 60:
+        return str(gettext("%(minutes)s min", minutes=int(value // 60)))
+    return str(gettext("%(seconds)s s", seconds=int(max(0.0, value))))
 
 
 def sentence(told: str) -> Markup:

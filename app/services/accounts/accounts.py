@@ -10,7 +10,7 @@ from datetime import datetime
 from uuid import UUID, uuid4
 
 from app.domain.plans import Tier
-from app.errors import Conflict, InvalidInput, NotFound
+from app.errors import Conflict, InvalidInput, Message, NotFound
 from app.store import audit_log, users
 from app.store.unit_of_work import Tx, UnitOfWork
 from app.store.users import Account
@@ -55,7 +55,7 @@ def check_email(email: str) -> None:
     """Raises: InvalidInput unless it looks like an address, all of whose characters can be seen."""
     if not _EMAIL.fullmatch(email) or len(email) > LONGEST_EMAIL or not email.isprintable():
         raise InvalidInput(
-            f"{email[:LONGEST_EMAIL]!r} is not an e-mail address",
+            Message("%(email)s is not an e-mail address", email=repr(email[:LONGEST_EMAIL])),
             errors=[{"pointer": "/email", "detail": "expected NAME@HOST"}],
         )
 

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Row
 
 from app.domain.repositories import Repository
-from app.errors import NotFound
+from app.errors import Message, NotFound
 from app.services.policy import Policy
 from app.services.results.newest_result import NewestResult
 from app.store import bookmarks, codebases
@@ -17,7 +17,7 @@ from app.store.codebases import Codebase
 from app.store.unit_of_work import Tx, UnitOfWork
 from app.store.users import Account
 
-NOT_THERE = "There is no such repository here, or it is not visible to you"
+NOT_THERE = Message("There is no such repository here, or it is not visible to you")
 
 
 @dataclass(frozen=True, slots=True)

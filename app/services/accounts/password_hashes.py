@@ -13,7 +13,7 @@ from argon2 import PasswordHasher
 from argon2.exceptions import VerificationError
 from argon2.profiles import RFC_9106_LOW_MEMORY
 
-from app.errors import Busy, InvalidInput
+from app.errors import Busy, InvalidInput, Message
 
 SHORTEST, LONGEST = 10, 200  # characters
 #: Each takes 64 MiB; a flood of sign-ins must not take all memory.
@@ -29,11 +29,13 @@ def checked(password: str, email: str) -> str:
     """A password in the form that is hashed.  Raises: InvalidInput."""
     plain = normal(password) if len(password) <= LONGEST * 4 else password
     if not SHORTEST <= len(plain) <= LONGEST:
-        raise _refused(f"A password has {SHORTEST} to {LONGEST} characters")
+        raise _refused(
+            Message("A password has %(shortest)s to %(longest)s characters", shortest=SHORTEST, longest=LONGEST)
+        )
     if any("\ud800" <= character <= "\udfff" for character in plain):  # a terminal's bytes that are not UTF-8
-        raise _refused("A password is text in UTF-8")
+        raise _refused(Message("A password is text in UTF-8"))
     if plain.casefold() == normal(email).casefold():
-        raise _refused("The password must not be the e-mail address")
+        raise _refused(Message("The password must not be the e-mail address"))
     return plain
 
 
@@ -82,7 +84,7 @@ def _seat() -> Iterator[None]:
         _seats.release()
 
 
-def _refused(detail: str) -> InvalidInput:
+def _refused(detail: Message) -> InvalidInput:
     return InvalidInput(detail, errors=[{"pointer": "/password", "detail": detail}])
 
 

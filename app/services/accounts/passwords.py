@@ -9,7 +9,7 @@ from datetime import datetime
 from uuid import UUID
 
 from app.domain.plans import Tier
-from app.errors import Conflict, InvalidInput, NotFound, Unauthenticated
+from app.errors import Conflict, InvalidInput, Message, NotFound, Unauthenticated
 from app.services.accounts import accounts as people
 from app.services.accounts import password_hashes
 from app.services.accounts import sign_up as new_accounts
@@ -22,7 +22,7 @@ from app.store.users import Account
 #: Attempts per minute: of one client's address, and at one account from all addresses together.
 PER_ADDRESS, PER_ACCOUNT = 20, 5
 #: The same for an unknown address, a wrong password and an account without one.
-WRONG = "The e-mail address or the password is wrong."
+WRONG = Message("The e-mail address or the password is wrong.")
 
 
 def sign_up(
@@ -91,7 +91,7 @@ def confirm(uow: UnitOfWork, user_id: UUID, password: str) -> str | None:
         return None
     count(uow, f"sign-in:{user_id}", PER_ACCOUNT)
     if not password_hashes.matches(password, stored):
-        told = "The current password is wrong."
+        told = Message("The current password is wrong.")
         raise InvalidInput(told, errors=[{"pointer": "/current", "detail": told}])
     return stored
 

@@ -6,13 +6,15 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from app.domain.plans import Tier
-from app.errors import Conflict, TooManyRequests
+from app.errors import Conflict, Message, TooManyRequests
 from app.services.accounts import accounts as people
 from app.store import sign_ups
 from app.store.unit_of_work import Tx
 
 PER_ADDRESS = 3  # sign-ups per minute of one client's address
-TAKEN = "This address cannot get a new account. If it is yours, sign in, or ask the operator for a sign-in link."
+TAKEN = Message(
+    "This address cannot get a new account. If it is yours, sign in, or ask the operator for a sign-in link."
+)
 
 
 def new_account(tx: Tx, email: str, *, tier: Tier, per_day: int, user_id: UUID | None = None, now: datetime) -> UUID:

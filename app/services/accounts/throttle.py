@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from uuid import UUID
 
-from app.errors import TooManyRequests
+from app.errors import Message, TooManyRequests
 from app.store import rates
 from app.store.unit_of_work import UnitOfWork
 
@@ -45,5 +45,10 @@ def refuse_early(wait: float, *, per_minute: int) -> None:
     if wait:
         seconds = math.ceil(wait)
         raise TooManyRequests(
-            f"More than {per_minute} requests per minute; try again in {seconds} s.", retry_after=seconds
+            Message(
+                "More than %(per_minute)s requests per minute; try again in %(seconds)s s.",
+                per_minute=per_minute,
+                seconds=seconds,
+            ),
+            retry_after=seconds,
         )

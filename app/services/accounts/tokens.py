@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 
 from sqlalchemy import RowMapping
 
-from app.errors import Forbidden, InvalidInput, NotFound, TooManyTokens, Unauthenticated
+from app.errors import Forbidden, InvalidInput, Message, NotFound, TooManyTokens, Unauthenticated
 from app.services.accounts.throttle import refuse_early
 from app.store import accounts, audit_log, users
 from app.store.unit_of_work import Tx, UnitOfWork
@@ -82,7 +82,9 @@ def add_token(
     with uow.begin() as tx:
         users.lock_row(tx, user_id)
         if accounts.living(tx, user_id, now=now) >= MOST_TOKENS:
-            raise TooManyTokens(f"The account has {MOST_TOKENS} tokens; revoke one that is not needed")
+            raise TooManyTokens(
+                Message("The account has %(most)s tokens; revoke one that is not needed", most=MOST_TOKENS)
+            )
         parent = _parent(tx, user_id, made_by, now=now) if made_by else None
         ends_at = _end(expires_at, parent)
         token = Token(uuid4(), secret, secret[:PREFIX_LENGTH], tuple(scopes), ends_at)

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from app.domain.plans import Plan, Tier
 from app.domain.queues import Service
-from app.errors import Conflict, InvalidInput, NotFound
+from app.errors import Conflict, InvalidInput, Message, NotFound
 from app.services.fairness import wake_jobs
 from app.services.policy import Policy
 from app.store import audit_log, plans, users
@@ -43,8 +43,12 @@ def change_tier_limit(uow: UnitOfWork, tier: Tier, slots: int, policy: Policy, *
     _check(slots)
     if tier in policy.fairness.slot_limits:
         raise Conflict(
-            f"FAIRNESS_{tier.upper()}_LIMIT={policy.fairness.slot_limits[tier]} determines the limit of "
-            "this tier: change the setting, or remove it and restart"
+            Message(
+                "FAIRNESS_%(tier)s_LIMIT=%(slots)s determines the limit of this tier: change the setting, or remove it"
+                " and restart",
+                tier=tier.upper(),
+                slots=policy.fairness.slot_limits[tier],
+            )
         )
     with uow.begin() as tx:
         before = plans.lock(tx, tier)
@@ -107,4 +111,11 @@ def _told(plan: Plan, policy: Policy) -> TierLimit:
 def _check(slots: int) -> None:
     if not 1 <= slots <= HIGHEST_SLOT_LIMIT:
         allowed = f"expected 1 to {HIGHEST_SLOT_LIMIT:,} jobs at once"
-        raise InvalidInput(f"{slots} jobs at once: {allowed}", errors=[{"pointer": "/limit", "detail": allowed}])
+        raise InvalidInput(
+            Message(
+                "%(slots)s jobs at once: expected 1 to %(highest)s jobs at once",
+                slots=slots,
+                highest=f"{HIGHEST_SLOT_LIMIT:,}",
+            ),
+            errors=[{"pointer": "/limit", "detail": allowed}],
+        )

@@ -9,7 +9,7 @@ from uuid import UUID
 from app.domain.jobs import EventFacts
 from app.domain.plans import EventType
 from app.domain.quota import Usage
-from app.errors import QuotaExceeded
+from app.errors import Message, QuotaExceeded
 from app.services.policy import Policy
 from app.store import events, quota
 from app.store.quota import Sums
@@ -69,12 +69,19 @@ def judge(usage: Usage, account: Account, policy: Policy, *, units: int, now: da
         )
 
 
-def _refusal(usage: Usage, units: int) -> str:
+def _refusal(usage: Usage, units: int) -> Message:
     """What is used or reserved, and what the user can do about it."""
-    sums = f"{usage.used} used and {usage.reserved} reserved of {usage.limit} units in this period."
+    sums = {"used": usage.used, "reserved": usage.reserved, "limit": usage.limit}
     if usage.limit is None or usage.used + units > usage.limit:
-        return f"{sums} The next period has new units."
-    return f"{sums} Jobs under way hold the remaining units. Wait until one ends, or cancel one to get its units back."
+        return Message(
+            "%(used)s used and %(reserved)s reserved of %(limit)s units in this period. The next period has new units.",
+            **sums,
+        )
+    return Message(
+        "%(used)s used and %(reserved)s reserved of %(limit)s units in this period. Jobs under way hold the remaining"
+        " units. Wait until one ends, or cancel one to get its units back.",
+        **sums,
+    )
 
 
 def reserve(

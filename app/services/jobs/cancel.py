@@ -10,7 +10,7 @@ from sqlalchemy import Row
 
 from app.domain.lifecycle import FINAL, Status
 from app.domain.queues import Service
-from app.errors import Conflict, Forbidden
+from app.errors import Conflict, Forbidden, Message
 from app.services.fairness import choose_carrier, wake_jobs
 from app.services.jobs import describe
 from app.services.jobs.visibility import check_visible
@@ -41,7 +41,7 @@ def cancel(uow: UnitOfWork, job_id: UUID, account: Account, policy: Policy, *, n
         if role is None and not account.is_operator:
             raise Forbidden("Only somebody who asked for this job may cancel it")
         if status in FINAL or message is None:
-            raise Conflict(f"The job has already ended: it is {status}")
+            raise Conflict(Message("The job has already ended: it is %(status)s", status=status))
         if not account.is_operator and _leaves(tx, accepted, account, now=now):
             if message.user_id == str(account.user_id):  # the job may no longer use the right of a user who gave it up
                 choose_carrier.settle(tx, job_id, policy)

@@ -9,7 +9,7 @@ from uuid import UUID
 from sqlalchemy import Row
 
 from app.domain.queues import Service
-from app.errors import Conflict, NotFound
+from app.errors import Conflict, Message, NotFound
 from app.store import analyses, codebases, requests
 from app.store.unit_of_work import Tx, UnitOfWork
 from app.store.users import Account
@@ -50,5 +50,7 @@ def asked_for(uow: UnitOfWork, job_id: UUID, account: Account | None) -> bool:
         return account.is_operator or requests.asked(tx, job_id, account.user_id)
 
 
-def _no_result(status: str) -> str:
-    return "The analysis has no result yet" if status == "running" else f"The analysis {status}, so it has no tests"
+def _no_result(status: str) -> Message:
+    if status == "running":
+        return Message("The analysis has no result yet")
+    return Message("The analysis %(status)s, so it has no tests", status=status)

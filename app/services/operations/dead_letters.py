@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TypedDict
 from uuid import UUID
 
-from app.errors import InvalidInput
+from app.errors import InvalidInput, Message
 from app.store import audit_log, dead_letters, events
 from app.store.unit_of_work import Tx, UnitOfWork
 
@@ -65,7 +65,14 @@ class Chosen:
         if self.reason not in (None, *REASONS):
             allowed = f"expected one of {', '.join(REASONS)}"
             error = {"pointer": "/reason", "detail": allowed}
-            raise InvalidInput(f"There is no reason {self.reason!r}; {allowed}", errors=[error])
+            raise InvalidInput(
+                Message(
+                    "There is no reason %(reason)s; expected one of %(reasons)s",
+                    reason=repr(self.reason),
+                    reasons=", ".join(REASONS),
+                ),
+                errors=[error],
+            )
 
     def filters(self) -> Filters:
         """The arguments of the store's functions."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from app.domain.queues import ALL_QUEUES
-from app.errors import InvalidInput
+from app.errors import InvalidInput, Message
 from app.store import audit_log, queues
 from app.store.unit_of_work import UnitOfWork
 
@@ -97,7 +97,14 @@ def _set(
 ) -> None:
     if queue not in ALL_QUEUES:
         allowed = f"expected one of {', '.join(ALL_QUEUES)}"
-        raise InvalidInput(f"There is no queue {queue!r}; {allowed}", errors=[{"pointer": "/queue", "detail": allowed}])
+        raise InvalidInput(
+            Message(
+                "There is no queue %(queue)s; expected one of %(queues)s",
+                queue=repr(queue),
+                queues=", ".join(ALL_QUEUES),
+            ),
+            errors=[{"pointer": "/queue", "detail": allowed}],
+        )
     with uow.begin() as tx:
         queues.set_paused(tx, queue, paused_at)
         audit_log.add(tx, actor, action, queue, **({"reason": reason} if reason else {}))

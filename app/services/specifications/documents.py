@@ -15,7 +15,7 @@ from app.domain.jobs import Job, Summary
 from app.domain.queues import Service
 from app.domain.repositories import Repository
 from app.domain.specification import Domain, Feature, Specification
-from app.errors import Conflict
+from app.errors import Conflict, Message
 from app.services.jobs import describe, read_jobs, visibility
 from app.services.policy import Policy
 from app.store import requests, spec_documents, users
@@ -129,7 +129,7 @@ def completed(tx: Tx, document_id: UUID) -> Head:
     row = spec_documents.document(tx, document_id)
     if row is None or row.status != "completed":
         status = row.status if row else "queued"
-        raise Conflict(f"The specification is {status}; it can be read once it has completed")
+        raise Conflict(Message("The specification is %(status)s; it can be read once it has completed", status=status))
     accepted = requests.accepted(tx, document_id)
     return _of_row(row, accepted.ref if accepted else None)
 

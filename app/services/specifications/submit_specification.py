@@ -14,7 +14,7 @@ from uuid import UUID, uuid4
 from app.domain.lifecycle import JobFailedError
 from app.domain.queues import Service, select_queue
 from app.domain.specification import Mode
-from app.errors import Conflict, Forbidden, InvalidInput, NotFound
+from app.errors import Conflict, Forbidden, InvalidInput, Message, NotFound
 from app.services.accounts.usage import AskedUnits, check
 from app.services.fairness import explain_wait
 from app.services.jobs import admit, describe
@@ -99,7 +99,7 @@ def read_tests(uow: UnitOfWork, account: Account, wanted: WantedSpecification, p
     if wanted.language not in policy.languages:
         allowed = ", ".join(f"{code} ({name})" for code, name in policy.languages.items())
         raise InvalidInput(
-            f"unknown language {wanted.language!r}",
+            Message("unknown language %(language)s", language=repr(wanted.language)),
             errors=[{"pointer": "/language", "detail": f"expected one of {allowed}"}],
         )
     with uow.begin() as tx:
@@ -107,8 +107,9 @@ def read_tests(uow: UnitOfWork, account: Account, wanted: WantedSpecification, p
         record = analyses.find(tx, wanted.analysis_id)
     status = record.status if record else "queued"
     if status != "completed":
-        said = "it has no tests to describe" if status in ("failed", "cancelled") else "wait until it has completed"
-        raise Conflict(f"The analysis is {status}: {said}")
+        if status in ("failed", "cancelled"):
+            raise Conflict(Message("The analysis is %(status)s: it has no tests to describe", status=status))
+        raise Conflict(Message("The analysis is %(status)s: wait until it has completed", status=status))
     try:
         return priced(uow, wanted.analysis_id)
     except JobFailedError as error:

@@ -9,7 +9,7 @@ from uuid import UUID
 from flask import Response, redirect, render_template, request, session, url_for
 from werkzeug.wrappers import Response as Redirect
 
-from app.errors import Busy, Conflict, InvalidInput, Problem, TooManyRequests
+from app.errors import Busy, Conflict, InvalidInput, Message, Problem, TooManyRequests
 from app.services.accounts import export, forget, github, passkeys, password_resets, passwords, sessions
 from app.services.accounts.password_hashes import LONGEST, SHORTEST
 from app.web import auth
@@ -68,7 +68,7 @@ def delete_account() -> Redirect | Page:
     account, typed = auth.person("write"), request.form
     try:
         if typed.get("email", "").strip().lower() != (account.email or "").lower():
-            told = "Type the e-mail address of this account to delete it."
+            told = Message("Type the e-mail address of this account to delete it.")
             raise InvalidInput(told, errors=[{"pointer": "/email", "detail": told}])
         passwords.confirm(wired().uow, account.user_id, typed.get("current", ""))
     except TOLD_ON_THE_FORM as problem:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import redirect, request
 from werkzeug.wrappers import Response
 
-from app.errors import InvalidInput
+from app.errors import InvalidInput, Message
 from app.web import languages
 from app.web.pages import pages
 
@@ -18,7 +18,7 @@ def choose_language() -> Response:
     """
     language = request.form.get("language", "")
     if language not in languages.LANGUAGES:
-        raise InvalidInput(f"The pages speak {', '.join(languages.LANGUAGES)}.")
+        raise InvalidInput(Message("The pages speak %(languages)s.", languages=", ".join(languages.LANGUAGES.values())))
     response = redirect(languages.local_path(request.form.get("to", "")), 303)
     languages.remember(response, language)
     return response

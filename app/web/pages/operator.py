@@ -11,7 +11,7 @@ from werkzeug.wrappers import Response
 
 from app.domain.plans import Tier
 from app.domain.queues import ALL_QUEUES, service_of
-from app.errors import NotFound
+from app.errors import Message, NotFound
 from app.services.accounts import accounts, tiers
 from app.services.fairness import change_limits, report_waits, tenants
 from app.services.operations import nodes, queues
@@ -95,7 +95,7 @@ def change_tier_limit(tier: str) -> Response:
     """Change a tier's limit; an empty field changes nothing."""
     actor, asked = str(auth.operating_person().user_id), read(LimitForm, request.form)
     if tier not in set(Tier):
-        raise NotFound(f"There is no tier {tier!r}")
+        raise NotFound(Message("There is no tier %(tier)s", tier=repr(tier)))
     if asked.limit is not None:
         change_limits.change_tier_limit(wired().uow, Tier(tier), asked.limit, wired().policy, actor=actor)
     return redirect(url_for("pages.show_operator", _anchor="limits"), 303)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import redirect, render_template, request, url_for
 from werkzeug.wrappers import Response
 
-from app.errors import NotFound
+from app.errors import Message, NotFound
 from app.services.operations import queues
 from app.services.operations.service_state import allowed
 from app.web import auth
@@ -21,7 +21,7 @@ def show_queue(queue: str) -> str:
     account = auth.reading_person()
     found = next((row for row in queues.states(wired().uow) if row.queue == queue), None)
     if found is None:
-        raise NotFound(f"There is no queue {queue!r}")
+        raise NotFound(Message("There is no queue %(queue)s", queue=repr(queue)))
     return render_template(
         "operator_queue.html",
         queue=found,

@@ -7,7 +7,7 @@ from flask import url_for
 from app.domain.contents import Counts
 from app.domain.specification import Feature, Specification
 from app.domain.specification_changes import compare
-from app.errors import Conflict
+from app.errors import Conflict, Message
 from app.services.specifications import documents
 from app.services.specifications.documents import Head
 from app.store.users import Account
@@ -60,7 +60,13 @@ def _leaf(head: Head, number: int) -> Sheet:
 def comparison_page(before: Head, after: Head, asked: SpecificationChangesQuery, viewer: Account) -> ComparisonPage:
     """The changes from one document to the other.  Raises: Conflict for two languages; as `large`."""
     if before.language != after.language:
-        raise Conflict(f"One document is in {before.language}, the other in {after.language}: every sentence differs")
+        raise Conflict(
+            Message(
+                "One document is in %(before)s, the other in %(after)s: every sentence differs",
+                before=before.language,
+                after=after.language,
+            )
+        )
     heads = (before, after)
     with behaviours(sum(head.summary["behaviours"] for head in heads)):
         both = [document_of(head, documents.specification(wired().uow, head)) for head in heads]

@@ -5,6 +5,8 @@
 const EVERY_MS = 10_000;
 const part = document.querySelector("[data-now]");
 const told = document.querySelector("[data-told]");
+const texts = JSON.parse(told.dataset.texts);
+const fill = (text, facts) => text.replace(/%\((\w+)\)s/g, (_, name) => facts[name]);
 const change = document.querySelector("[data-change]");
 let timer = 0;
 let reading = false;
@@ -38,14 +40,14 @@ async function read() {
   reading = true;
   try {
     const answer = await fetch(part.dataset.now, { headers: { Accept: "text/html" } });
-    if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
+    if (!answer.ok) throw new Error(fill(texts.answered, answer));
     const html = await answer.text();
     if (!getSelection().isCollapsed) return; // somebody is about to copy
     replace(html);
     lastRead = new Date();
-    told.textContent = `Read at ${time()}, and again every 10 s.`;
+    told.textContent = fill(texts.read, { time: time() });
   } catch (error) {
-    told.textContent = `Not read since ${time()}: ${error.message}.`;
+    told.textContent = fill(texts.failed, { time: time(), why: error.message });
   } finally {
     reading = false;
     due = Date.now() + EVERY_MS;
@@ -58,6 +60,6 @@ function plan() {
   if (document.visibilityState !== "hidden") timer = setTimeout(read, Math.max(0, due - Date.now()));
 }
 
-told.textContent = `Read at ${time()}, and again every 10 s.`;
+told.textContent = fill(texts.read, { time: time() });
 document.addEventListener("visibilitychange", plan);
 plan();

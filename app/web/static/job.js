@@ -5,8 +5,11 @@
 const card = document.querySelector("[data-job]");
 const states = JSON.parse(card.dataset.states);
 const phases = JSON.parse(card.dataset.phases);
+const texts = JSON.parse(card.dataset.texts);
 const POLL_MS = 2000;
 const FINAL = new Set(["completed", "failed", "cancelled"]);
+const fill = (text, facts) => text.replace(/%\((\w+)\)s/g, (_, name) => facts[name]);
+const whole = (number) => number.toLocaleString("en");
 const find = (name) => card.querySelector(`[data-${name}]`);
 let since = Date.parse(card.dataset.since);
 let began = card.dataset.began;
@@ -30,13 +33,30 @@ function show(job) {
   const wait = job.wait;
   write("state", word);
   find("state").className = `state ${job.status}`;
-  write("wait", wait ? wait.text : "");
-  write("eta", wait && wait.eta_low !== null ? `Starts in about ${wait.eta_low} to ${wait.eta_high} s.` : "");
+  write("wait", wait ? waiting(job, wait) : "");
+  write("eta", wait && wait.eta_low !== null ? fill(texts.eta, wait) : "");
   find("progress").hidden = job.status !== "running";
   showProgress(job);
   since = Date.parse(job.started_at || job.submitted_at);
   began = job.started_at ? "started" : "asked";
-  document.title = `${word}: ${card.dataset.name}`;
+  document.title = fill(texts.title, { state: word, name: card.dataset.name });
+}
+
+// As job_words.py does for the page: the words of the API are English.
+function waiting(job, wait) {
+  const { reason, position } = wait;
+  let key = reason;
+  if (reason === "backoff" && !job.next_attempt_at) key = "soon";
+  if (reason === "workers_busy") key = position === 1 ? "next" : position > texts.most ? "far" : "place";
+  const own = whole(wait.yours_ahead || 0) + (position > texts.most ? "+" : "");
+  return fill(texts.waits[key], {
+    running: wait.running,
+    limit: wait.limit,
+    tier: job.tier,
+    position: whole(position || 0),
+    ahead: reason === "user_at_limit" ? own : whole(wait.ahead_of_you || 0),
+    at: (job.next_attempt_at || "").slice(11, 19),
+  });
 }
 
 // The bar never goes back within an attempt: an older answer may come late, and saving has no count of its own.
@@ -54,14 +74,17 @@ function showProgress(job) {
   reached = part;
   bar.max = 1;
   bar.value = part;
-  write("count", phase === "saving" ? "" : `${done.toLocaleString("en")} of ${total.toLocaleString("en")} ${card.dataset.unit}${total === 1 ? "" : "s"}`);
+  const of = fill(total === 1 ? texts.one : texts.many, { num: whole(total) });
+  write("count", phase === "saving" ? "" : fill(texts.progress, { done: whole(done), total: of }));
 }
 
 function tick() {
   const seconds = Math.max(0, (Date.now() - since) / 1000);
   const text = seconds < 10 ? seconds.toFixed(1) : seconds < 120 ? seconds.toFixed(0) : "";
-  const span = text ? `${text} s` : `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`;
-  find("elapsed").textContent = `${began} ${span} ago`;
+  const duration = text
+    ? fill(texts.seconds, { seconds: text })
+    : fill(texts.minutes, { minutes: Math.floor(seconds / 60), seconds: Math.floor(seconds % 60) });
+  find("elapsed").textContent = fill(texts[began], { duration });
 }
 
 function follow() {

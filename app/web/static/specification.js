@@ -3,6 +3,7 @@
 
 const field = document.querySelector("[data-filter]");
 const told = document.querySelector("[data-told]");
+const texts = told ? JSON.parse(told.dataset.texts) : {};
 const features = [...document.querySelectorAll("details.feature")];
 const wasOpen = new Map(features.map((feature) => [feature, feature.open]));
 const lines = features.flatMap((feature) => [...feature.querySelectorAll("li")]);
@@ -30,8 +31,9 @@ function filter() {
   for (const domain of document.querySelectorAll("[data-domain]")) {
     domain.hidden = !domain.querySelector("details:not([hidden])");
   }
-  const more = told.dataset.elsewhere ? " Search to look through the whole document." : "";
-  const text = isAsked ? before : `${matching.toLocaleString("en")} on this page.${more}`;
+  const more = told.dataset.elsewhere ? ` ${texts.elsewhere}` : "";
+  const here = texts.here.replace("%(num)s", matching.toLocaleString("en"));
+  const text = isAsked ? before : here + more;
   if (told.textContent !== text) told.textContent = text;
 }
 
@@ -68,6 +70,6 @@ if (copy && navigator.clipboard) {
   copy.hidden = false;
   copy.addEventListener("click", async () => {
     await navigator.clipboard.writeText(document.getElementById("link").value);
-    copy.textContent = "Copied";
+    copy.textContent = copy.dataset.copied;
   });
 }

@@ -1,0 +1,92 @@
+"""The words of the pages for codes: states, phases, statuses, kinds, groups, and what is counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from flask_babel import lazy_gettext, ngettext
+
+#: The words for each state, and for each phase of a running job.
+STATES = {
+    "queued": lazy_gettext("Queued"),
+    "waiting": lazy_gettext("Waiting"),
+    "running": lazy_gettext("Running"),
+    "retrying": lazy_gettext("Trying again soon"),
+    "completed": lazy_gettext("Completed"),
+    "failed": lazy_gettext("Failed"),
+    "cancelled": lazy_gettext("Cancelled"),
+}
+PHASES = {
+    "fetching": lazy_gettext("Fetching the repository"),
+    "parsing": lazy_gettext("Reading test files"),
+    "saving": lazy_gettext("Saving the result"),
+    "placing": lazy_gettext("Grouping the tests"),
+    "phrasing": lazy_gettext("Writing sentences"),
+    "summarising": lazy_gettext("Writing the summary"),
+}
+#: Of a test.
+STATUSES = {
+    "active": lazy_gettext("active"),
+    "skipped": lazy_gettext("skipped"),
+    "todo": lazy_gettext("todo"),
+    "focused": lazy_gettext("focused"),
+    "xfail": lazy_gettext("xfail"),
+}
+KINDS = {
+    "test": lazy_gettext("test"),
+    "benchmark": lazy_gettext("benchmark"),
+    "example": lazy_gettext("example"),
+    "fuzz": lazy_gettext("fuzz"),
+    "subtest": lazy_gettext("subtest"),
+}
+#: Why a file was not read.
+SKIPPED = {
+    "too_large": lazy_gettext("too large"),
+    "binary": lazy_gettext("not text"),
+    "unreadable": lazy_gettext("not readable"),
+    "missing": lazy_gettext("missing from our copy of the repository"),
+    "parse_failed": lazy_gettext("could not be parsed"),
+    "parse_timeout": lazy_gettext("took too long to parse"),
+    "rules_failed": lazy_gettext("our rules failed on it"),
+}
+GROUPS = {
+    "added": lazy_gettext("Added"),
+    "removed": lazy_gettext("Removed"),
+    "moved": lazy_gettext("Moved"),
+    "renamed": lazy_gettext("Renamed"),
+    "status_changed": lazy_gettext("Other status"),
+}
+SPECIFICATION_GROUPS = {
+    "added": GROUPS["added"],
+    "removed": GROUPS["removed"],
+    "reworded": lazy_gettext("Reworded"),
+    "moved": GROUPS["moved"],
+    "status_changed": GROUPS["status_changed"],
+}
+#: Of the time that jobs waited.
+CAUSES = {
+    "own_limit": lazy_gettext("own limit"),
+    "others": lazy_gettext("jobs of others"),
+    "no_worker": lazy_gettext("no worker free"),
+    "paused": lazy_gettext("queue paused"),
+}
+
+_NUM = "%(num)s"
+#: What is counted, by its English word: the sentence for a number, with a place for it.
+COUNTS: Mapping[str, Callable[[int], str]] = {
+    "analysis": lambda n: ngettext("%(num)s analysis", "%(num)s analyses", n, num=_NUM),
+    "behaviour": lambda n: ngettext("%(num)s behaviour", "%(num)s behaviours", n, num=_NUM),
+    "byte": lambda n: ngettext("%(num)s byte", "%(num)s bytes", n, num=_NUM),
+    "case": lambda n: ngettext("%(num)s case", "%(num)s cases", n, num=_NUM),
+    "change": lambda n: ngettext("%(num)s change", "%(num)s changes", n, num=_NUM),
+    "day": lambda n: ngettext("%(num)s day", "%(num)s days", n, num=_NUM),
+    "dead letter": lambda n: ngettext("%(num)s dead letter", "%(num)s dead letters", n, num=_NUM),
+    "file": lambda n: ngettext("%(num)s file", "%(num)s files", n, num=_NUM),
+    "framework": lambda n: ngettext("%(num)s framework", "%(num)s frameworks", n, num=_NUM),
+    "name": lambda n: ngettext("%(num)s name", "%(num)s names", n, num=_NUM),
+    "subtest": lambda n: ngettext("%(num)s subtest", "%(num)s subtests", n, num=_NUM),
+    "suite": lambda n: ngettext("%(num)s suite", "%(num)s suites", n, num=_NUM),
+    "test": lambda n: ngettext("%(num)s test", "%(num)s tests", n, num=_NUM),
+    "test case": lambda n: ngettext("%(num)s test case", "%(num)s test cases", n, num=_NUM),
+    "unit": lambda n: ngettext("%(num)s unit", "%(num)s units", n, num=_NUM),
+}

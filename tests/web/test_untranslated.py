@@ -1,0 +1,124 @@
+"""No page says anything that a translator cannot translate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from flask_babel import Domain
+from playwright.sync_api import Page
+
+from app.web.api.events import LIVE
+from tests.tiers import proofs
+from tests.web.browser import chromium, layout, served, violations
+from tests.web.conftest import Web
+from tests.web.scenes import open_all
+from tests.web.test_browser import ALL_SCENES
+from tests.web.untranslated import made_up, untranslated
+
+#: The made-up language takes the place of Korean, which nothing but its catalogue knows.
+TAG = "ko"
+#: States that somebody has to reach in a browser.
+REACHED = {name: scene for name, scene in ALL_SCENES.items() if scene.act not in (None, open_all)}
+#: Pages whose Korean has to fit and be accessible.
+KOREAN = ("home", "job waiting", "job completed", "repository", "usage", "account", "specification", "operator")
+
+
+@pytest.fixture(scope="module")
+def marked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return made_up(tmp_path_factory.mktemp("translations"), TAG)
+
+
+@pytest.fixture(scope="module")
+def tab() -> Iterator[Page]:
+    with chromium() as browser:
+        context = browser.new_context(locale=TAG, extra_http_headers={"Accept-Language": TAG})
+        tab = context.new_page()
+        tab.set_default_timeout(100_000)
+        yield tab
+
+
+def mark(web: Web, catalogues: Path) -> None:
+    web.app.extensions["babel"].instance.domain_instance = Domain(str(catalogues))
+
+
+@contextmanager
+def opened(tab: Page, web: Web, path: str) -> Iterator[Page]:
+    """A page as the person sees it whom the test has signed in."""
+    web.app.extensions[LIVE].stream_seconds = 0.0  # no stream outlives its page
+    with served(web.app) as address:
+        tab.context.clear_cookies()
+        if cookie := web.client.get_cookie("fairlane"):
+            tab.context.add_cookies([{"name": cookie.key, "value": cookie.value, "url": address}])
+        tab.set_viewport_size({"width": 1280, "height": 900})
+        tab.goto(address + path)
+        yield tab
+        tab.goto("about:blank")
+
+
+@pytest.mark.parametrize("name", ALL_SCENES)
+def test_a_page_says_nothing_that_has_no_message(name: str, marked: Path, make_web: Callable[..., Web]) -> None:
+    scene = ALL_SCENES[name]
+    web = make_web(**scene.settings)
+    mark(web, marked)
+    path = scene.build(web).partition("#")[0]
+    page = web.client.get(path, headers={"Accept-Language": TAG})
+    assert page.mimetype == "text/html"
+    assert untranslated(page.text) == []
+
+
+@pytest.mark.parametrize("name", proofs(REACHED, but=("sign in refused",)))
+def test_a_state_that_somebody_reaches_says_nothing_either(
+    name: str, marked: Path, tab: Page, make_web: Callable[..., Web]
+) -> None:
+    scene = REACHED[name]
+    web = make_web(**scene.settings)
+    mark(web, marked)
+    with opened(tab, web, scene.build(web)) as page:
+        assert scene.act
+        scene.act(page)
+        assert untranslated(page.content()) == []
+
+
+@pytest.mark.parametrize("name", proofs(KOREAN, but=("home",)))
+def test_korean_fits_a_phone_and_is_accessible(name: str, tab: Page, make_web: Callable[..., Web]) -> None:
+    scene = ALL_SCENES[name]
+    web = make_web(**scene.settings)
+    with opened(tab, web, scene.build(web)) as page:
+        assert page.locator("html").get_attribute("lang") == TAG
+        found = violations(page)
+        for width in (375, 320):
+            page.set_viewport_size({"width": width, "height": 900})
+            found += [f"{width} px: {one}" for one in layout(page)]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        "<p>Forgotten</p>",
+        "<p>⟦Known⟧ and forgotten</p>",
+        "<p>⟦Known <a>link</a>⟧ <b>forgotten</b></p>",
+        '<button aria-label="Forgotten">⟦Known⟧</button>',
+        '<td data-label="Forgotten">1</td>',
+        "<select><option>forgotten (3)</option></select>",
+        '<input placeholder="forgotten">',
+        "<svg><title>Forgotten</title></svg>",
+    ],
+)
+def test_a_planted_text_is_found(planted: str) -> None:
+    assert len(untranslated(planted)) == 1
+
+
+@pytest.mark.parametrize(
+    "fine",
+    [
+        '<p>⟦All <a href="/x">of it</a> is known⟧ 3.</p>',
+        '<p>⟦Known⟧ <span translate="no">acme/<b>shop</b></span> <code>abc</code> <time>2026-11-20 UTC</time></p>',
+        '<p title="⟦of ⟦3 tests⟧⟧">±0</p>',
+    ],
+)
+def test_a_translated_text_is_fine(fine: str) -> None:
+    assert untranslated(fine) == []
