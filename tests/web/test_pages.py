@@ -230,7 +230,7 @@ def test_a_snoozed_job_says_why_it_waits(web: Web) -> None:
     second = web.submit("two", headers).json["id"]
     web.started(second)
     page = web.client.get(f"/analyses/{second}").text
-    assert "Your jobs use 1 of 1 slot of tier free" in page
+    assert "Your jobs use 1 of 1 slots of tier free" in page
     assert 'state waiting"' in page
     assert re.search(r">Waiting<.*\n.*[Ww]aiting", page) is None  # the state says it already
 

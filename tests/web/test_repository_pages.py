@@ -26,7 +26,7 @@ def test_commits_are_listed_with_what_changed(web: Web) -> None:
     first, second = analysed(web, "one", 3), analysed(web, "two", 5)
     page = web.client.get(PAGE).text
     assert page.index(commit_of("shop", "two")[:10]) < page.index(commit_of("shop", "one")[:10])
-    assert re.search(rf'href="/analyses/{first}/compare/{second}">\+2<', page)
+    assert re.search(rf'href="/analyses/{first}/compare/{second}" aria-label="\+2 since \w+">\+2<', page)
     assert "<strong>5</strong> tests" in page
     assert len(re.findall(r'<rect class="bar" x="[\d.]+%" y=', page)) == 2
     assert "/repositories/github.com/acme/shop/badge.svg" in page

@@ -134,10 +134,10 @@ def test_filters_come_first_and_the_charts_follow_them(web: Web) -> None:
 
 def test_a_file_says_what_it_is_about(web: Web) -> None:
     page = web.client.get(done(web, *mixed())).text
-    assert '<a href="?about=Cart.add#tests">Cart.add</a>' in page
+    assert '<a translate="no" href="?about=Cart.add#tests">Cart.add</a>' in page
     assert "<summary>11 names imported or called</summary>" in page
     assert page.count("imported or called") == 1  # a_test.go has no hints
-    assert page.count('<span class="path">') == 2
+    assert page.count('<span class="path" translate="no">') == 2
 
 
 def test_a_status_is_shown_only_where_it_is_not_active(web: Web) -> None:

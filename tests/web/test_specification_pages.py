@@ -55,23 +55,26 @@ def test_no_page_has_what_the_policy_forbids(name: str, web: Web) -> None:
 
 def test_a_document_says_where_it_comes_from_and_what_it_cost(web: Web) -> None:
     text = document(web, shop(), owners())
-    assert '<a href="https://github.com/acme/shop" rel="noreferrer">acme/shop</a> <small>specification</small>' in text
+    assert (
+        '<a href="https://github.com/acme/shop" rel="noreferrer" translate="no">acme/shop</a> <small>specification</small>'
+        in text
+    )
     assert f'<code title="{COMMIT}">0123456789</code>' in text
     assert f'<time datetime="{AT.isoformat()}">2026-11-20 09:30 UTC</time> by built-in 1' in text
     assert "<strong>8</strong> behaviours" in text
     assert "<strong>7</strong> billed" in text
     assert "<strong>1</strong> from earlier versions, free" in text
     assert "The model failed on 1 of 8 behaviours, so the built-in generator wrote them." in text
-    assert '<bdi lang="en">Adds an item to the cart</bdi> <small class="kind">built-in</small>' in text
+    assert '<bdi translate="no" lang="en">Adds an item to the cart</bdi> <small class="kind">built-in</small>' in text
     assert text.count('<small class="kind">built-in</small>') == 2  # and in the words about it
 
 
 def test_a_behaviour_has_its_test_line_and_mark(web: Web) -> None:
     text = document(web, shop())
     link = f'href="https://github.com/acme/shop/blob/{COMMIT}/tests/test_cart.py#L21" rel="noreferrer"'
-    assert f'<a class="at" {link}>tests/test_cart.py:21</a>' in text
+    assert f'<a class="at" translate="no" {link}>tests/test_cart.py:21</a>' in text
     assert "<bdi>TestCart</bdi> \u203a <bdi>test_skipped</bdi>" in text
-    assert '<span class="tag skipped" lang="en">skipped</span>' in text
+    assert '<span class="tag skipped" translate="no" lang="en">skipped</span>' in text
     assert '<span class="tag active"' not in text
 
 
@@ -93,9 +96,9 @@ def test_readers_by_a_link_see_no_cost_and_no_form(web: Web) -> None:
 
 def test_fixed_words_of_a_korean_document_are_korean(web: Web) -> None:
     text = document(web, shop("ko"))
-    assert '<h2 id="contents" lang="ko">목차</h2>' in text
-    assert '<span class="tag skipped" lang="ko">건너뜀</span>' in text
-    assert '<bdi lang="ko">도메인 미분류</bdi>' in text
+    assert '<h2 id="contents" translate="no" lang="ko">목차</h2>' in text
+    assert '<span class="tag skipped" translate="no" lang="ko">건너뜀</span>' in text
+    assert '<bdi translate="no" lang="ko">도메인 미분류</bdi>' in text
 
 
 def test_what_narrows_stays_in_every_address(web: Web) -> None:
@@ -155,11 +158,15 @@ def test_a_link_is_made_shown_and_withdrawn(make_web: Callable[..., Web]) -> Non
 def test_a_comparison_lists_each_change(web: Web) -> None:
     text = page(web, "specification_comparison.html", lambda: comparison_page(*changed()))
     assert (
-        '<del><bdi lang="en">Adds an item</bdi></del> <ins><bdi lang="en">Adds an item to the cart</bdi></ins>' in text
+        '<del><bdi translate="no" lang="en">Adds an item</bdi></del> <ins><bdi translate="no" lang="en">Adds an item to the cart</bdi></ins>'
+        in text
     )
-    assert '<ins><bdi lang="en">Prices</bdi> \u203a <bdi lang="en">Totals</bdi></ins>' in text
+    assert (
+        '<ins><bdi translate="no" lang="en">Prices</bdi> \u203a <bdi translate="no" lang="en">Totals</bdi></ins>'
+        in text
+    )
     assert '<span class="tag active">active</span> → <span class="tag skipped">skipped</span>' in text
-    assert '<del><bdi lang="en">Empties the cart</bdi></del>' in text
+    assert '<del><bdi translate="no" lang="en">Empties the cart</bdi></del>' in text
     assert "Written by different generators (built-in 1, built-in 2)" in text
     assert f'href="{PATH}?group=moved"' in text
 
@@ -178,7 +185,7 @@ def test_the_history_has_a_line_for_each_commit(make_web: Callable[..., Web]) ->
     text = page(make_web(), "specification_history.html", history)
     assert text.count("<tr>") == 1 + 3
     assert "1,234 reworded" in text
-    assert 'nothing <a href="/compare">Compare' in text
+    assert 'nothing <a href="/compare" aria-label="Compare ' in text
     empty = page(make_web(), "specification_history.html", history_page)
     assert "You have no specification of this repository yet." in empty
 

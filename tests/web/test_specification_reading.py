@@ -61,7 +61,7 @@ def test_the_box_says_what_it_costs_and_the_document_follows(web: Web, ann: Acco
     web.written(page.rpartition("/")[2])
     document = web.client.get(page).text
     assert "<strong>3</strong> behaviours" in document
-    assert '<bdi lang="en">Says test_rounds.</bdi>' in document
+    assert '<bdi translate="no" lang="en">Says test_rounds.</bdi>' in document
     assert f'href="/api/v1{page}.md">Markdown</a>' in document
     box = web.client.get(f"/analyses/{analysis}").text
     assert f'<a href="{page}">Read version 1 in English</a>' in box
@@ -79,7 +79,7 @@ def test_another_language_is_chosen_first(web: Web, ann: Account) -> None:
     chosen = web.client.get(f"/analyses/{analysis}/specify?language=ko").text
     assert "3 tests in Korean: <strong>3 units</strong>" in chosen
     page = written(web, analysis, language="ko")
-    assert '<h2 id="contents" lang="ko">목차</h2>' in web.client.get(page).text
+    assert '<h2 id="contents" translate="no" lang="ko">목차</h2>' in web.client.get(page).text
     assert web.client.get(f"/analyses/{analysis}/specify?language=tlh").status_code == 422
 
 
@@ -203,8 +203,8 @@ def test_documents_of_two_repositories_are_compared_as_such(web: Web, ann: Accou
     fork = written(web, analysed(web, ann, name="fork"), language="en")
     seen = web.client.get(f"{one}/compare/{fork.rpartition('/')[2]}").text
     assert "What changed between two specifications" in seen
-    assert "from acme/shop" in " ".join(seen.split())
-    assert "to acme/fork" in " ".join(seen.split())
+    assert 'from <span translate="no">acme/shop</span>' in " ".join(seen.split())
+    assert 'to <span translate="no">acme/fork</span>' in " ".join(seen.split())
     assert "These are two repositories" in seen
     assert "<strong>3</strong> unchanged" in seen
     same = web.client.get(f"{one}/compare/{one.rpartition('/')[2]}").text
@@ -268,9 +268,9 @@ def test_the_lists_have_specifications_beside_analyses(web: Web, ann: Account) -
     waiting = asked(web, analysis, language="ko")
     for path in ("/history", "/"):
         seen = web.client.get(path).text
-        assert f'<a href="{page}">acme/shop</a>' in seen
+        assert f'<a href="{page}" translate="no">acme/shop</a>' in seen
         assert "specification (en, version 1) of" in seen
-        assert f'<a href="{waiting}">' in seen
+        assert f'<a href="{waiting}" translate="no">' in seen
     usage = web.client.get("/usage").text
     assert f'<a href="{waiting}">' in usage
     assert 'href="#"' not in usage

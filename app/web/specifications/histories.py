@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from flask import url_for
+from flask_babel import gettext
 
 from app.domain.specification_changes import compare
 from app.services.specifications import documents
 from app.services.specifications.documents import Head
 from app.store.users import Account
 from app.web.context import wired
+from app.web.languages import language_name
 from app.web.read_costs import LIGHT, reads
 from app.web.specifications.document_heads import source_of
 from app.web.specifications.owner_view import compare_url, page_of
@@ -21,8 +23,8 @@ def history_page(of: Head, language: str | None, languages: Mapping[str, str], v
     """The page of a repository.  language: filter, None: all; languages: names by code."""
     found = documents.history(wired().uow, of)
     address = url_for("pages.specification_history", job_id=of.id)
-    choices = [Choice("All", address, language is None)] + [
-        Choice(languages.get(code, code), f"{address}?language={code}", code == language)
+    choices = [Choice(gettext("All"), address, language is None)] + [
+        Choice(language_name(code, languages.get(code, code)), f"{address}?language={code}", code == language)
         for code in sorted({one.language for one in found})
     ]
     rows = _rows([one for one in found if language in (None, one.language)])

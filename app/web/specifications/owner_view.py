@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from flask import url_for
+from flask_babel import gettext
 
 from app.services.specifications.documents import Head
+from app.web.languages import language_name
 from app.web.specifications.view import Choice, Cost, OwnersView, Share
 
 
@@ -82,10 +84,10 @@ def _languages(head: Head, beside: Shelf) -> list[Choice]:
         newest.setdefault(one.language, one)
     newest[head.language] = head
     found = [
-        Choice(beside.languages.get(code, code), page_of(one), code == head.language)
+        Choice(language_name(code, beside.languages.get(code, code)), page_of(one), code == head.language)
         for code, one in sorted(newest.items())
     ]
     if missing := [code for code in beside.languages if code not in newest]:
         other = url_for("pages.choose_specification", job_id=head.analysis_id, language=missing[0])
-        found.append(Choice("another", other))
+        found.append(Choice(gettext("another"), other))
     return found

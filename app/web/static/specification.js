@@ -3,7 +3,7 @@
 
 const field = document.querySelector("[data-filter]");
 const told = document.querySelector("[data-told]");
-const texts = told ? JSON.parse(told.dataset.texts) : {};
+const sentences = told ? JSON.parse(told.dataset.texts) : {};
 const features = [...document.querySelectorAll("details.feature")];
 const wasOpen = new Map(features.map((feature) => [feature, feature.open]));
 const lines = features.flatMap((feature) => [...feature.querySelectorAll("li")]);
@@ -31,8 +31,8 @@ function filter() {
   for (const domain of document.querySelectorAll("[data-domain]")) {
     domain.hidden = !domain.querySelector("details:not([hidden])");
   }
-  const more = told.dataset.elsewhere ? ` ${texts.elsewhere}` : "";
-  const here = texts.here.replace("%(num)s", matching.toLocaleString("en"));
+  const more = told.dataset.elsewhere ? ` ${sentences.elsewhere}` : "";
+  const here = sentences.here.replace("%(num)s", matching.toLocaleString("en"));
   const text = isAsked ? before : here + more;
   if (told.textContent !== text) told.textContent = text;
 }
