@@ -19,6 +19,9 @@ COLUMNS = {
     "p95": "Of twenty jobs, nineteen waited less than this many seconds from the accept to the first start.",
     "Not started": "Jobs that were accepted in this window and have not started yet.",
     "Users": "How many users had waiting jobs in the queue in this hour.",
+    "Failed": "Jobs that ended as failed in this window. They were billed to nobody.",
+    "Affected users": "How many users asked for these jobs first. Scheduled jobs have no user.",
+    "Repositories": "How many repositories these jobs were for.",
     "Index": "How evenly they shared the workers' time, weighted by tier: 1 is even, and 1 of n users alone gives 1/n.",
 }
 #: Why the broker gave a message up.

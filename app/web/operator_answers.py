@@ -174,3 +174,30 @@ class DeadLetters(Shape):
 
     items: list[DeadLetter]
     next: int | None = None
+
+
+class FailureGroup(Shape):
+    """Failed jobs with the same code and message.
+
+    message: with … for names and N for numbers; users, repositories: how many; examples: ids of its newest jobs.
+    """
+
+    service: Literal["analysis", "specview"]
+    code: str
+    message: str
+    jobs: int
+    first_at: datetime
+    last_at: datetime
+    users: int
+    repositories: int
+    examples: list[UUID]
+
+
+class Failures(Shape):
+    """Groups with the most jobs first.  is_cut: older failures were not read, and since is the oldest that was."""
+
+    since: datetime
+    until: datetime
+    jobs: int
+    is_cut: bool
+    items: list[FailureGroup]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, model_validator
@@ -12,6 +13,9 @@ from app.web.schemas import Body, Instant, PageQuery, Plain, Query
 Slots = Annotated[int, Field(ge=1, le=HIGHEST_SLOT_LIMIT, description="How many jobs of each service may run at once")]
 
 Reason = Annotated[Plain, StringConstraints(strip_whitespace=True, min_length=1)]
+
+#: The windows that failures are shown of.
+WINDOWS = {"24h": timedelta(hours=24), "7d": timedelta(days=7)}
 
 
 class NewTier(Body):
@@ -95,3 +99,9 @@ class TenantsQuery(Query):
     """How many users to list."""
 
     limit: Annotated[int, Field(ge=1, le=1000)] = 100
+
+
+class FailuresQuery(Query):
+    """The window whose failures are grouped."""
+
+    window: Annotated[Literal["24h", "7d"], Field(description="How far back to look")] = "24h"

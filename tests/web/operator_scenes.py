@@ -83,6 +83,20 @@ def audited(web: Web) -> str:
     return "/operator/audit?limit=5"
 
 
+def failures(web: Web) -> str:
+    busy(web)
+    header = web.token()
+    for number in range(3):
+        web.failed(web.submit(f"large-{number}", header).json["id"], "repository_too_large", f"It has {number}.5 GB.")
+    web.failed(web.submit("long", header).json["id"], "internal_error", "incident" * 60)
+    return "/operator/failures?window=7d"
+
+
+def no_failure(web: Web) -> str:
+    web.sign_in(web.user(is_operator=True))
+    return "/operator/failures"
+
+
 def no_dead_letter(web: Web) -> str:
     web.sign_in(web.user(is_operator=True))
     return "/operator/dead?queue=analysis_default"
@@ -107,5 +121,7 @@ OPERATOR_SCENES = {
     "operator, dead letters": Scene("pages.show_dead_letters", dead_letters, open_all),
     "operator, a dead letter": Scene("pages.show_dead_letter", dead_letter, open_all),
     "operator, no dead letter": Scene("pages.show_dead_letters", no_dead_letter),
+    "operator, failures": Scene("pages.show_failures", failures, open_all),
+    "operator, no failure": Scene("pages.show_failures", no_failure),
     "operator, audit log": Scene("pages.show_audit_log", audited),
 }

@@ -66,6 +66,7 @@ from app.web.api import (  # noqa: E402, F401
     operate,
     operator,
     operator_dead,
+    operator_failures,
     repositories,
     results,
     specification_files,

@@ -61,6 +61,7 @@ from app.web.pages import (  # noqa: E402, F401
     operator,
     operator_audit,
     operator_dead,
+    operator_failures,
     operator_queues,
     passkeys,
     password_resets,

@@ -1,0 +1,73 @@
+"""The failures of a window, grouped by fingerprint."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row
+
+from app.domain.failures import Fingerprint, fingerprint
+from app.domain.queues import Service
+from app.store import failures
+from app.store.unit_of_work import UnitOfWork
+
+#: How many failed jobs are read, the newest first, and how many of each group are named.
+MOST_JOBS = 10_000
+MOST_EXAMPLES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Failed jobs with one fingerprint.  users, repositories: how many; examples: ids of its newest jobs."""
+
+    service: Service
+    code: str
+    message: str
+    jobs: int
+    first_at: datetime
+    last_at: datetime
+    users: int
+    repositories: int
+    examples: Sequence[UUID]
+
+
+@dataclass(frozen=True, slots=True)
+class Failures:
+    """The window that was read.  jobs: in all groups; is_cut: older failures of the window were not read."""
+
+    since: datetime
+    until: datetime
+    jobs: int
+    is_cut: bool
+    groups: Sequence[Group]
+
+
+def read_failures(uow: UnitOfWork, *, since: datetime, until: datetime, most: int = MOST_JOBS) -> Failures:
+    """Groups with the most jobs first.  If there are more than `most` jobs, `since` is when the oldest one failed."""
+    with uow.once() as tx:
+        rows = failures.find(tx, since=since, most=most + 1)
+    is_cut, rows = len(rows) > most, rows[:most]
+    alike: dict[Fingerprint, list[Row[Any]]] = defaultdict(list)
+    for row in rows:
+        alike[fingerprint(row.service, row.code, row.message)].append(row)
+    groups = sorted((_group(mark, jobs) for mark, jobs in alike.items()), key=lambda group: -group.jobs)
+    return Failures(rows[-1].failed_at if is_cut else since, until, len(rows), is_cut, groups)
+
+
+def _group(mark: Fingerprint, jobs: Sequence[Row[Any]]) -> Group:
+    return Group(
+        Service(mark.service),
+        mark.code,
+        mark.message,
+        jobs=len(jobs),
+        first_at=jobs[-1].failed_at,
+        last_at=jobs[0].failed_at,
+        users=len({row.user_id for row in jobs if row.user_id}),
+        repositories=len({row.codebase_id for row in jobs if row.codebase_id}),
+        examples=[row.job_id for row in jobs[:MOST_EXAMPLES]],
+    )
