@@ -50,7 +50,7 @@ class PgScheduler(Scheduler):
             for entry in entries:
                 if send_newest_slot(wired().uow, entry, now=now):
                     log.info("sent", entry=entry.name)
-            if turns := dispatch(wired().uow, now=now):
+            if turns := dispatch(wired().uow):
                 log.info("webhook_turns", turns=turns)
             waits = [seconds_to_next(entry, now=now) for entry in entries]
             return min([float(self.max_interval), *waits])

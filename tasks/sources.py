@@ -8,13 +8,15 @@ from pathlib import Path
 
 from testlist.errors import InventoryError
 from testlist.git.containment import outside, resolved
-from testlist.git.fetch import Source, resolve
+from testlist.git.fetch import Source, branches_of, resolve
 from testlist.git.process import GitLimits
 
 from app.domain.addresses import is_public
 from app.domain.repositories import Repository
 from app.errors import CommitNotFound, GitHostUnreachable, InvalidInput, RepositoryNotFound
 from app.settings import Settings
+
+MOST_BRANCHES = 500
 
 
 def source_of(repository: Repository, settings: Settings) -> Source:
@@ -59,6 +61,19 @@ def resolve_commit(
     except InventoryError as error:
         raise _problem(error) from error
     return found, None if commit or name == "HEAD" else name
+
+
+def branches(repository: Repository, settings: Settings) -> list[str]:
+    """Names of branches of a local repository, in order; none of others, whose hosts would have to be asked.
+
+    Raises: RepositoryNotFound, InvalidInput.
+    """
+    if not repository.is_local:
+        return []
+    try:
+        return branches_of(source_of(repository, settings), MOST_BRANCHES)
+    except InventoryError as error:
+        raise _problem(error) from error
 
 
 def _local_path(name: str, root: Path | None) -> tuple[Path, Path]:

@@ -10,6 +10,7 @@ from app.services.webhooks.deliver import Sender, take_turn
 from app.services.webhooks.sealing import Keyring
 from tasks.celery import app
 from tasks.maintenance import FORGOTTEN
+from tasks.webhook_body import renderer
 from tasks.webhook_post import poster
 from tasks.wiring import wired
 
@@ -24,7 +25,7 @@ def deliver(*, webhook_id: str) -> None:
         poster(kit.settings),
         Keyring.of([*kit.settings.encryption_phrases, secret_key(kit.settings)]),
         kit.policy,
-        kit.settings.public_url or "",
+        renderer(kit.settings.public_url or ""),
         random,
     )
     attempts = take_turn(kit.uow, UUID(webhook_id), sender)

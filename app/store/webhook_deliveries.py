@@ -13,18 +13,21 @@ from app.store.unit_of_work import Tx
 
 _LOG = """d.id, d.webhook_id, d.message_id, d.job_id, d.type, d.happened_at, d.body, d.status, d.attempts, d.due_at,
        d.attempted_at, d.status_code, d.latency_ms, d.answer, d.fault"""
+#: Evaluated once, so that an index finds what is due by the database's clock.
+_NOW = "(SELECT clock_timestamp())"
 # A webhook whose turn is under way, or waits for a worker, gets no second one.
-_DUE = text("""
+_DUE = text(f"""
     SELECT w.id FROM webhooks w
-     WHERE w.disabled_at IS NULL AND coalesce(w.paused_until <= :now, true)
-       AND w.id IN (SELECT d.webhook_id FROM webhook_deliveries d WHERE d.due_at <= :now)
+     WHERE w.disabled_at IS NULL AND coalesce(w.paused_until <= {_NOW}, true)
+       AND w.id IN (SELECT d.webhook_id FROM webhook_deliveries d WHERE d.due_at <= {_NOW})
        AND NOT EXISTS (SELECT FROM broker_message m WHERE m.unique_key = 'webhook ' || w.id)
      ORDER BY w.paused_until NULLS FIRST LIMIT :most""")
 _NEXT = text(f"""
-    SELECT {_LOG}, w.url, w.failures, w.secret, CASE WHEN w.old_secret_until > :now THEN w.old_secret END AS old_secret
+    SELECT {_LOG}, w.url, w.failures, w.secret,
+           CASE WHEN w.old_secret_until > {_NOW} THEN w.old_secret END AS old_secret
       FROM webhook_deliveries d JOIN webhooks w ON w.id = d.webhook_id
-     WHERE d.webhook_id = :webhook_id AND d.due_at <= :now AND w.disabled_at IS NULL
-       AND coalesce(w.paused_until <= :now, true)
+     WHERE d.webhook_id = :webhook_id AND d.due_at <= {_NOW} AND w.disabled_at IS NULL
+       AND coalesce(w.paused_until <= {_NOW}, true)
      ORDER BY d.due_at, d.id LIMIT 1""")
 _KEEP_BODY = text("UPDATE webhook_deliveries SET body = :body WHERE id = :id")
 # As the attempt found it: a late worker, or one that was overtaken by a replay, records nothing.
@@ -34,15 +37,15 @@ _RECORD = text("""
      WHERE id = :id AND attempts = :attempts AND due_at = :was_due_at""")
 _GIVE_UP = text("UPDATE webhook_deliveries SET status = 'failed', due_at = NULL, fault = :fault WHERE id = :id")
 _ADD_TEST = text("""
-    INSERT INTO webhook_deliveries (webhook_id, type, happened_at, body, due_at)
-    VALUES (:webhook_id, :type, :now, :body, :now) RETURNING id""")
+    INSERT INTO webhook_deliveries (webhook_id, type, happened_at, due_at)
+    VALUES (:webhook_id, :type, clock_timestamp(), clock_timestamp()) RETURNING id""")
 _LIST = text(f"""
     SELECT {_LOG} FROM webhook_deliveries d
      WHERE d.webhook_id = :webhook_id AND (CAST(:before AS bigint) IS NULL OR d.id < :before)
      ORDER BY d.id DESC LIMIT :most""")
 _FIND = text(f"SELECT {_LOG} FROM webhook_deliveries d WHERE d.webhook_id = :webhook_id AND d.id = :id")
 _REPLAY = text("""
-    UPDATE webhook_deliveries SET status = 'pending', due_at = :now, attempts = 0
+    UPDATE webhook_deliveries SET status = 'pending', due_at = clock_timestamp(), attempts = 0
      WHERE webhook_id = :webhook_id AND id = :id""")
 _EXPIRE = text("""
     WITH next AS MATERIALIZED (
@@ -52,17 +55,17 @@ _EXPIRE = text("""
     SELECT max(id) AS last, count(*) AS seen, (SELECT count(*) FROM gone) AS rows FROM next""")
 
 
-def due(tx: Tx, most: int, *, now: datetime) -> list[UUID]:
+def due(tx: Tx, most: int) -> list[UUID]:
     """Webhooks of which a delivery is due, and no turn is under way."""
-    return list(tx.run(_DUE, most=most, now=now).scalars())
+    return list(tx.run(_DUE, most=most).scalars())
 
 
-def next_of(tx: Tx, webhook_id: UUID, *, now: datetime) -> Row[Any] | None:
+def next_of(tx: Tx, webhook_id: UUID) -> Row[Any] | None:
     """The oldest delivery that is due, with its webhook; None if there is none, or the webhook rests.
 
     rows: as the log, and url, failures, secret and old_secret (encrypted; None once it signs no more).
     """
-    return tx.run(_NEXT, webhook_id=webhook_id, now=now).one_or_none()
+    return tx.run(_NEXT, webhook_id=webhook_id).one_or_none()
 
 
 def keep_body(tx: Tx, delivery_id: int, body: str) -> None:
@@ -85,9 +88,9 @@ def give_up(tx: Tx, delivery_id: int, fault: str) -> None:
     tx.write(_GIVE_UP, id=delivery_id, fault=fault)
 
 
-def add_test(tx: Tx, webhook_id: UUID, kind: str, body: str, *, now: datetime) -> int:
+def add_test(tx: Tx, webhook_id: UUID, kind: str) -> int:
     """A delivery that no job caused.  Returns: its id."""
-    return int(tx.run(_ADD_TEST, webhook_id=webhook_id, type=kind, body=body, now=now).scalar_one())
+    return int(tx.run(_ADD_TEST, webhook_id=webhook_id, type=kind).scalar_one())
 
 
 def log(tx: Tx, webhook_id: UUID, *, before: int | None, most: int) -> list[Row[Any]]:
@@ -100,9 +103,9 @@ def find(tx: Tx, webhook_id: UUID, delivery_id: int) -> Row[Any] | None:
     return tx.run(_FIND, webhook_id=webhook_id, id=delivery_id).one_or_none()
 
 
-def replay(tx: Tx, webhook_id: UUID, delivery_id: int, *, now: datetime) -> bool:
+def replay(tx: Tx, webhook_id: UUID, delivery_id: int) -> bool:
     """Send it again, with the same id and all attempts.  Returns: False if there is none."""
-    return tx.run(_REPLAY, webhook_id=webhook_id, id=delivery_id, now=now).rowcount == 1
+    return tx.run(_REPLAY, webhook_id=webhook_id, id=delivery_id).rowcount == 1
 
 
 def expire(tx: Tx, after: int | None, most: int, *, before: datetime) -> Batch:

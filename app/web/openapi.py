@@ -7,6 +7,7 @@ from typing import Any
 
 from apiflask import APIFlask
 
+from app.web import openapi_examples
 from app.web.answers import ProblemShape
 
 PATH = "/api/v1/openapi.json"
@@ -89,6 +90,7 @@ def _finish(spec: dict[str, Any] | str) -> dict[str, Any] | str:
     for operations in spec["paths"].values():
         for operation in operations.values():
             _complete(operation)
+    openapi_examples.add(spec)
     # reading public results needs no token; the empty object says so
     spec["security"] = [{"token": []}, {}]
     return spec

@@ -52,6 +52,13 @@ def wanted(asked: SubmitAnalysis, account: Account) -> Wanted:
     return _Resolver.of(account, [item]).resolve(item)
 
 
+def looked_up(asked: SubmitAnalysis, account: Account) -> Wanted:
+    """As wanted, without a look at the quota: nothing is spent yet.  Raises: as wanted, without QuotaExceeded."""
+    item = _read(asked)
+    services, found = wired(), lookups()
+    return _Resolver(services, found, str(account.user_id), asks=True, spent=None).resolve(item)
+
+
 def asks_host(asked: SubmitAnalysis) -> bool:
     """Whether `wanted` has to ask the repository's host, which takes time and may fail.  Raises: InvalidInput."""
     return _read(asked).asks_host

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 from celery import Celery
 from testlist.version import PARSER_VERSION
@@ -19,14 +20,22 @@ from app.store.connections import make_engine
 from app.store.unit_of_work import UnitOfWork
 from tasks.generators import languages_of, name_of
 from tasks.publish import publisher
-from tasks.sources import resolve_commit
+from tasks.sources import branches, resolve_commit
 
 #: (repository, ref, commit) -> (commit, name of the ref).  Raises the Problems of tasks.sources.resolve_commit.
 Resolve = Callable[[Repository, str | None, str | None], tuple[str, str | None]]
 
+#: The branches of a local repository.  Raises the Problems of tasks.sources.branches.
+Branches = Callable[[Repository], list[str]]
+
 #: Connections per process: 32 threads share them, and the pool's time-out turns a flood into 503.  All are kept,
 #: because opening one takes as long as several accepts.
 POOL_SIZE = 20
+
+
+def no_branches(_: Repository) -> list[str]:
+    """Where no repositories can be read."""
+    return []
 
 
 @dataclass(frozen=True)
@@ -38,6 +47,7 @@ class Wired:
     policy: Policy
     resolve: Resolve
     secret: str = field(repr=False)
+    branches: Branches = no_branches
 
     @property
     def keyring(self) -> Keyring:
@@ -71,4 +81,5 @@ def wire(settings: Settings | None = None) -> Wired:
         Policy.of(settings, PARSER_VERSION, name_of(settings), languages_of(settings)),
         resolve,
         secret_key(settings),
+        partial(branches, settings=settings),
     )

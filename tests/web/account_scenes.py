@@ -87,6 +87,22 @@ def ask_for_a_link(page: Page) -> None:
     page.wait_for_selector("[role=status]")
 
 
+def check_completed(web: Web) -> str:
+    web.completed(web.submit("shop").json["id"])
+    web.sign_in(web.user())
+    return "/?repository=acme/shop"
+
+
+def press_check(page: Page) -> None:
+    page.get_by_role("button", name="Check", exact=True).click()
+    page.wait_for_selector("#checked section")
+
+
+def check_new(web: Web) -> str:
+    web.sign_in(web.user())
+    return "/?repository=acme/shop"
+
+
 GITHUB = {"sign_up": "open", "github_client_id": "an-app", "github_client_secret": SecretStr("secret")}
 
 
@@ -167,6 +183,9 @@ def opened_log(page: Page) -> None:
 
 
 ACCOUNT_SCENES = {
+    "guide": Scene("pages.show_guide", lambda _: "/docs"),
+    "check of an analysed commit": Scene("pages.home", check_completed, press_check),
+    "check of a new commit": Scene("pages.home", check_new, press_check),
     "account with github": Scene("pages.show_account", account_with_github, settings=GITHUB),
     "account without github yet": Scene("pages.show_account", account, settings=GITHUB),
     "sign in by github": Scene("pages.show_sign_in", lambda _: "/sign-in", settings=GITHUB),

@@ -15,7 +15,7 @@ from pydantic import SecretStr
 from sqlalchemy import text
 
 from app.services.accounts import password_resets
-from app.web import mails
+from app.web import mails, verification
 from tests.web.authenticators import Authenticator
 from tests.web.conftest import Web, csrf
 from tests.web.mail_double import MailServer, mail_server
@@ -39,6 +39,9 @@ def post() -> Iterator[MailServer]:
 def web(make_web: Callable[..., Web], post: MailServer) -> Web:
     web = make_web(sign_up="open", smtp_url=SecretStr(post.url), public_url=PUBLIC)
     send(web, "/sign-up")
+    assert post.next_mail()["Subject"] == verification.SUBJECT
+    rows(web, "DELETE FROM one_time_secrets RETURNING 1")
+    post.said.clear()
     return web
 
 
@@ -146,6 +149,7 @@ def test_an_address_is_verified_by_its_signed_in_owner_only(web: Web, post: Mail
     assert other.post("/verify", data=form).status_code == 401
     signed = {"csrf_token": csrf(other.get("/sign-up")), "email": "eve@example.org", "password": PASSWORD}
     assert other.post("/sign-up", data=signed).status_code == 303
+    assert post.next_mail()["To"] == "eve@example.org"
     assert other.post("/verify", data={"csrf_token": csrf(other.get(path)), "token": token}).status_code == 422
     assert "is not confirmed" in web.client.get("/account").text
     assert web.post("/account/verify", "/account").status_code == 303

@@ -6,7 +6,6 @@ import json
 import struct
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 import webauthn
@@ -41,10 +40,8 @@ class NewKey:
     sign_count: int
 
 
-def creation_options(
-    site: Site, challenge: bytes, *, user_id: UUID, email: str, known: Iterable[bytes] = ()
-) -> dict[str, Any]:
-    """For `navigator.credentials.create`.  known: credentials of the account, of which no second one is made."""
+def creation_options(site: Site, challenge: bytes, *, user_id: UUID, email: str, known: Iterable[bytes] = ()) -> str:
+    """JSON for `navigator.credentials.create`.  known: credentials of the account, of which no second one is made."""
     options = webauthn.generate_registration_options(
         rp_id=site.rp_id,
         rp_name=NAME,
@@ -59,15 +56,13 @@ def creation_options(
         ),
         exclude_credentials=[structs.PublicKeyCredentialDescriptor(id=one) for one in known],
     )
-    found: dict[str, Any] = json.loads(webauthn.options_to_json(options))
-    return found
+    return webauthn.options_to_json(options)
 
 
-def request_options(site: Site, challenge: bytes) -> dict[str, Any]:
-    """For `navigator.credentials.get`: the authenticator knows which of its keys are for this site."""
+def request_options(site: Site, challenge: bytes) -> str:
+    """JSON for `navigator.credentials.get`: the authenticator knows which of its keys are for this site."""
     options = webauthn.generate_authentication_options(rp_id=site.rp_id, challenge=challenge, timeout=TIMEOUT)
-    found: dict[str, Any] = json.loads(webauthn.options_to_json(options))
-    return found
+    return webauthn.options_to_json(options)
 
 
 def checked_registration(answer: str, site: Site, challenge: bytes) -> NewKey:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any
 from uuid import UUID, uuid4
 
 from webauthn.helpers import base64url_to_bytes, bytes_to_base64url
@@ -44,11 +43,11 @@ class Ceremony(StrEnum):
 class Challenge:
     """What the browser's session holds until its authenticator has answered.
 
-    user_id, email: of the account to be made, for a sign-up; options: for the browser's API.
+    user_id: of the account to be made, for a sign-up; options: JSON for the browser's API.
     """
 
     text: str
-    options: dict[str, Any]
+    options: str
     user_id: UUID | None = None
 
 

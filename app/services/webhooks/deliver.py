@@ -17,7 +17,8 @@ from sqlalchemy import Row
 
 from app.domain.webhooks import PATIENCE, backoff, pause
 from app.services.policy import Policy
-from app.services.webhooks import event_body, signing
+from app.services.webhooks import signing
+from app.services.webhooks.event import Render, event_of
 from app.services.webhooks.sealing import CannotOpenError, Keyring
 from app.store import webhook_deliveries, webhooks
 from app.store.unit_of_work import Tx, UnitOfWork
@@ -53,12 +54,12 @@ class Post(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """What a turn works with.  base: the address of the service, before paths; roll: 0 <= roll() < 1, for jitter."""
+    """What a turn works with.  roll: 0 <= roll() < 1, for jitter."""
 
     post: Post
     keyring: Keyring
     policy: Policy
-    base: str
+    render: Render
     roll: Callable[[], float]
 
 
@@ -78,13 +79,12 @@ def take_turn(uow: UnitOfWork, webhook_id: UUID, sender: Sender) -> int:
 
 def _next(tx: Tx, webhook_id: UUID, sender: Sender, *, now: datetime) -> tuple[Row[Any], str] | None:
     """The next delivery and its body, which is made and stored at the first attempt."""
-    while (row := webhook_deliveries.next_of(tx, webhook_id, now=now)) is not None:
+    while (row := webhook_deliveries.next_of(tx, webhook_id)) is not None:
         if row.body is not None:
             return row, row.body
-        body = event_body.of_job(
-            tx, row.job_id, row.type, sender.policy, base=sender.base, happened_at=row.happened_at, now=now
-        )
-        if body is not None:
+        event = event_of(tx, row, sender.policy, now=now)
+        if event is not None:
+            body = sender.render(event)
             webhook_deliveries.keep_body(tx, row.id, body)
             return row, body
         webhook_deliveries.give_up(tx, row.id, "job_deleted")

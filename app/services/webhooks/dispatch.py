@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from datetime import datetime
 from uuid import UUID, uuid4
 
 from app.domain.queues import Service, select_queue
@@ -22,10 +21,10 @@ def message(webhook_id: UUID) -> JobMessage:
     return JobMessage(uuid4(), TASK, QUEUE, {"webhook_id": str(webhook_id)}, unique_key=f"webhook {webhook_id}")
 
 
-def dispatch(uow: UnitOfWork, *, now: datetime) -> int:
+def dispatch(uow: UnitOfWork) -> int:
     """Give a turn to each webhook with a delivery that is due.  Returns: how many; at most one turn waits for each."""
     with uow.once() as tx:
-        due = webhook_deliveries.due(tx, MOST_TURNS, now=now)
+        due = webhook_deliveries.due(tx, MOST_TURNS)
     for webhook_id in due:
         with suppress(AlreadyQueuedError), uow.begin() as tx:
             tx.publish(message(webhook_id))

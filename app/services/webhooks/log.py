@@ -12,7 +12,7 @@ from sqlalchemy import Row
 
 from app.domain.webhooks import TEST
 from app.errors import Conflict, NotFound
-from app.services.webhooks import event_body, signing
+from app.services.webhooks import signing
 from app.services.webhooks.dispatch import message
 from app.services.webhooks.webhooks import NOT_THERE
 from app.store import webhook_deliveries, webhooks
@@ -57,20 +57,19 @@ def deliveries(
     return [_logged(row) for row in rows[:limit]], following
 
 
-def send_test(uow: UnitOfWork, user_id: UUID, webhook_id: UUID, *, now: datetime) -> LoggedDelivery:
+def send_test(uow: UnitOfWork, user_id: UUID, webhook_id: UUID) -> LoggedDelivery:
     """Send a test event now.  Raises: NotFound, Conflict while the webhook is disabled."""
     with uow.begin() as tx:
         _must_be_enabled(tx, user_id, webhook_id)
-        body = event_body.of_test(webhook_id, TEST, now=now)
-        delivery_id = webhook_deliveries.add_test(tx, webhook_id, TEST, body, now=now)
+        delivery_id = webhook_deliveries.add_test(tx, webhook_id, TEST)
         return _send(tx, webhook_id, delivery_id)
 
 
-def replay(uow: UnitOfWork, user_id: UUID, webhook_id: UUID, delivery_id: int, *, now: datetime) -> LoggedDelivery:
+def replay(uow: UnitOfWork, user_id: UUID, webhook_id: UUID, delivery_id: int) -> LoggedDelivery:
     """Send a delivery again, with the same id.  Raises: NotFound, Conflict while the webhook is disabled."""
     with uow.begin() as tx:
         _must_be_enabled(tx, user_id, webhook_id)
-        if delivery_id > LARGEST_ID or not webhook_deliveries.replay(tx, webhook_id, delivery_id, now=now):
+        if delivery_id > LARGEST_ID or not webhook_deliveries.replay(tx, webhook_id, delivery_id):
             raise NotFound(NO_DELIVERY)
         return _send(tx, webhook_id, delivery_id)
 

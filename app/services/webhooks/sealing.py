@@ -44,7 +44,7 @@ class Keyring:
 
         key_id, nonce, rest = sealed[:_KEY_ID], sealed[_KEY_ID : _KEY_ID + _NONCE], sealed[_KEY_ID + _NONCE :]
         key = self.keys.get(key_id)
-        if key is None:
+        if key is None or not rest:
             raise CannotOpenError("no key of ENCRYPTION_KEYS has encrypted this")
         try:
             return AESGCM(key).decrypt(nonce, rest, row.bytes)

@@ -9,7 +9,7 @@ from app.services.webhooks import log
 from app.web import auth, webhook_answers
 from app.web.api import api
 from app.web.api.webhooks import ONE
-from app.web.context import utc_now, wired
+from app.web.context import wired
 from app.web.schemas import PageQuery
 from app.web.webhook_answers import delivery_json
 
@@ -21,7 +21,7 @@ DISABLED = {409: "The webhook is disabled"}
 @api.doc(operation_id="testWebhook", tags=["Webhooks"], responses=DISABLED)
 def test_webhook(webhook_id: UUID) -> dict[str, Any]:
     """Send the event `webhook.test` now; the log says how it went."""
-    return delivery_json(log.send_test(wired().uow, auth.person("write").user_id, webhook_id, now=utc_now()))
+    return delivery_json(log.send_test(wired().uow, auth.person("write").user_id, webhook_id))
 
 
 @api.get(f"{ONE}/deliveries")
@@ -42,4 +42,4 @@ def list_webhook_deliveries(webhook_id: UUID, page: PageQuery) -> dict[str, Any]
 def replay_webhook_delivery(webhook_id: UUID, number: int) -> dict[str, Any]:
     """Send a delivery again, with the same `webhook-id` and the same body."""
     owner = auth.person("write").user_id
-    return delivery_json(log.replay(wired().uow, owner, webhook_id, number, now=utc_now()))
+    return delivery_json(log.replay(wired().uow, owner, webhook_id, number))

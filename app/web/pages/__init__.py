@@ -55,6 +55,7 @@ from app.web.pages import (  # noqa: E402, F401
     compare,
     docs,
     github,
+    guide,
     job,
     language,
     operator,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, cast
 
 from apiflask import APIFlask
@@ -23,6 +24,12 @@ def show_api() -> str:
 def show_problem(slug: str) -> Response:
     """Redirect a problem's `type` to its row in the documentation."""
     return redirect(url_for("pages.show_api", _anchor=f"problem-{slug}"))
+
+
+@pages.app_template_filter("written")
+def written(example: object) -> str:
+    """An example as JSON, for people."""
+    return example if isinstance(example, str) else json.dumps(example, indent=2, ensure_ascii=False)
 
 
 def _spec() -> dict[str, Any]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
 from uuid import UUID
 
 from flask import Response, redirect, request, session, url_for
@@ -23,6 +22,7 @@ from app.web.pages.account_settings import TOLD_ON_THE_FORM, Page, refused
 from app.web.pages.sign_in import TOLD_ON_THE_FORM as TOLD_TO_STRANGERS
 from app.web.pages.sign_in import again, begin_session, new_account, require_open, stranger
 from app.web.passkey_site import site
+from app.web.verification import greet
 
 #: In the session: what the browser was asked for.
 ASKED = "passkey"
@@ -97,6 +97,7 @@ def sign_up_with_passkey() -> Redirect | Page:
             now=utc_now(),
             **new_account(),
         )
+        greet(made)
         return begin_session(made)
     except TOLD_TO_STRANGERS as problem:
         return again("sign_up.html", problem)
@@ -117,7 +118,7 @@ def _ask(ceremony: Ceremony, begin: Callable[[], Challenge]) -> Response:
     try:
         challenge: Challenge = begin()
     except Problem as problem:
-        return _document(problems.document(problem), problem.status)
+        return _document(json.dumps(problems.document(problem)), problem.status)
     session[ASKED] = {"for": ceremony.value, "challenge": challenge.text}
     if challenge.user_id:
         session[ASKED] |= {"user_id": str(challenge.user_id), "email": request.form.get("email", "").strip()}
@@ -136,5 +137,5 @@ def _answer() -> str:
     return request.form.get("credential", "")
 
 
-def _document(body: dict[str, Any], status: int) -> Response:
-    return Response(json.dumps(body), status, mimetype="application/json")
+def _document(body: str, status: int) -> Response:
+    return Response(body, status, mimetype="application/json")

@@ -8,16 +8,16 @@ from werkzeug.wrappers import Response
 from app.errors import Busy, InvalidInput, Problem, TooManyRequests
 from app.services.accounts import password_resets
 from app.services.accounts.password_hashes import LONGEST, SHORTEST
-from app.services.accounts.password_resets import Letter
 from app.web import auth
 from app.web.context import mails, utc_now, wired
 from app.web.pages import pages
 from app.web.pages.account_settings import Page
 from app.web.pages.sign_in import begin_session, stranger
 from app.web.public_links import absolute
+from app.web.verification import send_verification
 
-RESET_WORDS = "With this link, you set a new password. It works once, within an hour."
-VERIFY_WORDS = "With this link, you confirm that this is your address. It works once, within a day."
+SUBJECT = "Fairlane: Set a new password"
+WORDS = "With this link, you set a new password. It works once, within an hour."
 
 
 @pages.get("/forgot")
@@ -36,7 +36,8 @@ def forget_password() -> str | Page:
         page = render_template("forgot.html", problem=problem, are_mailed=are_mailed, email=email[:300])
         return page, problem.status, {"Retry-After": str(problem.retry_after)}
     if letter:
-        _send(letter, "Set a new password", RESET_WORDS, url_for("pages.show_reset", token=letter.secret))
+        link = absolute(url_for("pages.show_reset", token=letter.secret))
+        mails().send(letter.email, SUBJECT, WORDS, link)
     return render_template("forgot.html", sent=True, are_mailed=are_mailed)
 
 
@@ -60,9 +61,7 @@ def reset_password() -> Response | Page:
 @pages.post("/account/verify")
 def ask_to_verify() -> Response:
     """Send a link to the address of the account."""
-    letter = password_resets.ask_to_verify(wired().uow, auth.person("write"), now=utc_now())
-    if letter:
-        _send(letter, "Confirm your address", VERIFY_WORDS, url_for("pages.show_verify", token=letter.secret))
+    send_verification(auth.person("write"))
     return redirect(url_for("pages.show_account", sent=""), 303)
 
 
@@ -77,10 +76,6 @@ def verify_email() -> Response:
     """Note that the signed-in person reads mail to the address.  Raises: Unauthenticated, InvalidInput."""
     password_resets.verify(wired().uow, auth.person("write"), request.form.get("token", ""), now=utc_now())
     return redirect(url_for("pages.show_account"), 303)
-
-
-def _send(letter: Letter, subject: str, words: str, path: str) -> None:
-    mails().send(letter.email, f"Fairlane: {subject}", words, absolute(path))
 
 
 def _reset_page(token: str, problem: Problem | None = None) -> str:

@@ -14,6 +14,7 @@ from app.web import auth
 from app.web.context import utc_now, wired
 from app.web.pages import pages
 from app.web.passkey_site import possible_site
+from app.web.verification import greet
 
 #: Problems with what was typed, as opposed to the service: the form keeps the address.
 TOLD_ON_THE_FORM = (InvalidInput, Unauthenticated, Conflict, TooManyRequests, Busy)
@@ -55,7 +56,9 @@ def sign_up() -> Response | Page:
     """Create an account and begin its first session.  Raises: Forbidden where only operators create accounts."""
     require_open()
     try:
-        return begin_session(passwords.sign_up(wired().uow, **_typed(), **new_account()))
+        made = passwords.sign_up(wired().uow, **_typed(), **new_account())
+        greet(made)
+        return begin_session(made)
     except TOLD_ON_THE_FORM as problem:
         return again("sign_up.html", problem)
 

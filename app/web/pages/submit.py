@@ -10,16 +10,18 @@ from werkzeug.wrappers import Response
 
 from app.errors import Busy, GitHostUnreachable, InvalidInput, NotFound, Problem, QuotaExceeded, TooManyRequests
 from app.services.accounts import usage
-from app.services.analyses import submit
+from app.services.analyses import existing, submit
 from app.services.jobs import read_jobs
 from app.services.jobs.cancel import cancel
+from app.store.users import Account
 from app.web import auth
 from app.web.context import utc_now, wired
 from app.web.job_json import links
 from app.web.pages import pages, read
 from app.web.pages.examples import examples, folder_to_fill
+from app.web.pages.pasted_addresses import plain_address
 from app.web.schemas import SubmitForm
-from app.web.submission import wanted
+from app.web.submission import looked_up, wanted
 
 RECENT = 5
 REMEMBERED = 50  # jobs of a visitor who is not signed in; the cookie must stay small
@@ -38,7 +40,7 @@ def home() -> str:
 def submit_form() -> Response | tuple[str, int, dict[str, str]]:
     """Submit, then show the job at its own address."""
     try:
-        asked = read(SubmitForm, request.form)
+        asked = pasted(read(SubmitForm, request.form))
         account = auth.somebody("write")
         item = wanted(asked.analysis(), account)
         answer = submit.submit(wired().uow, account.user_id, item, wired().policy)
@@ -59,7 +61,40 @@ def cancel_form(job_id: UUID) -> Response:
     return redirect(url_for("pages.show_job", job_id=job_id), 303)
 
 
-def _home(typed: str, problem: Problem | None = None) -> str:
+@pages.post("/check")
+def check_form() -> str | tuple[str, int, dict[str, str]]:
+    """Say what a submission would do and cost, and submit nothing."""
+    try:
+        asked = pasted(read(SubmitForm, request.form))
+        foreseen = _foreseen(asked, auth.somebody("write"))
+    except TOLD_BESIDE_THE_FIELD as problem:
+        headers = {} if problem.retry_after is None else {"Retry-After": str(problem.retry_after)}
+        return _home(request.form.get("repository", ""), problem), problem.status, headers
+    return _home(asked.repository, foreseen=foreseen)
+
+
+def pasted(form: SubmitForm) -> SubmitForm:
+    """With the address in a form that the API reads.  Raises: InvalidInput."""
+    hosts = wired().settings.allowed_git_hosts
+    return form.model_copy(update={"repository": plain_address(form.repository, hosts)})
+
+
+def _foreseen(asked: SubmitForm, account: Account) -> dict[str, Any]:
+    """What there is of the commit; units: of the account, which may be a visitor's."""
+    services = wired()
+    item = looked_up(asked.analysis(), account)
+    return {
+        "repository": item.repository,
+        "typed": asked.repository,
+        "commit": item.commit,
+        "ref": item.ref or asked.ref,
+        "existing": existing.of_commit(services.uow, account, item.repository, item.commit, services.policy),
+        "branches": services.branches(item.repository),
+        "usage": usage.usage(services.uow, account, now=utc_now()),
+    }
+
+
+def _home(typed: str, problem: Problem | None = None, foreseen: dict[str, Any] | None = None) -> str:
     account, services = auth.viewer(), wired()
     more: dict[str, Any] = {}
     if account:
@@ -71,6 +106,7 @@ def _home(typed: str, problem: Problem | None = None) -> str:
         "home.html",
         typed=typed,
         problem=problem,
+        foreseen=foreseen,
         examples=examples(services.settings),
         # the user of this machine may see its folders
         folder=folder_to_fill(services.settings) if account and account.is_operator else None,

@@ -98,14 +98,14 @@ def rotate_webhook_secret(webhook_id: UUID) -> str:
 @pages.post(f"{ONE}/test")
 def test_webhook(webhook_id: UUID) -> Response:
     """Send a test event."""
-    log.send_test(wired().uow, auth.person("write").user_id, webhook_id, now=utc_now())
+    log.send_test(wired().uow, auth.person("write").user_id, webhook_id)
     return _back(webhook_id)
 
 
 @pages.post(f"{ONE}/deliveries/<int:number>/replay")
 def replay_webhook_delivery(webhook_id: UUID, number: int) -> Response:
     """Send a delivery again."""
-    log.replay(wired().uow, auth.person("write").user_id, webhook_id, number, now=utc_now())
+    log.replay(wired().uow, auth.person("write").user_id, webhook_id, number)
     return _back(webhook_id)
 
 

@@ -50,6 +50,9 @@ for (const form of document.querySelectorAll("form[data-passkey]")) {
   form.hidden = false;
   form.addEventListener("submit", (event) => {
     event.preventDefault();
+    const address = form.dataset.address && document.querySelector(form.dataset.address);
+    if (address && !address.reportValidity()) return;
+    if (address) form.elements.email.value = address.value;
     status.textContent = form.dataset.wait;
     button.disabled = true;
     ask(form).catch((error) => {

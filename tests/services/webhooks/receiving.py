@@ -15,6 +15,7 @@ from app.services.webhooks import webhooks
 from app.services.webhooks.deliver import Reply, Sender, take_turn
 from app.services.webhooks.sealing import Keyring
 from app.services.webhooks.webhooks import Webhook, Where
+from tasks.webhook_body import renderer
 from tests.conftest import World
 
 KEYRING = Keyring.of(["a phrase that only tests use"])
@@ -68,7 +69,9 @@ class Hooks:
         return webhooks.add(self.world.uow, user, url, events, "", Where(), KEYRING, now=self.world.uow.now())
 
     def turn(self, webhook_id: UUID) -> int:
-        sender = Sender(self.receiver.post, KEYRING, Policy("1.0.0+test"), "https://fairlane.test", lambda: 0.0)
+        sender = Sender(
+            self.receiver.post, KEYRING, Policy("1.0.0+test"), renderer("https://fairlane.test"), lambda: 0.0
+        )
         return take_turn(self.world.uow, webhook_id, sender)
 
     def rows(self, columns: str = "type, status, attempts, status_code, fault") -> list[dict[str, object]]:

@@ -16,7 +16,9 @@ from app.services.webhooks import log, webhooks
 from app.services.webhooks.deliver import EXCERPT, Reply
 from app.services.webhooks.dispatch import QUEUE, dispatch
 from app.services.webhooks.webhooks import Where
+from tests.conftest import World
 from tests.race.scenes import account
+from tests.services.specifications.writing import Writing
 from tests.services.webhooks.receiving import KEYRING, Hooks, verified
 
 BAD = Reply(500, "boom", "refused")
@@ -43,27 +45,51 @@ def test_each_end_of_a_job_is_told_once_to_those_who_asked_for_it(hooks: Hooks) 
     world.fail(failing, ann, Failure("too_large", "The repository is larger than 2 GB.", retryable=False))
     cancelled = world.submit(ann)
     cancel(world.uow, cancelled, account(world, ann), world.policy, now=world.now)
-    assert hooks.turn(hook.id) == 3
-    first, second, third = (got.event for got in hooks.receiver.got)
-    assert [one["type"] for one in (first, second, third)] == [
-        "analysis.completed", "analysis.failed", "analysis.cancelled",
-    ]  # fmt: skip
-    assert first["data"]["id"] == str(delivery.job_id)
-    assert first["data"]["status"] == "completed"
-    assert first["data"]["commit"] == wanted.commit
+    assert (hooks.turn(hook.id), hooks.turn(other.id)) == (3, 1)
+    assert hooks.turn(hook.id) == hooks.turn(other.id) == 0
+    assert [(got.event["type"], got.event["data"]["id"]) for got in hooks.receiver.got] == [
+        ("analysis.completed", str(delivery.job_id)),
+        ("analysis.failed", str(failing.job_id)),
+        ("analysis.cancelled", str(cancelled)),
+        ("analysis.completed", str(delivery.job_id)),
+    ]
+    assert all(verified(got.headers, got.body, secret) for got in hooks.receiver.got[:3])
+    assert len({got.headers["webhook-id"] for got in hooks.receiver.got}) == 4
+    assert {row["status"] for row in hooks.rows()} == {"delivered"}
+
+
+def test_an_event_says_what_ended_and_how(hooks: Hooks) -> None:
+    world, user = hooks.world, hooks.world.user()
+    hook, _ = hooks.add(user)
+    wanted = world.wanted()
+    delivery = world.running(user, wanted)
+    world.finish(delivery, user)
+    failing = world.running(user)
+    world.fail(failing, user, Failure("too_large", "The repository is larger than 2 GB.", retryable=False))
+    hooks.turn(hook.id)
+    first, second = (got.event for got in hooks.receiver.got)
+    assert first["timestamp"].endswith("Z")
+    assert (first["data"]["status"], first["data"]["commit"]) == ("completed", wanted.commit)
     assert first["data"]["repository"]["name"] == "shop"
     assert first["data"]["summary"]["tests"] == 1
     assert first["data"]["links"]["page"] == f"https://fairlane.test/analyses/{delivery.job_id}"
-    assert first["data"]["error"] is None
+    assert (first["data"]["error"], second["data"]["summary"]) == (None, None)
     assert second["data"]["error"] == {
         "code": "too_large", "message": "The repository is larger than 2 GB.", "retryable": False,
     }  # fmt: skip
-    assert first["timestamp"].endswith("Z")
-    assert all(verified(got.headers, got.body, secret) for got in hooks.receiver.got)
-    assert len({got.headers["webhook-id"] for got in hooks.receiver.got}) == 3
-    assert hooks.turn(other.id) == 1
-    assert hooks.turn(hook.id) == hooks.turn(other.id) == 0
-    assert {row["status"] for row in hooks.rows()} == {"delivered"}
+
+
+def test_the_end_of_a_specification_is_told(world: World) -> None:
+    hooks, writing = Hooks(world), Writing(world)
+    user = world.user(Tier.PRO)
+    analysis = writing.analysed(user)
+    hook, _ = hooks.add(user, "specification.completed")
+    job_id = writing.submit(user, analysis)
+    writing.write(writing.started(user, job_id), user)
+    assert hooks.turn(hook.id) == 1
+    [got] = hooks.receiver.got
+    assert (got.event["type"], got.event["data"]["id"]) == ("specification.completed", str(job_id))
+    assert got.event["data"]["links"]["self"] == f"https://fairlane.test/api/v1/specs/{job_id}"
 
 
 def test_nothing_is_told_of_who_pays_and_how_much(hooks: Hooks) -> None:
@@ -233,8 +259,8 @@ def test_a_turn_is_a_message_without_a_user_on_a_queue_without_jobs(hooks: Hooks
     hook, _ = hooks.add(user)
     completed(hooks, user)
     usage = world.rows("SELECT * FROM usage_events")
-    assert dispatch(world.uow, now=world.uow.now()) == 1
-    assert dispatch(world.uow, now=world.uow.now()) == 0  # its turn waits for a worker
+    assert dispatch(world.uow) == 1
+    assert dispatch(world.uow) == 0  # its turn waits for a worker
     assert world.rows(MESSAGES) == [{"name": QUEUE, "user_id": None}]
     assert QUEUE == "specview_scheduled"
     assert hooks.turn(hook.id) == 1
@@ -248,12 +274,12 @@ def test_a_webhook_that_rests_or_is_disabled_gets_no_turn(hooks: Hooks) -> None:
     hook, _ = hooks.add(user)
     completed(hooks, user)
     world.rows("UPDATE webhooks SET paused_until = clock_timestamp() + interval '1 min' RETURNING id")
-    assert dispatch(world.uow, now=world.uow.now()) == 0
+    assert dispatch(world.uow) == 0
     webhooks.change(world.uow, user, hook.id, Where(), enabled=False, now=world.uow.now())
     hooks.come_due()
-    assert dispatch(world.uow, now=world.uow.now()) == 0
+    assert dispatch(world.uow) == 0
     webhooks.change(world.uow, user, hook.id, Where(), enabled=True, now=world.uow.now())
-    assert dispatch(world.uow, now=world.uow.now()) == 1
+    assert dispatch(world.uow) == 1
 
 
 def test_an_event_of_a_job_that_is_gone_is_given_up(hooks: Hooks) -> None:
@@ -290,9 +316,9 @@ def test_a_replay_and_a_test_are_sent_at_once_even_to_a_webhook_that_rests(hooks
     [told] = hooks.receiver.got
     [logged], _ = log.deliveries(world.uow, user, hook.id, before=None, limit=10)
     world.rows("UPDATE webhooks SET paused_until = clock_timestamp() + interval '1 h' RETURNING id")
-    again = log.replay(world.uow, user, hook.id, logged.id, now=world.uow.now())
+    again = log.replay(world.uow, user, hook.id, logged.id)
     assert (again.status, again.message_id) == ("pending", logged.message_id)
-    sent = log.send_test(world.uow, user, hook.id, now=world.uow.now())
+    sent = log.send_test(world.uow, user, hook.id)
     assert sent.type == "webhook.test"
     assert len(world.rows(MESSAGES)) == 1
     assert hooks.turn(hook.id) == 2

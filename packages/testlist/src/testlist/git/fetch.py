@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from testlist.errors import InventoryError
 from testlist.git import scratch
+from testlist.git.branches import branches
 from testlist.git.errors import meaning
 from testlist.git.layout import layout
 from testlist.git.local import commit_of, opened, resolve_local
@@ -83,6 +84,11 @@ def resolve(
     if OBJECT_ID.fullmatch(wanted.lower()):
         return wanted.lower(), wanted
     return _Client(source, limits, progress).resolve_remote(wanted)
+
+
+def branches_of(source: Source, most: int) -> list[str]:
+    """Names of branches of a repository on this machine, in order; none of a remote one.  Raises: InventoryError."""
+    return [] if source.path is None else branches(layout(source.path, source.root), most)
 
 
 @contextmanager

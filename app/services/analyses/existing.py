@@ -1,0 +1,36 @@
+"""What there is of a commit before it is submitted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from app.domain.repositories import Repository
+from app.services.policy import Policy
+from app.store import accept_lookup, requests
+from app.store.unit_of_work import UnitOfWork
+from app.store.users import Account
+
+
+@dataclass(frozen=True, slots=True)
+class Existing:
+    """What a submission would lead to without a bill.  status: completed, running or failed."""
+
+    job_id: UUID
+    status: str
+
+
+def of_commit(
+    uow: UnitOfWork, account: Account, repository: Repository, commit: str, policy: Policy
+) -> Existing | None:
+    """A result by this parser version, a job under way, or the failure of the last one; None: it would be a new job.
+
+    Nothing is locked, so that the answer may be another one when the commit is submitted.
+    """
+    with uow.begin() as tx:
+        (found,) = accept_lookup.look_each(tx, account.user_id, [(repository, commit)], policy.parser_version)
+        known = (("running", found.running), ("completed", found.completed), ("failed", found.failed))
+        first = next((Existing(job_id, status) for status, job_id in known if job_id), None)
+        if first and found.codebase and found.codebase.is_private:
+            return first if requests.asked(tx, first.job_id, account.user_id) else None
+    return first

@@ -1,0 +1,40 @@
+"""What a webhook is sent, as a value; tasks write it out (tasks/webhook_body.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row
+
+from app.domain.jobs import Job
+from app.services.jobs import describe
+from app.services.policy import Policy
+from app.store.unit_of_work import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """The end of a job; job: None for a test."""
+
+    type: str
+    happened_at: datetime
+    webhook_id: UUID
+    job: Job | None
+
+
+#: Writes an event out, as it is signed and sent.
+Render = Callable[[Event], str]
+
+
+def event_of(tx: Tx, delivery: Row[Any], policy: Policy, *, now: datetime) -> Event | None:
+    """The event of a delivery; None if its job no longer exists."""
+    job = None
+    if delivery.job_id is not None:
+        job = describe.jobs(tx, [delivery.job_id], policy, asker=None, now=now).get(delivery.job_id)
+        if job is None:
+            return None
+    return Event(delivery.type, delivery.happened_at, delivery.webhook_id, job)
