@@ -42,6 +42,8 @@ ACTIONS = {
     "plan.limit": "Changed the limit of a tier",
     "queue.pause": "Paused a queue",
     "queue.resume": "Resumed a queue",
+    "schedule.change": "Changed the schedule",
+    "schedule.run": "Ran an entry of the schedule at once",
     "token.revoke": "Revoked a token",
     "user.add": "Added a user",
     "user.delete": "Deleted a user",
@@ -49,4 +51,11 @@ ACTIONS = {
     "user.email": "Verified the address of a user",
     "user.password": "Changed the password of a user",
     "user.tier": "Changed the tier of a user",
+}
+#: What each entry of the schedule does.
+ENTRIES = {
+    "prune": "Deletes rows that have expired, and rows that nothing refers to.",
+    "reconcile": "Compares completed jobs with their bills.",
+    "reschedule": "Analyses viewed repositories again whose newest commit changed.",
+    "sweep": "Removes what dead processes left behind, such as reservations and slots.",
 }
