@@ -1,5 +1,7 @@
 """Celery beat with its state in PostgreSQL: any number may run, one leads, each slot is sent once."""
 
+import os
+import socket
 from datetime import timedelta
 from typing import Any
 
@@ -9,6 +11,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
 from app.domain.queues import Service, select_queue
+from app.services.operations.schedule import obeyed, register
 from app.services.operations.send_schedule import Entry, seconds_to_next, send_newest_slot
 from app.services.webhooks.dispatch import dispatch
 from app.store import schedule
@@ -43,12 +46,13 @@ class PgScheduler(Scheduler):
             if not self._leads():
                 return FOLLOWER_SECONDS
             now = wired().uow.now()
-            for entry in self.entries:
+            entries = obeyed(wired().uow, self.entries)
+            for entry in entries:
                 if send_newest_slot(wired().uow, entry, now=now):
                     log.info("sent", entry=entry.name)
             if turns := dispatch(wired().uow):
                 log.info("webhook_turns", turns=turns)
-            waits = [seconds_to_next(entry, now=now) for entry in self.entries]
+            waits = [seconds_to_next(entry, now=now) for entry in entries]
             return min([float(self.max_interval), *waits])
         except DBAPIError as error:
             log.warning("beat_lost_database", error=type(error).__name__)
@@ -68,6 +72,7 @@ class PgScheduler(Scheduler):
                 connection.close()
                 return False
             self._leadership = connection
+            register(wired().uow, self.entries, leader=f"{socket.gethostname()}:{os.getpid()}", now=wired().uow.now())
             log.info("beat_leads")
         schedule.alive(self._leadership)
         return True

@@ -34,7 +34,7 @@ class _RefusedError(Exception):
 
 def poster(settings: Settings) -> Post:
     """The post function that obeys the settings."""
-    where = Where(frozenset(settings.webhook_ports), settings.webhook_loopback)
+    where = Where.of(settings)
 
     def send(url: str, body: bytes, headers: dict[str, str]) -> Reply:
         return post(url, body, headers, where)

@@ -19,7 +19,7 @@ log = structlog.get_logger(__name__)
 
 @app.task(name="tasks.webhooks.deliver", **FORGOTTEN)
 def deliver(*, webhook_id: str) -> None:
-    """One turn of a webhook; the next beat gives another one to what is due then."""
+    """Send what is due to one webhook.  Beat enqueues this task again when more is due."""
     kit = wired()
     sender = Sender(
         poster(kit.settings),

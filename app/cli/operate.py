@@ -84,4 +84,4 @@ def _shown(value: object) -> str:
         return ""
     if isinstance(value, SecretStr):
         return "(set, not shown)"
-    return ", ".join(value) if isinstance(value, tuple) else str(value)
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)

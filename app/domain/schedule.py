@@ -13,6 +13,8 @@ _INTERVALS = (
     (90, timedelta(days=7)),
 )
 
+#: How often an entry of beat may be sent at most.
+SHORTEST = timedelta(minutes=1)
 #: This many failed analyses in a row stop a repository's schedule.
 MAX_FAILURES = 5
 
@@ -37,3 +39,8 @@ def slot_start(now: datetime, every: timedelta, offset: timedelta = timedelta(0)
     """The newest slot of a schedule that began at or before `now`.  Slots are counted from the epoch."""
     epoch = datetime.fromtimestamp(0, tz=now.tzinfo) + offset
     return epoch + every * ((now - epoch) // every)
+
+
+def may_replace(every: timedelta, own: timedelta) -> bool:
+    """Whether an operator may send an entry at this interval: each slot of `own` must stay a slot, so it divides it."""
+    return SHORTEST <= every <= own and own % every == timedelta(0)

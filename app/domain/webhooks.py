@@ -5,19 +5,20 @@ from __future__ import annotations
 import ipaddress
 import re
 from datetime import timedelta
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 from urllib.parse import urlsplit
 
 from app.domain.addresses import is_public
 
-EVENTS = (
+Event = Literal[
     "analysis.completed",
     "analysis.failed",
     "analysis.cancelled",
     "specification.completed",
     "specification.failed",
     "specification.cancelled",
-)
+]
+EVENTS: tuple[Event, ...] = get_args(Event)
 #: The event that the owner sends by hand; no webhook chooses it.
 TEST = "webhook.test"
 MOST_WEBHOOKS = 10

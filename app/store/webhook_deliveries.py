@@ -13,7 +13,7 @@ from app.store.unit_of_work import Tx
 
 _LOG = """d.id, d.webhook_id, d.message_id, d.job_id, d.type, d.happened_at, d.body, d.status, d.attempts, d.due_at,
        d.attempted_at, d.status_code, d.latency_ms, d.answer, d.fault"""
-#: Evaluated once, so that an index finds what is due by the database's clock.
+#: The database's clock.  A subquery reads it once per statement, so that an index finds what is due.
 _NOW = "(SELECT clock_timestamp())"
 # A webhook whose turn is under way, or waits for a worker, gets no second one.
 _DUE = text(f"""

@@ -16,7 +16,6 @@ _COLUMNS = """id, user_id, url, description, events, created_at, disabled_at, di
 _LIST = text(f"SELECT {_COLUMNS} FROM webhooks WHERE user_id = :user_id ORDER BY created_at DESC, id")
 _FIND = text(f"SELECT {_COLUMNS} FROM webhooks WHERE id = :id AND user_id = :user_id")
 _COUNT = text("SELECT count(*) FROM webhooks WHERE user_id = :user_id")
-_LOCK_USER = text("SELECT 1 FROM users WHERE id = :user_id FOR NO KEY UPDATE")
 _ADD = text("""
     INSERT INTO webhooks (id, user_id, url, description, events, secret, created_at)
     VALUES (:id, :user_id, :url, :description, :events, :secret, :now)""")
@@ -47,11 +46,6 @@ _FAILED = text("""
            disabled_at = CASE WHEN disabled_at IS NOT NULL THEN disabled_at
                               WHEN :gone OR failing_since < :patient_since THEN :now END
      WHERE id = :id""")
-
-
-def lock_user(tx: Tx, user_id: UUID) -> None:
-    """Let two requests of a user not both be the last that the limit allows.  Locks: the users row."""
-    tx.run(_LOCK_USER, user_id=user_id)
 
 
 def count(tx: Tx, user_id: UUID) -> int:

@@ -73,6 +73,8 @@ ACTIONS = {
     "plan.limit": lazy_gettext("Changed the limit of a tier"),
     "queue.pause": lazy_gettext("Paused a queue"),
     "queue.resume": lazy_gettext("Resumed a queue"),
+    "schedule.change": lazy_gettext("Changed the schedule"),
+    "schedule.run": lazy_gettext("Ran an entry of the schedule at once"),
     "token.revoke": lazy_gettext("Revoked a token"),
     "user.add": lazy_gettext("Added a user"),
     "user.delete": lazy_gettext("Deleted a user"),
@@ -80,6 +82,13 @@ ACTIONS = {
     "user.email": lazy_gettext("Verified the address of a user"),
     "user.password": lazy_gettext("Changed the password of a user"),
     "user.tier": lazy_gettext("Changed the tier of a user"),
+}
+#: What each entry of the schedule does.
+ENTRIES = {
+    "prune": lazy_gettext("Deletes rows that have expired, and rows that nothing refers to."),
+    "reconcile": lazy_gettext("Compares completed jobs with their bills."),
+    "reschedule": lazy_gettext("Analyses viewed repositories again whose newest commit changed."),
+    "sweep": lazy_gettext("Removes what dead processes left behind, such as reservations and slots."),
 }
 
 

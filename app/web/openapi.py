@@ -129,5 +129,5 @@ def _refuse(responses: dict[str, Any], refusals: dict[str, str]) -> None:
             response["headers"] = {name: {"$ref": f"#/components/headers/{name}"} for name in told}
         if status >= "400":
             response["content"] = {PROBLEM: {"schema": {"$ref": "#/components/schemas/Problem"}}}
-        elif status == "200" and "202" in responses:  # the same answer with less work
+        elif status == "200" and "202" in responses and "content" not in response:  # the same answer with less work
             response["content"] = responses["202"]["content"]

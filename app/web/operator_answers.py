@@ -201,3 +201,39 @@ class Failures(Shape):
     jobs: int
     is_cut: bool
     items: list[FailureGroup]
+
+
+class LeaderShape(Shape):
+    """The beat that last took the lead, HOST:PID.  is_alive: a beat leads now."""
+
+    name: str
+    since: datetime
+    is_alive: bool
+
+
+class ScheduleEntry(Shape):
+    """every_seconds: in force; of_code_seconds: unless an operator changes it; next_at: null while it is disabled."""
+
+    name: str
+    task: str
+    queue: str
+    every_seconds: int
+    of_code_seconds: int
+    is_enabled: bool
+    last_at: datetime | None
+    next_at: datetime | None
+    is_late: bool
+
+
+class Schedule(Shape):
+    """By name.  leader: null if no beat ever led."""
+
+    leader: LeaderShape | None
+    items: list[ScheduleEntry]
+
+
+class EntryRun(Shape):
+    """sent: false if it was asked for within 10 seconds, or its message still waits or runs."""
+
+    name: str
+    sent: bool

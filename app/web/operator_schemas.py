@@ -105,3 +105,36 @@ class FailuresQuery(Query):
     """The window whose failures are grouped."""
 
     window: Annotated[Literal["24h", "7d"], Field(description="How far back to look")] = "24h"
+
+
+Every = Annotated[int, Field(ge=60, le=7 * 86_400)]
+
+
+class ChangeEntry(Body):
+    """How often beat sends an entry, and whether it does."""
+
+    every_seconds: Annotated[
+        Every | None, Field(description="It divides the interval of the code; null: that interval")
+    ] = None
+    enabled: bool = True
+    reason: Annotated[Reason | None, Field(description="Why; kept in the audit log, needed to disable")] = None
+
+    @model_validator(mode="after")
+    def _has_a_reason(self) -> ChangeEntry:
+        if not self.enabled and not self.reason:
+            raise ValueError("say why the entry is disabled")
+        return self
+
+
+class EntryForm(Query):
+    """The same from its form, in minutes; an empty field means the interval of the code."""
+
+    minutes: Annotated[int | None, Field(ge=1, le=7 * 1440)] = None
+    enabled: bool = False
+    reason: Reason | None = None
+
+    @model_validator(mode="after")
+    def _has_a_reason(self) -> EntryForm:
+        if not self.enabled and not self.reason:
+            raise ValueError("say why the entry is disabled")
+        return self

@@ -6,7 +6,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from app.domain.specification import Specification
-from app.web.answers import Job, Shape
+from app.web.answers import Job, QuotaAnswer, Shape
 
 
 class SpecificationJob(Job):
@@ -21,6 +21,14 @@ class SpecificationJob(Job):
     generator: str | None
     version: int | None
     units: int | None
+
+
+class SpecificationPrice(QuotaAnswer):
+    """The answer to a dry run.  tests: of the analysis; units: as amount."""
+
+    dry_run: Literal[True]
+    tests: int
+    units: int
 
 
 class SpecificationJobs(Shape):

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
-from app.domain.webhooks import MOST_URL
+from app.domain.webhooks import EVENTS, MOST_URL, Event
 from app.web.schemas import PLAIN, Body, Query
 
-Event = Literal[
-    "analysis.completed",
-    "analysis.failed",
-    "analysis.cancelled",
-    "specification.completed",
-    "specification.failed",
-    "specification.cancelled",
-]
 Url = Annotated[
     str,
     Field(
@@ -26,7 +18,7 @@ Url = Annotated[
         examples=["https://hooks.example.org/fairlane"],
     ),
 ]
-Events = Annotated[list[Event], Field(max_length=6, description="Default, and if empty: all of them")]
+Events = Annotated[list[Event], Field(max_length=len(EVENTS), description="Default, and if empty: all of them")]
 Description = Annotated[str, Field(max_length=200, pattern=PLAIN)]
 
 

@@ -57,7 +57,7 @@ class Wired:
     @property
     def webhook_addresses(self) -> Where:
         """Which addresses webhooks may have."""
-        return Where(frozenset(self.settings.webhook_ports), self.settings.webhook_loopback)
+        return Where.of(self.settings)
 
 
 def wire(settings: Settings | None = None) -> Wired:

@@ -172,7 +172,7 @@ def test_settings_cannot_be_changed_after_they_were_read() -> None:
 def test_every_setting_may_come_from_a_file(field: str, tmp_path: Path) -> None:
     values = {
         "default_tier": "pro", "log_format": "json", "quota_mode": "off", "sign_up": "open", "fairness_mode": "shadow", "sandbox": "off",
-        "secret_key": "s" * 16, "local_repos_root": str(tmp_path), "allowed_git_hosts": "git.example.org",
+        "secret_key": "s" * 16, "encryption_keys": "k" * 16, "local_repos_root": str(tmp_path), "allowed_git_hosts": "git.example.org",
         **dict.fromkeys(("database_url", "database_owner_url", "database_direct_url"), "postgresql://ann:x@h:1/d"),
         **dict.fromkeys(("public_url", "fairlane_url", "llm_base_url", "github_oauth_url"), "https://fairlane.example.org"),
         "smtp_url": "smtp://ann:x@mail.example.org", "mail_from": "fairlane@example.org",

@@ -9,9 +9,10 @@ from app.domain.plans import Tier
 from app.domain.queues import ALL_QUEUES
 from app.services.accounts import accounts, tiers
 from app.services.operations import dead_letters as letters
-from app.services.operations import queues
+from app.services.operations import queues, schedule
+from app.services.operations.schedule import register
 from tests.web.conftest import POLICY, Web
-from tests.web.operations import bury_all, gone_node, letter
+from tests.web.operations import ENTRIES, bury_all, gone_node, letter
 from tests.web.scenes import LONG, Scene, open_all, run, signed_in
 
 REASON = "The model's endpoint answers with errors only, and the provider is looking into it: " + "incident" * 12
@@ -97,6 +98,20 @@ def no_failure(web: Web) -> str:
     return "/operator/failures"
 
 
+def scheduled(web: Web) -> str:
+    account, now = web.user(is_operator=True), datetime.now(UTC)
+    web.sign_in(account)
+    register(web.uow, ENTRIES, leader=f"{LONG[:60]}:1234567", now=now)
+    schedule.change(web.uow, "sweep", None, is_enabled=False, actor="cli", now=now, reason=REASON)
+    schedule.run_now(web.uow, "sweep", actor="cli", now=now)
+    return "/operator/schedule?asked=sweep"
+
+
+def not_scheduled(web: Web) -> str:
+    web.sign_in(web.user(is_operator=True))
+    return "/operator/schedule"
+
+
 def no_dead_letter(web: Web) -> str:
     web.sign_in(web.user(is_operator=True))
     return "/operator/dead?queue=analysis_default"
@@ -123,5 +138,7 @@ OPERATOR_SCENES = {
     "operator, no dead letter": Scene("pages.show_dead_letters", no_dead_letter),
     "operator, failures": Scene("pages.show_failures", failures, open_all),
     "operator, no failure": Scene("pages.show_failures", no_failure),
+    "operator, schedule": Scene("pages.show_schedule", scheduled),
+    "operator, no schedule": Scene("pages.show_schedule", not_scheduled),
     "operator, audit log": Scene("pages.show_audit_log", audited),
 }

@@ -13,7 +13,7 @@ from app.services.accounts import accounts
 from app.store.users import Account
 from tests.web.conftest import Web, _now
 
-READS = ("audit", "tenants", "fairness", "queues", "tiers", "workers", "dead", "failures")
+READS = ("audit", "tenants", "fairness", "queues", "tiers", "workers", "dead", "failures", "schedule")
 SOMEBODY = "6f0bb0a0-7b0e-4d8e-9b7e-3f0d6f6f2d11"
 WRITES: tuple[tuple[str, str, dict[str, Any] | None], ...] = (
     ("PUT", f"users/{SOMEBODY}/tier", {"tier": "pro"}),
@@ -22,6 +22,8 @@ WRITES: tuple[tuple[str, str, dict[str, Any] | None], ...] = (
     ("PUT", "queues/analysis_default/pause", {"paused": True}),
     ("POST", "dead/1/redrive", None),
     ("DELETE", "dead/1", None),
+    ("PUT", "schedule/sweep", {"enabled": True}),
+    ("POST", "schedule/sweep/run", None),
 )
 
 

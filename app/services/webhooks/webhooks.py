@@ -14,7 +14,8 @@ from app.domain.webhooks import EVENTS, MOST_WEBHOOKS, OLD_SECRET_LIVES, parse_u
 from app.errors import InvalidInput, NotFound, TooManyWebhooks
 from app.services.webhooks import signing
 from app.services.webhooks.sealing import Keyring
-from app.store import webhooks
+from app.settings import Settings
+from app.store import users, webhooks
 from app.store.unit_of_work import UnitOfWork
 
 NOT_THERE = "You have no such webhook"
@@ -26,6 +27,11 @@ class Where:
 
     ports: frozenset[int] = frozenset({443})
     allow_loopback: bool = False
+
+    @classmethod
+    def of(cls, settings: Settings) -> Where:
+        """As they are set."""
+        return cls(frozenset(settings.webhook_ports), settings.webhook_loopback)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +85,7 @@ def add(
     check_url(url, where)
     chosen, webhook_id, secret = _chosen(events), uuid4(), signing.new_secret()
     with uow.begin() as tx:
-        webhooks.lock_user(tx, user_id)
+        users.lock_row(tx, user_id)  # two requests cannot both be the last that the limit allows
         if webhooks.count(tx, user_id) >= MOST_WEBHOOKS:
             raise TooManyWebhooks(f"The account has {MOST_WEBHOOKS} webhooks; delete one that is not needed")
         sealed = keyring.seal(secret, webhook_id)

@@ -37,13 +37,30 @@ _FILES: dict[str | int, Any] = {
 }
 
 
+_EXISTING_OR_PRICE: dict[str, Any] = {
+    "description": "An existing document, for which nothing is billed; or the cost, for a dry run",
+    "content": {
+        "application/json": {
+            "schema": {
+                "anyOf": [
+                    {"$ref": "#/components/schemas/SpecificationJob"},
+                    specification_answers.SpecificationPrice.model_json_schema(),
+                ]
+            }
+        }
+    },
+}
+
+_ANSWERS: dict[str | int, Any] = {200: _EXISTING_OR_PRICE}
+
+
 @api.post("/specs")
 @api.input(SubmitSpecification, arg_name="asked")
 @api.output(specification_answers.SpecificationJob, ACCEPTED, description="Accepted, or already under way")
 @api.doc(
     operation_id="submitSpecification",
     tags=["Specifications"],
-    responses={200: "An existing document, for which nothing is billed; or the cost, for a dry run"},
+    responses=_ANSWERS,
 )
 def submit_specification_job(asked: SubmitSpecification) -> Answer | Response:
     """Write a specification of an analysis.

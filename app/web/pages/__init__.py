@@ -63,6 +63,7 @@ from app.web.pages import (  # noqa: E402, F401
     operator_dead,
     operator_failures,
     operator_queues,
+    operator_schedule,
     passkeys,
     password_resets,
     repository,

@@ -21,7 +21,7 @@ TITLES = {
     "cli": _("Command line"),
     "badge": _("Badge"),
 }
-#: What each status means for the person who waits.
+#: What each status of a job means.
 STATUSES = {
     "queued": _("The job waits for a worker."),
     "waiting": _("The job waits for one of your own jobs to end, because of the limit of your plan."),

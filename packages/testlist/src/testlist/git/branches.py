@@ -5,19 +5,22 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
+from testlist.errors import InventoryError
 from testlist.git.containment import pieces, resolved
 from testlist.git.layout import Layout
-from testlist.git.refs import BAD_REF, OBJECT_ID, PACKED
+from testlist.git.refs import BAD_REF, OBJECT_ID
 
 HEADS: Final = "refs/heads/"
 #: entries of folders that are looked at; more are only slow
 LOOKED_AT: Final = 10_000
+#: bytes of packed references that are read for a list to choose from; names in a longer file can still be typed
+READ: Final = 8 << 20
 
 
 def branches(place: Layout, most: int) -> list[str]:
     """Names of branches, up to `most`, in order.
 
-    Raises: InventoryError repository_damaged, repository_outside_root, repository_too_large.
+    Raises: InventoryError repository_damaged, repository_outside_root.
     """
     names = {*islice(_loose(place), LOOKED_AT), *islice(_packed(place), LOOKED_AT)}
     return sorted(name for name in names if not BAD_REF.search(name) and name.isprintable())[:most]
@@ -34,7 +37,12 @@ def _loose(place: Layout) -> Iterator[str]:
 
 
 def _packed(place: Layout) -> Iterator[str]:
-    text = b"".join(pieces(place.common / "packed-refs", place.root, PACKED)).decode("utf-8", "replace")
+    try:
+        text = b"".join(pieces(place.common / "packed-refs", place.root, READ)).decode("utf-8", "replace")
+    except InventoryError as error:
+        if error.code != "repository_too_large":
+            raise
+        return
     for line in text.splitlines():
         object_id, _, name = line.partition(" ")
         if OBJECT_ID.fullmatch(object_id) and name.startswith(HEADS):
