@@ -12,7 +12,8 @@ COLUMNS = {
     ),
     "At work": lazy_gettext("Messages that a worker holds: their jobs run, or are about to."),
     "Waiting": lazy_gettext(
-        "Messages that no worker may take yet. Their jobs wait for a slot of their own user (parked or snoozed), or for their next attempt. The workers are not the cause."
+        "Messages that no worker may take yet. Their jobs wait for a slot of their own user (parked or snoozed), or "
+        "for their next attempt. The workers are not the cause."
     ),
     "Dead": lazy_gettext("Messages that were given up: their workers died too often, or nobody could read them."),
     "Busy": lazy_gettext("How many messages the worker holds, of how many it takes at once."),
