@@ -42,7 +42,7 @@ def plain_texts(tree: ast.Module) -> set[str]:
 def unmarked(source: str, constants: set[str]) -> Iterator[int]:
     """The lines that raise a problem whose sentence is put together, or stands elsewhere as a plain string."""
     tree = ast.parse(source)
-    plain = plain_texts(tree) | constants
+    plain = (plain_texts(tree) | constants) - {""}
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and name_of(node.func) in PROBLEMS and node.args:
             told = node.args[0]
