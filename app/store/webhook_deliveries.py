@@ -15,7 +15,7 @@ _LOG = """d.id, d.webhook_id, d.message_id, d.job_id, d.type, d.happened_at, d.b
        d.attempted_at, d.status_code, d.latency_ms, d.answer, d.fault"""
 #: The database's clock.  A subquery reads it once per statement, so that an index finds what is due.
 _NOW = "(SELECT clock_timestamp())"
-# From the deliveries to their webhooks: few are due, and 5,000 webhooks that are not cost 9 ms when they are asked first.
+# From the deliveries to their webhooks: few are due, and to ask 5,000 webhooks that are not would cost 9 ms.
 # IS NOT NULL tells the planner how few; a comparison with an unknown time counts as a third of the table.
 # A webhook whose turn is under way, or waits for a worker, gets no second one.
 _DUE = text(f"""
