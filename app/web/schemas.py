@@ -186,6 +186,19 @@ class SheetQuery(Narrowed):
     page: Number = 1
 
 
+Known = Annotated[str, Field(max_length=4000, pattern=r"^[^\x00]*$")]
+
+
+class TestQuery(Query):
+    """Which test of a result, by what it is known by.  suite: from the outermost to the innermost."""
+
+    __test__ = False
+
+    file: Known
+    suite: list[Known] = []
+    name: Known
+
+
 class ChangesQuery(Query):
     """What to show of a comparison.  q: part of a path, suite or name, ignoring case."""
 

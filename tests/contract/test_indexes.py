@@ -19,6 +19,7 @@ from app.store import (
     events,
     failures,
     heartbeats,
+    histories_of_tests,
     idempotency,
     messages,
     quota,
@@ -139,6 +140,11 @@ HOT: dict[str, tuple[TextClause, dict[str, object], set[str]]] = {
         {"webhook_id": UUID(int=7), "before": None, "most": 26},
         {"webhook_deliveries_log"},
     ),
+    "history of a test": (
+        histories_of_tests._FIND,
+        {"analyses": [UUID(int=n) for n in range(1, 51)], "path": "test_7.py", "name": "test_a", "suites": "[]"},
+        {"analysis_file_lists_pkey", "analysis_file_lists_list", "file_list_entries_pkey", "file_inventories_pkey"},
+    ),
     "replay": (idempotency._FIND, {"user_id": USER, "key": "6"}, {"idempotency_keys_pkey"}),
 }
 FILL = (
@@ -172,6 +178,14 @@ FILL = (
        SELECT lpad(to_hex(10000 + n), 32, '0')::uuid, lpad(to_hex(1 + n % 500), 32, '0')::uuid, lpad(to_hex(n), 40, '0'),
               'failed', '2', 1, now() - n * interval '1 h', now() - n * interval '1 h', 'timed_out', 'It took too long'
          FROM generate_series(1, 2000) n""",
+    """INSERT INTO file_lists (digest, size) SELECT decode(md5(n::text), 'hex'), 16 FROM generate_series(1, 5000) n""",
+    """INSERT INTO file_list_entries (file_list_id, position, path, skipped)
+       SELECT l.id, n, 'test_' || l.id * 16 + n || '.py', 'binary' FROM file_lists l, generate_series(1, 16) n""",
+    """INSERT INTO analysis_file_lists (analysis_id, last_ordinal, first_ordinal, file_list_id)
+       SELECT lpad(to_hex(a), 32, '0')::uuid, 16 * n, 16 * n - 15, 1 + (10 * (a / 50) + n) % 5000
+         FROM generate_series(1, 4000) a, generate_series(1, 10) n""",
+    """INSERT INTO file_inventories (blob_id, parser_version, digest, framework, tests, total_tests)
+       SELECT n, '1', decode(md5(n::text), 'hex'), 'pytest', '[]', 1 FROM generate_series(1, 2000) n""",
     """INSERT INTO webhooks (id, user_id, url, description, events, secret, created_at)
        SELECT lpad(to_hex(n), 32, '0')::uuid, lpad(to_hex(1 + n % 500), 32, '0')::uuid, 'https://example.org/', '',
               '{analysis.completed}', 'x', now() FROM generate_series(1, 5000) n""",
