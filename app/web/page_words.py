@@ -51,6 +51,13 @@ SKIPPED = {
     "parse_timeout": lazy_gettext("took too long to parse"),
     "rules_failed": lazy_gettext("our rules failed on it"),
 }
+#: By what a list of tests is sorted.
+SORTS = {
+    "path": lazy_gettext("file and line"),
+    "name": lazy_gettext("name"),
+    "status": lazy_gettext("status"),
+    "framework": lazy_gettext("framework"),
+}
 #: Of a test in a commit, besides its status.
 SIGHTINGS = {"absent": lazy_gettext("not there"), "unknown": lazy_gettext("file not read")}
 GROUPS = {

@@ -46,7 +46,7 @@ def init(app: APIFlask) -> None:
         "STATES": page_words.STATES, "PHASES": page_words.PHASES, "STATUSES": page_words.STATUSES,
         "KINDS": page_words.KINDS, "CAUSES": page_words.CAUSES, "SKIPPED": page_words.SKIPPED,
         "GROUPS": page_words.GROUPS, "SPECIFICATION_GROUPS": page_words.SPECIFICATION_GROUPS,
-        "SIGHTINGS": page_words.SIGHTINGS, "COUNTED": COUNTED, "test_link": test_link,
+        "SORTS": page_words.SORTS, "SIGHTINGS": page_words.SIGHTINGS, "COUNTED": COUNTED, "test_link": test_link,
         "HEADINGS": console_words.HEADINGS, "VERDICTS": console_words.VERDICTS,
         "asset": asset, "line_url": line_url, "is_theirs": THEIRS.__contains__, "directories": directories,
         "bars": charts.bars, "meter": charts.meter, "shares": charts.shares, "columns": charts.columns,

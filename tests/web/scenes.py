@@ -321,6 +321,8 @@ SCENES = {
     "job running": Scene("pages.show_job", running),
     "job completed": Scene("pages.show_job", completed, open_all),
     "job completed, nothing matches": Scene("pages.show_job", narrowed),
+    "job completed, by name": Scene("pages.show_job", lambda web: completed(web) + "?sort=name#tests"),
+    "job completed, as a tree": Scene("pages.show_job", lambda web: completed(web) + "?view=tree#tests"),
     "one test": Scene("pages.show_test", one_test),
     "job completed without tests": Scene("pages.show_job", without_tests),
     "job failed": Scene("pages.show_job", failed, open_all),
