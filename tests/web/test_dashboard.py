@@ -5,6 +5,8 @@ from __future__ import annotations
 import html
 import re
 
+from sqlalchemy import text
+
 from app.domain.plans import Tier
 from app.domain.queues import Service
 from app.services.jobs import read_dashboard
@@ -104,3 +106,14 @@ def test_a_visitor_has_no_dashboard(web: Web) -> None:
     assert "data-now" not in page
     assert "refresh.js" not in page
     assert web.client.get("/now").status_code == 401
+
+
+def test_somebody_without_a_unit_left_is_told_when_and_that_results_are_free(web: Web) -> None:
+    with web.uow.begin() as tx:
+        tx.run(text("UPDATE subscription_plans SET analyses_per_period = 1 WHERE tier = 'free'"))
+    person = web.user(Tier.FREE)
+    web.completed(web.submit("done", web.token(person.user_id)).json["id"])
+    web.sign_in(person)
+    told = text_of(web.post("/analyses", repository="acme/next").text)
+    assert re.search(r"1 used, 0 reserved, 1 in all\. The next period begins \d{4}-\d\d-\d\d \d\d:\d\d UTC", told)
+    assert "A result that exists costs nothing: press Check" in told
