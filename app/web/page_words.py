@@ -26,6 +26,27 @@ PHASES = {
     "phrasing": lazy_gettext("Writing sentences"),
     "summarising": lazy_gettext("Writing the summary"),
 }
+#: What happened to a job.
+EVENTS = {
+    "accepted": lazy_gettext("Accepted"),
+    "joined": lazy_gettext("Somebody else asked for it too"),
+    "left": lazy_gettext("Somebody who had joined left it"),
+    "payer_left": lazy_gettext("The one who asked first left it; it goes on for the others"),
+    "payer_came_back": lazy_gettext("The one who asked first came back"),
+    "carried": lazy_gettext("Moved into the line of somebody else who asked for it"),
+    "snoozed": lazy_gettext("Put back, because all slots of its user were taken"),
+    "woken": lazy_gettext("Called, because a slot of its user is free"),
+    "snooze_shadow": lazy_gettext("Would have been put back, if limits were enforced"),
+    "quota_shadow": lazy_gettext("Would have been refused, if the quota were enforced"),
+    "started": lazy_gettext("Started"),
+    "retrying": lazy_gettext("The attempt failed; another one follows"),
+    "redriven": lazy_gettext("Put back into its queue by an operator"),
+    "cancel_requested": lazy_gettext("Asked to stop"),
+    "reservation_orphaned": lazy_gettext("Its reservation was returned, because the job was gone"),
+    "completed": lazy_gettext("Completed"),
+    "failed": lazy_gettext("Failed"),
+    "cancelled": lazy_gettext("Cancelled"),
+}
 #: Of a test.
 STATUSES = {
     "active": lazy_gettext("active"),

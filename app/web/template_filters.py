@@ -14,6 +14,7 @@ from app.domain.directories import directories
 from app.domain.jobs import Job
 from app.web import charts, console_words, job_words, languages, page_words, refusals
 from app.web.context import utc_now
+from app.web.icons import icon_of, icons
 from app.web.instants import iso
 from app.web.job_json import links
 from app.web.line_links import line_link
@@ -43,10 +44,11 @@ def init(app: APIFlask) -> None:
         "wait": job_words.waiting, "refusal": refusals.detail_of, "refusal_title": refusals.title_of,
     }  # fmt: skip
     env.globals |= {
-        "STATES": page_words.STATES, "PHASES": page_words.PHASES, "STATUSES": page_words.STATUSES,
-        "KINDS": page_words.KINDS, "CAUSES": page_words.CAUSES, "SKIPPED": page_words.SKIPPED,
-        "GROUPS": page_words.GROUPS, "SPECIFICATION_GROUPS": page_words.SPECIFICATION_GROUPS,
-        "SORTS": page_words.SORTS, "SIGHTINGS": page_words.SIGHTINGS, "COUNTED": COUNTED, "test_link": test_link,
+        "STATES": page_words.STATES, "EVENTS": page_words.EVENTS, "PHASES": page_words.PHASES,
+        "STATUSES": page_words.STATUSES, "KINDS": page_words.KINDS, "CAUSES": page_words.CAUSES,
+        "SKIPPED": page_words.SKIPPED, "GROUPS": page_words.GROUPS, "SPECIFICATION_GROUPS": page_words.SPECIFICATION_GROUPS,
+        "icon_of": icon_of, "icons": icons, "SORTS": page_words.SORTS, "SIGHTINGS": page_words.SIGHTINGS,
+        "COUNTED": COUNTED, "test_link": test_link,
         "HEADINGS": console_words.HEADINGS, "VERDICTS": console_words.VERDICTS,
         "asset": asset, "line_url": line_url, "is_theirs": THEIRS.__contains__, "directories": directories,
         "bars": charts.bars, "meter": charts.meter, "shares": charts.shares, "columns": charts.columns,

@@ -323,6 +323,7 @@ SCENES = {
     "job completed, nothing matches": Scene("pages.show_job", narrowed),
     "job completed, by name": Scene("pages.show_job", lambda web: completed(web) + "?sort=name#tests"),
     "job completed, as a tree": Scene("pages.show_job", lambda web: completed(web) + "?view=tree#tests"),
+    "timeline": Scene("pages.show_timeline", lambda web: completed(web) + "/timeline"),
     "one test": Scene("pages.show_test", one_test),
     "job completed without tests": Scene("pages.show_job", without_tests),
     "job failed": Scene("pages.show_job", failed, open_all),

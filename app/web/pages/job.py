@@ -27,12 +27,23 @@ def show_job(job_id: UUID) -> str:
     """The current state of the job."""
     uow, policy, viewer = wired().uow, wired().policy, auth.viewer()
     job, previous = other_commits.with_previous(uow, job_id, viewer, policy, asker=auth.asker(), now=utc_now())
-    more: dict[str, Any] = {}
+    more: dict[str, Any]
     if job.status is Status.COMPLETED:
         asked = read(SheetQuery, request.args)
         more = {"tests": rendered_tests(job, asked), "previous": previous, "box": box(job)}
+    else:
+        more = {"events": read_jobs.timeline(uow, job_id, viewer, asker=auth.asker())}
     shown = {"job": job, "links": links(job.service, job.id), "final": job.is_final}
     return render_template("job.html", may_cancel=not job.is_final and _may_cancel(job_id), **shown, **more)
+
+
+@pages.get("/analyses/<uuid:job_id>/timeline")
+def show_timeline(job_id: UUID) -> str:
+    """Everything that happened to the job."""
+    services, viewer = wired(), auth.viewer()
+    job = read_jobs.job(services.uow, job_id, viewer, services.policy, now=utc_now())
+    events = read_jobs.timeline(services.uow, job_id, viewer, asker=auth.asker())
+    return render_template("timeline.html", job=job, events=events)
 
 
 @pages.get("/analyses/<uuid:job_id>/test")

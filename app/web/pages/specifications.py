@@ -9,7 +9,7 @@ from werkzeug.wrappers import Response
 
 from app.domain.jobs import Job
 from app.domain.lifecycle import Status
-from app.services.jobs import visibility
+from app.services.jobs import read_jobs, visibility
 from app.services.jobs.cancel import cancel
 from app.services.specifications import documents, share_links
 from app.services.specifications.documents import Head
@@ -107,6 +107,7 @@ def _under_way(job: Job, viewer: Account) -> str:
         source=source_of_job(job),
         language=wired().policy.languages.get(writing.language, writing.language),
         whose=documents.whose(wired().uow, job.id, viewer),
+        events=read_jobs.timeline(wired().uow, job.id, viewer),
         final=job.is_final,
         may_cancel=not job.is_final and visibility.asked_for(wired().uow, job.id, viewer),
         cancel_url=url_for("pages.cancel_specification", job_id=job.id),

@@ -6,6 +6,8 @@ const card = document.querySelector("[data-job]");
 const states = JSON.parse(card.dataset.states);
 const phases = JSON.parse(card.dataset.phases);
 const texts = JSON.parse(card.dataset.texts);
+const icons = JSON.parse(card.dataset.icons);
+const icon = document.querySelector("link[rel=icon]");
 const POLL_MS = 2000;
 const FINAL = new Set(["completed", "failed", "cancelled"]);
 const fill = (text, facts) => text.replace(/%\((\w+)\)s/g, (_, name) => facts[name]);
@@ -39,6 +41,7 @@ function show(job) {
   showProgress(job);
   since = Date.parse(job.started_at || job.submitted_at);
   began = job.started_at ? "started" : "asked";
+  icon.href = icons[job.status] || icon.href;
   document.title = fill(texts.title, { state: word, name: card.dataset.name });
 }
 
