@@ -46,7 +46,8 @@ def init(app: APIFlask) -> None:
     env.globals |= {
         "STATES": page_words.STATES, "EVENTS": page_words.EVENTS, "PHASES": page_words.PHASES,
         "STATUSES": page_words.STATUSES, "KINDS": page_words.KINDS, "CAUSES": page_words.CAUSES,
-        "SKIPPED": page_words.SKIPPED, "GROUPS": page_words.GROUPS, "SPECIFICATION_GROUPS": page_words.SPECIFICATION_GROUPS,
+        "SKIPPED": page_words.SKIPPED, "GROUPS": page_words.GROUPS,
+        "SPECIFICATION_GROUPS": page_words.SPECIFICATION_GROUPS,
         "icon_of": icon_of, "icons": icons, "SORTS": page_words.SORTS, "SIGHTINGS": page_words.SIGHTINGS,
         "COUNTED": COUNTED, "test_link": test_link,
         "HEADINGS": console_words.HEADINGS, "VERDICTS": console_words.VERDICTS,
