@@ -12,7 +12,13 @@ COLUMNS = {
     ),
     "At work": lazy_gettext("Messages that a worker holds: their jobs run, or are about to."),
     "Waiting": lazy_gettext(
-        "Messages that no worker may take yet. Their jobs wait for a slot of their own user (parked or snoozed), or for their next attempt. The workers are not the cause."
+        "Messages that no worker may take yet. Their jobs wait for a slot of their own user (parked or snoozed), or for"
+        " their next attempt. The workers are not the cause."
+    ),
+    "Oldest waiting": lazy_gettext(
+        "How long ago the oldest job was accepted whose message is parked or snoozed. It waits until a running job of"
+        " its own user ends, so more workers do not help. ~ means that more than 2,000 users wait and that not all of"
+        " them were read."
     ),
     "Dead": lazy_gettext("Messages that were given up: their workers died too often, or nobody could read them."),
     "Busy": lazy_gettext("How many messages the worker holds, of how many it takes at once."),
@@ -38,6 +44,7 @@ HEADINGS = {
     "Oldest": lazy_gettext("Oldest"),
     "At work": lazy_gettext("At work"),
     "Waiting": lazy_gettext("Waiting"),
+    "Oldest waiting": lazy_gettext("Oldest waiting"),
     "Dead": lazy_gettext("Dead"),
     "Busy": lazy_gettext("Busy"),
     "Last seen": lazy_gettext("Last seen"),

@@ -94,7 +94,10 @@ class Tiers(Shape):
 
 
 class QueueFacts(Shape):
-    """Messages by state.  snoozed is part of delayed; estimated: names of the numbers that are estimates."""
+    """Messages by state.  snoozed is part of delayed; estimated: names of the numbers that are estimates.
+
+    oldest_parked_seconds: age of the oldest message that waits for a slot of its own user, parked or snoozed.
+    """
 
     queue: str
     paused: bool
@@ -104,6 +107,7 @@ class QueueFacts(Shape):
     delayed: int
     snoozed: int
     parked: int
+    oldest_parked_seconds: float
     dead: int
     estimated: list[str]
 

@@ -203,7 +203,7 @@ def test_every_statement_of_the_hot_path_reads_its_own_index(busy: UnitOfWork) -
     assert found == {name: indexes for name, (_, _, indexes) in HOT.items()}
 
 
-#: What the functions of an accept read: (call, indexes).
+#: What the functions of an accept and of the console read: (call, indexes).
 FUNCTIONS = {
     "look": (
         f"SELECT accept_look('{USER}', 'new key', 'github.com', 'Acme', 'shop11', '{0:040x}', 'analysis:0', '1', now())",
@@ -248,6 +248,7 @@ FUNCTIONS = {
             "kombu_message_waiting",
         },
     ),
+    "oldest parked": ("SELECT queue_parked_since(2, 10)", {"kombu_message_waiting"}),
     "wake": (
         f"SELECT wake_user('{USER}', 'analysis', 1, 100)",
         {"kombu_queue_name_key", "kombu_message_waiting", "kombu_group_pkey"},
@@ -259,9 +260,7 @@ NESTED = """
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_the_functions_of_an_accept_read_their_own_indexes(
-    busy: UnitOfWork, server: embedded.Server, function: str
-) -> None:
+def test_the_functions_read_their_own_indexes(busy: UnitOfWork, server: embedded.Server, function: str) -> None:
     call, indexes = FUNCTIONS[function]
     url = make_url(server.admin_url).set(drivername="postgresql", database=busy.engine.url.database)
     connection = psycopg2.connect(url.render_as_string(hide_password=False))

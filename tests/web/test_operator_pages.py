@@ -131,7 +131,7 @@ def test_a_queues_page_splits_what_waits(web: Web) -> None:
     states = {row.queue: row for row in queues.states(web.uow)}["analysis_default"]
     assert told == {
         "Ready": str(states.ready), "Oldest": "0", "At work": "0", "Waiting, parked": str(states.parked),
-        "Waiting, snoozed": "0", "Waiting, due later": "0", "Dead": "0",
+        "Waiting, snoozed": "0", "Oldest waiting": "0", "Waiting, due later": "0", "Dead": "0",
     }  # fmt: skip
     assert states.ready + states.parked == 4
     assert states.parked > 0
