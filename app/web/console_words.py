@@ -31,6 +31,14 @@ COLUMNS = {
         "Of twenty jobs, nineteen waited less than this many seconds from the accept to the first start."
     ),
     "Not started": lazy_gettext("Jobs that were accepted in this window and have not started yet."),
+    "Last hour": lazy_gettext("How often jobs were snoozed in the last hour."),
+    "Last 24 hours": lazy_gettext(
+        "How often jobs were snoozed in the last 24 hours. One job may be snoozed many times."
+    ),
+    "Snoozed jobs": lazy_gettext(
+        "How many jobs these were. Jobs that wait parked behind a snoozed one are not among them: no worker takes them."
+    ),
+    "Snoozed users": lazy_gettext("How many users these jobs belong to."),
     "Users": lazy_gettext("How many users had waiting jobs in the queue in this hour."),
     "Failed": lazy_gettext("Jobs that ended as failed in this window. They were billed to nobody."),
     "Affected users": lazy_gettext("How many users asked for these jobs first. Scheduled jobs have no user."),
@@ -54,6 +62,10 @@ HEADINGS = {
     "p50": lazy_gettext("p50"),
     "p95": lazy_gettext("p95"),
     "Not started": lazy_gettext("Not started"),
+    "Last hour": lazy_gettext("Last hour"),
+    "Last 24 hours": lazy_gettext("Last 24 hours"),
+    "Snoozed jobs": lazy_gettext("Snoozed jobs"),
+    "Snoozed users": lazy_gettext("Snoozed users"),
     "Users": lazy_gettext("Users"),
     "Index": lazy_gettext("Index"),
     "Failed": lazy_gettext("Failed"),

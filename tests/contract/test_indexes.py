@@ -22,6 +22,7 @@ from app.store import (
     messages,
     quota,
     requests,
+    snoozes,
     spec_documents,
     spec_words,
 )
@@ -98,6 +99,11 @@ HOT: dict[str, tuple[TextClause, dict[str, object], set[str]]] = {
     "accepted": (requests._ACCEPTED, {"job_id": JOB}, {"analysis_requests_accept"}),
     "history": (requests._HISTORY, {"user_id": USER, "before": None, "most": 51}, {"analysis_requests_history"}),
     "timeline": (events._LIST, {"job_id": JOB, "with_bill": False}, {"job_events_job"}),
+    "snoozes": (
+        snoozes._FIND,
+        {"since": NOW - timedelta(days=1), "recent": NOW - timedelta(hours=1), "most": 1000, "users": 10},
+        {"job_events_snoozed", "analysis_requests_one_per_user", "all of users"},
+    ),
     "given up": (
         dead_letters._UNFINISHED,
         {"uuid": dead_letters.UUID_PATTERN},
@@ -159,6 +165,9 @@ FILL = (
          FROM generate_series(1, 6000) n""",
     """INSERT INTO job_events (job_id, event)
        SELECT lpad(to_hex(1 + n % 4000), 32, '0')::uuid, 'started' FROM generate_series(1, 8000) n""",
+    """INSERT INTO job_events (job_id, event, at)
+       SELECT lpad(to_hex(1 + n % 4000), 32, '0')::uuid, 'snoozed', now() - n * interval '1 min'
+         FROM generate_series(1, 8000) n""",
     """INSERT INTO idempotency_keys (user_id, key, fingerprint, status, body, created_at)
        SELECT lpad(to_hex(1 + n % 500), 32, '0')::uuid, n, 'x', 202, '{}', now() FROM generate_series(1, 4000) n""",
 )

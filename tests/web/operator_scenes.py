@@ -33,6 +33,12 @@ def busy(web: Web) -> accounts.Account:
     gone_node(web, *ALL_QUEUES[:5], name=f"{LONG[:60]}:1234567", lock=LIVING)
     gone_node(web, *ALL_QUEUES[5:], name=f"{LONG[:60]}:7654321", lock=LIVING + 1)
     run(web, "UPDATE kombu_message SET lease_owner = :lock WHERE lease_token IS NOT NULL", lock=LIVING)
+    run(
+        web,
+        """INSERT INTO job_events (job_id, event, facts)
+           SELECT job_id, 'snoozed', jsonb_build_object('tier', tier) FROM analysis_requests, generate_series(1, 1234)
+            WHERE user_id IS NOT NULL""",
+    )
     # the pool keeps the session, and with it this node is alive
     run(web, "SELECT pg_try_advisory_lock(:lock)", lock=LIVING)
     return account
