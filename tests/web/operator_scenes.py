@@ -76,6 +76,23 @@ def dead_letters(web: Web) -> str:
     return "/operator/dead?limit=2"
 
 
+def many_dead_letters(web: Web) -> str:
+    dead_letters(web)
+    for _ in range(1_200):
+        letter(web, "rejected")
+    return "/operator/dead/many?reason=rejected"
+
+
+def handled_dead_letters(web: Web) -> str:
+    dead_letters(web)
+    return "/operator/dead?act=redrive&done=1234&stay=3&gone=2&after=1"
+
+
+def dropped_dead_letters(web: Web) -> str:
+    web.sign_in(web.user(is_operator=True))
+    return "/operator/dead?queue=analysis_default&act=drop&done=0&stay=3"
+
+
 def dead_letter(web: Web) -> str:
     dead_letters(web)
     return f"/operator/dead/{letter(web, payload='<script>alert(1)</script>' + 'letter' * 9_000)}"
@@ -140,6 +157,9 @@ OPERATOR_SCENES = {
     "operator, a paused queue": Scene("pages.show_queue", paused_queue),
     "operator, a user": Scene("pages.show_user", user_page),
     "operator, dead letters": Scene("pages.show_dead_letters", dead_letters, open_all),
+    "operator, many dead letters": Scene("pages.show_many_dead_letters", many_dead_letters),
+    "operator, dead letters redriven": Scene("pages.show_dead_letters", handled_dead_letters),
+    "operator, dead letters dropped": Scene("pages.show_dead_letters", dropped_dead_letters),
     "operator, a dead letter": Scene("pages.show_dead_letter", dead_letter, open_all),
     "operator, no dead letter": Scene("pages.show_dead_letters", no_dead_letter),
     "operator, failures": Scene("pages.show_failures", failures, open_all),
