@@ -50,9 +50,10 @@ class TierForm(Query):
 
 
 class LimitForm(Query):
-    """Another limit, from its form; an empty field removes it."""
+    """Another limit, from its form with the box that says that the operator means it; an empty field removes it."""
 
     limit: Slots | None = None
+    sure: Literal["true"]
 
 
 class PauseForm(Query):

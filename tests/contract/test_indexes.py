@@ -25,6 +25,7 @@ from app.store import (
     snoozes,
     spec_documents,
     spec_words,
+    users,
 )
 from app.store.connections import make_engine
 from app.store.unit_of_work import UnitOfWork
@@ -103,6 +104,11 @@ HOT: dict[str, tuple[TextClause, dict[str, object], set[str]]] = {
         snoozes._FIND,
         {"since": NOW - timedelta(days=1), "recent": NOW - timedelta(hours=1), "most": 1000, "users": 10},
         {"job_events_snoozed", "analysis_requests_one_per_user", "all of users"},
+    ),
+    "limits of their own": (
+        users._WITH_OWN_SLOT_LIMIT,
+        {"most": 100},
+        {"users_own_slot_limit", "user_subscriptions_one_active", "subscription_plans_pkey"},
     ),
     "given up": (
         dead_letters._UNFINISHED,

@@ -8,6 +8,7 @@ from typing import Any
 from app.domain.plans import Tier
 from app.domain.queues import ALL_QUEUES
 from app.services.accounts import accounts, tiers
+from app.services.fairness import change_limits
 from app.services.operations import dead_letters as letters
 from app.services.operations import queues, schedule
 from app.services.operations.schedule import register
@@ -39,6 +40,7 @@ def busy(web: Web) -> accounts.Account:
            SELECT job_id, 'snoozed', jsonb_build_object('tier', tier) FROM analysis_requests, generate_series(1, 1234)
             WHERE user_id IS NOT NULL""",
     )
+    change_limits.change_user_limit(web.uow, account.user_id, 1, POLICY, actor="test")
     # the pool keeps the session, and with it this node is alive
     run(web, "SELECT pg_try_advisory_lock(:lock)", lock=LIVING)
     return account

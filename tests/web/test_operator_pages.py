@@ -16,6 +16,8 @@ from app.web.template_filters import seconds
 from tests.web.conftest import Web, _now
 from tests.web.operations import NODE, gone_node, node, rows
 
+LIMITS = "SELECT actor, action, subject, facts FROM audit_log WHERE action LIKE '%.limit' ORDER BY id"
+
 
 def test_an_operator_sees_who_waits_and_changes_limits_on_their_pages(web: Web) -> None:
     web.sign_in(web.user(is_operator=True))
@@ -28,14 +30,46 @@ def test_an_operator_sees_who_waits_and_changes_limits_on_their_pages(web: Web) 
     assert user.email in page
     assert "1 of 1" in page
     own = f"/operator/users/{user.user_id}"
-    assert web.post(f"{own}/limit", limit="2").status_code == 303
+    assert web.post(f"{own}/limit", limit="2", sure="true").status_code == 303
     assert "2 at once, a limit of their own" in web.client.get(own).text
-    assert web.post(f"{own}/limit", limit="").status_code == 303
+    assert web.post(f"{own}/limit", limit="", sure="true").status_code == 303
     assert web.post(f"{own}/tier", tier="pro").status_code == 303
     shown = web.client.get(own).text
     assert "tier pro" in shown
     assert "3 at once" in shown
-    assert web.post("/operator/tiers/pro/limit", limit="0").status_code == 422
+    assert web.post("/operator/tiers/pro/limit", limit="0", sure="true").status_code == 422
+
+
+def test_a_limit_is_changed_after_a_confirmation_and_the_page_says_who_has_their_own(web: Web) -> None:
+    boss, pro, free = web.user(is_operator=True), web.user(Tier.PRO), web.user()
+    web.sign_in(boss)
+    assert "No user has a limit of their own." in limits(web)
+    own, tier = f"/operator/users/{pro.user_id}/limit", "/operator/tiers/pro/limit"
+    for path in (own, tier):
+        assert web.post(path, limit="7").status_code == 422
+    assert rows(web, LIMITS) == []
+    web.post(tier, limit="4", sure="true")
+    web.post(own, limit="7", sure="true")
+    web.post(f"/operator/users/{free.user_id}/limit", limit="9", sure="true")
+    told = re.findall(r">([^<]+@[^<]+)<.*?no\">(\w+)</td>.*?>(\d+)</td>.*?>(\d+)</td>", limits(web))
+    assert told == [(free.email, "free", "9", "1"), (pro.email, "pro", "7", "4")]
+    assert rows(web, LIMITS) == [
+        (str(boss.user_id), "plan.limit", "pro", {"before": 3, "after": 4}),
+        (str(boss.user_id), "user.limit", str(pro.user_id), {"before": None, "after": 7}),
+        (str(boss.user_id), "user.limit", str(free.user_id), {"before": None, "after": 9}),
+    ]
+    read = accounts.add_user(
+        web.uow, "reader@example.org", tier=Tier.FREE, is_read_only_operator=True, actor="test", now=_now()
+    )
+    web.sign_in(read)
+    assert pro.email in limits(web)
+    assert "<form" not in limits(web)
+    assert "You may read this, and may change nothing." in limits(web)
+
+
+def limits(web: Web) -> str:
+    """The section of the limits."""
+    return web.client.get("/operator").text.split('<section id="limits">')[1].split("<footer")[0]
 
 
 def test_the_operators_pages_are_for_operators(web: Web) -> None:

@@ -28,6 +28,8 @@ from app.web.pages import pages, read
 DAY = timedelta(days=1)
 #: For the picture of the last day; reading takes a few tenths of a second of processor time that other requests share.
 MOST_EVENTS = 20_000
+#: How many users with a limit of their own are named.
+MOST_OWN_LIMITS = 100
 
 
 @pages.get("/operator")
@@ -38,6 +40,8 @@ def show_operator() -> str:
         "operator.html",
         **_now(account, now),
         tiers=change_limits.tier_limits(services.uow, services.policy),
+        own_limits=change_limits.own_limits(services.uow, services.policy, most=MOST_OWN_LIMITS),
+        most_own_limits=MOST_OWN_LIMITS,
         snoozed=count_snoozes.count(services.uow, now=now),
         report=report_waits.report(
             services.uow,
