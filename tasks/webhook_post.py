@@ -50,12 +50,12 @@ def post(url: str, body: bytes, headers: dict[str, str], where: Where, *, second
         resolved = _resolved(address, where, ends)
         with _connected(address, resolved, ends) as connection:
             return _exchange(connection, address, body, headers, ends)
+    except ssl.SSLError:  # first, as a certificate that is not valid is a ValueError as well
+        return Reply(None, fault="timed_out" if monotonic() >= ends else "tls_failed")
     except ValueError:
         return Reply(None, fault="address_refused")
     except _RefusedError as refused:
         return Reply(None, fault=str(refused))
-    except ssl.SSLError:
-        return Reply(None, fault="timed_out" if monotonic() >= ends else "tls_failed")
     except (OSError, HTTPException):
         return Reply(None, fault="timed_out" if monotonic() >= ends else "unreachable")
 

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple, get_args
 from urllib.parse import urlsplit
 
 from app.domain.addresses import is_public
+from app.errors import Message
 
 Event = Literal[
     "analysis.completed",
@@ -75,21 +76,23 @@ def parse_url(url: str, *, ports: frozenset[int], allow_loopback: bool) -> Addre
     The addresses to which a name leads are checked when it is connected to (tasks/webhook_post.py).
     """
     if len(url) > MOST_URL or not re.fullmatch(r"[!-~]+", url) or "\\" in url:
-        raise ValueError(f"expected an address of at most {MOST_URL} ASCII characters, without spaces")
+        raise ValueError(
+            Message("expected an address of at most %(most)s ASCII characters, without spaces", most=MOST_URL)
+        )
     try:
         parts = urlsplit(url)
         port, host = parts.port, parts.hostname or ""
     except ValueError:
-        raise ValueError("expected an address such as https://example.org/webhook") from None
+        raise ValueError(Message("expected an address such as https://example.org/webhook")) from None
     if parts.scheme not in _PORTS or not host or "@" in parts.netloc or parts.fragment:
-        raise ValueError("expected an address such as https://example.org/webhook, without user and fragment")
+        raise ValueError(Message("expected an address such as https://example.org/webhook, without user and fragment"))
     address = Address(parts.scheme, host, port or _PORTS[parts.scheme], _target(parts.path, parts.query))
     if allow_loopback and is_loopback(host):
         return address
     if parts.scheme != "https":
-        raise ValueError("expected https://")
+        raise ValueError(Message("expected https://"))
     if address.port not in ports:
-        raise ValueError(f"expected port {' or '.join(map(str, sorted(ports)))}")
+        raise ValueError(Message("expected port %(ports)s", ports="/".join(map(str, sorted(ports)))))
     _refuse_private(host)
     return address
 
@@ -102,12 +105,12 @@ def is_loopback(host: str) -> bool:
 def _refuse_private(host: str) -> None:
     literal = _literal(host)
     if literal is not None and not is_public(literal):
-        raise ValueError("expected a public address")
+        raise ValueError(Message("expected a public address"))
     # resolvers read 127.1 and 0x7f.1 as addresses
     if literal is None and (not _HOST.fullmatch(host) or _NUMBER.fullmatch(host.rstrip(".").rpartition(".")[2])):
-        raise ValueError("expected the name of a host")
+        raise ValueError(Message("expected the name of a host"))
     if literal is None and ("." not in host.rstrip(".") or host.rstrip(".").endswith((".localhost", ".local"))):
-        raise ValueError("expected a public address")
+        raise ValueError(Message("expected a public address"))
 
 
 def _target(path: str, query: str) -> str:

@@ -194,7 +194,7 @@ def _writes() -> bool:
 def _allowed(scope: str) -> Caller:
     caller: Caller = g.caller
     if scope not in caller.scopes:
-        raise Forbidden(f"This token lacks the scope {scope!r}")
+        raise Forbidden(Message("This token lacks the scope %(scope)s", scope=repr(scope)))
     return caller
 
 

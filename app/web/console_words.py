@@ -12,8 +12,8 @@ COLUMNS = {
     ),
     "At work": lazy_gettext("Messages that a worker holds: their jobs run, or are about to."),
     "Waiting": lazy_gettext(
-        "Messages that no worker may take yet. Their jobs wait for a slot of their own user (parked or snoozed), or for"
-        " their next attempt. The workers are not the cause."
+        "Messages that no worker may take yet. Their jobs wait for a slot of their own user (parked or snoozed), or "
+        "for their next attempt. The workers are not the cause."
     ),
     "Oldest waiting": lazy_gettext(
         "How long ago the oldest job was accepted whose message is parked or snoozed. It waits until a running job of"

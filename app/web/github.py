@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 import httpx
 
-from app.errors import Busy, GitHostUnreachable, InvalidInput
+from app.errors import Busy, GitHostUnreachable, InvalidInput, Message
 from app.services.accounts.github import Identity
 from app.settings import Settings
 
@@ -22,7 +22,7 @@ SECONDS = 5.0  # for each answer of GitHub
 #: Threads of a process that may wait for GitHub at once.
 AT_ONCE = 4
 AWAY_SECONDS = 30
-REFUSED = "GitHub did not confirm this sign-in. Begin again."
+REFUSED = Message("GitHub did not confirm this sign-in. Begin again.")
 
 
 @dataclass

@@ -82,6 +82,7 @@ COUNTS: Mapping[str, Callable[[int], str]] = {
     "change": lambda n: ngettext("%(num)s change", "%(num)s changes", n),
     "day": lambda n: ngettext("%(num)s day", "%(num)s days", n),
     "dead letter": lambda n: ngettext("%(num)s dead letter", "%(num)s dead letters", n),
+    "failed job": lambda n: ngettext("%(num)s failed job", "%(num)s failed jobs", n),
     "file": lambda n: ngettext("%(num)s file", "%(num)s files", n),
     "framework": lambda n: ngettext("%(num)s framework", "%(num)s frameworks", n),
     "name": lambda n: ngettext("%(num)s name", "%(num)s names", n),

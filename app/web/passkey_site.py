@@ -6,11 +6,11 @@ from urllib.parse import urlsplit
 
 from flask import request
 
-from app.errors import InvalidInput
+from app.errors import InvalidInput, Message
 from app.services.accounts.passkey_checks import Site
 from app.web.context import wired
 
-NEEDS = "Passkeys work only on https, and on http://localhost."
+NEEDS = Message("Passkeys work only on https, and on http://localhost.")
 
 
 def site() -> Site:

@@ -19,6 +19,7 @@ TITLES = {
     "repository-not-found": lazy_gettext("No such repository, or not visible to you"),
     "commit-not-found": lazy_gettext("The repository has no such commit or ref"),
     "conflict": lazy_gettext("The state of the job does not allow this"),
+    "too-many-webhooks": lazy_gettext("The account has the maximum number of webhooks"),
     "too-many-tokens": lazy_gettext("The account has the maximum number of tokens"),
     "idempotency-in-flight": lazy_gettext("The first request with this Idempotency-Key is still being processed"),
     "idempotency-mismatch": lazy_gettext("This Idempotency-Key was used with another request"),

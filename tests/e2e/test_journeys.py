@@ -192,3 +192,25 @@ def test_a_phone_shows_the_whole_way_without_sideways_scrolling(site: Site) -> N
         site.system.go_on()
         expect(page.get_by_label("Totals")).to_contain_text("3 tests")
         assert layout(page) == []
+
+
+@pytest.mark.proof
+def test_a_visit_in_korean_stays_korean_until_another_language_is_chosen(site: Site) -> None:
+    site.system.make_repository("shop", SHOP)
+    site.system.nodes.worker()
+    with site.visitor(locale="ko-KR") as visitor:
+        page = visitor.go("/")
+        expect(page.locator("html")).to_have_attribute("lang", "ko")
+        page.get_by_label("저장소").fill("local:nowhere")
+        page.get_by_role("button", name="분석").click()
+        expect(page.get_by_role("alert")).to_contain_text("저장소")  # the refusal too
+        page.get_by_label("저장소").fill("local:shop")
+        page.get_by_role("button", name="분석").click()
+        expect(page).to_have_url(JOB_PAGE)
+        expect(page.get_by_label("합계")).to_contain_text("테스트 3개")
+        page.get_by_label("이름에 포함").fill("ship")
+        page.get_by_role("button", name="필터").click()
+        expect(page.locator("section#tests")).to_contain_text("조건에 맞는 테스트 1개")
+        page.get_by_role("button", name="English").click()
+        expect(page.locator("html")).to_have_attribute("lang", "en")
+        expect(page.locator("section#tests")).to_contain_text("1 test matches")

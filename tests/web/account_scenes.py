@@ -94,7 +94,7 @@ def check_completed(web: Web) -> str:
 
 
 def press_check(page: Page) -> None:
-    page.get_by_role("button", name="Check", exact=True).click()
+    page.locator("[data-check]").click()
     page.wait_for_selector("#checked section")
 
 

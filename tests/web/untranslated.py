@@ -16,10 +16,12 @@ from tools.messages import compiled, extracted
 
 OPENS, CLOSES = "⟦", "⟧"
 #: Elements whose text is no language's.
-LEFT_OUT = {"code", "pre", "time", "script", "style", "noscript"}
+LEFT_OUT = {"code", "pre", "time", "script", "style"}
 SPOKEN = {"title", "aria-label", "placeholder", "alt", "data-label"}
 EMPTY = {"area", "br", "col", "hr", "img", "input", "link", "meta", "path", "rect", "wbr"}
 _LETTER = re.compile("[A-Za-z]")
+#: The moment behind "3 min ago", as a title.
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(?:Z|\+00:00)")
 
 
 def made_up(folder: Path, tag: str) -> Path:
@@ -79,6 +81,6 @@ class _Reader(HTMLParser):
         for character in text:
             depth += (character == OPENS) - (character == CLOSES)
             outside += character if depth == 0 else ""
-        if _LETTER.search(outside) and not self._is_out():
+        if _LETTER.search(_MOMENT.sub("", outside)) and not self._is_out():
             self.found.append(f"{where}: {' '.join(outside.split())}")
         return depth

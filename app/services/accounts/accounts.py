@@ -44,7 +44,7 @@ def add_user(
             now=now,
         )
         if user_id is None:
-            raise Conflict(f"There is an account for {email} already")
+            raise Conflict(Message("There is an account for %(email)s already", email=email))
         account = users.find(tx, user_id)
     if account is None:
         raise RuntimeError("the account vanished in its own transaction")
@@ -94,7 +94,7 @@ def find_person(uow: UnitOfWork, email: str) -> Account:
     with uow.begin() as tx:
         account = users.find_by_email(tx, email)
     if account is None:
-        raise NotFound(f"There is no account for {email}")
+        raise NotFound(Message("There is no account for %(email)s", email=email))
     return account
 
 

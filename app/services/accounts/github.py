@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from app.domain.plans import Tier
-from app.errors import Conflict, Forbidden, InvalidInput
+from app.errors import Conflict, Forbidden, InvalidInput, Message
 from app.services.accounts import accounts as people
 from app.services.accounts import sign_up, ways_in
 from app.services.accounts.passwords import PER_ADDRESS
@@ -21,16 +21,16 @@ from app.store.unit_of_work import UnitOfWork
 from app.store.users import Account
 
 STATE_LIFE = timedelta(minutes=10)
-EXPIRED = "This sign-in was done already, took too long, or began in another browser. Begin again."
-UNKNOWN = (
+EXPIRED = Message("This sign-in was done already, took too long, or began in another browser. Begin again.")
+UNKNOWN = Message(
     "No account here is linked to this GitHub account. Sign in another way, and link it on the page of your account."
 )
-TAKEN = (
+TAKEN = Message(
     "There is an account with the address of this GitHub account already. Sign in to it another way, and link GitHub "
     "on the page of your account."
 )
-NO_EMAIL = "Your GitHub account has no verified primary e-mail address, which a new account here needs."
-LINKED = "This GitHub account is linked to an account already, or your account to another GitHub account."
+NO_EMAIL = Message("Your GitHub account has no verified primary e-mail address, which a new account here needs.")
+LINKED = Message("This GitHub account is linked to an account already, or your account to another GitHub account.")
 
 
 @dataclass(frozen=True, slots=True)

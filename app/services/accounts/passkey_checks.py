@@ -12,13 +12,13 @@ import webauthn
 from webauthn.helpers import base64url_to_bytes, structs
 from webauthn.helpers.exceptions import WebAuthnException
 
-from app.errors import InvalidInput
+from app.errors import InvalidInput, Message
 from app.store.passkeys import StoredKey
 
 NAME = "Fairlane"
 TIMEOUT = 300_000  # ms in which a person finds the key
 LONGEST = 20_000  # characters of an answer; an attestation, which is not asked for, would be the longest part
-REFUSED = "The browser's answer about the passkey is not valid; try again."
+REFUSED = Message("The browser's answer about the passkey is not valid; try again.")
 #: What the library lets through of the parsers below it, when an answer is not even of the right form.
 BROKEN = (WebAuthnException, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError, struct.error)
 

@@ -12,7 +12,7 @@ from uuid import UUID, uuid4
 from webauthn.helpers import base64url_to_bytes, bytes_to_base64url
 
 from app.domain.plans import Tier
-from app.errors import Conflict, InvalidInput, NotFound, Unauthenticated
+from app.errors import Conflict, InvalidInput, Message, NotFound, Unauthenticated
 from app.services.accounts import accounts as people
 from app.services.accounts import passkey_checks, sign_up, ways_in
 from app.services.accounts.passkey_checks import Site
@@ -27,8 +27,8 @@ from app.store.users import Account
 CHALLENGE_LIFE = timedelta(minutes=10)
 MOST = 20  # of an account
 LONGEST_NAME = 60  # characters
-UNKNOWN = "No account has this passkey. It may have been removed; sign in another way."
-EXPIRED = "This took too long, or was done already. Try again."
+UNKNOWN = Message("No account has this passkey. It may have been removed; sign in another way.")
+EXPIRED = Message("This took too long, or was done already. Try again.")
 
 
 class Ceremony(StrEnum):
@@ -81,7 +81,7 @@ def register(
         if users.lock(tx, account.user_id) is None:
             raise NotFound("No such user")
         if len(passkeys.of_user(tx, account.user_id)) >= MOST:
-            raise Conflict(f"The account has {MOST} passkeys; remove one that is not needed.")
+            raise Conflict(Message("The account has %(most)s passkeys; remove one that is not needed.", most=MOST))
         _add(tx, account.user_id, key, name, now=now)
         audit_log.add(tx, str(account.user_id), "passkey.add", str(account.user_id))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from app.errors import InvalidInput
+from app.errors import InvalidInput, Message
 from app.services.accounts import accounts as people
 from app.services.accounts import password_hashes
 from app.services.accounts.sessions import SESSION_LIFE
@@ -21,7 +21,7 @@ RESET_LIFE, VERIFY_LIFE = timedelta(hours=1), timedelta(days=1)
 PER_ADDRESS = 5  # requests for links per minute of one client's address
 #: Links of one kind and account that are valid at once: nobody's mailbox is filled by strangers.
 MOST = 3
-USED = "This link was used before or has expired. Ask for a new one."
+USED = Message("This link was used before or has expired. Ask for a new one.")
 
 
 @dataclass(frozen=True, slots=True)

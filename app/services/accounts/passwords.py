@@ -121,7 +121,7 @@ def replace(uow: UnitOfWork, email: str, new: str, *, actor: str, now: datetime)
     made = password_hashes.hashed(password_hashes.checked(new, account.email or ""))
     with uow.begin() as tx:
         if users.lock(tx, account.user_id) is None:
-            raise NotFound(f"There is no account for {email}")
+            raise NotFound(Message("There is no account for %(email)s", email=email))
         _put(tx, account.user_id, made, session=None, actor=actor, now=now)
     return account
 

@@ -77,7 +77,10 @@ def add_token(
     """
     if unknown := set(scopes) - set(SCOPES):
         detail = f"expected one of {', '.join(SCOPES)}"
-        raise InvalidInput(f"unknown scope {min(unknown)!r}", errors=[{"pointer": "/scopes", "detail": detail}])
+        raise InvalidInput(
+            Message("unknown scope %(scope)s", scope=repr(min(unknown))),
+            errors=[{"pointer": "/scopes", "detail": detail}],
+        )
     secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
     with uow.begin() as tx:
         users.lock_row(tx, user_id)
@@ -155,7 +158,11 @@ def revoke_named(uow: UnitOfWork, name: str, *, actor: str, now: datetime) -> Na
     with uow.begin() as tx:
         found = _named(tx, name)
     if len(found) > 1:
-        raise InvalidInput(f"Several tokens begin so; name one by its id: {', '.join(str(row['id']) for row in found)}")
+        raise InvalidInput(
+            Message(
+                "Several tokens begin so; name one by its id: %(ids)s", ids=", ".join(str(row["id"]) for row in found)
+            )
+        )
     if not found:
         raise NotFound("There is no such token, or it was revoked")
     token = NamedToken(**found[0])

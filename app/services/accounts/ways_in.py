@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from uuid import UUID
 
-from app.errors import Conflict
+from app.errors import Conflict, Message
 from app.store import github_links, passkeys, passwords
 from app.store.unit_of_work import Tx, UnitOfWork
 
-LAST = "This is the only way left to sign in to this account. First set a password or add another way."
+LAST = Message("This is the only way left to sign in to this account. First set a password or add another way.")
 
 
 @dataclass(frozen=True, slots=True)

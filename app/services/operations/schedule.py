@@ -12,7 +12,7 @@ from uuid import uuid4
 from sqlalchemy import Row
 
 from app.domain.schedule import may_replace, slot_start
-from app.errors import InvalidInput, NotFound
+from app.errors import InvalidInput, Message, NotFound
 from app.services.operations.send_schedule import Entry
 from app.store import audit_log, schedule_entries
 from app.store.unit_of_work import AlreadyQueuedError, JobMessage, UnitOfWork
@@ -100,7 +100,7 @@ def change(
     with uow.begin() as tx:
         row = schedule_entries.lock(tx, name)
         if row is None:
-            raise NotFound(f"There is no entry {name!r}")
+            raise NotFound(Message("There is no entry %(name)s", name=repr(name)))
         _check(name, every, row.every)
         own = None if every == row.every else every
         before = {"every_seconds": _seconds(row.own_every or row.every), "enabled": row.is_enabled}
@@ -114,9 +114,14 @@ def change(
 
 def _check(name: str, every: timedelta | None, of_code: timedelta) -> None:
     if every is not None and not may_replace(every, of_code):
-        detail = f"expected a whole part of {_seconds(of_code)} seconds, and at least 60"
+        detail = Message("expected a whole part of %(seconds)s seconds, and at least 60", seconds=_seconds(of_code))
         raise InvalidInput(
-            f"{name} cannot be sent every {_seconds(every)} seconds; {detail}",
+            Message(
+                "%(name)s cannot be sent every %(seconds)s seconds; %(detail)s",
+                name=name,
+                seconds=_seconds(every),
+                detail=detail,
+            ),
             errors=[{"pointer": "/every_seconds", "detail": detail}],
         )
 
@@ -129,7 +134,7 @@ def run_now(uow: UnitOfWork, name: str, *, actor: str, now: datetime) -> bool:
     """
     with uow.begin() as tx:
         if schedule_entries.lock(tx, name) is None:
-            raise NotFound(f"There is no entry {name!r}")
+            raise NotFound(Message("There is no entry %(name)s", name=repr(name)))
         row = schedule_entries.ask(tx, name, now=now, before=now - SAME_REQUEST)
         if row is None:
             return False

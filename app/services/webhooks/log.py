@@ -11,7 +11,7 @@ from uuid import UUID
 from sqlalchemy import Row
 
 from app.domain.webhooks import TEST
-from app.errors import Conflict, NotFound
+from app.errors import Conflict, Message, NotFound
 from app.services.webhooks import signing
 from app.services.webhooks.dispatch import message
 from app.services.webhooks.webhooks import NOT_THERE
@@ -20,7 +20,7 @@ from app.store.unit_of_work import AlreadyQueuedError, Tx, UnitOfWork
 
 #: Of PostgreSQL's bigint.
 LARGEST_ID = 2**63 - 1
-NO_DELIVERY = "This webhook has no such delivery"
+NO_DELIVERY = Message("This webhook has no such delivery")
 
 
 @dataclass(frozen=True, slots=True)

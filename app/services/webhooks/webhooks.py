@@ -11,14 +11,14 @@ from uuid import UUID, uuid4
 from sqlalchemy import Row
 
 from app.domain.webhooks import EVENTS, MOST_WEBHOOKS, OLD_SECRET_LIVES, parse_url
-from app.errors import InvalidInput, NotFound, TooManyWebhooks
+from app.errors import InvalidInput, Message, NotFound, TooManyWebhooks
 from app.services.webhooks import signing
 from app.services.webhooks.sealing import Keyring
 from app.settings import Settings
 from app.store import users, webhooks
 from app.store.unit_of_work import UnitOfWork
 
-NOT_THERE = "You have no such webhook"
+NOT_THERE = Message("You have no such webhook")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,9 @@ def add(
     with uow.begin() as tx:
         users.lock_row(tx, user_id)  # two requests cannot both be the last that the limit allows
         if webhooks.count(tx, user_id) >= MOST_WEBHOOKS:
-            raise TooManyWebhooks(f"The account has {MOST_WEBHOOKS} webhooks; delete one that is not needed")
+            raise TooManyWebhooks(
+                Message("The account has %(most)s webhooks; delete one that is not needed", most=MOST_WEBHOOKS)
+            )
         sealed = keyring.seal(secret, webhook_id)
         webhooks.add(tx, webhook_id, user_id, url, description, chosen, sealed, now=now)
     made = Webhook(webhook_id, url, description, chosen, now, None, None, 0, None, None)
@@ -145,7 +147,7 @@ def check_url(url: str, where: Where) -> None:
     try:
         parse_url(url, ports=where.ports, allow_loopback=where.allow_loopback)
     except ValueError as error:
-        told = f"The address of a webhook: {error}."
+        told = Message("The address of a webhook: %(why)s.", why=error.args[0])
         raise InvalidInput(told, errors=[{"pointer": "/url", "detail": str(error)}]) from None
 
 
@@ -153,8 +155,11 @@ def _chosen(events: Sequence[str]) -> list[str]:
     """In the order of the rules, each once."""
     unknown = [one for one in events if one not in EVENTS]
     if unknown:
-        told = f"expected events such as {EVENTS[0]}"
-        raise InvalidInput(f"There is no event {unknown[0]!r}.", errors=[{"pointer": "/events", "detail": told}])
+        expected = f"expected events such as {EVENTS[0]}"
+        raise InvalidInput(
+            Message("There is no event %(event)s.", event=repr(unknown[0])),
+            errors=[{"pointer": "/events", "detail": expected}],
+        )
     return [one for one in EVENTS if one in events] or list(EVENTS)
 
 

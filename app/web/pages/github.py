@@ -7,7 +7,7 @@ import secrets
 from flask import abort, redirect, render_template, request, session, url_for
 from werkzeug.wrappers import Response
 
-from app.errors import Busy, Forbidden, GitHostUnreachable, InvalidInput, Problem
+from app.errors import Busy, Forbidden, GitHostUnreachable, InvalidInput, Message, Problem
 from app.services.accounts import github as use_cases
 from app.services.accounts.github import Identity
 from app.web import auth
@@ -20,7 +20,7 @@ from app.web.public_links import absolute
 
 #: In the session: the state, the verifier of PKCE, and whether to link.
 ASKED = "github"
-DENIED = "GitHub was not allowed to tell who you are. Nothing has changed."
+DENIED = Message("GitHub was not allowed to tell who you are. Nothing has changed.")
 TOLD = (*TOLD_TO_STRANGERS, *TOLD_ON_THE_FORM, Forbidden, GitHostUnreachable, Busy)
 
 

@@ -15,7 +15,7 @@ from werkzeug.wrappers import Response as Redirect
 from app.errors import InvalidInput, Problem
 from app.services.accounts import passkeys
 from app.services.accounts.passkeys import Ceremony, Challenge
-from app.web import auth, problems
+from app.web import auth, problems, refusals
 from app.web.context import utc_now, wired
 from app.web.pages import pages
 from app.web.pages.account_settings import TOLD_ON_THE_FORM, Page, refused
@@ -118,7 +118,7 @@ def _ask(ceremony: Ceremony, begin: Callable[[], Challenge]) -> Response:
     try:
         challenge: Challenge = begin()
     except Problem as problem:
-        return _document(json.dumps(problems.document(problem)), problem.status)
+        return _document(json.dumps(refusals.in_words(problems.document(problem))), problem.status)
     session[ASKED] = {"for": ceremony.value, "challenge": challenge.text}
     if challenge.user_id:
         session[ASKED] |= {"user_id": str(challenge.user_id), "email": request.form.get("email", "").strip()}

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from app.errors import InvalidInput
+from app.errors import InvalidInput, Message
 
 #: A command that somebody copied: its last words are the address, and perhaps a folder.
 _COMMAND = re.compile(
@@ -28,7 +28,9 @@ _OF_ALL = frozenset({
     "branches", "branch", "discussions", "settings", "stargazers", "watchers", "forks", "packages", "activity",
     "merge_requests", "commits", "src", "pipelines", "jobs", "milestones", "labels", "downloads", "pull-requests",
 })  # fmt: skip
-_OF_CHANGE = {"pull": "pull request", "merge_requests": "merge request", "pull-requests": "pull request"}
+_PULL = Message("This is a pull request. Paste the address of its branch or of its last commit instead.")
+_MERGE = Message("This is a merge request. Paste the address of its branch or of its last commit instead.")
+_OF_CHANGE = {"pull": _PULL, "merge_requests": _MERGE, "pull-requests": _PULL}
 
 
 def plain_address(text: str, hosts: Collection[str]) -> str:
@@ -53,7 +55,7 @@ def _page(parts: list[str]) -> str:
     where, page = parts[:2], [part for part in parts[2:] if part != "-"]
     kind = page[0] if page else ""
     if kind in _OF_CHANGE and page[1:2] and page[1].isdigit():
-        told = f"This is a {_OF_CHANGE[kind]}. Paste the address of its branch or of its last commit instead."
+        told = _OF_CHANGE[kind]
         raise InvalidInput(told, errors=[{"pointer": "/repository", "detail": told}])
     for words in _OF_REF:
         if tuple(page[: len(words)]) == words and page[len(words) :]:
