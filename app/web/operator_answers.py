@@ -137,8 +137,8 @@ class RunningShape(Shape):
 class NodeShape(Shape):
     """A Celery node as the database knows it.
 
-    name: HOST:PID; seen_at: when its session last did something; processes: its concurrency, null if unknown; leased:
-    messages that it holds, running or about to.
+    name: HOST:PID; seen_at: when its session last did something; processes: its concurrency, null if unknown; lent: of
+    the queues, those that only its idle processes serve; leased: messages that it holds, running or about to.
     """
 
     name: str
@@ -147,6 +147,7 @@ class NodeShape(Shape):
     seen_at: datetime | None
     queues: list[str]
     processes: int | None
+    lent: list[str]
     leased: int
     running: list[RunningShape]
 

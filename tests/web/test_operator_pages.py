@@ -11,7 +11,7 @@ import pytest
 from app.domain.plans import Tier
 from app.domain.queues import ALL_QUEUES
 from app.services.accounts import accounts
-from app.services.operations import queues
+from app.services.operations import nodes, queues
 from app.web.template_filters import seconds
 from tests.web.conftest import Web, _now
 from tests.web.operations import NODE, gone_node, node, rows
@@ -95,10 +95,10 @@ def test_the_first_line_says_that_no_worker_is_alive(web: Web) -> None:
 def test_the_first_line_says_ok_or_names_what_is_late_or_paused(web: Web, database_url: str) -> None:
     boss = web.user(is_operator=True)
     web.sign_in(boss)
-    with ExitStack() as nodes:
-        nodes.enter_context(node(web, database_url, *ALL_QUEUES[1:]))
+    with ExitStack() as alive:
+        alive.enter_context(node(web, database_url, *ALL_QUEUES[1:]))
         assert first_line(web) == "Behind No living worker takes messages of analysis_priority ."
-        nodes.enter_context(node(web, database_url, ALL_QUEUES[0], lock=NODE + 1))
+        alive.enter_context(node(web, database_url, ALL_QUEUES[0], lock=NODE + 1))
         assert first_line(web).startswith("OK Workers take messages of every queue")
         web.submit("one", web.token())
         assert first_line(web).startswith("OK")
@@ -113,6 +113,32 @@ def test_the_first_line_says_ok_or_names_what_is_late_or_paused(web: Web, databa
         )
         queues.pause(web.uow, "specview_default", actor="cli", now=_now())
         assert "UTC by the command line: without a reason." in first_line(web)
+
+
+def test_the_first_line_says_which_queue_only_idle_workers_of_another_serve(web: Web, database_url: str) -> None:
+    web.sign_in(web.user(is_operator=True))
+    lends, free = {"analysis_default": 2}, [queue for queue in ALL_QUEUES if queue != "analysis_default"]
+    with ExitStack() as alive:
+        alive.enter_context(node(web, database_url, *free, "analysis_default", spare=lends))
+        line = "workers take messages of analysis_default ( QUEUE_LENDING ). While those are busy, its jobs wait."
+        assert first_line(web).startswith("OK Workers take messages of every queue")
+        assert line in first_line(web)
+        assert "analysis_default</span> <small>while idle</small>" in web.client.get("/operator").text
+        queues.pause(web.uow, "analysis_default", actor="cli", now=_now())
+        assert line not in first_line(web)  # nothing is expected of a paused queue
+        queues.resume(web.uow, "analysis_default", actor="cli")
+        alive.enter_context(node(web, database_url, "analysis_default", spare=lends, lock=NODE + 1))
+        assert line not in first_line(web)  # this one reads nothing else, so it keeps nothing free
+        living = web.client.get("/operator").text
+        assert living.count("while idle") == 1
+
+
+def test_a_queue_that_a_node_keeps_all_its_processes_free_of_is_not_served(web: Web, database_url: str) -> None:
+    web.sign_in(web.user(is_operator=True))
+    with node(web, database_url, *ALL_QUEUES, spare={"analysis_default": 3}):  # and it has three
+        assert first_line(web) == "Behind No living worker takes messages of analysis_default ."
+        [shown] = nodes.states(web.uow)
+    assert "analysis_default" not in shown.queues
 
 
 def test_a_second_pause_does_not_change_who_paused_a_queue(web: Web) -> None:
