@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from posixpath import commonpath
 
 MOST_ROWS = 12
 
@@ -17,6 +19,38 @@ def directories(by_directory: Mapping[str, int]) -> dict[str, int]:
         return dict(largest)
     rest = sum(count for _, count in largest[MOST_ROWS - 1 :])
     return dict(largest[: MOST_ROWS - 1]) | {"(others)": rest}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A directory or a file.  name: relative to the directory that lists it; tests: in it, at any depth."""
+
+    name: str
+    path: str
+    tests: int
+    is_directory: bool
+
+
+def entries(tests: Mapping[str, int], under: str) -> list[Entry]:
+    """What a directory contains: directories first, each by name.
+
+    A directory that contains nothing but one other directory is shown together with it, as `src/main`.
+    tests: numbers of tests by path, all below `under`; under: "" or a directory with its slash.
+    """
+    inside: dict[str, list[str]] = {}
+    for path in tests:
+        top, slash, _ = path.removeprefix(under).partition("/")
+        inside.setdefault(top + slash, []).append(path)
+    found = [_entry(name, paths, tests, under) for name, paths in inside.items()]
+    return sorted(found, key=lambda entry: (not entry.is_directory, entry.name))
+
+
+def _entry(name: str, paths: list[str], tests: Mapping[str, int], under: str) -> Entry:
+    total = sum(tests[path] for path in paths)
+    if not name.endswith("/"):
+        return Entry(name, paths[0], total, is_directory=False)
+    shared = commonpath([path.rpartition("/")[0] for path in paths])
+    return Entry(shared.removeprefix(under), shared + "/", total, is_directory=True)
 
 
 def _grouped(by_directory: Mapping[str, int], depth: int) -> dict[str, int]:

@@ -65,6 +65,21 @@ _PART = text(f"""
     SELECT f.ordinal, t.position, f.path, t.test {_FILTERED} {_NAMED}
        AND (f.ordinal, t.position) > (:after_file, :after_test)
      ORDER BY {_ORDER}, t.position LIMIT :most OFFSET :skip""")
+#: By what a list is sorted, besides by path and line.  What needs attention comes first among the statuses.
+_BY = {
+    "name": "lower(t.test->>'name')",
+    "status": "array_position(ARRAY['focused', 'todo', 'skipped', 'xfail', 'active'], t.test->>'status')",
+    "framework": "t.test->>'framework'",
+}
+_SORTED = {
+    sort: text(f"""
+    SELECT f.ordinal, t.position, f.path, t.test {_FILTERED} {_NAMED}
+     ORDER BY {by}, {_ORDER}, t.position LIMIT :most OFFSET :skip""")
+    for sort, by in _BY.items()
+}
+_PATHS = text(f"""
+    SELECT f.ordinal, f.path FROM analysis_files f
+     WHERE f.analysis_id = :analysis_id AND starts_with(f.path, :under) {_NAMED} ORDER BY {_ORDER}""")
 _OUTLINE = text(f"""
     WITH sorts AS MATERIALIZED (
         SELECT f.ordinal, t.test->>'framework' AS framework, t.test->>'status' AS status, {_KIND} AS kind,
@@ -144,6 +159,30 @@ def part(
         after_test=after[1], skip=skip, most=most, **_given(wanted),
     )  # fmt: skip
     return list(found.all())
+
+
+def sorted_part(
+    tx: Tx, analysis_id: UUID, wanted: TestFilter, files: Sequence[int], sort: str, *, skip: int, most: int
+) -> list[Row[Any]]:
+    """As `part`, in the order of `sort`, then by path and line.  All tests of the files are read.
+
+    sort: name, status or framework; files: all ordinals of an outline.
+    """
+    if not files:
+        return []
+    found = tx.run(
+        _SORTED[sort], analysis_id=analysis_id, files=list(files), least=files[0], greatest=files[-1], skip=skip,
+        most=most, **_given(wanted),
+    )  # fmt: skip
+    return list(found.all())
+
+
+def paths(tx: Tx, analysis_id: UUID, files: Sequence[int], *, under: str) -> list[Row[Any]]:
+    """rows: ordinal, path.  files: as of `part`; under: the beginning of the path."""
+    if not files:
+        return []
+    given = {"files": list(files), "least": files[0], "greatest": files[-1]}
+    return list(tx.run(_PATHS, analysis_id=analysis_id, under=under, **given).all())
 
 
 def outline(tx: Tx, analysis_id: UUID, wanted: TestFilter) -> Row[Any]:

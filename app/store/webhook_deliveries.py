@@ -15,11 +15,14 @@ _LOG = """d.id, d.webhook_id, d.message_id, d.job_id, d.type, d.happened_at, d.b
        d.attempted_at, d.status_code, d.latency_ms, d.answer, d.fault"""
 #: The database's clock.  A subquery reads it once per statement, so that an index finds what is due.
 _NOW = "(SELECT clock_timestamp())"
+# From the deliveries to their webhooks: few are due, and to ask 5,000 webhooks that are not would cost 9 ms.
+# IS NOT NULL tells the planner how few; a comparison with an unknown time counts as a third of the table.
 # A webhook whose turn is under way, or waits for a worker, gets no second one.
 _DUE = text(f"""
-    SELECT w.id FROM webhooks w
+    WITH due AS MATERIALIZED (
+        SELECT DISTINCT d.webhook_id FROM webhook_deliveries d WHERE d.due_at IS NOT NULL AND d.due_at <= {_NOW})
+    SELECT w.id FROM due JOIN webhooks w ON w.id = due.webhook_id
      WHERE w.disabled_at IS NULL AND coalesce(w.paused_until <= {_NOW}, true)
-       AND w.id IN (SELECT d.webhook_id FROM webhook_deliveries d WHERE d.due_at <= {_NOW})
        AND NOT EXISTS (SELECT FROM broker_message m WHERE m.unique_key = 'webhook ' || w.id)
      ORDER BY w.paused_until NULLS FIRST LIMIT :most""")
 _NEXT = text(f"""

@@ -51,6 +51,15 @@ SKIPPED = {
     "parse_timeout": lazy_gettext("took too long to parse"),
     "rules_failed": lazy_gettext("our rules failed on it"),
 }
+#: By what a list of tests is sorted.
+SORTS = {
+    "path": lazy_gettext("file and line"),
+    "name": lazy_gettext("name"),
+    "status": lazy_gettext("status"),
+    "framework": lazy_gettext("framework"),
+}
+#: Of a test in a commit, besides its status.
+SIGHTINGS = {"absent": lazy_gettext("not there"), "unknown": lazy_gettext("file not read")}
 GROUPS = {
     "added": lazy_gettext("Added"),
     "removed": lazy_gettext("Removed"),
@@ -80,6 +89,7 @@ COUNTS: Mapping[str, Callable[[int], str]] = {
     "byte": lambda n: ngettext("%(num)s byte", "%(num)s bytes", n),
     "case": lambda n: ngettext("%(num)s case", "%(num)s cases", n),
     "change": lambda n: ngettext("%(num)s change", "%(num)s changes", n),
+    "commit": lambda n: ngettext("%(num)s commit", "%(num)s commits", n),
     "day": lambda n: ngettext("%(num)s day", "%(num)s days", n),
     "dead letter": lambda n: ngettext("%(num)s dead letter", "%(num)s dead letters", n),
     "failed job": lambda n: ngettext("%(num)s failed job", "%(num)s failed jobs", n),

@@ -42,7 +42,7 @@ class Reads:
     outlines: Remembered[tuple[UUID, TestFilter], Outline] = field(
         default_factory=lambda: Remembered(MOST_OUTLINED, lambda one: 1 + len(one.files))
     )
-    #: pages of tests by job, filters, number and language
+    #: pages of tests by job, filters with sort and view, number and language
     sheets: Remembered[tuple[UUID, tuple[tuple[str, str], ...], int, str], Markup] = field(
         default_factory=lambda: Remembered(MOST_RENDERED, len)
     )

@@ -2,44 +2,54 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 from flask import render_template
 from markupsafe import Markup
 
 from app.domain.jobs import Job
-from app.services.results.read_sheet import read_sheet
+from app.services.results.read_sheet import PATH, read_sheet
+from app.services.results.read_tree import read_tree
 from app.web import auth
 from app.web.context import utc_now, wired
 from app.web.languages import spoken
-from app.web.read_costs import outlined, reads
+from app.web.read_costs import heavy, outlined, reads
 from app.web.result_counts import ResultCounts
 from app.web.schemas import SheetQuery
 
 
 def rendered_tests(job: Job, asked: SheetQuery) -> Markup:
-    """What could not be read, the filters, the charts and one sheet of tests.
+    """What could not be read, the filters, the charts, and one sheet of tests or one directory of the tree.
 
     job: a completed one that the viewer may see; nothing here depends on who that is.
     Raises: NotFound, Conflict if it was pruned meanwhile; TooManyRequests, Busy as read_costs.large.
     """
-    narrowed = asked.narrowed()
-    key = (job.id, tuple(narrowed.items()), asked.page, spoken())
+    key = (job.id, tuple((asked.narrowed() | asked.shown_as()).items()), asked.page, spoken())
     found = reads().sheets.get(key)
     if found is None:
-        found = _rendered(job, asked, narrowed)
+        found = _rendered(job, asked)
         reads().sheets.keep(key, found)
     return found
 
 
-def _rendered(job: Job, asked: SheetQuery, narrowed: dict[str, str]) -> Markup:
-    viewer, wanted = auth.viewer(), asked.filter()
-    outline = outlined(job.id, viewer, wanted)
-    sheet = read_sheet(wired().uow, job.id, viewer, wanted, outline, number=asked.page, now=utc_now())
+def _rendered(job: Job, asked: SheetQuery) -> Markup:
+    uow, viewer, wanted, now = wired().uow, auth.viewer(), asked.filter(), utc_now()
+    outline, is_tree = outlined(job.id, viewer, wanted), asked.view == "tree"
+    number = 1 if is_tree else asked.page
+    with heavy(job.id) if is_tree or asked.sort != PATH else nullcontext():
+        sheet = read_sheet(uow, job.id, viewer, wanted, outline, number=number, sort=asked.sort, now=now)
+        tree = (
+            read_tree(uow, job.id, viewer, outline, under=asked.under, number=asked.page, now=now) if is_tree else None
+        )
     page = render_template(
         "result_tests.html",
         job=job,
         sheet=sheet,
         facets=ResultCounts.of_all(sheet.tallies),
         found=ResultCounts.matching(sheet.tallies),
-        narrowed=narrowed,
+        narrowed=asked.narrowed(),
+        kept=asked.narrowed() | asked.shown_as(),
+        asked=asked,
+        tree=tree,
     )
     return Markup(page)  # noqa: S704 - it was escaped when it was rendered

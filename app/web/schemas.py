@@ -178,12 +178,36 @@ class FilesQuery(Query):
 
 
 Number = Annotated[int, Field(ge=1, le=1_000_000)]
+#: What the repository calls something.
+Known = Annotated[str, Field(max_length=4000, pattern=r"^[^\x00]*$")]
+
+
+def _with_slash(directory: str) -> str:
+    return f"{directory.rstrip('/')}/" if directory else ""
 
 
 class SheetQuery(Narrowed):
     """Which sheet of a result to show."""
 
     page: Number = 1
+    sort: Literal["path", "name", "status", "framework"] = "path"
+    view: Literal["list", "tree"] = "list"
+    under: Annotated[Known, AfterValidator(_with_slash)] = ""  # of the tree: a directory
+
+    def shown_as(self) -> dict[str, str]:
+        """What was chosen besides the filter and the page, as parameters of an address."""
+        given = {"sort": self.sort, "view": self.view, "under": self.under}
+        return {name: value for name, value in given.items() if value not in ("path", "list", "")}
+
+
+class TestQuery(Query):
+    """Which test of a result, by what it is known by.  suite: from the outermost to the innermost."""
+
+    __test__ = False
+
+    file: Known
+    suite: list[Known] = []
+    name: Known
 
 
 class ChangesQuery(Query):

@@ -17,6 +17,7 @@ from app.web.context import utc_now
 from app.web.instants import iso
 from app.web.job_json import links
 from app.web.line_links import line_link
+from app.web.links_of_tests import test_link
 from app.web.static_files import asset
 from app.web.visible_text import visible
 
@@ -44,7 +45,8 @@ def init(app: APIFlask) -> None:
     env.globals |= {
         "STATES": page_words.STATES, "PHASES": page_words.PHASES, "STATUSES": page_words.STATUSES,
         "KINDS": page_words.KINDS, "CAUSES": page_words.CAUSES, "SKIPPED": page_words.SKIPPED,
-        "GROUPS": page_words.GROUPS, "SPECIFICATION_GROUPS": page_words.SPECIFICATION_GROUPS, "COUNTED": COUNTED,
+        "GROUPS": page_words.GROUPS, "SPECIFICATION_GROUPS": page_words.SPECIFICATION_GROUPS,
+        "SORTS": page_words.SORTS, "SIGHTINGS": page_words.SIGHTINGS, "COUNTED": COUNTED, "test_link": test_link,
         "HEADINGS": console_words.HEADINGS, "VERDICTS": console_words.VERDICTS,
         "asset": asset, "line_url": line_url, "is_theirs": THEIRS.__contains__, "directories": directories,
         "bars": charts.bars, "meter": charts.meter, "shares": charts.shares, "columns": charts.columns,

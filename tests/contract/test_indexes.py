@@ -17,7 +17,9 @@ from app.store import (
     analyses,
     dead_letters,
     events,
+    failures,
     heartbeats,
+    histories_of_tests,
     idempotency,
     messages,
     quota,
@@ -26,6 +28,7 @@ from app.store import (
     spec_documents,
     spec_words,
     users,
+    webhook_deliveries,
 )
 from app.store.connections import make_engine
 from app.store.unit_of_work import UnitOfWork
@@ -129,6 +132,31 @@ HOT: dict[str, tuple[TextClause, dict[str, object], set[str]]] = {
         {"user_id": USER, "analysis_id": JOB, "language": "en"},
         {"spec_documents_version"},
     ),
+    "failures": (
+        failures._FIND,
+        {"since": NOW - timedelta(days=1), "most": 100},  # 10,000 of a real table, where reading all of it costs more
+        {"analyses_failed", "spec_documents_failed", "analysis_requests_accept"},
+    ),
+    "webhooks that are due": (
+        webhook_deliveries._DUE,
+        {"most": 100},
+        {"webhook_deliveries_due", "webhooks_pkey", "kombu_message_unique_key"},
+    ),
+    "next delivery": (
+        webhook_deliveries._NEXT,
+        {"webhook_id": UUID(int=7)},
+        {"webhook_deliveries_due", "webhooks_pkey"},
+    ),
+    "log of a webhook": (
+        webhook_deliveries._LIST,
+        {"webhook_id": UUID(int=7), "before": None, "most": 26},
+        {"webhook_deliveries_log"},
+    ),
+    "history of a test": (
+        histories_of_tests._FIND,
+        {"analyses": [UUID(int=n) for n in range(1, 51)], "path": "test_7.py", "name": "test_a", "suites": "[]"},
+        {"analysis_file_lists_pkey", "analysis_file_lists_list", "file_list_entries_pkey", "file_inventories_pkey"},
+    ),
     "replay": (idempotency._FIND, {"user_id": USER, "key": "6"}, {"idempotency_keys_pkey"}),
 }
 FILL = (
@@ -157,6 +185,26 @@ FILL = (
                              total_tests)
        SELECT lpad(to_hex(n), 32, '0')::uuid, lpad(to_hex(1 + n % 500), 32, '0')::uuid, lpad(to_hex(n), 40, '0'),
               'completed', '1', 1, now(), now(), 1 FROM generate_series(1, 4000) n""",
+    """INSERT INTO analyses (id, codebase_id, commit_sha, status, parser_version, attempt, started_at, completed_at,
+                             error_code, error_message)
+       SELECT lpad(to_hex(10000 + n), 32, '0')::uuid, lpad(to_hex(1 + n % 500), 32, '0')::uuid, lpad(to_hex(n), 40, '0'),
+              'failed', '2', 1, now() - n * interval '1 h', now() - n * interval '1 h', 'timed_out', 'It took too long'
+         FROM generate_series(1, 2000) n""",
+    """INSERT INTO file_lists (digest, size) SELECT decode(md5(n::text), 'hex'), 16 FROM generate_series(1, 5000) n""",
+    """INSERT INTO file_list_entries (file_list_id, position, path, skipped)
+       SELECT l.id, n, 'test_' || l.id * 16 + n || '.py', 'binary' FROM file_lists l, generate_series(1, 16) n""",
+    """INSERT INTO analysis_file_lists (analysis_id, last_ordinal, first_ordinal, file_list_id)
+       SELECT lpad(to_hex(a), 32, '0')::uuid, 16 * n, 16 * n - 15, 1 + (10 * (a / 50) + n) % 5000
+         FROM generate_series(1, 4000) a, generate_series(1, 10) n""",
+    """INSERT INTO file_inventories (blob_id, parser_version, digest, framework, tests, total_tests)
+       SELECT n, '1', decode(md5(n::text), 'hex'), 'pytest', '[]', 1 FROM generate_series(1, 2000) n""",
+    """INSERT INTO webhooks (id, user_id, url, description, events, secret, created_at)
+       SELECT lpad(to_hex(n), 32, '0')::uuid, lpad(to_hex(1 + n % 500), 32, '0')::uuid, 'https://example.org/', '',
+              '{analysis.completed}', 'x', now() FROM generate_series(1, 5000) n""",
+    """INSERT INTO webhook_deliveries (webhook_id, event_id, job_id, type, happened_at, status, due_at)
+       SELECT lpad(to_hex(1 + n % 5000), 32, '0')::uuid, n, gen_random_uuid(), 'analysis.completed', now(),
+              CASE WHEN n % 400 = 0 THEN 'pending' ELSE 'delivered' END, CASE WHEN n % 400 = 0 THEN now() END
+         FROM generate_series(1, 20000) n""",
     """INSERT INTO spec_documents (id, user_id, codebase_id, commit_sha, analysis_id, language, mode, generator, version,
                                    status, attempt, started_at, completed_at, summary, units)
        SELECT lpad(to_hex(6000 + n), 32, '0')::uuid, lpad(to_hex(1 + n % 500), 32, '0')::uuid,

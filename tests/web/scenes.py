@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import urlencode
 
 from playwright.sync_api import Page
 from sqlalchemy import text
@@ -133,6 +134,21 @@ def completed(web: Web) -> str:
     web.completed(before)
     run(web, "UPDATE analyses SET completed_at = completed_at - interval '1 day', parser_version = '0.9'")
     return page_of(job_id)
+
+
+def one_test(web: Web) -> str:
+    """Of many commits: it came, rested and returned, and its file could not be read for a while."""
+    path = f"packages/{LONG}/tests/test_{LONG}.py"
+    suites = (f"Suite{LONG}", "and one in it")
+    job_id = ""
+    for commit in range(12):
+        status = "skipped" if commit in (4, 5) else "active"
+        found = [a_test(f"test_{LONG}", line=1234, suites=suites, status=status)] * (2 if commit > 9 else 1)
+        job_id = long_job(web, ref=f"release/{commit}")
+        files = file(path, skipped="too_large") if commit == 7 else file(path, *(found if commit > 1 else []))
+        web.completed(job_id, [files])
+    known_by = [("file", path), *(("suite", suite) for suite in suites), ("name", f"test_{LONG}")]
+    return f"{page_of(job_id)}/test?{urlencode(known_by)}"
 
 
 def narrowed(web: Web) -> str:
@@ -305,6 +321,9 @@ SCENES = {
     "job running": Scene("pages.show_job", running),
     "job completed": Scene("pages.show_job", completed, open_all),
     "job completed, nothing matches": Scene("pages.show_job", narrowed),
+    "job completed, by name": Scene("pages.show_job", lambda web: completed(web) + "?sort=name#tests"),
+    "job completed, as a tree": Scene("pages.show_job", lambda web: completed(web) + "?view=tree#tests"),
+    "one test": Scene("pages.show_test", one_test),
     "job completed without tests": Scene("pages.show_job", without_tests),
     "job failed": Scene("pages.show_job", failed, open_all),
     "job cancelled": Scene("pages.show_job", cancelled),

@@ -166,3 +166,77 @@ def test_a_filter_that_matches_nothing_leads_back(web: Web) -> None:
     assert "No test matches" in page
     assert f'href="{path}#tests">Show all' in page
     assert '<td class="count">' not in page  # the charts follow the filter
+
+
+def test_the_list_can_be_sorted_and_keeps_its_filter(web: Web) -> None:
+    path = done(
+        web,
+        file("a.py", a_test("mango", framework="go-testing"), a_test("berry", line=2, status="focused")),
+        file("b.py", a_test("Zebra", framework="jest"), a_test("apple", line=2, status="skipped")),
+    )
+    assert shown(web.client.get(path).text) == ["mango", "berry", "Zebra", "apple"]
+    assert shown(web.client.get(f"{path}?sort=name").text) == ["apple", "berry", "mango", "Zebra"]
+    assert shown(web.client.get(f"{path}?sort=status").text) == ["berry", "apple", "mango", "Zebra"]
+    by_framework = web.client.get(f"{path}?sort=framework&status=active").text
+    assert shown(by_framework) == ["mango", "Zebra"]
+    assert "a.py:1</a>" in by_framework
+    assert '<option value="framework" selected>' in by_framework
+    assert web.client.get(f"{path}?sort=line").status_code == 422
+
+
+def test_a_sorted_list_has_every_test_once_on_its_pages(web: Web) -> None:
+    same = [a_test("same", line=n) for n in range(1, 251)]
+    path = done(web, file("a.py", *same[:120]), file("b.py", *same[120:]), file("c.py", a_test("first")))
+    names, places = [], []
+    for number in (1, 2, 3):
+        page = web.client.get(f"{path}?sort=name&page={number}").text
+        names += shown(page)
+        places += re.findall(r">([abc]\.py:\d+)</a>", page)
+    assert names == ["first", *["same"] * 250]
+    assert len(set(places)) == 251
+    assert 'href="' + path + '?sort=name&amp;page=2#tests"' in web.client.get(f"{path}?sort=name").text
+
+
+def entries(page: str) -> list[tuple[str, str]]:
+    """Names and numbers of the tree."""
+    table = page.partition('<table class="bars tree">')[2].partition("</table>")[0]
+    names = re.findall(r'<th scope="row"[^>]*><a [^>]*>(.*?)</a></th>', table)
+    return list(
+        zip([re.sub(r"<[^>]+>", "", name) for name in names], re.findall(r'count">([\d,]+)<', table), strict=True)
+    )
+
+
+def test_the_tree_shows_one_directory_with_its_numbers(web: Web) -> None:
+    path = done(
+        web,
+        file("src/main/java/a/A.java", a_test("a"), a_test("b", status="skipped")),
+        file("src/main/java/b/B.java", a_test("c")),
+        file("src/main/java/Top.java", a_test("d")),
+        file("web/one.test.js", a_test("e")),
+        file("root.py", a_test("f")),
+    )
+    root = web.client.get(f"{path}?view=tree").text
+    assert entries(root) == [("src/main/java/", "4"), ("web/", "1"), ("root.py", "1")]
+    assert "under=src%2Fmain%2Fjava%2F" in root
+    inside = web.client.get(f"{path}?view=tree&under=src/main/java").text  # a slash more or less
+    assert entries(inside) == [("a/", "2"), ("b/", "1"), ("Top.java", "1")]
+    assert "path=src%2Fmain%2Fjava%2FTop.java" in inside
+    assert 'href="?view=tree&amp;under=src%2F#tests"' in inside
+    assert entries(web.client.get(f"{path}?view=tree&status=skipped").text) == [("src/main/java/a/", "1")]
+    assert "contains no test" in web.client.get(f"{path}?view=tree&under=nowhere").text
+    assert "No test matches" in web.client.get(f"{path}?view=tree&q=nothing").text
+
+
+def test_a_large_directory_has_pages(web: Web) -> None:
+    path = done(web, *(file(f"t/test_{n:03}.py", a_test("a")) for n in range(201)))
+    first = web.client.get(f"{path}?view=tree&under=t/").text
+    assert len(entries(first)) == 200
+    assert "view=tree&amp;under=t%2F&amp;page=2#tests" in first
+    assert entries(web.client.get(f"{path}?view=tree&under=t/&page=2").text) == [("test_200.py", "1")]
+
+
+def test_each_view_and_order_is_kept_apart(web: Web) -> None:
+    path = done(web, file("a.py", a_test("b")), file("b.py", a_test("a")))
+    first = [web.client.get(f"{path}{query}").text for query in ("", "?sort=name", "?view=tree")]
+    assert len({tuple(shown(page)) for page in first}) == 3
+    assert [web.client.get(f"{path}{query}").text for query in ("", "?sort=name", "?view=tree")] == first

@@ -48,8 +48,8 @@ def with_previous(
         if record is None:
             return job, None
         codebases.viewed(tx, record.codebase_id, now=now)
-        rows = _others(tx, record, viewer, before=record.ordered_at, most=1)
-    return job, _of_row(rows[0], record) if rows else None
+        found = rows(tx, record, viewer, before=record.ordered_at, most=1)
+    return job, _of_row(found[0], record) if found else None
 
 
 def newest(
@@ -61,11 +61,12 @@ def newest(
     """
     with uow.begin() as tx:
         record = check_completed(tx, job_id, viewer, now=now)
-        rows = _others(tx, record, viewer, prefix=prefix.lower(), most=MOST)
-    return [_of_row(row, record) for row in rows]
+        found = rows(tx, record, viewer, prefix=prefix.lower(), most=MOST)
+    return [_of_row(row, record) for row in found]
 
 
-def _others(tx: Tx, record: Row[Any], viewer: Account | None, **narrowed: Any) -> list[Row[Any]]:
+def rows(tx: Tx, record: Row[Any], viewer: Account | None, **narrowed: Any) -> list[Row[Any]]:
+    """Those that the viewer may see, newest commit first: rows of analyses.others, narrowed as there."""
     sees_all = viewer is not None and viewer.is_operator
     return analyses.others(tx, record, user_id=viewer.user_id if viewer else None, sees_all=sees_all, **narrowed)
 

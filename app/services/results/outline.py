@@ -61,6 +61,11 @@ class Outline:
         last = bisect_left(self.until, before + most)
         return Part(self.files[first : last + 1], before - (self.until[first - 1] if first else 0))
 
+    def counts(self) -> dict[int, int]:
+        """Matching tests by the ordinal of their file."""
+        before = [0, *self.until]
+        return {file: self.until[place] - before[place] for place, file in enumerate(self.files)}
+
     def behind(self, file: int, most: int) -> Sequence[int]:
         """The files that contain the next `most` tests, the first of which is read in part."""
         first = bisect_left(self.files, file)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_origin
 
 from apiflask import APIBlueprint, APIFlask
 from flask import g
@@ -40,8 +40,10 @@ def _account() -> dict[str, Any]:
 
 
 def read(model: type[Model], fields: MultiDict[str, str]) -> Model:
-    """Validate a form or a query; an empty field counts as not sent.  Raises: InvalidInput."""
-    given = {name: value for name, value in fields.items() if value != "" and name != "csrf_token"}
+    """Validate a form or a query; an empty field counts as not sent, except in a list.  Raises: InvalidInput."""
+    lists = {name for name, field in model.model_fields.items() if get_origin(field.annotation) is list}
+    given: dict[str, Any] = {name: value for name, value in fields.items() if value != "" and name != "csrf_token"}
+    given |= {name: fields.getlist(name) for name in lists & fields.keys()}
     try:
         return model.model_validate(given)
     except ValidationError as error:

@@ -8,16 +8,18 @@ from uuid import UUID
 from flask import render_template, request, session
 
 from app.domain.lifecycle import Status
-from app.services.jobs import visibility
+from app.services.jobs import read_jobs, visibility
 from app.services.results import other_commits
+from app.services.results.read_test_history import TestPlace, read_test_history
 from app.web import auth
 from app.web.context import utc_now, wired
 from app.web.job_json import links
 from app.web.pages import pages, read
 from app.web.pages.specify import box
 from app.web.pages.submit import MINE
+from app.web.read_costs import heavy
 from app.web.rendered_results import rendered_tests
-from app.web.schemas import SheetQuery
+from app.web.schemas import SheetQuery, TestQuery
 
 
 @pages.get("/analyses/<uuid:job_id>")
@@ -31,6 +33,17 @@ def show_job(job_id: UUID) -> str:
         more = {"tests": rendered_tests(job, asked), "previous": previous, "box": box(job)}
     shown = {"job": job, "links": links(job.service, job.id), "final": job.is_final}
     return render_template("job.html", may_cancel=not job.is_final and _may_cancel(job_id), **shown, **more)
+
+
+@pages.get("/analyses/<uuid:job_id>/test")
+def show_test(job_id: UUID) -> str:
+    """One test of the result, and its history in the repository."""
+    asked, viewer, services, now = read(TestQuery, request.args), auth.viewer(), wired(), utc_now()
+    place = TestPlace(asked.file, tuple(asked.suite), asked.name)
+    with heavy(job_id):
+        found = read_test_history(services.uow, job_id, viewer, place, now=now)
+    job = read_jobs.job(services.uow, job_id, viewer, services.policy, now=now)
+    return render_template("test.html", job=job, place=place, found=found)
 
 
 def _may_cancel(job_id: UUID) -> bool:

@@ -1,0 +1,76 @@
+"""Read one test of a result, and its history in the repository."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row
+
+from app.domain.histories_of_tests import Period, Sighting, periods
+from app.domain.inventories import Test
+from app.errors import NotFound
+from app.services.jobs.visibility import check_completed
+from app.services.results import other_commits
+from app.store import histories_of_tests
+from app.store.unit_of_work import UnitOfWork
+from app.store.users import Account
+
+MOST = 50  # commits of a history
+
+
+@dataclass(frozen=True, slots=True)
+class TestPlace:
+    """What a test is known by from commit to commit."""
+
+    __test__ = False
+
+    file: str
+    suites: Sequence[str]
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class TestHistory:
+    """A test with what is known of it in other commits.
+
+    tests: of this result, by line, at least one; commits: oldest first, this result's among them; periods: of the same
+    commits, newest first.
+    """
+
+    __test__ = False
+
+    tests: Sequence[Test]
+    commits: Sequence[Sighting]
+    periods: Sequence[Period]
+
+
+def read_test_history(
+    uow: UnitOfWork, job_id: UUID, viewer: Account | None, place: TestPlace, *, now: datetime
+) -> TestHistory:
+    """The test in this result, and in the newest ones of other commits that the viewer may see, up to MOST in all.
+
+    Raises: NotFound if the result is not visible or has no such test, Conflict while the analysis has not completed.
+    """
+    with uow.begin() as tx:
+        record = check_completed(tx, job_id, viewer, now=now)
+        others = other_commits.rows(tx, record, viewer, most=MOST - 1)
+        found = {
+            row.analysis_id: row
+            for row in histories_of_tests.find(
+                tx, [record.id, *(row.id for row in others)], place.file, place.suites, place.name
+            )
+        }
+    if job_id not in found or not found[job_id].tests:
+        raise NotFound("This result has no such test")
+    ordered = sorted([record, *others], key=lambda row: (row.ordered_at, row.completed_at))
+    commits = [_sighting(row, found.get(row.id)) for row in ordered]
+    return TestHistory(found[job_id].tests, commits, periods(commits))
+
+
+def _sighting(row: Row[Any], found: Row[Any] | None) -> Sighting:
+    tests, skipped = (found.tests, found.skipped) if found else ([], None)
+    return Sighting(row.id, row.commit_sha, getattr(row, "ref", None), row.ordered_at, tests, skipped)
