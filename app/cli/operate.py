@@ -39,12 +39,20 @@ def queues(*, as_json: bool) -> None:
     columns = (
         "queue", "ready", "oldest_seconds", "leased", "delayed", "parked", "oldest_parked_seconds", "dead", "paused",
     )  # fmt: skip
-    # a queue name that is cut off is useless
     headings = (column.replace("_seconds", " s").replace("_", " ") for column in columns)
-    table = Table(*(Column(heading, no_wrap=heading == "queue") for heading in headings))
+    # a name or a number that is cut off is useless, so 80 characters must hold all of them
+    table = Table(
+        *(Column(heading, no_wrap=heading == "queue", overflow="fold") for heading in headings),
+        box=None, pad_edge=False, padding=(0, 1, 0, 0),
+    )  # fmt: skip
     for row in states:
-        table.add_row(*(f"{'~' if column in row.estimated else ''}{getattr(row, column)}" for column in columns))
+        table.add_row(*(_cell(row, column) for column in columns))
     Console().print(table)
+
+
+def _cell(row: queueing.QueueState, column: str) -> str:
+    value = getattr(row, column)
+    return f"{'~' if column in row.estimated else ''}{round(value) if isinstance(value, float) else value}"
 
 
 @click.command()

@@ -10,6 +10,7 @@ from uuid import UUID, uuid4
 import pytest
 from sqlalchemy.exc import DBAPIError
 
+from app.domain.queues import ALL_QUEUES
 from app.services.jobs.cancel import cancel
 from app.services.operations.dead_letters import Chosen, Span, drop, find, oldest, redrive
 from app.services.operations.sweep import sweep
@@ -174,6 +175,18 @@ def test_queues_shows_each_number_and_marks_estimates(world: World, fairlane: An
     assert (facts["analysis_default"]["dead"], facts["analysis_default"]["estimated"]) == (1, ["delayed"])
     assert abs(facts["analysis_default"]["delayed"] / 16_000 - 1) < 0.15
     assert f"~{facts['analysis_default']['delayed']}" in fairlane("queues").output
+
+
+def test_queues_cuts_no_name_and_no_number_off_at_80_characters(
+    world: World, fairlane: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    world.submit(world.user())
+    world.rows("UPDATE kombu_message SET visible_at = clock_timestamp() - interval '123456 s' RETURNING id")
+    shown = fairlane("queues").output
+    assert "…" not in shown
+    assert "123456" in shown
+    assert all(queue in shown for queue in ALL_QUEUES)
 
 
 def test_the_oldest_letters_are_counted_and_handled_at_once_and_later_ones_are_left(world: World) -> None:
