@@ -46,6 +46,7 @@ class Settings(BaseModel):
     database_direct_url: DatabaseAddress | None = None  # for LISTEN and locks behind a transaction pooler
     fairlane_home: Path = Path("~/.local/share/fairlane")
     secret_key: Key | None = None  # none: generated once and kept in FAIRLANE_HOME
+    encryption_key: Key | None = None  # as ENCRYPTION_KEYS, for a service with one
     encryption_keys: Keys | None = None  # the newest first; none: derived from the secret key
     default_tier: Tier = Tier.FREE
     allow_anonymous: bool = True
@@ -120,7 +121,9 @@ class Settings(BaseModel):
 
     @property
     def encryption_phrases(self) -> tuple[str, ...]:
-        """ENCRYPTION_KEYS, one by one."""
+        """ENCRYPTION_KEYS, one by one, or ENCRYPTION_KEY."""
+        if self.encryption_key is not None:
+            return (self.encryption_key.get_secret_value(),)
         return () if self.encryption_keys is None else split_keys(self.encryption_keys)
 
     @property
@@ -173,6 +176,8 @@ def _misfits(settings: Settings) -> Iterator[str]:
         yield "DATABASE_OWNER_URL: needs DATABASE_URL, which is for the application's role"
     yield from _model_misfits(settings)
     yield from _github_misfits(settings)
+    if settings.encryption_key is not None and settings.encryption_keys is not None:
+        yield "ENCRYPTION_KEY and ENCRYPTION_KEYS: expected only one of the two"
     if settings.smtp_url and not settings.public_url:
         yield "SMTP_URL: needs PUBLIC_URL, with which the links in mails begin"
     yield from _folder("LOCAL_REPOS_ROOT", settings.local_repos_root, must_exist=True)

@@ -77,6 +77,14 @@ _HISTORY = text(f"""
     SELECT {_COLUMNS}, r.id FROM analysis_requests r JOIN codebases c ON c.id = r.codebase_id
      WHERE r.user_id = :user_id AND r.role <> 'left' AND (CAST(:before AS bigint) IS NULL OR r.id < :before)
      ORDER BY r.id DESC LIMIT :most""")
+# Jobs that have a message; only as many of the newest requests are looked at, so that a long history costs nothing.
+_UNFINISHED = text("""
+    SELECT r.job_id, count(*) OVER () AS of
+      FROM (SELECT job_id, id FROM analysis_requests
+             WHERE user_id = :user_id AND role <> 'left' AND cancelled_at IS NULL
+             ORDER BY id DESC LIMIT :searched) r
+     WHERE EXISTS (SELECT FROM broker_message m WHERE m.task_id = CAST(r.job_id AS text))
+     ORDER BY r.id LIMIT :most""")
 
 
 def add(tx: Tx, *asked: Request) -> None:
@@ -138,3 +146,9 @@ def others(tx: Tx, job_id: UUID, user_id: UUID | None) -> int:
 def history(tx: Tx, user_id: UUID, *, before: int | None, most: int) -> list[Row[Any]]:
     """The user's requests, newest first; before: id of the last row of the page before."""
     return list(tx.run(_HISTORY, user_id=user_id, before=before, most=most).all())
+
+
+def unfinished(tx: Tx, user_id: UUID, *, most: int, searched: int = 500) -> tuple[list[UUID], int]:
+    """The user's oldest unfinished jobs among the newest `searched` requests, and how many there are of them."""
+    rows = tx.run(_UNFINISHED, user_id=user_id, most=most, searched=searched).all()
+    return [row.job_id for row in rows], rows[0].of if rows else 0

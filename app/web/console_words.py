@@ -116,7 +116,7 @@ ENTRIES = {
 
 
 def console_texts() -> dict[str, str]:
-    """For console.js."""
+    """For refresh.js."""
     return {
         "read": gettext("Read at %(time)s, and again every 10 s."),
         "failed": gettext("Not read since %(time)s: %(why)s."),

@@ -41,20 +41,14 @@ CONTRACT = [
     "LOG_FORMAT",
     "FAIRLANE_URL",
     "FAIRLANE_TOKEN",
+    "ENCRYPTION_KEY",
     "ENCRYPTION_KEYS",
 ]
-#: come with private repositories
-LATER = ["ENCRYPTION_KEY"]
 
 
 @pytest.mark.parametrize("name", CONTRACT)
 def test_a_variable_of_the_contract_is_a_setting(name: str) -> None:
     assert name.lower() in Settings.model_fields
-
-
-@pytest.mark.parametrize("name", LATER)
-def test_a_variable_of_a_later_release_is_not_read_yet(name: str) -> None:
-    assert name.lower() not in Settings.model_fields
 
 
 @pytest.mark.parametrize("tier", list(Tier))

@@ -102,6 +102,11 @@ HOT: dict[str, tuple[TextClause, dict[str, object], set[str]]] = {
     "known": (analyses._COMPLETED, COMMIT, {"analyses_one_completed"}),
     "accepted": (requests._ACCEPTED, {"job_id": JOB}, {"analysis_requests_accept"}),
     "history": (requests._HISTORY, {"user_id": USER, "before": None, "most": 51}, {"analysis_requests_history"}),
+    "dashboard": (
+        requests._UNFINISHED,
+        {"user_id": USER, "searched": 500, "most": 20},
+        {"analysis_requests_history", "kombu_message_task_id"},
+    ),
     "timeline": (events._LIST, {"job_id": JOB, "with_bill": False}, {"job_events_job"}),
     "snoozes": (
         snoozes._FIND,

@@ -172,7 +172,7 @@ def test_settings_cannot_be_changed_after_they_were_read() -> None:
 def test_every_setting_may_come_from_a_file(field: str, tmp_path: Path) -> None:
     values = {
         "default_tier": "pro", "log_format": "json", "quota_mode": "off", "sign_up": "open", "fairness_mode": "shadow", "sandbox": "off",
-        "secret_key": "s" * 16, "encryption_keys": "k" * 16, "local_repos_root": str(tmp_path), "allowed_git_hosts": "git.example.org",
+        "secret_key": "s" * 16, **dict.fromkeys(("encryption_key", "encryption_keys"), "k" * 16), "local_repos_root": str(tmp_path), "allowed_git_hosts": "git.example.org",
         **dict.fromkeys(("database_url", "database_owner_url", "database_direct_url"), "postgresql://ann:x@h:1/d"),
         **dict.fromkeys(("public_url", "fairlane_url", "llm_base_url", "github_oauth_url"), "https://fairlane.example.org"),
         "smtp_url": "smtp://ann:x@mail.example.org", "mail_from": "fairlane@example.org",
@@ -318,3 +318,12 @@ def test_variables_of_others_and_of_our_own_tests_are_not_told_of() -> None:
     others = ("PATH", "HOME", "SECRET", "POSTGRES_PASSWORD", "CELERY_BROKER_URL", "PORT", "LANG", "KEY", "PUBLIC_IP")
     ours = ("FAIRLANE_TEST_RUN", "FAIRLANE_KILLS", "FAIRLANE_UP", "SECRET_KEY_FILE", "DEFAULT_TIER")
     assert strangers(dict.fromkeys([*others, *ours], "1") | {"FAIRNES_MODE": ""}) == []
+
+
+def test_one_key_and_several_are_two_ways_to_say_the_same() -> None:
+    assert load({"ENCRYPTION_KEY": "k" * 16}).encryption_phrases == ("k" * 16,)
+    assert load({"ENCRYPTION_KEYS": f"{'k' * 16}, {'o' * 16}"}).encryption_phrases == ("k" * 16, "o" * 16)
+    with pytest.raises(BadSetting, match="ENCRYPTION_KEY and ENCRYPTION_KEYS: expected only one of the two"):
+        load({"ENCRYPTION_KEY": "k" * 16, "ENCRYPTION_KEYS": "k" * 16})
+    with pytest.raises(BadSetting, match=r"ENCRYPTION_KEY=.* at least 16"):
+        load({"ENCRYPTION_KEY": "short"})

@@ -61,7 +61,7 @@ def judge(usage: Usage, account: Account, policy: Policy, *, units: int, now: da
     """Raises: QuotaExceeded, in the mode `enforce`, if the units are not free."""
     if policy.quota_mode == "enforce" and not usage.admits(units):
         raise QuotaExceeded(
-            _refusal(usage, units),
+            _refusal(usage, units, account.period(now).end),
             used=usage.used,
             reserved=usage.reserved,
             limit=usage.limit,
@@ -69,17 +69,18 @@ def judge(usage: Usage, account: Account, policy: Policy, *, units: int, now: da
         )
 
 
-def _refusal(usage: Usage, units: int) -> Message:
-    """What is used or reserved, and what the user can do about it."""
-    sums = {"used": usage.used, "reserved": usage.reserved, "limit": usage.limit}
+def _refusal(usage: Usage, units: int, ends_at: datetime) -> Message:
+    """What is used or reserved, and what the user can do about it.  ends_at: of the period, in UTC."""
+    sums = {"used": usage.used, "reserved": usage.reserved, "limit": usage.limit, "end": f"{ends_at:%Y-%m-%d %H:%M}"}
     if usage.limit is None or usage.used + units > usage.limit:
         return Message(
-            "%(used)s used and %(reserved)s reserved of %(limit)s units in this period. The next period has new units.",
+            "The units of this period: %(used)s used, %(reserved)s reserved, %(limit)s in all. The next period begins"
+            " %(end)s UTC, with new units.",
             **sums,
         )
     return Message(
-        "%(used)s used and %(reserved)s reserved of %(limit)s units in this period. Jobs under way hold the remaining"
-        " units. Wait until one ends, or cancel one to get its units back.",
+        "The units of this period: %(used)s used, %(reserved)s reserved, %(limit)s in all. Jobs under way hold the"
+        " remaining ones: wait until one ends, or cancel one to get its units back.",
         **sums,
     )
 

@@ -11,8 +11,8 @@ from werkzeug.wrappers import Response
 from app.errors import Busy, GitHostUnreachable, InvalidInput, NotFound, Problem, QuotaExceeded, TooManyRequests
 from app.services.accounts import usage
 from app.services.analyses import existing, submit
-from app.services.jobs import read_jobs
 from app.services.jobs.cancel import cancel
+from app.services.jobs.read_dashboard import read_dashboard
 from app.store.users import Account
 from app.web import auth
 from app.web.context import utc_now, wired
@@ -23,7 +23,6 @@ from app.web.pages.pasted_addresses import plain_address
 from app.web.schemas import SubmitForm
 from app.web.submission import looked_up, wanted
 
-RECENT = 5
 REMEMBERED = 50  # jobs of a visitor who is not signed in; the cookie must stay small
 MINE = "mine"
 #: Problems with the submission, as opposed to the service: the form keeps the typed text.
@@ -34,6 +33,12 @@ TOLD_BESIDE_THE_FIELD = (InvalidInput, NotFound, QuotaExceeded, GitHostUnreachab
 def home() -> str:
     """One field."""
     return _home(request.args.get("repository", ""))
+
+
+@pages.get("/now")
+def show_dashboard() -> str:
+    """The part of a person's first page that its script reads again."""
+    return render_template("home_now.html", **_under_way(auth.person()))
 
 
 @pages.post("/analyses")
@@ -94,14 +99,20 @@ def _foreseen(asked: SubmitForm, account: Account) -> dict[str, Any]:
     }
 
 
+def _under_way(account: Account) -> dict[str, Any]:
+    services, now = wired(), utc_now()
+    return {
+        "board": read_dashboard(services.uow, account.user_id, services.policy, now=now),
+        "usage": usage.usage(services.uow, account, now=now),
+        "now": now,
+    }
+
+
 def _home(typed: str, problem: Problem | None = None, foreseen: dict[str, Any] | None = None) -> str:
     account, services = auth.viewer(), wired()
     more: dict[str, Any] = {}
     if account:
-        more["recent"], _ = read_jobs.history(
-            services.uow, account.user_id, services.policy, limit=RECENT, now=utc_now()
-        )
-        more["usage"] = usage.usage(services.uow, account, now=utc_now())
+        more = _under_way(account)
     return render_template(
         "home.html",
         typed=typed,

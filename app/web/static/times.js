@@ -1,7 +1,7 @@
 // Shows each instant in the reader's own time; the UTC that the server wrote stays as what a pointer shows.
 "use strict";
 
-// Once for each element; console.js calls it for what it has read again.
+// Once for each element; refresh.js calls it for what it has read again.
 function showOwnTimes(root) {
   const two = (number) => String(number).padStart(2, "0");
   for (const element of root.querySelectorAll("time[datetime]")) {

@@ -1,4 +1,4 @@
-// Reads the operator's numbers again every ten seconds, and not while the tab is hidden.
+// Reads a part of the page again every ten seconds, and not while the tab is hidden.
 // Without this script the link "Read again" does the same.
 "use strict";
 
