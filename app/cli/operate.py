@@ -28,17 +28,31 @@ def migrate(*, allow_newer: bool) -> None:
 @click.command()
 @click.option("--json", "as_json", is_flag=True)
 def queues(*, as_json: bool) -> None:
-    """Show the messages of each queue, and how long the oldest ready one has waited; ~ marks estimates."""
+    """Show the messages of each queue and the ages of the oldest ones, in seconds; ~ marks estimates.
+
+    An oldest ready message counts from when it became ready, an oldest parked or snoozed one from its accept.
+    """
     states = queueing.states(open_database())
     if as_json:
         click.echo(json.dumps([asdict(row) for row in states], default=str))
         return
-    columns = ("queue", "ready", "oldest_seconds", "leased", "delayed", "parked", "dead", "paused")
-    # a queue name that is cut off is useless
-    table = Table(*(Column(column.replace("_seconds", " s"), no_wrap=column == "queue") for column in columns))
+    columns = (
+        "queue", "ready", "oldest_seconds", "leased", "delayed", "parked", "oldest_parked_seconds", "dead", "paused",
+    )  # fmt: skip
+    headings = (column.replace("_seconds", " s").replace("_", " ") for column in columns)
+    # a name or a number that is cut off is useless, so 80 characters must hold all of them
+    table = Table(
+        *(Column(heading, no_wrap=heading == "queue", overflow="fold") for heading in headings),
+        box=None, pad_edge=False, padding=(0, 1, 0, 0),
+    )  # fmt: skip
     for row in states:
-        table.add_row(*(f"{'~' if column in row.estimated else ''}{getattr(row, column)}" for column in columns))
+        table.add_row(*(_cell(row, column) for column in columns))
     Console().print(table)
+
+
+def _cell(row: queueing.QueueState, column: str) -> str:
+    value = getattr(row, column)
+    return f"{'~' if column in row.estimated else ''}{round(value) if isinstance(value, float) else value}"
 
 
 @click.command()

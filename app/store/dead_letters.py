@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypedDict, Unpack
 from uuid import UUID
 
 from sqlalchemy import Row, text
@@ -27,7 +27,8 @@ _UNFINISHED = text(f"""
      ORDER BY r.job_id LIMIT 1000 FOR UPDATE OF d SKIP LOCKED""")
 _CHOSEN = """(CAST(:ids AS bigint[]) IS NULL OR d.id = ANY (CAST(:ids AS bigint[])))
        AND (CAST(:queue AS text) IS NULL OR d.queue = :queue)
-       AND (CAST(:reason AS text) IS NULL OR d.reason = :reason)"""
+       AND (CAST(:reason AS text) IS NULL OR d.reason = :reason)
+       AND d.id > :after AND (CAST(:last AS bigint) IS NULL OR d.id <= CAST(:last AS bigint))"""
 _LIST = text(f"""
     SELECT d.id, d.queue, d.task_id, d.group_name AS user_id, d.reason, d.delivery_count, d.lost_count, d.enqueued_at,
            d.died_at, octet_length(d.payload) AS payload_size,
@@ -35,8 +36,11 @@ _LIST = text(f"""
       FROM broker_dead_letter d WHERE {_CHOSEN} AND (CAST(:before AS bigint) IS NULL OR d.id < :before)
      ORDER BY d.id DESC LIMIT :most""")
 _COUNT = text(f"SELECT count(*) FROM broker_dead_letter d WHERE {_CHOSEN}")
+_SPAN = text(f"""
+    SELECT count(*) AS letters, max(id) AS last, (SELECT count(*) FROM broker_dead_letter d WHERE {_CHOSEN}) AS total
+      FROM (SELECT d.id FROM broker_dead_letter d WHERE {_CHOSEN} ORDER BY d.id LIMIT :most) AS oldest""")
 _LOCK = text(f"""
-    SELECT d.id, {_JOB} AS job_id FROM broker_dead_letter d WHERE {_CHOSEN} AND d.id > :after
+    SELECT d.id, {_JOB} AS job_id FROM broker_dead_letter d WHERE {_CHOSEN}
      ORDER BY d.id LIMIT :most FOR UPDATE SKIP LOCKED""")
 _HAVE_ENDED = text(f"""
     SELECT r.job_id, coalesce(a.status <> 'running', NOT {_WANTED}) AS ended
@@ -44,6 +48,19 @@ _HAVE_ENDED = text(f"""
      WHERE r.job_id = ANY (:job_ids) AND r.role = 'payer'""")
 _REDRIVE = text("SELECT letter, outcome FROM broker_redrive(:ids)")
 _DROP = text("DELETE FROM broker_dead_letter WHERE id = ANY (:ids)")
+
+
+class Filters(TypedDict, total=False):
+    """The letters that a statement applies to; what is missing or None excludes none.
+
+    after, last: their ids are larger than the first, and up to the second.
+    """
+
+    ids: Sequence[int] | None
+    queue: str | None
+    reason: str | None
+    after: int
+    last: int | None
 
 
 def unfinished_jobs(tx: Tx) -> list[Row[Any]]:
@@ -55,34 +72,29 @@ def unfinished_jobs(tx: Tx) -> list[Row[Any]]:
 
 
 def find(
-    tx: Tx,
-    *,
-    ids: Sequence[int] | None = None,
-    queue: str | None = None,
-    reason: str | None = None,
-    before: int | None = None,
-    most: int = 100,
-    whole: bool = False,
+    tx: Tx, *, before: int | None = None, most: int = 100, whole: bool = False, **chosen: Unpack[Filters]
 ) -> list[dict[str, Any]]:
-    """Letters, newest first; None: any.  before: the last id of the previous page; whole: payloads in full.
+    """Letters, newest first.  before: the last id of the previous page; whole: payloads in full.
 
     rows: id, queue, task_id, user_id, reason, delivery_count, lost_count, enqueued_at, died_at, payload_size, payload.
     """
-    chosen = _chosen(ids, queue, reason)
-    return [dict(row) for row in tx.run(_LIST, **chosen, before=before, most=most, whole=whole).mappings()]
+    rows = tx.run(_LIST, **_values(chosen), before=before, most=most, whole=whole).mappings()
+    return [dict(row) for row in rows]
 
 
-def count(tx: Tx, *, ids: Sequence[int] | None, queue: str | None, reason: str | None) -> int:
-    """How many letters there are; None: any."""
-    return int(tx.run(_COUNT, **_chosen(ids, queue, reason)).scalar_one())
+def count(tx: Tx, **chosen: Unpack[Filters]) -> int:
+    """How many letters there are."""
+    return int(tx.run(_COUNT, **_values(chosen)).scalar_one())
 
 
-def lock(
-    tx: Tx, *, ids: Sequence[int] | None, queue: str | None, reason: str | None, after: int, most: int
-) -> list[Row[Any]]:
+def oldest(tx: Tx, *, most: int, **chosen: Unpack[Filters]) -> Row[Any]:
+    """row: letters (how many the oldest are, up to `most`), last (the last id of them, None: none), total (of all)."""
+    return tx.run(_SPAN, **_values(chosen), most=most).one()
+
+
+def lock(tx: Tx, *, most: int, **chosen: Unpack[Filters]) -> list[Row[Any]]:
     """Lock letters, oldest first, skipping locked ones.  rows: id, job_id (None: not the id of a job)."""
-    chosen = _chosen(ids, queue, reason)
-    return list(tx.run(_LOCK, **chosen, uuid=UUID_PATTERN, after=after, most=most).all())
+    return list(tx.run(_LOCK, **_values(chosen), uuid=UUID_PATTERN, most=most).all())
 
 
 def have_ended(tx: Tx, job_ids: Sequence[UUID]) -> dict[UUID, bool]:
@@ -100,5 +112,7 @@ def drop(tx: Tx, ids: Sequence[int]) -> None:
     tx.run(_DROP, ids=list(ids))
 
 
-def _chosen(ids: Sequence[int] | None, queue: str | None, reason: str | None) -> dict[str, Any]:
-    return {"ids": None if ids is None else list(ids), "queue": queue, "reason": reason}
+def _values(chosen: Filters) -> dict[str, Any]:
+    ids = chosen.get("ids")
+    values: dict[str, Any] = {"queue": None, "reason": None, "after": 0, "last": None}
+    return values | chosen | {"ids": None if ids is None else list(ids)}

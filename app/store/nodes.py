@@ -13,7 +13,7 @@ from app.store.unit_of_work import Tx
 # A node of another role shows no activity; then nobody knows when it was last seen.
 _NODES = text("""
     SELECT n.id, n.name, n.is_alive, n.since, n.seen_at, coalesce(n.queues, '{}') AS queues,
-           nullif(n.prefetch_count, 0) AS processes,
+           nullif(n.prefetch_count, 0) AS processes, coalesce(n.spare_queues, '{}') AS spare_queues,
            (SELECT count(*) FROM broker_message m WHERE m.node_id = n.id) AS leased
       FROM broker_node n ORDER BY n.name, n.since""")
 _RUNNING = text("""
@@ -24,7 +24,10 @@ _RUNNING = text("""
 
 
 def nodes(tx: Tx) -> list[RowMapping]:
-    """rows: id, name (HOST:PID), is_alive, since, seen_at, queues, processes (None: unknown), leased (messages)."""
+    """rows: id, name (HOST:PID), is_alive, since, seen_at, queues, processes (None: unknown), leased (messages).
+
+    And spare_queues: by queue, how many processes the node keeps free of it.
+    """
     return list(tx.run(_NODES).mappings())
 
 

@@ -11,7 +11,13 @@ from app.store.dead_letters import UUID_PATTERN
 from app.store.unit_of_work import Tx
 
 # exact up to 10,000 each, estimates beyond that, cheap at any size
-_FACTS = text("SELECT * FROM broker_facts")
+_FACTS = text("""
+    SELECT f.queue, f.paused, f.ready, f.oldest_seconds, f.leased, f.delayed, f.snoozed, f.parked,
+           coalesce(greatest(0, extract(epoch FROM clock_timestamp() - p.since)), 0) AS oldest_parked_seconds, f.dead,
+           f.estimated || CASE WHEN p.complete THEN '{}' ELSE '{oldest_parked_seconds}'::text[] END AS estimated
+      FROM broker_facts f JOIN broker_queue q ON q.name = f.queue
+     CROSS JOIN LATERAL queue_parked_since(q.id, :most) p ORDER BY q.id""")
+_AGES = ("oldest_seconds", "oldest_parked_seconds")
 _PAUSE = text("SELECT broker_pause(:queue, :paused_at)")
 _RESUME = text("SELECT broker_resume(:queue)")
 _TOTALS = text("""
@@ -19,6 +25,8 @@ _TOTALS = text("""
            (SELECT coalesce(sum(snoozed), 0) FROM broker_facts) AS snoozed,
            (SELECT coalesce(sum(reserved_amount), 0) FROM quota_reservations) AS reserved,
            (SELECT count(*) FROM (SELECT FROM broker_dead_letter LIMIT 100000) AS dead) AS dead""")
+#: Of how many users of a queue the oldest parked message is looked up; each of them costs 10 µs.
+MOST_PARKED_USERS = 2_000
 _NAMES = text("SELECT name FROM broker_queue")
 # A second pause of a paused queue changes nothing, so the first since then is the one that counts.
 _PAUSES = text("""
@@ -31,13 +39,15 @@ _PAUSES = text("""
      WHERE q.paused_at IS NOT NULL ORDER BY q.id""")
 
 
-def states(tx: Tx) -> list[dict[str, Any]]:
+def states(tx: Tx, *, most: int = MOST_PARKED_USERS) -> list[dict[str, Any]]:
     """rows: queue, paused, ready, oldest_seconds, leased, delayed, snoozed (of the delayed), parked, dead, estimated.
 
-    estimated: names of the numbers above 10,000, which are estimates.
+    And oldest_parked_seconds: since when the oldest message is enqueued that is parked or snoozed; 0: none is.
+    estimated: names of the numbers above 10,000, which are estimates; and oldest_parked_seconds if more than `most`
+    users have such messages, because it is the oldest of that many users only.
     """
-    rows = tx.run(_FACTS).mappings()
-    return [{**row, "oldest_seconds": round(float(row["oldest_seconds"]), 1)} for row in rows]
+    rows = tx.run(_FACTS, most=most).mappings()
+    return [{**row, **{age: round(float(row[age]), 1) for age in _AGES}} for row in rows]
 
 
 def names(tx: Tx) -> list[str]:

@@ -92,6 +92,8 @@ _SET_SLOT_LIMIT = text("UPDATE users SET slot_limit = :slots WHERE id = :user_id
 _VERIFY = text("""
     UPDATE users SET email_verified_at = :now WHERE id = :user_id AND email_verified_at IS NULL RETURNING id""")
 _VERIFIED_AT = text("SELECT email_verified_at FROM users WHERE id = :user_id")
+_WITH_OWN_SLOT_LIMIT = text(f"""
+    SELECT {ACCOUNT} {WITH_PLAN} WHERE u.slot_limit IS NOT NULL ORDER BY u.slot_limit DESC, u.id LIMIT :most""")
 _OWN_SLOT_LIMITS = text("SELECT id, slot_limit FROM users WHERE slot_limit IS NOT NULL")
 _WAITING = text("""
     SELECT u.id FROM users u LEFT JOIN user_subscriptions s ON s.user_id = u.id AND s.status = 'active'
@@ -212,6 +214,11 @@ def email_verified_at(tx: Tx, user_id: UUID) -> datetime | None:
 def own_slot_limits(tx: Tx) -> dict[str, int]:
     """Slot limits by user id, of the users who have their own."""
     return {str(row.id): row.slot_limit for row in tx.run(_OWN_SLOT_LIMITS)}
+
+
+def with_own_slot_limit(tx: Tx, *, most: int) -> list[Account]:
+    """Users who have a slot limit of their own, those with the highest first."""
+    return [account_of(row) for row in tx.run(_WITH_OWN_SLOT_LIMIT, most=most)]
 
 
 def waiting_of(tx: Tx, tier: Tier) -> list[UUID]:

@@ -15,6 +15,11 @@ COLUMNS = {
         "Messages that no worker may take yet. Their jobs wait for a slot of their own user (parked or snoozed), or "
         "for their next attempt. The workers are not the cause."
     ),
+    "Oldest waiting": lazy_gettext(
+        "How long ago the oldest job was accepted whose message is parked or snoozed. It waits until a running job of"
+        " its own user ends, so more workers do not help. ~ means that more than 2,000 users wait and that not all of"
+        " them were read."
+    ),
     "Dead": lazy_gettext("Messages that were given up: their workers died too often, or nobody could read them."),
     "Busy": lazy_gettext("How many messages the worker holds, of how many it takes at once."),
     "Last seen": lazy_gettext("When the worker's session with the database last did something."),
@@ -26,7 +31,17 @@ COLUMNS = {
         "Of twenty jobs, nineteen waited less than this many seconds from the accept to the first start."
     ),
     "Not started": lazy_gettext("Jobs that were accepted in this window and have not started yet."),
+    "Last hour": lazy_gettext("How often jobs were snoozed in the last hour."),
+    "Last 24 hours": lazy_gettext(
+        "How often jobs were snoozed in the last 24 hours. One job may be snoozed many times."
+    ),
+    "Snoozed jobs": lazy_gettext(
+        "How many jobs these were. Jobs that wait parked behind a snoozed one are not among them: no worker takes them."
+    ),
+    "Snoozed users": lazy_gettext("How many users these jobs belong to."),
     "Users": lazy_gettext("How many users had waiting jobs in the queue in this hour."),
+    "Own limit": lazy_gettext("How many jobs of each service this user may run at once."),
+    "Of the tier": lazy_gettext("How many they might run at once without a limit of their own."),
     "Failed": lazy_gettext("Jobs that ended as failed in this window. They were billed to nobody."),
     "Affected users": lazy_gettext("How many users asked for these jobs first. Scheduled jobs have no user."),
     "Repositories": lazy_gettext("How many repositories these jobs were for."),
@@ -39,6 +54,7 @@ HEADINGS = {
     "Oldest": lazy_gettext("Oldest"),
     "At work": lazy_gettext("At work"),
     "Waiting": lazy_gettext("Waiting"),
+    "Oldest waiting": lazy_gettext("Oldest waiting"),
     "Dead": lazy_gettext("Dead"),
     "Busy": lazy_gettext("Busy"),
     "Last seen": lazy_gettext("Last seen"),
@@ -48,8 +64,14 @@ HEADINGS = {
     "p50": lazy_gettext("p50"),
     "p95": lazy_gettext("p95"),
     "Not started": lazy_gettext("Not started"),
+    "Last hour": lazy_gettext("Last hour"),
+    "Last 24 hours": lazy_gettext("Last 24 hours"),
+    "Snoozed jobs": lazy_gettext("Snoozed jobs"),
+    "Snoozed users": lazy_gettext("Snoozed users"),
     "Users": lazy_gettext("Users"),
     "Index": lazy_gettext("Index"),
+    "Own limit": lazy_gettext("Own limit"),
+    "Of the tier": lazy_gettext("Of the tier"),
     "Failed": lazy_gettext("Failed"),
     "Affected users": lazy_gettext("Affected users"),
     "Repositories": lazy_gettext("Repositories"),

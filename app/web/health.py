@@ -57,6 +57,11 @@ class _Facts(Collector):
     _GAUGES = (
         ("depth", "Messages ready to be claimed", "ready"),
         ("oldest_age_seconds", "Age of the oldest ready message", "oldest_seconds"),
+        (
+            "oldest_parked_age_seconds",
+            "Age of the oldest message that waits for a slot of its user",
+            "oldest_parked_seconds",
+        ),
         ("leased", "Messages leased to a worker", "leased"),
         ("delayed", "Messages due later", "delayed"),
         ("parked", "Messages of groups at their limit, to be woken", "parked"),

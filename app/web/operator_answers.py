@@ -94,7 +94,10 @@ class Tiers(Shape):
 
 
 class QueueFacts(Shape):
-    """Messages by state.  snoozed is part of delayed; estimated: names of the numbers that are estimates."""
+    """Messages by state.  snoozed is part of delayed; estimated: names of the numbers that are estimates.
+
+    oldest_parked_seconds: age of the oldest message that waits for a slot of its own user, parked or snoozed.
+    """
 
     queue: str
     paused: bool
@@ -104,6 +107,7 @@ class QueueFacts(Shape):
     delayed: int
     snoozed: int
     parked: int
+    oldest_parked_seconds: float
     dead: int
     estimated: list[str]
 
@@ -133,8 +137,8 @@ class RunningShape(Shape):
 class NodeShape(Shape):
     """A Celery node as the database knows it.
 
-    name: HOST:PID; seen_at: when its session last did something; processes: its concurrency, null if unknown; leased:
-    messages that it holds, running or about to.
+    name: HOST:PID; seen_at: when its session last did something; processes: its concurrency, null if unknown; lent: of
+    the queues, those that only its idle processes serve; leased: messages that it holds, running or about to.
     """
 
     name: str
@@ -143,6 +147,7 @@ class NodeShape(Shape):
     seen_at: datetime | None
     queues: list[str]
     processes: int | None
+    lent: list[str]
     leased: int
     running: list[RunningShape]
 

@@ -50,9 +50,10 @@ class TierForm(Query):
 
 
 class LimitForm(Query):
-    """Another limit, from its form; an empty field removes it."""
+    """Another limit, from its form with the box that says that the operator means it; an empty field removes it."""
 
     limit: Slots | None = None
+    sure: Literal["true"]
 
 
 class PauseForm(Query):
@@ -93,6 +94,39 @@ class DeadQuery(PageQuery):
 
     queue: Annotated[Plain | None, Field(description="Only of this queue")] = None
     reason: Literal["lost", "rejected", "undecodable"] | None = None
+
+
+Letter = Annotated[int, Field(ge=1, le=2**63 - 1)]
+
+
+class DeadPageQuery(DeadQuery):
+    """The same on the page, with what was done with many letters just before.
+
+    stay: letters that could not be redriven or dropped; gone: letters that others had handled; after: the last letter,
+    if more letters follow it.
+    """
+
+    act: Literal["redrive", "drop"] | None = None
+    done: Annotated[int, Field(ge=0)] = 0
+    stay: Annotated[int, Field(ge=0)] = 0
+    gone: Annotated[int, Field(ge=0)] = 0
+    after: Letter | None = None
+
+
+class ManyQuery(Query):
+    """Many dead letters.  after: only those with larger ids."""
+
+    queue: Plain | None = None
+    reason: Literal["lost", "rejected", "undecodable"] | None = None
+    after: Annotated[int, Field(ge=0, le=2**63 - 1)] = 0
+
+
+class ManyForm(ManyQuery):
+    """The same from the form.  last: the largest id that was shown; letters: how many were."""
+
+    last: Letter
+    letters: Annotated[int, Field(ge=1)]
+    sure: Literal["true"]
 
 
 class TenantsQuery(Query):

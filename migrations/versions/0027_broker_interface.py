@@ -19,11 +19,11 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    # on a new database `upgrade` brought the newest version, which is 3
+    # on a new database `upgrade` brought the newest version, which is 4
     op.execute("""
         DROP VIEW broker_node, broker_message;
         DROP FUNCTION kombu_message_poll(text[], bigint, boolean, timestamptz, integer);
-        ALTER TABLE kombu_node DROP COLUMN queues, DROP COLUMN prefetch_count""")
+        ALTER TABLE kombu_node DROP COLUMN queues, DROP COLUMN prefetch_count, DROP COLUMN spare_queues""")
     for name in ("0027_functions_before.sql", "0000_2_broker_functions.sql"):
         op.execute(HERE.joinpath(name).read_text(encoding="utf-8"))
     op.execute("""

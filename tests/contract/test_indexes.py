@@ -24,8 +24,10 @@ from app.store import (
     messages,
     quota,
     requests,
+    snoozes,
     spec_documents,
     spec_words,
+    users,
     webhook_deliveries,
 )
 from app.store.connections import make_engine
@@ -106,6 +108,16 @@ HOT: dict[str, tuple[TextClause, dict[str, object], set[str]]] = {
         {"analysis_requests_history", "kombu_message_task_id"},
     ),
     "timeline": (events._LIST, {"job_id": JOB, "with_bill": False}, {"job_events_job"}),
+    "snoozes": (
+        snoozes._FIND,
+        {"since": NOW - timedelta(days=1), "recent": NOW - timedelta(hours=1), "most": 1000, "users": 10},
+        {"job_events_snoozed", "analysis_requests_one_per_user", "all of users"},
+    ),
+    "limits of their own": (
+        users._WITH_OWN_SLOT_LIMIT,
+        {"most": 100},
+        {"users_own_slot_limit", "user_subscriptions_one_active", "subscription_plans_pkey"},
+    ),
     "given up": (
         dead_letters._UNFINISHED,
         {"uuid": dead_letters.UUID_PATTERN},
@@ -212,6 +224,9 @@ FILL = (
          FROM generate_series(1, 6000) n""",
     """INSERT INTO job_events (job_id, event)
        SELECT lpad(to_hex(1 + n % 4000), 32, '0')::uuid, 'started' FROM generate_series(1, 8000) n""",
+    """INSERT INTO job_events (job_id, event, at)
+       SELECT lpad(to_hex(1 + n % 4000), 32, '0')::uuid, 'snoozed', now() - n * interval '1 min'
+         FROM generate_series(1, 8000) n""",
     """INSERT INTO idempotency_keys (user_id, key, fingerprint, status, body, created_at)
        SELECT lpad(to_hex(1 + n % 500), 32, '0')::uuid, n, 'x', 202, '{}', now() FROM generate_series(1, 4000) n""",
 )
@@ -256,7 +271,7 @@ def test_every_statement_of_the_hot_path_reads_its_own_index(busy: UnitOfWork) -
     assert found == {name: indexes for name, (_, _, indexes) in HOT.items()}
 
 
-#: What the functions of an accept read: (call, indexes).
+#: What the functions of an accept and of the console read: (call, indexes).
 FUNCTIONS = {
     "look": (
         f"SELECT accept_look('{USER}', 'new key', 'github.com', 'Acme', 'shop11', '{0:040x}', 'analysis:0', '1', now())",
@@ -301,6 +316,7 @@ FUNCTIONS = {
             "kombu_message_waiting",
         },
     ),
+    "oldest parked": ("SELECT queue_parked_since(2, 10)", {"kombu_message_waiting"}),
     "wake": (
         f"SELECT wake_user('{USER}', 'analysis', 1, 100)",
         {"kombu_queue_name_key", "kombu_message_waiting", "kombu_group_pkey"},
@@ -312,9 +328,7 @@ NESTED = """
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_the_functions_of_an_accept_read_their_own_indexes(
-    busy: UnitOfWork, server: embedded.Server, function: str
-) -> None:
+def test_the_functions_read_their_own_indexes(busy: UnitOfWork, server: embedded.Server, function: str) -> None:
     call, indexes = FUNCTIONS[function]
     url = make_url(server.admin_url).set(drivername="postgresql", database=busy.engine.url.database)
     connection = psycopg2.connect(url.render_as_string(hide_password=False))

@@ -8,6 +8,7 @@ import pytest
 from durable_harness.waiting import wait_for
 
 from app.domain.plans import Tier
+from app.services.operations import nodes
 from tests.e2e.conftest import System
 from tests.e2e.fire import start
 
@@ -41,6 +42,8 @@ def test_a_priority_node_lends_what_its_floor_leaves_and_a_paid_job_need_not_wai
     wait_for(lambda: system.world.value(DONE, jobs=free) == len(free), "the free jobs to end")
     assert system.world.value(AT_ONCE, queue="analysis_default") == lent
     assert '"lending"' in node.logs()
+    [shown] = nodes.states(system.world.uow)
+    assert (shown.queues, shown.lent) == (["analysis_priority", "analysis_default"], ["analysis_default"])
 
 
 @pytest.mark.proof

@@ -192,7 +192,7 @@ def test_the_queues_tell_what_is_ready_leased_and_delayed(world: World) -> None:
     assert (found["ready"], found["leased"], found["delayed"], found["paused"]) == (3, 1, 1, False)
     assert facts["specview_default"] == {
         "queue": "specview_default", "ready": 0, "leased": 0, "delayed": 0, "snoozed": 0, "parked": 0, "dead": 0,
-        "paused": False, "oldest_seconds": 0, "estimated": [],
+        "paused": False, "oldest_seconds": 0, "oldest_parked_seconds": 0, "estimated": [],
     }  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -27,21 +28,26 @@ def rows(web: Web, statement: str, **values: Any) -> list[Any]:
 
 
 @contextmanager
-def node(web: Web, url: str, *queues: str, name: str = "host:7", lock: int = NODE) -> Iterator[None]:
+def node(
+    web: Web, url: str, *queues: str, name: str = "host:7", lock: int = NODE, spare: dict[str, int] | None = None
+) -> Iterator[None]:
     """What a node of the transport writes down, and the session that shows that it is alive."""
     with raw_connection(url) as connection:
         connection.execute(text("SELECT pg_advisory_lock(:lock)"), {"lock": lock})
-        gone_node(web, *queues, name=name, lock=lock)
+        gone_node(web, *queues, name=name, lock=lock, spare=spare)
         yield
         # the server notices only later that a connection was closed, and until then the lock would be held
         connection.execute(text("SELECT pg_advisory_unlock(:lock)"), {"lock": lock})
 
 
-def gone_node(web: Web, *queues: str, name: str = "host:7", lock: int = NODE) -> None:
+def gone_node(
+    web: Web, *queues: str, name: str = "host:7", lock: int = NODE, spare: dict[str, int] | None = None
+) -> None:
     """What a dead node leaves behind."""
-    add = """INSERT INTO kombu_node (lock, name, poll_seconds, queues, prefetch_count)
-             VALUES (:lock, :name, 5, :queues, 3) RETURNING 1"""
-    rows(web, add, lock=lock, name=name, queues=list(queues) or ["analysis_default"])
+    add = """INSERT INTO kombu_node (lock, name, poll_seconds, queues, prefetch_count, spare_queues)
+             VALUES (:lock, :name, 5, :queues, 3, CAST(:spare AS jsonb)) RETURNING 1"""
+    queues = queues or ("analysis_default",)
+    rows(web, add, lock=lock, name=name, queues=list(queues), spare=spare and json.dumps(spare))
 
 
 def letter(web: Web, reason: str = "undecodable", queue: str = "analysis_default", payload: str = "{}") -> int:

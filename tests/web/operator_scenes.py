@@ -8,6 +8,7 @@ from typing import Any
 from app.domain.plans import Tier
 from app.domain.queues import ALL_QUEUES
 from app.services.accounts import accounts, tiers
+from app.services.fairness import change_limits
 from app.services.operations import dead_letters as letters
 from app.services.operations import queues, schedule
 from app.services.operations.schedule import register
@@ -30,9 +31,16 @@ def busy(web: Web) -> accounts.Account:
             web.submit(f"more-{tier.value}-{number}", header)
     run(web, "UPDATE kombu_message SET visible_at = visible_at - interval '12345 seconds' WHERE visible")
     queues.pause(web.uow, "specview_scheduled", actor=str(account.user_id), now=datetime.now(UTC), reason=REASON)
-    gone_node(web, *ALL_QUEUES[:5], name=f"{LONG[:60]}:1234567", lock=LIVING)
+    gone_node(web, *ALL_QUEUES[:5], name=f"{LONG[:60]}:1234567", lock=LIVING, spare={"specview_default": 2})
     gone_node(web, *ALL_QUEUES[5:], name=f"{LONG[:60]}:7654321", lock=LIVING + 1)
     run(web, "UPDATE kombu_message SET lease_owner = :lock WHERE lease_token IS NOT NULL", lock=LIVING)
+    run(
+        web,
+        """INSERT INTO job_events (job_id, event, facts)
+           SELECT job_id, 'snoozed', jsonb_build_object('tier', tier) FROM analysis_requests, generate_series(1, 1234)
+            WHERE user_id IS NOT NULL""",
+    )
+    change_limits.change_user_limit(web.uow, account.user_id, 1, POLICY, actor="test")
     # the pool keeps the session, and with it this node is alive
     run(web, "SELECT pg_try_advisory_lock(:lock)", lock=LIVING)
     return account
@@ -70,6 +78,23 @@ def dead_letters(web: Web) -> str:
     return "/operator/dead?limit=2"
 
 
+def many_dead_letters(web: Web) -> str:
+    dead_letters(web)
+    for _ in range(1_200):
+        letter(web, "rejected")
+    return "/operator/dead/many?reason=rejected"
+
+
+def handled_dead_letters(web: Web) -> str:
+    dead_letters(web)
+    return "/operator/dead?act=redrive&done=1234&stay=3&gone=2&after=1"
+
+
+def dropped_dead_letters(web: Web) -> str:
+    web.sign_in(web.user(is_operator=True))
+    return "/operator/dead?queue=analysis_default&act=drop&done=0&stay=3"
+
+
 def dead_letter(web: Web) -> str:
     dead_letters(web)
     return f"/operator/dead/{letter(web, payload='<script>alert(1)</script>' + 'letter' * 9_000)}"
@@ -104,7 +129,7 @@ def scheduled(web: Web) -> str:
     register(web.uow, ENTRIES, leader=f"{LONG[:60]}:1234567", now=now)
     schedule.change(web.uow, "sweep", None, is_enabled=False, actor="cli", now=now, reason=REASON)
     schedule.run_now(web.uow, "sweep", actor="cli", now=now)
-    return "/operator/schedule?asked=sweep"
+    return "/operator/schedule?asked=sweep&outcome=unfinished"
 
 
 def not_scheduled(web: Web) -> str:
@@ -134,6 +159,9 @@ OPERATOR_SCENES = {
     "operator, a paused queue": Scene("pages.show_queue", paused_queue),
     "operator, a user": Scene("pages.show_user", user_page),
     "operator, dead letters": Scene("pages.show_dead_letters", dead_letters, open_all),
+    "operator, many dead letters": Scene("pages.show_many_dead_letters", many_dead_letters),
+    "operator, dead letters redriven": Scene("pages.show_dead_letters", handled_dead_letters),
+    "operator, dead letters dropped": Scene("pages.show_dead_letters", dropped_dead_letters),
     "operator, a dead letter": Scene("pages.show_dead_letter", dead_letter, open_all),
     "operator, no dead letter": Scene("pages.show_dead_letters", no_dead_letter),
     "operator, failures": Scene("pages.show_failures", failures, open_all),

@@ -11,10 +11,12 @@ import pytest
 from app.domain.plans import Tier
 from app.domain.queues import ALL_QUEUES
 from app.services.accounts import accounts
-from app.services.operations import queues
+from app.services.operations import nodes, queues
 from app.web.template_filters import seconds
 from tests.web.conftest import Web, _now
 from tests.web.operations import NODE, gone_node, node, rows
+
+LIMITS = "SELECT actor, action, subject, facts FROM audit_log WHERE action LIKE '%.limit' ORDER BY id"
 
 
 def test_an_operator_sees_who_waits_and_changes_limits_on_their_pages(web: Web) -> None:
@@ -28,14 +30,46 @@ def test_an_operator_sees_who_waits_and_changes_limits_on_their_pages(web: Web) 
     assert user.email in page
     assert "1 of 1" in page
     own = f"/operator/users/{user.user_id}"
-    assert web.post(f"{own}/limit", limit="2").status_code == 303
+    assert web.post(f"{own}/limit", limit="2", sure="true").status_code == 303
     assert "2 at once, a limit of their own" in web.client.get(own).text
-    assert web.post(f"{own}/limit", limit="").status_code == 303
+    assert web.post(f"{own}/limit", limit="", sure="true").status_code == 303
     assert web.post(f"{own}/tier", tier="pro").status_code == 303
     shown = web.client.get(own).text
     assert "tier pro" in shown
     assert "3 at once" in shown
-    assert web.post("/operator/tiers/pro/limit", limit="0").status_code == 422
+    assert web.post("/operator/tiers/pro/limit", limit="0", sure="true").status_code == 422
+
+
+def test_a_limit_is_changed_after_a_confirmation_and_the_page_says_who_has_their_own(web: Web) -> None:
+    boss, pro, free = web.user(is_operator=True), web.user(Tier.PRO), web.user()
+    web.sign_in(boss)
+    assert "No user has a limit of their own." in limits(web)
+    own, tier = f"/operator/users/{pro.user_id}/limit", "/operator/tiers/pro/limit"
+    for path in (own, tier):
+        assert web.post(path, limit="7").status_code == 422
+    assert rows(web, LIMITS) == []
+    web.post(tier, limit="4", sure="true")
+    web.post(own, limit="7", sure="true")
+    web.post(f"/operator/users/{free.user_id}/limit", limit="9", sure="true")
+    told = re.findall(r">([^<]+@[^<]+)<.*?no\">(\w+)</td>.*?>(\d+)</td>.*?>(\d+)</td>", limits(web))
+    assert told == [(free.email, "free", "9", "1"), (pro.email, "pro", "7", "4")]
+    assert rows(web, LIMITS) == [
+        (str(boss.user_id), "plan.limit", "pro", {"before": 3, "after": 4}),
+        (str(boss.user_id), "user.limit", str(pro.user_id), {"before": None, "after": 7}),
+        (str(boss.user_id), "user.limit", str(free.user_id), {"before": None, "after": 9}),
+    ]
+    read = accounts.add_user(
+        web.uow, "reader@example.org", tier=Tier.FREE, is_read_only_operator=True, actor="test", now=_now()
+    )
+    web.sign_in(read)
+    assert pro.email in limits(web)
+    assert "<form" not in limits(web)
+    assert "You may read this, and may change nothing." in limits(web)
+
+
+def limits(web: Web) -> str:
+    """The section of the limits."""
+    return web.client.get("/operator").text.split('<section id="limits">')[1].split("<footer")[0]
 
 
 def test_the_operators_pages_are_for_operators(web: Web) -> None:
@@ -61,10 +95,10 @@ def test_the_first_line_says_that_no_worker_is_alive(web: Web) -> None:
 def test_the_first_line_says_ok_or_names_what_is_late_or_paused(web: Web, database_url: str) -> None:
     boss = web.user(is_operator=True)
     web.sign_in(boss)
-    with ExitStack() as nodes:
-        nodes.enter_context(node(web, database_url, *ALL_QUEUES[1:]))
+    with ExitStack() as alive:
+        alive.enter_context(node(web, database_url, *ALL_QUEUES[1:]))
         assert first_line(web) == "Behind No living worker takes messages of analysis_priority ."
-        nodes.enter_context(node(web, database_url, ALL_QUEUES[0], lock=NODE + 1))
+        alive.enter_context(node(web, database_url, ALL_QUEUES[0], lock=NODE + 1))
         assert first_line(web).startswith("OK Workers take messages of every queue")
         web.submit("one", web.token())
         assert first_line(web).startswith("OK")
@@ -79,6 +113,32 @@ def test_the_first_line_says_ok_or_names_what_is_late_or_paused(web: Web, databa
         )
         queues.pause(web.uow, "specview_default", actor="cli", now=_now())
         assert "UTC by the command line: without a reason." in first_line(web)
+
+
+def test_the_first_line_says_which_queue_only_idle_workers_of_another_serve(web: Web, database_url: str) -> None:
+    web.sign_in(web.user(is_operator=True))
+    lends, free = {"analysis_default": 2}, [queue for queue in ALL_QUEUES if queue != "analysis_default"]
+    with ExitStack() as alive:
+        alive.enter_context(node(web, database_url, *free, "analysis_default", spare=lends))
+        line = "workers take messages of analysis_default ( QUEUE_LENDING ). While those are busy, its jobs wait."
+        assert first_line(web).startswith("OK Workers take messages of every queue")
+        assert line in first_line(web)
+        assert "analysis_default</span> <small>while idle</small>" in web.client.get("/operator").text
+        queues.pause(web.uow, "analysis_default", actor="cli", now=_now())
+        assert line not in first_line(web)  # nothing is expected of a paused queue
+        queues.resume(web.uow, "analysis_default", actor="cli")
+        alive.enter_context(node(web, database_url, "analysis_default", spare=lends, lock=NODE + 1))
+        assert line not in first_line(web)  # this one reads nothing else, so it keeps nothing free
+        living = web.client.get("/operator").text
+        assert living.count("while idle") == 1
+
+
+def test_a_queue_that_a_node_keeps_all_its_processes_free_of_is_not_served(web: Web, database_url: str) -> None:
+    web.sign_in(web.user(is_operator=True))
+    with node(web, database_url, *ALL_QUEUES, spare={"analysis_default": 3}):  # and it has three
+        assert first_line(web) == "Behind No living worker takes messages of analysis_default ."
+        [shown] = nodes.states(web.uow)
+    assert "analysis_default" not in shown.queues
 
 
 def test_a_second_pause_does_not_change_who_paused_a_queue(web: Web) -> None:
@@ -131,7 +191,7 @@ def test_a_queues_page_splits_what_waits(web: Web) -> None:
     states = {row.queue: row for row in queues.states(web.uow)}["analysis_default"]
     assert told == {
         "Ready": str(states.ready), "Oldest": "0", "At work": "0", "Waiting, parked": str(states.parked),
-        "Waiting, snoozed": "0", "Waiting, due later": "0", "Dead": "0",
+        "Waiting, snoozed": "0", "Oldest waiting": "0", "Waiting, due later": "0", "Dead": "0",
     }  # fmt: skip
     assert states.ready + states.parked == 4
     assert states.parked > 0

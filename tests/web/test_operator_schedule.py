@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 
 from app.services.operations import schedule
+from app.services.operations.schedule import Run
 from app.services.operations.send_schedule import send_newest_slot
 from app.store import schedule as store
 from tests.conftest import raw_connection
@@ -103,7 +104,7 @@ def test_an_entry_that_the_code_sends_at_another_interval_is_sent_at_that_one(we
 def test_an_entry_runs_once_on_its_queue_however_many_ask(web: Web, operator: dict[str, str]) -> None:
     with ThreadPoolExecutor(4) as threads:
         asked = threads.map(lambda _: schedule.run_now(web.uow, "sweep", actor="x", now=_now()), range(4))
-        assert sorted(asked) == [False, False, False, True]
+        assert sorted(asked) == [Run.JUST_SENT, Run.JUST_SENT, Run.JUST_SENT, Run.SENT]
     [(queue, payload)] = rows(web, MESSAGES)
     assert queue == "analysis_scheduled"
     assert "tasks.maintenance.sweep" in payload
@@ -136,11 +137,29 @@ def test_the_page_changes_and_runs_an_entry_without_a_script(web: Web) -> None:
     done = web.post(f"{PAGE}/sweep/run")
     assert done.status_code == 303
     page = web.client.get(done.headers["Location"]).text
-    assert "sweep was asked for, and runs once on analysis_scheduled." in page
+    assert "sweep was sent, and runs once on analysis_scheduled." in page
     assert 'value="1"' in page
     assert "disabled" in page
     assert {actor for actor, *_ in rows(web, LOG)} == {str(boss.user_id)}
     assert "Changed the schedule" in web.client.get("/operator/audit").text
+
+
+@pytest.mark.usefixtures("operator")
+def test_the_page_says_why_nothing_was_sent_and_when_something_last_was(web: Web) -> None:
+    web.sign_in(web.user(is_operator=True))
+
+    def run() -> str:
+        return web.client.get(web.post(f"{PAGE}/sweep/run").location).text
+
+    assert "sweep was sent, and runs once on analysis_scheduled." in run()
+    assert "sweep was not sent, because an operator sent it less than 10 s ago." in run()
+    rows(web, "UPDATE schedule_entries SET asked_at = asked_at - interval '1 h' RETURNING 1")
+    page = run()
+    assert "sweep was not sent, because its last message waits on analysis_scheduled or runs." in page
+    assert "sweep was sent" not in page
+    assert "60 min ago" in page
+    assert len(rows(web, LOG)) == 1
+    assert "was sent" not in web.client.get(f"{PAGE}?asked=sweep&outcome=none").text
 
 
 @pytest.mark.usefixtures("operator")

@@ -33,6 +33,28 @@ def tier_limits(uow: UnitOfWork, policy: Policy) -> list[TierLimit]:
         return [_told(plan, policy) for plan in plans.every(tx)]
 
 
+@dataclass(frozen=True, slots=True)
+class OwnLimit:
+    """A user whose limit is their own.  of_tier: what it would be without it."""
+
+    user_id: UUID
+    email: str | None
+    tier: Tier
+    slots: int
+    of_tier: int
+
+
+def own_limits(uow: UnitOfWork, policy: Policy, *, most: int = 100) -> list[OwnLimit]:
+    """Users with a limit of their own, those with the highest first."""
+    with uow.once() as tx:
+        found = users.with_own_slot_limit(tx, most=most)
+    limit = policy.fairness.slot_limit
+    return [
+        OwnLimit(one.user_id, one.email, one.tier, limit(one.plan, one.own_slot_limit), limit(one.plan))
+        for one in found
+    ]
+
+
 def change_tier_limit(uow: UnitOfWork, tier: Tier, slots: int, policy: Policy, *, actor: str) -> TierLimit:
     """Let users of a tier run up to N jobs of each service at once; the change applies immediately to waiting jobs.
 

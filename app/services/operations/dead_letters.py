@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TypedDict
 from uuid import UUID
 
 from app.errors import InvalidInput, Message
@@ -15,6 +14,8 @@ from app.store.unit_of_work import Tx, UnitOfWork
 REASONS = ("lost", "rejected", "undecodable")
 #: How many letters one transaction handles.
 BATCH = 500
+#: How many a person handles with one confirmation, in one transaction.
+AT_ONCE = 1_000
 
 ENDED = "its job has ended; submit it again with retry"
 UNFINISHED = "its job has not ended: redrive it, or let the next sweep end the job"
@@ -45,21 +46,18 @@ class DeadLetter:
     payload: str | None
 
 
-class Filters(TypedDict):
-    """The dead letters that a statement applies to; None: any."""
-
-    ids: tuple[int, ...] | None
-    queue: str | None
-    reason: str | None
-
-
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """Which letters: with these ids, of a queue, with a reason; None: any."""
+    """Which letters: with these ids, of a queue, with a reason; None: any.
+
+    after, last: their ids are larger than the first, and up to the second.
+    """
 
     ids: tuple[int, ...] | None = None
     queue: str | None = None
     reason: str | None = None
+    after: int = 0
+    last: int | None = None
 
     def __post_init__(self) -> None:
         if self.reason not in (None, *REASONS):
@@ -74,9 +72,15 @@ class Chosen:
                 errors=[error],
             )
 
-    def filters(self) -> Filters:
+    def filters(self) -> dead_letters.Filters:
         """The arguments of the store's functions."""
-        return {"ids": self.ids, "queue": self.queue, "reason": self.reason}
+        return {
+            "ids": self.ids,
+            "queue": self.queue,
+            "reason": self.reason,
+            "after": self.after,
+            "last": self.last,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,37 +99,58 @@ def find(uow: UnitOfWork, chosen: Chosen, *, before: int | None = None, most: in
     return [DeadLetter(**row) for row in found]
 
 
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The oldest of the chosen letters, which are handled at once.
+
+    letters: how many they are; last: the largest id among them; more: how many letters are left after them.
+    """
+
+    letters: int
+    last: int
+    more: int
+
+
+def oldest(uow: UnitOfWork, chosen: Chosen, *, most: int = AT_ONCE) -> Span | None:
+    """Up to `most` of the chosen letters, None if there is none."""
+    with uow.once() as tx:
+        row = dead_letters.oldest(tx, **chosen.filters(), most=most)
+    return Span(row.letters, row.last, row.total - row.letters) if row.letters else None
+
+
 def count(uow: UnitOfWork, chosen: Chosen) -> int:
     """How many letters there are."""
     with uow.begin() as tx:
         return dead_letters.count(tx, **chosen.filters())
 
 
-def redrive(uow: UnitOfWork, chosen: Chosen, *, actor: str) -> Done:
+def redrive(uow: UnitOfWork, chosen: Chosen, *, actor: str, most: int | None = None) -> Done:
     """Turn letters into ready messages again; the letter of a job that has ended stays.
 
-    One transaction for every 500 letters.  Locks: the letters, which the sweep then leaves alone.
+    most: so many of them, the oldest, in one transaction; None: all, with one transaction for every 500 letters.
+    Locks: the letters, which the sweep then leaves alone.  Letters that somebody else has locked are skipped, so that
+    each is handled once, whoever acts on it at the same time.
     """
-    return _each(uow, chosen, _redrive, actor=actor, action="dead.redrive")
+    return _each(uow, chosen, _redrive, actor=actor, action="dead.redrive", most=most)
 
 
-def drop(uow: UnitOfWork, chosen: Chosen, *, actor: str) -> Done:
+def drop(uow: UnitOfWork, chosen: Chosen, *, actor: str, most: int | None = None) -> Done:
     """Delete letters.  The letter of an unfinished job stays, because the sweep uses it to end the job.
 
-    Locks: the letters.
+    most, Locks: as redrive.
     """
-    return _each(uow, chosen, _drop, actor=actor, action="dead.drop")
+    return _each(uow, chosen, _drop, actor=actor, action="dead.drop", most=most)
 
 
 #: (transaction, job of each letter or None, whether each job has ended) -> as Done
 _Act = Callable[[Tx, dict[int, UUID | None], dict[UUID, bool]], Done]
 
 
-def _each(uow: UnitOfWork, chosen: Chosen, act: _Act, *, actor: str, action: str) -> Done:
-    total, after = Done(), 0
+def _each(uow: UnitOfWork, chosen: Chosen, act: _Act, *, actor: str, action: str, most: int | None) -> Done:
+    total, left = Done(), chosen
     while True:
         with uow.begin() as tx:
-            rows = dead_letters.lock(tx, **chosen.filters(), after=after, most=BATCH)
+            rows = dead_letters.lock(tx, **left.filters(), most=most or BATCH)
             if not rows:
                 break
             jobs = {row.id: row.job_id for row in rows}
@@ -134,9 +159,11 @@ def _each(uow: UnitOfWork, chosen: Chosen, act: _Act, *, actor: str, action: str
             part = act(tx, jobs, ended)
             if part.done:
                 audit_log.add(tx, actor, action, chosen.queue or "all", ids=part.done, reason=chosen.reason)
-        after = rows[-1].id
+        left = replace(left, after=rows[-1].id)
         total.done.extend(part.done)
         total.kept.update(part.kept)
+        if most:
+            break
     total.kept.update(_absent(chosen.ids or (), total))
     return total
 

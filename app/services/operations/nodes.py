@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from sqlalchemy import RowMapping
+
 from app.store import nodes
 from app.store.unit_of_work import UnitOfWork
 
+_READ = ("name", "is_alive", "since", "seen_at", "processes", "leased")
 MOST_RUNNING = 1_000  # jobs of all nodes together
 
 
@@ -29,8 +32,9 @@ class Node:
     """One Celery node.
 
     name: HOST:PID of its main process; is_alive: it has a session with the database; seen_at: when that session last
-    did something, None if it is dead; queues: empty before its first look; processes: how many messages it takes at
-    once, which is its concurrency; leased: messages that it holds, running or about to; running: the oldest first.
+    did something, None if it is dead; queues: that it takes from, empty before its first look; processes: how many
+    messages it takes at once, which is its concurrency; lent: of the queues, those that only its idle processes serve;
+    leased: messages that it holds, running or about to; running: the oldest first.
     """
 
     name: str
@@ -39,6 +43,7 @@ class Node:
     seen_at: datetime | None
     queues: Sequence[str]
     processes: int | None
+    lent: Sequence[str]
     leased: int
     running: Sequence[RunningJob]
 
@@ -52,7 +57,14 @@ def states(uow: UnitOfWork) -> list[Node]:
     for row in running:
         user_id = UUID(row.user_id) if row.user_id else None
         jobs[row.node_id].append(RunningJob(UUID(row.job_id), row.queue, user_id, row.started_at))
-    return [
-        Node(**{name: value for name, value in node.items() if name != "id"}, running=jobs[node["id"]])
-        for node in found
-    ]
+    return [_node(node, jobs[node["id"]]) for node in found]
+
+
+def _node(row: RowMapping, running: Sequence[RunningJob]) -> Node:
+    queues, spare, processes = row["queues"], row["spare_queues"], row["processes"]
+    if not set(queues) - set(spare):  # the transport's rule: a node that reads nothing else keeps nothing free
+        spare = {}
+    # a node takes nothing from a queue that it keeps all its processes free of
+    queues = [queue for queue in queues if processes is None or spare.get(queue, 0) < processes]
+    read = {name: row[name] for name in _READ}
+    return Node(**read, queues=queues, lent=[queue for queue in queues if queue in spare], running=running)

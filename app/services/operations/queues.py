@@ -14,7 +14,11 @@ from app.store.unit_of_work import UnitOfWork
 
 @dataclass(frozen=True, slots=True)
 class QueueState:
-    """Messages of a queue by state.  snoozed: among the delayed; estimated: names of the numbers that are estimates."""
+    """Messages of a queue by state.  snoozed: among the delayed; estimated: names of the numbers that are estimates.
+
+    oldest_seconds: of the ready, since they became ready; oldest_parked_seconds: of the parked and snoozed, since they
+    were enqueued.
+    """
 
     queue: str
     paused: bool
@@ -24,6 +28,7 @@ class QueueState:
     delayed: int
     snoozed: int
     parked: int
+    oldest_parked_seconds: float
     dead: int
     estimated: Sequence[str]
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from enum import StrEnum
 from typing import Any
 from uuid import uuid4
 
@@ -21,6 +22,14 @@ from app.store.unit_of_work import AlreadyQueuedError, JobMessage, UnitOfWork
 LATE = timedelta(minutes=1)
 #: Within this time, a second request to run an entry at once is the same request.
 SAME_REQUEST = timedelta(seconds=10)
+
+
+class Run(StrEnum):
+    """What became of the request to run an entry at once."""
+
+    SENT = "sent"
+    JUST_SENT = "just_sent"  #: nothing, because an operator had it sent within SAME_REQUEST
+    UNFINISHED = "unfinished"  #: nothing, because its last message waits or runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,24 +135,23 @@ def _check(name: str, every: timedelta | None, of_code: timedelta) -> None:
         )
 
 
-def run_now(uow: UnitOfWork, name: str, *, actor: str, now: datetime) -> bool:
+def run_now(uow: UnitOfWork, name: str, *, actor: str, now: datetime) -> Run:
     """Send an entry once, besides its slots; works also while it is disabled.
 
-    Returns: False if nothing was sent, because it was asked for seconds ago, or its message still waits or runs.
     Locks: the entry.  Raises: NotFound.
     """
-    with uow.begin() as tx:
+    # outside of the transaction: what was not sent is not noted as sent
+    with suppress(AlreadyQueuedError), uow.begin() as tx:
         if schedule_entries.lock(tx, name) is None:
             raise NotFound(Message("There is no entry %(name)s", name=repr(name)))
         row = schedule_entries.ask(tx, name, now=now, before=now - SAME_REQUEST)
         if row is None:
-            return False
-        with suppress(AlreadyQueuedError):
-            # the key of send_schedule.py: at most one message of an entry is unfinished
-            tx.publish(JobMessage(uuid4(), row.task, row.queue, unique_key=f"schedule {name}"))
-            audit_log.add(tx, actor, "schedule.run", name)
-            return True
-    return False
+            return Run.JUST_SENT
+        # the key of send_schedule.py: at most one message of an entry is unfinished
+        tx.publish(JobMessage(uuid4(), row.task, row.queue, unique_key=f"schedule {name}"))
+        audit_log.add(tx, actor, "schedule.run", name)
+        return Run.SENT
+    return Run.UNFINISHED
 
 
 def _shown(row: Row[Any], now: datetime) -> ShownEntry:

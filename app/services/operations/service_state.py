@@ -34,12 +34,16 @@ class Late:
 
 @dataclass(frozen=True, slots=True)
 class ServiceState:
-    """The word and its causes.  unserved: queues without a living node; has_nodes: whether any node is alive."""
+    """The word and its causes.  unserved: queues without a living node; has_nodes: whether any node is alive.
+
+    only_lent: queues that no node serves but with its idle processes.  They may wait for long, and then they are late.
+    """
 
     word: Word
     has_nodes: bool
     late: Sequence[Late] = field(default_factory=tuple)
     unserved: Sequence[str] = field(default_factory=tuple)
+    only_lent: Sequence[str] = field(default_factory=tuple)
     paused: Sequence[Pause] = field(default_factory=tuple)
 
 
@@ -47,6 +51,7 @@ def service_state(queues: Sequence[QueueState], nodes: Iterable[Node], pauses: S
     """Judge what was read.  A paused queue is neither late nor unserved, because nothing is expected of it."""
     living = [node for node in nodes if node.is_alive]
     served = {queue for node in living for queue in node.queues}
+    own = {queue for node in living for queue in node.queues if queue not in node.lent}
     expected = [row for row in queues if not row.paused]
     late = [
         Late(row.queue, row.oldest_seconds, allowed(row.queue))
@@ -54,8 +59,9 @@ def service_state(queues: Sequence[QueueState], nodes: Iterable[Node], pauses: S
         if row.ready and row.oldest_seconds > allowed(row.queue)
     ]
     unserved = [row.queue for row in expected if row.queue not in served]
+    only_lent = [row.queue for row in expected if row.queue in served - own]
     word = Word.BEHIND if late or unserved else Word.PAUSED if pauses else Word.OK
-    return ServiceState(word, bool(living), late, unserved, pauses)
+    return ServiceState(word, bool(living), late, unserved, only_lent, pauses)
 
 
 def allowed(queue: str) -> float:

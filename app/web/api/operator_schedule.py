@@ -47,7 +47,8 @@ def change_schedule_entry(asked: ChangeEntry, name: str) -> dict[str, Any]:
 def run_schedule_entry(name: str) -> dict[str, Any]:
     """Send an entry at once, besides its slots.  Needs an operator's token."""
     actor = str(auth.operator().user_id)
-    return {"name": name, "sent": schedule.run_now(wired().uow, name, actor=actor, now=utc_now())}
+    run = schedule.run_now(wired().uow, name, actor=actor, now=utc_now())
+    return {"name": name, "sent": run is schedule.Run.SENT}
 
 
 def _schedule() -> dict[str, Any]:

@@ -63,6 +63,7 @@ from app.web.pages import (  # noqa: E402, F401
     operator,
     operator_audit,
     operator_dead,
+    operator_dead_many,
     operator_failures,
     operator_queues,
     operator_schedule,

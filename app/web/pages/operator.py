@@ -13,7 +13,7 @@ from app.domain.plans import Tier
 from app.domain.queues import ALL_QUEUES, service_of
 from app.errors import Message, NotFound
 from app.services.accounts import accounts, tiers
-from app.services.fairness import change_limits, report_waits, tenants
+from app.services.fairness import change_limits, count_snoozes, report_waits, tenants
 from app.services.operations import nodes, queues
 from app.services.operations.nodes import RunningJob
 from app.services.operations.service_state import service_state
@@ -28,16 +28,21 @@ from app.web.pages import pages, read
 DAY = timedelta(days=1)
 #: For the picture of the last day; reading takes a few tenths of a second of processor time that other requests share.
 MOST_EVENTS = 20_000
+#: How many users with a limit of their own are named.
+MOST_OWN_LIMITS = 100
 
 
 @pages.get("/operator")
 def show_operator() -> str:
-    """The state of the service, the queues, the workers, the users who have work, the causes of waits, the limits."""
+    """The state of the service, its queues, workers and users with work, and the waits, snoozes and limits."""
     account, services, now = auth.reading_person(), wired(), utc_now()
     return render_template(
         "operator.html",
         **_now(account, now),
         tiers=change_limits.tier_limits(services.uow, services.policy),
+        own_limits=change_limits.own_limits(services.uow, services.policy, most=MOST_OWN_LIMITS),
+        most_own_limits=MOST_OWN_LIMITS,
+        snoozed=count_snoozes.count(services.uow, now=now),
         report=report_waits.report(
             services.uow,
             services.policy,

@@ -11,7 +11,7 @@ from app.services.operations.dead_letters import REASONS, Chosen
 from app.web import auth, chosen_letters
 from app.web.console_words import REASONS_IN_WORDS
 from app.web.context import utc_now, wired
-from app.web.operator_schemas import ConfirmForm, DeadQuery
+from app.web.operator_schemas import ConfirmForm, DeadPageQuery
 from app.web.pages import pages, read
 
 #: How much of a payload a page shows, in characters; the API gives all of it.
@@ -21,8 +21,8 @@ MOST_PAYLOAD = 20_000
 @pages.get("/operator/dead")
 def show_dead_letters() -> str:
     """Dead letters by queue and reason, newest first."""
-    auth.reading_person()
-    asked = read(DeadQuery, request.args)
+    account = auth.reading_person()
+    asked = read(DeadPageQuery, request.args)
     chosen = Chosen(queue=asked.queue, reason=asked.reason)
     found = dead_letters.find(wired().uow, chosen, before=asked.cursor, most=asked.limit + 1)
     shown = found[: asked.limit]
@@ -35,6 +35,7 @@ def show_dead_letters() -> str:
         queues=ALL_QUEUES,
         reasons=REASONS,
         why=REASONS_IN_WORDS,
+        may_act=account.is_operator,
         now=utc_now(),
     )
 

@@ -27,6 +27,7 @@ def show_schedule() -> str:
         ENTRIES=ENTRIES,
         may_act=account.is_operator,
         asked=request.args.get("asked"),
+        outcome=request.args.get("outcome"),
         now=now,
     )
 
@@ -43,5 +44,5 @@ def change_schedule_entry(name: str) -> Response:
 @pages.post("/operator/schedule/<name>/run")
 def run_schedule_entry(name: str) -> Response:
     """Send an entry at once."""
-    schedule.run_now(wired().uow, name, actor=str(auth.operating_person().user_id), now=utc_now())
-    return redirect(url_for("pages.show_schedule", asked=name), 303)
+    run = schedule.run_now(wired().uow, name, actor=str(auth.operating_person().user_id), now=utc_now())
+    return redirect(url_for("pages.show_schedule", asked=name, outcome=run.value), 303)

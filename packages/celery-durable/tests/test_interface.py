@@ -66,6 +66,11 @@ def test_a_node_tells_its_queues_and_what_it_holds(broker: Broker, taker: Take) 
     assert broker.query("SELECT m.task_id FROM broker_node n JOIN broker_message m ON m.node_id = n.id") == [(sent,)]
 
 
+def test_a_node_tells_which_queues_it_reads_only_with_what_it_has_to_spare(broker: Broker, taker: Take) -> None:
+    taker("main", "other", prefetch=3, spare_queues={"other": 2}).look()
+    assert broker.query("SELECT queues, spare_queues FROM broker_node") == [(["main", "other"], {"other": 2})]
+
+
 def test_a_node_whose_session_is_gone_is_not_alive(broker: Broker, taker: Take) -> None:
     taker("main").look()
     assert broker.query("SELECT is_alive FROM broker_node") == [(True,)]

@@ -1,13 +1,18 @@
 """Dead letters in the operator's hands: jobs that go on, jobs that have ended, and what is no job."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from threading import Barrier
 from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
+from sqlalchemy.exc import DBAPIError
 
+from app.domain.queues import ALL_QUEUES
 from app.services.jobs.cancel import cancel
-from app.services.operations.dead_letters import Chosen, drop, find, redrive
+from app.services.operations.dead_letters import Chosen, Span, drop, find, oldest, redrive
 from app.services.operations.sweep import sweep
 from app.store import dead_letters, users
 from tests.conftest import NOW, World
@@ -170,3 +175,74 @@ def test_queues_shows_each_number_and_marks_estimates(world: World, fairlane: An
     assert (facts["analysis_default"]["dead"], facts["analysis_default"]["estimated"]) == (1, ["delayed"])
     assert abs(facts["analysis_default"]["delayed"] / 16_000 - 1) < 0.15
     assert f"~{facts['analysis_default']['delayed']}" in fairlane("queues").output
+
+
+def test_queues_cuts_no_name_and_no_number_off_at_80_characters(
+    world: World, fairlane: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    world.submit(world.user())
+    world.rows("UPDATE kombu_message SET visible_at = clock_timestamp() - interval '123456 s' RETURNING id")
+    shown = fairlane("queues").output
+    assert "…" not in shown
+    assert "123456" in shown
+    assert all(queue in shown for queue in ALL_QUEUES)
+
+
+def test_the_oldest_letters_are_counted_and_handled_at_once_and_later_ones_are_left(world: World) -> None:
+    letters = [stray(world) for _ in range(5)]
+    every = Chosen(queue="analysis_default")
+    assert oldest(world.uow, every, most=3) == Span(3, letters[2], 2)
+    assert oldest(world.uow, replace(every, after=letters[2]), most=3) == Span(2, letters[4], 0)
+    assert oldest(world.uow, Chosen(queue="specview_default")) is None
+    seen = replace(every, last=letters[2])
+    late = stray(world)  # it died after the operator had looked
+    assert redrive(world.uow, seen, actor="cli", most=2).done == letters[:2]
+    assert drop(world.uow, seen, actor="cli", most=10).done == [letters[2]]
+    assert [letter.id for letter in find(world.uow, Chosen())] == [late, letters[4], letters[3]]
+    acts = world.rows("SELECT action, subject, facts -> 'ids' AS ids FROM audit_log ORDER BY id")
+    assert [tuple(act.values()) for act in acts] == [
+        ("dead.redrive", "analysis_default", letters[:2]), ("dead.drop", "analysis_default", [letters[2]]),
+    ]  # fmt: skip
+
+
+def test_letters_handled_at_once_are_all_or_none(world: World) -> None:
+    letters = [stray(world) for _ in range(3)]
+    world.rows("""
+        CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'the disk is full'; END $$;
+        CREATE TRIGGER refuse BEFORE INSERT ON audit_log FOR EACH ROW EXECUTE FUNCTION refuse();
+        SELECT 1""")
+    try:
+        for act in (redrive, drop):
+            with pytest.raises(DBAPIError, match="the disk is full"):
+                act(world.uow, Chosen(), actor="cli", most=10)
+    finally:
+        world.rows("DROP TRIGGER refuse ON audit_log; DROP FUNCTION refuse; SELECT 1")
+    assert sorted(letter.id for letter in find(world.uow, Chosen())) == letters
+    assert world.value("SELECT count(*) FROM kombu_message") == 0
+
+
+def test_a_letter_that_another_connection_redrives_is_left_to_it(world: World) -> None:
+    mine, theirs = [stray(world) for _ in range(2)]
+    with world.uow.begin() as tx:
+        assert dead_letters.lock(tx, ids=[theirs], most=1)
+        assert redrive(world.uow, Chosen(last=theirs), actor="cli", most=10).done == [mine]
+        assert drop(world.uow, Chosen(last=theirs), actor="cli", most=10).done == []
+        assert dead_letters.redrive(tx, [theirs]) == {theirs: "redriven"}
+    assert world.value("SELECT count(*) FROM kombu_message") == 2
+    assert oldest(world.uow, Chosen()) is None
+
+
+def test_of_two_who_act_at_the_same_time_each_letter_obeys_one(world: World) -> None:
+    letters, together = [stray(world) for _ in range(300)], Barrier(3)
+
+    def act(what: Any) -> list[int]:
+        together.wait()
+        return list(what(world.uow, Chosen(last=letters[-1]), actor="cli", most=1_000).done)
+
+    with ThreadPoolExecutor(3) as threads:
+        redriven, dropped, again = threads.map(act, (redrive, drop, redrive))
+    assert sorted(redriven + dropped + again) == letters
+    assert world.value("SELECT count(*) FROM kombu_message") == len(redriven) + len(again)
+    logged = world.rows("SELECT jsonb_array_elements(facts -> 'ids') AS letter FROM audit_log")
+    assert sorted(row["letter"] for row in logged) == letters

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import pytest
@@ -15,11 +16,11 @@ AT = datetime(2026, 3, 1, tzinfo=UTC)
 
 
 def queue(name: str, *, ready: int = 0, oldest: float = 0.0, paused: bool = False) -> QueueState:
-    return QueueState(name, paused, ready, oldest, 0, 0, 0, 0, 0, ())
+    return QueueState(name, paused, ready, oldest, 0, 0, 0, 0, 0.0, 0, ())
 
 
-def node(*queues: str, is_alive: bool = True) -> Node:
-    return Node("host:7", is_alive, AT, AT if is_alive else None, queues, 3, 0, ())
+def node(*queues: str, is_alive: bool = True, lent: Sequence[str] = ()) -> Node:
+    return Node("host:7", is_alive, AT, AT if is_alive else None, queues, 3, lent, 0, ())
 
 
 ALL_SERVED = (node(*ALL_QUEUES[:2]), node(*ALL_QUEUES[2:]))
@@ -60,3 +61,12 @@ def test_of_a_paused_queue_nothing_is_expected() -> None:
     assert (state.word, state.paused, state.late, state.unserved) == ("Paused", [pause], [], [])
     late = queue("analysis_priority", ready=1, oldest=61.0)
     assert service_state([paused, late], ALL_SERVED, [pause]).word == "Behind"
+
+
+def test_a_queue_that_only_idle_workers_of_another_serve_is_served_and_named() -> None:
+    rows, lender = [queue(name) for name in ALL_QUEUES], node(*ALL_QUEUES, lent=("analysis_default",))
+    state = service_state(rows, [lender], [])
+    assert (state.word, state.unserved, state.only_lent) == ("OK", [], ["analysis_default"])
+    gone = node("analysis_default", is_alive=False)
+    assert service_state(rows, [lender, gone], []).only_lent == ["analysis_default"]
+    assert service_state(rows, [lender, node("analysis_default")], []).only_lent == []

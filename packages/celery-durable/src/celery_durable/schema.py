@@ -24,7 +24,7 @@ from .names import fill
 from .options import read_options
 
 #: Of the tables and functions in `sql/`.  It grows with each change of them; tests/test_schema.py holds that.
-VERSION = 3
+VERSION = 4
 TABLES = "tables.sql"
 FUNCTIONS = (
     "publish.sql", "claim.sql", "settle.sql", "upkeep.sql", "groups.sql", "dead_letters.sql", "counting.sql",
@@ -41,6 +41,7 @@ STEPS: Mapping[int, str] = {
         ALTER TABLE kombu_node ADD COLUMN IF NOT EXISTS queues text[],
             ADD COLUMN IF NOT EXISTS prefetch_count integer;
         DROP FUNCTION IF EXISTS kombu_message_poll(text[], bigint, boolean, timestamptz)""",
+    4: "ALTER TABLE kombu_node ADD COLUMN IF NOT EXISTS spare_queues jsonb",
 }
 
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('{channel} schema', 0))"

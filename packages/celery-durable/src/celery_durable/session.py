@@ -1,5 +1,6 @@
 """A node's own session with PostgreSQL: its lock, its LISTEN, and its way back when it is lost."""
 
+import json
 import logging
 import os
 import secrets
@@ -62,6 +63,7 @@ class Session:
         given = {
             **holds, "owner": owner, "before": self.owner, "lease": self._options.lease_seconds,
             "name": f"{socket.gethostname()}:{os.getpid()}", "poll": self._options.poll_seconds,
+            "spare": json.dumps(dict(self._options.spare_queues)) if self._options.spare_queues else None,
         }  # fmt: skip
         # In one commit: between two, others would take what is held for a dead node's.
         wanted = [self._sql.join] if owner is not None else []

@@ -171,7 +171,8 @@ DELETE = "DELETE FROM {schema}kombu_message WHERE task_id = %(task_id)s"
 JOIN = """
     SET lock_timeout = '2s'; SET statement_timeout = '10s';
     SELECT pg_advisory_lock(%(owner)s); LISTEN "{channel}";
-    INSERT INTO {schema}kombu_node (lock, name, poll_seconds) VALUES (%(owner)s, %(name)s, %(poll)s)"""
+    INSERT INTO {schema}kombu_node (lock, name, poll_seconds, spare_queues)
+    VALUES (%(owner)s, %(name)s, %(poll)s, CAST(%(spare)s AS jsonb))"""
 #: Unless a message stays leased because another transaction has locked it: other nodes find it by the name.  Names of
 #: dead sessions are deleted too, including this node's own from before a server restart: it may be the last node.
 LEAVE = """

@@ -33,7 +33,8 @@ SELECT id, queue, task_id, user_id AS group_name, unique_key, reason, delivery_c
 CREATE OR REPLACE VIEW broker_node AS
 SELECT n.lock AS id, n.name, n.since, n.poll_seconds, n.queues, n.prefetch_count,
        l.pid IS NOT NULL AS is_alive,
-       CASE WHEN s.state = 'active' THEN clock_timestamp() ELSE s.state_change END AS seen_at
+       CASE WHEN s.state = 'active' THEN clock_timestamp() ELSE s.state_change END AS seen_at,
+       n.spare_queues                       -- {queue: so many of prefetch_count it keeps free of it}; NULL: none
   FROM kombu_node AS n
   LEFT JOIN pg_locks AS l
     ON l.locktype = 'advisory' AND l.objsubid = 1 AND l.mode = 'ExclusiveLock' AND l.granted

@@ -87,7 +87,8 @@ CREATE TABLE kombu_node (                       -- the nodes that hold an adviso
     since timestamptz NOT NULL DEFAULT clock_timestamp(),
     poll_seconds double precision,          -- how often it looks by itself; NULL: unknown
     queues text[],                          -- what it claims from; NULL: it has not polled yet
-    prefetch_count integer                  -- how many messages it takes at once; 0: any number
+    prefetch_count integer,                 -- how many messages it takes at once; 0: any number
+    spare_queues jsonb                      -- {queue: so many of those it keeps free of it}; NULL: none
 );
 
 CREATE TABLE kombu_dead_letter (
