@@ -21,9 +21,9 @@ KEPT = Path(__file__).parent / "answers.txt"
 
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)")
-#: In words: an instant of the next attempt, the secrets of tokens and links, e-mail addresses, hashes of requests.
+#: In words: an instant of the next attempt or of a new period, the secrets of tokens and links, e-mail addresses, hashes of requests.
 OTHERS = re.compile(
-    r"\d\d:\d\d:\d\d UTC|f[ls]_[\w-]{4,}|\b[0-9a-f]{12}@example\.org|\"request_id\": ?\"[0-9a-f]{32}\"|id: \d+-[0-9a-f]{8}"
+    r"\d{4}-\d\d-\d\d \d\d:\d\d UTC|\d\d:\d\d:\d\d UTC|f[ls]_[\w-]{4,}|\b[0-9a-f]{12}@example\.org|\"request_id\": ?\"[0-9a-f]{32}\"|id: \d+-[0-9a-f]{8}"
 )
 MEASURED = re.compile(
     r"(\"(?:\w*seconds|guess|eta_\w+|index|id|cursor|next|wait_\w+|own_limit|others|no_worker|paused)\": ?)"
