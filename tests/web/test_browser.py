@@ -33,7 +33,7 @@ ALL_SCENES = SCENES | ACCOUNT_SCENES | OPERATOR_SCENES | SPECIFICATION_SCENES | 
 #: Addresses of the pages that only lead on, or give a file, or a part of another page.
 LEADING_ON = {
     "pages.show_problem", "pages.download_shared", "pages.compare_commits", "pages.export_account", "pages.show_now",
-    "pages.come_back",
+    "pages.come_back", "pages.show_dashboard",
 }  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from tests.web.browser import chromium, served
 from tests.web.conftest import Web
 from tests.web.scenes import cancelled
 
-EVERY = "[...document.querySelectorAll('time')].map(one => [one.dateTime, one.textContent, one.title])"
+EVERY = "[...document.querySelectorAll('.facts time')].map(one => [one.dateTime, one.textContent, one.title])"
 ASKED = "2026-07-01T20:31:59+00:00"
 
 
