@@ -172,3 +172,20 @@ class EntryForm(Query):
         if not self.enabled and not self.reason:
             raise ValueError("say why the entry is disabled")
         return self
+
+
+class JobsQuery(Query):
+    """Which jobs of all users to show.  user: an e-mail address; cursor: `next` of the page before."""
+
+    state: Literal["queued", "waiting", "retrying", "running", "completed", "failed", "cancelled"] | None = None
+    service: Literal["analysis", "specview"] | None = None
+    queue: Plain | None = None
+    tier: Literal["free", "pro", "pro_plus", "enterprise"] | None = None
+    user: Plain | None = None
+    repository: Plain | None = None
+    error: Plain | None = None
+    cursor: Annotated[int | None, Field(ge=1, le=2**62)] = None
+
+    def narrowed(self) -> dict[str, str]:
+        """The active filters, as parameters of an address."""
+        return {name: str(value) for name, value in self if value and name != "cursor"}

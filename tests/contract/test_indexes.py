@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -21,6 +22,7 @@ from app.store import (
     heartbeats,
     histories_of_tests,
     idempotency,
+    job_search,
     messages,
     quota,
     requests,
@@ -151,6 +153,11 @@ HOT: dict[str, tuple[TextClause, dict[str, object], set[str]]] = {
         webhook_deliveries._NEXT,
         {"webhook_id": UUID(int=7)},
         {"webhook_deliveries_due", "webhooks_pkey"},
+    ),
+    "search for jobs": (
+        job_search._SEARCH,
+        asdict(job_search.JobFilter(state="failed")) | {"before": None, "most": 51, "searched": 50},
+        {"analysis_requests_pkey", "analyses_pkey", "spec_documents_pkey", "kombu_message_task_id"},
     ),
     "log of a webhook": (
         webhook_deliveries._LIST,

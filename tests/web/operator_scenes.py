@@ -51,6 +51,16 @@ def operator(web: Web) -> str:
     return "/operator"
 
 
+def jobs(web: Web) -> str:
+    busy(web)
+    return "/operator/jobs"
+
+
+def no_job(web: Web) -> str:
+    busy(web)
+    return "/operator/jobs?state=failed&service=specview&queue=specview_scheduled&error=nothing&repository=nothing"
+
+
 def paused_queue(web: Web) -> str:
     busy(web)
     return "/operator/queues/specview_scheduled"
@@ -164,6 +174,8 @@ OPERATOR_SCENES = {
     "operator, dead letters dropped": Scene("pages.show_dead_letters", dropped_dead_letters),
     "operator, a dead letter": Scene("pages.show_dead_letter", dead_letter, open_all),
     "operator, no dead letter": Scene("pages.show_dead_letters", no_dead_letter),
+    "operator, jobs": Scene("pages.show_jobs", jobs),
+    "operator, no job": Scene("pages.show_jobs", no_job),
     "operator, failures": Scene("pages.show_failures", failures, open_all),
     "operator, no failure": Scene("pages.show_failures", no_failure),
     "operator, schedule": Scene("pages.show_schedule", scheduled),
