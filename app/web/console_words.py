@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flask_babel import gettext, lazy_gettext
+from app.web.languages import gettext, lazy_gettext
 
 #: By the heading of its column, or by what a line names.
 COLUMNS = {

@@ -11,8 +11,10 @@ from urllib.parse import urlsplit
 
 from apiflask import APIFlask
 from babel import Locale, UnknownLocaleError
-from flask import request
-from flask_babel import Babel, get_locale, get_translations, gettext
+from babel.support import NullTranslations
+from flask import g, has_app_context, request
+from flask_babel import Babel, get_locale, get_translations
+from flask_babel.speaklater import LazyString
 from jinja2 import pass_eval_context
 from jinja2.nodes import EvalContext
 from markupsafe import Markup
@@ -75,9 +77,30 @@ def local_path(given: str) -> str:
     return given if is_local and given.isprintable() else "/"
 
 
+def gettext(message: str, /, **facts: object) -> str:
+    """A sentence in the language of this answer, with its places filled if there are facts."""
+    sentence = str(_catalogue().ugettext(message))
+    return sentence % facts if facts else sentence
+
+
+def lazy_gettext(message: str) -> LazyString:
+    """As gettext, of a constant: it is translated when it is shown."""
+    return LazyString(gettext, message)
+
+
 def ngettext(one: str, many: str, number: int) -> str:
     """The sentence for a number, with all its places; Flask-Babel's own would fill them at once."""
-    return str(get_translations().ungettext(one, many, number))
+    return str(_catalogue().ungettext(one, many, number))
+
+
+def _catalogue() -> NullTranslations:
+    """Of this request, looked up once: a page has a hundred messages, and Flask-Babel's look-up costs more than one."""
+    if not has_app_context():
+        return NullTranslations()
+    found: NullTranslations | None = g.get("catalogue")
+    if found is None:
+        found = g.catalogue = get_translations()
+    return found
 
 
 @pass_eval_context

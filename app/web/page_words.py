@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from flask_babel import lazy_gettext
-
-from app.web.languages import ngettext
+from app.web.languages import lazy_gettext, ngettext
 
 #: The words for each state, and for each phase of a running job.
 STATES = {

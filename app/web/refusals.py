@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from flask_babel import gettext, lazy_gettext
-
 from app.errors import Message
+from app.web.languages import gettext, lazy_gettext
 
 #: By slug; the English ones are those of app/errors.py and of Werkzeug.
 TITLES = {

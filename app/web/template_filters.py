@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from apiflask import APIFlask
-from flask_babel import gettext
 from markupsafe import Markup
 
 from app.domain.directories import directories
@@ -17,6 +16,7 @@ from app.web.context import utc_now
 from app.web.icons import icon_of, icons
 from app.web.instants import iso
 from app.web.job_json import links
+from app.web.languages import gettext
 from app.web.line_links import line_link
 from app.web.links_of_tests import test_link
 from app.web.static_files import asset

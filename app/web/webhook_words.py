@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flask_babel import lazy_gettext as _
+from app.web.languages import lazy_gettext as _
 
 WHY_DISABLED = {
     "owner": _("You disabled it."),

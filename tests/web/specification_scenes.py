@@ -9,7 +9,6 @@ from typing import Any
 from uuid import UUID
 
 from flask import render_template
-from flask_babel import lazy_gettext
 from playwright.sync_api import Page
 
 from app.domain.contents import contents
@@ -21,6 +20,7 @@ from app.domain.repositories import Repository
 from app.domain.specification import Behaviour, Domain, Feature, Mode, Specification
 from app.domain.specification_changes import compare
 from app.web.job_json import job_json
+from app.web.languages import lazy_gettext
 from app.web.schemas import SpecificationChangesQuery, SpecificationQuery
 from app.web.specifications.changes import changes_sheet
 from app.web.specifications.document import Source

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from flask import render_template
-from flask_babel import lazy_gettext as _
 
 from app.web.context import wired
+from app.web.languages import lazy_gettext as _
 from app.web.pages import pages
 from app.web.pages.examples import examples
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from flask import url_for
-from flask_babel import gettext
 
 from app.domain.specification_changes import compare
 from app.services.specifications import documents
 from app.services.specifications.documents import Head
 from app.store.users import Account
 from app.web.context import wired
-from app.web.languages import language_name
+from app.web.languages import gettext, language_name
 from app.web.read_costs import LIGHT, reads
 from app.web.specifications.document_heads import source_of
 from app.web.specifications.owner_view import compare_url, page_of

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from flask import url_for
-from flask_babel import gettext
 
 from app.services.specifications.documents import Head
-from app.web.languages import language_name
+from app.web.languages import gettext, language_name
 from app.web.specifications.view import Choice, Cost, OwnersView, Share
 
 
