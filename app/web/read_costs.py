@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from flask import current_app
-from markupsafe import Markup
 
 from app.errors import Message
 from app.remembered import Remembered
@@ -28,7 +27,7 @@ CLIENT, WAITING, PATIENCE = 1, 6, 2.0
 EXPORTS, EXPORTS_OF_CLIENT = 8, 2  # exports written at once; each occupies a thread for as long as its reader takes
 EXPORT_PATIENCE = 60.0  # seconds that an export waits for its next rows, once it has begun
 MOST_OUTLINED = 1_000_000  # files of all outlines together, 8 MB
-MOST_RENDERED = 16_000_000  # characters of all sheets together, 300 full ones
+MOST_RENDERED = 16_000_000  # bytes of all sheets together, compressed: some 3,000 full ones
 MOST_COMPARED = 10_000  # pairs of documents, 10 MB
 
 
@@ -43,8 +42,8 @@ class Reads:
         default_factory=lambda: Remembered(MOST_OUTLINED, lambda one: 1 + len(one.files))
     )
     #: pages of tests by job, filters with sort and view, number and language
-    sheets: Remembered[tuple[UUID, tuple[tuple[str, str], ...], int, str], Markup] = field(
-        default_factory=lambda: Remembered(MOST_RENDERED, len)
+    sheets: Remembered[tuple[UUID, tuple[tuple[str, str], ...], int, str], bytes] = field(
+        default_factory=lambda: Remembered(MOST_RENDERED, lambda one: 500 + len(one))  # with its key
     )
     #: how many behaviours changed between two documents, by group
     changes: Remembered[tuple[UUID, UUID], Mapping[str, int]] = field(default_factory=lambda: Remembered(MOST_COMPARED))
