@@ -97,6 +97,7 @@ ACTIONS = {
     "queue.pause": lazy_gettext("Paused a queue"),
     "queue.resume": lazy_gettext("Resumed a queue"),
     "schedule.change": lazy_gettext("Changed the schedule"),
+    "sweep.run": lazy_gettext("Ran the sweep at once"),
     "schedule.run": lazy_gettext("Ran an entry of the schedule at once"),
     "token.revoke": lazy_gettext("Revoked a token"),
     "user.add": lazy_gettext("Added a user"),
@@ -112,6 +113,16 @@ ENTRIES = {
     "reconcile": lazy_gettext("Compares completed jobs with their bills."),
     "reschedule": lazy_gettext("Analyses viewed repositories again whose newest commit changed."),
     "sweep": lazy_gettext("Removes what dead processes left behind, such as reservations and slots."),
+}
+
+
+#: What the sweep finds, by kind.
+LEFT_BEHIND = {
+    "extended": lazy_gettext("Reservations of living jobs that end soon, and are extended: this is normal"),
+    "buried": lazy_gettext("Jobs whose message was given up, and that are ended"),
+    "orphans": lazy_gettext("Reservations without a job, whose units are returned"),
+    "slots": lazy_gettext("Slots of dead workers, which are freed"),
+    "pruned": lazy_gettext("Rows that have expired, and are deleted: this is normal"),
 }
 
 

@@ -61,6 +61,17 @@ def no_job(web: Web) -> str:
     return "/operator/jobs?state=failed&service=specview&queue=specview_scheduled&error=nothing&repository=nothing"
 
 
+def health(web: Web) -> str:
+    busy(web)
+    run(
+        web,
+        """INSERT INTO quota_reservations (user_id, event_type, reserved_amount, job_id, accepted_at, expires_at)
+           SELECT id, 'analysis', 1, gen_random_uuid(), now() - interval '3 h', now() - interval '2 h'
+             FROM users, generate_series(1, 20)""",
+    )
+    return "/operator/health"
+
+
 def paused_queue(web: Web) -> str:
     busy(web)
     return "/operator/queues/specview_scheduled"
@@ -176,6 +187,7 @@ OPERATOR_SCENES = {
     "operator, no dead letter": Scene("pages.show_dead_letters", no_dead_letter),
     "operator, jobs": Scene("pages.show_jobs", jobs),
     "operator, no job": Scene("pages.show_jobs", no_job),
+    "operator, health": Scene("pages.show_health", health, open_all),
     "operator, failures": Scene("pages.show_failures", failures, open_all),
     "operator, no failure": Scene("pages.show_failures", no_failure),
     "operator, schedule": Scene("pages.show_schedule", scheduled),

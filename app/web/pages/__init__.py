@@ -65,6 +65,7 @@ from app.web.pages import (  # noqa: E402, F401
     operator_dead,
     operator_dead_many,
     operator_failures,
+    operator_health,
     operator_jobs,
     operator_queues,
     operator_schedule,

@@ -1,0 +1,32 @@
+"""What PostgreSQL says about itself to every role."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Row, RowMapping, text
+
+from app.store.unit_of_work import Tx
+
+_FACTS = text("""
+    SELECT pg_database_size(current_database()) AS bytes, current_setting('server_version') AS version,
+           CAST(current_setting('max_connections') AS integer) AS most_connections,
+           (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend') AS connections""")
+# The table of messages is the one whose dead rows slow the queues down, so it comes first, whatever its size.
+_TABLES = text("""
+    SELECT relname AS name, pg_total_relation_size(relid) AS bytes, n_live_tup AS live, n_dead_tup AS dead,
+           greatest(last_vacuum, last_autovacuum) AS vacuumed_at
+      FROM pg_stat_user_tables ORDER BY relname = 'kombu_message' DESC, 2 DESC LIMIT :most""")
+
+
+def facts(tx: Tx) -> Row[Any]:
+    """bytes: of the database; version; connections, most_connections: of the whole server."""
+    return tx.run(_FACTS).one()
+
+
+def tables(tx: Tx, *, most: int) -> list[RowMapping]:
+    """The messages' table, then the largest ones.
+
+    rows: name, bytes with indexes, live, dead: estimated numbers of rows; vacuumed_at: last time, None never.
+    """
+    return list(tx.run(_TABLES, most=most).mappings())
