@@ -12,11 +12,10 @@ _FACTS = text("""
     SELECT pg_database_size(current_database()) AS bytes, current_setting('server_version') AS version,
            CAST(current_setting('max_connections') AS integer) AS most_connections,
            (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend') AS connections""")
-# The table of messages is the one whose dead rows slow the queues down, so it comes first, whatever its size.
 _TABLES = text("""
     SELECT relname AS name, pg_total_relation_size(relid) AS bytes, n_live_tup AS live, n_dead_tup AS dead,
            greatest(last_vacuum, last_autovacuum) AS vacuumed_at
-      FROM pg_stat_user_tables ORDER BY relname = 'kombu_message' DESC, 2 DESC LIMIT :most""")
+      FROM pg_stat_user_tables ORDER BY relname = :first DESC, 2 DESC LIMIT :most""")
 
 
 def facts(tx: Tx) -> Row[Any]:
@@ -24,9 +23,9 @@ def facts(tx: Tx) -> Row[Any]:
     return tx.run(_FACTS).one()
 
 
-def tables(tx: Tx, *, most: int) -> list[RowMapping]:
-    """The messages' table, then the largest ones.
+def tables(tx: Tx, first: str, *, most: int) -> list[RowMapping]:
+    """The table of that name, then the largest ones.
 
     rows: name, bytes with indexes, live, dead: estimated numbers of rows; vacuumed_at: last time, None never.
     """
-    return list(tx.run(_TABLES, most=most).mappings())
+    return list(tx.run(_TABLES, first=first, most=most).mappings())
