@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from sqlalchemy import text
 
 from app.domain.lifecycle import Status
 from app.domain.plans import Tier
@@ -28,6 +29,12 @@ def stories(web: Web) -> dict[str, str]:
         else:
             web.started(job_id)
         found[state] = job_id
+    found["retrying"] = web.submit("retrying", web.token()).json["id"]
+    with web.uow.begin() as tx:
+        delayed = (
+            "UPDATE kombu_message SET visible = false, delay_reason = 'retry', visible_at = now() + interval '1 min'"
+        )
+        tx.run(text(f"{delayed} WHERE task_id = :id"), id=found["retrying"])
     found["queued"] = web.submit("queued", web.token()).json["id"]
     return found
 

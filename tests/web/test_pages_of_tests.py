@@ -7,8 +7,10 @@ import re
 from datetime import UTC, datetime
 from urllib.parse import urlencode
 
+import pytest
 from sqlalchemy import text
 
+from app.services.results import read_test_history
 from app.store.inventories import FileRow
 from tests.web.conftest import Web, a_test, file
 
@@ -112,3 +114,13 @@ def test_a_name_too_long_for_an_address_is_no_link(web: Web) -> None:
     page = web.client.get(f"/analyses/{job_id}")
     assert page.status_code == 200
     assert 'class="quiet"' not in page.text
+
+
+def test_a_history_that_was_cut_says_so(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
+    jobs = [done(web, f"commit-{day}", file("a.py", a_test("test_a")), at=day) for day in (1, 2, 3)]
+    assert "the test may be older" not in web.client.get(page_of(web, jobs[2])).text
+    monkeypatch.setattr(read_test_history, "MOST", 2)
+    page = web.client.get(page_of(web, jobs[2])).text
+    assert "Only 2 commits were looked at; the test may be older." in page
+    assert jobs[1] in page
+    assert jobs[0] not in page

@@ -10,9 +10,7 @@ from app.services.operations.readiness import serves, this_release
 from app.store import database_facts, schema
 from app.store.unit_of_work import UnitOfWork
 
-TABLES = 6
-#: Of the broker: its dead rows slow the queues down, so it comes first, whatever its size.
-MESSAGES = "kombu_message"
+TABLES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +43,7 @@ class DatabaseHealth:
 def database_health(uow: UnitOfWork) -> DatabaseHealth:
     """As PostgreSQL's statistics say now; they may be some seconds old."""
     with uow.begin() as tx:
-        facts, rows = database_facts.facts(tx), database_facts.tables(tx, MESSAGES, most=TABLES)
+        facts, rows = database_facts.facts(tx), database_facts.tables(tx, most=TABLES)
         revision, oldest = schema.revision(tx.connection), schema.oldest(tx.connection)
     return DatabaseHealth(
         facts.bytes, facts.version, facts.connections, facts.most_connections, revision,

@@ -38,7 +38,7 @@ class TestHistory:
     """A test with what is known of it in other commits.
 
     tests: of this result, by line, at least one; commits: oldest first, this result's among them; periods: of the same
-    commits, newest first.
+    commits, newest first; is_cut: MOST commits were read, so there may be older ones.
     """
 
     __test__ = False
@@ -46,6 +46,7 @@ class TestHistory:
     tests: Sequence[Test]
     commits: Sequence[Sighting]
     periods: Sequence[Period]
+    is_cut: bool
 
 
 def read_test_history(
@@ -68,7 +69,7 @@ def read_test_history(
         raise NotFound("This result has no such test")
     ordered = sorted([record, *others], key=lambda row: (row.ordered_at, row.completed_at))
     commits = [_sighting(row, found.get(row.id)) for row in ordered]
-    return TestHistory(found[job_id].tests, commits, periods(commits))
+    return TestHistory(found[job_id].tests, commits, periods(commits), is_cut=len(commits) == MOST)
 
 
 def _sighting(row: Row[Any], found: Row[Any] | None) -> Sighting:
