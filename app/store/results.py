@@ -18,7 +18,7 @@ class TestFilter:
     """The filter of a listing.
 
     q: part of a suite or test name, path: part of the path, about: part of one of the file's hints; ignoring case.
-    conditional: whether the test runs only under a condition.
+    file: the whole path; conditional: whether the test runs only under a condition.
     """
 
     __test__ = False
@@ -30,6 +30,7 @@ class TestFilter:
     kind: str | None = None
     conditional: bool | None = None
     about: str | None = None
+    file: str | None = None
 
 
 _TESTS = """
@@ -47,7 +48,7 @@ _MATCHES = f"""
        AND (CAST(:framework AS text) IS NULL OR t.test->>'framework' = :framework)
        AND (CAST(:kind AS text) IS NULL OR {_KIND} = :kind)
        AND (CAST(:conditional AS boolean) IS NULL OR {_CONDITIONAL} = :conditional)
-       AND {_PATH} AND {_ABOUT}
+       AND {_PATH} AND {_ABOUT} AND (CAST(:file AS text) IS NULL OR f.path = :file)
        AND (CAST(:q AS text) IS NULL
             OR strpos(lower(concat_ws(' ', t.test->>'name', t.test->>'suites')), lower(:q)) > 0)"""
 _FILTERED = f"{_TESTS} AND {_MATCHES}"

@@ -26,6 +26,9 @@ def _utc(instant: datetime) -> datetime:
 Instant = Annotated[AwareDatetime, AfterValidator(_utc)]
 Plain = Annotated[str, Field(max_length=500, pattern=PLAIN)]
 
+#: What the repository calls something.
+Known = Annotated[str, Field(max_length=4000, pattern=r"^[^\x00]*$")]
+
 
 class Body(BaseModel):
     """A JSON object, strictly: known members only, no "5" for 5."""
@@ -140,10 +143,13 @@ class Narrowed(Query):
     path: Annotated[Plain | None, Field(description="Part of the file's path, ignoring case")] = None
     q: Annotated[Plain | None, Field(description="Part of a suite's or test's name, ignoring case")] = None
     about: Annotated[Plain | None, Field(description="Part of a hint of the file, ignoring case")] = None
+    file: Annotated[Known | None, Field(description="The whole path of the file")] = None
 
     def filter(self) -> TestFilter:
         """An empty field of a form does not filter."""
-        texts = {name: getattr(self, name) or None for name in ("status", "framework", "path", "q", "kind", "about")}
+        texts = {
+            name: getattr(self, name) or None for name in ("status", "framework", "path", "q", "kind", "about", "file")
+        }
         return TestFilter(**texts, conditional=self.conditional)
 
     def narrowed(self) -> dict[str, str]:
@@ -178,8 +184,6 @@ class FilesQuery(Query):
 
 
 Number = Annotated[int, Field(ge=1, le=1_000_000)]
-#: What the repository calls something.
-Known = Annotated[str, Field(max_length=4000, pattern=r"^[^\x00]*$")]
 
 
 def _with_slash(directory: str) -> str:

@@ -220,7 +220,7 @@ def test_the_tree_shows_one_directory_with_its_numbers(web: Web) -> None:
     assert "under=src%2Fmain%2Fjava%2F" in root
     inside = web.client.get(f"{path}?view=tree&under=src/main/java").text  # a slash more or less
     assert entries(inside) == [("a/", "2"), ("b/", "1"), ("Top.java", "1")]
-    assert "path=src%2Fmain%2Fjava%2FTop.java" in inside
+    assert "?file=src%2Fmain%2Fjava%2FTop.java#tests" in inside
     assert 'href="?view=tree&amp;under=src%2F#tests"' in inside
     assert entries(web.client.get(f"{path}?view=tree&status=skipped").text) == [("src/main/java/a/", "1")]
     assert "contains no test" in web.client.get(f"{path}?view=tree&under=nowhere").text
@@ -240,3 +240,17 @@ def test_each_view_and_order_is_kept_apart(web: Web) -> None:
     first = [web.client.get(f"{path}{query}").text for query in ("", "?sort=name", "?view=tree")]
     assert len({tuple(shown(page)) for page in first}) == 3
     assert [web.client.get(f"{path}{query}").text for query in ("", "?sort=name", "?view=tree")] == first
+
+
+def test_a_file_is_found_by_its_whole_path_alone(web: Web) -> None:
+    path = done(web, file("a.py", a_test("one"), a_test("two", line=2)), file("data.py", a_test("three")))
+    assert shown(web.client.get(f"{path}?path=a.py").text) == ["one", "two", "three"]
+    page = web.client.get(f"{path}?file=a.py").text
+    assert shown(page) == ["one", "two"]
+    assert "Only of <code>a.py</code>." in page
+    assert '<input type="hidden" name="file" value="a.py">' in page
+    assert "?file=a.py&amp;format=csv" in page
+    assert shown(web.client.get(f"{path}?file=a.py&q=two").text) == ["two"]
+    assert 'href="?file=a.py#tests"' in web.client.get(f"{path}?view=tree").text
+    listed = web.client.get(f"/api/v1{path}/tests?file=data.py").json["items"]
+    assert [row["name"] for row in listed] == ["three"]
