@@ -77,14 +77,19 @@ _HISTORY = text(f"""
     SELECT {_COLUMNS}, r.id FROM analysis_requests r JOIN codebases c ON c.id = r.codebase_id
      WHERE r.user_id = :user_id AND r.role <> 'left' AND (CAST(:before AS bigint) IS NULL OR r.id < :before)
      ORDER BY r.id DESC LIMIT :most""")
-# Jobs that have a message; only as many of the newest requests are looked at, so that a long history costs nothing.
-_UNFINISHED = text("""
-    SELECT r.job_id, count(*) OVER () AS of
+# Only so many of the newest requests are looked at, so that a long history costs nothing.
+_NEWEST = """
       FROM (SELECT job_id, id FROM analysis_requests
-             WHERE user_id = :user_id AND role <> 'left' AND cancelled_at IS NULL
-             ORDER BY id DESC LIMIT :searched) r
-     WHERE EXISTS (SELECT FROM broker_message m WHERE m.task_id = CAST(r.job_id AS text))
-     ORDER BY r.id LIMIT :most""")
+             WHERE user_id = :user_id AND role <> 'left' {and_not} ORDER BY id DESC LIMIT :searched) r"""
+# Jobs that have a message; running ones first, so that those left out wait.
+_UNFINISHED = text(f"""
+    SELECT r.job_id, count(*) OVER () AS of {_NEWEST.format(and_not="AND cancelled_at IS NULL")}
+      JOIN broker_message m ON m.task_id = CAST(r.job_id AS text)
+     ORDER BY m.started_at IS NULL, r.id LIMIT :most""")
+_ENDED = text(f"""
+    SELECT r.job_id {_NEWEST.format(and_not="")}
+     WHERE NOT EXISTS (SELECT FROM broker_message m WHERE m.task_id = CAST(r.job_id AS text))
+     ORDER BY r.id DESC LIMIT :most""")
 
 
 def add(tx: Tx, *asked: Request) -> None:
@@ -149,6 +154,14 @@ def history(tx: Tx, user_id: UUID, *, before: int | None, most: int) -> list[Row
 
 
 def unfinished(tx: Tx, user_id: UUID, *, most: int, searched: int = 500) -> tuple[list[UUID], int]:
-    """The user's oldest unfinished jobs among the newest `searched` requests, and how many there are of them."""
+    """The user's running jobs, then the oldest ones that wait, and how many there are of both.
+
+    searched: how many of the newest requests are looked through.
+    """
     rows = tx.run(_UNFINISHED, user_id=user_id, most=most, searched=searched).all()
     return [row.job_id for row in rows], rows[0].of if rows else 0
+
+
+def ended(tx: Tx, user_id: UUID, *, most: int, searched: int = 500) -> list[UUID]:
+    """The user's newest jobs without a message.  searched: as of `unfinished`."""
+    return list(tx.run(_ENDED, user_id=user_id, most=most, searched=searched).scalars())

@@ -117,3 +117,16 @@ def test_somebody_without_a_unit_left_is_told_when_and_that_results_are_free(web
     told = text_of(web.post("/analyses", repository="acme/next").text)
     assert re.search(r"1 used, 0 reserved, 1 in all\. The next period begins \d{4}-\d\d-\d\d \d\d:\d\d UTC", told)
     assert "A result that exists costs nothing: press Check" in told
+
+
+def test_many_unfinished_jobs_hide_neither_a_running_one_nor_what_ended(web: Web) -> None:
+    person = web.user(Tier.ENTERPRISE)
+    header = web.token(person.user_id)
+    web.completed(web.submit("done", header).json["id"])
+    jobs = [web.submit(f"shop{number}", header).json["id"] for number in range(read_dashboard.MOST + 10)]
+    web.started(jobs[-1])
+    web.sign_in(person)
+    under_way, _, ended = web.client.get("/now").text.partition("Recent</h2>")
+    assert f"1 running, {read_dashboard.MOST + 9} waiting" in under_way
+    assert re.findall(r"acme/(\w+)<", under_way)[0] == f"shop{read_dashboard.MOST + 9}"
+    assert re.findall(r"acme/(\w+)<", ended) == ["done"]

@@ -15,7 +15,6 @@ from app.store import requests
 from app.store.unit_of_work import UnitOfWork
 
 MOST, ENDED = 20, 5  # jobs
-LOOKED_THROUGH = 25  # requests, for those that ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +22,7 @@ class Dashboard:
     """A user's jobs at one moment.
 
     running: oldest request first; waiting: those that have not started, or wait for their next attempt, in the same
-    order; further: unfinished jobs that are not listed; ended: newest first.
+    order; further: waiting jobs that are not listed; ended: newest first.
     """
 
     running: Sequence[Job]
@@ -33,15 +32,15 @@ class Dashboard:
 
 
 def read_dashboard(uow: UnitOfWork, user_id: UUID, policy: Policy, *, now: datetime) -> Dashboard:
-    """Up to MOST unfinished jobs, and the newest ENDED ones of the user's last requests, all described at once."""
+    """Up to MOST unfinished jobs, and the ENDED newest ones that ended, all described at once."""
     with uow.begin() as tx:
         unfinished, count = requests.unfinished(tx, user_id, most=MOST)
-        recent = [row.job_id for row in requests.history(tx, user_id, before=None, most=LOOKED_THROUGH)]
+        recent = requests.ended(tx, user_id, most=ENDED)
         found = describe.jobs(tx, dict.fromkeys((*unfinished, *recent)), policy, asker=user_id, now=now)
     under_way = [found[one] for one in unfinished if one in found and not found[one].is_final]
     return Dashboard(
         [job for job in under_way if job.status is Status.RUNNING],
         [job for job in under_way if job.status is not Status.RUNNING],
         count - len(unfinished),
-        [found[one] for one in recent if one in found and found[one].is_final][:ENDED],
+        [found[one] for one in recent if one in found and found[one].is_final],
     )
