@@ -70,7 +70,8 @@ def test_every_action_that_the_code_writes_has_words() -> None:
         found
         for path in (ROOT / "app" / "services").rglob("*.py")
         for found in re.findall(
-            r'"((?:dead|github|job|passkey|plan|queue|schedule|sweep|token|user)\.[a-z_]+)"', path.read_text(encoding="utf-8")
+            r'"((?:dead|github|job|passkey|plan|queue|schedule|sweep|token|user)\.[a-z_]+)"',
+            path.read_text(encoding="utf-8"),
         )
     }
     assert written == set(ACTIONS)
