@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from testlist.engine import inventory
     from testlist.errors import InventoryError
+    from testlist.git.default_branch import on_default_branch
     from testlist.git.fetch import Source, fetched, resolve
     from testlist.git.process import GitLimits
     from testlist.git.repository import Repository
@@ -19,6 +20,7 @@ else:
     HOMES: Final = {
         "engine": ("inventory",),
         "errors": ("InventoryError",),
+        "git.default_branch": ("on_default_branch",),
         "git.fetch": ("Source", "fetched", "resolve"),
         "git.process": ("GitLimits",),
         "model": ("Facts", "FactsCache", "FactsKey", "FileInventory", "Inventory", "Test"),
@@ -52,5 +54,6 @@ __all__ = [
     "Test",
     "fetched",
     "inventory",
+    "on_default_branch",
     "resolve",
 ]

@@ -14,8 +14,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         "testlist", description="List the tests of a Git repository, without running them."
     )
     parser.add_argument("path_or_url", help="a repository on this machine, or its https address")
-    parser.add_argument("--commit", help="a commit, branch or tag; default: HEAD")
-    parser.add_argument("--compare", help="show how the tests differ between the commit and this one")
+    parser.add_argument("--commit", help="a commit, branch or tag, also HEAD~2; default: HEAD")
+    parser.add_argument(
+        "--compare", help="show how the tests differ between the commit and this one, or in a range A...B"
+    )
+    parser.add_argument(
+        "--exit-code", action="store_true", help="with --compare: exit with 1 if tests differ, with 3 on errors"
+    )
     parser.add_argument("--format", choices=FORMATS, default="table")
     parser.add_argument("--no-sandbox", action="store_true", help="run git and the parsers without a sandbox")
     given = parser.parse_args(argv)
@@ -23,10 +28,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     guard.ready()  # it starts while the engine is imported: a fifth of the time that a small repository takes
     from testlist.command import Asked, run  # noqa: PLC0415 - see above
 
-    asked = Asked(given.commit, given.compare, given.format)
+    asked = Asked(given.commit, given.compare, given.format, given.exit_code)
     if asked.mistake is not None:
         parser.error(asked.mistake)
-    said = run(given.path_or_url, asked)
+    code, said = run(given.path_or_url, asked)
     if said is not None:
         sys.stderr.write(f"testlist: {said}\n")
-    return 0 if said is None else 1
+    return code

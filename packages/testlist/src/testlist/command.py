@@ -9,37 +9,93 @@ from pathlib import Path
 
 from testlist.engine import inventory
 from testlist.errors import InventoryError
-from testlist.git.fetch import Source, fetched, resolve
+from testlist.git.fetch import Source, common_ancestor, fetched, resolve
+from testlist.git.revisions import range_of
+from testlist.git.worktree import changed
 from testlist.model import Inventory
 from testlist.progress import Checkpoint, silent
-from testlist.reports.compare import compare, listed
+from testlist.reports.compare import Comparison, compare, listed
 from testlist.reports.listing import comparison, render, skipped
 from testlist.sandbox.process import NoSandbox
+
+#: exit codes: as `git diff --exit-code`, and one for what could not be compared
+DIFFERENT, NOT_COMPARED = 1, 3
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a command line asks for.  commit: None is HEAD; other: a commit to compare with."""
+    """What a command line asks for.  commit: None is HEAD; other: a commit to compare with, or a range.
+
+    exit_code: whether the exit code says that tests differ.
+    """
 
     commit: str | None = None
     other: str | None = None
     form: str = "table"
+    exit_code: bool = False
 
     @property
     def mistake(self) -> str | None:
         """Why it cannot be answered, if so."""
-        return "--compare needs --format table or json." if self.other is not None and self.form == "jsonl" else None
+        if self.other is None:
+            return "--exit-code needs --compare." if self.exit_code else None
+        if self.commit is not None and range_of(self.other) is not None:
+            return "--compare with a range names both commits: leave --commit out."
+        return "--compare needs --format table or json." if self.form == "jsonl" else None
+
+    @property
+    def failure(self) -> int:
+        """The exit code if it cannot be answered."""
+        return NOT_COMPARED if self.exit_code else 1
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """text: for stdout, piece by piece; code: the exit code."""
+
+    text: Iterable[str]
+    code: int = 0
+
+
+def source_at(path_or_url: str) -> Source:
+    """A repository on this machine, or at an https address.  Raises: InventoryError."""
+    path = Path(path_or_url)
+    if path.is_dir():
+        return Source.local(path)
+    if "://" not in path_or_url:
+        what = "is a file, not a repository" if path.exists() else "does not exist"
+        raise InventoryError("repository_not_found", f"The path {path_or_url!r} {what}.")
+    return Source.remote(path_or_url)
 
 
 def taken(source: Source, asked: Asked, checkpoint: Checkpoint = silent) -> list[Inventory]:
     """The inventory that is asked for, or the two.  Raises: InventoryError, NoSandbox."""
+    wanted = range_of(asked.other) if asked.other is not None else None
+    if wanted is not None:
+        before, after = (resolve(source, side, checkpoint=checkpoint)[0] for side in wanted[:2])
+        if wanted.from_base:
+            before = common_ancestor(source, (before, after), checkpoint=checkpoint)
+        return [_take(source, commit, checkpoint) for commit in (before, after)]
     commits = [asked.commit] if asked.other is None else [asked.commit, asked.other]
     return [_take(source, commit, checkpoint) for commit in commits]
 
 
-def answer(found: Sequence[Inventory], asked: Asked) -> Iterable[str]:
-    """The text for stdout, piece by piece."""
-    return render(found[0], asked.form) if len(found) == 1 else [_compared(found[0], found[1], asked.form)]
+def answer(found: Sequence[Inventory], asked: Asked) -> Answer:
+    """What is printed, and the exit code."""
+    if len(found) == 1:
+        return Answer(render(found[0], asked.form))
+    before, after = found
+    changes = compare(listed(before), listed(after))
+    differs = asked.exit_code and any(count for name, count in changes.totals().items() if name != "unchanged")
+    return Answer([_compared(changes, before, after, asked.form)], DIFFERENT if differs else 0)
+
+
+def left_out(source: Source, asked: Asked, found: Sequence[Inventory]) -> Iterator[str]:
+    """A line for stderr if HEAD was read where the work tree differs from it."""
+    is_head = asked.commit in {None, "HEAD", "@"} and range_of(asked.other or "") is None
+    if is_head and source.path is not None and (count := changed(source.path, found[0].commit)):
+        files = "1 changed file is" if count == 1 else f"{count} changed files are"
+        yield f"{files} not read: this is commit {found[0].commit[:10]}, not the work tree"
 
 
 def unread(found: Iterable[Inventory]) -> Iterator[str]:
@@ -47,19 +103,21 @@ def unread(found: Iterable[Inventory]) -> Iterator[str]:
     yield from (f"skipped {line}" for line in dict.fromkeys(line for one in found for line in skipped(one)))
 
 
-def run(path_or_url: str, asked: Asked) -> str | None:
-    """Answer on stdout, with the unread files on stderr.  Returns what went wrong, if something did."""
-    path = Path(path_or_url)
+def run(path_or_url: str, asked: Asked) -> tuple[int, str | None]:
+    """Answer on stdout, with the unread files on stderr.  -> the exit code, and what went wrong, if something did."""
     try:
-        found = taken(Source.local(path) if path.is_dir() else Source.remote(path_or_url), asked)
+        source = source_at(path_or_url)
+        found = taken(source, asked)
     except InventoryError as error:
-        return f"{error.message} ({error.code})"
+        return asked.failure, f"{error.message} ({error.code})"
     except NoSandbox as reason:
-        return f"no sandbox is available for git and the parsers: {reason}; --no-sandbox runs them without one"
-    sys.stdout.writelines(answer(found, asked))
+        said = f"no sandbox is available for git and the parsers: {reason}; --no-sandbox runs them without one"
+        return asked.failure, said
+    answered = answer(found, asked)
+    sys.stdout.writelines(answered.text)
     sys.stdout.flush()
-    sys.stderr.writelines(f"{line}\n" for line in unread(found))
-    return None
+    sys.stderr.writelines(f"{line}\n" for line in (*left_out(source, asked, found), *unread(found)))
+    return answered.code, None
 
 
 def _take(source: Source, ref: str | None, checkpoint: Checkpoint) -> Inventory:
@@ -69,9 +127,8 @@ def _take(source: Source, ref: str | None, checkpoint: Checkpoint) -> Inventory:
             return inventory(repository)
 
 
-def _compared(before: Inventory, after: Inventory, form: str) -> str:
-    found = compare(listed(before), listed(after))
+def _compared(changes: Comparison, before: Inventory, after: Inventory, form: str) -> str:
     if form == "table":
-        return comparison(found)
+        return comparison(changes)
     commits = {"before": before.commit, "after": after.commit}
-    return f"{json.dumps(commits | found.document(), ensure_ascii=False, indent=1)}\n"
+    return f"{json.dumps(commits | changes.document(), ensure_ascii=False, indent=1)}\n"

@@ -73,6 +73,55 @@ def test_a_commit_of_an_odd_time_has_one_that_a_database_can_store(
     assert datetime(1970, 1, 1, tzinfo=UTC) <= instant <= datetime(2101, 1, 1, tzinfo=UTC)
 
 
+def test_resolve_takes_what_rev_parse_takes(make_repository: MakeRepository) -> None:
+    repository = make_repository(SIMPLE)
+    git(repository, "tag", "--annotate", "--message=x", "v1")
+    for name in ("b", "c"):
+        (repository / name).write_text(name)
+        commit(repository)
+    git(
+        repository,
+        "merge",
+        "--quiet",
+        "--no-ff",
+        "--allow-unrelated-histories",
+        "--strategy=ours",
+        "-m",
+        "x",
+        _other(repository),
+    )
+    head = git(repository, "rev-parse", "HEAD")
+    for text in (
+        "HEAD", "@", "HEAD~1", "@~2", "HEAD^", "HEAD^2", "@^^", "@~1^1~1", "main~1", "v1", "v1^{}", "v1^{commit}", "v1^0",
+        "refs/heads/main~1", head, head[:7], head[:4].upper(), f"{head[:12]}~1", f"v1-2-g{head[:9]}",
+    ):  # fmt: skip
+        expected = git(repository, "rev-parse", "--verify", "--end-of-options", f"{text}^{{commit}}")
+        assert resolve(Source.local(repository), text)[0] == expected, text
+
+
+def _other(repository: Path) -> str:
+    return git(repository, "commit-tree", "-m", "other", git(repository, "rev-parse", "HEAD^{tree}"))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("HEAD~99", "no branch, tag or commit 'HEAD~99'"), ("nosuch", "'nosuch'"), ("abcdef", "not exactly one commit"),
+     ("HEAD@{1}", "logs of references"), ("@{u}", "upstream"), (":/x", "messages"), ("HEAD^{/x}", "messages"),
+     ("HEAD^{tree}", "not read"), ("HEAD:x", "allowed are"), ("~1", "allowed are"), ("-x", "allowed are"),
+     ("--all", "allowed are"), ("HEAD --all", "allowed are"), ("HEAD~1\n--all", "allowed are")],
+)  # fmt: skip
+def test_a_revision_that_is_none_says_what_is_allowed(make_repository: MakeRepository, text: str, said: str) -> None:
+    with pytest.raises(InventoryError, match=re.escape(said)) as caught:
+        resolve(Source.local(make_repository(SIMPLE)), text)
+    assert code(caught) == "commit_not_found"
+
+
+@pytest.mark.parametrize("text", ["HEAD~1", "@^", "v1^{commit}"])
+def test_steps_need_a_repository_on_this_machine(text: str) -> None:
+    with pytest.raises(InventoryError, match="whole commit ids only"):
+        resolve(Source.remote("https://example.org/a/b"), text)
+
+
 @pytest.mark.parametrize("ref", ["--upload-pack=touch x", "-x", "a..b", "a b", "a\nb", "a:b", "@{-1}", "x" * 300])
 def test_resolve_refuses_what_cannot_be_a_ref(make_repository: MakeRepository, ref: str) -> None:
     with pytest.raises(InventoryError) as caught:

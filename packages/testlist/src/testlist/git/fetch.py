@@ -14,11 +14,12 @@ from testlist.git import scratch
 from testlist.git.branches import branches
 from testlist.git.errors import meaning
 from testlist.git.layout import layout
-from testlist.git.local import commit_of, opened, resolve_local
+from testlist.git.local import commit_of, merge_base, opened, resolve_local
 from testlist.git.objects import Objects
 from testlist.git.process import GitLimits, GitProcess, Host, environment
-from testlist.git.refs import BAD_REF, OBJECT_ID
+from testlist.git.refs import OBJECT_ID
 from testlist.git.repository import Repository
+from testlist.git.revisions import SHORT, revision
 from testlist.progress import Checkpoint, Progress, silent
 from testlist.sandbox.guard import hand_over
 
@@ -30,6 +31,7 @@ SHARE: Final = 48 << 10
 BYTES_A_SECOND: Final = 16 << 20
 #: what git says when the program that reads a pack ended early
 UNFINISHED: Final = b"invalid index-pack output"
+AT_HOSTS: Final = "a host finds branches, tags and whole commit ids only"
 #: blobs fetched at once
 BATCH: Final = 2_000
 
@@ -70,20 +72,30 @@ class Source:
 def resolve(
     source: Source, ref: str | None, *, limits: GitLimits | None = None, checkpoint: Checkpoint = silent
 ) -> tuple[str, str]:
-    """Find the commit a branch, tag or commit id means: (commit id, name as found).  None means HEAD.
+    """Find the commit that a revision means: (commit id, name as found).  None means HEAD.
 
-    The id of a remote commit is taken as given; `fetched` says whether it exists.
+    Steps such as `~2` and beginnings of ids need a repository on this machine.  The id of a remote commit is taken as
+    given; `fetched` says whether it exists.
     Raises: InventoryError.
     """
-    wanted = ref or "HEAD"
-    if BAD_REF.search(wanted) or len(wanted) > 255:
-        raise InventoryError("commit_not_found", "This is not the name of a branch, tag or commit.")
+    wanted = revision(ref or "HEAD")
     limits, progress = limits or GitLimits(), Progress(checkpoint)
     if source.path is not None:
         return resolve_local(source.path, source.root, wanted, limits, progress)
-    if OBJECT_ID.fullmatch(wanted.lower()):
-        return wanted.lower(), wanted
-    return _Client(source, limits, progress).resolve_remote(wanted)
+    if wanted.steps:
+        raise InventoryError("commit_not_found", f"A Git host does not find {ref!r}: {AT_HOSTS}.")
+    if OBJECT_ID.fullmatch(wanted.name.lower()):
+        return wanted.name.lower(), wanted.name
+    return Client(source, limits, progress).resolve_remote(wanted.name)
+
+
+def common_ancestor(
+    source: Source, ids: tuple[str, str], *, limits: GitLimits | None = None, checkpoint: Checkpoint = silent
+) -> str:
+    """The newest commit that both come from, in a repository on this machine.  Raises: InventoryError."""
+    if source.path is None:
+        raise InventoryError("commit_not_found", "A...B needs a repository on this machine; compare A..B instead.")
+    return merge_base(source.path, source.root, ids, limits or GitLimits(), Progress(checkpoint))
 
 
 def branches_of(source: Source, most: int) -> list[str]:
@@ -108,7 +120,7 @@ def fetched(
             commit_of(objects, commit)
             yield Repository(commit, objects, limits, progress)
         return
-    client = _Client(source, limits, progress)
+    client = Client(source, limits, progress)
     with scratch.directory(workdir) as directory:
         client.initialise(directory)
         client.fetch(directory, [commit], file_bytes=limits.pack_bytes, options=["--depth=1"])
@@ -117,7 +129,7 @@ def fetched(
 
 
 @dataclass(slots=True)
-class _Client:
+class Client:
     """git's answers about one source."""
 
     source: Source
@@ -125,6 +137,7 @@ class _Client:
     progress: Progress
 
     def resolve_remote(self, ref: str) -> tuple[str, str]:
+        """The commit of a name, and the name; of HEAD, its branch."""
         # git's own order: a full name, then a tag (`^{}`: the commit an annotated one points at), then a branch
         names = [ref, f"refs/tags/{ref}^{{}}", f"refs/tags/{ref}", f"refs/heads/{ref}"]
         names = ["HEAD"] if ref == "HEAD" else [f"{ref}^{{}}", *names] if ref.startswith("refs/") else names[1:]
@@ -136,9 +149,12 @@ class _Client:
                 return commit, branch.removeprefix("refs/heads/") if ref == "HEAD" else ref
         if ref == "HEAD":
             raise InventoryError("repository_empty", "The repository has no commits.")
-        raise InventoryError("commit_not_found", "The repository has no such branch, tag or commit.")
+        if SHORT.fullmatch(ref):
+            raise InventoryError("commit_not_found", f"The repository has no branch or tag {ref!r}; {AT_HOSTS}.")
+        raise InventoryError("commit_not_found", f"The repository has no branch or tag {ref!r}.")
 
     def initialise(self, directory: Path) -> None:
+        """Make an empty repository."""
         # written by hand: `git init` costs a process and copies templates
         for name in ("objects", "refs"):
             (directory / name).mkdir()
@@ -151,12 +167,20 @@ class _Client:
         """Forget the remote: a missing blob is then missing, and no later read can go and ask for it."""
         (directory / "config").write_text("[core]\n\trepositoryformatversion = 0\n\tbare = true\n")
 
-    def fetch(self, directory: Path, ids: Collection[str], *, file_bytes: int, options: Sequence[str] = ()) -> None:
-        """Fetch objects by id; trees come along, blobs only when named."""
+    def fetch(
+        self,
+        directory: Path,
+        ids: Collection[str],
+        *,
+        file_bytes: int,
+        omitted: str = "blob:none",
+        options: Sequence[str] = (),
+    ) -> None:
+        """Fetch objects by id; trees come along, blobs only when named.  omitted: git's filter of what stays there."""
         argv = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--recurse-submodules=no"]
-        argv += ["--filter=blob:none", *options, "--stdin", "origin"]
+        argv += [f"--filter={omitted}", *options, "--stdin", "origin"]
         settings = [*self._settings(), ("remote.origin.url", self._url()), ("remote.origin.promisor", "true")]
-        settings += [("remote.origin.partialclonefilter", "blob:none"), ("fetch.negotiationAlgorithm", "noop")]
+        settings += [("remote.origin.partialclonefilter", omitted), ("fetch.negotiationAlgorithm", "noop")]
         # what is small takes long to read only if it was made for that
         seconds = min(self.limits.processor_seconds, 2 + file_bytes // BYTES_A_SECOND)
         git = GitProcess(
@@ -226,7 +250,7 @@ class _Bringer:
     outgrows it is halved until the large blob stands alone.
     """
 
-    client: _Client
+    client: Client
     directory: Path
     wasted: int = 0  # bytes of transfers that were cut off
 

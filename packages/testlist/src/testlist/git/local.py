@@ -4,10 +4,12 @@ from pathlib import Path
 from typing import Final
 
 from testlist.errors import InventoryError
+from testlist.git.errors import meaning
 from testlist.git.layout import Layout, layout
 from testlist.git.objects import HASHES, Header, Objects
-from testlist.git.process import GitLimits
+from testlist.git.process import GitLimits, GitProcess, environment
 from testlist.git.refs import OBJECT_ID, TAG, branch, lookup
+from testlist.git.revisions import SHORT, Revision
 from testlist.progress import Progress
 
 #: Folders that git takes for a repository without anything in it, one for each kind of id: no configuration of
@@ -23,9 +25,11 @@ def opened(place: Layout, example: str, limits: GitLimits, progress: Progress) -
     return Objects(directory, limits, progress, store=place.stores[0], reads=place.stores)
 
 
-def resolve_local(path: Path, root: Path | None, ref: str, limits: GitLimits, progress: Progress) -> tuple[str, str]:
+def resolve_local(
+    path: Path, root: Path | None, wanted: Revision, limits: GitLimits, progress: Progress
+) -> tuple[str, str]:
     """As `git.resolve`, for a repository on this machine."""
-    place = layout(path, root)
+    place, ref = layout(path, root), wanted.name
     whole = OBJECT_ID.fullmatch(ref)
     found = None if whole else lookup(place, ref)
     if found is not None and found.object_id is None:
@@ -33,11 +37,40 @@ def resolve_local(path: Path, root: Path | None, ref: str, limits: GitLimits, pr
     name = branch(place) if ref == "HEAD" else ref
     head = found or (None if whole else lookup(place, "HEAD"))
     with opened(place, (head and head.object_id) or ref, limits, progress) as objects:
-        return commit_of(objects, (found and found.object_id) or ref), name
+        try:
+            commit = commit_of(objects, ((found and found.object_id) or ref) + wanted.steps)
+        except InventoryError as error:
+            raise _unknown(wanted) if error.code == "commit_not_found" and not whole else error from None
+    return commit, f"{ref}{wanted.steps}" if wanted.steps else name
+
+
+def merge_base(path: Path, root: Path | None, ids: tuple[str, str], limits: GitLimits, progress: Progress) -> str:
+    """The newest commit that both commits come from.  Raises: InventoryError commit_not_found without one."""
+    place, directory = layout(path, root), NOWHERE / HASHES.get(len(ids[0]), "sha1")
+    env = environment(()) | {"GIT_DIR": str(directory), "GIT_OBJECT_DIRECTORY": str(place.stores[0])}
+    git = GitProcess(["merge-base", *ids], env, limits, progress, directory, reads=place.stores)
+    answer = git.run().decode("ascii", "replace").strip()
+    if git.exit_code == 0 and OBJECT_ID.fullmatch(answer):
+        return answer
+    if git.exit_code == 1:
+        raise InventoryError("commit_not_found", "The two commits have no common ancestor.")
+    raise meaning(git.errors, git.exit_code)
+
+
+def _unknown(wanted: Revision) -> InventoryError:
+    written = f"{wanted.name}{wanted.steps}"
+    if SHORT.fullmatch(wanted.name):
+        text = f"The repository has no branch or tag {written!r}, and not exactly one commit whose id begins so."
+    else:
+        text = f"The repository has no branch, tag or commit {written!r}."
+    return InventoryError("commit_not_found", text)
 
 
 def commit_of(objects: Objects, name: str) -> str:
-    """The commit that an id, or its beginning, or a tag means.  Raises: InventoryError commit_not_found."""
+    """The commit that an id, or its beginning, or a tag means, each perhaps with steps to an ancestor.
+
+    Raises: InventoryError commit_not_found.
+    """
     for _ in range(TAGS):
         header = objects.headers([name]).get(name)
         content = _content(objects, header) if header is not None else None

@@ -159,6 +159,7 @@ class GitProcess:
     directory: Path | None = None
     host: Host | None = None
     file_bytes: int | None = None  # RLIMIT_FSIZE, limits.pack_bytes by default
+    reads: Sequence[Path] = ()  # beside the directory
     errors: bytes = b""
     exit_code: int = -1
 
@@ -184,7 +185,7 @@ class GitProcess:
 
     def _start(self) -> Process:
         bounds = self.limits.bounds(file_bytes=self.file_bytes)
-        return launch(self.argv, self.env, bounds, directory=self.directory, host=self.host)
+        return launch(self.argv, self.env, bounds, directory=self.directory, reads=self.reads, host=self.host)
 
     def _pump(
         self, process: Process, waiting: selectors.BaseSelector, feed: memoryview, deadline: float
