@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from durable_harness import warm
+from durable_harness import profiles, warm  # noqa: F401  loads a profile
 from durable_harness.broker import Broker
 from durable_harness.database import Database
 from durable_harness.postgres import PostgresServer

@@ -306,7 +306,6 @@ def test_every_history_ends_as_the_model_says(broker: Broker) -> None:
     run_state_machine_as_test(
         machine,
         settings=settings(
-            max_examples=EXAMPLES, stateful_step_count=STEPS, deadline=None, print_blob=True,
-            suppress_health_check=list(HealthCheck), phases=(Phase.generate, Phase.shrink),
+            max_examples=EXAMPLES, stateful_step_count=STEPS, suppress_health_check=list(HealthCheck), phases=(Phase.generate, Phase.shrink),
         ),
     )  # fmt: skip

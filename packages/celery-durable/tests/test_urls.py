@@ -64,6 +64,7 @@ def url(broker: Standing, strict: StrictServer, tls: Proxy, crt: tuple[Path, Pat
         "IPv6": f"{login}@[::1]:{strict.port}/{name}",
         "socket": f"{login}@/{name}?host={strict.home}&port={strict.port}",
         "second host": f"{login}@/{name}?host={dead}&host=127.0.0.1:{strict.port}",
+        "second host as libpq writes it": f"{login}@{dead},127.0.0.1:{strict.port}/{name}?target_session_attrs=read-write",
         "TLS": f"{login}@localhost:{tls.port}/{name}?sslmode=require",
         "verified TLS": f"{login}@localhost:{tls.port}/{name}?sslmode=verify-full&sslrootcert={crt[0]}",
         "TLS for another name": f"{login}@127.0.0.1:{tls.port}/{name}?sslmode=verify-full&sslrootcert={crt[0]}",
@@ -104,6 +105,7 @@ GOOD = [
     "IPv6",
     "socket",
     "second host",
+    "second host as libpq writes it",
     "TLS",
     "verified TLS",
     "password in the query",
@@ -139,7 +141,7 @@ def test_a_connection_is_refused_with_its_reason_and_without_the_password(url: U
     assert "hush" not in str(caught.getrepr(style="long", showlocals=False))
 
 
-@pytest.mark.parametrize("way", ["verified TLS", "second host"])
+@pytest.mark.parametrize("way", ["verified TLS", "second host as libpq writes it"])
 def test_a_worker_runs_tasks_and_survives_a_lost_session_by(broker: Standing, url: Url, worker: Any, way: str) -> None:
     one = worker(url(way))
     before = broker.send("report")

@@ -4,11 +4,19 @@
 of it.  So what kombu holds is the URL without the secret, and this process remembers what belongs to it.
 """
 
+import re
+
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 #: libpq takes these in the query of a URL as well.
 _IN_QUERY = ("password", "sslpassword", "oauth_client_secret")
+
+#: A URL with several hosts, and one of these hosts: SQLAlchemy's parser knows neither.
+_SEVERAL = re.compile(
+    r"(?P<before>[a-z0-9+]+://(?:[^:/@]*(?::[^@]*)?@)?)(?P<hosts>[^/?@]*,[^/?@]*)(?P<path>/[^?]*)?(?:\?(?P<query>.*))?"
+)
+_PLACE = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?")
 
 _whole: dict[str, str] = {}
 
@@ -18,8 +26,8 @@ def hide(url: str) -> str:
 
     A role has one password: of two for the same role and database the one given last is remembered.
     """
-    parsed = _parsed(url)
-    shown = "(not a URL)" if parsed is None else _without_secrets(parsed)
+    found = _parsed(url)
+    shown = "(not a URL)" if found is None else _without_secrets(found)
     if shown != url:
         _whole[shown] = url
     return shown
@@ -39,6 +47,11 @@ def as_uri(url: str, mask: str) -> str:
     return f"{shown.partition('://')[0]}://{user}:{mask}@{place}"
 
 
+def parsed(url: str) -> URL:
+    """The parts of a URL, which may name several hosts as libpq does.  Raises: ArgumentError, ValueError."""
+    return make_url(_one_host(url))
+
+
 def _without_secrets(url: URL) -> str:
     plain = URL.create(url.drivername, url.username, None, url.host, url.port, url.database, url.query)
     return plain.difference_update_query(_IN_QUERY).render_as_string(hide_password=False)
@@ -46,6 +59,20 @@ def _without_secrets(url: URL) -> str:
 
 def _parsed(url: str) -> URL | None:
     try:
-        return make_url(url)
+        return parsed(url)
     except (ArgumentError, ValueError):
         return None
+
+
+def _one_host(url: str) -> str:
+    """A URL with several hosts, as libpq writes them (`a:1,b:2`), in the form of SQLAlchemy; any other as it is."""
+    found = _SEVERAL.fullmatch(url)
+    if found is None:
+        return url
+    places = [_PLACE.fullmatch(place) for place in found["hosts"].split(",")]
+    if None in places:
+        raise ValueError("expected HOST:PORT,HOST:PORT")
+    hosts = ",".join(place[1].strip("[]") for place in places if place)
+    ports = ",".join(place[2] or "5432" for place in places if place)
+    more = f"&{found['query']}" if found["query"] else ""
+    return f"{found['before']}{found['path'] or '/'}?host={hosts}&port={ports}{more}"

@@ -9,9 +9,8 @@ from weakref import WeakSet
 
 import psycopg2
 from sqlalchemy.dialects.postgresql.psycopg2 import PGDialect_psycopg2
-from sqlalchemy.engine import make_url
 
-from .addresses import reveal
+from .addresses import parsed, reveal
 
 Parameters = Mapping[str, Any]
 Row = tuple[Any, ...]
@@ -115,7 +114,7 @@ def direct(url: str, direct_url: str | None) -> str:
     """Where a node's session goes, with its password.  What `direct_url` leaves out of user and password is `url`'s."""
     if direct_url is None:
         return reveal(url)
-    other, given = make_url(reveal(direct_url)), make_url(reveal(url))
+    other, given = parsed(reveal(direct_url)), parsed(reveal(url))
     if other.username is None:
         other = other.set(username=given.username)
     if other.password is None and other.username == given.username:
@@ -125,14 +124,14 @@ def direct(url: str, direct_url: str | None) -> str:
 
 @lru_cache(maxsize=16)
 def connect_arguments(url: str, connect_timeout: float | None = 5) -> dict[str, Any]:
-    """What psycopg2.connect takes for a SQLAlchemy URL; percent-encoding and query (sslmode, …) are kept.
+    """What psycopg2.connect takes for a SQLAlchemy URL or one of libpq's with several hosts; the query is kept.
 
     Raises ValueError for another database or driver.
     """
-    parsed = make_url(url)
-    if parsed.drivername not in ("postgresql", "postgres", "postgresql+psycopg2"):
-        raise ValueError(f"the durable transport needs postgresql+psycopg2, not {parsed.drivername}")
-    _, given = PGDialect_psycopg2().create_connect_args(parsed.set(drivername="postgresql+psycopg2"))
+    found = parsed(url)
+    if found.drivername not in ("postgresql", "postgres", "postgresql+psycopg2"):
+        raise ValueError(f"the durable transport needs postgresql+psycopg2, not {found.drivername}")
+    _, given = PGDialect_psycopg2().create_connect_args(found.set(drivername="postgresql+psycopg2"))
     # A peer that vanished without a word must not hold the event loop for the two hours of TCP's own patience.
     patience = {"keepalives_idle": 10, "keepalives_interval": 3, "keepalives_count": 3, "tcp_user_timeout": 15_000}
     return {
