@@ -12,6 +12,7 @@ from kombu import Queue as _Queue
 from app.database import database_url as _database_url
 from app.database import direct_url as _direct_url
 from app.domain.queues import ALL_QUEUES as _ALL_QUEUES
+from app.domain.queues import MAINTENANCE as _MAINTENANCE
 from app.domain.queues import check_queue_names as _check_queue_names
 from app.errors import BadSetting as _BadSetting
 from app.settings import load as _load
@@ -34,7 +35,7 @@ broker_heartbeat = 0  # TCP and the node's lock tell; AMQP heartbeats are not sp
 
 task_queues = [_Queue(name, _Exchange(name, type="direct"), routing_key=name) for name in _ALL_QUEUES]
 task_default_queue = "analysis_default"
-task_create_missing_queues = False  # the six queues are rows of a migration, not a side effect of a typo
+task_create_missing_queues = False  # the queues are rows of migrations, not a side effect of a typo
 
 accept_content = ["json"]  # pickle would run what anybody with INSERT writes (H29)
 task_serializer = "json"
@@ -50,6 +51,10 @@ task_publish_retry = False  # a publish is part of a transaction, which only its
 _limits = {
     "tasks.analysis.analyse": _settings.analysis_time_limit.total_seconds(),
     "tasks.specification.specify": _settings.spec_time_limit.total_seconds(),
+    # it stops by itself before, so that the next hour's run finds the process free
+    "tasks.maintenance.reschedule": _timedelta(minutes=59).total_seconds(),
+    "tasks.maintenance.prune": _settings.maintenance_time_limit.total_seconds(),
+    "tasks.maintenance.reconcile": _settings.maintenance_time_limit.total_seconds(),
 }
 task_annotations = {
     task: {"time_limit": limit, "soft_time_limit": max(limit * 0.9, limit - 30)} for task, limit in _limits.items()
@@ -78,16 +83,18 @@ imports = (
 beat_scheduler = "tasks.scheduler:PgScheduler"
 beat_max_loop_interval = 5
 beat_schedule = {
-    "reschedule": {"task": "tasks.maintenance.reschedule", "schedule": _timedelta(hours=1)},
+    "reschedule": {"task": "tasks.maintenance.reschedule", "schedule": _timedelta(hours=1), "queue": _MAINTENANCE},
     "prune": {
         "task": "tasks.maintenance.prune",
         "schedule": _timedelta(days=1),
         "offset": _timedelta(hours=3),  # UTC
+        "queue": _MAINTENANCE,
     },
     "reconcile": {
         "task": "tasks.maintenance.reconcile",
         "schedule": _timedelta(days=1),
         "offset": _timedelta(hours=3, minutes=30),  # UTC
+        "queue": _MAINTENANCE,
     },
     "sweep": {"task": "tasks.maintenance.sweep", "schedule": _timedelta(minutes=5)},
 }

@@ -65,6 +65,10 @@ class Forbidden(Problem):
         return cls(f"This token ends at {ends_at.isoformat()} and cannot make one that ends later")
 
 
+class ConfirmationNeeded(Forbidden):
+    slug, title = "confirmation-needed", "Confirm first that it is you"
+
+
 class NotFound(Problem):
     slug, title, status = "not-found", "Not found, or not visible to you", 404
 

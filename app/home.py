@@ -30,6 +30,16 @@ def secret_key(settings: Settings) -> str:
     return _kept(folder(settings) / "secret_key")
 
 
+def existing_key(settings: Settings) -> str | None:
+    """The secret key, if there is one already; none is generated."""
+    return settings.secret_key.get_secret_value() if settings.secret_key is not None else kept_key(settings)
+
+
+def sealing_phrases(settings: Settings, secret: str) -> list[str]:
+    """From which the keys for stored secrets are derived, the newest first.  secret: the key of secret_key."""
+    return [*settings.encryption_phrases, secret, *settings.earlier_secret_keys]
+
+
 def kept_key(settings: Settings) -> str | None:
     """The key in the home; None if there is none, or if we may not read it."""
     try:

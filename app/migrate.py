@@ -13,14 +13,16 @@ from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
 from app.errors import BadSetting
+from app.migration_plan import Plan, planned
 from app.store import schema
 
 #: The revisions that were folded into 0025 (docs/adr/0051), and the last commit with migrations from them to it.
 FOLDED = frozenset(f"{number:04}" for number in range(1, 25))
 LAST_UNFOLDED = "1bfb42f"
-#: Deadlock, and a lock time-out: a migration locks tables in an order that no step uses.
+#: Deadlock, and a lock time-out: a migration locks tables in an order that no step uses, and waits only briefly.
 IN_THE_WAY = ("40P01", "55P03")
-TRIES = 5
+_TOO_NEW = "The database is at revision {revision}, which this release does not know: use a newer one"
+TRIES, PAUSE_SECONDS = 30, 2.0
 
 
 def migrate(engine: Engine, *, role: str | None = None, allow_newer: bool = False) -> str:
@@ -36,14 +38,14 @@ def migrate(engine: Engine, *, role: str | None = None, allow_newer: bool = Fals
         if newer := _newer(connection, config):
             if allow_newer:
                 return newer
-            raise BadSetting(f"The database is at revision {newer}, which this release does not know: use a newer one")
+            raise BadSetting(_TOO_NEW.format(revision=newer))
         config.attributes |= {"connection": connection, "role": role}
         _upgrade(connection, config)
         return schema.revision(connection) or ""
 
 
 def _upgrade(connection: Connection, config: Config) -> None:
-    """Run all migrations, each in a transaction; one that conflicts with traffic is started again."""
+    """Run all migrations; one that conflicts with traffic is started again, after a pause for the traffic to pass."""
     for tries_left in reversed(range(TRIES)):
         try:
             command.upgrade(config, "head")
@@ -51,9 +53,19 @@ def _upgrade(connection: Connection, config: Config) -> None:
             if not tries_left or getattr(error.orig, "pgcode", None) not in IN_THE_WAY:
                 raise
             connection.rollback()
-            time.sleep(random.random())  # noqa: S311 - a pause, so that the traffic ends
+            time.sleep(random.random() * PAUSE_SECONDS)  # noqa: S311 - no secret
         else:
             return
+
+
+def plan(engine: Engine) -> Plan:
+    """What `migrate` would do, changing nothing.  Raises: as migrate, for the role excepted."""
+    config = _config()
+    with engine.connect() as connection:
+        if newer := _newer(connection, config):
+            raise BadSetting(_TOO_NEW.format(revision=newer))
+        refuse_folded(connection)
+        return planned(connection, ScriptDirectory.from_config(config))
 
 
 def head_revision() -> str:

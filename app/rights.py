@@ -1,7 +1,8 @@
 """The rights of the application's role on the owner's tables, as SQL (docs/adr/0035).
 
 The role reads and writes rows and calls functions.  It can neither change, drop or empty a table nor create one: the
-service needs none of this, and an attacker who controls a web process or a worker must not have it either.
+service needs none of this, and an attacker who controls a web process or a worker must not have it either.  To the
+operators' log it only appends.
 """
 
 from __future__ import annotations
@@ -26,6 +27,10 @@ BEGIN
     EXECUTE format('ALTER DEFAULT PRIVILEGES IN SCHEMA %I GRANT {sequences} ON SEQUENCES TO {role}', current_schema());
     IF to_regclass('alembic_version') IS NOT NULL THEN
         EXECUTE 'REVOKE INSERT, UPDATE, DELETE ON alembic_version FROM {plain}';
+    END IF;
+    -- Updates are ignored by a trigger, because the release before 0043 makes one when an account is deleted.
+    IF to_regclass('audit_log') IS NOT NULL THEN
+        EXECUTE 'REVOKE DELETE ON audit_log FROM {plain}';
     END IF;
 END $grant$"""
 

@@ -10,6 +10,8 @@ from urllib.parse import unquote, urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 
+from app.domain.emails import is_address
+
 if TYPE_CHECKING:
     from sqlalchemy.engine import URL
 
@@ -17,6 +19,11 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _HOST = re.compile(r"(?!-)[a-z0-9-]{1,63}(?<!-)(\.(?!-)[a-z0-9-]{1,63}(?<!-))*")
 #: Drivers that may be named; psycopg2 is used in any case.
 _DRIVERS = ("postgresql", "postgres", "postgresql+psycopg2")
+#: A URL with several hosts, and one of these hosts: SQLAlchemy's parser knows neither.
+_SEVERAL = re.compile(
+    r"(?P<before>[a-z0-9+]+://(?:[^:/@]*(?::[^@]*)?@)?)(?P<hosts>[^/?@]*,[^/?@]*)(?P<path>/[^?]*)?(?:\?(?P<query>.*))?"
+)
+_PLACE = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?")
 #: A shorter key can be guessed from one signed cookie.
 SHORTEST_KEY = 16
 
@@ -70,7 +77,9 @@ def _database(given: SecretStr) -> SecretStr:
     url = _parsed(given.get_secret_value())
     if url.drivername not in _DRIVERS:
         raise ValueError(f"is for {url.drivername!r}; expected postgresql://…")
-    if url.port is not None and not 0 < url.port < 65536:
+    ports = url.query.get("port", "")
+    several = ports.split(",") if isinstance(ports, str) and "," in ports else []
+    if url.port == 0 or not all(port.isdecimal() and 0 < int(port) < 65536 for port in (*several, str(url.port or 1))):
         raise ValueError("expected a port from 1 to 65535")
     return SecretStr(_named(url).render_as_string(hide_password=False))
 
@@ -88,10 +97,24 @@ def _parsed(given: str) -> URL:
     from sqlalchemy.exc import ArgumentError  # noqa: PLC0415 - as above
 
     try:
-        return make_url(given)
+        return make_url(_one_host(given))
     except (ArgumentError, ValueError):  # their text may show a part of the password
         allowed = "expected postgresql://USER:PASSWORD@HOST:PORT/DATABASE, with special characters as %XX"
-        raise ValueError(allowed) from None
+        raise ValueError(f"{allowed}; several hosts as HOST:PORT,HOST:PORT") from None
+
+
+def _one_host(url: str) -> str:
+    """A URL with several hosts, as libpq writes them (`a:1,b:2`), in the form of SQLAlchemy; any other as it is."""
+    found = _SEVERAL.fullmatch(url)
+    if found is None:
+        return url
+    places = [_PLACE.fullmatch(place) for place in found["hosts"].split(",")]
+    if None in places:
+        raise ValueError("expected HOST:PORT,HOST:PORT")
+    hosts = ",".join(place[1].strip("[]") for place in places if place)
+    ports = ",".join(place[2] or "5432" for place in places if place)
+    more = f"&{found['query']}" if found["query"] else ""
+    return f"{found['before']}{found['path'] or '/'}?host={hosts}&port={ports}{more}"
 
 
 def _named(url: URL) -> URL:
@@ -124,7 +147,7 @@ def _mail_server(given: SecretStr) -> SecretStr:
 
 
 def _mail_address(given: str) -> str:
-    if not re.fullmatch(r"[^@\s<>,;:\"]{1,64}@[a-zA-Z0-9.-]{1,190}", given):
+    if not is_address(given):
         raise ValueError("expected an address such as fairlane@example.org")
     return given
 

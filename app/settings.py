@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 from app import environment
 from app.domain.fairness import FairnessPolicy, Mode
 from app.domain.plans import Tier
+from app.domain.queues import MAINTENANCE
 from app.errors import BadSetting
 from app.setting_types import (
     Bearer,
@@ -46,12 +47,15 @@ class Settings(BaseModel):
     database_direct_url: DatabaseAddress | None = None  # for LISTEN and locks behind a transaction pooler
     fairlane_home: Path = Path("~/.local/share/fairlane")
     secret_key: Key | None = None  # none: generated once and kept in FAIRLANE_HOME
+    secret_key_predecessors: Keys | None = None  # the newest first; what they signed is accepted
     encryption_key: Key | None = None  # as ENCRYPTION_KEYS, for a service with one
     encryption_keys: Keys | None = None  # the newest first; none: derived from the secret key
     default_tier: Tier = Tier.FREE
     allow_anonymous: bool = True
     sign_up: Literal["open", "closed"] = "closed"  # closed: only operators create accounts
     sign_ups_per_day: Annotated[int, Field(ge=1, le=1_000_000)] = 500  # of all people together, by UTC day
+    # after its last use; a session ends after 14 days at the latest
+    session_idle_timeout: Annotated[Duration, Field(ge=timedelta(minutes=5))] = timedelta(days=7)
     smtp_url: MailServer | None = None  # none: links for people are printed in the log
     mail_from: MailAddress | None = None  # none: fairlane@ the host of PUBLIC_URL
     github_client_id: Annotated[str, Field(min_length=1, max_length=200)] | None = None  # none: no GitHub sign-in
@@ -78,6 +82,8 @@ class Settings(BaseModel):
     specgen_queue_priority_workers: Slots = 3
     specgen_queue_default_workers: Slots = 2
     specgen_queue_scheduled_workers: Slots = 1
+    maintenance_queue_workers: Slots = 1
+    maintenance_time_limit: Patience = timedelta(hours=6)  # of pruning and reconciling
     queue_lending: bool = False  # idle workers of a priority queue take jobs of the default queue
     queue_lending_floor: Slots | None = None  # processes that take no such jobs; none: half of them
     lease_seconds: Annotated[Seconds, Field(ge=1, le=3600)] = 15
@@ -110,6 +116,8 @@ class Settings(BaseModel):
     webhook_loopback: bool = False  # also http:// to this machine, for development and tests
     max_tests: Annotated[int, Field(ge=1, le=1_000_000_000)] = 500_000  # of one analysis
     web_concurrency: Annotated[int, Field(ge=1, le=64)] = 1
+    web_drain: Annotated[Duration, Field(le=timedelta(seconds=30))] = timedelta(seconds=1)  # /readyz refuses first
+    metrics_token: Key | None = None  # none: /metrics is for this machine, and for operators' tokens
     log_format: Literal["text", "json"] = "text"
     fairlane_url: WebAddress = "http://127.0.0.1:8000"  # for the command line as a REST client
     fairlane_token: SecretStr | None = None
@@ -127,6 +135,11 @@ class Settings(BaseModel):
         return () if self.encryption_keys is None else split_keys(self.encryption_keys)
 
     @property
+    def earlier_secret_keys(self) -> tuple[str, ...]:
+        """SECRET_KEY_PREDECESSORS, one by one."""
+        return () if self.secret_key_predecessors is None else split_keys(self.secret_key_predecessors)
+
+    @property
     def fairness(self) -> FairnessPolicy:
         """The slot limits' policy; FAIRNESS_*_LIMIT takes precedence over the plans."""
         limits = {tier: getattr(self, f"fairness_{tier}_limit") for tier in Tier}
@@ -139,6 +152,8 @@ class Settings(BaseModel):
 
     def workers(self, queue: str) -> int:
         """Worker processes of a queue's node."""
+        if queue == MAINTENANCE:
+            return self.maintenance_queue_workers
         service, suffix = queue.split("_", 1)
         prefix = "analyzer" if service == "analysis" else "specgen"
         return int(getattr(self, f"{prefix}_queue_{suffix}_workers"))

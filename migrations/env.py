@@ -1,6 +1,11 @@
-"""Runs migrations: one host at a time (advisory lock), each in one transaction, never waiting long for a table lock."""
+"""Runs migrations: one host at a time (advisory lock), never waiting long for a table lock.
+
+Each is one transaction, but for what takes long, which runs outside of it (`migrations/online.py`, docs/adr/0044).
+"""
 
 from __future__ import annotations
+
+import time
 
 from alembic import context
 from sqlalchemy import Connection, create_engine, pool, text
@@ -11,6 +16,7 @@ from app.migrate import refuse_folded
 from app.rights import grants
 
 LOCK = 0x6661_6972  # "fair"; any constant that nothing else locks
+WAIT_SECONDS = 0.2
 
 
 def migrate(connection: Connection, role: str | None) -> None:
@@ -18,11 +24,9 @@ def migrate(connection: Connection, role: str | None) -> None:
 
     role: the application's; it gets its rights, unless it is the one that migrates.
     """
-    # however long the other host needs: the engine's own time-out for locks counts advisory ones too
-    connection.execute(text("SET lock_timeout = 0"))
-    connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": LOCK})
-    # a migration that cannot get its table lock in 4 s gives up instead of stopping every query queued behind it
-    connection.execute(text("SET lock_timeout = '4s'"))
+    _lock(connection)
+    # queries queue up behind a migration that waits for its table lock: it gives up, and `migrate` tries it again
+    connection.execute(text("SET lock_timeout = '1s'"))
     connection.execute(text("SET statement_timeout = '60s'"))
     connection.commit()
     try:
@@ -38,6 +42,17 @@ def migrate(connection: Connection, role: str | None) -> None:
         connection.execute(text("RESET lock_timeout"))
         connection.execute(text("RESET statement_timeout"))
         connection.commit()
+
+
+def _lock(connection: Connection) -> None:
+    """Wait for another host, however long it needs; asking again and again.
+
+    A statement that waits would hold a snapshot, and the index that the other host is building would wait for it.
+    """
+    while not connection.execute(text("SELECT pg_try_advisory_lock(:key)"), {"key": LOCK}).scalar_one():
+        connection.commit()
+        time.sleep(WAIT_SECONDS)
+    connection.commit()
 
 
 def _give_rights(connection: Connection, role: str | None) -> None:

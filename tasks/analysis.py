@@ -1,10 +1,20 @@
 """The analysis task: it takes a Git commit and stores its tests in the database."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from testlist import Facts, FactsKey, GitLimits, Inventory, InventoryError, fetched, inventory
+from testlist import (
+    Facts,
+    FactsKey,
+    GitLimits,
+    Inventory,
+    InventoryError,
+    fetched,
+    inventory,
+    on_default_branch,
+)
 
 from app.domain.queues import Service
 from app.domain.repositories import Repository
@@ -49,7 +59,13 @@ def take(kit: Wired, repository: Repository, commit: str, known: KnownFacts, che
         FileRow(file.path, file.blob_id, file.framework, [test.row() for test in file.tests], file.skipped, file.hints)
         for file in found.files
     )
-    return Taken(files, found.summary(), committed_at)
+
+    def judge(commits: Mapping[str, datetime | None]) -> dict[str, bool]:
+        return on_default_branch(
+            source, commit, commits, workdir=workdir, limits=limits, checkpoint=lambda *_: checkpoint("saving", 0, 0)
+        )
+
+    return Taken(files, found.summary(), committed_at, judge)
 
 
 def _refuse_more(most: int, found: Inventory) -> None:

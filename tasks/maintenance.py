@@ -1,6 +1,8 @@
 """The tasks that beat sends: without a user or a slot, each safe to repeat."""
 
+from collections.abc import Callable
 from dataclasses import asdict
+from time import monotonic
 
 import structlog
 
@@ -18,6 +20,8 @@ log = structlog.get_logger(__name__)
 
 #: A failed run is only logged: the next slot does its work, and a dead letter would suggest otherwise.
 FORGOTTEN = {"acks_on_failure": True, "acks_on_timeout": True}
+#: A run of the hourly task asks no further host after this time, so that it ends before the next one.
+RESCHEDULE_SECONDS = 50 * 60
 
 
 @app.task(name="tasks.maintenance.sweep", **FORGOTTEN)
@@ -54,5 +58,11 @@ def reschedule() -> None:
         lambda repository: resolve_commit(repository, None, None, kit.settings),
         kit.policy,
         now=kit.uow.now(),
+        expired=_after(RESCHEDULE_SECONDS),
     )
     log.info("rescheduled", **asdict(done))
+
+
+def _after(seconds: float) -> Callable[[], bool]:
+    until = monotonic() + seconds
+    return lambda: monotonic() > until

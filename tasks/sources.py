@@ -59,6 +59,8 @@ def resolve_commit(
         limits = replace(GitLimits(), wall_seconds=settings.lookup_timeout.total_seconds())
         found, name = resolve(source_of(repository, settings), commit or ref, limits=limits)
     except InventoryError as error:
+        if ref and not commit and error.code == "commit_not_found":
+            raise CommitNotFound(f"The repository has no branch or tag {ref!r}.") from error
         raise _problem(error) from error
     return found, None if commit or name == "HEAD" else name
 

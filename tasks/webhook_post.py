@@ -17,12 +17,10 @@ from time import monotonic
 
 from app.domain.addresses import is_public
 from app.domain.webhooks import Address, is_loopback, parse_url
-from app.services.webhooks.deliver import Post, Reply
+from app.services.webhooks.deliver import PATIENT, Post, Reply
 from app.services.webhooks.webhooks import Where
 from app.settings import Settings
 
-#: For everything: name, connection, request and answer.
-SECONDS = 10.0
 #: Bytes of an answer that are read.
 MOST_ANSWER = 64 << 10
 AGENT = "Fairlane-Webhooks/1"
@@ -36,14 +34,14 @@ def poster(settings: Settings) -> Post:
     """The post function that obeys the settings."""
     where = Where.of(settings)
 
-    def send(url: str, body: bytes, headers: dict[str, str]) -> Reply:
-        return post(url, body, headers, where)
+    def send(url: str, body: bytes, headers: dict[str, str], seconds: float) -> Reply:
+        return post(url, body, headers, where, seconds=seconds)
 
     return send
 
 
-def post(url: str, body: bytes, headers: dict[str, str], where: Where, *, seconds: float = SECONDS) -> Reply:
-    """One request.  Every way to fail is a Reply with a fault."""
+def post(url: str, body: bytes, headers: dict[str, str], where: Where, *, seconds: float = PATIENT) -> Reply:
+    """One request.  seconds: for name, connection, request and answer.  Every way to fail is a Reply with a fault."""
     ends = monotonic() + seconds
     try:
         address = parse_url(url, ports=where.ports, allow_loopback=where.allow_loopback)

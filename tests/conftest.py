@@ -14,7 +14,7 @@ from pathlib import Path
 from uuid import UUID, uuid4
 
 import pytest
-from durable_harness import warm
+from durable_harness import profiles, warm  # noqa: F401  loads a profile
 from sqlalchemy import Connection, create_engine, pool, text
 
 from app import embedded
@@ -130,6 +130,7 @@ class World:
         user_id = uuid4()
         with self.uow.begin() as tx:
             users.add(tx, user_id, email=email or f"{user_id}@example.org", now=self.now)
+            users.verify_email(tx, user_id, now=self.now)  # as of an account that an operator made
             users.set_tier(tx, user_id, tier, now=self.now)
             if analyses is not None:
                 plan = "UPDATE subscription_plans SET analyses_per_period = :n WHERE tier = CAST(:tier AS plan_tier)"

@@ -3,13 +3,16 @@
 Of the standard library alone: nothing else is installed yet.
 """
 
+import os
 import selectors
 import subprocess
 import sys
 import time
 from collections import deque
 from collections.abc import Iterator
+from pathlib import Path
 from typing import IO
+from urllib.parse import quote
 
 #: Seconds without a word, at most.
 PATIENCE = 5.0
@@ -57,7 +60,9 @@ def main(folder: str, *wanted: str) -> int:
 def follow(command: list[str], stages: Stages) -> int:
     """Run pip and tell of its stages; of its own lines only the last ones, when it failed."""
     found, last = 0, deque[str](maxlen=LAST)
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=0) as process:
+    # constraints.txt names our own packages by it; `make -C` would leave the caller's folder, and URLs have no spaces
+    here = os.environ | {"PWD": quote(str(Path.cwd()))}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=0, env=here) as process:
         for line in _lines(process.stdout):  # type: ignore[arg-type]  # a pipe
             if line.startswith("Collecting "):
                 found += 1

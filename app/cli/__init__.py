@@ -16,10 +16,11 @@ UNREACHABLE = 4
 #: Command -> its module, which is loaded on demand: `fairlane inventory` needs no SQLAlchemy (0.5 s of import).
 COMMANDS = {
     "up": "up",
-    "migrate": "operate",
+    "migrate": "migrate",
     "user": "accounts",
     "tier": "accounts",
     "token": "tokens",
+    "keys": "keys",
     "submit": "submit",
     "url": "submit",
     "inventory": "inventory",

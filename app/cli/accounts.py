@@ -11,7 +11,7 @@ import click
 
 from app.cli.place import service_url
 from app.cli.rows import show_rows
-from app.cli.wiring import now, open_database, policy, show
+from app.cli.wiring import actor, now, open_database, policy, show
 from app.domain.plans import Tier
 from app.services.accounts import accounts, forget, password_resets, passwords, sessions, tiers
 from app.services.fairness import change_limits
@@ -55,7 +55,7 @@ def add_user(email: str, tier: str | None, *, operator: bool, read_only_operator
         tier=wanted,
         is_operator=operator,
         is_read_only_operator=read_only_operator,
-        actor="cli",
+        actor=actor(),
         now=now(),
     )
     show({"user_id": str(account.user_id), "email": account.email, "tier": account.tier.value}, as_json=as_json)
@@ -90,7 +90,7 @@ def change_tier(email: str, tier: str, *, as_json: bool) -> None:
     """Change the tier of an account; the change applies to waiting jobs within a second."""
     uow = open_database()
     account = accounts.find_person(uow, email)
-    after = tiers.change_tier(uow, account.user_id, Tier(tier), policy(), actor="cli", now=now())
+    after = tiers.change_tier(uow, account.user_id, Tier(tier), policy(), actor=actor(), now=now())
     show({"user_id": str(after.user_id), "email": after.email, "tier": after.tier.value}, as_json=as_json)
 
 
@@ -104,7 +104,7 @@ def delete_user(email: str, *, yes: bool, as_json: bool) -> None:
     account = accounts.find_person(uow, email)
     if not yes:
         click.confirm(f"Delete {account.email} and its history? This cannot be undone.", abort=True, err=True)
-    show(asdict(forget.forget(uow, account.user_id, actor="cli", now=now())), as_json=as_json)
+    show(asdict(forget.forget(uow, account.user_id, actor=actor(), now=now())), as_json=as_json)
 
 
 @user.command("limit")
@@ -115,7 +115,7 @@ def change_user_limit(email: str, slots: int | None, *, as_json: bool) -> None:
     """Let one account run up to N jobs of each service at once, or as many as its tier."""
     uow = open_database()
     account = accounts.find_person(uow, email)
-    after = change_limits.change_user_limit(uow, account.user_id, slots, policy(), actor="cli")
+    after = change_limits.change_user_limit(uow, account.user_id, slots, policy(), actor=actor())
     in_force = policy().fairness.slot_limit(after.plan, after.own_slot_limit)
     show({"user_id": str(after.user_id), "email": after.email, "limit": in_force}, as_json=as_json)
 
@@ -146,7 +146,7 @@ def set_password(email: str) -> None:
         new = click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
     else:
         new = sys.stdin.readline().rstrip("\r\n")
-    account = passwords.replace(uow, email, new, actor="cli", now=now())
+    account = passwords.replace(uow, email, new, actor=actor(), now=now())
     click.echo(f"{account.email} has a new password; all sessions and sign-in links of the account have ended.")
 
 
@@ -181,6 +181,6 @@ def list_tiers(*, as_json: bool) -> None:
 def change_tier_limit(name: str, slots: int, *, as_json: bool) -> None:
     """Let users of a tier run up to N jobs of each service at once; waiting jobs start immediately."""
     show(
-        asdict(change_limits.change_tier_limit(open_database(), Tier(name), slots, policy(), actor="cli")),
+        asdict(change_limits.change_tier_limit(open_database(), Tier(name), slots, policy(), actor=actor())),
         as_json=as_json,
     )

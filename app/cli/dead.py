@@ -10,7 +10,7 @@ import click
 from rich.console import Console
 from rich.table import Column, Table
 
-from app.cli.wiring import open_database, show
+from app.cli.wiring import actor, open_database, show
 from app.services.operations import dead_letters
 from app.services.operations.dead_letters import Chosen, DeadLetter, Done
 
@@ -50,7 +50,7 @@ def dead(
         count = dead_letters.count(uow, chosen)
         raise click.UsageError(f"{what} of {count} dead letters needs --yes, or a narrower choice")
     act = dead_letters.redrive if what == "redrive" else dead_letters.drop
-    _tell(act(uow, chosen, actor="cli"), "redriven" if what == "redrive" else "dropped", as_json=as_json)
+    _tell(act(uow, chosen, actor=actor()), "redriven" if what == "redrive" else "dropped", as_json=as_json)
 
 
 def _list(letters: list[DeadLetter], *, whole: bool, as_json: bool) -> None:

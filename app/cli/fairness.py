@@ -17,7 +17,7 @@ from rich.table import Column, Table
 from app.cli.recorded_jobs import lines, read
 from app.cli.wiring import now, open_database, policy
 from app.domain.plans import SOLD_PLANS, Tier
-from app.domain.queues import ALL_QUEUES, SUFFIXES
+from app.domain.queues import JOB_QUEUES, SUFFIXES
 from app.services.fairness import report_waits
 from app.services.fairness import simulate as simulating
 from app.setting_types import Duration
@@ -81,7 +81,7 @@ def fairness(ago: timedelta, *, by: report_waits.By, export: bool, as_json: bool
 @click.option("--from", "source", default=DATABASE, show_default=True, metavar="LOG|database", help="Recorded jobs.")
 @click.option("--since", "ago", type=_Ago(), default="24h", show_default=True, help="How far back, in the database.")
 @click.option("--limits", type=_Numbers([tier.value for tier in Tier]), default=None, help="Slot limits by tier.")
-@click.option("--workers", type=_Numbers([*SUFFIXES, *ALL_QUEUES]), default=None, help="Processes by queue.")
+@click.option("--workers", type=_Numbers([*SUFFIXES, *JOB_QUEUES]), default=None, help="Processes by queue.")
 @click.option("--json", "as_json", is_flag=True)
 def simulate(
     source: str, ago: timedelta, *, limits: dict[str, int] | None, workers: dict[str, int] | None, as_json: bool
@@ -121,7 +121,7 @@ def _workers(given: Mapping[str, int]) -> dict[str, int]:
     """By queue; a suffix means the queues of all services, and the settings apply to the others."""
     settings = load()
     return {
-        queue: given.get(queue, given.get(queue.partition("_")[2], settings.workers(queue))) for queue in ALL_QUEUES
+        queue: given.get(queue, given.get(queue.partition("_")[2], settings.workers(queue))) for queue in JOB_QUEUES
     }
 
 

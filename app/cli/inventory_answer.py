@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 from testlist import Inventory, InventoryError, Source
-from testlist.command import Asked, answer, taken, unread
+from testlist.command import Answer, Asked, answer, left_out, source_at, taken, unread
+from testlist.git.revisions import range_of
 from testlist.sandbox.process import NoSandbox
 
 from app.cli.progress import Bar
@@ -17,43 +19,49 @@ from app.settings import Settings, load
 from tasks.confinement import missing, settle
 from tasks.sources import source_of
 
+#: What nobody would write for a repository at a host.
+PATH = re.compile(r"[./~]|[^:/]*$")
 
-def run(path_or_url: str, commit: str | None, other: str | None, form: str) -> None:
+
+def run(path_or_url: str, commit: str | None, other: str | None, form: str, *, exit_code: bool) -> None:
     """Answer on stdout, or end the process with a reason."""
-    asked = Asked(commit, other, form)
+    asked = Asked(commit, other, form, exit_code)
     if asked.mistake is not None:
         raise click.UsageError(asked.mistake)
     settings = load()
     settle(settings)
     try:
         source, ref = _source(path_or_url, settings)
-        asked = Asked(commit or ref, other, form)
+        if commit is None and range_of(other or "") is None:
+            asked = Asked(ref, other, form, exit_code)
         with Bar() as bar:
             found = taken(source, asked, bar)
     except InventoryError as error:
         click.echo(f"fairlane: {error.message} ({error.code})", err=True)
-        sys.exit(1)
+        sys.exit(asked.failure)
     except NoSandbox as reason:
         raise missing(reason) from None
-    sys.stdout.writelines(_answer(found, asked))
+    answered = _answer(found, asked)
+    sys.stdout.writelines(answered.text)
     sys.stdout.flush()
-    for line in unread(found):
+    for line in (*left_out(source, asked, found), *unread(found)):
         click.echo(line, err=True)
+    sys.exit(answered.code)
 
 
 def _source(path_or_url: str, settings: Settings) -> tuple[Source, str | None]:
     """Where the repository is, and the commit or branch that its address names."""
     path = Path(path_or_url)
-    if path.is_dir():
-        return Source.local(path), None
+    if path.exists() or PATH.match(path_or_url):
+        return source_at(path_or_url), None
     address = parse_address(path_or_url, settings.allowed_git_hosts)
     return source_of(address.repository, settings), address.commit or address.ref
 
 
-def _answer(found: Sequence[Inventory], asked: Asked) -> Iterable[str]:
+def _answer(found: Sequence[Inventory], asked: Asked) -> Answer:
     """On a terminal a table is drawn; in a pipe it stays text that is easy to cut."""
     if len(found) > 1 or asked.form != "table" or not sys.stdout.isatty():
         return answer(found, asked)
     from app.cli.tables import drawn  # noqa: PLC0415 - rich is slow to import, and programs do without it
 
-    return [drawn(found[0])]
+    return Answer([drawn(found[0])])

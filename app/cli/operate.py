@@ -1,4 +1,4 @@
-"""The operator's commands: schema, queues, settings, the API's document."""
+"""The operator's commands: queues, settings, the API's document."""
 
 from __future__ import annotations
 
@@ -11,18 +11,9 @@ from pydantic import SecretStr
 from rich.console import Console
 from rich.table import Column, Table
 
-from app.cli.wiring import application_role, now, open_as_owner, open_database
-from app.migrate import migrate as migrate_database
+from app.cli.wiring import actor, open_database
 from app.services.operations import queues as queueing
 from app.settings import Settings, load
-
-
-@click.command()
-@click.option("--allow-newer", is_flag=True, help="Leave a schema alone that is newer than this release.")
-def migrate(*, allow_newer: bool) -> None:
-    """Migrate the database to the newest schema; safe to repeat, and to run on many hosts at once."""
-    engine = open_as_owner().engine
-    click.echo(f"schema at {migrate_database(engine, role=application_role(), allow_newer=allow_newer)}")
 
 
 @click.command()
@@ -60,7 +51,7 @@ def _cell(row: queueing.QueueState, column: str) -> str:
 @click.option("--reason", help="Why, for other operators; kept in the audit log.")
 def pause(queue: str, reason: str | None) -> None:
     """Stop the delivery of a queue's messages; running jobs continue."""
-    queueing.pause(open_database(), queue, actor="cli", now=now(), reason=reason)
+    queueing.pause(open_database(), queue, actor=actor(), reason=reason)
     click.echo(f"{queue} is paused")
 
 
@@ -68,7 +59,7 @@ def pause(queue: str, reason: str | None) -> None:
 @click.argument("queue")
 def resume(queue: str) -> None:
     """Resume the delivery of a paused queue's messages."""
-    queueing.resume(open_database(), queue, actor="cli")
+    queueing.resume(open_database(), queue, actor=actor())
     click.echo(f"{queue} is open")
 
 
@@ -89,7 +80,8 @@ def openapi() -> None:
     from app.web.wiring import wire  # noqa: PLC0415
 
     # the document needs no database; without an address, the embedded one would be started for it
-    wired = wire(load().model_copy(update={"database_url": SecretStr("postgresql:///")}))
+    nowhere = Settings.model_validate({"database_url": "postgresql:///"}).database_url
+    wired = wire(load().model_copy(update={"database_url": nowhere}))
     click.echo(json.dumps(create_app(wired).spec, indent=2))
 
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from app.domain.plans import Tier
-from app.domain.queues import ALL_QUEUES
+from app.domain.queues import JOB_QUEUES
 from app.domain.simulation import Arrival, Run
 from app.errors import InvalidInput
 from app.services.fairness.simulate import Load
@@ -51,7 +51,7 @@ def _parsed(row: Any) -> tuple[Arrival, float | None]:
     at = datetime.fromisoformat(row["at"])
     if at.tzinfo is None:
         raise ValueError("`at` has no zone")
-    if row["queue"] not in ALL_QUEUES:
+    if row["queue"] not in JOB_QUEUES:
         raise ValueError(f"there is no queue {row['queue']!r}")
     seconds, wait = float(row["seconds"]), row.get("wait_seconds")
     if not 0 <= seconds < float("inf") or (wait is not None and not 0 <= float(wait) < float("inf")):

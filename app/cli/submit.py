@@ -7,27 +7,35 @@ import sys
 import time
 
 import click
+from fairlane_client import Client, Job, RefusedError, UnreachableError
 
 from app.cli.place import service_url
 from app.cli.waiting import WaitLine
-from app.client import Client, Job, RefusedError, UnreachableError
 from app.domain.words import counted
+from app.errors import BadSetting
 from app.settings import load
 
-QUOTA, UNREACHABLE, USAGE = 3, 4, 2
-#: exit codes by the status of a refusal
-CODES = {402: QUOTA, 400: USAGE, 422: USAGE, 503: UNREACHABLE}
+FAILED, USAGE, QUOTA, UNREACHABLE, REFUSED = 1, 2, 3, 4, 5
+#: Exit codes by the status of a refusal; other refusals by the client's fault are REFUSED, by the server's UNREACHABLE.
+CODES = {400: USAGE, 402: QUOTA, 422: USAGE, 429: UNREACHABLE}
+SERVERS_FAULT = 500
+#: Statuses of jobs that say no to whoever waits for a result.
+ENDED_BADLY = frozenset({"failed", "cancelled"})
 
 
 @click.command()
 @click.argument("repository")
 @click.option("--ref", help="A branch or tag.")
-@click.option("--commit", help="A full commit id.")
+@click.option("--commit", help="A commit id; of a local repository, also its beginning.")
 @click.option("--retry", is_flag=True, help="Start again if the last analysis of this commit failed.")
-@click.option("--wait", is_flag=True, help="Wait until the job has ended; exit code 0 if it completed, 1 otherwise.")
+@click.option("--wait", is_flag=True, help="Wait until the job has ended.")
 @click.option("--json", "as_json", is_flag=True)
 def submit(repository: str, ref: str | None, commit: str | None, *, retry: bool, wait: bool, as_json: bool) -> None:
-    """Submit an analysis to the service (see `fairlane url`), with the token FAIRLANE_TOKEN."""
+    """Submit an analysis to the service (see `fairlane url`), with the token FAIRLANE_TOKEN.
+
+    Exit codes: 0 completed or accepted, 1 the analysis failed or was cancelled, 2 wrong usage, 3 quota, 4 the service
+    or the Git host cannot be reached or is too busy, 5 refused (token, rights, no such repository or revision).
+    """
     with _client() as client:
         try:
             job = client.submit(repository, ref=ref, commit=commit, retry=retry)
@@ -41,9 +49,9 @@ def submit(repository: str, ref: str | None, commit: str | None, *, retry: bool,
             click.echo(f"fairlane: {refusal}", err=True)
             for wrong in refusal.errors:
                 click.echo(f"  {wrong.get('pointer', '')}: {wrong.get('detail', '')}", err=True)
-            sys.exit(CODES.get(refusal.status, 1))
+            sys.exit(CODES.get(refusal.status, REFUSED if refusal.status < SERVERS_FAULT else UNREACHABLE))
     click.echo(json.dumps(job) if as_json else _sentence(job, client.url))
-    sys.exit(0 if not wait or job["status"] == "completed" else 1)
+    sys.exit(FAILED if job["status"] in ENDED_BADLY else 0)
 
 
 @click.command()
@@ -53,7 +61,11 @@ def url() -> None:
 
 
 def _client() -> Client:
-    settings = load()
+    try:
+        settings = load()
+    except BadSetting as bad:  # 1 would say that the analysis failed
+        click.echo(f"fairlane: {bad.detail}", err=True)
+        sys.exit(USAGE)
     token = settings.fairlane_token.get_secret_value().strip() if settings.fairlane_token else ""
     if len(token.split()) > 1 or not token.isascii() or not token.isprintable():
         click.echo("fairlane: FAIRLANE_TOKEN is not a token: expected one word from `fairlane token add`", err=True)

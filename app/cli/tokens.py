@@ -7,7 +7,7 @@ from dataclasses import asdict
 import click
 
 from app.cli.rows import show_rows
-from app.cli.wiring import now, open_database, show
+from app.cli.wiring import actor, now, open_database, show
 from app.services.accounts import accounts, tokens
 from app.store.users import Account
 
@@ -32,7 +32,9 @@ def add_token(email: str, scopes: tuple[str, ...], *, as_json: bool) -> None:
     """Create a token.  It is shown only once, because only its hash is stored."""
     uow = open_database()
     account = accounts.find_person(uow, email)
-    made = tokens.add_token(uow, account.user_id, scopes=scopes or _default(account), name="cli", now=now())
+    made = tokens.add_token(
+        uow, account.user_id, scopes=scopes or _default(account), name="cli", actor=actor(), now=now()
+    )
     show({"token": made.secret, "prefix": made.prefix, "scopes": list(made.scopes)}, as_json=as_json)
 
 
@@ -51,7 +53,7 @@ def list_tokens(email: str, *, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True)
 def revoke_token(name: str, *, as_json: bool) -> None:
     """Revoke a token by its prefix or id, and those that it has made."""
-    show(asdict(tokens.revoke_named(open_database(), name, actor="cli", now=now())), as_json=as_json)
+    show(asdict(tokens.revoke_named(open_database(), name, actor=actor(), now=now())), as_json=as_json)
 
 
 def _default(account: Account) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import socket
 import sys
 import urllib.request
 import webbrowser
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,10 +18,11 @@ from testlist.sandbox import guard
 from app import database, embedded, home, supervisor
 from app.cli.place import Place
 from app.cli.roots import Root, root_of
-from app.domain.queues import ALL_QUEUES, SUFFIXES, Service
-from app.errors import Problem
+from app.domain.queues import JOB_QUEUES, MAINTENANCE, SUFFIXES, Service
+from app.errors import BadSetting, Problem
 from app.migrate import migrate
 from app.services.accounts import accounts, sessions, tokens
+from app.services.operations.readiness import schema_of_database
 from app.settings import Settings, load
 from app.store.connections import make_engine
 from app.store.unit_of_work import UnitOfWork
@@ -42,7 +43,7 @@ GRACE_SECONDS = 30.0
     type=click.Choice(["tier", "queue"]),
     default="queue",
     show_default=True,
-    help="One Celery node per queue, or one per tier that serves both services (less memory).",
+    help="One Celery node per queue, or one per tier that serves both services (less memory); and one for maintenance.",
 )
 def up(path: Path | None, host: str, port: int, *, no_open: bool, workers: str) -> None:
     """Run everything until Ctrl-C: PostgreSQL, migrations, web, workers and beat.
@@ -59,12 +60,12 @@ def up(path: Path | None, host: str, port: int, *, no_open: bool, workers: str) 
         with _database(settings) as addresses:
             root = root_of(settings, path)
             settings = settings.model_copy(update={"local_repos_root": root.folder})
-            _prepare(settings, addresses, place)
+            ways_in = _prepare(settings, addresses, place)
             sys.exit(
                 supervisor.run(
                     _children(settings, addresses.service, place, by_tier=workers == "tier"),
-                    on_ready=lambda: _ready(place, root, opens=not no_open),
-                    grace=GRACE_SECONDS,
+                    on_ready=lambda: _ready(place, root, ways_in, opens=not no_open),
+                    grace=GRACE_SECONDS + settings.web_drain.total_seconds(),
                     watch=None if settings.database_url else lambda: _keep(settings),
                 )
             )
@@ -92,26 +93,36 @@ def _keep(settings: Settings) -> None:
     embedded.ensure(settings.home, patience=5)  # restart a PostgreSQL that was killed
 
 
-def _prepare(settings: Settings, addresses: _Addresses, place: Place) -> None:
-    """Migrate as the tables' owner, and create the operator at the first start."""
+def _prepare(settings: Settings, addresses: _Addresses, place: Place) -> list[str]:
+    """Migrate as the tables' owner, and create the operator at the first start.  -> lines that say how to sign in."""
     home.secret_key(settings)
     owner, engine = (
         make_engine(url, pool_size=1, application_name="fairlane up") for url in (addresses.owner, addresses.service)
     )
     try:
-        migrate(owner, role=engine.url.username)
+        migrate(owner, role=engine.url.username, allow_newer=True)
         uow = UnitOfWork(engine)
+        _refuse_unserved(uow)
         click.echo(f"data in {settings.home}")
         click.echo(f"local repositories in {settings.local_repos_root}")
         token = _operator_token(settings, uow)
         operator = accounts.find_person(uow, OPERATOR)
         link = sessions.sign_in_link(uow, operator.user_id, now=uow.now())
-        click.echo(f"sign in as {OPERATOR} (works once): {settings.public_url or place.url}/sign-in?token={link}")
+        ways_in = [f"sign in as {OPERATOR} (works once): {settings.public_url or place.url}/sign-in?token={link}"]
         if token:
-            click.echo(f"API token of {OPERATOR} (shown only once): {token}")
+            ways_in.append(f"API token of {OPERATOR} (shown at this start only): {token}")
+            click.echo(ways_in[-1])  # now as well: whoever stops before the service is ready could never read it
+        return ways_in
     finally:
         owner.dispose()
         engine.dispose()
+
+
+def _refuse_unserved(uow: UnitOfWork) -> None:
+    """Raises: BadSetting if the schema is so new that this release cannot work with it, though a newer one can."""
+    found, _ = schema_of_database(uow)
+    if found != "ok":
+        raise BadSetting(f"The database is {found}")
 
 
 def _operator_token(settings: Settings, uow: UnitOfWork) -> str | None:
@@ -121,7 +132,9 @@ def _operator_token(settings: Settings, uow: UnitOfWork) -> str | None:
         )
     except Problem:  # created at an earlier start
         return None
-    made = tokens.add_token(uow, account.user_id, scopes=tokens.SCOPES, name="first start", now=uow.now())
+    made = tokens.add_token(
+        uow, account.user_id, scopes=tokens.SCOPES, name="first start", actor="fairlane up", now=uow.now()
+    )
     return made.secret
 
 
@@ -146,8 +159,9 @@ def _children(settings: Settings, url: str, place: Place, *, by_tier: bool) -> l
     nodes = (
         [(suffix, [f"{service}_{suffix}" for service in Service]) for suffix in SUFFIXES]
         if by_tier
-        else [(queue, [queue]) for queue in ALL_QUEUES]
+        else [(queue, [queue]) for queue in JOB_QUEUES]
     )
+    nodes.append((MAINTENANCE, [MAINTENANCE]))  # two of its long tasks must not keep the sweep waiting
     return [
         Child("web", web, env | names, ready=lambda: _serves(place)),
         *(Child(name, _worker(settings, name, queues), env) for name, queues in nodes),
@@ -183,7 +197,10 @@ def _refuse_taken(place: Place) -> None:
             raise Problem(f"Cannot serve at {place.url}: {error.strerror}; choose another --port") from error
 
 
-def _ready(place: Place, root: Root, *, opens: bool) -> None:
+def _ready(place: Place, root: Root, ways_in: Sequence[str], *, opens: bool) -> None:
+    """Say how to begin, now that the addresses answer; before that, the output of all processes would hide it."""
+    for line in ways_in:
+        click.echo(line)
     command = sys.argv[0] if sys.argv[0].endswith("/fairlane") else "fairlane"
     for address in root.addresses[:1]:
         click.echo(f"to try it: {command} submit {address} --wait")

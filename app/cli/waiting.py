@@ -7,9 +7,9 @@ import sys
 from typing import Self
 
 import click
+from fairlane_client import Job
 from testlist.reports.listing import printable
 
-from app.client import Job
 from app.domain.words import counted
 
 ERASE = "\r\x1b[K"

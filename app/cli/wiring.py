@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import pwd
+import socket
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any
@@ -55,6 +58,15 @@ def canaries() -> dict[str, str]:
     if settings.database_url is None:
         found |= embedded.passwords(settings.home)
     return found
+
+
+def actor() -> str:
+    """Who runs this command, for the audit log: the user of the operating system and the host."""
+    try:
+        user = pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:  # in a container that gives the process any number
+        user = str(os.getuid())
+    return f"cli:{user}@{socket.gethostname()}"
 
 
 def policy() -> Policy:

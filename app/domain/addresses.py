@@ -16,6 +16,7 @@ _SPECIAL_4 = tuple(
         "100.64.0.0/10",  # behind a carrier's NAT
         "127.0.0.0/8",  # loopback
         "169.254.0.0/16",  # link-local, and metadata of clouds
+        "168.63.129.16/32",  # the host of every virtual machine of Azure; registered as an ordinary address
         "172.16.0.0/12",  # private
         "192.0.0.0/24",  # IETF protocols: DS-Lite, the dummy address 192.0.0.8, PCP, TURN, NAT64
         "192.0.2.0/24",  # documentation

@@ -55,9 +55,10 @@ class JobEvent:
 class Job:
     """One accepted request, at one moment.
 
-    trigger: user, anonymous or scheduled; next_attempt_at: when it becomes ready again, if it waits for that;
-    maker: parser version or generator, None before a worker starts it; billed: to the reader; outdated: made by another
-    maker than the current one; writing: of a specification only.
+    trigger: user, anonymous or scheduled; tier, queue: as the reader asked for it, None for a reader who did not;
+    carrier: in whose line an unfinished job is, which no reader is told; next_attempt_at: when it becomes ready again,
+    if it waits for that; maker: parser version or generator, None before a worker starts it; billed: to the reader;
+    outdated: made by another maker than the current one; writing: of a specification only.
     """
 
     id: UUID
@@ -68,11 +69,12 @@ class Job:
     commit: str
     ref: str | None
     trigger: str
-    tier: Tier
-    queue: str
+    tier: Tier | None
+    queue: str | None
     attempt: int
     snoozes: int
     submitted_at: datetime
+    carrier: UUID | None = None
     started_at: datetime | None = None
     finished_at: datetime | None = None
     next_attempt_at: datetime | None = None

@@ -10,6 +10,8 @@ from uuid import UUID
 
 #: How often to check again while another process probes.
 PROBE_LOOK_SECONDS = 2.0
+#: If an endpoint asks us to wait longer than this, it is tried again after this time all the same.
+LONGEST_HOLD = timedelta(seconds=300)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +102,21 @@ class Circuit:
 
     def way(self, limits: Limits, now: datetime) -> Wait | bool:
         """Whether a call must wait, and otherwise whether it is the probe."""
-        if self.held_until is not None and self.held_until > now:
-            return Wait((self.held_until - now).total_seconds(), outage=True)
+        if held := _left(self.held_until, LONGEST_HOLD, now):
+            return Wait(held, outage=True)
         if self.opened_at is None:
             return False
-        if (closed_for := self.opened_at + limits.reset - now) > timedelta(0):
-            return Wait(closed_for.total_seconds(), outage=True)
-        if self.probing_until is not None and self.probing_until > now:
-            return Wait(min(PROBE_LOOK_SECONDS, (self.probing_until - now).total_seconds()), outage=True)
+        if closed_for := _left(self.opened_at + limits.reset, limits.reset, now):
+            return Wait(closed_for, outage=True)
+        if probing := _left(self.probing_until, limits.probe, now):
+            return Wait(min(PROBE_LOOK_SECONDS, probing), outage=True)
         return True
+
+
+def _left(until: datetime | None, longest: timedelta, now: datetime) -> float:
+    """Seconds until an instant, 0 once it has passed.
+
+    One that is further away than it was ever set was set before the clock went back, and counts as passed.
+    """
+    left = until - now if until is not None else timedelta(0)
+    return left.total_seconds() if timedelta(0) < left <= longest else 0.0

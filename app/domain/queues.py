@@ -1,4 +1,4 @@
-"""The six queues and the one function that chooses among them (docs/adr/0015)."""
+"""The queues of the services, that of maintenance, and the function that chooses a job's (docs/adr/0015, 0056)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,11 @@ class Service(StrEnum):
 
 
 SUFFIXES = ("priority", "default", "scheduled")
-ALL_QUEUES = tuple(f"{service}_{suffix}" for service in Service for suffix in SUFFIXES)
+#: The queues of jobs.
+JOB_QUEUES = tuple(f"{service}_{suffix}" for service in Service for suffix in SUFFIXES)
+#: Work on the whole database that takes minutes or hours.  It is never on a queue of jobs or of the sweep.
+MAINTENANCE = "maintenance"
+ALL_QUEUES = (*JOB_QUEUES, MAINTENANCE)
 
 _LEGAL_NAME = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -41,7 +45,7 @@ def select_queue(service: Service, tier: Tier | str | None, *, scheduled: bool =
 
 
 def service_of(queue: str) -> Service:
-    """The service whose jobs wait in a queue."""
+    """The service whose jobs wait in one of JOB_QUEUES."""
     return Service(queue.partition("_")[0])
 
 

@@ -15,6 +15,7 @@ FORMS = "https://HOST/OWNER/NAME, git@HOST:OWNER/NAME.git, OWNER/NAME or local:N
 
 _SEGMENT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}|\.[A-Za-z0-9_-][A-Za-z0-9._-]{0,98}")
 _SHA = re.compile(r"[0-9a-f]{40}")
+_SHORT = re.compile(r"[0-9a-f]{4,40}")
 _REF = re.compile(r"(?!-)(?!.*(\.\.|//|@\{|\.lock(/|$)))[^\x00-\x20\x7f~^:?*\[\\]{1,200}(?<![/.])")
 _SCP = re.compile(r"git@(?P<host>[A-Za-z0-9.-]+):(?P<path>[^\s]+)")
 
@@ -82,14 +83,21 @@ def check_ref(ref: str) -> str:
     return ref
 
 
-def check_commit(commit: str) -> str:
-    """A full commit id in lower case.  Raises: InvalidInput."""
-    if not _SHA.fullmatch(commit.lower()):
+def check_commit(commit: str, *, may_be_short: bool = False) -> str:
+    """A commit id in lower case.  may_be_short: also the beginning of one, which a local repository finds.
+
+    Raises: InvalidInput.
+    """
+    commit = commit.lower()
+    if not _SHA.fullmatch(commit) and not (may_be_short and _SHORT.fullmatch(commit)):
+        allowed = "expected 40 hexadecimal digits; a Git host does not find a commit by the beginning of its id"
+        if may_be_short:
+            allowed = "expected a commit id, or at least its first 4 hexadecimal digits"
         raise InvalidInput(
             Message("%(commit)s is not a commit id", commit=repr(commit[:60])),
-            errors=[{"pointer": "/commit", "detail": "expected 40 hexadecimal digits"}],
+            errors=[{"pointer": "/commit", "detail": allowed}],
         )
-    return commit.lower()
+    return commit
 
 
 def _from_url(text: str, allowed_hosts: Collection[str]) -> Address:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from uuid import UUID
@@ -13,13 +14,15 @@ from uuid import UUID
 BUILT_IN = "built-in 1"
 #: The languages that it writes, by code (ISO 639-1).
 LANGUAGES = {"en": "English", "ko": "Korean"}
+#: Versions of a document that are kept for a user, an analysis and a language; a further one drops the oldest.
+MOST_VERSIONS = 20
 #: The group of everything that could not be grouped; the page shows it in the reader's language.
 UNGROUPED = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A test as a generator sees it, without its body.  status: as in the inventory; line: 1-based.
+    """A test as a generator sees it, without its body.  status, kind: as in the inventory; line: 1-based.
 
     identity: 32 bytes of its file, framework, suites and name, which stay the same when the test moves within its file.
     """
@@ -30,6 +33,7 @@ class Subject:
     name: str
     line: int
     status: str
+    kind: str = field(default="test", compare=False)
     identity: bytes = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -44,8 +48,12 @@ class Mode(StrEnum):
     """What a job may reuse from earlier ones."""
 
     INITIAL = "initial"  #: the existing document, if there is one
-    REGENERATE_CACHED = "regenerate_cached"  #: a new version, from stored sentences
+    REGENERATE_CACHED = "regenerate_cached"  #: a new version from stored sentences, unless it would say the same
     REGENERATE_FRESH = "regenerate_fresh"  #: a new version, from new sentences only
+
+    def by(self, generator: str) -> Mode:
+        """The mode in which a generator works: the built-in one would write the same sentences again."""
+        return Mode.REGENERATE_CACHED if self is Mode.REGENERATE_FRESH and generator == BUILT_IN else self
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +80,11 @@ class Shelf:
         told += f"\0{self.fresh_for}" if self.fresh_for else ""
         return hashlib.sha256(told.encode() + b"\0" + identity).digest()
 
+    def summary_key(self, domains: Sequence[Domain]) -> bytes:
+        """The key under which a summary of these places is stored.  Only their names and their order count."""
+        names = [[domain.name, *(feature.name for feature in domain.features)] for domain in domains]
+        return self.key_of("summary", hashlib.sha256(json.dumps(names).encode()).digest())
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -79,6 +92,10 @@ class Place:
 
     domain: str
     feature: str
+
+    def folded(self) -> Place:
+        """The form in which headings are compared: by their words, ignoring what is between them."""
+        return Place(" ".join(self.domain.split()), " ".join(self.feature.split()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,3 +130,12 @@ class Specification:
     language: str
     summary: str
     domains: Sequence[Domain]
+
+
+def fingerprint(places: Mapping[bytes, Place], sentences: Mapping[bytes, str]) -> bytes:
+    """32 bytes of the words of a document, by identity of its tests: equal for documents that say the same."""
+    told = hashlib.sha256()
+    for identity in sorted(sentences):
+        place = places[identity]
+        told.update(identity + json.dumps([place.domain, place.feature, sentences[identity]]).encode())
+    return told.digest()

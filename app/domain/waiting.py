@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from math import ceil, floor, sqrt
 
+from app.domain.plans import Tier
 from app.domain.words import counted
 
 
@@ -25,8 +26,8 @@ class Reason(StrEnum):
 class Wait:
     """Why a job has not started.
 
-    position: in its line, 1 = next; yours_ahead: how many before it are the user's; running, limit: slots of the user,
-    if they are the reason; eta_*: seconds until the start, None if it cannot be estimated.
+    position: in its line, 1 = next; yours_ahead: how many before it are the user's; running, limit, tier: slots of the
+    user, if they are the reason; eta_*: seconds until the start, None if it cannot be estimated.
     """
 
     reason: Reason
@@ -38,6 +39,7 @@ class Wait:
     eta_seconds: int | None = None
     eta_low: int | None = None
     eta_high: int | None = None
+    tier: Tier | None = None
 
     @property
     def ahead_of_you(self) -> int | None:
@@ -186,7 +188,9 @@ def _place(line: Line) -> str:
     return f"Number {line.position} in the queue."
 
 
-def at_limit(line: Line, limit: int, tier: str, runs: Runs | None, pace: Pace | None = None, step: float = 0.0) -> Wait:
+def at_limit(
+    line: Line, limit: int, tier: Tier, runs: Runs | None, pace: Pace | None = None, step: float = 0.0
+) -> Wait:
     """The `wait` of a job that waits for a slot of its user.
 
     runs: the user's own; pace: of such jobs of its queue; step: how long ready jobs wait there.
@@ -197,7 +201,19 @@ def at_limit(line: Line, limit: int, tier: str, runs: Runs | None, pace: Pace | 
         f"{ahead} of your jobs {'is' if ahead == '1' else 'are'} ahead of this one. It starts as soon as one ends."
     )
     times = eta(line, runs or line.runs, limit, pace, step)
-    return _wait(Reason.USER_AT_LIMIT, text, line=line, times=times, running=line.taken, limit=limit)
+    found = _wait(Reason.USER_AT_LIMIT, text, line=line, times=times, running=line.taken, limit=limit)
+    return replace(found, tier=tier)
+
+
+def elsewhere(wait: Wait) -> Wait:
+    """The `wait` of a job in a user's line, as it is told to everybody else."""
+    if wait.reason is not Reason.USER_AT_LIMIT:
+        return replace(wait, yours_ahead=None)
+    text = (
+        "The job waits in the line of another user who asked for this commit. It starts as soon as one of that user's"
+        " slots is free."
+    )
+    return replace(wait, text=text, position=None, yours_ahead=None, running=None, limit=None, tier=None)
 
 
 def backing_off(next_try: datetime | None) -> Wait:

@@ -23,6 +23,8 @@ EVENTS: tuple[Event, ...] = get_args(Event)
 #: The event that the owner sends by hand; no webhook chooses it.
 TEST = "webhook.test"
 MOST_WEBHOOKS = 10
+#: Deliveries of one webhook that are to be sent.  A further event is logged as failed (app/store/sql/webhooks.sql).
+MOST_PENDING = 100
 MOST_URL = 500
 #: How long the previous secret signs after a rotation.
 OLD_SECRET_LIVES = timedelta(hours=24)

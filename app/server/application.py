@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from apiflask import APIFlask
 
 from app.server.bridge import Bridge
 from app.web import create_app
+from app.web.client_addresses import client_of
+from app.web.context import EXTENSION
 
 
 def create() -> Bridge:
@@ -15,4 +19,10 @@ def create() -> Bridge:
 
 def bridged(app: APIFlask) -> Bridge:
     """Serve an existing application."""
-    return Bridge(app, longest_body=int(app.config["MAX_CONTENT_LENGTH"]))
+    settings = app.extensions[EXTENSION].settings
+    return Bridge(
+        app,
+        longest_body=int(app.config["MAX_CONTENT_LENGTH"]),
+        client=partial(client_of, trusts_proxy=settings.trust_proxy),
+        drain_seconds=settings.web_drain.total_seconds(),
+    )

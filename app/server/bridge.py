@@ -1,7 +1,8 @@
 """Between gunicorn's event loop and the application: whole requests in, pieces of answers out.
 
 A thread is taken when a request has arrived completely, and again for each piece that the client is ready to receive.
-So a client that sends or reads slowly occupies a socket and some memory, but no thread.  Nothing is patched inside a
+So a client that sends or reads slowly occupies a socket and some memory, but no thread.  If too many requests wait for
+a thread, further ones are refused without one.  Nothing is patched inside a
 thread: psycopg2 blocks, and a transaction begins and ends in one call of the application.
 """
 
@@ -9,24 +10,34 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import AsyncExitStack
 from typing import Any
 
+from app.errors import Busy, TooManyRequests
 from app.server.answer import Answer, Piece, Wsgi
-from app.server.environ import Scope, content_length, environ
-from app.server.refusal import problem_bytes
+from app.server.bodies import LongBodies
+from app.server.environ import Scope, content_length, environ, with_body
+from app.server.pools import Pool
+from app.server.refusal import Headers, problem_bytes, refused
 
 THREADS = 32
+#: Requests that may wait for a thread, and requests of one client that may run or wait.
+QUEUED, OF_CLIENT = 256, 128
 #: Threads for live streams, which wait most of the time: as many as a process opens (app/web/job_streams.py).
 STREAM_THREADS = 256
 #: A health check must not have to wait behind the work of the process.
-HEALTH_PATHS = frozenset({"/healthz", "/readyz"})
+READY_PATH = "/readyz"
+HEALTH_PATHS = frozenset({"/healthz", READY_PATH})
 HEALTH_THREADS = 2
+#: Forms that compare or set a password, and those beside them, are sent here: a hash takes half a second, and requests
+#: wait for their turn (app/services/accounts/password_hashes.py).
+SIGN_IN_PATHS = ("/sign-in", "/sign-up", "/forgot", "/reset", "/account/")
+#: More than the turns and those who wait for one, so that the others are refused at once.
+SIGN_IN_THREADS, SIGN_INS_QUEUED, SIGN_INS_OF_CLIENT = 8, 64, 16
 BODY_SECONDS = 30.0
-#: Only a few longer bodies are received at once, so that they cannot fill the memory.
+STOPPING = "This process is stopping; it still answers what was sent to it."
 LARGE_BYTES = 65_536
-MOST_LARGE = 32
 
 Message = dict[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -34,33 +45,67 @@ Send = Callable[[Message], Awaitable[None]]
 
 
 class Bridge:
-    """An ASGI application that runs a WSGI application.  Its threads start with the first request, after the fork."""
+    """An ASGI application that runs a WSGI application.  Its threads start with the first request, after the fork.
 
-    def __init__(self, app: Wsgi, *, longest_body: int, threads: int = THREADS) -> None:
-        self._app, self._longest = app, longest_body
-        self._work = ThreadPoolExecutor(threads, "request")
-        self._streams = ThreadPoolExecutor(STREAM_THREADS, "stream")
-        self._health = ThreadPoolExecutor(HEALTH_THREADS, "health")
-        self._large = asyncio.Semaphore(MOST_LARGE)
+    client: names the client of an environ; a client has a share of each limit; drain_seconds: how long a stopping
+    process serves while it is not ready.
+    """
+
+    def __init__(
+        self,
+        app: Wsgi,
+        *,
+        longest_body: int,
+        client: Callable[[dict[str, Any]], str],
+        threads: int = THREADS,
+        drain_seconds: float = 0.0,
+    ) -> None:
+        self._app, self._longest, self._client = app, longest_body, client
+        self.drain_seconds = drain_seconds
+        #: Set when the process is told to stop; balancers then see that it is not ready.
+        self.is_stopping = False
+        self._work = Pool("request", threads, queued=QUEUED, of_client=OF_CLIENT)
+        self._streams = Pool("stream", STREAM_THREADS, queued=0, of_client=STREAM_THREADS)
+        self._health = Pool("health", HEALTH_THREADS, queued=QUEUED, of_client=OF_CLIENT)
+        self._sign_ins = Pool("sign-in", SIGN_IN_THREADS, queued=SIGN_INS_QUEUED, of_client=SIGN_INS_OF_CLIENT)
+        self._long = LongBodies()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
+        given = environ(scope)
+        client = self._client(given)
         async with AsyncExitStack() as held:
             try:
                 async with asyncio.timeout(BODY_SECONDS):
-                    body = await self._read(scope, receive, held)
+                    body = await self._read(scope, receive, client, held)
+                if body is None:  # the client has gone, or sent something other than HTTP and has been told so
+                    return
+                if self.is_stopping and scope["path"] == READY_PATH:
+                    await _send(send, 503, *problem_bytes(503, STOPPING))
+                    return
+                answer = Answer(self._app, with_body(given, body))
+                future = self._pool(given).begin(client, answer.begin)
             except TimeoutError:
-                await _refuse(send, 408, f"The body did not arrive within {BODY_SECONDS:.0f} s.")
+                await _send(send, 408, *problem_bytes(408, f"The body did not arrive within {BODY_SECONDS:.0f} s."))
                 return
-            if body is None:  # the client has gone, or sent something other than HTTP and has been told so
+            except (TooManyRequests, Busy) as problem:
+                await _send(send, problem.status, *refused(problem))
                 return
-            answer = Answer(self._app, environ(scope, body))
-            pool = self._health if scope["path"] in HEALTH_PATHS else self._work
-            piece = await self._run(pool, answer.begin, answer)
+            piece = await self._result(future, answer)
         await self._deliver(answer, piece, send)
 
-    async def _read(self, scope: Scope, receive: Receive, held: AsyncExitStack) -> bytes | None:
-        """The whole body; of one that is too long, only enough for the application to see that and refuse it."""
+    def _pool(self, given: dict[str, Any]) -> Pool:
+        """The threads for a request, chosen by the path that the application will see."""
+        path = given["PATH_INFO"]
+        if path in HEALTH_PATHS:
+            return self._health
+        return self._sign_ins if given["REQUEST_METHOD"] == "POST" and path.startswith(SIGN_IN_PATHS) else self._work
+
+    async def _read(self, scope: Scope, receive: Receive, client: str, held: AsyncExitStack) -> bytes | None:
+        """The whole body; of one that is too long, only enough for the application to see that and refuse it.
+
+        Raises: Busy.
+        """
         if (content_length(scope) or 0) > self._longest:
             return b""
         chunks: list[bytes] = []
@@ -72,7 +117,7 @@ class Bridge:
             chunks.append(message.get("body", b""))
             size, before = size + len(chunks[-1]), size
             if before <= LARGE_BYTES < size:
-                await held.enter_async_context(self._large)
+                await held.enter_async_context(self._long.place(client))
             if size >= self._longest or not message.get("more_body"):
                 return b"".join(chunks)[: self._longest]
 
@@ -84,18 +129,17 @@ class Bridge:
             try:
                 await send({"type": "http.response.body", "body": data, "more_body": True})  # waits for a slow reader
             except asyncio.CancelledError:
-                self._work.submit(answer.close)
+                self._work.finish(answer.close)
                 raise
-            data, more = await self._run(pool, answer.piece, answer)
+            data, more = await self._result(pool.go_on(answer.piece), answer)
         await send({"type": "http.response.body", "body": data, "more_body": False})
 
     @staticmethod
-    async def _run(pool: ThreadPoolExecutor, step: Callable[[], Piece], answer: Answer) -> Piece:
-        """Produce a piece of the answer in a thread.
+    async def _result(future: Future[Piece], answer: Answer) -> Piece:
+        """A piece of the answer, which a thread produces.
 
         If the client goes, the piece is finished, and then the answer closes.
         """
-        future = pool.submit(step)
         try:
             return await asyncio.wrap_future(future)
         except BaseException:
@@ -103,7 +147,6 @@ class Bridge:
             raise
 
 
-async def _refuse(send: Send, status: int, detail: str) -> None:
-    body, headers = problem_bytes(status, detail)
+async def _send(send: Send, status: int, body: bytes, headers: Headers) -> None:
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body, "more_body": False})

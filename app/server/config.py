@@ -4,8 +4,17 @@ The command line only says where to listen.
 """
 
 import gc
+from math import ceil as _ceil
 
+from app import shared_table
+from app.errors import BadSetting as _BadSetting
 from app.processes import keep_private
+from app.settings import load as _load
+
+try:
+    _drain = _load().web_drain.total_seconds()
+except _BadSetting as _bad:  # one line, where gunicorn would print its own stack
+    raise SystemExit(f"fairlane: {_bad.detail}") from None
 
 wsgi_app = "app.server.application:create()"
 worker_class = "app.server.worker.Worker"
@@ -14,7 +23,8 @@ worker_connections = 4000
 backlog = 2048
 #: Seconds for the head of a request, and for a connection without one.
 keepalive = 10
-graceful_timeout = 5
+#: Seconds from SIGTERM until a process that still answers is killed.
+graceful_timeout = 5 + _ceil(_drain)
 #: Seconds without a sign of life of the event loop; threads may take longer.
 timeout = 30
 #: If the client has gone, the rest of its answer is not produced.
@@ -35,8 +45,9 @@ proxy_protocol = "off"
 
 
 def on_starting(server: object) -> None:  # noqa: ARG001 - gunicorn's signature
-    """The main process has the environment, and with it the secrets."""
+    """The main process has the environment, and with it the secrets; and it has what all its processes share."""
     keep_private()
+    shared_table.share()
 
 
 def post_worker_init(worker: object) -> None:  # noqa: ARG001 - gunicorn's signature

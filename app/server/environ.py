@@ -14,8 +14,8 @@ _NEVER = frozenset({b"proxy"})
 _OWN_KEYS = {b"content-type": "CONTENT_TYPE", b"content-length": "CONTENT_LENGTH"}
 
 
-def environ(scope: Scope, body: bytes) -> dict[str, Any]:
-    """body: the whole body.  SCRIPT_NAME is empty whatever a client sends."""
+def environ(scope: Scope) -> dict[str, Any]:
+    """All but the body.  SCRIPT_NAME is empty whatever a client sends."""
     server, client = scope["server"] or ("localhost", 80), scope["client"] or ("", 0)
     made: dict[str, Any] = {
         "REQUEST_METHOD": scope["method"],
@@ -29,7 +29,6 @@ def environ(scope: Scope, body: bytes) -> dict[str, Any]:
         "REMOTE_PORT": str(client[1]),
         "wsgi.version": (1, 0),
         "wsgi.url_scheme": scope["scheme"],
-        "wsgi.input": BytesIO(body),
         "wsgi.input_terminated": True,
         "wsgi.errors": sys.stderr,
         "wsgi.multithread": True,
@@ -38,6 +37,11 @@ def environ(scope: Scope, body: bytes) -> dict[str, Any]:
     }
     _add_headers(made, scope["headers"])
     return made
+
+
+def with_body(environ: dict[str, Any], body: bytes) -> dict[str, Any]:
+    """body: the whole one."""
+    return environ | {"wsgi.input": BytesIO(body)}
 
 
 def content_length(scope: Scope) -> int | None:

@@ -6,14 +6,29 @@ import json
 from http import HTTPStatus
 from uuid import uuid4
 
+from app.errors import Problem
+
 Headers = list[tuple[bytes, bytes]]
 
 
 def problem_bytes(status: int, detail: str) -> tuple[bytes, Headers]:
     """Body and headers, in the form of app/web/problems.py."""
-    title, request_id = HTTPStatus(status).phrase, uuid4().hex
+    title = HTTPStatus(status).phrase
+    return _bytes(title.lower().replace(" ", "-"), title, status, detail)
+
+
+def refused(problem: Problem) -> tuple[bytes, Headers]:
+    """The bytes and headers of a problem of the application."""
+    body, headers = _bytes(problem.slug, problem.title, problem.status, problem.detail)
+    if problem.retry_after is not None:
+        headers.append((b"retry-after", str(problem.retry_after).encode()))
+    return body, headers
+
+
+def _bytes(slug: str, title: str, status: int, detail: str) -> tuple[bytes, Headers]:
+    request_id = uuid4().hex
     document = {
-        "type": f"/problems/{title.lower().replace(' ', '-')}",
+        "type": f"/problems/{slug}",
         "title": title,
         "status": status,
         "detail": detail,

@@ -44,7 +44,13 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
             oldest.transport.abort()
 
     def handle_exit_signal(self) -> None:
-        """SIGTERM: idle connections must not delay the end."""
+        """SIGTERM: only `/readyz` refuses at first, so that balancers send no more; a second one ends this at once."""
+        drain = 0.0 if self.asgi.is_stopping else self.asgi.drain_seconds
+        self.asgi.is_stopping = True
+        self.loop.call_later(drain, self._stop_listening)
+
+    def _stop_listening(self) -> None:
+        """Finish what has begun; idle connections must not delay the end."""
         super().handle_exit_signal()
         self.loop.call_later(LINGER_SECONDS, self._close_waiting)
 

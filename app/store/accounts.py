@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from uuid import UUID
 
 from sqlalchemy import RowMapping, text
@@ -35,20 +36,29 @@ _NAMED = text("""
     SELECT t.id, t.user_id, u.email, t.prefix, t.name FROM api_tokens t JOIN users u ON u.id = t.user_id
      WHERE (t.prefix = :prefix OR t.id = CAST(:id AS uuid)) AND t.revoked_at IS NULL ORDER BY t.id LIMIT 10""")
 _ADD_SESSION = text("""
-    INSERT INTO sessions (id_hash, user_id, created_at, expires_at) VALUES (:id_hash, :user_id, :now, :expires_at)""")
+    INSERT INTO sessions (id_hash, user_id, created_at, expires_at, proved_at, proved_by)
+    VALUES (:id_hash, :user_id, :now, :expires_at, :now, :by)""")
+_RENEW = text("""
+    UPDATE sessions SET id_hash = :new, proved_at = :now, proved_by = :by, last_used_at = :now
+     WHERE id_hash = :old AND user_id = :user_id""")
+_PROOF = text("SELECT proved_at, proved_by FROM sessions WHERE id_hash = :id_hash")
+_OPEN = text("SELECT 1 FROM sessions WHERE id_hash = :id_hash AND user_id = :user_id")
 _SESSION = text("""
     SELECT user_id, coalesce(last_used_at, created_at) < :now - interval '1 minute' AS is_stale
-      FROM sessions WHERE id_hash = :id_hash AND expires_at > :now""")
+      FROM sessions
+     WHERE id_hash = :id_hash AND expires_at > :now AND coalesce(last_used_at, created_at) > :used_since""")
 _USED = text("UPDATE sessions SET last_used_at = :now WHERE id_hash = :id_hash")
 _SESSIONS = text("""
     SELECT id, created_at, last_used_at, expires_at, id_hash = :own AS is_own FROM sessions
-     WHERE user_id = :user_id AND expires_at > :now ORDER BY created_at DESC, id""")
+     WHERE user_id = :user_id AND expires_at > :now AND coalesce(last_used_at, created_at) > :used_since
+     ORDER BY created_at DESC, id""")
 _END_SESSION = text("DELETE FROM sessions WHERE id_hash = :id_hash")
 _END_NAMED = text("DELETE FROM sessions WHERE id = :id AND user_id = :user_id")
 _END_OTHERS = text("DELETE FROM sessions WHERE user_id = :user_id AND id_hash <> :own")
 _DROP_LINKS = text("DELETE FROM sign_in_links WHERE user_id = :user_id")
 _ADD_LINK = text("""
     INSERT INTO sign_in_links (token_hash, user_id, expires_at) VALUES (:token_hash, :user_id, :expires_at)""")
+_LINK_OWNER = text("SELECT user_id FROM sign_in_links WHERE token_hash = :token_hash AND expires_at > :now")
 _USE_LINK = text("DELETE FROM sign_in_links WHERE token_hash = :token_hash AND expires_at > :now RETURNING user_id")
 _PRUNE = (
     text("DELETE FROM sessions WHERE expires_at < :now"),
@@ -75,6 +85,25 @@ class Caller:
     scopes: frozenset[str]
     wait: float
     remaining: int | None
+
+
+class Way(StrEnum):
+    """How somebody proved who they are, besides a passkey, which is named by its id."""
+
+    PASSWORD = "password"  # noqa: S105 - the name of a way
+    GITHUB = "github"
+    LINK = "link"
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """When and how the person of a session last proved who they are.
+
+    at, by: None for sessions of the previous release; by: a Way, or the id of a passkey.
+    """
+
+    at: datetime | None
+    by: str | None
 
 
 def hashed(secret: str) -> bytes:
@@ -158,15 +187,38 @@ def revoke_all(tx: Tx, user_id: UUID, *, now: datetime) -> None:
     tx.write(_REVOKE_ALL, user_id=user_id, now=now)
 
 
-def add_session(tx: Tx, user_id: UUID, secret: str, *, now: datetime, expires_at: datetime) -> None:
-    """Open a session."""
-    tx.run(_ADD_SESSION, id_hash=hashed(secret), user_id=user_id, now=now, expires_at=expires_at)
+def add_session(tx: Tx, user_id: UUID, secret: str, *, by: str, now: datetime, expires_at: datetime) -> None:
+    """Open a session.  by: as in Proof."""
+    tx.run(_ADD_SESSION, id_hash=hashed(secret), user_id=user_id, by=str(by), now=now, expires_at=expires_at)
 
 
-def session_user(tx: Tx, secret: str, *, now: datetime) -> UUID | None:
-    """The user of a session, whose use is noted.  Locks: its row, at most once a minute."""
+def renew_session(tx: Tx, user_id: UUID, old: str, new: str, *, by: str, now: datetime) -> bool:
+    """Note a proof and give the session another secret, so that a copy of the cookie is worth nothing.
+
+    by: as in Proof.  Returns: False if the session has ended.  Locks: its row, after the users row.
+    """
+    given = {"old": hashed(old), "new": hashed(new), "by": str(by)}
+    return tx.run(_RENEW, user_id=user_id, now=now, **given).rowcount > 0
+
+
+def proof_of(tx: Tx, secret: str) -> Proof:
+    """How and when the person of a session last proved who they are."""
+    row = tx.run(_PROOF, id_hash=hashed(secret)).one_or_none()
+    return Proof(row.proved_at, row.proved_by) if row else Proof(None, None)
+
+
+def is_open(tx: Tx, user_id: UUID, secret: str) -> bool:
+    """Whether nobody has ended this session of the user."""
+    return tx.run(_OPEN, id_hash=hashed(secret), user_id=user_id).one_or_none() is not None
+
+
+def session_user(tx: Tx, secret: str, *, used_since: datetime, now: datetime) -> UUID | None:
+    """The user of a session, whose use is noted.  Locks: its row, at most once a minute.
+
+    used_since: a session that was not used since then has ended.
+    """
     own = hashed(secret)
-    row = tx.run(_SESSION, id_hash=own, now=now).one_or_none()
+    row = tx.run(_SESSION, id_hash=own, used_since=used_since, now=now).one_or_none()
     if row is None:
         return None
     if row.is_stale:  # a crash of the server may forget the use
@@ -176,9 +228,12 @@ def session_user(tx: Tx, secret: str, *, now: datetime) -> UUID | None:
     return found
 
 
-def sessions_of(tx: Tx, user_id: UUID, own: str, *, now: datetime) -> list[RowMapping]:
-    """rows: id, created_at, last_used_at, expires_at, is_own; newest first.  own: the secret of the one that asks."""
-    return list(tx.run(_SESSIONS, user_id=user_id, own=hashed(own), now=now).mappings())
+def sessions_of(tx: Tx, user_id: UUID, own: str, *, used_since: datetime, now: datetime) -> list[RowMapping]:
+    """rows: id, created_at, last_used_at, expires_at, is_own; newest first.
+
+    own: the secret of the one that asks; used_since: as in session_user.
+    """
+    return list(tx.run(_SESSIONS, user_id=user_id, own=hashed(own), used_since=used_since, now=now).mappings())
 
 
 def end_session(tx: Tx, secret: str) -> None:
@@ -200,6 +255,12 @@ def end_others(tx: Tx, user_id: UUID, own: str | None) -> None:
 def add_link(tx: Tx, user_id: UUID, secret: str, *, expires_at: datetime) -> None:
     """Store a sign-in link."""
     tx.run(_ADD_LINK, token_hash=hashed(secret), user_id=user_id, expires_at=expires_at)
+
+
+def link_owner(tx: Tx, secret: str, *, now: datetime) -> UUID | None:
+    """Whose valid sign-in link it is; it is not used up."""
+    found: UUID | None = tx.run(_LINK_OWNER, token_hash=hashed(secret), now=now).scalar_one_or_none()
+    return found
 
 
 def use_link(tx: Tx, secret: str, *, now: datetime) -> UUID | None:

@@ -10,10 +10,9 @@ from uuid import UUID
 
 from sqlalchemy import Row, text
 
+from app.store.branch_commits import FOUND, IS_MEMBER
+from app.store.branch_commits import newest as newest_of
 from app.store.unit_of_work import Tx
-
-#: How many rows at the end of a longer history are read.
-FOUND = 500
 
 _COLUMNS = """
     id, codebase_id, commit_sha, status, parser_version, attempt, started_at, completed_at, error_code,
@@ -26,25 +25,15 @@ _COMPLETED = text(f"""
      WHERE codebase_id = :codebase_id AND commit_sha = :commit_sha AND status = 'completed'
        AND (CAST(:parser_version AS text) IS NULL OR parser_version = :parser_version)
      ORDER BY completed_at DESC LIMIT 1""")
-# A commit belongs to the default branch if somebody submitted it by that name, or by HEAD.  Without such a submission,
-# all commits count.
-ON_DEFAULT_BRANCH = """
-    EXISTS (SELECT FROM analysis_requests d WHERE d.job_id = a.id AND d.ref = c.default_branch) AS on_default_branch"""
+_ON_DEFAULT_BRANCH = f"coalesce({IS_MEMBER}, false) AS on_default_branch"
 _NEWEST = text(f"""
-    WITH found AS MATERIALIZED (
-        SELECT a.id, coalesce(a.committed_at, a.completed_at) AS at, a.completed_at AS ended_at, {ON_DEFAULT_BRANCH}
-          FROM analyses a JOIN codebases c ON c.id = a.codebase_id
-         WHERE a.codebase_id = :codebase_id AND a.status = 'completed'
-         ORDER BY 2 DESC, 3 DESC LIMIT {FOUND}),
-    chosen AS (
-        SELECT * FROM found WHERE on_default_branch OR NOT EXISTS (SELECT FROM found WHERE on_default_branch)
-         ORDER BY at DESC, ended_at DESC LIMIT :most)
-    SELECT {_COLUMNS} FROM chosen JOIN analyses USING (id) ORDER BY at DESC, ended_at DESC""")
+    SELECT n.id FROM codebases c CROSS JOIN LATERAL ({newest_of("c.id", most=":most")}) AS n
+     WHERE c.id = :codebase_id ORDER BY n.ordered_at DESC, n.completed_at DESC""")
 # For a private repository only the viewer's own; for each commit the newest; for a long history its end.
 _OTHERS = text(f"""
     WITH found AS MATERIALIZED (
         SELECT a.id, a.commit_sha, a.parser_version, a.completed_at, a.total_tests, r.ref,
-               coalesce(a.committed_at, a.completed_at) AS ordered_at, {ON_DEFAULT_BRANCH}
+               coalesce(a.committed_at, a.completed_at) AS ordered_at, {_ON_DEFAULT_BRANCH}
           FROM analyses a
           JOIN codebases c ON c.id = a.codebase_id
           JOIN analysis_requests r ON r.job_id = a.id AND r.role = 'payer'
@@ -56,7 +45,7 @@ _OTHERS = text(f"""
          ORDER BY coalesce(a.committed_at, a.completed_at) DESC LIMIT {FOUND}),
     newest AS (SELECT DISTINCT ON (commit_sha) * FROM found ORDER BY commit_sha, completed_at DESC),
     record AS (
-        SELECT {ON_DEFAULT_BRANCH} FROM analyses a JOIN codebases c ON c.id = a.codebase_id WHERE a.id = :id)
+        SELECT {_ON_DEFAULT_BRANCH} FROM analyses a JOIN codebases c ON c.id = a.codebase_id WHERE a.id = :id)
     SELECT newest.* FROM newest CROSS JOIN record
      WHERE NOT (CAST(:before AS timestamptz) IS NOT NULL AND record.on_default_branch
                 AND NOT newest.on_default_branch
@@ -80,9 +69,9 @@ def completed(tx: Tx, codebase_id: UUID, commit: str, parser_version: str | None
     return tx.run(_COMPLETED, codebase_id=codebase_id, commit_sha=commit, parser_version=parser_version).one_or_none()
 
 
-def newest(tx: Tx, codebase_id: UUID, *, most: int = 1) -> list[Row[Any]]:
-    """Completed analyses of the default branch, newest commit first; of any commit if that branch is not known."""
-    return list(tx.run(_NEWEST, codebase_id=codebase_id, most=most).all())
+def newest(tx: Tx, codebase_id: UUID, *, most: int = 1) -> list[UUID]:
+    """The newest results of a repository, as `branch_commits.newest` says; newest commit first."""
+    return list(tx.run(_NEWEST, codebase_id=codebase_id, most=most).scalars())
 
 
 def others(

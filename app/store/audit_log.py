@@ -22,7 +22,7 @@ _FIND = text("""
 
 
 def add(tx: Tx, actor: str, action: str, subject: str, **facts: object) -> None:
-    """Append one action.  actor: user id or `cli`."""
+    """Append one action.  actor: user id, or `cli:USER@HOST`."""
     tx.write(_ADD, actor=actor, action=action, subject=subject, facts=json.dumps(facts, default=str))
 
 

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from sqlalchemy import Row, text
 
-from app.store.analyses import FOUND, ON_DEFAULT_BRANCH
+from app.store.branch_commits import newest
 from app.store.unit_of_work import Tx
 
 # A private repository is visible to those who have a job of it in their history; so are its results.
@@ -20,7 +20,6 @@ _ADD = text("""
     INSERT INTO bookmarks (user_id, codebase_id, created_at) VALUES (:user_id, :codebase_id, :now)
     ON CONFLICT (user_id, codebase_id) DO NOTHING""")
 _REMOVE = text("DELETE FROM bookmarks WHERE user_id = :user_id AND codebase_id = :codebase_id")
-# The newest result is chosen as in store/analyses.py.
 _LIST = text(f"""
     WITH page AS MATERIALIZED (
         SELECT b.id, b.created_at, c.id AS codebase_id, c.host, c.owner, c.name, c.is_private, c.default_branch
@@ -31,13 +30,7 @@ _LIST = text(f"""
          ORDER BY b.id DESC LIMIT :most)
     SELECT c.id, c.created_at, c.host, c.owner, c.name, c.is_private,
            r.id AS analysis_id, r.commit_sha, r.completed_at, r.parser_version, r.summary
-      FROM page c LEFT JOIN LATERAL (
-        SELECT f.id FROM (
-            SELECT a.id, a.completed_at, coalesce(a.committed_at, a.completed_at) AS ordered_at, {ON_DEFAULT_BRANCH}
-              FROM analyses a
-             WHERE a.codebase_id = c.codebase_id AND a.status = 'completed' AND {_SEEN}
-             ORDER BY coalesce(a.committed_at, a.completed_at) DESC, a.completed_at DESC LIMIT {FOUND}) AS f
-         ORDER BY f.on_default_branch DESC, f.ordered_at DESC, f.completed_at DESC LIMIT 1) AS n ON true
+      FROM page c LEFT JOIN LATERAL ({newest("c.codebase_id", seen=_SEEN)} LIMIT 1) AS n ON true
       LEFT JOIN analyses r ON r.id = n.id
      ORDER BY c.id DESC""")
 

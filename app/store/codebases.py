@@ -15,6 +15,8 @@ from app.store.unit_of_work import Tx
 
 #: Host, owner and name, the last two in lower case.
 Address = tuple[str, str, str]
+#: Where a walk through all repositories begins.
+_FIRST = {"last_viewed_at": "infinity", "id": UUID(int=0)}
 #: A view is noted at most this often.
 FRESH = timedelta(minutes=1)
 
@@ -60,19 +62,30 @@ _VIEWED = text("""
 _DEFAULT_BRANCH = text("""
     UPDATE codebases SET default_branch = :name WHERE id = :id AND default_branch IS DISTINCT FROM :name""")
 _CHECKED = text("UPDATE codebases SET checked_at = :now WHERE id = :id")
-# last_ended_at: the newest end of any analysis; failures: since the last completed one
-_CANDIDATES = text("""
-    SELECT c.id AS codebase_id, c.host, c.owner, c.name, c.is_private, c.last_viewed_at, c.checked_at,
-           a.last_ended_at, a.failures
-      FROM codebases c
-      CROSS JOIN LATERAL (
-        SELECT max(completed_at) AS last_ended_at,
-               count(*) FILTER (WHERE status = 'failed' AND completed_at > coalesce((
-                   SELECT max(completed_at) FROM analyses
-                    WHERE codebase_id = c.id AND status = 'completed'), '-infinity')) AS failures
-          FROM analyses WHERE codebase_id = c.id) a
-     WHERE NOT c.is_private AND c.last_viewed_at > :viewed_since
-     ORDER BY c.last_viewed_at DESC""")
+# Each host is the next one in the index of addresses, so that the cost grows with the hosts, not with the repositories.
+_HOSTS = text("""
+    WITH RECURSIVE hosts AS (
+        (SELECT host FROM codebases ORDER BY host LIMIT 1)
+        UNION ALL
+        SELECT (SELECT c.host FROM codebases c WHERE c.host > h.host ORDER BY c.host LIMIT 1) FROM hosts h
+         WHERE h.host IS NOT NULL)
+    SELECT host FROM hosts WHERE host IS NOT NULL""")
+# last_viewed_at and id: of the last row of the previous batch
+_VIEWED_BEFORE = text(f"""
+    SELECT {_COLUMNS}, checked_at FROM codebases
+     WHERE host = :host AND NOT is_private AND last_viewed_at > :viewed_since
+       AND (last_viewed_at, id) < (CAST(:last_viewed_at AS timestamptz), CAST(:id AS uuid))
+     ORDER BY last_viewed_at DESC, id DESC LIMIT :most""")
+# last_ended_at: the newest end of any analysis; failures: since the last completed one, counted up to :most
+_ENDS = text("""
+    SELECT c.id AS codebase_id,
+           (SELECT completed_at FROM analyses WHERE codebase_id = c.id AND completed_at IS NOT NULL
+             ORDER BY completed_at DESC LIMIT 1) AS last_ended_at,
+           (SELECT coalesce(min(n) FILTER (WHERE status = 'completed') - 1, count(*))
+              FROM (SELECT status, row_number() OVER (ORDER BY completed_at DESC) AS n FROM analyses
+                     WHERE codebase_id = c.id AND completed_at IS NOT NULL AND status IN ('completed', 'failed')
+                     ORDER BY completed_at DESC LIMIT :most) newest) AS failures
+      FROM unnest(CAST(:ids AS uuid[])) AS c (id)""")
 
 
 def find(tx: Tx, repository: Repository) -> Codebase | None:
@@ -148,10 +161,29 @@ def checked(tx: Tx, codebase_id: UUID, *, now: datetime) -> None:
     tx.write(_CHECKED, id=codebase_id, now=now)
 
 
-def candidates(tx: Tx, *, viewed_since: datetime) -> list[tuple[Codebase, Row[Any]]]:
-    """Public repositories that were viewed since then, with the values that the schedule needs."""
-    rows = tx.run(_CANDIDATES, viewed_since=viewed_since).all()
-    return [(codebase_of(row), row) for row in rows]
+def hosts(tx: Tx) -> list[str]:
+    """The hosts of all repositories, in order."""
+    return list(tx.run(_HOSTS).scalars())
+
+
+def viewed_before(
+    tx: Tx, host: str, last: Codebase | None, *, viewed_since: datetime, most: int
+) -> list[tuple[Codebase, datetime | None]]:
+    """The next public repositories of a host that were viewed since then, the last view first, with their last check.
+
+    last: the last one of the previous batch.
+    """
+    after = {"last_viewed_at": last.last_viewed_at, "id": last.codebase_id} if last else _FIRST
+    rows = tx.run(_VIEWED_BEFORE, host=host, viewed_since=viewed_since, most=most, **after)
+    return [(codebase_of(row), row.checked_at) for row in rows]
+
+
+def ends(tx: Tx, ids: Iterable[UUID], *, most: int) -> dict[UUID, Row[Any]]:
+    """How the analyses of repositories ended, by id.
+
+    rows: last_ended_at (None if none has ended), failures (since the last completed one, at most `most`).
+    """
+    return {row.codebase_id: row for row in tx.run(_ENDS, ids=[str(one) for one in ids], most=most)}
 
 
 def codebase_of(row: Row[Any]) -> Codebase:

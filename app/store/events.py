@@ -15,10 +15,17 @@ _COMPLETED = text("""
     INSERT INTO job_events (job_id, event, facts)
     SELECT :job_id, 'completed', CAST(:facts AS jsonb) || jsonb_build_object(
                'billed', coalesce((SELECT sum(quota_amount) FROM usage_events WHERE job_id = :job_id), 0))""")
-# everybody who sees the job reads these events; how much of a quota is used is for the payer and the audit only
+# Everybody who sees the job reads these events.  How much of a quota is used is for the payer and the audit only.
+# Tier, queue and limit are those of the line that the job is in: the payer's until it is carried, then anybody's.
 _LIST = text("""
-    SELECT id, at, event, facts - 'quota' - CASE WHEN :with_bill THEN '' ELSE 'billed' END AS facts
-      FROM job_events WHERE job_id = :job_id ORDER BY id""")
+    SELECT e.id, e.at, e.event,
+           e.facts - 'quota' - CASE WHEN :with_bill THEN '' ELSE 'billed' END
+             - CASE WHEN :with_lines OR (:with_bill AND e.id < c.first) THEN CAST('{}' AS text[])
+                    ELSE ARRAY['tier', 'queue', 'limit'] END AS facts
+      FROM job_events e
+     CROSS JOIN (SELECT coalesce(min(id) FILTER (WHERE event = 'carried'), 9223372036854775807) AS first
+                   FROM job_events WHERE job_id = :job_id) AS c
+     WHERE e.job_id = :job_id ORDER BY e.id""")
 _COUNT_EACH = text("""
     SELECT job_id, count(*) AS n FROM job_events
      WHERE job_id = ANY(CAST(:job_ids AS uuid[])) AND event = :event GROUP BY job_id""")
@@ -41,12 +48,13 @@ def completed(tx: Tx, job_id: UUID, **facts: object) -> None:
     tx.write(_COMPLETED, job_id=job_id, facts=json.dumps(facts))
 
 
-def timeline(tx: Tx, job_id: UUID, *, with_bill: bool) -> list[RowMapping]:
+def timeline(tx: Tx, job_id: UUID, *, with_bill: bool, with_lines: bool = False) -> list[RowMapping]:
     """rows: id, at, event, facts (without the payer's quota); in the order in which they happened.
 
-    with_bill: include the billed units, which only the payer may see.
+    with_bill: for the payer: include the billed units, and the line while it is the payer's; with_lines: include every
+    line.
     """
-    return list(tx.run(_LIST, job_id=job_id, with_bill=with_bill).mappings())
+    return list(tx.run(_LIST, job_id=job_id, with_bill=with_bill, with_lines=with_lines).mappings())
 
 
 def count_each(tx: Tx, job_ids: Collection[UUID], event: str) -> dict[UUID, int]:

@@ -14,6 +14,7 @@ _ADD = text("""
     INSERT INTO github_links (user_id, github_id, login, linked_at) VALUES (:user_id, :github_id, :login, :now)
     ON CONFLICT DO NOTHING RETURNING user_id""")
 _USER = text("UPDATE github_links SET login = :login WHERE github_id = :github_id RETURNING user_id")
+_OWNER = text("SELECT user_id FROM github_links WHERE github_id = :github_id")
 _OF_USER = text("SELECT login, linked_at FROM github_links WHERE user_id = :user_id")
 _REMOVE = text("DELETE FROM github_links WHERE user_id = :user_id")
 
@@ -32,8 +33,14 @@ def add(tx: Tx, user_id: UUID, github_id: int, login: str, *, now: datetime) -> 
     return tx.run(_ADD, now=now, **given).one_or_none() is not None
 
 
+def owner(tx: Tx, github_id: int) -> UUID | None:
+    """Whose account it signs in to."""
+    found: UUID | None = tx.run(_OWNER, github_id=github_id).scalar_one_or_none()
+    return found
+
+
 def user_of(tx: Tx, github_id: int, login: str) -> UUID | None:
-    """Whose account it signs in to; its present name is stored."""
+    """Find the owner of a GitHub account, and store its name.  Locks: the row of the link, after the users row."""
     found: UUID | None = tx.run(_USER, github_id=github_id, login=login).scalar_one_or_none()
     return found
 

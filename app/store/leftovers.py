@@ -45,6 +45,7 @@ _DROP_LETTERS = text("""
     gone AS (DELETE FROM broker_dead_letter d USING old WHERE d.id = old.id)
     SELECT count(*) AS rows, max(id) AS last FROM old""")
 _DROP_RECONCILIATIONS = text("DELETE FROM reconciliations WHERE ran_at < :before")
+_DROP_DAYS = text("DELETE FROM reconciled_days WHERE day < :before")
 _DROP_CLOCKS = text("DELETE FROM host_clocks WHERE measured_at < clock_timestamp() - interval '1 day'")
 
 
@@ -83,7 +84,8 @@ def drop_letters(tx: Tx, after: int | None, most: int, *, before: datetime) -> B
 
 
 def drop_reconciliations(tx: Tx, *, before: datetime) -> int:
-    """Delete old reconciliations, of which there is one a day.  Returns: how many."""
+    """Delete old reconciliations, of which there is one a day, and days.  Returns: how many reconciliations."""
+    tx.write(_DROP_DAYS, before=before)
     return tx.run(_DROP_RECONCILIATIONS, before=before).rowcount
 
 

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from sqlalchemy import text
 
-from app.domain.model_calls import Cap, Circuit, Limits, Tokens
+from app.domain.model_calls import LONGEST_HOLD, Cap, Circuit, Limits, Tokens
 from app.store.unit_of_work import Tx
 
 # This is an update and not a SELECT FOR UPDATE, because the values in RETURNING are from after the wait for the row.
@@ -30,8 +30,11 @@ _FAIL = text("""
            opened_at = CASE WHEN probe = :probe OR failures + 1 >= :failures THEN clock_timestamp() END,
            probe = NULL, probing_until = NULL
      WHERE endpoint = :endpoint AND (opened_at IS NULL OR probe = :probe)""")
+# A hold of before the clock went back is not kept.
 _HOLD_BACK = text("""
-    UPDATE model_circuits SET held_until = greatest(held_until, clock_timestamp() + make_interval(secs => :seconds))
+    UPDATE model_circuits
+       SET held_until = greatest(CASE WHEN held_until <= clock_timestamp() + :longest THEN held_until END,
+                                 clock_timestamp() + make_interval(secs => :seconds))
      WHERE endpoint = :endpoint""")
 _LEAVE = text("""
     UPDATE model_circuits SET probe = NULL, probing_until = NULL WHERE endpoint = :endpoint AND probe = :probe""")
@@ -77,7 +80,7 @@ def failed(tx: Tx, endpoint: str, token: UUID | None, limits: Limits) -> None:
 
 def hold_back(tx: Tx, endpoint: str, seconds: float) -> None:
     """Let no process call before this time has passed.  Locks: the circuit."""
-    tx.write(_HOLD_BACK, endpoint=endpoint, seconds=seconds)
+    tx.write(_HOLD_BACK, endpoint=endpoint, seconds=seconds, longest=LONGEST_HOLD)
 
 
 def leave(tx: Tx, endpoint: str, token: UUID) -> None:

@@ -36,10 +36,11 @@ class StoredKey:
 
 def add(
     tx: Tx, user_id: UUID, *, credential_id: bytes, public_key: bytes, sign_count: int, name: str, now: datetime
-) -> bool:
-    """Store one; False if some account has this credential already."""
+) -> UUID | None:
+    """Store one.  Returns: its id, None if some account has this credential already."""
     given = {"credential_id": credential_id, "public_key": public_key, "sign_count": sign_count}
-    return tx.run(_ADD, user_id=user_id, name=name, now=now, **given).one_or_none() is not None
+    added: UUID | None = tx.run(_ADD, user_id=user_id, name=name, now=now, **given).scalar_one_or_none()
+    return added
 
 
 def find(tx: Tx, credential_id: bytes) -> StoredKey | None:

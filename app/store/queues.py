@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Row, RowMapping, text
@@ -18,7 +17,7 @@ _FACTS = text("""
       FROM broker_facts f JOIN broker_queue q ON q.name = f.queue
      CROSS JOIN LATERAL queue_parked_since(q.id, :most) p ORDER BY q.id""")
 _AGES = ("oldest_seconds", "oldest_parked_seconds")
-_PAUSE = text("SELECT broker_pause(:queue, :paused_at)")
+_PAUSE = text("SELECT broker_pause(:queue)")
 _RESUME = text("SELECT broker_resume(:queue)")
 _TOTALS = text("""
     SELECT (SELECT count(*) FROM execution_slots) AS slots,
@@ -28,12 +27,15 @@ _TOTALS = text("""
 #: Of how many users of a queue the oldest parked message is looked up; each of them costs 10 µs.
 MOST_PARKED_USERS = 2_000
 _NAMES = text("SELECT name FROM broker_queue")
-# A second pause of a paused queue changes nothing, so the first since then is the one that counts.
+# A second pause of a paused queue changes nothing, so the first one after the last resume is the one that counts.  The
+# order is that of the log, because both acts write to it while they hold the queue's row; no instants are compared.
 _PAUSES = text("""
     SELECT q.name AS queue, q.paused_at AS since, l.actor, u.email, l.facts ->> 'reason' AS reason
       FROM broker_queue q
       LEFT JOIN LATERAL (SELECT actor, facts FROM audit_log
-                          WHERE action = 'queue.pause' AND subject = q.name AND at >= q.paused_at
+                          WHERE action = 'queue.pause' AND subject = q.name
+                            AND id > coalesce((SELECT max(id) FROM audit_log
+                                                WHERE action = 'queue.resume' AND subject = q.name), 0)
                           ORDER BY id LIMIT 1) l ON true
       LEFT JOIN users u ON u.id = CASE WHEN l.actor ~ :uuid THEN CAST(l.actor AS uuid) END
      WHERE q.paused_at IS NOT NULL ORDER BY q.id""")
@@ -65,9 +67,9 @@ def totals(tx: Tx) -> Row[Any]:
     return tx.run(_TOTALS).one()
 
 
-def set_paused(tx: Tx, queue: str, paused_at: datetime | None) -> None:
-    """Pause a queue since then, or resume it (None) and wake its workers."""
-    if paused_at is None:
-        tx.write(_RESUME, queue=queue)
-    else:
-        tx.write(_PAUSE, queue=queue, paused_at=paused_at)
+def set_paused(tx: Tx, queue: str, *, paused: bool) -> None:
+    """Pause a queue from now on by the database's clock, or resume it and wake its workers.
+
+    Locks: the queue's row, so that what the caller then writes to the audit log is in the order of the acts.
+    """
+    tx.write(_PAUSE if paused else _RESUME, queue=queue)

@@ -15,10 +15,9 @@ from app.domain.quota import Usage
 from app.store.batch import Batch
 from app.store.unit_of_work import Tx
 
+# in sql/usage.sql: whole hours are summed up as the events are written
 _USAGE = text("""
-    SELECT (SELECT coalesce(sum(quota_amount), 0) FROM usage_events
-             WHERE user_id = :user_id AND event_type = CAST(:event_type AS usage_event_type)
-               AND accepted_at >= :start AND accepted_at < :end) AS used,
+    SELECT usage_used(:user_id, CAST(:event_type AS usage_event_type), :start, :end) AS used,
            (SELECT coalesce(sum(reserved_amount), 0) FROM quota_reservations
              WHERE user_id = :user_id AND event_type = CAST(:event_type AS usage_event_type)) AS reserved""")
 _RESERVE = text("""

@@ -65,6 +65,12 @@ _ACCEPTED_EACH = text(f"""
     SELECT {_COLUMNS} FROM analysis_requests r JOIN codebases c ON c.id = r.codebase_id
      WHERE r.job_id = ANY(CAST(:job_ids AS uuid[])) AND r.role = 'payer'""")
 _ROLE = text("SELECT role FROM analysis_requests WHERE job_id = :job_id AND user_id = :user_id")
+_ASKED_OF = text("""
+    SELECT EXISTS (SELECT FROM analysis_requests
+                    WHERE codebase_id = :codebase_id AND user_id = :user_id AND role <> 'left')""")
+_OF_USER = text("""
+    SELECT job_id, tier, queue FROM analysis_requests
+     WHERE job_id = ANY(CAST(:job_ids AS uuid[])) AND user_id = :user_id AND role <> 'left'""")
 _CANCELLED = text("UPDATE analysis_requests SET cancelled_at = :now WHERE job_id = :job_id AND cancelled_at IS NULL")
 _WITHDRAW = text("UPDATE analysis_requests SET cancelled_at = :now WHERE job_id = :job_id AND user_id = :user_id")
 _RETURN = text("UPDATE analysis_requests SET cancelled_at = NULL WHERE job_id = :job_id AND user_id = :user_id")
@@ -77,6 +83,16 @@ _HISTORY = text(f"""
     SELECT {_COLUMNS}, r.id FROM analysis_requests r JOIN codebases c ON c.id = r.codebase_id
      WHERE r.user_id = :user_id AND r.role <> 'left' AND (CAST(:before AS bigint) IS NULL OR r.id < :before)
      ORDER BY r.id DESC LIMIT :most""")
+# What a visitor asked for, as if the user had asked when the visitor did.  The visitor's row stays, with its bill.
+_TAKE_OVER = text("""
+    INSERT INTO analysis_requests (job_id, user_id, role, codebase_id, commit_sha, ref, trigger, queue, tier,
+                                   requested_at, retention_days, service)
+    SELECT r.job_id, :user_id, :role, r.codebase_id, r.commit_sha, r.ref, 'user', r.queue, r.tier, r.requested_at,
+           :retention_days, r.service
+      FROM analysis_requests r JOIN users u ON u.id = r.user_id AND u.kind = 'anonymous'
+     WHERE r.job_id = :job_id AND r.role <> 'left' AND r.cancelled_at IS NULL
+     ORDER BY r.id LIMIT 1
+    ON CONFLICT (job_id, user_id) DO NOTHING""")
 # Only so many of the newest requests are looked at, so that a long history costs nothing.
 _NEWEST = """
       FROM (SELECT job_id, id FROM analysis_requests
@@ -112,6 +128,11 @@ def accepted_each(tx: Tx, job_ids: Collection[UUID]) -> dict[UUID, Row[Any]]:
     return {row.job_id: row for row in tx.run(_ACCEPTED_EACH, job_ids=[*map(str, job_ids)])}
 
 
+def of_user(tx: Tx, job_ids: Collection[UUID], user_id: UUID) -> list[Row[Any]]:
+    """The user's own requests of jobs that the user has not left.  rows: job_id, tier, queue."""
+    return list(tx.run(_OF_USER, job_ids=[*map(str, job_ids)], user_id=user_id).all())
+
+
 def role(tx: Tx, job_id: UUID, user_id: UUID) -> str | None:
     """The user's role in the job; None if there is none."""
     found: str | None = tx.run(_ROLE, job_id=job_id, user_id=user_id).scalar_one_or_none()
@@ -123,9 +144,23 @@ def asked(tx: Tx, job_id: UUID, user_id: UUID) -> bool:
     return role(tx, job_id, user_id) not in (None, "left")
 
 
+def asked_of(tx: Tx, codebase_id: UUID, user_id: UUID) -> bool:
+    """Whether the user asked for any job of the repository and has not left it."""
+    return bool(tx.run(_ASKED_OF, codebase_id=codebase_id, user_id=user_id).scalar_one())
+
+
 def cancelled(tx: Tx, job_id: UUID, *, now: datetime) -> None:
     """Mark a job that ended before any worker made its record."""
     tx.write(_CANCELLED, job_id=job_id, now=now)
+
+
+def take_over(tx: Tx, job_id: UUID, user_id: UUID, role: str, *, retention_days: int | None) -> bool:
+    """Give a user a visitor's request.  role: joined or cached.
+
+    Returns: False if no visitor wants the job, or the user has asked for it.
+    """
+    given = {"job_id": job_id, "user_id": user_id, "role": role, "retention_days": retention_days}
+    return tx.run(_TAKE_OVER, **given).rowcount > 0
 
 
 def withdraw(tx: Tx, job_id: UUID, user_id: UUID, *, now: datetime) -> None:

@@ -42,10 +42,12 @@ _HAD = """EXISTS (SELECT FROM analysis_requests o
 _NOBODYS = text("""
     SELECT id FROM analysis_requests WHERE user_id IS NULL AND id > :after ORDER BY user_id DESC, id LIMIT :most""")
 # A job that never started is over when it was cancelled; a dead letter's job is not, before the sweep has ended it.
+# `had` implies that the accept record has no user.  The statement does not say so: the planner would look for records
+# without a user by the history index, of which old statistics know none, and read all of them for each batch.
 _JOBS = """
     SELECT r.job_id, CASE WHEN r.service = 'analysis' THEN a.id END AS record
       FROM analysis_requests r LEFT JOIN job_records a ON a.id = r.job_id
-     WHERE {chosen} AND r.user_id IS NULL AND r.role = 'payer'
+     WHERE {chosen} AND r.role = 'payer'
        AND r.requested_at + make_interval(days => coalesce(r.retention_days, :days)) <= :now
        AND coalesce(a.status <> 'running', r.cancelled_at IS NOT NULL) AND NOT {in_flight} AND NOT {had}
      ORDER BY r.id FOR UPDATE OF r SKIP LOCKED"""
@@ -58,11 +60,19 @@ _STILL_NOBODYS = text(f"""
 _DROP_JOBS = (
     text("DELETE FROM job_events WHERE job_id = ANY (:ids) AND event <> 'reservation_orphaned'"),
     text("UPDATE usage_events SET forgotten_at = :now WHERE job_id = ANY (:ids) AND forgotten_at IS NULL"),
+    text("""
+        DELETE FROM branch_commits b USING analyses a
+         WHERE a.id = ANY (:ids) AND b.codebase_id = a.codebase_id AND b.commit_sha = a.commit_sha
+           AND NOT EXISTS (SELECT FROM analyses o WHERE o.codebase_id = b.codebase_id AND o.commit_sha = b.commit_sha
+                              AND o.id <> ALL (:ids))"""),
     text("DELETE FROM analyses WHERE id = ANY (:ids)"),
     text("DELETE FROM spec_documents WHERE id = ANY (:ids)"),
     text("DELETE FROM spec_requests WHERE job_id = ANY (:ids)"),
     text("DELETE FROM analysis_requests WHERE job_id = ANY (:ids)"),
 )
+_GIVE_UP = text("""
+    UPDATE analysis_requests SET user_id = NULL, retention_days = 0
+     WHERE job_id = ANY (CAST(:ids AS uuid[])) AND role = 'payer'""")
 _UNLISTED = "NOT EXISTS (SELECT FROM analysis_file_lists u WHERE u.file_list_id = t.id)"
 _UNUSED = "NOT EXISTS (SELECT FROM file_list_entries u WHERE u.file_inventory_id = t.id)"
 _LOCK_LISTS = text(f"""
@@ -119,6 +129,16 @@ def drop_jobs_of(tx: Tx, job_ids: Sequence[UUID], *, now: datetime) -> int:
     """
     found = tx.run(_JOBS_BY_ID, ids=[str(job_id) for job_id in job_ids], days=0, now=now).all()
     return _drop_jobs(tx, found, now=now)
+
+
+def drop_jobs_now(tx: Tx, job_ids: Sequence[UUID], *, now: datetime) -> None:
+    """Delete ended jobs of one payer that nobody else has in their history: specifications.
+
+    Locks: their accept records.  The caller has locked the users row of the payer.
+    """
+    if job_ids:
+        tx.run(_GIVE_UP, ids=[str(job_id) for job_id in job_ids])
+        drop_jobs_of(tx, job_ids, now=now)
 
 
 def _drop_jobs(tx: Tx, found: Sequence[Row[Any]], *, now: datetime) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from importlib.resources import files
 
 from sqlalchemy import Connection, text
@@ -11,6 +12,10 @@ from app.store.unit_of_work import Tx
 
 _MIGRATED = text("SELECT to_regclass('alembic_version') IS NOT NULL")
 _REVISION = text("SELECT version_num FROM alembic_version")
+# reltuples is -1 before the first ANALYZE
+_SIZES = text("""
+    SELECT relname AS name, greatest(0, reltuples)::bigint AS rows, pg_total_relation_size(oid) AS bytes
+      FROM pg_class WHERE oid = ANY (ARRAY(SELECT to_regclass(one) FROM unnest(CAST(:tables AS text[])) AS one))""")
 _TELLS = text("SELECT to_regclass('schema_support') IS NOT NULL")
 _OLDEST = text("SELECT oldest FROM schema_support")
 
@@ -21,6 +26,11 @@ def revision(connection: Connection | Session) -> str | None:
         return None
     found: str | None = connection.execute(_REVISION).scalar_one_or_none()
     return found
+
+
+def sizes(connection: Connection, tables: Collection[str]) -> dict[str, tuple[int, int]]:
+    """Table -> about how many rows it has, and its bytes with indexes; without tables that do not exist."""
+    return {row.name: (row.rows, row.bytes) for row in connection.execute(_SIZES, {"tables": list(tables)})}
 
 
 def oldest(connection: Connection | Session) -> str | None:

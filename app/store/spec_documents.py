@@ -27,9 +27,12 @@ _ASKED = text("""
      WHERE s.job_id = ANY(CAST(:job_ids AS uuid[]))""")
 _RUNNING = text("SELECT CAST(task_id AS uuid) AS job_id FROM broker_message WHERE unique_key = :key")
 _NEWEST = text("""
-    SELECT id FROM spec_documents
+    SELECT id, version, completed_at, generator, words_hash FROM spec_documents
      WHERE user_id = :user_id AND analysis_id = :analysis_id AND language = :language AND status = 'completed'
      ORDER BY version DESC LIMIT 1""")
+_OLDER = text("""
+    SELECT o.id FROM spec_documents o JOIN spec_documents d USING (user_id, analysis_id, language)
+     WHERE d.id = :id AND o.status = 'completed' ORDER BY o.version DESC OFFSET :most""")
 _COLUMNS = """
     d.id, d.user_id, d.codebase_id, d.commit_sha, d.analysis_id, d.language, d.mode, d.generator, d.version, d.status,
     d.completed_at, d.summary, d.units, d.draft, c.host, c.owner, c.name,
@@ -54,7 +57,7 @@ _STORE = text("""
 _COMPLETE = text("""
     UPDATE spec_documents d
        SET status = 'completed', completed_at = :now, progress = NULL, summary = CAST(:summary AS jsonb),
-           units = :units, draft = :draft, version = (
+           units = :units, draft = :draft, words_hash = :words_hash, version = (
                SELECT coalesce(max(o.version), 0) + 1 FROM spec_documents o
                 WHERE o.user_id = d.user_id AND o.analysis_id = d.analysis_id AND o.language = d.language)
      WHERE d.id = :id AND d.status = 'running' RETURNING d.version""")
@@ -105,12 +108,17 @@ def running(tx: Tx, key: str) -> UUID | None:
     return found
 
 
-def newest(tx: Tx, user_id: UUID, analysis_id: UUID, language: str) -> UUID | None:
-    """The user's last document of an analysis in a language."""
-    found: UUID | None = tx.run(
-        _NEWEST, user_id=user_id, analysis_id=analysis_id, language=language
-    ).scalar_one_or_none()
-    return found
+def newest(tx: Tx, user_id: UUID, analysis_id: UUID, language: str) -> Row[Any] | None:
+    """The user's last document of an analysis in a language.
+
+    row: id, version, completed_at, generator, words_hash: the fingerprint of its words, None if some are not stored.
+    """
+    return tx.run(_NEWEST, user_id=user_id, analysis_id=analysis_id, language=language).one_or_none()
+
+
+def beyond(tx: Tx, document_id: UUID, most: int) -> list[UUID]:
+    """The oldest of the documents with the owner, analysis and language of this one, if there are more than `most`."""
+    return list(tx.run(_OLDER, id=document_id, most=most).scalars())
 
 
 def document(tx: Tx, document_id: UUID) -> Row[Any] | None:
@@ -149,15 +157,21 @@ def store(tx: Tx, document_id: UUID, draft: UUID, first: int, rows: Sequence[Fea
 
 
 def complete(
-    tx: Tx, document_id: UUID, *, draft: UUID, summary: Mapping[str, Any], units: int, now: datetime
+    tx: Tx,
+    document_id: UUID,
+    *,
+    draft: UUID,
+    summary: Mapping[str, Any],
+    units: int,
+    words_hash: bytes | None,
+    now: datetime,
 ) -> int | None:
     """End the record with its draft as the document.  Returns: its version, None if the record had already ended.
 
-    The caller has locked the users row.
+    words_hash: as of `newest`.  The caller has locked the users row.
     """
-    found: int | None = tx.run(
-        _COMPLETE, id=document_id, draft=draft, summary=json.dumps(summary), units=units, now=now
-    ).scalar_one_or_none()
+    given = {"draft": draft, "summary": json.dumps(summary), "units": units, "words_hash": words_hash}
+    found: int | None = tx.run(_COMPLETE, id=document_id, now=now, **given).scalar_one_or_none()
     return found
 
 

@@ -18,7 +18,8 @@ from app.store.unit_of_work import Tx
 #: How many events one query reads, the newest first: about 100,000 jobs.
 MOST_EVENTS = 300_000
 
-# the newest first, so that the maximum leaves out the oldest and reads no more than allowed
+# Nearly every job was accepted, started and completed once; then three numbers are cheaper to read than an array.
+# The newest come first, so that the maximum leaves out the oldest and reads no more than allowed
 _COURSES = text("""
     WITH newest AS MATERIALIZED (
         SELECT id, job_id, extract(epoch FROM at)::float8 AS at, event FROM job_events
@@ -26,15 +27,26 @@ _COURSES = text("""
            AND event IN ('accepted', 'started', 'retrying', 'completed', 'failed', 'cancelled')
          ORDER BY id DESC LIMIT :most),
     jobs AS (
-        SELECT job_id, array_agg(at ORDER BY id) AS instants, array_agg(event ORDER BY id) AS happened
-          FROM newest GROUP BY job_id)
-    SELECT j.instants, j.happened, coalesce(c.user_id, r.user_id) AS user_id, coalesce(c.tier, r.tier) AS tier,
-           coalesce(c.queue, r.queue) AS queue, n.events, n.oldest
-      FROM jobs j JOIN analysis_requests r ON r.job_id = j.job_id AND r.role = 'payer'
+        SELECT job_id, array_agg(at ORDER BY id) AS instants, string_agg(left(event, 2), '' ORDER BY id) AS happened
+          FROM newest GROUP BY job_id),
+    -- most jobs of the span were accepted in it: they are read by time, the others one by one
+    asked AS MATERIALIZED (
+        SELECT job_id, user_id, tier, queue FROM analysis_requests
+         WHERE role = 'payer' AND requested_at >= :since AND requested_at < :until)
+    SELECT instants[1] AS first, instants[2] AS second, instants[3] AS third,
+           CASE WHEN happened <> 'acstco' THEN instants END AS instants, happened,
+           coalesce(c.user_id, r.user_id, o.user_id) AS user_id,
+           coalesce(c.tier, r.tier, o.tier) AS tier, coalesce(c.queue, r.queue, o.queue) AS queue, n.events, n.oldest
+      FROM jobs j LEFT JOIN asked r ON r.job_id = j.job_id
+      LEFT JOIN LATERAL (SELECT user_id, tier, queue FROM analysis_requests
+                          WHERE job_id = j.job_id AND role = 'payer' AND r.job_id IS NULL OFFSET 0) o ON true
       -- a wait is put down to whoever carried the job in the end: the slots it waited for are theirs
       LEFT JOIN (SELECT DISTINCT ON (job_id) job_id, user_id, tier, queue FROM analysis_requests
                   WHERE carried_at IS NOT NULL ORDER BY job_id, carried_at DESC) c ON c.job_id = j.job_id
-     CROSS JOIN (SELECT count(*) AS events, min(at) AS oldest FROM newest) n""")
+     CROSS JOIN (SELECT count(*) AS events, min(at) AS oldest FROM newest) n
+     WHERE coalesce(r.queue, o.queue) IS NOT NULL""")
+# The rows of a day would otherwise be sorted on disk.
+_MEMORY = text("SET LOCAL work_mem = '64MB'")
 # operators act rarely; pausing a paused queue changes nothing
 _PAUSES = text("""
     SELECT subject AS queue, action, extract(epoch FROM at)::float8 AS at FROM audit_log
@@ -70,10 +82,21 @@ class Seen:
 
 def courses(tx: Tx, *, since: datetime, until: datetime, most: int = MOST_EVENTS) -> Seen:
     """The jobs with an event in [since, until); most: how many of the newest events to read."""
-    rows = tx.run(_COURSES, since=since, until=until, most=most).all()
+    return seen(events(tx, since=since, until=until, most=most), since=since, until=until, most=most)
+
+
+def events(tx: Tx, *, since: datetime, until: datetime, most: int = MOST_EVENTS) -> Sequence[Row[Any]]:
+    """The events of the span by job, for `seen`, which needs no transaction."""
+    tx.write(_MEMORY)
+    return tx.run(_COURSES, since=since, until=until, most=most).all()
+
+
+def seen(rows: Sequence[Row[Any]], *, since: datetime, until: datetime, most: int = MOST_EVENTS) -> Seen:
+    """The jobs of what `events` has read with the same arguments."""
     if rows and rows[0].events >= most:
         since = datetime.fromtimestamp(rows[0].oldest, UTC)
-    return Seen([_course(row, since.timestamp(), until.timestamp()) for row in rows], since)
+    begin, end = since.timestamp(), until.timestamp()
+    return Seen([_course(row, begin, end) for row in rows], since)
 
 
 def pauses(tx: Tx, *, until: datetime) -> list[tuple[str, float, float]]:
@@ -103,24 +126,37 @@ def tenants(tx: Tx, *, most: int, user_id: UUID | None = None) -> list[tuple[Pla
 
 
 def _course(row: Row[Any], since: float, until: float) -> Course:
+    first, second, third, instants, happened, user_id, tier, queue, *_ = tuple(row)
+    user = None if user_id is None else str(user_id)
+    if instants is None:
+        return Course(user, _TIERS[tier], queue, first, ((second, third),), ended=True)
+    steps = [happened[at : at + 2] for at in range(0, len(happened), 2)]
+    accepted, runs = _runs(instants, steps, since, until)
+    return Course(user, _TIERS[tier], queue, accepted, runs, steps[-1] in _ENDS)
+
+
+def _runs(
+    instants: Sequence[float], happened: Sequence[str], since: float, until: float
+) -> tuple[float | None, tuple[tuple[float, float], ...]]:
+    """(when it was accepted, None: before the span; its runs)."""
     accepted: float | None = None
     runs: list[tuple[float, float]] = []
     begun: float | None = None
-    for at, event in zip(row.instants, row.happened, strict=True):
-        if event == "accepted":
+    for at, event in zip(instants, happened, strict=True):
+        if event == "ac":
             accepted = at
             continue
         if begun is None and accepted is None and not runs and event in _ENDS_OF_RUNS:
             begun = since  # it was running when the span began
         if begun is not None:
             runs.append((begun, at))
-        begun = at if event == "started" else None
+        begun = at if event == "st" else None
     if begun is not None:
         runs.append((begun, until))
-    user: UUID | None = row.user_id
-    ended = row.happened[-1] in _ENDS
-    return Course(str(user) if user else None, Tier(row.tier or "free"), row.queue, accepted, tuple(runs), ended)
+    return accepted, tuple(runs)
 
 
-_ENDS = frozenset({"completed", "failed", "cancelled"})
-_ENDS_OF_RUNS = frozenset({"completed", "failed", "retrying"})
+_TIERS: dict[str | None, Tier] = {None: Tier.FREE, **{tier.value: tier for tier in Tier}}
+# the first two letters of: completed, failed, cancelled; and retrying
+_ENDS = frozenset({"co", "fa", "ca"})
+_ENDS_OF_RUNS = frozenset({"co", "fa", "re"})

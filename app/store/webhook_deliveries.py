@@ -10,6 +10,7 @@ from sqlalchemy import Row, text
 
 from app.store.batch import Batch
 from app.store.unit_of_work import Tx
+from app.store.webhook_turns import LONGEST
 
 _LOG = """d.id, d.webhook_id, d.message_id, d.job_id, d.type, d.happened_at, d.body, d.status, d.attempts, d.due_at,
        d.attempted_at, d.status_code, d.latency_ms, d.answer, d.fault"""
@@ -17,13 +18,15 @@ _LOG = """d.id, d.webhook_id, d.message_id, d.job_id, d.type, d.happened_at, d.b
 _NOW = "(SELECT clock_timestamp())"
 # From the deliveries to their webhooks: few are due, and to ask 5,000 webhooks that are not would cost 9 ms.
 # IS NOT NULL tells the planner how few; a comparison with an unknown time counts as a third of the table.
-# A webhook whose turn is under way, or waits for a worker, gets no second one.
+# A webhook whose turn waits for a worker gets no second one, nor does an account of which one is under way.
 _DUE = text(f"""
     WITH due AS MATERIALIZED (
         SELECT DISTINCT d.webhook_id FROM webhook_deliveries d WHERE d.due_at IS NOT NULL AND d.due_at <= {_NOW})
     SELECT w.id FROM due JOIN webhooks w ON w.id = due.webhook_id
      WHERE w.disabled_at IS NULL AND coalesce(w.paused_until <= {_NOW}, true)
        AND NOT EXISTS (SELECT FROM broker_message m WHERE m.unique_key = 'webhook ' || w.id)
+       AND NOT EXISTS (SELECT FROM webhooks o WHERE o.user_id = w.user_id
+                          AND o.turn_until > {_NOW} AND o.turn_until < {_NOW} + {LONGEST})
      ORDER BY w.paused_until NULLS FIRST LIMIT :most""")
 _NEXT = text(f"""
     SELECT {_LOG}, w.url, w.failures, w.secret,
@@ -39,16 +42,21 @@ _RECORD = text("""
            status_code = :status_code, latency_ms = :latency_ms, answer = :answer, fault = :fault
      WHERE id = :id AND attempts = :attempts AND due_at = :was_due_at""")
 _GIVE_UP = text("UPDATE webhook_deliveries SET status = 'failed', due_at = NULL, fault = :fault WHERE id = :id")
-_ADD_TEST = text("""
+# What its owner sends does not end a rest that failures earned.
+_SOON = "(SELECT greatest(clock_timestamp(), w.paused_until) FROM webhooks w WHERE w.id = :webhook_id)"
+_ADD_TEST = text(f"""
     INSERT INTO webhook_deliveries (webhook_id, type, happened_at, due_at)
-    VALUES (:webhook_id, :type, clock_timestamp(), clock_timestamp()) RETURNING id""")
+    VALUES (:webhook_id, :type, clock_timestamp(), {_SOON}) RETURNING id""")
+_PENDING = text("""
+    SELECT count(*) AS deliveries, count(*) FILTER (WHERE type = :type) AS tests
+      FROM webhook_deliveries WHERE webhook_id = :webhook_id AND due_at IS NOT NULL""")
 _LIST = text(f"""
     SELECT {_LOG} FROM webhook_deliveries d
      WHERE d.webhook_id = :webhook_id AND (CAST(:before AS bigint) IS NULL OR d.id < :before)
      ORDER BY d.id DESC LIMIT :most""")
 _FIND = text(f"SELECT {_LOG} FROM webhook_deliveries d WHERE d.webhook_id = :webhook_id AND d.id = :id")
-_REPLAY = text("""
-    UPDATE webhook_deliveries SET status = 'pending', due_at = clock_timestamp(), attempts = 0
+_REPLAY = text(f"""
+    UPDATE webhook_deliveries SET status = 'pending', due_at = {_SOON}, attempts = 0
      WHERE webhook_id = :webhook_id AND id = :id""")
 _EXPIRE = text("""
     WITH next AS MATERIALIZED (
@@ -89,6 +97,12 @@ def record(
 def give_up(tx: Tx, delivery_id: int, fault: str) -> None:
     """End a delivery of which nothing can be sent."""
     tx.write(_GIVE_UP, id=delivery_id, fault=fault)
+
+
+def pending(tx: Tx, webhook_id: UUID, kind: str) -> tuple[int, int]:
+    """How many deliveries are to be sent, and how many of them are of this type."""
+    row = tx.run(_PENDING, webhook_id=webhook_id, type=kind).one()
+    return row.deliveries, row.tests
 
 
 def add_test(tx: Tx, webhook_id: UUID, kind: str) -> int:

@@ -33,7 +33,6 @@ _CHANGE = text("""
 _LOCK = text("SELECT secret FROM webhooks WHERE id = :id AND user_id = :user_id FOR NO KEY UPDATE")
 _ROTATE = text("UPDATE webhooks SET secret = :secret, old_secret = :old, old_secret_until = :until WHERE id = :id")
 _DROP = text("DELETE FROM webhooks WHERE id = :id AND user_id = :user_id")
-_RESUME = text("UPDATE webhooks SET paused_until = NULL WHERE id = :id")
 # How an attempt ended.  A webhook that its owner has disabled meanwhile stays so.
 _SUCCEEDED = text("""
     UPDATE webhooks SET failures = 0, failing_since = NULL, paused_until = NULL
@@ -94,11 +93,6 @@ def rotate(tx: Tx, webhook_id: UUID, secret: bytes, old: bytes, *, until: dateti
 def drop(tx: Tx, user_id: UUID, webhook_id: UUID) -> bool:
     """Delete it with its log.  Returns: whether the user had it."""
     return tx.run(_DROP, id=webhook_id, user_id=user_id).rowcount == 1
-
-
-def resume(tx: Tx, webhook_id: UUID) -> None:
-    """Let the next attempt be made at once."""
-    tx.write(_RESUME, id=webhook_id)
 
 
 def succeeded(tx: Tx, webhook_id: UUID) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from importlib.metadata import version
 
 from apiflask import APIFlask
-from werkzeug.middleware.proxy_fix import ProxyFix
 
 from app import logs
 from app.processes import keep_private
+from app.settings import Settings
 from app.web import (
     compression,
     headers,
@@ -23,6 +23,7 @@ from app.web import (
 )
 from app.web.api import api
 from app.web.api.events import LIVE
+from app.web.client_addresses import behind_proxy
 from app.web.commit_lookups import Lookups
 from app.web.context import EXTENSION, LOOKUPS
 from app.web.github import EXTENSION as GITHUB
@@ -47,6 +48,13 @@ def create_app(wired: Wired | None = None) -> APIFlask:
         wired = wire()
         logs.configure(wired.settings.log_format)
         require(wired.settings)
+    app = build(wired.settings, wired.secret)
+    app.extensions |= parts(wired)
+    return app
+
+
+def build(settings: Settings, secret: str) -> APIFlask:
+    """The views and everything around them, still without the parts that they use.  secret: signs sessions."""
     app = APIFlask(
         __name__,
         title="Fairlane",
@@ -56,14 +64,14 @@ def create_app(wired: Wired | None = None) -> APIFlask:
         static_folder=None,  # type: ignore[arg-type]  # static_files.py; APIFlask's type leaves out Flask's None
         json_errors=False,
     )
-    app.extensions |= _parts(wired)
-    app.secret_key = wired.secret
+    app.secret_key = secret
+    app.config["SECRET_KEY_FALLBACKS"] = [*settings.earlier_secret_keys]
     app.config |= {"MAX_CONTENT_LENGTH": LONGEST_BODY, "MAX_FORM_PARTS": 50}
     app.json = StrictJson(app)
     sessions.init(app)
-    trusted_hosts.init(app, wired.settings)
-    if wired.settings.trust_proxy:
-        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=1, x_proto=1, x_host=1)  # type: ignore[method-assign]
+    trusted_hosts.init(app, settings)
+    if settings.trust_proxy:
+        app.wsgi_app = behind_proxy(app.wsgi_app)  # type: ignore[method-assign]
     for part in PARTS:
         part.init(app)
     app.register_blueprint(api)
@@ -71,7 +79,7 @@ def create_app(wired: Wired | None = None) -> APIFlask:
     return app
 
 
-def _parts(wired: Wired) -> dict[str, object]:
+def parts(wired: Wired) -> dict[str, object]:
     """The objects of which a process has one."""
     settings = wired.settings
     return {

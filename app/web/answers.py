@@ -66,8 +66,8 @@ class Job(Shape):
     commit: str
     ref: str | None
     trigger: Literal["user", "anonymous", "scheduled"]
-    queue: str
-    tier: str
+    queue: str | None
+    tier: str | None
     attempt: int
     max_attempts: int
     snoozes: int

@@ -8,8 +8,9 @@ from uuid import UUID
 from flask import g, request, session
 
 from app.errors import Forbidden, Message, Unauthenticated
-from app.services.accounts import accounts, sessions, tokens
+from app.services.accounts import accounts, credentials, sessions, tokens
 from app.services.accounts.throttle import charge, throttle
+from app.services.jobs.tell import Reader
 from app.store.users import Account
 from app.web import rate_limits
 from app.web.context import utc_now, wired
@@ -21,7 +22,8 @@ ONLY_ASKING = frozenset({"api.check_quota"})
 #: Calls that take an operator's scope instead of `write`.
 OPERATING = "/api/v1/operator/"
 ONLY_READS = Message("This account, or its token, may read what operators see, and may change nothing")
-#: Open to clients without an account; where a password is compared, it is throttled (services/accounts/passwords.py).
+#: Open to clients without an account, and counted like reads; where a password is compared, it is throttled as well
+#: (services/accounts/passwords.py).
 OPEN = frozenset(
     {
         "pages.spend_link",
@@ -76,6 +78,27 @@ def own_session() -> str:
     return secret if isinstance(secret, str) else ""
 
 
+def renew_session(secret: str) -> None:
+    """Go on under a new cookie with a new form token, after a proof."""
+    session.clear()
+    session[SESSION_KEY] = secret
+
+
+def is_fresh() -> bool:
+    """Whether the signed-in person has just proved who they are."""
+    return sessions.is_fresh(wired().uow, own_session(), now=utc_now())
+
+
+def person_with_proof() -> Account:
+    """A signed-in person who has just proved who they are, for pages that add a way in, a token or a webhook.
+
+    Raises: Unauthenticated, ConfirmationNeeded.
+    """
+    account = person("write")
+    sessions.require_fresh(wired().uow, own_session(), now=utc_now())
+    return account
+
+
 def viewer() -> Account | None:
     """The viewer.  Raises: Forbidden for a token without the scope."""
     return _allowed("read").account
@@ -84,7 +107,13 @@ def viewer() -> Account | None:
 def asker() -> UUID:
     """The reader, for values that only the payer sees: the account, or that of a visitor from this address."""
     account = viewer()
-    return account.user_id if account else accounts.anonymous_id(request.remote_addr or "", wired().secret)
+    return account.user_id if account else accounts.anonymous_id(request.remote_addr or "", wired().visitors_key)
+
+
+def reader() -> Reader:
+    """The reader of jobs: the asker, and whether it is an operator."""
+    account = viewer()
+    return Reader(asker(), sees_all=account is not None and account.is_operator)
 
 
 def person(scope: str = "read") -> Account:
@@ -161,9 +190,22 @@ def count_writes(account: Account, more: int) -> None:
 def client() -> str:
     """The key of the client: its account, or the pseudonym of its address."""
     account: Account | None = g.caller.account if "caller" in g else None
-    if account is None:
-        return str(accounts.anonymous_id(request.remote_addr or "", wired().secret))
-    return str(account.user_id)
+    return address() if account is None else str(account.user_id)
+
+
+def address() -> str:
+    """The pseudonym of the client's address, whoever is signed in there."""
+    return str(accounts.anonymous_id(request.remote_addr or "", wired().visitors_key))
+
+
+def has_credentials() -> bool:
+    """Whether a program sent any, valid or not."""
+    return "Authorization" in request.headers
+
+
+def is_open() -> bool:
+    """Whether clients without an account may send this form."""
+    return request.method not in SAFE_METHODS and request.endpoint in OPEN
 
 
 def only_reads() -> bool:
@@ -182,7 +224,7 @@ def somebody(scope: str = "read") -> Account:
     if not wired().settings.allow_anonymous:
         raise Unauthenticated("Only signed-in users can use this service; send `Authorization: Bearer fl_…`")
     if "anonymous" not in g:
-        g.anonymous = accounts.anonymous(wired().uow, request.remote_addr or "", wired().secret, now=utc_now())
+        g.anonymous = accounts.anonymous(wired().uow, request.remote_addr or "", wired().visitors_key, now=utc_now())
     found: Account = g.anonymous
     return found
 
@@ -201,7 +243,7 @@ def _allowed(scope: str) -> Caller:
 def _by_token(header: str) -> Caller:
     scheme, _, secret = header.partition(" ")
     secret = secret.strip()
-    if scheme.lower() != "bearer" or not secret.startswith(tokens.TOKEN_PREFIX) or not secret.isascii():
+    if scheme.lower() != "bearer" or not secret.startswith(credentials.TOKEN_PREFIX) or not secret.isascii():
         raise Unauthenticated("Send `Authorization: Bearer fl_…`")
     per_minute = wired().settings.rate_limit_per_minute
     counted = per_minute if _writes() else None
@@ -225,4 +267,5 @@ def _sees_operations(account: Account) -> bool:
 
 def _by_session() -> Account | None:
     secret = own_session()
-    return sessions.by_session(wired().uow, secret, now=utc_now()) if secret else None
+    idle = wired().settings.session_idle_timeout
+    return sessions.by_session(wired().uow, secret, idle=idle, now=utc_now()) if secret else None

@@ -7,9 +7,9 @@ import time
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 
+from app.concurrency import Lane
 from app.domain.repositories import Repository
 from app.errors import Busy, GitHostUnreachable, Message, TooManyRequests
-from app.web.concurrency import Lane
 from app.web.wiring import Resolve
 
 #: Concurrent look-ups of this process: in all, at one host, for one client.

@@ -99,6 +99,8 @@ ACTIONS = {
     "schedule.change": lazy_gettext("Changed the schedule"),
     "sweep.run": lazy_gettext("Ran the sweep at once"),
     "schedule.run": lazy_gettext("Ran an entry of the schedule at once"),
+    "keys.reencrypt": lazy_gettext("Encrypted stored secrets with the newest key"),
+    "token.add": lazy_gettext("Created a token"),
     "token.revoke": lazy_gettext("Revoked a token"),
     "user.add": lazy_gettext("Added a user"),
     "user.delete": lazy_gettext("Deleted a user"),

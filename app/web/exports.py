@@ -12,18 +12,18 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 from uuid import UUID
-from xml.sax.saxutils import escape, quoteattr
+from xml.sax.saxutils import quoteattr
 
 from flask import Response
 
+from app.concurrency import Lane
 from app.services.results import read_tests
 from app.store.unit_of_work import UnitOfWork
 from app.store.users import Account
 from app.web import auth
-from app.web.concurrency import Lane
 from app.web.context import wired
 from app.web.markdown import quoted
-from app.web.read_costs import EXPORT_PATIENCE, LIGHT, PER_UNIT, charge, reads
+from app.web.read_costs import EXPORT_PATIENCE, LIGHT, PER_UNIT, exported, reads
 from app.web.result_json import test_json
 from app.web.schemas import TestsQuery
 from app.web.visible_text import visible
@@ -32,6 +32,8 @@ Row = dict[str, Any]
 Rows = Iterator[Row]
 
 COLUMNS = ("file", "line", "suites", "name", "framework", "status", "kind", "dynamic", "cases", "conditional")
+#: Why a test of a JUnit export has no outcome, unless its own source skips it.
+NOT_RUN = "not run: inventory only"
 # a spreadsheet treats a cell that starts with these as a formula (the full-width ones after normalisation)
 _FORMULA = re.compile(r"^\s*[=+\-@\t\r\n＝＋－＠]")  # noqa: RUF001
 
@@ -46,23 +48,15 @@ class Form:
 
 
 def respond(form: Form, job_id: UUID, viewer: Account | None, asked: TestsQuery) -> Response:
-    """Stream the rows.  The first page is read before the answer begins, so that a Problem can still be answered."""
+    """Stream the rows.  Raises: NotFound, Conflict, TooManyRequests, Busy."""
     # a generator runs after the request's context has gone, so it takes what it needs now
     client, own = auth.client(), reads()
     tests = read_tests.size(wired().uow, job_id, viewer)
-    charge(client, tests // PER_UNIT)
     lane = own.heavy if tests > LIGHT and asked.narrowed() else None
     rows = _read(wired().uow, job_id, viewer, asked, lambda: _turn(lane, client))
-    own.exports.enter(client)
-    try:
-        head = next(rows, None)
-    except BaseException:
-        own.exports.leave(client)
-        raise
-    all_rows = iter(()) if head is None else _chain(head, rows)
+    all_rows, leave = exported(rows, client, tests // PER_UNIT)
     response = Response(form.write(all_rows), content_type=f"{form.media_type}; charset=utf-8")
-    # however it ends, even if it never began
-    response.call_on_close(lambda: own.exports.leave(client))
+    response.call_on_close(leave)
     response.headers["Content-Disposition"] = f'attachment; filename="tests-{job_id}.{form.suffix}"'
     return response
 
@@ -70,11 +64,6 @@ def respond(form: Form, job_id: UUID, viewer: Account | None, asked: TestsQuery)
 def _turn(lane: Lane | None, client: str) -> AbstractContextManager[None]:
     """Rows of a filter may be far apart in a large result; the rest of an export is cheap."""
     return lane.place(client, patience=EXPORT_PATIENCE) if lane else nullcontext()
-
-
-def _chain(head: Row, rows: Rows) -> Rows:
-    yield head
-    yield from rows
 
 
 def _read(
@@ -119,12 +108,12 @@ def as_markdown(rows: Rows) -> Iterator[str]:
 
 
 def as_junit(rows: Rows) -> Iterator[str]:
-    """One suite per file.  Tests are listed, not run, so none of them passed or failed."""
+    """One suite per file.  Tests are listed, not run, so each is skipped: one without an outcome would have passed."""
     yield '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="fairlane">\n'
     for file, found in groupby(rows, lambda row: row["file"]):
         tests = list(found)
-        skipped = sum(test["status"] in {"skipped", "todo"} for test in tests)
-        yield f' <testsuite name={_attribute(file)} tests="{len(tests)}" skipped="{skipped}" failures="0" errors="0">\n'
+        counts = f'tests="{len(tests)}" skipped="{len(tests)}" failures="0" errors="0"'
+        yield f" <testsuite name={_attribute(file)} {counts}>\n"
         yield from (_testcase(file, test) for test in tests)
         yield " </testsuite>\n"
     yield "</testsuites>\n"
@@ -133,12 +122,10 @@ def as_junit(rows: Rows) -> Iterator[str]:
 def _testcase(file: str, test: Row) -> str:
     classname = ".".join(test["suites"]) or file
     opening = f"  <testcase classname={_attribute(classname)} name={_attribute(test['name'])}"
-    opening += f' file={_attribute(file)} line="{test["line"]}"'
-    if test["status"] == "active":
-        return f"{opening}/>\n"
-    status = escape(visible(test["status"]))
-    inside = f'<skipped message="{status}"/>' if status in {"skipped", "todo"} else ""
-    inside += f'<properties><property name="status" value="{status}"/></properties>'
+    opening += f' file={_attribute(file)} line="{test["line"]}" status="notrun"'
+    status = _attribute(test["status"])
+    why = status if test["status"] in {"skipped", "todo"} else _attribute(NOT_RUN)
+    inside = f'<skipped message={why}/><properties><property name="status" value={status}/></properties>'
     return f"{opening}>{inside}</testcase>\n"
 
 

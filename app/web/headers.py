@@ -11,7 +11,7 @@ CSP = (
     "base-uri 'none'; form-action 'self'; object-src 'none'; frame-ancestors 'none'"
 )
 #: For API answers that contain secrets or personal data.  Other answers are cached with an ETag and always revalidated.
-PERSONAL = ("/api/v1/me", "/api/v1/usage", "/api/v1/quota", "/api/v1/operator")
+PERSONAL = ("/api/v1/me", "/api/v1/usage", "/api/v1/quota", "/api/v1/operator", "/api/v1/specs")
 ALWAYS = {
     "Content-Security-Policy": CSP,
     "X-Content-Type-Options": "nosniff",

@@ -32,7 +32,7 @@ def job_json(job: Job) -> dict[str, Any]:
         "commit": job.commit,
         "ref": job.ref,
         "trigger": job.trigger,
-        "tier": job.tier.value,
+        "tier": job.tier.value if job.tier else None,
         "max_attempts": job.max_attempts,
         "queue": job.queue,
         "attempt": job.attempt,

@@ -8,28 +8,36 @@ import threading
 import time
 import zlib
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
+from app.concurrency import Lane
 from app.domain.jobs import Job
 from app.errors import Message, Problem
 from app.services.jobs import follow
+from app.services.jobs.tell import Asked, Reader, told
 from app.services.policy import Policy
 from app.store.unit_of_work import UnitOfWork
-from app.web.concurrency import Lane
 from app.web.job_json import job_json
 
-#: Per process, each with a thread that waits; and per client, which needs one for each open page.
+#: Per process, each with a thread that waits; of all visitors without an account, so that some are left to owners of
+#: jobs; and per client, which needs one for each open page.
 MOST_STREAMS = 256
+MOST_STREAMS_OF_VISITORS = 192
 MOST_STREAMS_EACH = 8
 STREAM_SECONDS = 25.0  # then the browser reconnects by itself, so a stopping process never waits for a stream
 HEARTBEAT_SECONDS = 5.0  # detects clients that have gone
 POLL_SECONDS = 0.35
 REREAD_EVERY = 4  # polls; a place in the queue changes without an event of the job
 RETRY_MS = 2000
+
+NOBODY = Reader()
+#: What the streams of a job share; each tells its reader.
+ALL = Reader(sees_all=True)
 
 log = structlog.get_logger()
 
@@ -74,7 +82,11 @@ class Live:
     uow: UnitOfWork
     policy: Policy
     stream_seconds: float = STREAM_SECONDS
-    places: Lane = field(default_factory=lambda: Lane(Message("live streams"), MOST_STREAMS, MOST_STREAMS_EACH))
+    places: Lane = field(
+        default_factory=lambda: Lane(
+            Message("live streams"), MOST_STREAMS, MOST_STREAMS_EACH, others={"visitors": MOST_STREAMS_OF_VISITORS}
+        )
+    )
     _jobs: dict[UUID, _Watched] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
     _thread: threading.Thread | None = None
@@ -82,18 +94,22 @@ class Live:
     def __post_init__(self) -> None:
         self._idle = threading.Condition(self._lock)
 
-    def open(self, job_id: UUID, last_id: str | None, asker: UUID | None = None) -> Stream:
-        """Start to watch a job; the caller holds a place.  asker: whose bill the last event shows.
+    def place(self, client: str, *, is_visitor: bool) -> AbstractContextManager[None]:
+        """Hold a place for a stream.  Raises: TooManyRequests, Busy."""
+        return self.places.place(client, visitors="all") if is_visitor else self.places.place(client)
+
+    def open(self, job_id: UUID, last_id: str | None, reader: Reader = NOBODY) -> Stream:
+        """Start to watch a job; the caller holds a place.  reader: to whom it is told.
 
         Raises: NotFound.
         """
-        seen = self._look(job_id)
+        seen, asked = self._look(job_id), follow.asked(self.uow, job_id, reader)
         with self._lock:
             self._jobs.setdefault(job_id, _Watched(threading.Condition(self._lock))).watchers += 1
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="live", daemon=True)
                 self._thread.start()
-        return Stream(self, job_id, seen, last_id, asker)
+        return Stream(self, job_id, seen, last_id, reader, asked)
 
     def close(self, job_id: UUID) -> None:
         """Stop watching a job."""
@@ -114,13 +130,13 @@ class Live:
         with self._lock:
             return self._jobs[job_id].changed.wait_for(fresh, seconds)
 
-    def ended(self, job_id: UUID, asker: UUID | None) -> Job:
-        """The job at its end, with the asker's bill, which the watchers do not share."""
-        return follow.snapshot(self.uow, job_id, self.policy, asker=asker, now=self.uow.now())[1]
+    def ended(self, job_id: UUID, reader: Reader) -> Job:
+        """The job at its end, with the reader's bill, which the watchers do not share."""
+        return follow.snapshot(self.uow, job_id, self.policy, reader=reader, now=self.uow.now())[1]
 
     def _look(self, job_id: UUID) -> Seen:
         read_at = time.monotonic()
-        event_id, job = follow.snapshot(self.uow, job_id, self.policy, now=self.uow.now())
+        event_id, job = follow.snapshot(self.uow, job_id, self.policy, reader=ALL, now=self.uow.now())
         return Seen.of(event_id, job, read_at)
 
     def _run(self) -> None:
@@ -157,7 +173,8 @@ class Stream:
     job_id: UUID
     first: Seen
     last_id: str | None
-    asker: UUID | None = None
+    reader: Reader
+    asked: Asked | None
     _closed: bool = False
 
     def close(self) -> None:
@@ -183,7 +200,7 @@ class Stream:
 
     def _event(self, seen: Seen, before: Seen | None) -> str:
         name = "final" if seen.is_final else "progress" if before and _only_progress(seen, before) else "state"
-        job = self.live.ended(self.job_id, self.asker) if seen.is_final else seen.job
+        job = self.live.ended(self.job_id, self.reader) if seen.is_final else told(seen.job, self.reader, self.asked)
         return f"event: {name}\nid: {seen.id}\ndata: {json.dumps(job_json(job))}\n\n"
 
 

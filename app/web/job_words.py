@@ -23,6 +23,10 @@ WAITS = {
         "Your jobs use %(running)s of %(limit)s slots of tier %(tier)s. Of your own jobs, %(ahead)s must start before"
         " this one. It starts as soon as one ends."
     ),
+    "elsewhere": lazy_gettext(
+        "The job waits in the line of another user who asked for this commit. It starts as soon as one of that user's"
+        " slots is free."
+    ),
     Reason.BACKOFF: lazy_gettext("The last attempt failed; trying again at %(at)s UTC."),
     "soon": lazy_gettext("The last attempt failed; trying again soon."),
     "next": lazy_gettext("Your job is next: all workers are busy, and the first free one takes it."),
@@ -82,7 +86,7 @@ def waiting(job: Job) -> str:
     facts = {
         "running": wait.running,
         "limit": wait.limit,
-        "tier": job.tier.value,
+        "tier": job.tier.value if job.tier else "",
         "position": f"{wait.position or 0:,}",
         "ahead": _ahead(wait),
         "at": f"{job.next_attempt_at:%H:%M:%S}" if job.next_attempt_at else "",
@@ -110,6 +114,8 @@ def live_texts(unit: str) -> dict[str, Any]:
 def _key(job: Job, wait: Wait) -> str:
     if wait.reason is Reason.BACKOFF and job.next_attempt_at is None:
         return "soon"
+    if wait.reason is Reason.USER_AT_LIMIT and wait.limit is None:
+        return "elsewhere"
     if wait.reason is not Reason.WORKERS_BUSY:
         return wait.reason
     position = wait.position or 0

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlsplit
 
 from apiflask import APIFlask
 from babel import Locale, UnknownLocaleError
@@ -68,13 +67,6 @@ def language_name(tag: str, fallback: str = "") -> str:
 def remember(response: Response, language: str) -> None:
     """Store the choice in this browser for a year.  It is no secret, and only pages read it."""
     response.set_cookie(COOKIE, language, max_age=KEPT_SECONDS, secure=request.is_secure, httponly=True, samesite="Lax")
-
-
-def local_path(given: str) -> str:
-    """The page to return to: a path of this service; `/` for every other address."""
-    parts = urlsplit(given)
-    is_local = given.startswith("/") and not parts.scheme and not parts.netloc and "\\" not in given
-    return given if is_local and given.isprintable() else "/"
 
 
 def gettext(message: str, /, **facts: object) -> str:

@@ -113,7 +113,7 @@ class QueueFacts(Shape):
 
 
 class Queues(Shape):
-    """All six queues."""
+    """All queues."""
 
     items: list[QueueFacts]
 

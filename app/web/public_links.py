@@ -10,3 +10,11 @@ from app.web.context import wired
 def absolute(path: str) -> str:
     """With PUBLIC_URL, or else the host of the request, which trusted_hosts.py has checked."""
     return (wired().settings.public_url or request.host_url.rstrip("/")) + path
+
+
+def secret_link(path: str) -> str:
+    """With PUBLIC_URL, or else the path alone.
+
+    Never with the host of the request: whoever asks for a link chooses that host, and another person opens the link.
+    """
+    return (wired().settings.public_url or "") + path

@@ -1,42 +1,53 @@
-"""Token buckets of this process, for reads: a flood of requests must not become a flood of statements."""
+"""Token buckets for reads, in the memory of one host: a flood of requests must not become a flood of statements."""
 
 from __future__ import annotations
 
 import math
-import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from app.errors import Message, TooManyRequests
-
-MOST_KEYS = 10_000  # about 2 MB; the least recently used ones are dropped, and are then full again
+from app.shared_table import Numbers, SharedTable
 
 
 @dataclass
 class Buckets:
-    """One bucket of `per_minute` for each key.  clock: monotonic seconds."""
+    """One bucket of `per_minute` for each key.  clock: monotonic seconds, the same in all processes of a host.
+
+    table: tokens, and the time when they were counted; the least recently used buckets are dropped, and are then full
+    again.
+    """
 
     per_minute: int
     clock: Callable[[], float] = time.monotonic
-    _levels: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)  # tokens, and time
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    table: SharedTable = field(default_factory=SharedTable)
 
     def take(self, key: str, cost: int = 1) -> int:
         """Take `cost`; a full bucket grants any cost, as a debt.
 
         Returns: whole tokens that are left, negative in debt.  Raises: TooManyRequests, and takes nothing.
         """
-        with self._lock:
+        with self.table.row(key) as row:
             now = self.clock()
-            level, since = self._levels.pop(key, (float(self.per_minute), now))
-            level = min(float(self.per_minute), level + (now - since) * self.per_minute / 60)
+            level = self._level(row.numbers, now)
             # the request itself was counted before its cost was known, so a full bucket may lack one token
             missing = min(cost, max(1, self.per_minute - 1)) - level
-            self._levels[key] = (level if missing > 0 else level - cost, now)
-            while len(self._levels) > MOST_KEYS:
-                self._levels.popitem(last=False)
+            row.numbers = (level if missing > 0 else level - cost, now)
+        self._refuse(missing)
+        return math.floor(level - cost)
+
+    def require(self, key: str) -> None:
+        """Take nothing.  Raises: TooManyRequests if the bucket is empty."""
+        with self.table.row(key) as row:
+            missing = 1 - self._level(row.numbers, self.clock())
+        self._refuse(missing)
+
+    def _level(self, numbers: Numbers | None, now: float) -> float:
+        level, since = numbers or (float(self.per_minute), now)
+        return min(float(self.per_minute), level + (now - since) * self.per_minute / 60)
+
+    def _refuse(self, missing: float) -> None:
         if missing > 0:
             seconds = math.ceil(missing * 60 / self.per_minute)
             raise TooManyRequests(
@@ -48,4 +59,3 @@ class Buckets:
                 ),
                 retry_after=seconds,
             )
-        return math.floor(level - cost)

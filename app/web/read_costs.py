@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
+from itertools import chain, islice
+from typing import TypeVar
 from uuid import UUID
 
 from flask import current_app
 
-from app.errors import Message
+from app import shared_table
+from app.concurrency import Lane
+from app.errors import Message, Unauthenticated
 from app.remembered import Remembered
 from app.services.results import outline, read_tests
 from app.services.results.outline import Outline
 from app.store.results import TestFilter
 from app.store.users import Account
-from app.web import auth, rate_limits
-from app.web.concurrency import Lane
+from app.web import auth, known_tokens, rate_limits
 from app.web.context import utc_now, wired
 from app.web.read_buckets import Buckets
 
+T = TypeVar("T")
 READS = "fairlane reads"
 LIGHT = 5_000  # tests; a result up to this size is read within about ten milliseconds
 PER_UNIT = 1_000  # tests that a large read reads for one token of the bucket
 CLIENT, WAITING, PATIENCE = 1, 6, 2.0
+SEARCH = 5  # tokens of a search for repositories: 3 ms among 200,000 by the index, 300 ms on a server without it
 EXPORTS, EXPORTS_OF_CLIENT = 8, 2  # exports written at once; each occupies a thread for as long as its reader takes
 EXPORT_PATIENCE = 60.0  # seconds that an export waits for its next rows, once it has begun
 MOST_OUTLINED = 1_000_000  # files of all outlines together, 8 MB
@@ -33,7 +38,7 @@ MOST_COMPARED = 10_000  # pairs of documents, 10 MB
 
 @dataclass
 class Reads:
-    """The state of one process."""
+    """The state of one process, but for the buckets, which all web processes of a host share."""
 
     buckets: Buckets
     heavy: Lane
@@ -51,7 +56,8 @@ class Reads:
     @classmethod
     def of(cls, *, per_minute: int, heavy: int) -> Reads:
         """heavy: concurrent large reads."""
-        return cls(Buckets(per_minute), Lane(Message("large reads"), heavy, CLIENT, WAITING, PATIENCE))
+        buckets = Buckets(per_minute, table=shared_table.table())
+        return cls(buckets, Lane(Message("large reads"), heavy, CLIENT, WAITING, PATIENCE))
 
 
 def reads() -> Reads:
@@ -60,9 +66,35 @@ def reads() -> Reads:
     return found
 
 
+def identify_program() -> None:
+    """Runs before each API request: an address is refused before the look-up once it sent many refused credentials.
+
+    They have a bucket of their own, so visitors who read keep nobody of their address from using a token.  Tokens that
+    were good before are looked up in any case, so neither do those who send bad ones.
+    Raises: TooManyRequests, Unauthenticated.
+    """
+    if not auth.has_credentials():
+        auth.identify_program()
+        return
+    refused, secret, buckets = f"refused:{auth.address()}", auth.own_token(), reads().buckets
+    if not known_tokens.is_known(buckets, secret):
+        with rate_limits.refusals(rate_limits.READS, buckets.per_minute):
+            buckets.require(refused)
+    try:
+        auth.identify_program()
+    except Unauthenticated:
+        known_tokens.found_refused(buckets, secret)
+        charge(refused)
+        raise
+    known_tokens.found_good(buckets, secret)
+
+
 def count_reads() -> None:
-    """Runs before each request that reads.  Raises: TooManyRequests."""
-    if auth.only_reads():
+    """Runs before each request, and counts it if it reads, or if it is a form that anybody may send.
+
+    Raises: TooManyRequests.
+    """
+    if auth.only_reads() or auth.is_open():
         charge(auth.client())
 
 
@@ -98,6 +130,35 @@ def heavy(*job_ids: UUID) -> Iterator[None]:
     Raises: NotFound if the client may not see one; as `large`.
     """
     with large(sum(read_tests.size(wired().uow, job_id, auth.viewer()) for job_id in job_ids)):
+        yield
+
+
+def exported(pieces: Iterator[T], client: str, cost: int) -> tuple[Iterator[T], Callable[[], None]]:
+    """Begin an export: its first piece is made before the answer begins, so that a Problem can still be answered.
+
+    cost: tokens of the bucket.  Returns: the pieces; and what gives the place back, once the answer has been sent or
+    given up, even if it never began.  Raises: TooManyRequests, Busy.
+    """
+    lane = reads().exports
+    charge(client, cost)
+    lane.enter(client)
+    try:
+        head = list(islice(pieces, 1))
+    except BaseException:
+        lane.leave(client)
+        raise
+    return chain(head, pieces), lambda: lane.leave(client)
+
+
+@contextmanager
+def searching(part: str) -> Iterator[None]:
+    """Search all repositories for a part of an address; an empty one searches nothing.  Raises: as `large`."""
+    if not part.strip():
+        yield
+        return
+    client = auth.client()
+    charge(client, SEARCH - 1)  # the request itself is counted
+    with reads().heavy.place(client):
         yield
 
 

@@ -14,6 +14,7 @@ TITLES = {
     "unknown-host": lazy_gettext("This service does not have that host name"),
     "unauthenticated": lazy_gettext("Sign in or send a token"),
     "forbidden": lazy_gettext("This account or token may not do that"),
+    "confirmation-needed": lazy_gettext("Confirm first that it is you"),
     "not-found": lazy_gettext("Not found, or not visible to you"),
     "repository-not-found": lazy_gettext("No such repository, or not visible to you"),
     "commit-not-found": lazy_gettext("The repository has no such commit or ref"),

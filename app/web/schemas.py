@@ -56,7 +56,9 @@ class SubmitAnalysis(Body):
         ),
     ]
     ref: Annotated[str | None, Field(max_length=200, description="A branch or tag; default: the default branch")] = None
-    commit: Annotated[str | None, Field(max_length=64, description="A full commit id")] = None
+    commit: Annotated[
+        str | None, Field(max_length=64, description="A commit id; of a local repository, also its beginning")
+    ] = None
     retry: Annotated[bool, Field(description="Start again if the last analysis of this commit failed")] = False
 
 
@@ -78,7 +80,8 @@ class SubmitSpecification(Body):
         Field(
             strict=False,
             description="initial: the newest document if there is one; regenerate_cached: a new version from stored"
-            " sentences; regenerate_fresh: from new ones",
+            " sentences, or the newest document if it would say the same; regenerate_fresh: from new ones if a model"
+            " writes them, otherwise as regenerate_cached",
         ),
     ] = Mode.INITIAL
     dry_run: Annotated[bool, Field(description="Only calculate the cost")] = False

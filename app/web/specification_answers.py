@@ -24,10 +24,11 @@ class SpecificationJob(Job):
 
 
 class SpecificationPrice(QuotaAnswer):
-    """The answer to a dry run.  tests: of the analysis; units: as amount."""
+    """The answer to a dry run.  tests, subtests: of the analysis; units: as amount."""
 
     dry_run: Literal[True]
     tests: int
+    subtests: int
     units: int
 
 

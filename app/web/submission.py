@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from typing import Concatenate, ParamSpec, TypeVar
 
 from app.domain.repositories import Address, check_commit, check_ref, parse_address
-from app.errors import InvalidInput, Problem, QuotaExceeded
-from app.services.analyses.submission import ANALYSIS, Wanted
-from app.services.jobs import admit
+from app.errors import InvalidInput, Problem
+from app.services.analyses.submission import Wanted
 from app.store.users import Account
 from app.web.commit_lookups import OF_CLIENT, Lookups
-from app.web.context import lookups, utc_now, wired
+from app.web.context import lookups, wired
 from app.web.schemas import SubmitAnalysis
 from app.web.wiring import Wired
 
@@ -39,24 +38,18 @@ class _Asked:
 
     def wanted(self, commit: str, ref: str | None) -> Wanted:
         """With its commit.  ref: the branch of HEAD, if neither was given."""
-        is_head = self.ref is None and self.commit is None
-        return Wanted(self.address.repository, commit, ref, self.retry, default_branch=ref if is_head else None)
+        named = self.commit is None
+        head = ref if named and self.ref is None else None
+        return Wanted(self.address.repository, commit, ref, self.retry, default_branch=head, named=named)
 
 
 def wanted(asked: SubmitAnalysis, account: Account) -> Wanted:
-    """Parse the address and ask its host for the commit, if the account has a unit left for it.
+    """Parse the address and ask its host for the commit.
 
-    Raises: InvalidInput, QuotaExceeded, TooManyRequests, Busy, RepositoryNotFound, CommitNotFound, GitHostUnreachable.
+    The quota decides later, when it is known whether there is a result of the commit, which costs nothing.
+    Raises: InvalidInput, TooManyRequests, Busy, RepositoryNotFound, CommitNotFound, GitHostUnreachable.
     """
-    item = _read(asked)
-    return _Resolver.of(account, [item]).resolve(item)
-
-
-def looked_up(asked: SubmitAnalysis, account: Account) -> Wanted:
-    """As wanted, without a look at the quota: nothing is spent yet.  Raises: as wanted, without QuotaExceeded."""
-    item = _read(asked)
-    services, found = wired(), lookups()
-    return _Resolver(services, found, str(account.user_id), asks=True, spent=None).resolve(item)
+    return _Resolver(wired(), lookups(), str(account.user_id)).resolve(_read(asked))
 
 
 def asks_host(asked: SubmitAnalysis) -> bool:
@@ -70,8 +63,8 @@ def wanted_each(asked: Sequence[SubmitAnalysis], account: Account) -> list[Wante
     Raises: TooManyRequests, Busy while other batches ask their hosts.
     """
     items = [_caught(_read, one) for one in asked]
-    resolver = _Resolver.of(account, [item for item in items if isinstance(item, _Asked)])
-    if not resolver.asks:
+    resolver = _Resolver(wired(), lookups(), str(account.user_id))
+    if not any(isinstance(item, _Asked) and item.asks_host for item in items):
         return [_caught(resolver.resolve, item) for item in items]
     until = time.monotonic() + resolver.lookups.seconds
     with (
@@ -83,37 +76,18 @@ def wanted_each(asked: Sequence[SubmitAnalysis], account: Account) -> list[Wante
 
 @dataclass(frozen=True, slots=True)
 class _Resolver:
-    """For one request.  asks: whether a host is asked at all; spent: why not, for an account without a unit left."""
+    """For one request.  client: whose look-ups they are."""
 
     services: Wired
     lookups: Lookups
     client: str
-    asks: bool
-    spent: QuotaExceeded | None
-
-    @classmethod
-    def of(cls, account: Account, items: Sequence[_Asked]) -> _Resolver:
-        """Checks the quota before any look-up."""
-        asks, services = any(item.asks_host for item in items), wired()
-        spent = None
-        if asks:
-            try:
-                admit.ask(services.uow, account, ANALYSIS, services.policy, now=utc_now())
-            except QuotaExceeded as problem:
-                spent = problem
-        return cls(services, lookups(), str(account.user_id), asks and spent is None, spent)
 
     def resolve(self, item: _Asked, until: float | None = None) -> Wanted:
         """until: monotonic deadline of the item's batch.  Raises: as `wanted`."""
         where = item.address.repository
         if not item.asks_host:
             return item.wanted(*self.services.resolve(where, item.ref, item.commit))
-        if self.spent is None:
-            return item.wanted(*self.lookups.find(self.client, where, item.ref, item.commit, until=until))
-        if item.commit is None:
-            raise self.spent
-        # existing analyses of this commit are still shown; nothing can be started
-        return item.wanted(item.commit, item.ref)
+        return item.wanted(*self.lookups.find(self.client, where, item.ref, item.commit, until=until))
 
 
 def _caught(use: Callable[Concatenate[T, P], R], given: T | Problem, *more: P.args, **named: P.kwargs) -> R | Problem:
@@ -142,6 +116,6 @@ def _revision(asked: SubmitAnalysis, address: Address) -> tuple[str | None, str 
     if asked.ref is not None or asked.commit is not None:
         return (
             None if asked.ref is None else check_ref(asked.ref),
-            None if asked.commit is None else check_commit(asked.commit),
+            None if asked.commit is None else check_commit(asked.commit, may_be_short=address.repository.is_local),
         )
     return address.ref, address.commit

@@ -34,7 +34,8 @@ def asked_units_json(asked: AskedUnits) -> dict[str, Any]:
 
 def price_json(price: Price) -> dict[str, Any]:
     """The price of a specification, which reserves nothing."""
-    return {"dry_run": True, "tests": price.tests, "units": price.units.amount, **asked_units_json(price.units)}
+    counted = {"tests": price.tests, "subtests": price.subtests, "units": price.units.amount}
+    return {"dry_run": True, **counted, **asked_units_json(price.units)}
 
 
 def _units(units: Usage) -> dict[str, Any]:

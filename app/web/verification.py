@@ -7,7 +7,7 @@ from flask import url_for
 from app.services.accounts import password_resets, sessions
 from app.store.users import Account
 from app.web.context import mails, utc_now, wired
-from app.web.public_links import absolute
+from app.web.public_links import secret_link
 
 SUBJECT = "Fairlane: Confirm your address"
 WORDS = "With this link, you confirm that this is your address. It works once, within a day."
@@ -17,7 +17,7 @@ def send_verification(account: Account) -> None:
     """Send a link, unless the account has enough of them."""
     letter = password_resets.ask_to_verify(wired().uow, account, now=utc_now())
     if letter:
-        mails().send(letter.email, SUBJECT, WORDS, absolute(url_for("pages.show_verify", token=letter.secret)))
+        mails().send(letter.email, SUBJECT, WORDS, secret_link(url_for("pages.show_verify", token=letter.secret)))
 
 
 def greet(session_secret: str) -> None:

@@ -14,9 +14,10 @@ FAULTS = {
     "host_not_found": _("The name of the host was not found."),
     "unreachable": _("The receiver did not accept the connection, or broke it off."),
     "tls_failed": _("The certificate of the receiver is not valid for its name."),
-    "timed_out": _("The receiver did not answer within 10 seconds."),
+    "timed_out": _("The receiver did not answer in time."),
     "redirected": _("The receiver answered with a redirect, which is not followed."),
     "refused": _("The receiver answered with an error."),
     "secret_unreadable": _("The stored secret cannot be read; rotate it."),
+    "too_many_pending": _("100 deliveries were pending, so this one was not sent; replay it when your receiver works."),
     "job_deleted": _("The job was deleted before its event was sent."),
 }

@@ -11,7 +11,7 @@ from testlist.version import PARSER_VERSION
 
 from app.database import database_url
 from app.domain.repositories import Repository
-from app.home import secret_key
+from app.home import sealing_phrases, secret_key
 from app.services.policy import Policy
 from app.services.webhooks.sealing import Keyring
 from app.services.webhooks.webhooks import Where
@@ -40,7 +40,7 @@ def no_branches(_: Repository) -> list[str]:
 
 @dataclass(frozen=True)
 class Wired:
-    """What views need.  secret: signs sessions and hashes anonymous addresses."""
+    """What views need.  secret: signs sessions."""
 
     settings: Settings
     uow: UnitOfWork
@@ -52,7 +52,12 @@ class Wired:
     @property
     def keyring(self) -> Keyring:
         """What encrypts the secrets of webhooks."""
-        return Keyring.of([*self.settings.encryption_phrases, self.secret])
+        return Keyring.of(sealing_phrases(self.settings, self.secret))
+
+    @property
+    def visitors_key(self) -> str:
+        """What hashes the addresses of visitors: the oldest key, so that they keep their ids while it is set."""
+        return [self.secret, *self.settings.earlier_secret_keys][-1]
 
     @property
     def webhook_addresses(self) -> Where:

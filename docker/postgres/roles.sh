@@ -6,8 +6,11 @@ set -eu
 secrets=${SECRETS:-/run/secrets}
 export PGPASSWORD="${PGPASSWORD:-$(cat "$secrets/postgres_password")}"
 
-# user and password of a URL; by a pipe, since everybody on the machine may read arguments
-part() { sed -E "s|^[^:]*://([^:]*):([^@]*)@.*|\\$1|" "$secrets/$2"; }
+# user and password of a URL as a quoted word of psql, which reads \x40 as every client reads %40;
+# by a pipe, since everybody on the machine may read arguments
+part() {
+  sed -E -e "s|^[^:]*://([^:]*):([^@]*)@.*|\\$1|" -e 's|\\|\\\\|g' -e "s|'|''|g" -e 's|%([0-9A-Fa-f]{2})|\\x\1|g' -e "s|.*|'&'|" "$secrets/$2"
+}
 
 psql -X --quiet --set ON_ERROR_STOP=1 --username "$POSTGRES_USER" --dbname "$POSTGRES_DB" <<SQL
 \set owner $(part 1 database_owner_url)

@@ -10,6 +10,8 @@ down_revision = "0026"
 
 BROKER_VERSION = 2
 
+LOCKS = {"kombu_node": "ACCESS EXCLUSIVE"}
+
 HERE = Path(__file__).parent
 
 

@@ -7,6 +7,8 @@ from alembic import op
 revision = "0029"
 down_revision = "0028"
 
+LOCKS = {"users": "SHARE ROW EXCLUSIVE", "codebases": "SHARE ROW EXCLUSIVE"}
+
 HERE = Path(__file__).parent
 
 

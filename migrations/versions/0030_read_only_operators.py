@@ -11,6 +11,8 @@ down_revision = "0029"
 
 BROKER_VERSION = 3
 
+LOCKS = {"users": "ACCESS EXCLUSIVE", "kombu_node": "ACCESS EXCLUSIVE"}
+
 
 def upgrade() -> None:
     schema.upgrade(op.get_bind())

@@ -5,7 +5,3 @@ CREATE TABLE passwords (
     changed_at timestamptz NOT NULL
 );
 COMMENT ON COLUMN passwords.hash IS 'argon2id, with its parameters and its salt';
-
--- The name of a session, to end it; it opens nothing, unlike the secret.
-ALTER TABLE sessions ADD COLUMN id uuid NOT NULL DEFAULT gen_random_uuid(), ADD COLUMN last_used_at timestamptz;
-COMMENT ON COLUMN sessions.last_used_at IS 'written at most once a minute; null before the first use after signing in';

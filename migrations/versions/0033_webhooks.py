@@ -7,6 +7,8 @@ from alembic import op
 revision = "0033"
 down_revision = "0032"
 
+LOCKS = {"users": "SHARE ROW EXCLUSIVE", "job_events": "SHARE ROW EXCLUSIVE"}
+
 HERE = Path(__file__).parent
 
 

@@ -10,6 +10,8 @@ from alembic import op
 revision = "0034"
 down_revision = "0033"
 
+LOCKS = {"users": "ACCESS EXCLUSIVE"}
+
 HERE = Path(__file__).parent
 
 

@@ -1,7 +1,3 @@
--- What failed in a window, for the operator's page; only failed records pay for these.
-CREATE INDEX analyses_failed ON analyses (completed_at DESC) WHERE status = 'failed';
-CREATE INDEX spec_documents_failed ON spec_documents (completed_at DESC) WHERE status = 'failed';
-
 -- What beat sends: the leader writes the first columns, operators the last four.
 CREATE TABLE schedule_entries (
     name text PRIMARY KEY,

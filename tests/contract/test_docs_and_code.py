@@ -11,9 +11,16 @@ from testlist.languages import READERS, SUFFIXES
 from tests.contract.conftest import ROOT
 
 BROKER = "packages/celery-durable/"
+CLIENT = "packages/fairlane-client/"
 ENGINE = "packages/testlist/"
 #: our packages and their folders
-ROOTS = {"app": "app", "tasks": "tasks", "celery_durable": BROKER.rstrip("/"), "testlist": ENGINE.rstrip("/")}
+ROOTS = {
+    "app": "app",
+    "tasks": "tasks",
+    "celery_durable": BROKER.rstrip("/"),
+    "fairlane_client": CLIENT.rstrip("/"),
+    "testlist": ENGINE.rstrip("/"),
+}
 LAYER = re.compile(r"^\| (`[^|]+) \|[^|]+\| ([^|]+) \|$", re.MULTILINE)
 
 
@@ -66,14 +73,14 @@ def module(top: str, rest: str) -> str:
 
 def test_the_table_of_layers_names_each_folder_of_the_service() -> None:
     folders = {f"app/{path.parent.name}/" for path in (ROOT / "app").glob("*/__init__.py")}
-    assert folders | {"app/*.py", "tasks/", "migrations/versions/", BROKER, ENGINE} <= LAYERS.keys()
+    assert folders | {"app/*.py", "tasks/", "migrations/versions/", BROKER, CLIENT, ENGINE} <= LAYERS.keys()
 
 
 @pytest.mark.parametrize("part", sorted(LAYERS))
 def test_a_part_imports_what_the_table_of_layers_says_and_nothing_else_of_ours(part: str) -> None:
     files = ROOT.glob(part) if "*" in part else (ROOT / part).rglob("*.py")
     ours = [path for path in files if part_of(path.relative_to(ROOT).as_posix()) == part]
-    if part in (BROKER, ENGINE):
+    if part in (BROKER, CLIENT, ENGINE):
         ours = [path for path in ours if "src" in path.parts]
     assert ours
     used = {name for path in ours for name in imports(path) if part_of(name) != part}

@@ -16,8 +16,10 @@ from app import embedded
 from app.domain.queues import Service
 from app.store import (
     analyses,
+    branch_commits,
     dead_letters,
     events,
+    explore,
     failures,
     heartbeats,
     histories_of_tests,
@@ -31,10 +33,12 @@ from app.store import (
     spec_words,
     users,
     webhook_deliveries,
+    webhook_turns,
 )
 from app.store.connections import make_engine
 from app.store.unit_of_work import UnitOfWork
 from tests.conftest import publishing
+from tests.contract.busy_rows import FILL
 from tests.databases import Databases
 
 NOW = datetime.now(UTC)
@@ -43,7 +47,7 @@ IN_PERIOD = {"user_id": USER, "event_type": "analysis", "start": NOW - timedelta
 COMMIT = {"codebase_id": UUID(int=11), "commit_sha": f"{10:040x}", "parser_version": "1"}
 #: (statement, its parameters, the indexes it reads)
 HOT: dict[str, tuple[TextClause, dict[str, object], set[str]]] = {
-    "usage": (quota._USAGE, IN_PERIOD, {"usage_events_sum", "quota_reservations_sum"}),
+    "usage": (quota._USAGE, IN_PERIOD, {"quota_reservations_sum"}),  # and what usage_used reads
     "settle": (
         quota._SETTLE,
         {"job_id": JOB, "resource_id": JOB, "cost": None, "now": NOW},
@@ -109,7 +113,31 @@ HOT: dict[str, tuple[TextClause, dict[str, object], set[str]]] = {
         {"user_id": USER, "searched": 500, "most": 20},
         {"analysis_requests_history", "kombu_message_task_id"},
     ),
-    "timeline": (events._LIST, {"job_id": JOB, "with_bill": False}, {"job_events_job"}),
+    "timeline": (
+        events._LIST,
+        {"job_id": JOB, "with_bill": False, "with_lines": False},
+        {"job_events_job"},
+    ),
+    "own requests": (
+        requests._OF_USER,
+        {"job_ids": [str(JOB)], "user_id": USER},
+        {"analysis_requests_one_per_user"},
+    ),
+    "newest results": (
+        analyses._NEWEST,
+        {"codebase_id": UUID(int=11), "most": 20},
+        {"analyses_commit_order", "branch_commits_pkey", "analysis_requests_one_per_user"},
+    ),
+    "commits to judge": (
+        branch_commits._JUDGED,
+        {"codebase_id": UUID(int=11), "most": 100},
+        {"analyses_commit_order"},
+    ),
+    "newest commit of the branch": (
+        branch_commits._NOTE_HEAD,
+        {"codebase_id": UUID(int=11), "analysis_id": JOB, "ref": "main", "now": NOW},
+        {"analyses_pkey", "analyses_commit_order", "branch_commits_pkey"},
+    ),
     "snoozes": (
         snoozes._FIND,
         {"since": NOW - timedelta(days=1), "recent": NOW - timedelta(hours=1), "most": 1000, "users": 10},
@@ -147,7 +175,12 @@ HOT: dict[str, tuple[TextClause, dict[str, object], set[str]]] = {
     "webhooks that are due": (
         webhook_deliveries._DUE,
         {"most": 100},
-        {"webhook_deliveries_due", "webhooks_pkey", "kombu_message_unique_key"},
+        {"webhook_deliveries_due", "webhooks_pkey", "webhooks_of_user", "kombu_message_unique_key"},
+    ),
+    "turns of webhooks": (
+        webhook_turns._CLAIM,
+        {"most": 16, "seconds": 30},
+        {"webhook_deliveries_due", "webhooks_pkey", "webhooks_of_user"},
     ),
     "next delivery": (
         webhook_deliveries._NEXT,
@@ -171,72 +204,6 @@ HOT: dict[str, tuple[TextClause, dict[str, object], set[str]]] = {
     ),
     "replay": (idempotency._FIND, {"user_id": USER, "key": "6"}, {"idempotency_keys_pkey"}),
 }
-FILL = (
-    """INSERT INTO users (id, email, created_at)
-       SELECT lpad(to_hex(n), 32, '0')::uuid, n || '@example.org', now() FROM generate_series(1, 500) n""",
-    """INSERT INTO user_subscriptions (user_id, tier, anchor_at) SELECT id, 'pro', now() FROM users""",
-    """INSERT INTO execution_slots (user_id, service, slot_no, slot_limit, job_id, lease_token, taken_at,
-                                    lease_expires_at)
-       SELECT id, 'analysis', 1, 1, gen_random_uuid(), gen_random_uuid(), now(), now() FROM users""",
-    """INSERT INTO api_tokens (id, user_id, token_hash, prefix, name, scopes, created_at)
-       SELECT gen_random_uuid(), lpad(to_hex(n), 32, '0')::uuid, convert_to('hash ' || n, 'UTF8'), 'fl_', '', '{read}',
-              now() FROM generate_series(1, 500) n""",
-    """INSERT INTO codebases (id, host, owner, name, created_at)
-       SELECT lpad(to_hex(n), 32, '0')::uuid, 'github.com', 'acme', 'shop' || n, now() FROM generate_series(1, 500) n""",
-    """INSERT INTO quota_reservations (user_id, event_type, reserved_amount, job_id, accepted_at, expires_at)
-       SELECT lpad(to_hex(1 + n % 500), 32, '0')::uuid, (ARRAY['analysis', 'specview'])[1 + n % 2]::usage_event_type, 1,
-              gen_random_uuid(), now(), now() + interval '1 h' FROM generate_series(1, 6000) n""",
-    """INSERT INTO usage_events (user_id, event_type, quota_amount, job_id, resource_id, accepted_at, created_at)
-       SELECT lpad(to_hex(1 + n % 500), 32, '0')::uuid, 'analysis', 1, gen_random_uuid(), gen_random_uuid(),
-              now() - n * interval '1 min', now() FROM generate_series(1, 8000) n""",
-    """INSERT INTO kombu_message (queue_id, payload, task_id, user_id, unique_key, visible, visible_at, delay_reason)
-       SELECT 1 + n % 6, repeat('x', 200), lpad(to_hex(n), 32, '0')::uuid, lpad(to_hex(1 + n % 500), 32, '0')::uuid,
-              'analysis:' || n, n % 3 = 0, CASE WHEN n % 3 > 0 THEN now() + interval '30 s' END,
-              CASE n % 3 WHEN 1 THEN 'snooze' WHEN 2 THEN 'eta' END FROM generate_series(1, 6000) n""",
-    """INSERT INTO analyses (id, codebase_id, commit_sha, status, parser_version, attempt, started_at, completed_at,
-                             total_tests)
-       SELECT lpad(to_hex(n), 32, '0')::uuid, lpad(to_hex(1 + n % 500), 32, '0')::uuid, lpad(to_hex(n), 40, '0'),
-              'completed', '1', 1, now(), now(), 1 FROM generate_series(1, 4000) n""",
-    """INSERT INTO analyses (id, codebase_id, commit_sha, status, parser_version, attempt, started_at, completed_at,
-                             error_code, error_message)
-       SELECT lpad(to_hex(10000 + n), 32, '0')::uuid, lpad(to_hex(1 + n % 500), 32, '0')::uuid, lpad(to_hex(n), 40, '0'),
-              'failed', '2', 1, now() - n * interval '1 h', now() - n * interval '1 h', 'timed_out', 'It took too long'
-         FROM generate_series(1, 2000) n""",
-    """INSERT INTO file_lists (digest, size) SELECT decode(md5(n::text), 'hex'), 16 FROM generate_series(1, 5000) n""",
-    """INSERT INTO file_list_entries (file_list_id, position, path, skipped)
-       SELECT l.id, n, 'test_' || l.id * 16 + n || '.py', 'binary' FROM file_lists l, generate_series(1, 16) n""",
-    """INSERT INTO analysis_file_lists (analysis_id, last_ordinal, first_ordinal, file_list_id)
-       SELECT lpad(to_hex(a), 32, '0')::uuid, 16 * n, 16 * n - 15, 1 + (10 * (a / 50) + n) % 5000
-         FROM generate_series(1, 4000) a, generate_series(1, 10) n""",
-    """INSERT INTO file_inventories (blob_id, parser_version, digest, framework, tests, total_tests)
-       SELECT n, '1', decode(md5(n::text), 'hex'), 'pytest', '[]', 1 FROM generate_series(1, 2000) n""",
-    """INSERT INTO webhooks (id, user_id, url, description, events, secret, created_at)
-       SELECT lpad(to_hex(n), 32, '0')::uuid, lpad(to_hex(1 + n % 500), 32, '0')::uuid, 'https://example.org/', '',
-              '{analysis.completed}', 'x', now() FROM generate_series(1, 5000) n""",
-    """INSERT INTO webhook_deliveries (webhook_id, event_id, job_id, type, happened_at, status, due_at)
-       SELECT lpad(to_hex(1 + n % 5000), 32, '0')::uuid, n, gen_random_uuid(), 'analysis.completed', now(),
-              CASE WHEN n % 400 = 0 THEN 'pending' ELSE 'delivered' END, CASE WHEN n % 400 = 0 THEN now() END
-         FROM generate_series(1, 20000) n""",
-    """INSERT INTO spec_documents (id, user_id, codebase_id, commit_sha, analysis_id, language, mode, generator, version,
-                                   status, attempt, started_at, completed_at, summary, units)
-       SELECT lpad(to_hex(6000 + n), 32, '0')::uuid, lpad(to_hex(1 + n % 500), 32, '0')::uuid,
-              lpad(to_hex(1 + n % 500), 32, '0')::uuid, 'c', lpad(to_hex(n), 32, '0')::uuid, 'en', 'initial', 'g', 1,
-              'completed', 1, now(), now(), '{}', 1 FROM generate_series(1, 4000) n""",
-    """INSERT INTO spec_words (key, codebase_id, words, is_paid)
-       SELECT decode(md5(n::text), 'hex'), lpad(to_hex(1 + n % 500), 32, '0')::uuid, '"x"', true
-         FROM generate_series(1, 20000) n""",
-    """INSERT INTO analysis_requests (job_id, user_id, role, codebase_id, commit_sha, trigger, queue, requested_at)
-       SELECT lpad(to_hex(n), 32, '0')::uuid, lpad(to_hex(1 + n % 500), 32, '0')::uuid, 'payer',
-              lpad(to_hex(1 + n % 500), 32, '0')::uuid, 'c', 'user', 'analysis_default', now()
-         FROM generate_series(1, 6000) n""",
-    """INSERT INTO job_events (job_id, event)
-       SELECT lpad(to_hex(1 + n % 4000), 32, '0')::uuid, 'started' FROM generate_series(1, 8000) n""",
-    """INSERT INTO job_events (job_id, event, at)
-       SELECT lpad(to_hex(1 + n % 4000), 32, '0')::uuid, 'snoozed', now() - n * interval '1 min'
-         FROM generate_series(1, 8000) n""",
-    """INSERT INTO idempotency_keys (user_id, key, fingerprint, status, body, created_at)
-       SELECT lpad(to_hex(1 + n % 500), 32, '0')::uuid, n, 'x', 202, '{}', now() FROM generate_series(1, 4000) n""",
-)
 
 
 @pytest.fixture(scope="module")
@@ -285,8 +252,12 @@ FUNCTIONS = {
         {
             "idempotency_keys_pkey", "users_pkey", "user_subscriptions_one_active", "subscription_plans_pkey",
             "codebases_address", "kombu_message_unique_key", "analyses_one_completed", "analyses_commit",
-            "usage_events_sum", "quota_reservations_sum",
+            "usage_sums_pkey", "usage_events_sum", "quota_reservations_sum",
         },
+    ),
+    "units of a period": (
+        f"SELECT usage_used('{USER}', 'analysis', now() - interval '3 d', now())",
+        {"usage_sums_pkey", "usage_events_sum"},
     ),
     "caller": (
         "SELECT caller_find('hash 7', now(), 60)",
@@ -346,3 +317,23 @@ def test_the_functions_read_their_own_indexes(busy: UnitOfWork, server: embedded
     connection.close()
     inside = [node for plan in plans[:-1] for node in nodes(plan)]  # the last is the call itself
     assert {str(node.get("Index Name") or node["Relation Name"]) for node in inside if scans(node)} == indexes
+
+
+def test_a_search_for_a_part_of_an_address_reads_neither_all_addresses_nor_all_results(busy: UnitOfWork) -> None:
+    """20,000 repositories: the part of a few of them is found by its own index, and their newest results by theirs."""
+    many = """
+        INSERT INTO codebases (id, host, owner, name, created_at, last_viewed_at, default_branch)
+        SELECT gen_random_uuid(), 'github.com', 'owner' || n % 1000, md5(n::text), now(), now() - n * interval '1 s',
+               'main' FROM generate_series(1, 20000) n"""
+    asked = {"pattern": "%c0ffee%", "local": "local", "with_local": False, "most": 50}
+    with busy.begin() as tx:
+        tx.run(text(many))
+        tx.run(text("ANALYZE codebases"))
+        plan = tx.run(text(f"EXPLAIN (FORMAT JSON) {explore._FOUND.text}"), **asked).scalar_one()[0]["Plan"]
+        found = {str(node.get("Index Name") or node["Relation Name"]) for node in nodes(plan) if scans(node)}
+        tx.run(text("DELETE FROM codebases WHERE owner LIKE 'owner%'"))
+        tx.run(text("ANALYZE codebases"))
+    assert found == {
+        "codebases_viewed", "codebases_address_parts", "analyses_commit_order", "branch_commits_pkey",
+        "analysis_requests_one_per_user", "analyses_pkey",
+    }  # fmt: skip

@@ -18,6 +18,7 @@ from sqlalchemy import Engine, create_engine, pool, text
 
 from app import migrate as migrating
 from app.errors import BadSetting
+from app.store import explore
 from app.store.schema import revision
 from tests.conftest import raw_connection
 from tests.contract.catalogs import schema_of
@@ -81,9 +82,11 @@ def test_a_migration_imports_nothing_of_the_service(path: Path) -> None:
         "alembic",
         "sqlalchemy",
         "celery_durable",
+        "migrations",
     }
     assert not any(name.startswith("celery_durable.") for name in names)
     assert "celery_durable" not in names or "schema" in imported
+    assert "migrations" not in names or "online" in imported
 
 
 def test_a_migration_brings_the_brokers_newest_version() -> None:
@@ -137,16 +140,18 @@ def test_four_processes_that_migrate_at_once_all_succeed(engine: Engine, empty_u
     assert printed == [f"schema at {REVISIONS[-1]}\n"] * 4
     assert [process.returncode for process in started] == [0] * 4
     with engine.connect() as connection:
-        assert connection.execute(text("SELECT count(*) FROM kombu_queue")).scalar_one() == 6
+        assert connection.execute(text("SELECT count(*) FROM kombu_queue")).scalar_one() == 7
 
 
 def test_a_host_waits_for_another_one_that_migrates_longer_than_a_lock_may_be_waited_for(empty_url: str) -> None:
     hasty = create_engine(empty_url, poolclass=pool.NullPool, connect_args={"options": "-c lock_timeout=1ms"})
-    waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+    # between two tries, with no snapshot for which an index that the other host builds would wait
+    waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query = 'COMMIT'"
     with raw_connection(empty_url) as other, ThreadPoolExecutor(1) as thread:
-        other.execute(text(LOCK))
+        other.execution_options(isolation_level="AUTOCOMMIT").execute(text(LOCK))
         migrated = thread.submit(migrating.migrate, hasty)
         wait_for(lambda: migrated.done() or other.execute(text(waiting)).scalar_one(), "the second host to wait")
+        assert not migrated.done()
         other.invalidate()  # the first host is done
         assert migrated.result(timeout=30) == REVISIONS[-1]
 
@@ -219,3 +224,27 @@ def test_the_alembic_command_works_with_nothing_but_the_url(empty_url: str) -> N
 def test_a_database_never_migrated_has_no_revision(empty_url: str) -> None:
     with raw_connection(empty_url) as connection:
         assert revision(connection) is None
+
+
+def test_a_server_that_refuses_the_extension_for_searches_is_migrated_all_the_same(
+    engine: Engine, empty_url: str
+) -> None:
+    with engine.begin() as connection:
+        connection.execute(text("CREATE SCHEMA trigrams"))  # so that the migration may not make it
+    migrating.migrate(engine)
+    with engine.begin() as connection:
+        assert connection.execute(text("SELECT to_regclass('codebases_address_parts')")).scalar_one() is None
+        connection.execute(
+            text(
+                "INSERT INTO codebases (id, host, owner, name, created_at, last_viewed_at)"
+                " VALUES (gen_random_uuid(), 'github.com', 'acme', 'shop', now(), now())"
+            )
+        )
+        found = connection.execute(
+            text(f"EXPLAIN {explore._FOUND.text}"),
+            {"pattern": "%sho%", "local": "local", "with_local": False, "most": 1},
+        )
+        assert found.all()
+    run(engine, "downgrade", "0039")
+    with engine.begin() as connection:
+        assert connection.execute(text("SELECT to_regnamespace('trigrams')")).scalar_one() is not None

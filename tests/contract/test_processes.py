@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from app.domain.plans import Tier
-from app.domain.queues import ALL_QUEUES, Service, select_queue
+from app.domain.queues import ALL_QUEUES, MAINTENANCE, Service, select_queue
 from app.services.analyses.submission import ANALYSE
 from app.settings import Settings, load
 from tests.contract.conftest import ROOT
@@ -70,7 +70,7 @@ def option(command: str, name: str) -> str:
     return found[1]
 
 
-def test_celery_knows_the_six_queues_and_no_other(celery: dict[str, Any]) -> None:
+def test_celery_knows_the_queues_and_no_other(celery: dict[str, Any]) -> None:
     assert tuple(celery["queues"]) == ALL_QUEUES
     assert celery["routing"] == {name: [name, "direct", name] for name in ALL_QUEUES}
     assert celery["task_default_queue"] == select_queue(Service.ANALYSIS, Tier.FREE)
@@ -104,6 +104,16 @@ def test_beat_sends_to_queues_that_exist_at_the_intervals_of_the_rules(celery: d
     assert {queue for _, _, queue in celery["beat"].values() if queue} <= set(ALL_QUEUES)
     seconds = {name: every for name, (_, every, _) in celery["beat"].items()}
     assert (seconds["reschedule"], seconds["sweep"]) == (3600, 300)
+
+
+def test_what_takes_long_has_a_queue_of_its_own_a_time_limit_and_never_delays_the_sweep(celery: dict[str, Any]) -> None:
+    queues = {name: queue for name, (_, _, queue) in celery["beat"].items()}
+    assert {name for name, queue in queues.items() if queue == MAINTENANCE} == {"prune", "reconcile", "reschedule"}
+    assert queues["sweep"] is None
+    for name in ("prune", "reconcile", "reschedule"):
+        soft, hard = celery["limits"][f"tasks.maintenance.{name}"]
+        assert soft < hard
+    assert celery["limits"]["tasks.maintenance.reschedule"][1] < 3600
 
 
 def test_the_procfile_has_one_worker_per_queue_named_after_it() -> None:

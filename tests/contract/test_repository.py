@@ -58,9 +58,11 @@ def test_no_file_holds_a_secret_or_half_a_merge(texts: dict[Path, str]) -> None:
     assert holding(texts, MERGE) == {}
 
 
-def test_constraints_pin_names_to_versions_and_nothing_else() -> None:
+def test_constraints_pin_names_to_versions_our_packages_to_their_folders_and_nothing_else() -> None:
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
-    pins = [line for line in lines if line and not line.startswith("#")]
+    ours = [f"{path.name} @ file://${{PWD}}/packages/{path.name}" for path in sorted((ROOT / "packages").iterdir())]
+    assert [line for line in lines if "@" in line] == ours
+    pins = [line for line in lines if line and not line.startswith("#") and line not in ours]
     assert len(pins) > 50
     assert [line for line in pins if not re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9._+!-]+( *;.+)?", line)] == []
 

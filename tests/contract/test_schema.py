@@ -13,7 +13,7 @@ from tests.contract.catalogs import columns_of, enum_values, schema_of
 BROKER = ("kombu_", "broker_", "queue_id_sequence", "message_id_sequence")
 
 
-def test_the_six_queues_are_rows_in_the_order_of_the_domain(migrated_url: str) -> None:
+def test_the_queues_are_rows_in_the_order_of_the_domain(migrated_url: str) -> None:
     with raw_connection(migrated_url) as connection:
         names = connection.execute(text("SELECT name FROM kombu_queue ORDER BY id")).scalars().all()
     assert tuple(names) == ALL_QUEUES

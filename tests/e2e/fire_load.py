@@ -24,6 +24,7 @@ from app.store.database_errors import is_databases
 from tests.conftest import World
 from tests.e2e.fire_checks import LEAKED
 from tests.race.scenes import account
+from tests.services.specifications.writing import of_a_model
 
 #: Of the naps that stand for analyses; some are long, so that a stop or a kill meets them.
 MILLISECONDS = (5, 10, 20, 20, 50, 50, 100, 500)
@@ -122,7 +123,10 @@ class Load:
         if dice.random() < SPECIFIED and (analysed := self.world.rows(ANALYSED)):
             fresh = WantedSpecification(dice.choice(analysed)["id"], "en", Mode.REGENERATE_FRESH)
             who = account(self.world, user)
-            return submit_specification.submit(self.world.uow, who, fresh, self.world.policy, now=datetime.now(UTC))
+            policy = of_a_model(
+                self.world
+            ).policy  # the built-in generator would answer with the document that is there
+            return submit_specification.submit(self.world.uow, who, fresh, policy, now=datetime.now(UTC))
         repository = Repository("github.com", "fire", f"ms{dice.choice(MILLISECONDS)}")
         wanted = Wanted(repository, uuid4().hex + uuid4().hex[:8])
         return submit(self.world.uow, user, wanted, self.world.policy, now=datetime.now(UTC))

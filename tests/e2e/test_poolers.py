@@ -72,7 +72,7 @@ def test_web_workers_and_beat_work_behind_it(system: System, pooled: Pooled, giv
     beats = [system.nodes.beat(**through) for _ in range(2)]
     wait_for(lambda: system.world.rows("SELECT 1 FROM schedule_runs OFFSET 1"), "what beat sends")
     assert sum("beat_leads" in beat.logs() for beat in beats) == 1
-    worker = system.nodes.worker("analysis_default", "analysis_scheduled", **through)
+    worker = system.nodes.worker("analysis_default", "analysis_scheduled", "maintenance", **through)
     job = system.wait(job_id, "completed", "failed")
     assert (job["status"], job["attempt"]) == ("completed", 1)
     wait_for(lambda: not system.world.rows("SELECT 1 FROM kombu_message"), "the maintenance to be done")

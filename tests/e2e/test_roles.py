@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from urllib.parse import quote
 from uuid import uuid4
 
 import psycopg2
@@ -22,7 +23,10 @@ from app import embedded
 from app.domain.plans import Tier
 from app.embedded import binaries
 from app.migrate import migrate
+from app.services.accounts import accounts
+from app.services.accounts.forget import forget
 from app.services.operations.audit import HOLDS, audit
+from app.services.operations.queues import pause
 from app.services.policy import Policy
 from app.store.connections import make_engine
 from app.store.unit_of_work import UnitOfWork
@@ -99,11 +103,32 @@ def test_the_applications_role_can_harm_nothing_of_the_schema(database_url: str)
         assert [act for act in acts if not refused(connection, act)] == []
 
 
+def test_the_applications_role_appends_to_the_operators_log_and_changes_nothing_in_it(system: System) -> None:
+    world, now = system.world, system.world.uow.now()
+    kept = accounts.add_user(world.uow, "kept@example.org", tier=Tier.FREE, actor="cli", now=now)
+    gone = accounts.add_user(world.uow, "gone@example.org", tier=Tier.FREE, actor="cli", now=now)
+    pause(world.uow, "analysis_default", reason="asked by kept@example.org and gone@example.org", actor="cli")
+    said = "SELECT actor, action, subject, facts FROM audit_log ORDER BY id"
+    before = world.rows(said)
+    assert len(before) == 3
+    assert world.rows("UPDATE audit_log SET facts = '{}', actor = 'nobody' RETURNING id") == []
+    with raw_connection(system.nodes.database_url) as opened:
+        assert refused(opened, "DELETE FROM audit_log")
+        opened.rollback()
+    assert world.rows(said) == before
+    forget(world.uow, gone.user_id, actor="cli", now=now)
+    *_, paused, deleted = world.rows(said)
+    assert paused["facts"] == {"reason": "asked by kept@example.org and deleted account"}
+    assert (deleted["action"], deleted["subject"]) == ("user.delete", "deleted account")
+    assert world.rows("SELECT 1 FROM audit_log WHERE subject = :id", id=str(gone.user_id)) == []
+    assert len(world.rows("SELECT 1 FROM audit_log WHERE subject = :id", id=str(kept.user_id))) == 1
+
+
 def test_the_whole_life_of_jobs_works_as_the_applications_role(system: System) -> None:
     user = system.user(Tier.FREE)
     jobs = [system.submit(user, name) for name in ("shop", "till", "cart")]  # two of them wait for the user's slot
     worker = system.nodes.worker(processes=2)
-    scheduled = system.nodes.worker("analysis_scheduled")
+    scheduled = system.nodes.worker("analysis_scheduled", "maintenance")
     system.nodes.beat()
     for job_id in jobs:
         system.wait(job_id, "completed")
@@ -171,7 +196,10 @@ def cluster(server: embedded.Server, tmp_path: Path) -> Iterator[dict[str, str]]
     admin = make_url(server.admin_url)
     run_sql(server.admin_url, f"CREATE DATABASE {name}")
     for file, role in (("database_owner_url", owner), ("database_url", app)):
-        url = f"postgresql://{role}:{uuid4().hex}@127.0.0.1:{admin.port}/{name}"
+        password = quote(
+            f"own@er'1:/%41\\ü{uuid4().hex}", safe="'\\"
+        )  # as operating.md asks for: special characters as %XX
+        url = f"postgresql://{role}:{password}@127.0.0.1:{admin.port}/{name}"
         (tmp_path / file).write_text(f"{url}\n")
     (tmp_path / "postgres_password").write_text(f"{admin.password}\n")
     folder = binaries.binaries()

@@ -66,7 +66,7 @@ def test_the_grace_is_shorter_than_what_any_supervisor_leaves() -> None:
     assert longest + STOP_SECONDS <= GRACE_SECONDS
     compose = yaml.safe_load((ROOT / "docker" / "compose.yaml").read_text())["services"]
     workers = {name: service["stop_grace_period"] for name, service in compose.items() if name.startswith("worker_")}
-    assert len(workers) == 6
+    assert len(workers) == 7
     assert all(longest + STOP_SECONDS <= float(given.removesuffix("s")) for given in workers.values())
 
 

@@ -141,7 +141,7 @@ def test_beat_sends_each_slot_once_however_many_run(system: System) -> None:
     for _ in range(3):
         system.nodes.beat()
     wait_for(lambda: system.world.rows("SELECT 1 FROM schedule_runs OFFSET 1"), "both entries")
-    system.nodes.worker("analysis_scheduled")
+    system.nodes.worker("analysis_scheduled", "maintenance")
     wait_for(lambda: not system.world.rows("SELECT 1 FROM kombu_message"), "the maintenance to be done")
     assert system.world.value("SELECT max(n) FROM (SELECT count(*) n FROM schedule_runs GROUP BY name, slot_at) s") == 1
     assert system.world.value("SELECT count(*) FROM kombu_dead_letter") == 0
@@ -232,7 +232,7 @@ def test_listen_and_locks_may_go_over_a_direct_url_of_their_own(system: System) 
 @pytest.mark.proof
 def test_a_maintenance_round_that_raises_is_no_dead_letter(system: System) -> None:
     system.world.rows("ALTER TABLE quota_reservations RENAME TO away; SELECT 1")
-    worker = system.nodes.worker("analysis_scheduled")
+    worker = system.nodes.worker("analysis_scheduled", "maintenance")
     system.nodes.beat()
     wait_for(lambda: "UndefinedTable" in worker.logs(), "the sweep to fail")
     wait_for(lambda: not system.world.rows("SELECT 1 FROM kombu_message"), "its message to be gone")

@@ -8,6 +8,7 @@ from click.testing import CliRunner, Result
 from testlist import FileInventory, Inventory, Test
 from testlist_harness.repositories import MakeRepository, commit, git
 
+from app.cli import main
 from app.cli.inventory import inventory
 from app.cli.tables import drawn
 
@@ -47,6 +48,67 @@ def test_a_comparison_has_no_json_lines_and_an_unknown_commit_is_told(repository
     assert run(str(repository), "--compare", "main", "--format", "jsonl").exit_code == 2
     failed = run(str(repository), "--compare", "nowhere")
     assert (failed.exit_code, "commit_not_found" in failed.stderr) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        (["--compare", "old..main"], 0), (["--compare", "old..main", "--exit-code"], 1),
+        (["--compare", "main..@", "--exit-code"], 0), (["--commit", "old", "--compare", "main", "--exit-code"], 1),
+        (["--compare", "nowhere", "--exit-code"], 3), (["--exit-code"], 2),
+        (["--commit", "old", "--compare", "old..main"], 2),
+    ],
+)  # fmt: skip
+def test_a_change_has_an_exit_code_if_it_is_asked_for(repository: Path, options: list[str], code: int) -> None:
+    assert run(str(repository), *options).exit_code == code
+
+
+def test_a_range_of_three_dots_begins_where_both_sides_began_to_differ(repository: Path) -> None:
+    git(repository, "checkout", "--quiet", "-b", "side", "HEAD~1")
+    (repository / "test_d.py").write_text("def test_side(): pass\n")
+    commit(repository)
+    found = json.loads(run(str(repository), "--compare", "main...side", "--format", "json").stdout)
+    assert (found["before"], found["totals"]["added"]) == (git(repository, "rev-parse", "old"), 1)
+    assert found["totals"]["moved"] == 0
+    two = json.loads(run(str(repository), "--compare", "main..", "--format", "json").stdout)
+    assert (two["after"], two["totals"]["removed"]) == (git(repository, "rev-parse", "side"), 1)
+
+
+def test_uncommitted_files_are_counted_where_head_is_read(repository: Path) -> None:
+    assert run(str(repository)).stderr == ""
+    (repository / "test_b.py").write_text("")
+    (repository / "test_e.py").write_text("def test_new(): pass\n")
+    (repository / "ignored").write_text("")
+    (repository / ".git" / "info").mkdir(exist_ok=True)
+    (repository / ".git" / "info" / "exclude").write_text("ignored\n")
+    head = git(repository, "rev-parse", "HEAD")[:10]
+    for options in ([], ["--commit", "@"], ["--compare", "old"]):
+        said = run(str(repository), *options).stderr
+        assert said == f"2 changed files are not read: this is commit {head}, not the work tree\n"
+    assert run(str(repository), "--commit", "old").stderr == ""
+    (repository / ".git" / "info" / "exclude").unlink()
+    assert run(str(repository)).stderr.startswith("3 changed files are not read")
+
+
+def test_counting_them_runs_nothing_of_the_repositorys_configuration(repository: Path, tmp_path: Path) -> None:
+    trace = tmp_path / "ran"
+    git(repository, "config", "filter.x.clean", f"touch {trace}; cat")
+    git(repository, "config", "core.fsmonitor", f"touch {trace}; false")
+    git(repository, "config", "diff.x.textconv", f"touch {trace}; cat")
+    (repository / ".gitattributes").write_text("* filter=x diff=x\n")
+    (repository / "test_b.py").write_text("def test_two(): pass\n")
+    assert "2 changed files" in run(str(repository)).stderr
+    assert not trace.exists()
+
+
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [("/nonexistent", "The path '/nonexistent' does not exist"), ("nowhere", "The path 'nowhere' does not exist"),
+     (__file__, "is a file, not a repository"), ("acme/shop/x", "known forms")],
+)  # fmt: skip
+def test_a_place_that_is_no_repository_is_named(where: str, said: str) -> None:
+    done = CliRunner().invoke(main, ["inventory", where])
+    assert (done.exit_code, said in done.stderr) == (1, True), done.stderr
 
 
 def test_a_terminal_gets_a_table_without_control_characters_of_the_repository() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from hashlib import sha256
 from typing import Any
@@ -17,6 +18,7 @@ from app.domain.queues import Service
 from app.errors import Conflict, Forbidden, IdempotencyMismatch, Problem, QuotaExceeded
 from app.services.accounts import tiers
 from app.services.analyses.submit import submit
+from app.services.fairness import choose_carrier
 from app.services.jobs import heartbeat
 from app.services.jobs.answers import Answer
 from app.services.jobs.cancel import cancel
@@ -27,10 +29,10 @@ from app.web.job_json import rendered
 from tests.conftest import keyed
 from tests.deliveries import come_due
 from tests.model.job import HELD, Hold, Holder, Message, Payer, Record, Slot
-from tests.model.observe import pictures, woken
-from tests.model.places import runs_before
+from tests.model.lines import Lines
+from tests.model.observe import woken
 from tests.model.steps import Rules
-from tests.model.watch import SOLD, TIERS, Watched
+from tests.model.watch import SOLD, TIERS
 
 COMMITS = tuple(f"{number:040x}" for number in range(9))
 PASSES, STAYS = Failure("internal_error", "Once.", retryable=True), Failure("repository_not_found", "Never.")
@@ -61,7 +63,7 @@ UNITS = st.sampled_from([None, 0, 2, 4, 9])
 HOURS = (0.3, 2, 25, 27 * 24)  # within a reservation's life, past it, past that of a key, most of a period
 
 
-class Life(Watched):
+class Life(Lines):
     """Rules are what people, workers, clocks and operators do."""
 
     # Those who ask
@@ -166,14 +168,6 @@ class Life(Watched):
             else:
                 self.cancel(user, job_id)
 
-    def askers(self, job_id: UUID) -> list[UUID]:
-        """The payer and who joined, in an order that a replay repeats."""
-        seen = self.after[job_id]
-        return [seen.payer, *(user for user in self.users if user in seen.joiners)]
-
-    def shared(self) -> list[UUID]:
-        return [job_id for job_id in self.unfinished() if self.after[job_id].joiners]
-
     def cancel(self, user: UUID, job_id: UUID) -> None:
         seen = self.after[job_id]
         account, role = self.account(user), self.role(user, job_id)
@@ -198,21 +192,6 @@ class Life(Watched):
                 or self.after[job_id].job.cancelling
                 or self.after[job_id].line in (self.askers(job_id))
             )
-
-    def waits_least(self, job_id: UUID, users: set[UUID]) -> None:
-        """It is in the line of these where fewest runs come before it, by our own count."""
-        places = {user: self.place(job_id, user) for user in users}
-        assert places[self.after[job_id].line] == min(places.values()), (job_id, places)
-
-    def place(self, job_id: UUID, user: UUID) -> tuple[float, bool]:
-        """Runs before the job in a line, as it was; and whether its queue is not the better one."""
-        tier = self.tiers[user]
-        queue = "analysis_default" if tier is Tier.FREE else "analysis_priority"
-        return runs_before(self.lined, self.nexts, str(job_id), str(user), queue, self.sold[tier][0]), tier is Tier.FREE
-
-    def role(self, user: UUID, job_id: UUID) -> object:
-        asked = "SELECT max(role) FROM analysis_requests WHERE job_id = :job_id AND user_id = :user_id"
-        return self.world.value(asked, job_id=job_id, user_id=user)
 
     # Workers, and what befalls them
 
@@ -355,14 +334,31 @@ class Life(Watched):
         self.check()
 
     def change_tier(self, user: UUID, tier: Tier) -> None:
+        """The user's waiting jobs go along; each that the user joined moves to the line where it waits least."""
+        joined = self.joined_elsewhere(user)
         with self.watched():
             tiers.change_tier(self.world.uow, user, tier, self.world.policy, actor="test", now=self.world.now)
         self.tiers[user] = tier
-        told = pictures(self.before)
+        told = dict(self.before)
         for job_id in woken(self.before, user, self.sold[tier][0]):
-            told[job_id] = told[job_id].but(message=Message.READY)
-        assert pictures(self.after) == told
-        self.check()
+            told[job_id] = replace(told[job_id], job=told[job_id].job.but(message=Message.READY))
+        self.check_settled(told, joined)
+
+    @precondition(lambda self: self.waiting_shared())
+    @rule(data=st.data(), changes=st.lists(st.sampled_from([*SOLD, None]), min_size=1, max_size=4))
+    def rights_in_a_shared_job_change(self, data: st.DataObject, changes: list[Tier | None]) -> None:
+        """An asker gets another tier, or a sweep looks whether a line has become shorter."""
+        for tier in changes:
+            job_id = data.draw(st.sampled_from(self.waiting_shared()))
+            if tier:
+                self.change_tier(data.draw(st.sampled_from(self.askers(job_id))), tier)
+            else:
+                self.settle(job_id)
+
+    def settle(self, job_id: UUID) -> None:
+        with self.watched(), self.world.uow.begin() as tx:
+            choose_carrier.settle(tx, job_id, self.world.policy)
+        self.check_settled(self.before, [job_id])
 
     def edit_plan(self, tier: Tier, slots: int, units: int | None) -> None:
         with self.watched():

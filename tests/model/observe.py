@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -10,7 +10,7 @@ from uuid import UUID
 
 from tests.conftest import World
 from tests.model.job import Hold, Holder, Job, Message, Others, Payer, Record, Slot, seen_by_others
-from tests.model.steps import STEPS, Effect, Move, Rules, apply_to_another
+from tests.model.steps import STEPS, Effect, Move, Rules, apply_to_another, carry
 
 _LOOK = """
     SELECT r.job_id, r.user_id AS payer, CAST(m.user_id AS uuid) AS carrier, r.commit_sha, r.cancelled_at, j.joiners, m.id AS place, m.visible,
@@ -173,3 +173,25 @@ def expected(before: Sight, line: UUID, job_id: UUID, move: Move) -> dict[UUID, 
             there = after[other].but(away=False)
             after[other] = (apply_to_another(effect, there) or there).but(away=after[other].away)
     return after
+
+
+def settled(before: Sight, after: Sight, jobs: Sequence[UUID]) -> Iterator[Sight]:
+    """All jobs once these have moved, in turn, into the lines where `after` shows them; one for each way it may go."""
+    if not jobs:
+        yield before
+        return
+    for moved in _carried(before, after, jobs[0]):
+        yield from settled(moved, after, jobs[1:])
+
+
+def _carried(before: Sight, after: Sight, job_id: UUID) -> Iterator[Sight]:
+    """All jobs once this one has moved, ready or parked; a line that a ready job leaves wakes its oldest."""
+    seen, line = before[job_id], after[job_id].line
+    if line == seen.line:
+        yield before
+        return
+    for move in carry(seen.job, "", away=line != seen.payer):
+        sight = {**before, job_id: replace(seen, job=move.job, carrier=line)}
+        for other in woken(sight, seen.line) if move.effect is Effect.WAKE else ():
+            sight[other] = replace(sight[other], job=sight[other].job.but(message=Message.READY))
+        yield sight

@@ -102,8 +102,9 @@ class Catalogue:
         while found := (set(_WORDS.findall(text)) & self._bodies.keys()) - seen:
             seen |= found
             text += " ".join(self._over_tables(self._bodies[name]) for name in found)
-        words = set(_WORDS.findall(text))
-        return text + " ".join(self._over_tables(body) for table, body in self._triggers if table in words)
+        sure = not _OPAQUE.search(text) and "DELETE" not in text.upper()  # of which tables it writes
+        fires = set((_TARGETS if sure else _WORDS).findall(text))
+        return text + " ".join(self._over_tables(body) for table, body in self._triggers if table in fires)
 
     def _over_tables(self, text: str) -> str:
         for view in set(_WORDS.findall(text)) & self._views.keys():

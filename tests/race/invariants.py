@@ -46,7 +46,8 @@ BROKEN = {
     "I3 billed without a completed and billable job": """
         SELECT e.job_id FROM usage_events e LEFT JOIN job_records a ON a.id = e.job_id
           LEFT JOIN analysis_requests r ON r.job_id = e.job_id AND r.role = 'payer'
-         WHERE a.status IS DISTINCT FROM 'completed' OR r.cancelled_at IS NOT NULL""",
+         WHERE e.forgotten_at IS NULL  -- its document was deleted; what was paid stays paid
+           AND (a.status IS DISTINCT FROM 'completed' OR r.cancelled_at IS NOT NULL)""",
     "I4 an unfinished, billable job without its reservation": """
         SELECT r.job_id FROM analysis_requests r JOIN kombu_message m ON m.task_id = r.job_id::text
           LEFT JOIN job_events e ON e.job_id = r.job_id AND e.event = 'accepted'

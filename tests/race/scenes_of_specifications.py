@@ -13,13 +13,13 @@ from app.domain.specification import Mode
 from app.errors import Conflict, NotFound
 from app.services.analyses.submission import Wanted
 from app.services.jobs.answers import Answer
-from app.services.specifications import share_links, specify, submit_specification
+from app.services.specifications import delete_document, share_links, specify, submit_specification
 from app.services.specifications.submit_specification import WantedSpecification
 from app.store import spec_documents, spec_words
 from app.store.batch import Batch
 from tests.conftest import World
 from tests.race.scenes import Action, Make, Scene, account, cancelling
-from tests.services.specifications.writing import Scribe, Writing, file_of
+from tests.services.specifications.writing import Scribe, Writing, file_of, of_a_model
 
 SHOP = file_of("tests/test_shop.py", "test_buys", "test_sells")
 BILLED = "SELECT coalesce(sum(quota_amount), 0) FROM usage_events WHERE job_id = :id"
@@ -112,11 +112,11 @@ def two_finishes_of_the_same_unpaid_words(world: World) -> Scene:
 
 
 def the_pruning_of_old_words_beside_a_finish(world: World) -> Scene:
-    writing, user = Writing(world), world.user()
-    analysis = writing.analysed(user, SHOP, wanted=of_its_own(world))
-    writing.written(user, analysis)
+    writing, user, wanted = Writing(world), world.user(), of_its_own(world)
+    writing.written(user, writing.analysed(user, SHOP, wanted=wanted))
     world.rows("UPDATE spec_words SET used_at = :old RETURNING key", old=world.now - timedelta(days=181))
-    delivery = writing.started(user, writing.submit(user, analysis, Mode.REGENERATE_CACHED))
+    other = writing.analysed(user, SHOP, wanted=replace(wanted, commit=f"{1:040x}"))
+    delivery = writing.started(user, writing.submit(user, other, Mode.REGENERATE_CACHED))
 
     def check(_: Any, ended: Outcome) -> None:
         assert ended is Outcome.COMPLETED
@@ -171,6 +171,26 @@ def status_of_document(world: World, delivery: Delivery) -> object:
     return world.value("SELECT CAST(status AS text) FROM spec_documents WHERE id = :id", id=delivery.job_id)
 
 
+def a_deletion_beside_the_finish_of_the_next_version(world: World) -> Scene:
+    of_model = of_a_model(world)
+    writing, user = Writing(of_model), world.user()
+    analysis = writing.analysed(user, SHOP, wanted=of_its_own(world))
+    first = writing.written(user, analysis)
+    delivery = writing.started(user, writing.submit(user, analysis, Mode.REGENERATE_FRESH))
+    who = account(world, user)
+
+    def check(deleted: None, ended: Outcome) -> None:
+        assert (deleted, ended) == (None, Outcome.COMPLETED)
+        assert world.rows("SELECT 1 FROM spec_documents WHERE id = :id", id=first) == []
+        left = world.rows("SELECT version, units FROM spec_documents WHERE id = :id", id=delivery.job_id)
+        assert left in ([{"version": 1, "units": 2}], [{"version": 2, "units": 2}])
+
+    def delete(w: World) -> None:
+        delete_document.delete(w.uow, first, who, w.policy, now=w.now)
+
+    return Scene((delete, completing(of_model, delivery, user)), check)
+
+
 SCENES: Sequence[Make] = (
     two_accepts_of_one_specification,
     an_accept_beside_the_finish_that_pays_for_its_words,
@@ -179,4 +199,5 @@ SCENES: Sequence[Make] = (
     the_pruning_of_old_words_beside_a_finish,
     two_shares_of_one_document,
     a_share_beside_its_withdrawal,
+    a_deletion_beside_the_finish_of_the_next_version,
 )

@@ -95,13 +95,25 @@ def test_nobody_revokes_or_lists_the_tokens_of_another(world: World, user: UUID)
 
 def test_a_session_lives_until_its_end_or_until_it_is_closed(user: UUID, tx: Tx) -> None:
     for secret in ("one", "two"):
-        accounts.add_session(tx, user, secret, now=NOW, expires_at=NOW + HOUR)
-    assert accounts.session_user(tx, "one", now=NOW + ENDED) == user
-    assert accounts.session_user(tx, "one", now=NOW + HOUR) is None
+        accounts.add_session(tx, user, secret, by=accounts.Way.LINK, now=NOW, expires_at=NOW + HOUR)
+    assert accounts.session_user(tx, "one", used_since=NOW - HOUR, now=NOW + ENDED) == user
+    assert accounts.session_user(tx, "one", used_since=NOW - HOUR, now=NOW + HOUR) is None
     accounts.end_session(tx, "one")
     accounts.end_session(tx, "one")
-    assert accounts.session_user(tx, "one", now=NOW) is None
-    assert accounts.session_user(tx, "two", now=NOW) == user
+    assert accounts.session_user(tx, "one", used_since=NOW - HOUR, now=NOW) is None
+    assert accounts.session_user(tx, "two", used_since=NOW - HOUR, now=NOW) == user
+    assert accounts.session_user(tx, "two", used_since=NOW, now=NOW) is None  # it was not used since
+
+
+def test_a_renewed_session_has_another_secret_and_a_new_proof(user: UUID, tx: Tx) -> None:
+    accounts.add_session(tx, user, "one", by=accounts.Way.LINK, now=NOW, expires_at=NOW + HOUR)
+    assert accounts.proof_of(tx, "one") == accounts.Proof(NOW, "link")
+    later = NOW + HOUR / 2
+    assert not accounts.renew_session(tx, uuid4(), "one", "two", by=accounts.Way.PASSWORD, now=later)  # of another user
+    assert accounts.renew_session(tx, user, "one", "two", by=accounts.Way.PASSWORD, now=later)
+    assert accounts.proof_of(tx, "one") == accounts.Proof(None, None)
+    assert accounts.proof_of(tx, "two") == accounts.Proof(later, "password")
+    assert not accounts.renew_session(tx, user, "one", "three", by=accounts.Way.PASSWORD, now=later)
 
 
 def test_a_sign_in_link_works_once_and_not_after_its_end(user: UUID, tx: Tx) -> None:
@@ -128,10 +140,10 @@ def test_a_link_opened_by_many_at_once_signs_in_one(world: World, user: UUID) ->
 
 
 def test_what_has_ended_is_forgotten_and_what_lives_stays(user: UUID, tx: Tx) -> None:
-    accounts.add_session(tx, user, "old", now=NOW, expires_at=NOW - HOUR)
-    accounts.add_session(tx, user, "new", now=NOW, expires_at=NOW + HOUR)
+    accounts.add_session(tx, user, "old", by=accounts.Way.LINK, now=NOW, expires_at=NOW - HOUR)
+    accounts.add_session(tx, user, "new", by=accounts.Way.LINK, now=NOW, expires_at=NOW + HOUR)
     accounts.add_link(tx, user, "old", expires_at=NOW - HOUR)
     accounts.add_link(tx, user, "new", expires_at=NOW + HOUR)
     assert accounts.prune(tx, now=NOW) == 2
-    assert accounts.session_user(tx, "new", now=NOW) == user
+    assert accounts.session_user(tx, "new", used_since=NOW - HOUR, now=NOW) == user
     assert accounts.use_link(tx, "new", now=NOW) == user

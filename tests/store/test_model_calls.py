@@ -144,6 +144,17 @@ def test_an_endpoint_that_asks_to_wait_is_left_alone_by_all_and_not_for_ever(mak
     assert 299 < answer.seconds <= 300
 
 
+def test_after_the_clock_went_back_by_an_hour_nothing_waits_for_it_to_catch_up(make_gate, uow: UnitOfWork) -> None:
+    gate = make_gate()
+    gate.held_back(enter(gate), 20)
+    let_pass(uow, -3_600)
+    fail(gate, 3)
+    let_pass(uow, -3_600)
+    died = enter(gate)
+    let_pass(uow, -3_600)
+    assert enter(gate).probe not in {None, died.probe}
+
+
 def enter_day(uow: UnitOfWork):
     with uow.begin() as tx:
         return tx.run(text("SELECT max(day) FROM model_days")).scalar_one()

@@ -59,6 +59,28 @@ def test_a_bucket_never_holds_more_than_its_minute(uow: UnitOfWork) -> None:
     assert [take(uow, per_minute=2) > 0 for _ in range(3)] == [False, False, True]
 
 
+def test_after_the_clock_went_back_by_an_hour_a_bucket_is_refilled_as_ever(uow: UnitOfWork) -> None:
+    assert [take(uow, per_minute=2) for _ in range(2)] == [0, 0]
+    let_pass(uow, -3_600)  # it was used an hour from now
+    waits = [take(uow, per_minute=2) for _ in range(3)]
+    assert all(29 < wait <= 30 for wait in waits)
+    let_pass(uow, 30)
+    assert take(uow, per_minute=2) == 0
+
+
+def test_after_the_clock_went_back_a_bucket_that_is_not_empty_grants_what_it_holds(uow: UnitOfWork) -> None:
+    assert take(uow, per_minute=3) == 0
+    let_pass(uow, -3_600)
+    assert [take(uow, per_minute=3) > 0 for _ in range(3)] == [False, False, True]
+
+
+def test_a_debt_from_before_the_clock_went_back_is_paid_in_its_own_time(uow: UnitOfWork) -> None:
+    with uow.begin() as tx:
+        assert rates.spend(tx, "user", per_minute=10, cost=25).remaining == -15
+    let_pass(uow, -3_600)
+    assert 90 < take(uow, per_minute=10) <= 96
+
+
 def test_each_key_has_a_bucket_of_its_own(uow: UnitOfWork) -> None:
     assert take(uow, "one", per_minute=1) == 0
     assert take(uow, "other", per_minute=1) == 0

@@ -9,6 +9,7 @@ import pytest
 from app.domain.lifecycle import Failure, Outcome
 from app.domain.repositories import Repository
 from app.errors import RepositoryNotFound, Unavailable
+from app.services.analyses import reschedule as rescheduling
 from app.services.analyses.reschedule import Rescheduled, reschedule
 from app.services.analyses.submit import submit
 from app.store.session import Session
@@ -198,3 +199,41 @@ def test_a_commit_completed_between_the_look_and_the_enqueue_is_not_analysed_twi
     done = reschedule(UnitOfWork(uow.engine, publish_late), scene.host, scene.world.policy, now=NOW + 6 * HOUR)
     assert (done.enqueued, done.under_way) == (0, 1)
     assert scene.world.value("SELECT count(*) FROM kombu_message") == 0
+
+
+def many(scene: Scene, number: int) -> None:
+    """So many repositories of three hosts that were viewed and never analysed."""
+    statement = """
+        INSERT INTO codebases (id, host, owner, name, created_at, last_viewed_at)
+        SELECT gen_random_uuid(), (ARRAY['github.com', 'gitlab.com', 'codeberg.org'])[1 + n % 3], 'acme', 'many' || n, :now,
+               :now - n % 7 * interval '1 minute' FROM generate_series(1, :number) n RETURNING id"""
+    scene.world.rows(statement, now=NOW, number=number)
+    scene.host.heads |= {f"many{one}": Unavailable("away") for one in range(1, number + 1)}
+
+
+def test_all_repositories_of_all_hosts_are_asked_for_once_whatever_the_batch(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rescheduling, "BATCH", 7)
+    many(scene, 100)  # several were viewed at the same instant
+    assert scene.round() == Rescheduled(due=100, unreachable=100)
+    assert sorted(scene.host.asked) == sorted(scene.host.heads)
+
+
+def test_a_run_that_is_out_of_time_is_continued_by_the_next(scene: Scene) -> None:
+    many(scene, 50)
+    world, asked = scene.world, scene.host.asked
+    first = reschedule(world.uow, scene.host, world.policy, now=NOW + HOUR, expired=lambda: len(asked) >= 10)
+    assert 10 <= first.due < 50
+    assert reschedule(world.uow, scene.host, world.policy, now=NOW + 2 * HOUR).due == 50 - first.due
+    assert len(asked) == len(set(asked)) == 50
+
+
+def test_a_cancelled_analysis_is_no_failure(scene: Scene) -> None:
+    scene.analysed()
+    scene.failed(5)
+    scene.world.rows("""
+        UPDATE analyses SET status = 'cancelled', error_code = NULL
+         WHERE id = (SELECT id FROM analyses WHERE status = 'failed' ORDER BY completed_at LIMIT 1) RETURNING id""")
+    scene.host.heads["shop"] = NEW
+    assert scene.round(after=8 * HOUR).due == 1

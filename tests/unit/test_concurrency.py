@@ -7,9 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from app.concurrency import Lane
 from app.errors import Busy, TooManyRequests
-from app.web import read_buckets
-from app.web.concurrency import Lane
 from app.web.read_buckets import Buckets
 
 
@@ -93,9 +92,12 @@ def test_a_cost_beyond_the_bucket_is_given_once_and_paid_off() -> None:
             assert not refuses, now
 
 
-def test_no_more_keys_are_kept_than_fit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(read_buckets, "MOST_KEYS", 3)
-    bucket = Buckets(1)
-    for key in "abcd":
-        bucket.take(key)
-    assert list(bucket._levels) == ["b", "c", "d"]
+def test_a_bucket_that_is_asked_for_is_not_taken_from() -> None:
+    bucket = Buckets(2, Clock())
+    for _ in range(5):
+        bucket.require("a")
+    bucket.take("a")
+    bucket.require("a")
+    bucket.take("a")
+    with pytest.raises(TooManyRequests):
+        bucket.require("a")

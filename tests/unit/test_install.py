@@ -1,5 +1,6 @@
 """`make setup` says what it does, and why it failed."""
 
+import os
 import re
 import subprocess
 import sys
@@ -10,6 +11,8 @@ import pytest
 
 from tests.nodes import ROOT
 
+#: pip's words for an index that cannot be reached; one that lacks a version is a failure
+UNREACHED = re.compile(r"NewConnectionError|ConnectTimeout|name resolution|Connection refused|Network is unreachable")
 INSTALL = ROOT / "tools" / "install.py"
 
 
@@ -51,3 +54,16 @@ def test_an_installation_that_fails_says_why_and_is_not_done() -> None:
     done = subprocess.run([sys.executable, "-c", code], cwd=INSTALL.parent, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (3, "")
     assert done.stderr == "Collecting thing\nERROR: no such thing\n"
+
+
+@pytest.mark.proof
+def test_the_service_and_its_own_packages_are_found_without_make(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / "empty"], check=True)
+    pip = [tmp_path / "empty" / "bin" / "python", "-m", "pip", "install", "--dry-run", "-c", "constraints.txt"]
+    environ = os.environ | {"PWD": str(ROOT)}  # as a shell in this folder has it
+    done = subprocess.run([*pip, ".[embedded]"], cwd=ROOT, env=environ, capture_output=True, text=True)
+    if done.returncode and (found := UNREACHED.search(done.stderr)):
+        pytest.skip(f"pip reaches no index ({found[0]})")
+    assert done.returncode == 0, done.stderr
+    [line] = [line for line in done.stdout.splitlines() if line.startswith("Would install ")]
+    assert {"celery-durable-0.1.0", "fairlane-0.1.0", "fairlane-client-0.1.0", "testlist-0.1.0"} <= set(line.split())

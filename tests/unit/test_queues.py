@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.plans import EventType, Tier
-from app.domain.queues import ALL_QUEUES, Service, check_queue_names, select_queue
+from app.domain.queues import ALL_QUEUES, JOB_QUEUES, MAINTENANCE, Service, check_queue_names, lent_to, select_queue
 
 
 @pytest.mark.parametrize(
@@ -39,15 +39,21 @@ def test_the_spec_service_has_queues_of_its_own() -> None:
 
 
 def test_there_are_three_queues_for_each_of_two_services() -> None:
-    assert ALL_QUEUES == (
+    assert JOB_QUEUES == (
         "analysis_priority", "analysis_default", "analysis_scheduled",
         "specview_priority", "specview_default", "specview_scheduled",
     )  # fmt: skip
 
 
+def test_maintenance_has_a_queue_that_no_job_is_put_on_and_no_process_is_lent_to_or_from() -> None:
+    assert (*JOB_QUEUES, MAINTENANCE) == ALL_QUEUES
+    assert lent_to(MAINTENANCE) is None
+    assert MAINTENANCE not in {lent_to(queue) for queue in JOB_QUEUES}
+
+
 @given(st.sampled_from(Service), st.one_of(st.none(), st.text(), st.sampled_from(Tier)), st.booleans())
 def test_whatever_the_tier_the_queue_exists(service: Service, tier: str | None, scheduled: bool) -> None:
-    assert select_queue(service, tier, scheduled=scheduled) in ALL_QUEUES
+    assert select_queue(service, tier, scheduled=scheduled) in JOB_QUEUES
 
 
 @pytest.mark.parametrize("name", ["", "analysis priority", "analysis.default", "ä", "a;b", "a\n", "a:b"])

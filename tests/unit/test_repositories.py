@@ -198,5 +198,13 @@ def test_a_commit_is_forty_hexadecimal_digits_in_any_case() -> None:
 
 @pytest.mark.parametrize("commit", ["", "main", SHA[:39], SHA + "0", SHA[:39] + "g", SHA + "\n", "-" + SHA[1:], "HEAD"])
 def test_an_abbreviated_or_broken_commit_is_refused(commit: str) -> None:
-    with pytest.raises(InvalidInput, match="is not a commit id"):
+    with pytest.raises(InvalidInput, match="is not a commit id") as refused:
         check_commit(commit)
+    assert "a Git host does not find a commit by the beginning of its id" in str(refused.value.extensions["errors"])
+
+
+def test_the_beginning_of_an_id_is_enough_where_it_can_be_looked_up() -> None:
+    assert check_commit(SHA[:4].upper(), may_be_short=True) == SHA[:4]
+    for wrong in (SHA[:3], "main", f"-{SHA[:6]}", SHA + "0"):
+        with pytest.raises(InvalidInput):
+            check_commit(wrong, may_be_short=True)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
+from sqlalchemy.engine import make_url
 
 from app.database import database_url
 from app.domain.fairness import Mode
@@ -39,7 +40,7 @@ def test_defaults_are_those_of_the_rules() -> None:
 
 def test_worker_slots_are_5_3_2_and_3_2_1() -> None:
     settings = load({})
-    assert [settings.workers(queue) for queue in ALL_QUEUES] == [5, 3, 2, 3, 2, 1]
+    assert [settings.workers(queue) for queue in ALL_QUEUES] == [5, 3, 2, 3, 2, 1, 1]
 
 
 def test_worker_slots_come_from_the_environment() -> None:
@@ -91,6 +92,20 @@ def test_every_fault_is_named_at_once_with_its_value_and_what_is_allowed() -> No
         "30s, 5m or 1h, or a number of seconds", "LEASE_SECONDS='x'",
     ):  # fmt: skip
         assert words in told
+
+
+@pytest.mark.parametrize(
+    ("hosts", "read"),
+    [
+        ("a:1,b:2", ("a,b", "1,2")), ("a,b:2", ("a,b", "5432,2")), ("[::1]:1,db-2.example", ("::1,db-2.example", "1,5432")),
+    ],
+)  # fmt: skip
+def test_several_hosts_may_be_written_as_libpq_does(hosts: str, read: tuple[str, str]) -> None:
+    settings = load({"DATABASE_URL": f"postgresql://ann:s%40,@{hosts}/d?target_session_attrs=read-write"})
+    url = make_url(database_url(settings))
+    assert (url.query["host"], url.query["port"]) == read
+    assert (url.username, url.password, url.database) == ("ann", "s@,", "d")
+    assert url.query["target_session_attrs"] == "read-write"
 
 
 @pytest.mark.parametrize(
@@ -172,10 +187,10 @@ def test_settings_cannot_be_changed_after_they_were_read() -> None:
 def test_every_setting_may_come_from_a_file(field: str, tmp_path: Path) -> None:
     values = {
         "default_tier": "pro", "log_format": "json", "quota_mode": "off", "sign_up": "open", "fairness_mode": "shadow", "sandbox": "off",
-        "secret_key": "s" * 16, **dict.fromkeys(("encryption_key", "encryption_keys"), "k" * 16), "local_repos_root": str(tmp_path), "allowed_git_hosts": "git.example.org",
+        "secret_key": "s" * 16, **dict.fromkeys(("encryption_key", "encryption_keys", "metrics_token", "secret_key_predecessors"), "k" * 16), "local_repos_root": str(tmp_path), "allowed_git_hosts": "git.example.org",
         **dict.fromkeys(("database_url", "database_owner_url", "database_direct_url"), "postgresql://ann:x@h:1/d"),
         **dict.fromkeys(("public_url", "fairlane_url", "llm_base_url", "github_oauth_url"), "https://fairlane.example.org"),
-        "smtp_url": "smtp://ann:x@mail.example.org", "mail_from": "fairlane@example.org",
+        "session_idle_timeout": "1h", "smtp_url": "smtp://ann:x@mail.example.org", "mail_from": "fairlane@example.org",
     }  # fmt: skip
     kind = str(Settings.model_fields[field].annotation)
     given_value = values.get(field) or (
@@ -234,7 +249,8 @@ def test_secrets_are_shown_neither_in_settings_nor_in_faults(tmp_path: Path) -> 
     [
         "mysql://u:hunter2@h/d", "u:hunter2@h/d", "hunter2", "postgresql://u:hunter2@h:port/d", "http://u:hunter2@h/d",
         "postgresql://u:hunter2@h:99999/d", "postgresql://u:hunter2@h:0/d", "postgresql+psycopg://u:hunter2@h/d",
-        "postgresql://u:hunter2@[::1/d", "postgresql://u:hun:ter2@h:hunter2/d",
+        "postgresql://u:hunter2@a:1,b:99999/d", "postgresql://u:hunter2@a:1,b:0/d", "postgresql://u:hunter2@a:1,b:x/d",
+        "postgresql://u:hunter2@a,,b/d", "postgresql://u:hunter2@[::1/d", "postgresql://u:hun:ter2@h:hunter2/d",
     ],
 )  # fmt: skip
 def test_an_address_of_no_postgresql_is_refused_without_its_password(name: str, url: str) -> None:

@@ -71,7 +71,7 @@ def service() -> Iterator[str]:
 
 
 def command(service: str, *options: str) -> tuple[list[str], dict[str, str]]:
-    quick = "import app.client.client as c; c.POLL_SECONDS = 0.0; from app.cli.submit import submit; submit()"
+    quick = "import fairlane_client.client as c; c.POLL_SECONDS = 0.0; from app.cli.submit import submit; submit()"
     environ = os.environ | {"FAIRLANE_URL": service, "TERM": "xterm", "PYTHONWARNINGS": "default"}
     return [sys.executable, "-c", quick, "local:shop", "--wait", *options], environ
 

@@ -67,6 +67,51 @@ def account_with_passkeys(web: Web) -> str:
     return "/account"
 
 
+def unconfirmed_account(web: Web) -> str:
+    address = account_with_passkeys(web)
+    let_time_pass(web)
+    return address
+
+
+def let_time_pass(web: Web) -> None:
+    with web.uow.begin() as tx:
+        tx.run(text("UPDATE sessions SET proved_at = proved_at - interval '5 minutes'"))
+
+
+def confirmation(web: Web) -> str:
+    account_with_passkeys(web)
+    with web.uow.begin() as tx:
+        (email,) = tx.run(text("SELECT u.email FROM passkeys p JOIN users u ON u.id = p.user_id LIMIT 1")).one()
+    passwords.replace(web.uow, email, "correct horse battery", actor="test", now=datetime.now(UTC))
+    web.client.delete_cookie("fairlane")
+    form = {"email": email, "password": "correct horse battery"}
+    assert web.post("/sign-in/password", "/sign-in", **form).status_code == 303
+    return "/account/confirm"
+
+
+def confirmation_by_a_link_only(web: Web) -> str:
+    web.sign_in(web.user())
+    return "/account/confirm"
+
+
+def unconfirmed_tokens(web: Web) -> str:
+    web.sign_in(web.user())
+    let_time_pass(web)
+    return "/tokens"
+
+
+def unconfirmed_webhooks(web: Web) -> str:
+    web.sign_in(web.user())
+    let_time_pass(web)
+    return "/account/webhooks"
+
+
+def wrong_current_password(page: Page) -> None:
+    page.fill("[name=current]", "a wrong password")
+    page.click("main form button")
+    page.wait_for_selector("[role=alert]")
+
+
 def account_with_github(web: Web) -> str:
     person = web.user()
     web.sign_in(person)
@@ -196,6 +241,11 @@ ACCOUNT_SCENES = {
     "verify": Scene("pages.show_verify", verify),
     "verify signed out": Scene("pages.show_verify", lambda _: "/verify?token=x"),
     "account with passkeys": Scene("pages.show_account", account_with_passkeys),
+    "account to be confirmed": Scene("pages.show_account", unconfirmed_account, settings=GITHUB),
+    "tokens to be confirmed": Scene("pages.show_tokens", unconfirmed_tokens),
+    "webhooks to be confirmed": Scene("pages.show_webhooks", unconfirmed_webhooks),
+    "confirmation": Scene("pages.show_confirmation", confirmation, wrong_current_password, GITHUB),
+    "confirmation by a link only": Scene("pages.show_confirmation", confirmation_by_a_link_only),
     "no webhooks": Scene("pages.show_webhooks", no_webhooks, private_address),
     "webhooks": Scene("pages.show_webhooks", several_webhooks),
     "webhook": Scene("pages.show_webhook", one_webhook, opened_log),

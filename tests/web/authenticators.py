@@ -19,7 +19,7 @@ PRESENT, VERIFIED, ATTESTED = 0x01, 0x04, 0x40
 
 @dataclass
 class Authenticator:
-    """One key.  step: how much its counter grows at each use."""
+    """One key.  step: how much its counter grows at each use; cose: what it says its public key is, if not its own."""
 
     origin: str = ORIGIN
     rp_id: str = "localhost"
@@ -29,13 +29,14 @@ class Authenticator:
     handle: bytes = b""
     key: ec.EllipticCurvePrivateKey = field(default_factory=lambda: ec.generate_private_key(ec.SECP256R1()))
     id: bytes = field(default_factory=lambda: uuid4().bytes)
+    cose: dict[int, Any] | None = None
 
     def create(self, options: dict[str, Any]) -> str:
         """Its answer to `navigator.credentials.create`, with the attestation format `none`."""
         self.handle = base64url_to_bytes(options["user"]["id"])
         numbers = self.key.public_key().public_numbers()
         cose = {1: 2, 3: -7, -1: 1, -2: numbers.x.to_bytes(32), -3: numbers.y.to_bytes(32)}
-        attested = bytes(16) + len(self.id).to_bytes(2) + self.id + cbor2.dumps(cose)
+        attested = bytes(16) + len(self.id).to_bytes(2) + self.id + cbor2.dumps(self.cose or cose)
         data = self._data(self.flags | ATTESTED) + attested
         attestation = cbor2.dumps({"fmt": "none", "attStmt": {}, "authData": data})
         return self._answer({

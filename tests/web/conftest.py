@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -34,6 +35,7 @@ from app.web import create_app
 from app.web.wiring import Wired
 from tests.deliveries import lease, rescheduler
 from tests.services.specifications.writing import Scribe
+from tests.web.apps import APPS
 
 POLICY = Policy("1.0.0+test")
 SETTINGS = Settings()
@@ -212,18 +214,24 @@ def _now() -> datetime:
 @pytest.fixture
 def make_web(uow: UnitOfWork) -> Iterator[Callable[..., Web]]:
     """make_web(ALLOW_…) -> the application under other settings."""
-
-    def make(**settings: Any) -> Web:
-        wired = Wired(SETTINGS.model_copy(update=settings), uow, POLICY, resolve, "a secret of this test")
-        return Web(create_app(wired), uow)
-
-    yield make
-    for thread in threading.enumerate():
-        if thread.name == "live":  # it would read while the tables are emptied
-            thread.join(10)
-            assert not thread.is_alive(), "a test left a stream open"
+    with ExitStack() as stack:
+        yield lambda **settings: Web(stack.enter_context(APPS.lent(wired_for_tests(uow, **settings))), uow)
+        for thread in threading.enumerate():
+            if thread.name in {"live", "mail"}:  # it would read while the tables are emptied
+                thread.join(30)
+                assert not thread.is_alive(), "a test left a stream open, or a mail on its way"
 
 
 @pytest.fixture
 def web(make_web: Callable[..., Web]) -> Web:
     return make_web()
+
+
+@pytest.fixture
+def make_own_web(uow: UnitOfWork) -> Callable[..., Web]:
+    """As make_web, but no other test gets the application: it may be changed."""
+    return lambda **settings: Web(create_app(wired_for_tests(uow, **settings)), uow)
+
+
+def wired_for_tests(uow: UnitOfWork, **settings: Any) -> Wired:
+    return Wired(SETTINGS.model_copy(update=settings), uow, POLICY, resolve, "a secret of this test")

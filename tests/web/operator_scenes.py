@@ -30,7 +30,7 @@ def busy(web: Web) -> accounts.Account:
         for number in range(3):
             web.submit(f"more-{tier.value}-{number}", header)
     run(web, "UPDATE kombu_message SET visible_at = visible_at - interval '12345 seconds' WHERE visible")
-    queues.pause(web.uow, "specview_scheduled", actor=str(account.user_id), now=datetime.now(UTC), reason=REASON)
+    queues.pause(web.uow, "specview_scheduled", actor=str(account.user_id), reason=REASON)
     gone_node(web, *ALL_QUEUES[:5], name=f"{LONG[:60]}:1234567", lock=LIVING, spare={"specview_default": 2})
     gone_node(web, *ALL_QUEUES[5:], name=f"{LONG[:60]}:7654321", lock=LIVING + 1)
     run(web, "UPDATE kombu_message SET lease_owner = :lock WHERE lease_token IS NOT NULL", lock=LIVING)

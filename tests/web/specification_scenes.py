@@ -91,6 +91,8 @@ def owners(share: Share = UNSHARED, cost: Cost | None = None) -> OwnersView:
         compare_url="/compare",
         regenerate_url="/regenerate",
         cost_url="/cost",
+        delete_url="/delete",
+        writes_anew=True,
     )
 
 

@@ -36,7 +36,7 @@ def boss(web: Web) -> accounts.Account:
 def test_each_action_is_told_with_who_what_and_when(web: Web, boss: accounts.Account) -> None:
     user = web.user()
     assert web.post(f"/operator/users/{user.user_id}/tier", tier="pro").status_code == 303
-    queues.pause(web.uow, "analysis_default", actor="cli", now=_now(), reason="<i>disk</i>")
+    queues.pause(web.uow, "analysis_default", actor="cli", reason="<i>disk</i>")
     ids = [letter(web) for _ in range(12)]
     dead_letters.drop(web.uow, Chosen(), actor="somebody who left")
     page = web.client.get(LOG).text
@@ -54,7 +54,7 @@ def test_each_action_is_told_with_who_what_and_when(web: Web, boss: accounts.Acc
 @pytest.mark.usefixtures("boss")
 def test_the_log_comes_in_pages(web: Web) -> None:
     for queue in ("analysis_default", "analysis_priority", "specview_default"):
-        queues.pause(web.uow, queue, actor="cli", now=_now())
+        queues.pause(web.uow, queue, actor="cli")
     first = web.client.get(f"{LOG}?limit=2").text
     assert [line[1] for line in lines(first)] == ["specview_default", "analysis_priority"]
     [(last,)] = rows(web, "SELECT id FROM audit_log WHERE subject = 'analysis_priority'")
@@ -70,7 +70,7 @@ def test_every_action_that_the_code_writes_has_words() -> None:
         found
         for path in (ROOT / "app" / "services").rglob("*.py")
         for found in re.findall(
-            r'"((?:dead|github|job|passkey|plan|queue|schedule|sweep|token|user)\.[a-z_]+)"',
+            r'"((?:dead|github|job|keys|passkey|plan|queue|schedule|sweep|token|user)\.[a-z_]+)"',
             path.read_text(encoding="utf-8"),
         )
     }

@@ -37,6 +37,12 @@ LEADING_ON = {
 }  # fmt: skip
 
 
+@pytest.fixture
+def make_web(make_own_web: Callable[..., Web]) -> Callable[..., Web]:
+    """Scenes add routes to the application."""
+    return make_own_web
+
+
 @pytest.fixture(scope="module")
 def tab() -> Iterator[Page]:
     """One for all tests: a new one costs a process, which takes longer than most pages."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, get_type_hints
 
 import httpx
 import pytest
+from fairlane_client import Client, RefusedError, shapes
 
-from app.client import Client, Job, RefusedError, UnreachableError, shapes
 from tests.web.conftest import Web, commit_of
 
 SERVICE = "http://127.0.0.1"
@@ -19,10 +19,6 @@ def client(web: Web) -> Iterator[Client]:
     token = web.token()["Authorization"].removeprefix("Bearer ")
     with Client(SERVICE, token, transport=httpx.WSGITransport(app=web.app)) as client:
         yield client
-
-
-def answering(answer: Callable[[httpx.Request], httpx.Response]) -> Client:
-    return Client(SERVICE, transport=httpx.MockTransport(answer))
 
 
 def unlike(found: Any, shape: Any) -> list[str]:
@@ -74,30 +70,23 @@ def test_a_problem_is_raised_with_what_is_wrong(client: Client) -> None:
     assert refused.value.errors[0]["pointer"] == "/repository"
 
 
-def test_an_answer_of_a_proxy_is_a_refusal_too() -> None:
-    with (
-        answering(lambda _: httpx.Response(502, text="<h1>Bad gateway</h1>")) as client,
-        pytest.raises(RefusedError) as bad,
-    ):
-        client.job("x")
-    assert (str(bad.value), bad.value.errors, bad.value.retry_after) == ("HTTP 502", [], None)
+def test_results_are_compared_and_a_repository_its_history_and_the_usage_are_read(web: Web, client: Client) -> None:
+    first, second = (client.submit("acme/shop", commit=commit_of(name))["id"] for name in ("shop", "till"))
+    for job_id in (first, second):
+        web.completed(job_id)
+    found = client.compare(first, second)
+    assert unlike(found, shapes.Comparison) == []
+    assert found["totals"]["unchanged"] > 0
+    repository = client.repository("github.com", "acme", "shop")
+    assert unlike(repository, shapes.RepositoryResult) == []
+    assert client.history("github.com", "acme", "shop") == repository["history"]
+    usage = client.usage()
+    assert unlike(usage, shapes.Usage) == unlike(usage["analysis"], shapes.Meter) == []
+    assert usage["analysis"]["used"] == 2
+    assert client.specifications(first) == client.specifications() == []
 
 
-def test_who_is_asked_too_often_is_asked_again_after_the_time_it_names() -> None:
-    answers = iter([
-        httpx.Response(429, headers={"Retry-After": "7"}, json={"title": "Too many requests"}),
-        httpx.Response(200, json={"id": "x", "status": "completed"}),
-    ])  # fmt: skip
-    waited: list[float] = []
-    job: Job = {"id": "x", "status": "queued"}  # type: ignore[typeddict-item]
-    with answering(lambda _: next(answers)) as client:
-        assert client.wait(job, pause=waited.append)["status"] == "completed"
-    assert waited[1:] == [7.0]
-
-
-def test_a_service_that_does_not_answer_is_named() -> None:
-    def refuse(_: httpx.Request) -> httpx.Response:
-        raise httpx.ConnectError("connection refused")
-
-    with answering(refuse) as client, pytest.raises(UnreachableError, match=r"http://127\.0\.0\.1 does not answer"):
-        client.job("x")
+def test_a_repository_of_an_odd_name_is_only_not_found(client: Client) -> None:
+    with pytest.raises(RefusedError) as refused:
+        client.repository("github.com", "acme", "../../me")
+    assert refused.value.status == 404

@@ -113,7 +113,8 @@ def test_a_batch_larger_than_the_limit_is_let_in_once_and_paid_off(make: Callabl
     assert (refused.status_code, int(refused.headers["Retry-After"]) > 60) == (429, True)
 
 
-def test_who_has_spent_the_quota_causes_no_look_up(make: Callable[..., Web], host: Host) -> None:
+def test_who_has_spent_the_quota_is_refused_what_nobody_has_analysed(make: Callable[..., Web], host: Host) -> None:
+    host.answer()
     web = make()
     headers = web.token()
     spend_quota(web.uow)
@@ -123,7 +124,36 @@ def test_who_has_spent_the_quota_causes_no_look_up(make: Callable[..., Web], hos
     assert batch(web, ["a", "b"], headers, atomic=True).status_code == 402
     page = web.post("/analyses", repository="acme/shop")
     assert page.status_code == 402
-    assert host.asked == []
+    assert "press Check" not in page.text
+
+
+def test_who_has_spent_the_quota_gets_the_result_of_the_branch_in_each_way_to_submit(
+    make: Callable[..., Web], host: Host
+) -> None:
+    host.answer()
+    web = make()
+    known = post(web, "shop", web.token()).json["id"]
+    web.completed(known)
+    headers = web.token()
+    spend_quota(web.uow)
+    answer = post(web, "shop", headers)
+    assert (answer.status_code, answer.json["id"], answer.json["billed"]) == (200, known, False)
+    rows = batch(web, ["shop", "other"], headers).json["items"]
+    assert [row["status"] for row in rows] == [200, 402]
+    page = web.post("/analyses", repository="acme/shop")
+    assert (page.status_code, page.headers["Location"]) == (303, f"/analyses/{known}")
+
+
+def test_who_has_spent_the_quota_joins_the_job_under_way(make: Callable[..., Web], host: Host) -> None:
+    host.answer()
+    web = make()
+    running = post(web, "shop", web.token()).json["id"]
+    headers = web.token()
+    spend_quota(web.uow)
+    answer = post(web, "shop", headers)
+    assert (answer.status_code, answer.json["id"]) == (202, running)
+    [row] = batch(web, ["shop"], headers).json["items"]
+    assert (row["status"], row["job"]["id"]) == (202, running)
 
 
 def test_a_commit_that_is_known_is_shown_to_who_has_spent_the_quota(make: Callable[..., Web], host: Host) -> None:

@@ -112,11 +112,14 @@ def test_somebody_without_a_unit_left_is_told_when_and_that_results_are_free(web
     with web.uow.begin() as tx:
         tx.run(text("UPDATE subscription_plans SET analyses_per_period = 1 WHERE tier = 'free'"))
     person = web.user(Tier.FREE)
-    web.completed(web.submit("done", web.token(person.user_id)).json["id"])
+    done = web.submit("done", web.token(person.user_id)).json["id"]
+    web.completed(done)
     web.sign_in(person)
     told = text_of(web.post("/analyses", repository="acme/next").text)
     assert re.search(r"1 used, 0 reserved, 1 in all\. The next period begins \d{4}-\d\d-\d\d \d\d:\d\d UTC", told)
-    assert "A result that exists costs nothing: press Check" in told
+    assert "press Check" not in told
+    known = web.post("/analyses", repository="acme/done")
+    assert (known.status_code, known.headers["Location"]) == (303, f"/analyses/{done}")
 
 
 def test_many_unfinished_jobs_hide_neither_a_running_one_nor_what_ended(web: Web) -> None:

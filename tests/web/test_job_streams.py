@@ -15,7 +15,7 @@ import pytest
 from app.domain.queues import Service
 from app.store import heartbeats
 from app.web.api.events import LIVE
-from app.web.job_streams import MOST_STREAMS_EACH, Live
+from app.web.job_streams import MOST_STREAMS, MOST_STREAMS_EACH, MOST_STREAMS_OF_VISITORS, Live
 from tests.web.conftest import Web
 
 Event = dict[str, str]
@@ -167,6 +167,23 @@ def test_one_client_cannot_take_all_streams(web: Web) -> None:
         signed_in.close()
     with follow(web, job_id):
         pass
+
+
+def test_visitors_of_many_addresses_leave_streams_to_signed_in_people(web: Web) -> None:
+    path = f"/api/v1/analyses/{web.submit().json['id']}/events"
+    of_owner = web.token()
+    with ExitStack() as held:
+        for number in range(MOST_STREAMS_OF_VISITORS):
+            held.enter_context(live(web).place(f"address {number // MOST_STREAMS_EACH}", is_visitor=True))
+        refused = web.client.get(path)
+        assert (refused.status_code, refused.headers["Retry-After"]) == (503, "2")
+        for number in range((MOST_STREAMS - MOST_STREAMS_OF_VISITORS) - 1):
+            held.enter_context(live(web).place(f"account {number // MOST_STREAMS_EACH}", is_visitor=False))
+        signed_in = web.client.get(path, headers=of_owner)
+        assert signed_in.status_code == 200
+        signed_in.close()
+    with web.client.get(path, buffered=False) as visitor:
+        assert visitor.status_code == 200
 
 
 def test_a_stream_of_a_job_that_is_not_there_keeps_no_place(web: Web) -> None:

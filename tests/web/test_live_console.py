@@ -32,7 +32,7 @@ def timed() -> Iterator[Page]:
 
 
 def pause(web: Web, queue: str) -> None:
-    queues.pause(web.uow, queue, actor="cli", now=datetime.now(UTC), reason="a test")
+    queues.pause(web.uow, queue, actor="cli", reason="a test")
 
 
 def test_the_console_is_read_again_every_ten_seconds_and_not_while_it_is_hidden(timed: Page, web: Web) -> None:

@@ -48,6 +48,33 @@ def test_an_honest_local_repository_is_accepted(local: Web, root: Path) -> None:
     assert (status, job["commit"], job["ref"]) == (202, git(root / "shop", "rev-parse", "HEAD"), "main")
 
 
+def test_the_beginning_of_a_commit_id_is_enough_for_a_local_repository(local: Web, root: Path) -> None:
+    whole = git(root / "shop", "rev-parse", "HEAD")
+    for given in (whole[:7], whole[:12].upper(), whole):
+        said = local.client.post("/api/v1/analyses", json={"repository": "local:shop", "commit": given})
+        assert (said.status_code, said.json["commit"]) == (202, whole)
+    unknown = "0" * 7 if not whole.startswith("0") else "f" * 7
+    said = local.client.post("/api/v1/analyses", json={"repository": "local:shop", "commit": unknown})
+    assert (said.status_code, "not exactly one commit" in said.json["detail"]) == (404, True)
+
+
+def test_the_beginning_of_an_id_at_a_host_is_refused_with_the_reason(local: Web) -> None:
+    said = local.client.post("/api/v1/analyses", json={"repository": "acme/shop", "commit": "6a8536b"})
+    assert (said.status_code, said.json["errors"][0]["pointer"]) == (422, "/commit")
+    assert "a Git host does not find a commit by the beginning of its id" in said.json["errors"][0]["detail"]
+
+
+@pytest.mark.parametrize("commit", ["HEAD~1", "--all", "6a8", "main"])
+def test_a_commit_is_an_id_for_the_api(local: Web, commit: str) -> None:
+    said = local.client.post("/api/v1/analyses", json={"repository": "local:shop", "commit": commit})
+    assert (said.status_code, said.json["errors"][0]["pointer"]) == (422, "/commit")
+
+
+def test_a_wrong_ref_says_that_there_is_no_such_branch_or_tag(local: Web) -> None:
+    said = local.client.post("/api/v1/analyses", json={"repository": "local:shop", "ref": "nosuch"})
+    assert (said.status_code, said.json["detail"]) == (404, "The repository has no branch or tag 'nosuch'.")
+
+
 def test_what_leads_out_of_the_root_or_to_itself_is_422_with_its_reason(local: Web, root: Path) -> None:
     (root / "out").symlink_to(root.parent / "private")
     (root / "loop").symlink_to("loop")

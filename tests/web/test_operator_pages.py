@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import ExitStack
+from datetime import timedelta
 from uuid import uuid4
 
 import pytest
@@ -106,12 +107,12 @@ def test_the_first_line_says_ok_or_names_what_is_late_or_paused(web: Web, databa
         assert first_line(web) == (
             "Behind The oldest ready message of analysis_default has waited 5 min; more than 60 s is too long."
         )
-        queues.pause(web.uow, "analysis_default", actor=str(boss.user_id), now=_now(), reason="<b>disk</b> full")
+        queues.pause(web.uow, "analysis_default", actor=str(boss.user_id), reason="<b>disk</b> full")
         assert re.fullmatch(
             rf"Paused analysis_default was paused [-\d]+ [:\d]+ UTC by {boss.email}: &lt;b&gt;disk&lt;/b&gt; full\.",
             first_line(web),
         )
-        queues.pause(web.uow, "specview_default", actor="cli", now=_now())
+        queues.pause(web.uow, "specview_default", actor="cli")
         assert "UTC by the command line: without a reason." in first_line(web)
 
 
@@ -124,7 +125,7 @@ def test_the_first_line_says_which_queue_only_idle_workers_of_another_serve(web:
         assert first_line(web).startswith("OK Workers take messages of every queue")
         assert line in first_line(web)
         assert "analysis_default</span> <small>while idle</small>" in web.client.get("/operator").text
-        queues.pause(web.uow, "analysis_default", actor="cli", now=_now())
+        queues.pause(web.uow, "analysis_default", actor="cli")
         assert line not in first_line(web)  # nothing is expected of a paused queue
         queues.resume(web.uow, "analysis_default", actor="cli")
         alive.enter_context(node(web, database_url, "analysis_default", spare=lends, lock=NODE + 1))
@@ -143,13 +144,24 @@ def test_a_queue_that_a_node_keeps_all_its_processes_free_of_is_not_served(web: 
 
 def test_a_second_pause_does_not_change_who_paused_a_queue(web: Web) -> None:
     for actor, reason in (("cli", "the first"), ("somebody", "the second")):
-        queues.pause(web.uow, "analysis_default", actor=actor, now=_now(), reason=reason)
+        queues.pause(web.uow, "analysis_default", actor=actor, reason=reason)
     [pause] = queues.pauses(web.uow)
     assert (pause.by, pause.reason) == ("cli", "the first")
     queues.resume(web.uow, "analysis_default", actor="cli")
     assert queues.pauses(web.uow) == []
-    queues.pause(web.uow, "analysis_default", actor="cli", now=_now(), reason="the third")
+    queues.pause(web.uow, "analysis_default", actor="cli", reason="the third")
     assert [pause.reason for pause in queues.pauses(web.uow)] == ["the third"]
+
+
+@pytest.mark.parametrize("ahead", [timedelta(hours=-1), timedelta(hours=1)])
+def test_who_paused_a_queue_is_known_whatever_the_clocks_say(web: Web, ahead: timedelta) -> None:
+    for reason in ("the first", "the second"):
+        queues.resume(web.uow, "analysis_default", actor="cli")
+        queues.pause(web.uow, "analysis_default", actor="cli", reason=reason)
+        # the clock of the process that paused it differed, or the database's own has been set since
+        rows(web, "UPDATE kombu_queue SET paused_at = paused_at + :ahead RETURNING 1", ahead=ahead)
+        [pause] = queues.pauses(web.uow)
+        assert (pause.by, pause.reason) == ("cli", reason)
 
 
 @pytest.mark.parametrize(

@@ -225,10 +225,12 @@ def test_whatever_refuses_a_submission_keeps_what_was_typed(make_web: Callable[.
 
 
 def test_a_snoozed_job_says_why_it_waits(web: Web) -> None:
-    headers = web.token()
+    user = web.user()
+    headers = web.token(user.user_id)
     web.started(web.submit("one", headers).json["id"])
     second = web.submit("two", headers).json["id"]
     web.started(second)
+    web.sign_in(user)
     page = web.client.get(f"/analyses/{second}").text
     assert "Your jobs use 1 of 1 slots of tier free" in page
     assert 'state waiting"' in page

@@ -66,11 +66,11 @@ def test_a_person_adds_a_passkey_and_signs_in_with_it(web: Web, key: Authenticat
     assert rows(web, "SELECT sign_count, last_used_at IS NULL AS unused FROM passkeys") == [(1, False)]
 
 
-def test_options_ask_for_discoverable_keys_and_prefer_verification(web: Web) -> None:
+def test_options_ask_for_discoverable_keys_and_require_verification(web: Web) -> None:
     send(web, "/sign-up")
     first = options(web, KINDS["register"])
     assert first["authenticatorSelection"]["residentKey"] == "required"
-    assert first["authenticatorSelection"]["userVerification"] == "preferred"
+    assert first["authenticatorSelection"]["userVerification"] == "required"
     assert first["rp"] == {"id": "localhost", "name": "Fairlane"}
     key = Authenticator()
     register(web, key)
@@ -79,7 +79,7 @@ def test_options_ask_for_discoverable_keys_and_prefer_verification(web: Web) -> 
     ]
     web.post("/sign-out")
     asked = options(web, KINDS["sign in"])
-    assert (asked["rpId"], asked["userVerification"], asked["allowCredentials"]) == ("localhost", "preferred", [])
+    assert (asked["rpId"], asked["userVerification"], asked["allowCredentials"]) == ("localhost", "required", [])
     assert asked["challenge"] != options(web, KINDS["sign in"])["challenge"]
 
 
@@ -121,9 +121,35 @@ def test_the_signature_of_another_key_opens_nothing(web: Web, key: Authenticator
     assert sign_in(web, key).status_code == 422
 
 
-def test_presence_alone_is_enough(web: Web, key: Authenticator) -> None:
+def test_whoever_finds_a_key_does_not_get_in_by_touching_it(web: Web, key: Authenticator) -> None:
     key.flags = PRESENT
-    assert sign_in(web, key).status_code == 303
+    assert sign_in(web, key).status_code == 422
+    send(web, "/sign-in/password")
+    assert register(web, Authenticator(flags=PRESENT)).status_code == 422
+    asked = options(web, KINDS["sign up"], email="eve@example.org")
+    made = Authenticator(flags=PRESENT).create(asked)
+    assert web.post(KINDS["sign up"], "/sign-up", credential=made).status_code == 422
+    assert len(rows(web, "SELECT 1 FROM passkeys")) == 1
+
+
+@pytest.mark.parametrize(("length", "status"), [(1023, 303), (1024, 422), (2705, 422), (4000, 422)])
+def test_the_id_of_a_credential_has_at_most_1023_bytes(web: Web, length: int, status: int) -> None:
+    send(web, "/sign-up")
+    assert register(web, Authenticator(id=b"x" * length)).status_code == status
+    asked = options(web, KINDS["sign up"], email="eve@example.org")
+    made = Authenticator(id=b"y" * length).create(asked)
+    assert web.post(KINDS["sign up"], "/sign-up", credential=made).status_code == status
+
+
+@pytest.mark.parametrize("cose", [
+    {1: 2, 3: -7, -1: 1, -2: b"\1" * 32, -3: b"\2" * 32},  # not on the curve
+    {1: 3, 3: -257, -1: (2**2047 + 1).to_bytes(256), -2: b"\0\0\1"},  # RSA with e = 1
+    {1: 1, 3: -8, -1: 6, -2: b"\1" * 31},
+])  # fmt: skip
+def test_a_key_that_could_never_verify_anything_is_not_stored(web: Web, cose: dict[int, Any]) -> None:
+    send(web, "/sign-up")
+    assert register(web, Authenticator(cose=cose)).status_code == 422
+    assert rows(web, "SELECT 1 FROM passkeys") == []
 
 
 def test_authenticators_that_do_not_count_sign_in_again_and_again(web: Web) -> None:
@@ -266,15 +292,21 @@ def test_no_passkey_form_works_without_its_csrf_token(web: Web, path: str) -> No
     assert web.client.post(path, data={"credential": "{}"}).status_code == 400
 
 
+def another_network(web: Web) -> None:
+    rows(web, "DELETE FROM sign_up_networks RETURNING 1")
+
+
 def test_a_day_has_only_so_many_sign_ups_of_all_kinds(make_web: Callable[..., Web]) -> None:
     web = make_web(sign_up="open", sign_ups_per_day=2)
     assert send(web, "/sign-up").status_code == 303
     web.post("/sign-out")
+    another_network(web)
     assert send(web, "/sign-up").status_code == 409  # a refused one does not count
     made = Authenticator().create(options(web, KINDS["sign up"], email="eve@example.org"))
     assert web.post(KINDS["sign up"], "/sign-up", credential=made).status_code == 303
     web.post("/sign-out")
     rows(web, "DELETE FROM rate_buckets RETURNING 1")  # as if a minute had passed
+    another_network(web)
     refused = send(web, "/sign-up", "last@example.org")
     assert refused.status_code == 429
     assert "tomorrow" in refused.text

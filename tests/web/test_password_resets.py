@@ -6,6 +6,8 @@ import base64
 import re
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from email.message import Message
 from typing import Any
 
@@ -14,14 +16,16 @@ import structlog
 from pydantic import SecretStr
 from sqlalchemy import text
 
-from app.services.accounts import password_resets
-from app.web import mails, verification
+from app.concurrency import Lane
+from app.services.accounts import password_hashes, password_resets
+from app.web import mails, notices, verification
 from tests.web.authenticators import Authenticator
 from tests.web.conftest import Web, csrf
 from tests.web.mail_double import MailServer, mail_server
 from tests.web.test_passkeys import register
 from tests.web.test_passkeys import sign_in as sign_in_by_passkey
 from tests.web.test_passwords import EMAIL, PASSWORD, send
+from tests.web.transactions import transactions
 
 NEW, PUBLIC = "another long password", "http://localhost"
 
@@ -30,9 +34,15 @@ NEW, PUBLIC = "another long password", "http://localhost"
 def post() -> Iterator[MailServer]:
     with mail_server() as found:
         yield found
-    for thread in threading.enumerate():
-        if thread.name == "mail":
+        settle()
+
+
+def settle() -> None:
+    """Wait until no thread looks a reader up or sends a mail."""
+    while writing := [thread for thread in threading.enumerate() if thread.name == "mail"]:
+        for thread in writing:
             thread.join(30)
+            assert not thread.is_alive()
 
 
 @pytest.fixture
@@ -55,8 +65,19 @@ def words(mail: Message) -> str:
 
 
 def path_in(written: str) -> str:
-    (found,) = re.findall(rf"{PUBLIC}(/\S+)", written)
+    (found,) = re.findall(rf"(?:{PUBLIC}|^)(/\S+)", written)
     return found
+
+
+def printed(web: Web, **request: Any) -> str:
+    """The link that the log has of a forgotten password."""
+    sent = {"csrf_token": csrf(web.client.get("/forgot", **request)), "email": EMAIL}
+    with structlog.testing.capture_logs() as lines:
+        assert web.client.post("/forgot", data=sent, **request).status_code == 200
+        settle()
+    (line,) = [line for line in lines if line["event"] == "mail.not_sent"]
+    assert line["to"] == EMAIL
+    return str(line["link"])
 
 
 def ask(web: Web, post: MailServer) -> str:
@@ -90,7 +111,8 @@ def test_a_mail_brings_a_link_that_sets_a_new_password_once(web: Web, post: Mail
     assert password_resets.USED in used.text
     assert send(web, "/sign-in/password").status_code == 401
     assert send(web, "/sign-in/password", password=NEW).status_code == 303
-    (login,) = [line.split()[2] for line in post.said if line.startswith("AUTH PLAIN")]
+    assert post.next_mail()["Subject"] == notices.SUBJECT
+    (login,) = {line.split()[2] for line in post.said if line.startswith("AUTH PLAIN")}
     assert base64.b64decode(login) == b"\0post\0pass word"
 
 
@@ -111,6 +133,7 @@ def test_strangers_learn_nothing_and_fill_no_mailbox(web: Web, post: MailServer)
     for _ in range(password_resets.MOST * 2):
         rows(web, "DELETE FROM rate_buckets RETURNING 1")
         assert web.post("/forgot", "/forgot", email=EMAIL).status_code == 200
+        settle()
     assert len(rows(web, "SELECT 1 FROM one_time_secrets")) == password_resets.MOST
     answers = [web.post("/forgot", "/forgot", email="x@example.org").status_code for _ in range(8)]
     assert answers.count(429) >= 2
@@ -126,10 +149,12 @@ def test_a_mailed_reset_shuts_out_whoever_created_the_account_before(web: Web, p
     token = web.token(user.id)
     web.post("/sign-out")
     assert reset(web, ask(web, post)).status_code == 303
+    assert post.next_mail()["Subject"] == notices.SUBJECT
     assert web.client.get("/api/v1/me", headers=token).status_code == 401
     assert "was confirmed" in web.client.get("/account").text
     mine = Authenticator()
     register(web, mine)
+    assert post.next_mail()["Subject"] == notices.SUBJECT
     web.post("/sign-out")
     assert sign_in_by_passkey(web, key).status_code == 401
     # from now on, whoever has passkeys here is the reader of its mail
@@ -168,20 +193,27 @@ def test_a_link_of_one_kind_is_none_of_another(web: Web, post: MailServer) -> No
     assert web.post("/sign-in", f"/sign-in?token={token}", token=token).status_code == 422
 
 
-def test_without_a_mail_server_the_log_has_the_link_and_passkeys_stay(make_web: Callable[..., Web]) -> None:
+def test_without_a_mail_server_the_log_has_the_link_and_the_operator_vouches(make_web: Callable[..., Web]) -> None:
     web, key = make_web(sign_up="open"), Authenticator()
     send(web, "/sign-up")
     register(web, key)
     web.post("/sign-out")
-    with structlog.testing.capture_logs() as lines:
-        page = web.post("/forgot", "/forgot", email=EMAIL)
-    assert "operator" in page.text
-    (line,) = [line for line in lines if line["event"] == "mail.not_sent"]
-    assert line["to"] == EMAIL
-    assert reset(web, path_in(line["link"])).status_code == 303
-    assert "is not confirmed" in web.client.get("/account").text
+    assert "operator" in web.client.get("/forgot").text
+    assert reset(web, path_in(printed(web))).status_code == 303
+    assert "was confirmed" in web.client.get("/account").text
     web.post("/sign-out")
-    assert sign_in_by_passkey(web, key).status_code == 303
+    assert sign_in_by_passkey(web, key).status_code == 401
+
+
+@pytest.mark.parametrize("public", [None, "https://fairlane.example.org"])
+def test_a_printed_link_never_has_the_host_of_whoever_asked(make_web: Callable[..., Web], public: str | None) -> None:
+    web = make_web(sign_up="open", public_url=public)
+    send(web, "/sign-up")
+    link = printed(web, base_url="http://198.51.100.66")
+    assert link.startswith(f"{public or ''}/reset?token=")
+    with structlog.testing.capture_logs() as lines:
+        web.post("/account/verify", "/account")
+    assert lines[-1]["link"].startswith(f"{public or ''}/verify?token=")
 
 
 @pytest.mark.parametrize("refused", ["MAIL", "DATA", "AUTH"])
@@ -189,11 +221,25 @@ def test_a_mail_server_that_fails_is_logged_without_its_password(web: Web, post:
     post.refuses = refused
     with structlog.testing.capture_logs() as lines:
         assert web.post("/forgot", "/forgot", email=EMAIL).status_code == 200
-        for thread in threading.enumerate():
-            if thread.name == "mail":
-                thread.join(30)
+        settle()
     assert [line["event"] for line in lines] == ["mail.failed"]
     assert "pass word" not in str(lines)
+
+
+def test_an_older_account_with_an_address_that_reaches_others_gets_no_mail(web: Web) -> None:
+    odd = "x<ceo@corp.test>"
+    with web.uow.begin() as tx:
+        tx.run(text("UPDATE users SET email = :odd WHERE email = :email"), odd=odd, email=EMAIL)
+    with structlog.testing.capture_logs() as lines:
+        assert web.post("/forgot", "/forgot", email=odd).status_code == 200
+        settle()
+    assert [(line["event"], line["to"]) for line in lines] == [("mail.address_refused", odd)]
+
+
+def test_a_mail_goes_to_the_one_address_of_its_account(web: Web, post: MailServer) -> None:
+    web.post("/forgot", "/forgot", email=EMAIL)
+    assert post.next_mail()["To"] == EMAIL
+    assert [line for line in post.said if line.upper().startswith("RCPT")] == [f"rcpt TO:<{EMAIL}>"]
 
 
 def test_mails_that_are_too_many_at_once_are_dropped(web: Web) -> None:
@@ -202,7 +248,52 @@ def test_mails_that_are_too_many_at_once_are_dropped(web: Web) -> None:
         places.acquire()
     with structlog.testing.capture_logs() as lines:
         assert web.post("/forgot", "/forgot", email=EMAIL).status_code == 200
+        settle()
     assert [line["event"] for line in lines] == ["mail.dropped"]
+
+
+def test_look_ups_that_are_too_many_at_once_are_dropped(web: Web) -> None:
+    lookups = web.app.extensions[mails.EXTENSION].lookups
+    for _ in range(mails.LOOKUPS):
+        lookups.acquire()
+    with structlog.testing.capture_logs() as lines:
+        pages = {web.post("/forgot", "/forgot", email=email).text for email in (EMAIL, "nobody@example.org")}
+        settle()
+    assert [line["event"] for line in lines] == ["mail.dropped"] * 2
+    assert len(pages) == 1
+
+
+@pytest.mark.usefixtures("post")
+def test_a_request_for_a_link_does_the_same_for_everybody_and_the_rest_after_its_answer(web: Web) -> None:
+    asked, afterwards, stranger = {}, {}, web.app.test_client()
+    for email in (EMAIL, "nobody@example.org", "x" * 400):
+        page = stranger.get("/forgot")
+        with transactions(web) as threads:
+            stranger.post("/forgot", data={"csrf_token": csrf(page), "email": email})
+            settle()
+        asked[email] = [name for name in threads if name != "mail"]
+        afterwards[email] = [name for name in threads if name == "mail"]
+    assert asked[EMAIL] == asked["nobody@example.org"] == asked["x" * 400]
+    assert len(asked[EMAIL]) == 1  # the throttle
+    assert afterwards[EMAIL]
+
+
+def test_requests_at_once_make_no_more_links_than_one_after_the_other(web: Web) -> None:
+    now = datetime.now(UTC)
+    with ThreadPoolExecutor(8) as threads:
+        made = [*threads.map(lambda _: password_resets.ask(web.uow, EMAIL, mailed=True, now=now), range(8))]
+    assert len([letter for letter in made if letter]) == password_resets.MOST
+
+
+def test_a_busy_service_tells_who_resets_when_to_try_again(
+    web: Web, post: MailServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, lane = ask(web, post), Lane("sign-ins", 1, 1)
+    monkeypatch.setattr(password_hashes, "_lane", lane)
+    with lane.place("somebody"):
+        refused = reset(web, path)
+    assert (refused.status_code, int(refused.headers["Retry-After"]) > 0) == (503, True)
+    assert reset(web, path).status_code == 303
 
 
 @pytest.mark.parametrize("path", ["/forgot", "/reset", "/verify", "/account/verify"])

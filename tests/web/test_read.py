@@ -11,6 +11,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from sqlalchemy import text
 
+from app.web.exports import NOT_RUN
 from tests.web.conftest import Web, a_test, file
 
 HOSTILE_NAMES = (
@@ -167,7 +168,22 @@ def test_junit_marks_skipped_tests(web: Web) -> None:
     web.completed(job_id)
     answer = web.client.get(f"/api/v1/analyses/{job_id}/tests?format=junit")
     root = ET.fromstring(answer.data)
-    assert [case.get("name") for case in root.iter("testcase") if case.find("skipped") is not None] == ["test_removes"]
+    why = {case.get("name"): case.find("skipped").get("message") for case in root.iter("testcase")}  # type: ignore[union-attr]
+    assert why.pop("test_removes") == "skipped"  # by its source
+    assert why
+    assert set(why.values()) == {NOT_RUN}
+
+
+def test_no_reader_of_junit_takes_a_test_that_was_not_run_for_one_that_passed(web: Web) -> None:
+    """Jenkins, GitLab and the reporters of GitHub count a case without an outcome as passed."""
+    job_id = job(web)
+    statuses = ("active", "skipped", "todo", "focused", "xfail")
+    web.completed(job_id, [file("tests/test_all.py", *(a_test(f"test_{one}", status=one) for one in statuses))])
+    root = ET.fromstring(web.client.get(f"/api/v1/analyses/{job_id}/tests?format=junit").data)
+    cases = list(root.iter("testcase"))
+    assert [case for case in cases if case.find("skipped") is None or case.get("status") != "notrun"] == []
+    assert {prop.get("value") for prop in root.iter("property") if prop.get("name") == "status"} == set(statuses)
+    assert [(suite.get("tests"), suite.get("skipped")) for suite in root] == [("5", "5")]
 
 
 def test_markdown_escapes_names(web: Web) -> None:

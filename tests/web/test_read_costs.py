@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +20,7 @@ from app.web.read_costs import EXPORTS_OF_CLIENT, READS, Reads
 from app.web.wiring import Wired
 from tasks.publish import publisher
 from tests.web.conftest import POLICY, SETTINGS, Web, a_test, file, resolve
+from tests.web.serving import ask, serving
 
 SOMEBODY = "6f0bb0a0-7b0e-4d8e-9b7e-3f0d6f6f2d11"
 TESTS = 12
@@ -141,6 +145,19 @@ def test_the_exports_of_what_is_not_there_hold_no_place(web: Web) -> None:
     assert not lanes(web).exports._taken
 
 
+def test_all_processes_of_the_web_together_grant_the_documented_reads(
+    web: Web, database_url: str, tmp_path: Path
+) -> None:
+    path, limit, asked = f"/api/v1/analyses/{done(web)}", 30, 150
+    settings = {"WEB_CONCURRENCY": "3", "READ_LIMIT_PER_MINUTE": str(limit)}
+    with serving(database_url, tmp_path, **settings) as port, ThreadPoolExecutor(10) as clients:
+        began = time.monotonic()
+        answers = Counter(clients.map(lambda _: ask(port, "GET", path)[0], range(asked)))
+        refilled = (time.monotonic() - began) * limit / 60
+    assert set(answers) <= {200, 429}
+    assert min(limit, asked) <= answers[200] <= limit + refilled + 1
+
+
 @pytest.fixture
 def hasty(database_url: str, uow: UnitOfWork) -> Iterator[Web]:
     """The application on connections that end a statement after a fifth of a second."""
@@ -162,7 +179,8 @@ def test_a_statement_that_takes_too_long_is_a_problem(hasty: Web, monkeypatch: p
     assert hasty.client.get("/readyz").status_code == 200
 
 
-def test_the_document_is_made_once(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_document_is_made_once(make_own_web: Callable[..., Web], monkeypatch: pytest.MonkeyPatch) -> None:
+    web = make_own_web()
     made, make = [], web.app._generate_spec
 
     def counted() -> Any:
@@ -172,3 +190,18 @@ def test_the_document_is_made_once(web: Web, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(web.app, "_generate_spec", counted)
     pages = {web.client.get("/docs/api").text for _ in range(3)}
     assert (len(pages), len(made)) == (1, 1)
+
+
+def test_a_search_for_repositories_counts_as_five_reads_and_takes_a_place_of_the_heavy_lane(
+    make_web: Callable[..., Web], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.web.read_costs.PATIENCE", 0.0)
+    web = make_web(read_limit_per_minute=12)
+    lanes(web).buckets.clock = lambda: 0.0
+    assert [web.client.get(f"/explore?q={part}").status_code for part in ("shop", "acme", "none")] == [200, 200, 429]
+    looks = [web.client.get("/explore").status_code for _ in range(3)]
+    assert looks == [200, 429, 429], "what the three searches left, the refused one counting as a request"
+    other = make_web()
+    with lanes(other).heavy.place("somebody"), lanes(other).heavy.place("somebody else"):
+        busy = other.client.get("/explore?q=shop")
+        assert (busy.status_code, other.client.get("/explore").status_code) == (503, 200)

@@ -29,22 +29,31 @@ def refuse(web: Web, server: embedded.Server, monkeypatch: pytest.MonkeyPatch) -
     change("RESET ALL")
 
 
-def test_a_database_that_is_read_only_is_not_ready(web: Web, refuse: Refuse) -> None:
+def test_a_database_that_is_read_only_is_ready_for_reads_and_not_for_writes(web: Web, refuse: Refuse) -> None:
     refuse("SET default_transaction_read_only = on")
     answer = web.client.get("/readyz")
-    assert (answer.status_code, answer.json["checks"]["database"]) == (503, "read-only")
+    assert (answer.status_code, answer.json["writes"], answer.json["checks"]["writes"]) == (200, False, "read-only")
+    answer = web.client.get("/readyz?writes=1")
+    assert (answer.status_code, answer.json["checks"]["writes"]) == (503, "read-only")
     assert answer.headers["Retry-After"] == "2"
 
 
-def test_a_disk_that_takes_no_more_is_not_ready(web: Web, refuse: Refuse) -> None:
+def test_a_disk_that_takes_no_more_is_ready_for_reads_and_not_for_writes(web: Web, refuse: Refuse) -> None:
     refuse("SET temp_file_limit = '64kB'")
-    answer = web.client.get("/readyz")
+    assert web.client.get("/readyz").json["writes"] is False
+    answer = web.client.get("/readyz?writes=1")
     assert answer.status_code == 503
-    assert answer.json["checks"]["database"] == "cannot be written to (OperationalError, 53400)"
+    assert answer.json["checks"]["writes"] == "cannot be written to (OperationalError, 53400)"
+    assert answer.json["checks"]["database"] == "ok"
 
 
 def test_the_write_is_made_once_in_a_while_only(web: Web, refuse: Refuse, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(readiness, "WRITES_SECONDS", 600.0)
-    assert web.client.get("/readyz").status_code == 200
+    assert web.client.get("/readyz?writes=1").status_code == 200
     refuse("SET default_transaction_read_only = on")
-    assert web.client.get("/readyz").status_code == 200
+    assert web.client.get("/readyz?writes=1").status_code == 200
+
+
+def test_another_value_of_writes_is_refused(web: Web) -> None:
+    answer = web.client.get("/readyz?writes=yes")
+    assert (answer.status_code, answer.json["errors"][0]["detail"]) == (422, "expected 0 or 1")

@@ -1,4 +1,4 @@
-"""Clients that are slow or silent cost the others nothing: `make prove-sockets` opens 500 of each kind."""
+"""Clients that are slow, silent or sign in cost the others nothing: `make prove-sockets` opens 500 of each slow kind."""
 
 from __future__ import annotations
 
@@ -17,11 +17,14 @@ import pytest
 from tests.tiers import proofs
 from tests.web.conftest import Web, a_test, file
 from tests.web.serving import ask, serving
+from tests.web.signing_in import Signers
 
 SOCKETS = int(os.environ.get("SOCKETS", "60"))
 #: What health may take: generous, as machines are slow; the proof on a quiet machine says 0.1.
 SECONDS = float(os.environ.get("SOCKETS_SECONDS", "4"))
 ASKED = 20
+#: Clients' addresses that sign in, and what a read may take beside them where the machine is quiet.
+SIGNERS, READ_SECONDS = 60, float(os.environ.get("SOCKETS_READ_SECONDS", "4"))
 
 
 def head(method: str, path: str, *headers: str) -> bytes:
@@ -104,12 +107,12 @@ def crowds(port: int, export: str, watched: str) -> dict[str, Callable[[], Crowd
 KINDS = tuple(crowds(0, "", ""))
 
 
-def slowest(port: int) -> float:
-    """Of some requests for health, each on a connection of its own."""
+def slowest(port: int, path: str = "/healthz") -> float:
+    """Of some requests, each on a connection of its own."""
     times = []
     for _ in range(ASKED):
         began = time.perf_counter()
-        assert ask(port, "GET", "/healthz")[0] == 200
+        assert ask(port, "GET", path)[0] == 200
         times.append(time.perf_counter() - began)
     return max(times)
 
@@ -141,3 +144,19 @@ def test_health_answers_under_all_kinds_at_once(port: int, web: Web, long_result
         took = slowest(port)
         print(f"{SOCKETS} connections of each kind: health within {took * 1000:.0f} ms")
         assert took < SECONDS
+
+
+@pytest.mark.proof
+def test_a_read_is_answered_while_many_addresses_sign_in(web: Web, database_url: str, tmp_path: Path) -> None:
+    """In the control as many are connected, and two of them sign in, so the processors are as busy."""
+    path = f"/api/v1/analyses/{web.submit('read').json['id']}"
+    with serving(database_url, tmp_path, TRUST_PROXY="true") as port:
+        alone = slowest(port, path)
+        with Signers(port, SIGNERS, signing=2) as few:
+            control = slowest(port, path)
+        with Signers(port, SIGNERS, signing=SIGNERS) as many:
+            took = slowest(port, path)
+    told = f"alone {alone:.2f} s, two sign in {control:.2f} s, {SIGNERS} sign in {took:.2f} s"
+    print(f"{told}; answers {dict(few.answers)} and {dict(many.answers)}")
+    assert many.answers[401] > 2
+    assert took < max(READ_SECONDS, 2 * control), told

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from sqlalchemy import text
 
+from app import sample
+from app.cli.inventory import inventory as inventory_command
 from app.domain.plans import Tier
 from app.domain.queues import Service
 from app.services.accounts.accounts import Account
 from app.services.specifications.generator import Generator
 from app.store.inventories import FileRow
+from app.web.context import EXTENSION
 from tasks.specview.builtin import built_in
+from tests.services.specifications.writing import Scribe
 from tests.web.conftest import Web, a_test, csrf, file, inventory
 
 
@@ -48,9 +57,8 @@ def written(web: Web, analysis: str, generator: Generator | None = None, **field
 def test_the_box_says_what_it_costs_and_the_document_follows(web: Web, ann: Account) -> None:
     analysis = analysed(web, ann)
     box = web.client.get(f"/analyses/{analysis}").text
-    assert "3 tests in English: at most <strong>3 units</strong>" in box
     cost = f"/analyses/{analysis}/specify?language=en"
-    assert f'<a href="{cost}">see what it would cost</a>' in box
+    assert f'3 tests in English: <a href="{cost}">see what it would cost</a>' in box
     assert "3 tests in English: <strong>3 units</strong>" in web.client.get(cost).text
     assert "You have 50,000 of 50,000 units left until" in box
     page = asked(web, analysis, language="en")
@@ -71,7 +79,55 @@ def test_the_box_says_what_it_costs_and_the_document_follows(web: Web, ann: Acco
         '<button name="mode" value="regenerate_cached">New version from stored sentences</button> <span>free</span>'
         in box
     )
+    for where in (box, web.client.get(page).text):  # the built-in generator would write the same
+        assert "Write everything anew" not in where
+        assert "If no sentence has changed, you get the same version again." in where
+    for mode in ("regenerate_cached", "regenerate_fresh"):
+        assert asked(web, analysis, language="en", mode=mode) == page
+
+
+def test_where_a_model_writes_everything_may_be_written_anew(web: Web, ann: Account) -> None:
+    analysis = analysed(web, ann)
+    page = written(web, analysis, language="en")
+    services = web.app.extensions[EXTENSION]
+    policy = replace(services.policy, generator="a model")
+    web.app.extensions[EXTENSION] = replace(services, policy=policy)
+    box = web.client.get(f"/analyses/{analysis}/specify?language=en").text
     assert '<button name="mode" value="regenerate_fresh">Write everything anew</button> <span>3 units</span>' in box
+    assert '<button name="mode" value="regenerate_fresh">Write everything anew</button>' in web.client.get(page).text
+
+
+def test_a_result_its_price_and_its_specification_count_the_same_tests(web: Web, ann: Account, tmp_path: Path) -> None:
+    """The sample has eleven tests, and a subtest, which is a behaviour of its own."""
+    sample.make(tmp_path)
+    listed = CliRunner().invoke(inventory_command, [str(tmp_path / sample.NAME), "--format", "jsonl"]).stdout
+    files: dict[str, list[dict[str, Any]]] = {}
+    for line in listed.splitlines():
+        test = json.loads(line)
+        files.setdefault(test.pop("file"), []).append(test)
+    analysis = analysed(web, ann, files=[file(path, *tests) for path, tests in files.items()])
+    assert "11 tests and 1 subtest" in web.client.get(f"/analyses/{analysis}").text
+    price = web.client.get(f"/analyses/{analysis}/specify?language=en").text
+    assert "<span>11 tests and 1 subtest</span>" in price
+    assert "11 tests and 1 subtest in English: <strong>12 units</strong>" in price
+    dry = {"analysis_id": analysis, "dry_run": True}
+    told = web.client.post("/api/v1/specs", json=dry, headers=web.token(ann.user_id)).json
+    assert (told["tests"], told["subtests"], told["units"]) == (11, 1, 12)
+    page = written(web, analysis, language="en")
+    assert "<strong>12</strong> behaviours" in web.client.get(page).text
+    assert "of 11 tests and 1 subtest" in web.client.get(page).text
+
+
+def test_a_document_is_deleted_by_its_button_and_by_the_api(web: Web, ann: Account) -> None:
+    page = written(web, analysed(web, ann), language="en")
+    assert f'action="{page}/delete"' in web.client.get(page).text
+    assert web.post(f"{page}/delete", page).location == "/history"
+    assert web.client.get(page).status_code == 404
+    again = written(web, analysed(web, ann, commit="b" * 40), language="en")
+    header = web.token(ann.user_id)
+    assert web.client.delete(f"/api/v1{again}", headers=web.token(ann.user_id, "read")).status_code == 403
+    assert [web.client.delete(f"/api/v1{again}", headers=header).status_code for _ in range(2)] == [204, 404]
+    assert web.client.get("/api/v1/usage", headers=header).json["specview"]["used"] == 3
 
 
 def test_another_language_is_chosen_first(web: Web, ann: Account) -> None:
@@ -87,7 +143,7 @@ def test_visitors_are_told_to_sign_in_and_a_commit_without_tests_says_so(web: We
     job_id = web.submit().json["id"]
     web.completed(job_id)
     seen = web.client.get(f"/analyses/{job_id}").text
-    assert 'To request one, <a href="/sign-in">sign in</a>.' in seen
+    assert 'To request one, <a href="/sign-in?next=' in seen
     assert "Make a specification" not in seen
     assert web.client.get(f"/analyses/{job_id}/specify").status_code == 401
     assert web.post(f"/analyses/{job_id}/specify", language="en").status_code == 401
@@ -155,7 +211,7 @@ def test_a_failed_job_is_tried_again_by_the_button_of_its_page(web: Web, ann: Ac
     assert again.status_code == 303
     assert again.location != page
     job = web.client.get(f"/api/v1{again.location}").json
-    assert (job["status"], job["language"], job["mode"]) == ("queued", "ko", "regenerate_fresh")
+    assert (job["status"], job["language"], job["mode"]) == ("queued", "ko", "regenerate_cached")
     assert web.client.get("/api/v1/usage").json["specview"]["reserved"] == 3
     assert web.client.post(where, data=sent).location == again.location  # pressed twice: the job under way
 
@@ -167,19 +223,21 @@ def test_only_the_owner_and_an_operator_see_the_pages(web: Web, ann: Account) ->
     web.sign_in(web.user())
     for path in paths:
         assert web.client.get(page + path).status_code == 404, path
-    for path in ("/share", "/withdraw", "/cancel"):
+    for path in ("/share", "/withdraw", "/cancel", "/delete"):
         assert web.post(page + path).status_code == 404, path
     web.client.delete_cookie("fairlane")
     for path in paths:
         answer = web.client.get(page + path)
         assert (answer.status_code, "Sign in" in answer.text) == (401, True), path
-    for path in ("/share", "/withdraw", "/cancel"):
+    for path in ("/share", "/withdraw", "/cancel", "/delete"):
         assert web.post(page + path).status_code == 401, path
         assert web.client.post(page + path, data={"csrf_token": token}).status_code == 400, path
     web.sign_in(web.user(is_operator=True))
     seen = web.client.get(page)
     assert seen.status_code == 200
     assert "Create a link" not in seen.text
+    assert "Delete this version" not in seen.text
+    assert web.post(f"{page}/delete").status_code == 403
     assert web.post(f"{page}/share").status_code == 403
 
 
@@ -214,16 +272,16 @@ def test_documents_of_two_repositories_are_compared_as_such(web: Web, ann: Accou
 
 def test_writes_need_the_token_of_a_form(web: Web, ann: Account) -> None:
     page = written(web, analysed(web, ann), language="en")
-    for path in ("/share", "/withdraw", "/cancel"):
+    for path in ("/share", "/withdraw", "/cancel", "/delete"):
         assert web.client.post(page + path).status_code == 400, path
     assert web.client.get(page).text.count("Create a link") == 1
 
 
 def test_versions_languages_and_commits_lead_to_each_other(web: Web, ann: Account) -> None:
     first = analysed(web, ann)
-    old = written(web, first, language="en")
+    old = written(web, first, Scribe(falls_back=frozenset({"test_rounds"})), language="en")
     korean = written(web, first, language="ko")
-    again = written(web, first, language="en", mode="regenerate_fresh")
+    again = written(web, first, language="en", mode="regenerate_cached")
     more = [*inventory(), file("tests/test_new.py", a_test("test_new"))]
     new = written(web, analysed(web, ann, files=more, commit="a" * 40), language="en")
     seen = web.client.get(again).text
@@ -241,7 +299,7 @@ def test_versions_languages_and_commits_lead_to_each_other(web: Web, ann: Accoun
     assert "<strong>3</strong> unchanged" in compared
     two = web.client.get(f"{old}/compare/{korean.rpartition('/')[2]}")
     assert (two.status_code, "every sentence differs" in two.text) == (409, True)
-    waiting = asked(web, first, language="en", mode="regenerate_fresh")
+    waiting = asked(web, analysed(web, ann, commit="b" * 40), language="en")
     assert web.client.get(f"{old}/compare/{waiting.rpartition('/')[2]}").status_code == 409
 
 

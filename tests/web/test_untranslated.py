@@ -31,6 +31,12 @@ def marked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made_up(tmp_path_factory.mktemp("translations"), TAG)
 
 
+@pytest.fixture
+def make_web(make_own_web: Callable[..., Web]) -> Callable[..., Web]:
+    """Scenes add routes to the application."""
+    return make_own_web
+
+
 @pytest.fixture(scope="module")
 def tab() -> Iterator[Page]:
     with chromium() as browser:

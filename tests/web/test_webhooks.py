@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from uuid import uuid4
 
 import pytest
+from werkzeug.test import TestResponse
 
 from app.domain.webhooks import EVENTS, MOST_WEBHOOKS
 from app.services.accounts import export, forget
@@ -114,11 +116,34 @@ def test_unknown_events_are_refused(web: Web) -> None:
     assert answer.json["errors"][0]["pointer"].startswith("/events")
 
 
+def send_test(web: Web, one: str, headers: dict[str, str]) -> TestResponse:
+    """A test that a worker has sent."""
+    answer = web.client.post(f"{one}/test", headers=headers)
+    rows(web, "UPDATE webhook_deliveries SET status = 'delivered', due_at = NULL RETURNING id")
+    return answer
+
+
+def test_a_second_test_is_refused_while_one_is_pending(web: Web) -> None:
+    person = web.user()
+    web.sign_in(person)
+    headers = web.token(person.user_id)
+    one = f"{LIST}/{add(web, headers)['id']}"
+    first = web.client.post(f"{one}/test", headers=headers)
+    again = web.client.post(f"{one}/test", headers=headers)
+    assert (first.status_code, again.status_code) == (202, 409)
+    assert again.json["detail"] == "A test event is already pending; the log shows when it is sent"
+    assert web.client.post(f"{one}/deliveries/{first.json['id']}/replay", headers=headers).status_code == 202
+    page = one.removeprefix("/api/v1/me").replace("/webhooks", "/account/webhooks")
+    told = web.post(f"{page}/test", page)
+    assert (told.status_code, "A test event is already pending" in told.text) == (409, True)
+    assert rows(web, "SELECT count(*) FROM webhook_deliveries") == [1]
+
+
 def test_the_log_has_pages_and_a_delivery_can_be_sent_again(web: Web) -> None:
     headers = web.token()
     made = add(web, headers)
     one = f"{LIST}/{made['id']}"
-    sent = [web.client.post(f"{one}/test", headers=headers) for _ in range(3)]
+    sent = [send_test(web, one, headers) for _ in range(3)]
     assert [answer.status_code for answer in sent] == [202] * 3
     assert {answer.json["status"] for answer in sent} == {"pending"}
     first = web.client.get(f"{one}/deliveries?limit=2", headers=headers).json
@@ -191,12 +216,12 @@ def test_export_deletion_and_retention_include_webhooks(web: Web) -> None:
     headers = web.token(person.user_id)
     made = add(web, headers)
     for _ in range(2):
-        web.client.post(f"{LIST}/{made['id']}/test", headers=headers)
+        send_test(web, f"{LIST}/{made['id']}", headers)
     rows(
         web,
         "UPDATE webhook_deliveries SET happened_at = now() - interval '31 days' WHERE id IN (SELECT min(id) FROM webhook_deliveries) RETURNING id",
     )
-    parts = export.export(web.uow, person.user_id)
+    parts = {part: [json.loads(row) for row in found] for part, found in export.parts(web.uow, person.user_id)}
     assert [row["url"] for row in parts["webhooks"]] == [URL]
     assert len(parts["webhook_deliveries"]) == 2
     assert "secret" not in parts["webhooks"][0]

@@ -9,16 +9,16 @@ import re
 from datetime import datetime
 from uuid import UUID, uuid4
 
+from app.domain import emails
 from app.domain.plans import Tier
 from app.errors import Conflict, InvalidInput, Message, NotFound
 from app.store import audit_log, users
 from app.store.unit_of_work import Tx, UnitOfWork
 from app.store.users import Account
 
-#: Characters; what a mail server takes (RFC 5321).
-LONGEST_EMAIL = 254
-
-_EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s]{1,190}")
+LONGEST_EMAIL = emails.LONGEST
+_PORT = re.compile(r"\A(?:\[([^]]*)\]|([0-9.]+))(?::[0-9]+)?\Z")
+EXPECTED = "expected NAME@HOST; NAME of letters, digits and .!#$%&'*+/=?^_`{|}~-, without quotes, comments and lists"
 
 
 def add_user(
@@ -31,7 +31,10 @@ def add_user(
     actor: str,
     now: datetime,
 ) -> Account:
-    """Create a person's account.  Raises: InvalidInput, Conflict if the address is taken."""
+    """Create a person's account; its address is verified, because an operator knows the person.
+
+    Raises: InvalidInput, Conflict if the address is taken.
+    """
     check_email(email)
     with uow.begin() as tx:
         user_id = new_person(
@@ -45,6 +48,7 @@ def add_user(
         )
         if user_id is None:
             raise Conflict(Message("There is an account for %(email)s already", email=email))
+        users.verify_email(tx, user_id, now=now)
         account = users.find(tx, user_id)
     if account is None:
         raise RuntimeError("the account vanished in its own transaction")
@@ -52,11 +56,11 @@ def add_user(
 
 
 def check_email(email: str) -> None:
-    """Raises: InvalidInput unless it looks like an address, all of whose characters can be seen."""
-    if not _EMAIL.fullmatch(email) or len(email) > LONGEST_EMAIL or not email.isprintable():
+    """Raises: InvalidInput unless it is the address of one mailbox."""
+    if not emails.is_address(email):
         raise InvalidInput(
             Message("%(email)s is not an e-mail address", email=repr(email[:LONGEST_EMAIL])),
-            errors=[{"pointer": "/email", "detail": "expected NAME@HOST"}],
+            errors=[{"pointer": "/email", "detail": EXPECTED}],
         )
 
 
@@ -131,16 +135,25 @@ def anonymous(uow: UnitOfWork, address: str, secret: str, *, now: datetime) -> A
 
 def anonymous_id(address: str, secret: str) -> UUID:
     """The id of that account, whether or not it exists."""
-    digest = hmac.new(secret.encode(), _household(address).encode(), hashlib.sha256).digest()
+    return _pseudonym(household(address), secret)
+
+
+def network_id(address: str, secret: str) -> UUID:
+    """A pseudonym of the network of an address: IPv6 by its /48, in which one person may have many /64."""
+    return _pseudonym(household(address, prefix=48), secret)
+
+
+def _pseudonym(name: str, secret: str) -> UUID:
+    digest = hmac.new(secret.encode(), name.encode(), hashlib.sha256).digest()
     return UUID(bytes=digest[:16], version=4)
 
 
-def _household(address: str) -> str:
-    """Name the client of an address; an IPv6 client is its /64."""
+def household(address: str, *, prefix: int = 64) -> str:
+    """Name the client of an address, with which some proxies name its port.  prefix: bits that name an IPv6 client."""
     try:
-        parsed = ipaddress.ip_address(address)
+        parsed = ipaddress.ip_address(_PORT.sub(r"\1\2", address))
     except ValueError:  # a server on a Unix socket sees no address, so all such clients are one
         return "unknown"
     # a server that listens on :: sees IPv4 clients as ::ffff:a.b.c.d, which all share one /64
     parsed = getattr(parsed, "ipv4_mapped", None) or parsed
-    return str(ipaddress.ip_network(f"{parsed}/64", strict=False)) if parsed.version == 6 else str(parsed)
+    return str(ipaddress.ip_network(f"{parsed}/{prefix}", strict=False)) if parsed.version == 6 else str(parsed)

@@ -46,7 +46,7 @@ def forget(uow: UnitOfWork, user_id: UUID, *, actor: str, now: datetime) -> Forg
 
     left = in_batches(uow, leave)
     bills = in_batches(uow, lambda tx, _, most: forgetting.leave_bills(tx, user_id, most))
-    cancelled, stopping = _end(uow, user_id, account.email, jobs, actor=actor, now=now)
+    cancelled, stopping = _end(uow, user_id, jobs, actor=actor, now=now)
     jobs |= cancelled
     each(uow, sorted(jobs), lambda tx, some: retention.drop_jobs_of(tx, some, now=now))
     each(uow, sorted(codebases), lambda tx, some: leftovers.drop_codebases_of(tx, some, before=now))
@@ -54,9 +54,7 @@ def forget(uow: UnitOfWork, user_id: UUID, *, actor: str, now: datetime) -> Forg
 
 
 @retried
-def _end(
-    uow: UnitOfWork, user_id: UUID, email: str | None, jobs: set[UUID], *, actor: str, now: datetime
-) -> tuple[set[UUID], int]:
+def _end(uow: UnitOfWork, user_id: UUID, jobs: set[UUID], *, actor: str, now: datetime) -> tuple[set[UUID], int]:
     """The last step, under the lock on the user: end unfinished jobs, and delete the row.
 
     Locks: users row, then the user's messages.
@@ -79,7 +77,7 @@ def _end(
         while forgetting.leave_bills(tx, user_id, 1000).after:
             pass
         audit_log.add(tx, actor, "user.delete", forgetting.NOBODY, cancelled=len(ended))
-        forgetting.drop(tx, user_id, email)
+        forgetting.drop(tx, user_id)
     return ended, stopping
 
 

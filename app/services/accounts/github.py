@@ -10,11 +10,12 @@ from uuid import UUID
 from app.domain.plans import Tier
 from app.errors import Conflict, Forbidden, InvalidInput, Message
 from app.services.accounts import accounts as people
-from app.services.accounts import sign_up, ways_in
+from app.services.accounts import credentials, sign_up, ways_in
 from app.services.accounts.passwords import PER_ADDRESS
 from app.services.accounts.sessions import SESSION_LIFE
 from app.services.accounts.throttle import count
 from app.store import accounts, audit_log, github_links, one_time_secrets, users
+from app.store.accounts import Way
 from app.store.github_links import Link
 from app.store.one_time_secrets import Purpose
 from app.store.unit_of_work import UnitOfWork
@@ -62,13 +63,20 @@ def come_back(uow: UnitOfWork, state: str, *, user_id: UUID | None, now: datetim
         raise InvalidInput(EXPIRED)
 
 
-def sign_in(uow: UnitOfWork, who: Identity, *, may_sign_up: bool, tier: Tier, per_day: int, now: datetime) -> str:
+def sign_in(
+    uow: UnitOfWork, who: Identity, *, may_sign_up: bool, tier: Tier, per_day: int, network: UUID, now: datetime
+) -> str:
     """Open a session of the linked account, or of a new one; never of one that only has the same address.
 
+    network: of the client (accounts.network_id).
     Returns: the secret of the session.  Raises: Forbidden, InvalidInput, Conflict, TooManyRequests.
+    Locks: users row, so that no session of an account begins while it is closed.
     """
     session = secrets.token_urlsafe(32)
     with uow.begin() as tx:
+        if owner := github_links.owner(tx, who.github_id):
+            users.lock_row(tx, owner)
+        # again, because the account may have been closed or unlinked while we waited for the lock
         user_id = github_links.user_of(tx, who.github_id, who.login)
         if user_id is None:
             if not may_sign_up:
@@ -78,18 +86,22 @@ def sign_in(uow: UnitOfWork, who: Identity, *, may_sign_up: bool, tier: Tier, pe
             people.check_email(who.email)
             if users.find_by_email(tx, who.email):
                 raise Conflict(TAKEN)
-            user_id = sign_up.new_account(tx, who.email, tier=tier, per_day=per_day, now=now)
+            user_id = sign_up.new_account(tx, who.email, tier=tier, per_day=per_day, network=network, now=now)
             users.verify_email(tx, user_id, now=now)
             if not github_links.add(tx, user_id, who.github_id, who.login, now=now):
                 raise Conflict(LINKED)
-        accounts.add_session(tx, user_id, session, now=now, expires_at=now + SESSION_LIFE)
+        accounts.add_session(tx, user_id, session, by=Way.GITHUB, now=now, expires_at=now + SESSION_LIFE)
     return session
 
 
-def link(uow: UnitOfWork, account: Account, who: Identity, *, now: datetime) -> None:
-    """Let this GitHub account sign in to the account of a signed-in person.  Raises: Conflict.  Locks: users row."""
+def link(uow: UnitOfWork, account: Account, who: Identity, *, session: str | None = None, now: datetime) -> None:
+    """Let this GitHub account sign in to the account of a signed-in person.  session: the secret of the person's own.
+
+    Raises: Conflict, Unauthenticated.  Locks: users row.
+    """
     with uow.begin() as tx:
         users.lock_row(tx, account.user_id)
+        credentials.check(tx, account.user_id, session, now=now)
         if not github_links.add(tx, account.user_id, who.github_id, who.login, now=now):
             raise Conflict(LINKED)
         audit_log.add(tx, str(account.user_id), "github.link", str(account.user_id))

@@ -9,7 +9,12 @@ from dataclasses import dataclass
 from uuid import UUID
 
 import webauthn
-from webauthn.helpers import base64url_to_bytes, structs
+from webauthn.helpers import (
+    base64url_to_bytes,
+    decode_credential_public_key,
+    decoded_public_key_to_cryptography,
+    structs,
+)
 from webauthn.helpers.exceptions import WebAuthnException
 
 from app.errors import InvalidInput, Message
@@ -18,6 +23,9 @@ from app.store.passkeys import StoredKey
 NAME = "Fairlane"
 TIMEOUT = 300_000  # ms in which a person finds the key
 LONGEST = 20_000  # characters of an answer; an attestation, which is not asked for, would be the longest part
+LONGEST_ID = 1023  # bytes of a credential's id, by WebAuthn; the index of the table takes 2,704
+#: A passkey is the only thing asked for, so whoever found one must not be able to use it.
+VERIFIED = structs.UserVerificationRequirement.REQUIRED
 REFUSED = Message("The browser's answer about the passkey is not valid; try again.")
 #: What the library lets through of the parsers below it, when an answer is not even of the right form.
 BROKEN = (WebAuthnException, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError, struct.error)
@@ -52,28 +60,42 @@ def creation_options(site: Site, challenge: bytes, *, user_id: UUID, email: str,
         timeout=TIMEOUT,
         authenticator_selection=structs.AuthenticatorSelectionCriteria(
             resident_key=structs.ResidentKeyRequirement.REQUIRED,
-            user_verification=structs.UserVerificationRequirement.PREFERRED,
+            user_verification=VERIFIED,
         ),
         exclude_credentials=[structs.PublicKeyCredentialDescriptor(id=one) for one in known],
     )
     return webauthn.options_to_json(options)
 
 
-def request_options(site: Site, challenge: bytes) -> str:
-    """JSON for `navigator.credentials.get`: the authenticator knows which of its keys are for this site."""
-    options = webauthn.generate_authentication_options(rp_id=site.rp_id, challenge=challenge, timeout=TIMEOUT)
+def request_options(site: Site, challenge: bytes, *, known: Iterable[bytes] = ()) -> str:
+    """JSON for `navigator.credentials.get`.
+
+    known: the credentials that may answer; without them, the authenticator knows which of its keys are for this site.
+    """
+    options = webauthn.generate_authentication_options(
+        rp_id=site.rp_id,
+        challenge=challenge,
+        timeout=TIMEOUT,
+        allow_credentials=[structs.PublicKeyCredentialDescriptor(id=one) for one in known],
+        user_verification=VERIFIED,
+    )
     return webauthn.options_to_json(options)
 
 
 def checked_registration(answer: str, site: Site, challenge: bytes) -> NewKey:
-    """Raises: InvalidInput."""
+    """Check that the person was verified, and that the key can be stored and used.  Raises: InvalidInput."""
     try:
         found = webauthn.verify_registration_response(
             credential=_short(answer),
             expected_challenge=challenge,
             expected_rp_id=site.rp_id,
             expected_origin=site.origin,
+            require_user_verification=True,
         )
+        if len(found.credential_id) > LONGEST_ID:
+            raise ValueError("too long an id")
+        # a point off the curve, or an RSA exponent of 1, would be found at the first sign-in only
+        decoded_public_key_to_cryptography(decode_credential_public_key(found.credential_public_key))
     except BROKEN as error:
         raise InvalidInput(REFUSED) from error
     return NewKey(found.credential_id, found.credential_public_key, found.sign_count)
@@ -99,6 +121,7 @@ def checked_use(answer: str, key: StoredKey, site: Site, challenge: bytes) -> in
             expected_origin=site.origin,
             credential_public_key=key.public_key,
             credential_current_sign_count=key.sign_count,
+            require_user_verification=True,
         )
     except BROKEN as error:
         raise InvalidInput(REFUSED) from error

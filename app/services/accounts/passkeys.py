@@ -14,13 +14,14 @@ from webauthn.helpers import base64url_to_bytes, bytes_to_base64url
 from app.domain.plans import Tier
 from app.errors import Conflict, InvalidInput, Message, NotFound, Unauthenticated
 from app.services.accounts import accounts as people
-from app.services.accounts import passkey_checks, sign_up, ways_in
+from app.services.accounts import credentials, passkey_checks, sign_up, ways_in
 from app.services.accounts.passkey_checks import Site
 from app.services.accounts.passwords import PER_ADDRESS
 from app.services.accounts.sessions import SESSION_LIFE
 from app.services.accounts.throttle import count
 from app.store import accounts, audit_log, one_time_secrets, passkeys, users
 from app.store.one_time_secrets import Purpose
+from app.store.passkeys import StoredKey
 from app.store.unit_of_work import Tx, UnitOfWork
 from app.store.users import Account
 
@@ -37,6 +38,7 @@ class Ceremony(StrEnum):
     REGISTER = "register"
     SIGN_IN = "sign in"
     SIGN_UP = "sign up"
+    CONFIRM = "confirm"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +74,26 @@ def begin_registration(uow: UnitOfWork, account: Account, site: Site, *, now: da
 
 
 def register(
-    uow: UnitOfWork, account: Account, answer: str, challenge: str, site: Site, *, name: str, now: datetime
+    uow: UnitOfWork,
+    account: Account,
+    answer: str,
+    challenge: str,
+    site: Site,
+    *,
+    name: str,
+    session: str,
+    now: datetime,
 ) -> None:
-    """Store the new key.  Raises: InvalidInput, Conflict.  Locks: users row."""
+    """Store the new key.  session: the secret of the person's own.
+
+    Raises: InvalidInput, Conflict, Unauthenticated.  Locks: users row.
+    """
     _use(uow, Ceremony.REGISTER, challenge, account.user_id, now=now)
     key = passkey_checks.checked_registration(answer, site, base64url_to_bytes(challenge))
     with uow.begin() as tx:
         if users.lock(tx, account.user_id) is None:
             raise NotFound("No such user")
+        credentials.check(tx, account.user_id, session, now=now)
         if len(passkeys.of_user(tx, account.user_id)) >= MOST:
             raise Conflict(Message("The account has %(most)s passkeys; remove one that is not needed.", most=MOST))
         _add(tx, account.user_id, key, name, now=now)
@@ -99,20 +113,50 @@ def sign_in(uow: UnitOfWork, answer: str, challenge: str, site: Site, *, now: da
 
     Returns: the secret of the session.  Raises: InvalidInput, Unauthenticated.  Locks: users row.
     """
-    _use(uow, Ceremony.SIGN_IN, challenge, None, now=now)
+    key, sign_count = _answered(uow, Ceremony.SIGN_IN, answer, challenge, site, user_id=None, now=now)
+    session = _secret()
+    with uow.begin() as tx:
+        _note_use(tx, key, sign_count, now=now)
+        accounts.add_session(tx, key.user_id, session, by=str(key.id), now=now, expires_at=now + SESSION_LIFE)
+    return session
+
+
+def begin_confirmation(uow: UnitOfWork, account: Account, site: Site, *, now: datetime) -> Challenge:
+    """Ask a signed-in person for a passkey of their account."""
+    with uow.begin() as tx:
+        known = [bytes(row["credential_id"]) for row in passkeys.of_user(tx, account.user_id)]
+        text = _challenge(tx, Ceremony.CONFIRM, account.user_id, now=now)
+    return Challenge(text, passkey_checks.request_options(site, base64url_to_bytes(text), known=known))
+
+
+def use(uow: UnitOfWork, answer: str, challenge: str, site: Site, *, user_id: UUID, now: datetime) -> UUID:
+    """Check the answer of a person who is signed in.  Returns: the id of the passkey.  Raises, Locks: as sign_in."""
+    key, sign_count = _answered(uow, Ceremony.CONFIRM, answer, challenge, site, user_id=user_id, now=now)
+    if key.user_id != user_id:
+        raise Unauthenticated(UNKNOWN)
+    with uow.begin() as tx:
+        _note_use(tx, key, sign_count, now=now)
+    return key.id
+
+
+def _answered(
+    uow: UnitOfWork, ceremony: Ceremony, answer: str, challenge: str, site: Site, *, user_id: UUID | None, now: datetime
+) -> tuple[StoredKey, int]:
+    """Returns: the key that answered, and its new sign count.  Raises: InvalidInput, Unauthenticated."""
+    _use(uow, ceremony, challenge, user_id, now=now)
     credential_id, handle = passkey_checks.credential_of(answer)
     with uow.begin() as tx:
         key = passkeys.find(tx, credential_id)
     if key is None or handle not in (None, key.user_id.bytes):
         raise Unauthenticated(UNKNOWN)
-    sign_count = passkey_checks.checked_use(answer, key, site, base64url_to_bytes(challenge))
-    session = _secret()
-    with uow.begin() as tx:
-        users.lock_row(tx, key.user_id)
-        if not passkeys.used(tx, key, sign_count=sign_count, now=now):
-            raise Unauthenticated(UNKNOWN)
-        accounts.add_session(tx, key.user_id, session, now=now, expires_at=now + SESSION_LIFE)
-    return session
+    return key, passkey_checks.checked_use(answer, key, site, base64url_to_bytes(challenge))
+
+
+def _note_use(tx: Tx, key: StoredKey, sign_count: int, *, now: datetime) -> None:
+    """Raises: Unauthenticated if the key was removed or used in the meantime.  Locks: users row."""
+    users.lock_row(tx, key.user_id)
+    if not passkeys.used(tx, key, sign_count=sign_count, now=now):
+        raise Unauthenticated(UNKNOWN)
 
 
 def begin_sign_up(uow: UnitOfWork, email: str, site: Site, *, client: str, secret: str, now: datetime) -> Challenge:
@@ -128,18 +172,18 @@ def begin_sign_up(uow: UnitOfWork, email: str, site: Site, *, client: str, secre
 
 def sign_up_with(
     uow: UnitOfWork, answer: str, challenge: str, site: Site, *, user_id: UUID, email: str, name: str, tier: Tier,
-    per_day: int, now: datetime,
+    per_day: int, network: UUID, now: datetime,
 ) -> str:  # fmt: skip
-    """Create the account that the challenge was for.
+    """Create the account that the challenge was for.  network: of the client (accounts.network_id).
 
     Returns: the secret of its first session.  Raises: InvalidInput, Conflict, TooManyRequests.
     """
     _use(uow, Ceremony.SIGN_UP, challenge, None, now=now)
     key, session = passkey_checks.checked_registration(answer, site, base64url_to_bytes(challenge)), _secret()
     with uow.begin() as tx:
-        made = sign_up.new_account(tx, email, tier=tier, per_day=per_day, user_id=user_id, now=now)
-        _add(tx, made, key, name, now=now)
-        accounts.add_session(tx, made, session, now=now, expires_at=now + SESSION_LIFE)
+        made = sign_up.new_account(tx, email, tier=tier, per_day=per_day, network=network, user_id=user_id, now=now)
+        by = str(_add(tx, made, key, name, now=now))
+        accounts.add_session(tx, made, session, by=by, now=now, expires_at=now + SESSION_LIFE)
     return session
 
 
@@ -174,7 +218,7 @@ def _use(uow: UnitOfWork, ceremony: Ceremony, challenge: str, user_id: UUID | No
         raise InvalidInput(EXPIRED)
 
 
-def _add(tx: Tx, user_id: UUID, key: passkey_checks.NewKey, name: str, *, now: datetime) -> None:
+def _add(tx: Tx, user_id: UUID, key: passkey_checks.NewKey, name: str, *, now: datetime) -> UUID:
     added = passkeys.add(
         tx,
         user_id,
@@ -184,8 +228,9 @@ def _add(tx: Tx, user_id: UUID, key: passkey_checks.NewKey, name: str, *, now: d
         name=_name(name),
         now=now,
     )
-    if not added:
+    if added is None:
         raise Conflict("This passkey belongs to an account already.")
+    return added
 
 
 def _name(typed: str) -> str:

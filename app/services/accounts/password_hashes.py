@@ -7,22 +7,52 @@ import secrets
 import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import BoundedSemaphore
 
 from argon2 import PasswordHasher
 from argon2.exceptions import VerificationError
 from argon2.profiles import RFC_9106_LOW_MEMORY
 
-from app.errors import Busy, InvalidInput, Message
+from app.concurrency import Lane
+from app.errors import InvalidInput, Message
 
 SHORTEST, LONGEST = 10, 200  # characters
-#: Each takes 64 MiB; a flood of sign-ins must not take all memory.
-AT_ONCE = 2
-#: Longer than all the threads of a web process take, one after the other, on a slow machine.
-PATIENCE = 5.0  # seconds
+#: Turns at once, of this process and of one client.  A hash takes 64 MiB and a processor.
+AT_ONCE, OF_CLIENT = 2, 1
+#: Requests that wait for their turn, and for how many seconds; a flood of sign-ins is refused at once.
+WAITING, PATIENCE = 4, 1.5
 
 _hasher = PasswordHasher.from_parameters(RFC_9106_LOW_MEMORY)
-_seats = BoundedSemaphore(AT_ONCE)
+_lane = Lane(Message("sign-ins"), AT_ONCE, OF_CLIENT, WAITING, PATIENCE)
+
+
+class Turn:
+    """Hash passwords, one after the other; only `turn` makes one."""
+
+    @staticmethod
+    def hashed(password: str) -> str:
+        """The hash of a checked password, with its parameters and a new salt."""
+        return _hasher.hash(password)
+
+    @staticmethod
+    def matches(password: str, stored: str | None) -> bool:
+        """Compare.  stored: None takes as long, and matches nothing."""
+        try:
+            return _hasher.verify(stored or _NOBODYS, normal(password[: LONGEST * 4]))
+        except (VerificationError, UnicodeEncodeError):
+            return False
+
+
+@contextmanager
+def turn(client: str) -> Iterator[Turn]:
+    """Wait for a turn to hash.
+
+    client: the pseudonym of a network, because one person may have many /64; or the account, by its session or a link.
+
+    A request takes one turn, before an attempt at an account is counted or a link is used up: a refusal costs neither.
+    Raises: TooManyRequests, Busy.
+    """
+    with _lane.place(client):
+        yield Turn()
 
 
 def checked(password: str, email: str) -> str:
@@ -44,21 +74,6 @@ def normal(password: str) -> str:
     return unicodedata.normalize("NFKC", password)
 
 
-def hashed(password: str) -> str:
-    """The hash of a checked password, with its parameters and a new salt.  Raises: Busy."""
-    with _seat():
-        return _hasher.hash(password)
-
-
-def matches(password: str, stored: str | None) -> bool:
-    """Compare.  stored: None takes as long, and matches nothing.  Raises: Busy."""
-    with _seat():
-        try:
-            return _hasher.verify(stored or _NOBODYS, normal(password[: LONGEST * 4]))
-        except (VerificationError, UnicodeEncodeError):
-            return False
-
-
 def is_outdated(stored: str) -> bool:
     """Whether it was made with other parameters than today's."""
     return _hasher.check_needs_rehash(stored)
@@ -72,16 +87,6 @@ def _nobodys() -> str:
     )
     cost = f"m={_hasher.memory_cost},t={_hasher.time_cost},p={_hasher.parallelism}"
     return f"$argon2id$v=19${cost}${salt}${digest}"
-
-
-@contextmanager
-def _seat() -> Iterator[None]:
-    if not _seats.acquire(timeout=PATIENCE):
-        raise Busy("Too many people sign in at this moment; try again.", retry_after=5)
-    try:
-        yield
-    finally:
-        _seats.release()
 
 
 def _refused(detail: Message) -> InvalidInput:

@@ -9,10 +9,11 @@ from uuid import UUID
 
 from app.errors import InvalidInput, Message
 from app.services.accounts import accounts as people
-from app.services.accounts import password_hashes
+from app.services.accounts import password_hashes, sessions, verified_addresses
 from app.services.accounts.sessions import SESSION_LIFE
 from app.services.accounts.throttle import count
-from app.store import accounts, audit_log, github_links, one_time_secrets, passkeys, passwords, users
+from app.store import accounts, audit_log, one_time_secrets, passwords, users
+from app.store.accounts import Way
 from app.store.one_time_secrets import Purpose
 from app.store.unit_of_work import Tx, UnitOfWork
 from app.store.users import Account
@@ -21,6 +22,7 @@ RESET_LIFE, VERIFY_LIFE = timedelta(hours=1), timedelta(days=1)
 PER_ADDRESS = 5  # requests for links per minute of one client's address
 #: Links of one kind and account that are valid at once: nobody's mailbox is filled by strangers.
 MOST = 3
+RESETS = (Purpose.MAILED_RESET, Purpose.RESET)
 USED = Message("This link was used before or has expired. Ask for a new one.")
 
 
@@ -32,19 +34,26 @@ class Letter:
     secret: str
 
 
-def ask(uow: UnitOfWork, email: str, *, mailed: bool, client: str, secret: str, now: datetime) -> Letter | None:
-    """Make a link for somebody who forgot their password.
-
-    mailed: whether only a reader of the account's mail gets it; client, secret: as in passwords.sign_in.
-    Returns: None if there is no such account, or if it has enough links; the person must not learn which.
-    Raises: TooManyRequests.
-    """
+def count_request(uow: UnitOfWork, *, client: str, secret: str) -> None:
+    """Count somebody who forgot their password.  client, secret: as in passwords.sign_in.  Raises: TooManyRequests."""
     count(uow, f"reset:{people.anonymous_id(client, secret)}", PER_ADDRESS)
+
+
+def ask(uow: UnitOfWork, email: str, *, mailed: bool, now: datetime) -> Letter | None:
+    """Make a link for somebody who forgot their password, after they have got their answer.
+
+    mailed: whether only a reader of the account's mail gets it.
+    Returns: None if there is no such account, or if it has enough links; the person must not learn which.
+    Locks: users row, so that requests at once make no more links than one after the other.
+    """
     if len(email) > people.LONGEST_EMAIL or not email.isprintable():
         return None
     with uow.begin() as tx:
         account = users.find_by_email(tx, email)
-        return _letter(tx, account, Purpose.MAILED_RESET if mailed else Purpose.RESET, now=now) if account else None
+        if account is None:
+            return None
+        users.lock_row(tx, account.user_id)
+        return _letter(tx, account, Purpose.MAILED_RESET if mailed else Purpose.RESET, now=now)
 
 
 def hand_out(uow: UnitOfWork, account: Account, *, now: datetime) -> str:
@@ -58,25 +67,27 @@ def hand_out(uow: UnitOfWork, account: Account, *, now: datetime) -> str:
 def reset(uow: UnitOfWork, secret: str, new: str, *, now: datetime) -> str:
     """Set the password and sign in; all other sessions and links end.
 
-    A mailed link verifies the address.  If it was not verified before, somebody else may have created the account:
-    its passkeys, its GitHub link and its tokens end as well.
+    The link is used up before the hash, so however often it is sent, one hash is made; a refusal leaves it valid.
+    The link verifies the address: a mailed one was read there, and an operator gave any other to a person whom they
+    know.
     Returns: the secret of the new session.  Raises: InvalidInput, Busy.  Locks: users row.
     """
     with uow.begin() as tx:
         found = _owner(tx, secret, now=now)
-    made = password_hashes.hashed(password_hashes.checked(new, found.email or ""))
+    plain = password_hashes.checked(new, found.email or "")
+    with password_hashes.turn(f"{found.user_id} link") as hashes:  # who is signed in, perhaps a thief, has another
+        stored = _use_up(uow, found.user_id, secret, now=now)
+        made = hashes.hashed(plain)
     session = secrets.token_urlsafe(32)
     with uow.begin() as tx:
-        users.lock_row(tx, found.user_id)
-        is_mailed = one_time_secrets.use(tx, Purpose.MAILED_RESET, secret, now=now) is not None
-        if not is_mailed and one_time_secrets.use(tx, Purpose.RESET, secret, now=now) is None:
+        # another link may have set a password in the meantime, which voids this one
+        if users.lock(tx, found.user_id) is None or passwords.hash_of(tx, found.user_id) != stored:
             raise InvalidInput(USED)
-        if is_mailed and users.verify_email(tx, found.user_id, now=now):
-            _shut_others_out(tx, found.user_id, now=now)
+        verified_addresses.verify(tx, found.user_id, now=now)
         passwords.put(tx, found.user_id, made, now=now)
         accounts.end_others(tx, found.user_id, None)
         one_time_secrets.drop(tx, found.user_id)
-        accounts.add_session(tx, found.user_id, session, now=now, expires_at=now + SESSION_LIFE)
+        accounts.add_session(tx, found.user_id, session, by=Way.PASSWORD, now=now, expires_at=now + SESSION_LIFE)
         audit_log.add(tx, str(found.user_id), "user.password", str(found.user_id), by_link=True)
     return session
 
@@ -87,19 +98,25 @@ def ask_to_verify(uow: UnitOfWork, account: Account, *, now: datetime) -> Letter
         return _letter(tx, account, Purpose.VERIFY, now=now)
 
 
-def verify(uow: UnitOfWork, account: Account, secret: str, *, now: datetime) -> None:
+def verify(uow: UnitOfWork, account: Account, secret: str, *, session: str, now: datetime) -> str:
     """Note that the signed-in person reads mail to the address.
 
-    The link alone is not enough, because the owner of the address may not be the one who created the account.
-    Raises: InvalidInput.  Locks: users row.
+    The link alone is not enough, because the owner of the address may not be the one who created the account.  The
+    first time, everything of before goes, except the way in that the person has just used.
+    session: the secret of the person's own.  Returns: its new one.
+    Raises: InvalidInput, ConfirmationNeeded.  Locks: users row.
     """
+    sessions.require_fresh(uow, session, now=now)
     with uow.begin() as tx:
         users.lock_row(tx, account.user_id)
         found = one_time_secrets.use(tx, Purpose.VERIFY, secret, now=now)
         if found is None or found.user_id != account.user_id:
             raise InvalidInput(USED)
-        users.verify_email(tx, account.user_id, now=now)
-        audit_log.add(tx, str(account.user_id), "user.email", str(account.user_id))
+        by = accounts.proof_of(tx, session).by or Way.LINK
+        renewed = sessions.renew(tx, account.user_id, session, by=by, now=now)
+        if verified_addresses.verify(tx, account.user_id, by=by, now=now):
+            accounts.add_session(tx, account.user_id, renewed, by=by, now=now, expires_at=now + SESSION_LIFE)
+    return renewed
 
 
 def verified_at(uow: UnitOfWork, user_id: UUID) -> datetime | None:
@@ -119,15 +136,16 @@ def _letter(tx: Tx, account: Account, purpose: Purpose, *, now: datetime) -> Let
 
 def _owner(tx: Tx, secret: str, *, now: datetime) -> Account:
     """Raises: InvalidInput."""
-    purposes = (Purpose.MAILED_RESET, Purpose.RESET)
-    user_id = next((found for one in purposes if (found := one_time_secrets.owner(tx, one, secret, now=now))), None)
+    user_id = next((found for one in RESETS if (found := one_time_secrets.owner(tx, one, secret, now=now))), None)
     account = users.find(tx, user_id) if user_id else None
     if account is None:
         raise InvalidInput(USED)
     return account
 
 
-def _shut_others_out(tx: Tx, user_id: UUID, *, now: datetime) -> None:
-    passkeys.remove_all(tx, user_id)
-    github_links.remove(tx, user_id)
-    accounts.revoke_all(tx, user_id, now=now)
+def _use_up(uow: UnitOfWork, user_id: UUID, secret: str, *, now: datetime) -> str | None:
+    """Returns: the hash of the password of before.  Raises: InvalidInput."""
+    with uow.begin() as tx:
+        if not any(one_time_secrets.use(tx, purpose, secret, now=now) for purpose in RESETS):
+            raise InvalidInput(USED)
+        return passwords.hash_of(tx, user_id)

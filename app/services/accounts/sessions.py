@@ -7,12 +7,16 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from app.errors import NotFound
+from app.errors import ConfirmationNeeded, NotFound, Unauthenticated
+from app.services.accounts import verified_addresses
 from app.store import accounts, users
-from app.store.unit_of_work import UnitOfWork
+from app.store.accounts import Way
+from app.store.unit_of_work import Tx, UnitOfWork
 from app.store.users import Account
 
 SESSION_LIFE, LINK_LIFE = timedelta(days=14), timedelta(days=1)
+#: How long after a proof a session may add ways in, tokens and webhooks.
+PROOF_LIFE = timedelta(minutes=5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,27 +39,61 @@ def sign_in_link(uow: UnitOfWork, user_id: UUID, *, now: datetime) -> str:
 
 
 def sign_in(uow: UnitOfWork, link_secret: str, *, now: datetime) -> str | None:
-    """Use up a link.  Returns: the secret of a new session, None if the link was used before or has expired."""
+    """Use up a link, which verifies the address: an operator gave it to a person whom they know.
+
+    Returns: the secret of a new session, None if the link was used before or has expired.  Locks: users row.
+    """
     secret = secrets.token_urlsafe(32)
     with uow.begin() as tx:
-        user_id = accounts.use_link(tx, link_secret, now=now)
+        user_id = accounts.link_owner(tx, link_secret, now=now)
         if user_id is None:
             return None
-        accounts.add_session(tx, user_id, secret, now=now, expires_at=now + SESSION_LIFE)
+        users.lock_row(tx, user_id)
+        if accounts.use_link(tx, link_secret, now=now) is None:
+            return None
+        verified_addresses.verify(tx, user_id, now=now)
+        accounts.add_session(tx, user_id, secret, by=Way.LINK, now=now, expires_at=now + SESSION_LIFE)
     return secret
 
 
-def by_session(uow: UnitOfWork, secret: str, *, now: datetime) -> Account | None:
-    """The user of a session."""
+def by_session(uow: UnitOfWork, secret: str, *, idle: timedelta = SESSION_LIFE, now: datetime) -> Account | None:
+    """The user of a session.  idle: how long after its last use a session ends."""
     with uow.begin() as tx:
-        user_id = accounts.session_user(tx, secret, now=now)
+        user_id = accounts.session_user(tx, secret, used_since=now - idle, now=now)
         return users.find(tx, user_id) if user_id else None
 
 
-def sessions_of(uow: UnitOfWork, user_id: UUID, own: str, *, now: datetime) -> list[OpenSession]:
-    """The user's open sessions, newest first.  own: the secret of the one that asks."""
+def sessions_of(
+    uow: UnitOfWork, user_id: UUID, own: str, *, idle: timedelta = SESSION_LIFE, now: datetime
+) -> list[OpenSession]:
+    """The user's open sessions, newest first.  own: the secret of the one that asks; idle: as in by_session."""
     with uow.begin() as tx:
-        return [OpenSession(**row) for row in accounts.sessions_of(tx, user_id, own, now=now)]
+        found = accounts.sessions_of(tx, user_id, own, used_since=now - idle, now=now)
+    return [OpenSession(**row) for row in found]
+
+
+def is_fresh(uow: UnitOfWork, secret: str, *, now: datetime) -> bool:
+    """Whether the person of this session has just proved who they are."""
+    with uow.begin() as tx:
+        proof = accounts.proof_of(tx, secret)
+    return proof.at is not None and proof.at > now - PROOF_LIFE
+
+
+def require_fresh(uow: UnitOfWork, secret: str, *, now: datetime) -> None:
+    """Raises: ConfirmationNeeded, because the cookie may be a copy in other hands."""
+    if not is_fresh(uow, secret, now=now):
+        raise ConfirmationNeeded
+
+
+def renew(tx: Tx, user_id: UUID, old: str, *, by: str, now: datetime) -> str:
+    """Note a proof, and give the session another secret.  The caller has locked the users row.
+
+    Returns: the new secret.  Raises: Unauthenticated, if the session has ended.
+    """
+    new = secrets.token_urlsafe(32)
+    if not accounts.renew_session(tx, user_id, old, new, by=by, now=now):
+        raise Unauthenticated("Your session has ended; sign in again")
+    return new
 
 
 def end(uow: UnitOfWork, user_id: UUID, session_id: UUID) -> None:

@@ -12,16 +12,25 @@ from app.store import sign_ups
 from app.store.unit_of_work import Tx
 
 PER_ADDRESS = 3  # sign-ups per minute of one client's address
+#: One network, which is an IPv4 address or an IPv6 /48, may use this part of a day's sign-ups, and one in any case.
+SHARE = 10
 TAKEN = Message(
     "This address cannot get a new account. If it is yours, sign in, or ask the operator for a sign-in link."
 )
 
 
-def new_account(tx: Tx, email: str, *, tier: Tier, per_day: int, user_id: UUID | None = None, now: datetime) -> UUID:
-    """Add a person with a checked address, if the service's day has a sign-up left.
+def new_account(
+    tx: Tx, email: str, *, tier: Tier, per_day: int, network: UUID, user_id: UUID | None = None, now: datetime
+) -> UUID:
+    """Add a person with a checked address, if the day and the share of the network have a sign-up left.
 
-    Locks: the day's row until the commit.  Raises: TooManyRequests, Conflict.
+    Locks: the network's and the day's row until the commit.  Raises: TooManyRequests, Conflict.
     """
+    if not sign_ups.count_of(tx, network, most=max(1, per_day // SHARE), now=now):
+        raise TooManyRequests(
+            "No more accounts can be created from your network today; try again tomorrow.",
+            retry_after=_seconds_left(now),
+        )
     if not sign_ups.count(tx, most=per_day, now=now):
         raise TooManyRequests(
             "No more accounts can be created today; try again tomorrow.", retry_after=_seconds_left(now)

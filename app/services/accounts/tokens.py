@@ -11,6 +11,8 @@ from uuid import UUID, uuid4
 from sqlalchemy import RowMapping
 
 from app.errors import Forbidden, InvalidInput, Message, NotFound, TooManyTokens, Unauthenticated
+from app.services.accounts import credentials
+from app.services.accounts.credentials import TOKEN_PREFIX
 from app.services.accounts.throttle import refuse_early
 from app.store import accounts, audit_log, users
 from app.store.unit_of_work import Tx, UnitOfWork
@@ -19,7 +21,6 @@ SCOPES = ("read", "write", "operator", "operator:read")
 #: Either lets a token read what operators see.
 OPERATORS_READ = frozenset({"operator", "operator:read"})
 PREFIX_LENGTH = 11
-TOKEN_PREFIX = "fl_"  # noqa: S105 - a prefix, not a password
 #: How many valid tokens one account may have.
 MOST_TOKENS = 100
 
@@ -67,43 +68,51 @@ def add_token(
     name: str = "",
     expires_at: datetime | None = None,
     made_by: str | None = None,
+    actor: str | None = None,
+    session: str | None = None,
     now: datetime,
 ) -> Token:
-    """Create an API token.  made_by: the secret of the creating token, which the new one does not outlive.
+    """Create an API token.
+
+    made_by: the secret of the creating token, which the new one does not outlive; session: of a browser's instead.
+
+    actor: for the audit log; None: the user.
 
     Raises: InvalidInput for an unknown scope, TooManyTokens, Forbidden for a later expiry than that of made_by,
-    Unauthenticated if made_by has ended.
+    Unauthenticated if made_by or the session has ended.
     Locks: users row, then the row of made_by.
     """
+    _must_be_known(scopes)
+    secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
+    with uow.begin() as tx:
+        users.lock_row(tx, user_id)
+        credentials.check(tx, user_id, session, now=now)
+        _must_have_room(tx, user_id, now=now)
+        parent = _parent(tx, user_id, made_by, now=now) if made_by else None
+        ends_at = _end(expires_at, parent)
+        token = Token(uuid4(), secret, secret[:PREFIX_LENGTH], tuple(scopes), ends_at)
+        accounts.add_token(
+            tx, token_id=token.token_id, user_id=user_id, secret=secret, prefix=token.prefix, name=name,
+            scopes=list(scopes), now=now, expires_at=ends_at, parent_id=parent.token_id if parent else None,
+        )  # fmt: skip
+        audit_log.add(
+            tx, actor or str(user_id), "token.add", str(user_id), token=str(token.token_id), scopes=token.scopes
+        )
+    return token
+
+
+def _must_be_known(scopes: Collection[str]) -> None:
     if unknown := set(scopes) - set(SCOPES):
         detail = f"expected one of {', '.join(SCOPES)}"
         raise InvalidInput(
             Message("unknown scope %(scope)s", scope=repr(min(unknown))),
             errors=[{"pointer": "/scopes", "detail": detail}],
         )
-    secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
-    with uow.begin() as tx:
-        users.lock_row(tx, user_id)
-        if accounts.living(tx, user_id, now=now) >= MOST_TOKENS:
-            raise TooManyTokens(
-                Message("The account has %(most)s tokens; revoke one that is not needed", most=MOST_TOKENS)
-            )
-        parent = _parent(tx, user_id, made_by, now=now) if made_by else None
-        ends_at = _end(expires_at, parent)
-        token = Token(uuid4(), secret, secret[:PREFIX_LENGTH], tuple(scopes), ends_at)
-        accounts.add_token(
-            tx,
-            token_id=token.token_id,
-            user_id=user_id,
-            secret=secret,
-            prefix=token.prefix,
-            name=name,
-            scopes=list(scopes),
-            now=now,
-            expires_at=ends_at,
-            parent_id=parent.token_id if parent else None,
-        )
-    return token
+
+
+def _must_have_room(tx: Tx, user_id: UUID, *, now: datetime) -> None:
+    if accounts.living(tx, user_id, now=now) >= MOST_TOKENS:
+        raise TooManyTokens(Message("The account has %(most)s tokens; revoke one that is not needed", most=MOST_TOKENS))
 
 
 def _parent(tx: Tx, user_id: UUID, secret: str, *, now: datetime) -> accounts.Parent:

@@ -8,10 +8,10 @@ from uuid import UUID
 from app.services.analyses.enqueue import enqueue
 from app.services.analyses.join import join
 from app.services.analyses.submission import ANALYSIS, Submission, Wanted
-from app.services.jobs import admit, describe
+from app.services.jobs import admit, describe, visibility
 from app.services.jobs.answers import Answer
 from app.services.policy import Policy
-from app.store import analyses, codebases, requests
+from app.store import analyses, branch_commits, codebases, requests
 from app.store.accept_lookup import ExistingAnalyses, look
 from app.store.unit_of_work import AlreadyQueuedError, OvertakenError, Tx
 from app.store.users import Account
@@ -22,9 +22,11 @@ def accept(
 ) -> Answer:
     """Decide one submission in the transaction of the caller, which has locked the user's row and looked up the commit.
 
-    Locks: the message of the job it joins, after the users row.  Raises: QuotaExceeded; OvertakenError.
+    Locks: the message of the job it joins, after the users row.
+    Raises: RepositoryNotFound for a private repository; QuotaExceeded; OvertakenError.
     """
     codebase = found.codebase or codebases.add(tx, wanted.repository, now=now)
+    visibility.check_reachable(tx, codebase, known(found, wanted), account, named=wanted.named)
     codebases.asked_for(tx, codebase, now=now)
     if wanted.default_branch:
         codebases.has_default_branch(tx, codebase.codebase_id, wanted.default_branch)
@@ -40,10 +42,15 @@ def accept(
 
 def needs_job(found: ExistingAnalyses, wanted: Wanted) -> bool:
     """Whether neither a job under way nor a result answers a submission."""
-    return not found.running and not _known(found, wanted)
+    return known(found, wanted) is None
 
 
-def _known(found: ExistingAnalyses, wanted: Wanted) -> UUID | None:
+def known(found: ExistingAnalyses, wanted: Wanted) -> UUID | None:
+    """The job that answers a submission: the one under way, or one that has ended; None if a new one is needed."""
+    return found.running or _ended(found, wanted)
+
+
+def _ended(found: ExistingAnalyses, wanted: Wanted) -> UUID | None:
     # a failure stays visible until a user sends "retry", so that polling does not start the job again
     return found.completed or (None if wanted.retry else found.failed)
 
@@ -52,12 +59,15 @@ def point_at(tx: Tx, submission: Submission, found: ExistingAnalyses) -> Answer:
     """Join the job under way, or point at the result that is there.  Locks, Raises: as accept."""
     if found.running:
         return _join_or_look_again(tx, submission, found.running)
-    known = _known(found, submission.wanted)
-    if known is None or not analyses.lock_shared(tx, known):  # it was pruned since our look-up
+    ended = _ended(found, submission.wanted)
+    if ended is None or not analyses.lock_shared(tx, ended):  # it was pruned since our look-up
         raise OvertakenError
-    requests.add(tx, submission.request(known, "cached"))
+    requests.add(tx, submission.request(ended, "cached"))
+    if submission.wanted.named and submission.wanted.ref:
+        where = submission.codebase.codebase_id
+        branch_commits.note_head(tx, where, ended, submission.wanted.ref, now=submission.now)
     asker = submission.account.user_id
-    return Answer(describe.job(tx, known, submission.policy, asker=asker, now=submission.now), is_known=True)
+    return Answer(describe.job(tx, ended, submission.policy, asker=asker, now=submission.now), is_known=True)
 
 
 def _join_or_look_again(tx: Tx, submission: Submission, running: UUID) -> Answer:

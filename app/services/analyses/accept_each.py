@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from app.domain.quota import Usage
-from app.errors import Problem, QuotaExceeded
-from app.services.analyses.accept import accept, needs_job, point_at
+from app.errors import Problem, QuotaExceeded, RepositoryNotFound
+from app.services.analyses.accept import accept, known, needs_job, point_at
 from app.services.analyses.enqueue import enqueue
 from app.services.analyses.submission import ANALYSIS, Submission, Wanted
-from app.services.jobs import admit
+from app.services.jobs import admit, visibility
 from app.services.jobs.answers import Answer
 from app.services.policy import Policy
 from app.store import codebases
@@ -59,16 +59,18 @@ def accept_each(tx: Tx, account: Account, items: Sequence[Item], policy: Policy,
     Raises: OvertakenError if another transaction has published one of the commits meanwhile.
     """
     commits = [(item.wanted.repository, item.wanted.commit) for item in items]
-    found = look_each(tx, account.user_id, commits, policy.parser_version)
-    chosen = _sort(items, found, admit.used(tx, account, ANALYSIS, policy, now=now), account, policy, now=now)
-    known = {item.index: there.codebase for item, there, _ in chosen.new}
-    known |= {item.index: there.codebase for item, there in chosen.others if there}
-    at = _repositories(tx, {item.index: item for item in items if item.index in known}, known, now=now)
+    found = list(zip(items, look_each(tx, account.user_id, commits, policy.parser_version), strict=True))
+    hidden = _hidden(tx, account, found)
+    found = [(item, there) for item, there in found if item.index not in hidden]
+    chosen = _sort(found, admit.used(tx, account, ANALYSIS, policy, now=now), account, policy, now=now)
+    there_is = {item.index: there.codebase for item, there, _ in chosen.new}
+    there_is |= {item.index: there.codebase for item, there in chosen.others if there}
+    at = _repositories(tx, {item.index: item for item in items if item.index in there_is}, there_is, now=now)
 
     def submission(item: Item) -> Submission:
         return Submission(account, at[item.index], item.wanted, policy, now)
 
-    outcomes = chosen.refused
+    outcomes = hidden | chosen.refused
     if chosen.new:
         try:
             answers = enqueue(tx, [submission(item) for item, _, _ in chosen.new], [seen for *_, seen in chosen.new])
@@ -86,9 +88,22 @@ def accept_each(tx: Tx, account: Account, items: Sequence[Item], policy: Policy,
     return outcomes
 
 
+def _hidden(tx: Tx, account: Account, found: Sequence[tuple[Item, ExistingAnalyses]]) -> Outcomes:
+    """The items that the account may not submit, because their repositories are private."""
+    refused: Outcomes = {}
+    for item, there in found:
+        if there.codebase is None:
+            continue
+        answer = known(there, item.wanted)
+        try:
+            visibility.check_reachable(tx, there.codebase, answer, account, named=item.wanted.named)
+        except RepositoryNotFound as problem:
+            refused[item.index] = problem
+    return refused
+
+
 def _sort(
-    items: Sequence[Item],
-    found: Sequence[ExistingAnalyses],
+    found: Sequence[tuple[Item, ExistingAnalyses]],
     before: Usage,
     account: Account,
     policy: Policy,
@@ -97,7 +112,7 @@ def _sort(
 ) -> _Sorted:
     """Give the free units to the items in their order.  before: the account's units before the batch."""
     chosen, keys, taken = _Sorted([], [], {}), set[str](), 0
-    for item, there in zip(items, found, strict=True):
+    for item, there in found:
         seen = before if before.limit is None else replace(before, reserved=before.reserved + taken)
         if item.key in keys:
             chosen.others.append((item, None))

@@ -12,7 +12,7 @@ from app.domain.jobs import Summary
 from app.domain.lifecycle import Delivery, Outcome
 from app.services.analyses.finish import finish, save
 from app.services.policy import Policy
-from app.store import inventories
+from app.store import branch_commits, inventories, requests
 from app.store.inventories import FileRow
 from app.store.unit_of_work import UnitOfWork
 
@@ -20,16 +20,22 @@ from app.store.unit_of_work import UnitOfWork
 Checkpoint = Callable[[str, int, int], None]
 
 
+#: Says of commits, by when they were made, whether they are on the default branch; open ones are missing.
+Judge = Callable[[Mapping[str, datetime | None]], Mapping[str, bool]]
+
+
 @dataclass(frozen=True, slots=True)
 class Taken:
     """The engine's result.  files: by path, readable once; summary: totals as in the contract.
 
-    committed_at: when the commit was made, None if Git does not say.
+    committed_at: when the commit was made, None if Git does not say; judge: looks at the default branch, None if the
+    engine cannot.
     """
 
     files: Iterable[FileRow]
     summary: Summary
     committed_at: datetime | None = None
+    judge: Judge | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,5 +77,25 @@ def analyse(
     checkpoint("saving", 0, 0)
     listing = save(uow, taken.files, policy)
     checkpoint("saving", len(listing), len(listing))
+    if taken.judge:
+        _judge(uow, delivery.job_id, taken.committed_at, taken.judge, clock or uow.now)
     now = clock() if clock else None
     return finish(uow, delivery, user_id, listing, taken.summary, committed_at=taken.committed_at, now=now)
+
+
+def _judge(
+    uow: UnitOfWork, job_id: UUID, committed_at: datetime | None, judge: Judge, clock: Callable[[], datetime]
+) -> None:
+    """Note whether the commit is on the default branch, and whether earlier ones still are.
+
+    This is no part of the finish: a commit is judged by its history, whichever worker looks at it.
+    """
+    with uow.begin() as tx:
+        accepted = requests.accepted(tx, job_id)
+        if accepted is None:
+            return
+        known = branch_commits.judged(tx, accepted.codebase_id)
+    looked_at = clock()
+    members = judge(known | {accepted.commit_sha: committed_at})
+    with uow.begin() as tx:
+        branch_commits.note(tx, accepted.codebase_id, members, now=looked_at)

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from app.domain.repositories import Repository
+from app.services.jobs import visibility
 from app.services.policy import Policy
-from app.store import accept_lookup, requests
+from app.store import accept_lookup
 from app.store.unit_of_work import UnitOfWork
 from app.store.users import Account
 
@@ -31,6 +32,6 @@ def of_commit(
         (found,) = accept_lookup.look_each(tx, account.user_id, [(repository, commit)], policy.parser_version)
         known = (("running", found.running), ("completed", found.completed), ("failed", found.failed))
         first = next((Existing(job_id, status) for status, job_id in known if job_id), None)
-        if first and found.codebase and found.codebase.is_private:
-            return first if requests.asked(tx, first.job_id, account.user_id) else None
+        if first and found.codebase and not visibility.is_reachable(tx, found.codebase, first.job_id, account):
+            return None
     return first

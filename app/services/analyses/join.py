@@ -6,7 +6,7 @@ from uuid import UUID
 
 from app.services.analyses.submission import ANALYSIS, Submission
 from app.services.fairness import choose_carrier
-from app.services.jobs import admit, describe
+from app.services.jobs import admit, describe, visibility
 from app.services.jobs.answers import Answer
 from app.store import events, messages, requests
 from app.store.unit_of_work import Tx
@@ -15,8 +15,10 @@ from app.store.unit_of_work import Tx
 def join(tx: Tx, submission: Submission, job_id: UUID) -> Answer | None:
     """Join an unfinished job; None if it has ended meanwhile.
 
-    Locks: its message, shared, so that no cancel can end the job before it sees this user.  Raises: QuotaExceeded.
+    Locks: its message, shared, so that no cancel can end the job before it sees this user.
+    Raises: RepositoryNotFound for another user's job of a private repository; QuotaExceeded.
     """
+    visibility.check_reachable(tx, submission.codebase, job_id, submission.account)
     if not messages.lock_shared(tx, job_id):
         return None
     account, policy, now = submission.account, submission.policy, submission.now

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 from uuid import uuid4
-
-from sqlalchemy import Row
 
 from app.domain.queues import Service, select_queue
 from app.domain.repositories import Repository
 from app.domain.schedule import MAX_FAILURES, is_due
 from app.errors import Problem
+from app.services.analyses.ask_hosts import ask_hosts
 from app.services.analyses.submission import Wanted, message_for
 from app.services.policy import Policy
-from app.store import analyses, codebases, events, requests
+from app.store import analyses, branch_commits, codebases, events, requests
 from app.store.codebases import Codebase
 from app.store.requests import Request
 from app.store.unit_of_work import AlreadyQueuedError, Tx, UnitOfWork
 
 VIEWED_WITHIN = timedelta(days=91)
+#: Repositories that one statement reads.
+BATCH = 500
 
 #: (repository) -> (commit of HEAD, its branch).  Raises a Problem if the host does not answer.
 ResolveHead = Callable[[Repository], tuple[str, str | None]]
@@ -38,37 +39,79 @@ class Rescheduled:
     unreachable: int = 0
 
 
-def reschedule(uow: UnitOfWork, resolve_head: ResolveHead, policy: Policy, *, now: datetime) -> Rescheduled:
-    """Go through all candidates once.  Git is asked outside of any transaction; each enqueue has its own."""
-    with uow.begin() as tx:
-        found = codebases.candidates(tx, viewed_since=now - VIEWED_WITHIN)
-    due = [codebase for codebase, seen in found if _is_due(seen, now)]
-    counts = {"enqueued": 0, "unchanged": 0, "under_way": 0, "unreachable": 0}
-    for codebase in due:
-        counts[_one(uow, codebase, resolve_head, policy, now=now)] += 1
-    return Rescheduled(due=len(due), **counts)
+def never() -> bool:
+    """For a run without a time limit."""
+    return False
 
 
-def _is_due(seen: Row[Any], now: datetime) -> bool:
-    if seen.failures >= MAX_FAILURES:
-        return False
-    ended = [instant for instant in (seen.last_ended_at, seen.checked_at) if instant is not None]
-    return is_due(seen.last_viewed_at, max(ended, default=None), now)
+def reschedule(
+    uow: UnitOfWork,
+    resolve_head: ResolveHead,
+    policy: Policy,
+    *,
+    now: datetime,
+    expired: Callable[[], bool] = never,
+) -> Rescheduled:
+    """Go through all candidates once.  Git is asked outside of any transaction; each enqueue has its own.
+
+    Several hosts are asked at once, in threads; the database is only used by the caller's.  expired: whether to ask no
+    further host; those that were asked are not due in the next run, which therefore continues.
+    """
+    counts = Counter[str]()
+    with uow.once() as tx:
+        hosts = codebases.hosts(tx)
+    waiting = {host: due(uow, host, now=now) for host in hosts}
+    for codebase, answer in ask_hosts(waiting, lambda one: _asked(resolve_head, one), expired):
+        counts[_one(uow, codebase, answer, policy, now=now)] += 1
+    return Rescheduled(due=counts.total(), **counts)
 
 
-def _one(uow: UnitOfWork, codebase: Codebase, resolve_head: ResolveHead, policy: Policy, *, now: datetime) -> str:
+def due(uow: UnitOfWork, host: str, *, now: datetime) -> Iterator[Codebase]:
+    """The repositories of a host that are due, the last viewed first, read in batches by an index."""
+    last: Codebase | None = None
+    while True:
+        with uow.once() as tx:
+            found = codebases.viewed_before(tx, host, last, viewed_since=now - VIEWED_WITHIN, most=BATCH)
+        if not found:
+            return
+        last = found[-1][0]
+        unchecked = [one for one, checked_at in found if _is_due(one, checked_at, now)]
+        with uow.once() as tx:
+            ends = codebases.ends(tx, [one.codebase_id for one in unchecked], most=MAX_FAILURES)
+        for one in unchecked:
+            ended = ends[one.codebase_id]
+            if ended.failures < MAX_FAILURES and _is_due(one, ended.last_ended_at, now):
+                yield one
+
+
+def _is_due(codebase: Codebase, since: datetime | None, now: datetime) -> bool:
+    return codebase.last_viewed_at is not None and is_due(codebase.last_viewed_at, since, now)
+
+
+def _asked(resolve_head: ResolveHead, codebase: Codebase) -> tuple[str, str | None] | None:
+    """The commit of HEAD and its branch; None if the host does not answer."""
     try:
-        commit, ref = resolve_head(codebase.repository)
+        return resolve_head(codebase.repository)
     except Problem:
+        return None
+
+
+def _one(
+    uow: UnitOfWork, codebase: Codebase, head: tuple[str, str | None] | None, policy: Policy, *, now: datetime
+) -> str:
+    if head is None:
         with uow.begin() as tx:  # check again after the interval, not every hour
             codebases.checked(tx, codebase.codebase_id, now=now)
         return "unreachable"
+    commit, ref = head
     with uow.begin() as tx:
         codebases.checked(tx, codebase.codebase_id, now=now)
         if ref:
             codebases.has_default_branch(tx, codebase.codebase_id, ref)
         # not only the newest: HEAD may have moved back to a commit that has an analysis
         known = analyses.completed(tx, codebase.codebase_id, commit, policy.parser_version)
+        if known is not None and ref:
+            branch_commits.note_head(tx, codebase.codebase_id, known.id, ref, now=now)
     if known is not None:
         return "unchanged"
     return _enqueue(uow, codebase, Wanted(codebase.repository, commit, ref), policy, now=now)

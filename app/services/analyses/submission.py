@@ -23,7 +23,8 @@ ANALYSIS = Service.ANALYSIS.event_type
 class Wanted:
     """A submission whose commit is resolved.
 
-    retry: start again if the last run failed; default_branch: the branch of HEAD, if it was looked up.
+    retry: start again if the last run failed; default_branch: the branch of HEAD, if it was looked up; named: the host
+    named the commit just now, as the newest one of `ref`.
     """
 
     repository: Repository
@@ -31,6 +32,7 @@ class Wanted:
     ref: str | None = None
     retry: bool = False
     default_branch: str | None = None
+    named: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ def wait_in_line(tx: Tx, stands: Line, queue: str, account: Account | None, poli
     if stands.paused:
         return waiting.paused(stands)
     runs = account.runs.get(service_of(queue))
-    return waiting.at_limit(stands, _limit(account, policy), account.tier.value, runs, pace, step)
+    return waiting.at_limit(stands, _limit(account, policy), account.tier, runs, pace, step)
 
 
 def guess(tx: Tx, stands: Line, queue: str, account: Account, policy: Policy, *, now: datetime) -> float | None:

@@ -90,11 +90,13 @@ def report(
     newest events to read; `since` of the answer is where they begin.  Of very many users, those with the longest total
     wait are listed.
     """
+    with uow.once() as tx:
+        events = waits.events(tx, since=since, until=until, most=most)
     with uow.begin() as tx:
-        seen = waits.courses(tx, since=since, until=until, most=most)
         pauses = waits.pauses(tx, until=until)
         slots, own = _limits(tx, policy), _own_limits(tx, policy)
-    # counting takes seconds and must not keep a snapshot open
+    # reading and counting many jobs must not keep a transaction open: the server ends one that is idle for seconds
+    seen = waits.seen(events, since=since, until=until, most=most)
     found = attribute(seen.courses, pauses, slots, own)
     groups = _grouped(found, seen.courses, by)
     listed = sorted(groups, key=lambda name: -sum(wait.total for wait in groups[name][0]))[:MOST_USERS]
@@ -163,11 +165,11 @@ def _earlier_on_pro(
     workers: Mapping[str, int],
 ) -> dict[str, float]:
     """By how many minutes a free user's jobs would have started earlier on average; both sides are simulated."""
-    runs = [run for course in courses if (run := course.recorded)]
     held = {wait.course.user for wait in found if wait.seconds[Cause.OWN_LIMIT] > 0 and wait.course.tier is Tier.FREE}
     chosen = [user for user in listed if user in held][:MOST_UPGRADES]
-    if not chosen or len(runs) > MOST_SIMULATED:
+    if not chosen or len(found) > MOST_SIMULATED:  # each wait found is a run
         return {}
+    runs = [run for course in courses if (run := course.recorded)]
     pause = simulation.turnaround(runs)
     before = simulation.simulate([run.arrival for run in runs], limits, workers, turnaround=pause)
     earlier = {}

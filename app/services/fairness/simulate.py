@@ -9,7 +9,7 @@ from datetime import datetime
 
 from app.domain import simulation
 from app.domain.plans import Tier
-from app.domain.queues import ALL_QUEUES
+from app.domain.queues import JOB_QUEUES
 from app.domain.simulation import Arrival, Run
 from app.domain.summaries import percentile
 from app.errors import InvalidInput
@@ -87,7 +87,7 @@ def simulate(load: Load, limits: Mapping[Tier, int], workers: Mapping[str, int])
         not_started=load.unknown,
         turnaround=round(pause, 4),
         limits=dict(limits),
-        workers={queue: workers[queue] for queue in ALL_QUEUES if queue in used},
+        workers={queue: workers[queue] for queue in JOB_QUEUES if queue in used},
         tiers=_by_tier(runs, load.runs, span),
         queues=_by_queue(runs, workers, span),
     )

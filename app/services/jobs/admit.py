@@ -13,15 +13,8 @@ from app.errors import Message, QuotaExceeded
 from app.services.policy import Policy
 from app.store import events, quota
 from app.store.quota import Sums
-from app.store.unit_of_work import Tx, UnitOfWork
+from app.store.unit_of_work import Tx
 from app.store.users import Account
-
-
-def ask(uow: UnitOfWork, account: Account, event_type: EventType, policy: Policy, *, now: datetime) -> None:
-    """Refuse an account without a unit left before any work is done; reserves nothing.  Raises: QuotaExceeded."""
-    if policy.quota_mode == "enforce" and account.plan.limit(event_type) is not None:
-        with uow.once() as tx:
-            check(tx, account, event_type, policy, units=1, now=now)
 
 
 def check(

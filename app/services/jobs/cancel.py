@@ -42,6 +42,8 @@ def cancel(uow: UnitOfWork, job_id: UUID, account: Account, policy: Policy, *, n
             raise Forbidden("Only somebody who asked for this job may cancel it")
         if status in FINAL or message is None:
             raise Conflict(Message("The job has already ended: it is %(status)s", status=status))
+        if not account.is_operator and account.user_id == accepted.user_id and accepted.cancelled_at:
+            return  # the payer has left it before, to those who joined
         if not account.is_operator and _leaves(tx, accepted, account, now=now):
             if message.user_id == str(account.user_id):  # the job may no longer use the right of a user who gave it up
                 choose_carrier.settle(tx, job_id, policy)

@@ -20,6 +20,7 @@ from app.domain.specification import Mode
 from app.domain.waiting import Line, Wait
 from app.errors import NotFound
 from app.services.fairness import explain_wait
+from app.services.jobs.tell import Reader, asked_each, told
 from app.services.policy import Policy
 from app.store import events, messages, quota, records, requests, spec_documents
 from app.store.requests import Request
@@ -30,38 +31,43 @@ _DUE_LATER = (Status.WAITING, Status.RETRYING)
 _HELD = {"snooze": Status.WAITING, "parked": Status.WAITING, "retry": Status.RETRYING}
 
 
-def job(tx: Tx, job_id: UUID, policy: Policy, *, asker: UUID | None, now: datetime) -> Job:
+def job(tx: Tx, job_id: UUID, policy: Policy, *, asker: UUID | None, sees_all: bool = False, now: datetime) -> Job:
     """The job as it is now.
 
-    asker: the account that reads it; other users' bills are not shown (docs/adr/0033).
+    asker: the account that reads it; it is told of no other user's bill, line, tier or queue (docs/adr/0033, 0058);
+    sees_all: an operator reads it.
 
     Raises: NotFound.
     """
-    found = jobs(tx, [job_id], policy, asker=asker, now=now)
+    found = jobs(tx, [job_id], policy, asker=asker, sees_all=sees_all, now=now)
     if job_id not in found:
         raise NotFound("No such job")
     return found[job_id]
 
 
-def accepted(tx: Tx, request: Row[Any], policy: Policy, *, asker: UUID | None, now: datetime) -> Job:
+def accepted(
+    tx: Tx, request: Row[Any], policy: Policy, *, asker: UUID | None, sees_all: bool = False, now: datetime
+) -> Job:
     """As job, of a request that was read already (app/store/requests.py), which spares a round trip."""
-    found = _described(tx, {request.job_id: request}, policy, asker=asker, now=now)
+    found = _described(tx, {request.job_id: request}, policy, Reader(asker, sees_all), now=now)
     if request.job_id not in found:
         raise NotFound("No such job")
     return found[request.job_id]
 
 
-def jobs(tx: Tx, job_ids: Collection[UUID], policy: Policy, *, asker: UUID | None, now: datetime) -> dict[UUID, Job]:
+def jobs(
+    tx: Tx, job_ids: Collection[UUID], policy: Policy, *, asker: UUID | None, sees_all: bool = False, now: datetime
+) -> dict[UUID, Job]:
     """As job, for many, in their order.  One that no longer exists, or whose account does not, is missing.
 
     Each part is read for all of them at once, so that the round trips do not grow with the jobs.
     """
-    found = _described(tx, requests.accepted_each(tx, job_ids), policy, asker=asker, now=now)
+    found = _described(tx, requests.accepted_each(tx, job_ids), policy, Reader(asker, sees_all), now=now)
     return {one: found[one] for one in job_ids if one in found}
 
 
 def _described(
-    tx: Tx, every: Mapping[UUID, Row[Any]], policy: Policy, *, asker: UUID | None, now: datetime
+    tx: Tx, every: Mapping[UUID, Row[Any]], policy: Policy, reader: Reader, *, now: datetime
 ) -> dict[UUID, Job]:
     # the messages before the records: a job that ends between the two reads then appears as ended
     waiting = messages.find_each(tx, every)
@@ -74,11 +80,12 @@ def _described(
         records=ended,
         snoozes=_counted(tx, every.keys() - waiting.keys()),
         waits=explain_wait.waits(tx, waiting, statuses, policy, now=now),
-        billed=_billed(tx, [one for one, status in statuses.items() if status is Status.COMPLETED], asker),
+        billed=_billed(tx, [one for one, status in statuses.items() if status is Status.COMPLETED], reader.user_id),
         writings=_writings(tx, [one for one, asked in every.items() if asked.service == Service.SPECVIEW]),
     )
+    own = asked_each(tx, every, reader)
     return {
-        one: read.job(asked)
+        one: told(read.job(asked), reader, own.get(one))
         for one, asked in every.items()
         if asked.service != Service.SPECVIEW or one in read.writings
     }
@@ -107,6 +114,7 @@ class _Read:
         return replace(
             asked,
             queue=message.queue if message else accepted.queue,
+            carrier=UUID(message.user_id) if message and message.user_id else None,
             attempt=_attempt(message, record),
             snoozes=message.snooze_count if message else self.snoozes.get(one, 0),
             started_at=record.started_at if record else None,

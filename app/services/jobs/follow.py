@@ -7,9 +7,10 @@ from datetime import datetime
 from uuid import UUID
 
 from app.domain.jobs import Job
-from app.services.jobs import describe
+from app.services.jobs import describe, tell
+from app.services.jobs.tell import Asked, Reader
 from app.services.policy import Policy
-from app.store import change_stamps
+from app.store import change_stamps, requests
 from app.store.unit_of_work import UnitOfWork
 
 #: A stamp of a job's row, which changes whenever its description may have changed.
@@ -22,13 +23,18 @@ def stamps(uow: UnitOfWork, job_ids: Collection[UUID]) -> dict[UUID, Stamp]:
         return {row.job_id: (row.event_id, row.status, row.progress) for row in change_stamps.of(tx, job_ids)}
 
 
-def snapshot(
-    uow: UnitOfWork, job_id: UUID, policy: Policy, *, asker: UUID | None = None, now: datetime
-) -> tuple[int, Job]:
+def snapshot(uow: UnitOfWork, job_id: UUID, policy: Policy, *, reader: Reader, now: datetime) -> tuple[int, Job]:
     """The id of a job's newest event, and the job; the caller has checked the visibility.
 
-    asker: whose bill is shown, None if several users read the same answer.  Raises: NotFound.
+    reader: one who sees all if the caller tells several readers.  Raises: NotFound.
     """
     with uow.begin() as tx:
         newest = change_stamps.of(tx, [job_id])[0].event_id
-        return int(newest or 0), describe.job(tx, job_id, policy, asker=asker, now=now)
+        job = describe.job(tx, job_id, policy, asker=reader.user_id, sees_all=reader.sees_all, now=now)
+        return int(newest or 0), job
+
+
+def asked(uow: UnitOfWork, job_id: UUID, reader: Reader) -> Asked | None:
+    """How the reader asked for a job; None if the reader did not, or sees all."""
+    with uow.begin() as tx:
+        return tell.asked_each(tx, requests.accepted_each(tx, [job_id]), reader).get(job_id)

@@ -31,11 +31,13 @@ def job(
     """
     asker = viewer.user_id if viewer else asker
     with uow.begin() as tx:
-        return describe.accepted(tx, check_visible(tx, job_id, viewer, service), policy, asker=asker, now=now)
+        accepted = check_visible(tx, job_id, viewer, service)
+        sees_all = viewer is not None and viewer.is_operator
+        return describe.accepted(tx, accepted, policy, asker=asker, sees_all=sees_all, now=now)
 
 
 def timeline(uow: UnitOfWork, job_id: UUID, viewer: Account | None, *, asker: UUID | None = None) -> list[JobEvent]:
-    """Every event of a job, without other users' bills.  asker: as of `job`.
+    """Every event of a job, without other users' bills, tiers, queues and limits.  asker: as of `job`.
 
     Raises: NotFound.
     """
@@ -43,7 +45,8 @@ def timeline(uow: UnitOfWork, job_id: UUID, viewer: Account | None, *, asker: UU
     with uow.begin() as tx:
         accepted = check_visible(tx, job_id, viewer)
         is_payer = asker is not None and accepted.user_id == asker
-        return [JobEvent(**row) for row in events.timeline(tx, job_id, with_bill=is_payer)]
+        sees_all = viewer is not None and viewer.is_operator
+        return [JobEvent(**row) for row in events.timeline(tx, job_id, with_bill=is_payer, with_lines=sees_all)]
 
 
 def history(

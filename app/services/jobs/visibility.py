@@ -9,8 +9,9 @@ from uuid import UUID
 from sqlalchemy import Row
 
 from app.domain.queues import Service
-from app.errors import Conflict, Message, NotFound
+from app.errors import Conflict, Message, NotFound, RepositoryNotFound
 from app.store import analyses, codebases, requests
+from app.store.codebases import Codebase
 from app.store.unit_of_work import Tx, UnitOfWork
 from app.store.users import Account
 
@@ -30,6 +31,26 @@ def check_visible(tx: Tx, job_id: UUID, viewer: Account | None, service: Service
     if viewer is None or not requests.asked(tx, job_id, viewer.user_id):
         raise NotFound("No such job")
     return accepted
+
+
+def is_reachable(tx: Tx, codebase: Codebase, job_id: UUID | None, account: Account, *, named: bool = False) -> bool:
+    """Whether a submission of a commit may lead to a job.
+
+    For a private repository, only those who asked for a job may point at it or join it.  A new job needs a host that
+    named the commit, or an earlier request for the repository.
+    job_id: of the commit's job, None if a new one would be made; named: as of Wanted.
+    """
+    if not codebase.is_private or account.is_operator:
+        return True
+    if job_id:
+        return requests.asked(tx, job_id, account.user_id)
+    return named or requests.asked_of(tx, codebase.codebase_id, account.user_id)
+
+
+def check_reachable(tx: Tx, codebase: Codebase, job_id: UUID | None, account: Account, *, named: bool = False) -> None:
+    """Raises: RepositoryNotFound unless `is_reachable`, which does not reveal whether the commit was analysed."""
+    if not is_reachable(tx, codebase, job_id, account, named=named):
+        raise RepositoryNotFound("The repository does not exist or is private.")
 
 
 def check_completed(tx: Tx, job_id: UUID, viewer: Account | None, *, now: datetime) -> Row[Any]:

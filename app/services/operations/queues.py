@@ -34,7 +34,7 @@ class QueueState:
 
 
 def states(uow: UnitOfWork) -> list[QueueState]:
-    """The states of all six queues."""
+    """The states of all queues."""
     with uow.once() as tx:
         return [QueueState(**row) for row in queues.states(tx)]
 
@@ -77,29 +77,25 @@ def holdings(uow: UnitOfWork) -> Holdings:
     return Holdings(row.slots, row.snoozed, row.reserved, row.dead)
 
 
-def pause(uow: UnitOfWork, queue: str, *, actor: str, now: datetime, reason: str | None = None) -> None:
+def pause(uow: UnitOfWork, queue: str, *, actor: str, reason: str | None = None) -> None:
     """Deliver no message of a queue until it is resumed; idempotent.  Raises: InvalidInput."""
-    _set(uow, queue, now, actor=actor, action="queue.pause", reason=reason)
+    _set(uow, queue, paused=True, actor=actor, action="queue.pause", reason=reason)
 
 
-def set_paused(
-    uow: UnitOfWork, queue: str, *, paused: bool, actor: str, now: datetime, reason: str | None = None
-) -> None:
+def set_paused(uow: UnitOfWork, queue: str, *, paused: bool, actor: str, reason: str | None = None) -> None:
     """As pause or resume.  Raises: InvalidInput."""
     if paused:
-        pause(uow, queue, actor=actor, now=now, reason=reason)
+        pause(uow, queue, actor=actor, reason=reason)
     else:
         resume(uow, queue, actor=actor)
 
 
 def resume(uow: UnitOfWork, queue: str, *, actor: str) -> None:
     """Deliver a queue's messages again; idempotent.  Raises: InvalidInput."""
-    _set(uow, queue, None, actor=actor, action="queue.resume")
+    _set(uow, queue, paused=False, actor=actor, action="queue.resume")
 
 
-def _set(
-    uow: UnitOfWork, queue: str, paused_at: datetime | None, *, actor: str, action: str, reason: str | None = None
-) -> None:
+def _set(uow: UnitOfWork, queue: str, *, paused: bool, actor: str, action: str, reason: str | None = None) -> None:
     if queue not in ALL_QUEUES:
         allowed = f"expected one of {', '.join(ALL_QUEUES)}"
         raise InvalidInput(
@@ -111,5 +107,5 @@ def _set(
             errors=[{"pointer": "/queue", "detail": allowed}],
         )
     with uow.begin() as tx:
-        queues.set_paused(tx, queue, paused_at)
+        queues.set_paused(tx, queue, paused=paused)
         audit_log.add(tx, actor, action, queue, **({"reason": reason} if reason else {}))

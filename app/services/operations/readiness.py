@@ -1,4 +1,4 @@
-"""Whether the service can work: whether everything that it needs is available."""
+"""Whether the service can work: whether everything that it needs is available, for reads and for writes."""
 
 from __future__ import annotations
 
@@ -14,21 +14,27 @@ from app.store import queues, schema
 from app.store.database_errors import code_of
 from app.store.unit_of_work import UnitOfWork
 
+WRITES = "writes"
 #: How long an answer about writes is reused, so that frequent checks do not cause frequent writes.
 WRITES_SECONDS = 2.0
 _writes: WeakKeyDictionary[Engine, tuple[float, str]] = WeakKeyDictionary()
 
 
 def readiness(uow: UnitOfWork, needed_revision: str | None = None) -> dict[str, str]:
-    """For each need `ok` or the problem: database, migrations, queues.  needed_revision: None = this release's."""
-    checks = dict.fromkeys(("database", "migrations", "queues"), "not checked")
+    """For each need `ok` or the problem.  needed_revision: None = this release's.
+
+    Shape: database, migrations and queues, which everything needs; writes, which a full or read-only database refuses
+    while it still answers reads.
+    """
+    checks = dict.fromkeys(("database", "migrations", "queues", WRITES), "not checked")
     try:
         with uow.begin() as tx:
             revision, oldest = schema.revision(tx.connection), schema.oldest(tx.connection)
             checks["migrations"] = serves(needed_revision or this_release(), revision, oldest)
             missing = sorted(set(ALL_QUEUES) - set(queues.names(tx))) if revision else list(ALL_QUEUES)
             checks["queues"] = f"missing {', '.join(missing)}" if missing else "ok"
-        checks["database"] = _written(uow)
+        checks["database"] = "ok"
+        checks[WRITES] = _written(uow)
     except SQLAlchemyError as error:
         checks["database"] = f"away ({type(error).__name__})"
     return checks

@@ -16,7 +16,7 @@ MOST = 50
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A repository and its newest result, of whichever branch."""
+    """A repository and its newest result, the same as on its page."""
 
     repository: Repository
     newest: NewestResult

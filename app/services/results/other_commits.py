@@ -43,7 +43,8 @@ def with_previous(
     """
     with uow.begin() as tx:
         accepted = check_visible(tx, job_id, viewer, Service.ANALYSIS)
-        job = describe.accepted(tx, accepted, policy, asker=viewer.user_id if viewer else asker, now=now)
+        asker, sees_all = (viewer.user_id, viewer.is_operator) if viewer else (asker, False)
+        job = describe.accepted(tx, accepted, policy, asker=asker, sees_all=sees_all, now=now)
         record = analyses.find(tx, job_id) if job.status is Status.COMPLETED else None
         if record is None:
             return job, None

@@ -36,6 +36,6 @@ def read_repository(uow: UnitOfWork, where: Repository, policy: Policy, *, now: 
         if codebase is None or codebase.is_private:
             raise NotFound("This repository has no analysis")
         codebases.viewed(tx, codebase.codebase_id, now=now)
-        newest = [row.id for row in analyses.newest(tx, codebase.codebase_id, most=MOST)]
+        newest = analyses.newest(tx, codebase.codebase_id, most=MOST)
         found = describe.jobs(tx, newest, policy, asker=None, now=now)
     return FoundRepository(codebase.repository, list(found.values()))

@@ -57,4 +57,7 @@ def load_tests(uow: UnitOfWork, analysis_id: UUID) -> Tests:
 
 def _subject(row: Row[Any]) -> Subject:
     test = row.test
-    return Subject(row.path, test["framework"], tuple(test["suites"]), test["name"], test["line"], test["status"])
+    return Subject(
+        row.path, test["framework"], tuple(test["suites"]), test["name"], test["line"], test["status"],
+        test.get("kind", "test"),
+    )  # fmt: skip

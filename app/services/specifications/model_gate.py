@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from uuid import uuid4
 
-from app.domain.model_calls import Cap, Entered, Limits, Refused, Tokens, Wait
+from app.domain.model_calls import LONGEST_HOLD, Cap, Entered, Limits, Refused, Tokens, Wait
 from app.store import model_calls, rates
 from app.store.unit_of_work import Tx, UnitOfWork
-
-#: If an endpoint asks us to wait longer than this, it is tried again after this time all the same.
-LONGEST_HOLD_SECONDS = 300.0
 
 
 class _NotNow(Exception):  # noqa: N818 - undoes a transaction, and is an answer
@@ -61,7 +58,7 @@ class ModelGate:
         """
         with self.uow.begin() as tx:
             if seconds > 0:
-                model_calls.hold_back(tx, self.endpoint, min(seconds, LONGEST_HOLD_SECONDS))
+                model_calls.hold_back(tx, self.endpoint, min(seconds, LONGEST_HOLD.total_seconds()))
             if entered.probe is not None:
                 model_calls.leave(tx, self.endpoint, entered.probe)
             model_calls.settle(tx, entered.day, Tokens() - entered.estimate, self.limits)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from app.domain.lifecycle import JobFailedError
-from app.domain.specification import Mode, Shelf
+from app.domain.specification import Mode, Place, Shelf, fingerprint
 from app.remembered import Remembered
 from app.services.policy import Policy
 from app.services.specifications.load_tests import GONE, load_tests
@@ -23,12 +23,14 @@ MOST_REMEMBERED = 1_000_000  # identities of all analyses together, 32 MB
 class Priced:
     """What a price needs of the tests of a completed analysis.
 
-    total: tests; identities: of the different ones, concatenated; is_private: whether the repository is private.
+    total: tests; subtests: which are no part of them; identities: of the different ones of both, concatenated;
+    is_private: whether the repository is private.
     """
 
     codebase_id: UUID
     is_private: bool
     total: int
+    subtests: int
     identities: bytes
 
     def units(self, uow: UnitOfWork, user_id: UUID, language: str, mode: Mode, policy: Policy) -> int:
@@ -36,20 +38,37 @@ class Priced:
 
         Nothing is locked: a paid sentence stays paid, so the price can only fall.
         """
-        if mode is Mode.REGENERATE_FRESH:
+        if mode.by(policy.generator) is Mode.REGENERATE_FRESH:
             return len(self.identities) // SIZE
-        shelf = Shelf(self.codebase_id, user_id if self.is_private else None, policy.generator, language)
+        shelf = self._shelf(user_id, language, policy)
         keys = sorted(shelf.key_of("sentence", identity) for identity in self._each())
         with uow.begin() as tx:
             return spec_words.unpaid(tx, keys)
+
+    def says(self, uow: UnitOfWork, user_id: UUID, language: str, policy: Policy) -> bytes | None:
+        """The fingerprint of a document from the stored words; None if some words are missing."""
+        shelf = self._shelf(user_id, language, policy)
+        found = {}
+        for kind in ("place", "sentence"):
+            identities = {shelf.key_of(kind, identity): identity for identity in self._each()}
+            with uow.begin() as tx:
+                kept = spec_words.known(tx, sorted(identities))
+            if len(kept) < len(identities):
+                return None
+            found[kind] = {identities[key]: words for key, words in kept.items()}
+        places = {identity: Place(*words).folded() for identity, words in found["place"].items()}
+        return fingerprint(places, found["sentence"])
+
+    def _shelf(self, user_id: UUID, language: str, policy: Policy) -> Shelf:
+        return Shelf(self.codebase_id, user_id if self.is_private else None, policy.generator, language)
 
     def _each(self) -> Iterator[bytes]:
         return (self.identities[begin : begin + SIZE] for begin in range(0, len(self.identities), SIZE))
 
 
-#: Number of tests and identities of an analysis, in this process: reading 28,000 tests takes a second, and a user who
-#: decides asks several times.
-_remembered: Remembered[UUID, tuple[int, bytes]] = Remembered(MOST_REMEMBERED * SIZE, lambda found: len(found[1]))
+#: Numbers of tests and of subtests, and identities of an analysis, in this process: reading 28,000 tests takes a
+#: second, and a user who decides asks several times.
+_remembered: Remembered[UUID, tuple[int, int, bytes]] = Remembered(MOST_REMEMBERED * SIZE, lambda found: len(found[2]))
 
 
 def priced(uow: UnitOfWork, analysis_id: UUID) -> Priced:
@@ -61,7 +80,8 @@ def priced(uow: UnitOfWork, analysis_id: UUID) -> Priced:
         raise JobFailedError(GONE)
     found = _remembered.get(analysis_id)
     if found is None:
-        tests = load_tests(uow, analysis_id).subjects
-        found = (len(tests), b"".join(sorted({one.identity for one in tests})))
+        subjects = load_tests(uow, analysis_id).subjects
+        subtests = sum(one.kind == "subtest" for one in subjects)
+        found = (len(subjects) - subtests, subtests, b"".join(sorted({one.identity for one in subjects})))
         _remembered.keep(analysis_id, found)
     return Priced(codebase.codebase_id, codebase.is_private, *found)

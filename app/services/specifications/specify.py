@@ -15,6 +15,7 @@ from sqlalchemy import Row
 
 from app.domain.lifecycle import Delivery, Failure, JobFailedError, Outcome
 from app.domain.specification import (
+    BUILT_IN,
     UNGROUPED,
     Behaviour,
     Domain,
@@ -24,6 +25,7 @@ from app.domain.specification import (
     Shelf,
     Specification,
     Subject,
+    fingerprint,
 )
 from app.services.policy import Policy
 from app.services.specifications.finish import Written, finish
@@ -107,13 +109,30 @@ def _write(
     places = _place(desk, tests.subjects, generator)
     sentences, fell_back = _phrase(desk, tests.subjects, places, generator)
     domains = _arrange(tests.subjects, places, sentences, fell_back)
-    summary = ""
-    for told in generator.summarise(Specification(asked.language, "", domains)) if tests.subjects else ():
-        checkpoint("summarising", 0, 0)
-        summary = told
+    whole = Specification(asked.language, _summarise(replace(desk, shelf=shelf), domains, generator), domains)
     kept = sorted(key for identity, key in keys.items() if identity not in fell_back)
     moves = sorted({(own.key(kind, one), shelf.key(kind, one)) for one in tests.subjects for kind in KINDS})
-    return Written(Specification(asked.language, summary, domains), kept, shelf, moves if fresh else None)
+    used = sorted({*kept, *(key for _, key in moves), shelf.summary_key(domains)})
+    says = None if fell_back else fingerprint(places, sentences)
+    return Written(whole, kept, used, says, shelf, moves if fresh else None)
+
+
+def _summarise(desk: _Desk, domains: Sequence[Domain], generator: Generator) -> str:
+    """The summary; one that a model has written of the same places in this repository is kept."""
+    shelf, found = desk.shelf, ""
+    if not domains:
+        return found
+    key = shelf.summary_key(domains)
+    with desk.uow.begin() as tx:
+        kept = spec_words.known(tx, [key])
+    if kept:
+        return str(kept[key])
+    for told in generator.summarise(Specification(shelf.language, "", domains)):
+        desk.checkpoint("summarising", 0, 0)
+        found = told
+    if found and shelf.generator != BUILT_IN:  # the built-in one names the largest places, so it depends on more
+        _keep(desk.uow, shelf, {key: found}, is_paid=True)
+    return found
 
 
 def _check_reserved(uow: UnitOfWork, job_id: UUID, keys: Sequence[bytes], policy: Policy, *, fresh: bool) -> None:
@@ -127,7 +146,7 @@ def _check_reserved(uow: UnitOfWork, job_id: UUID, keys: Sequence[bytes], policy
 def _place(desk: _Desk, subjects: Sequence[Subject], generator: Generator) -> dict[bytes, Place]:
     """The place of each test, by identity; stored places stay, whatever is added to them."""
     kept = desk.known("place", subjects)
-    places = {identity: _folded(Place(*words)) for identity, words in kept.items()}
+    places = {identity: Place(*words).folded() for identity, words in kept.items()}
     missing = list({one.identity: one for one in subjects if one.identity not in places}.values())
     total, done = len(missing), 0
     desk.checkpoint("placing", done, total)
@@ -136,15 +155,10 @@ def _place(desk: _Desk, subjects: Sequence[Subject], generator: Generator) -> di
         for part in parts:
             if not part.fell_back:
                 desk.keep("place", [(one, [place.domain, place.feature]) for one, place in part.places], is_paid=True)
-            places |= {one.identity: _folded(place) for one, place in part.places}
+            places |= {one.identity: place.folded() for one, place in part.places}
             done += len(part.places)
             desk.checkpoint("placing", done, total)
     return places
-
-
-def _folded(place: Place) -> Place:
-    """The form in which headings are compared: by their words, ignoring what is between them."""
-    return Place(" ".join(place.domain.split()), " ".join(place.feature.split()))
 
 
 def _phrase(

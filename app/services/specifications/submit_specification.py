@@ -6,10 +6,12 @@ This works as for an analysis (submit.py), except that nobody joins the job: a d
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import overload
+from typing import Any, overload
 from uuid import UUID, uuid4
+
+from sqlalchemy import Row
 
 from app.domain.lifecycle import JobFailedError
 from app.domain.queues import Service, select_queue
@@ -44,10 +46,26 @@ class WantedSpecification:
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """The most that a specification would cost now.  tests: number in its analysis."""
+    """The most that a specification would cost now.  tests, subtests: numbers in its analysis."""
 
     tests: int
+    subtests: int
     units: AskedUnits
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """A submission with the most that it would cost.  says: the fingerprint of a document from stored words alone."""
+
+    wanted: WantedSpecification
+    units: int
+    says: bytes | None
+
+    def is_answered_by(self, newest: Row[Any], generator: str) -> bool:
+        """Whether the newest document is what was asked for."""
+        if self.wanted.mode is Mode.REGENERATE_CACHED:
+            return self.says is not None and (self.says, generator) == (_hash(newest), newest.generator)
+        return self.wanted.mode is Mode.INITIAL
 
 
 @overload
@@ -75,21 +93,26 @@ def submit(
 ) -> Answer | Stored:
     """Reserve the missing sentences and enqueue; or return the job under way or an existing document.
 
-    An existing document is returned in the mode `initial` only.  key: as of submit.submit; now: None = by the database.
+    An existing document is returned in the mode `initial`, and in `regenerate_cached` if a new one would say the same.
+    The built-in generator does the same in `regenerate_fresh`.  key: as of submit.submit; now: None = by the database.
     Locks: users row.  Raises: QuotaExceeded, IdempotencyInFlight, IdempotencyMismatch, NotFound, Forbidden, Conflict if
     the analysis has not completed, InvalidInput for a language that the generator does not write.
     """
     tests = read_tests(uow, account, wanted, policy)
     # before the user's row is locked, because this takes time in proportion to the analysis
-    units = tests.units(uow, account.user_id, wanted.language, wanted.mode, policy)
-    return _accept(uow, account.user_id, wanted, units, policy, key=key, now=now)
+    mode = wanted.mode.by(policy.generator)
+    units = tests.units(uow, account.user_id, wanted.language, mode, policy)
+    is_kept = mode is Mode.REGENERATE_CACHED and not units
+    says = tests.says(uow, account.user_id, wanted.language, policy) if is_kept else None
+    counted = _Counted(replace(wanted, mode=mode), units, says)
+    return _accept(uow, account.user_id, counted, policy, key=key, now=now)
 
 
 def dry_run(uow: UnitOfWork, account: Account, wanted: WantedSpecification, policy: Policy) -> Price:
     """The price now, and whether the quota covers it; reserves nothing.  Raises: as submit, without QuotaExceeded."""
     tests = read_tests(uow, account, wanted, policy)
     units = tests.units(uow, account.user_id, wanted.language, wanted.mode, policy)
-    return Price(tests.total, check(uow, account, SPECVIEW, units, now=uow.now()))
+    return Price(tests.total, tests.subtests, check(uow, account, SPECVIEW, units, now=uow.now()))
 
 
 def read_tests(uow: UnitOfWork, account: Account, wanted: WantedSpecification, policy: Policy) -> Priced:
@@ -120,8 +143,7 @@ def read_tests(uow: UnitOfWork, account: Account, wanted: WantedSpecification, p
 def _accept(
     uow: UnitOfWork,
     user_id: UUID,
-    wanted: WantedSpecification,
-    units: int,
+    counted: _Counted,
     policy: Policy,
     *,
     key: Key[Answer] | None,
@@ -134,34 +156,32 @@ def _accept(
         if account is None:
             raise NotFound("The account no longer exists")
         at = now or uow.now()
-        answer = _decide(tx, account, wanted, units, policy, now=at)
+        answer = _decide(tx, account, counted, policy, now=at)
         keep_answer(tx, user_id, key, answer, now=at)
         return answer
 
 
-def _decide(
-    tx: Tx, account: Account, wanted: WantedSpecification, units: int, policy: Policy, *, now: datetime
-) -> Answer:
+def _decide(tx: Tx, account: Account, counted: _Counted, policy: Policy, *, now: datetime) -> Answer:
+    wanted = counted.wanted
     unique = spec_documents.unique_key(account.user_id, wanted.analysis_id, wanted.language)
     if running := spec_documents.running(tx, unique):
         return Answer(describe.job(tx, running, policy, asker=account.user_id, now=now))
-    if wanted.mode is Mode.INITIAL and (
-        there := spec_documents.newest(tx, account.user_id, wanted.analysis_id, wanted.language)
-    ):
-        return Answer(describe.job(tx, there, policy, asker=account.user_id, now=now), is_known=True)
-    return _enqueue(tx, account, wanted, units, unique, policy, now=now)
+    there = spec_documents.newest(tx, account.user_id, wanted.analysis_id, wanted.language)
+    if there and counted.is_answered_by(there, policy.generator):
+        return Answer(describe.job(tx, there.id, policy, asker=account.user_id, now=now), is_known=True)
+    return _enqueue(tx, account, counted, unique, policy, now=now)
 
 
 def _enqueue(
     tx: Tx,
     account: Account,
-    wanted: WantedSpecification,
-    units: int,
+    counted: _Counted,
     unique_key: str,
     policy: Policy,
     *,
     now: datetime,
 ) -> Answer:
+    wanted, units = counted.wanted, counted.units
     accepted = requests.accepted(tx, wanted.analysis_id)
     codebase = codebases.get(tx, accepted.codebase_id) if accepted else None
     if accepted is None or codebase is None:
@@ -190,6 +210,10 @@ def _enqueue(
     wait = explain_wait.wait_in_line(tx, stands, request.queue, account, policy, now=now) if stands else None
     events.add(tx, request.job_id, "accepted", queue=request.queue, tier=account.tier, quota=admitted, eta=None)
     return Answer(describe.fresh(tx, request, stands, wait))
+
+
+def _hash(newest: Row[Any]) -> bytes | None:
+    return None if newest.words_hash is None else bytes(newest.words_hash)
 
 
 def _message(request: Request, account: Account, unique_key: str, policy: Policy) -> JobMessage:

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from sqlalchemy import Row
 
-from app.domain.webhooks import TEST
+from app.domain.webhooks import MOST_PENDING, TEST
 from app.errors import Conflict, Message, NotFound
 from app.services.webhooks import signing
 from app.services.webhooks.dispatch import message
@@ -58,25 +58,30 @@ def deliveries(
 
 
 def send_test(uow: UnitOfWork, user_id: UUID, webhook_id: UUID) -> LoggedDelivery:
-    """Send a test event now.  Raises: NotFound, Conflict while the webhook is disabled."""
+    """Send a test event now, or after the rest of a webhook that fails.  It has one attempt.
+
+    Raises: NotFound, Conflict while the webhook is disabled, a test is pending, or too much is.  Locks: its row.
+    """
     with uow.begin() as tx:
-        _must_be_enabled(tx, user_id, webhook_id)
+        _must_take_more(tx, user_id, webhook_id, is_test=True)
         delivery_id = webhook_deliveries.add_test(tx, webhook_id, TEST)
         return _send(tx, webhook_id, delivery_id)
 
 
 def replay(uow: UnitOfWork, user_id: UUID, webhook_id: UUID, delivery_id: int) -> LoggedDelivery:
-    """Send a delivery again, with the same id.  Raises: NotFound, Conflict while the webhook is disabled."""
+    """Send a delivery again, with the same id; at once, or after the rest of a webhook that fails.
+
+    Raises: NotFound, Conflict while the webhook is disabled, or too much is pending.  Locks: the row of the webhook.
+    """
     with uow.begin() as tx:
-        _must_be_enabled(tx, user_id, webhook_id)
-        if delivery_id > LARGEST_ID or not webhook_deliveries.replay(tx, webhook_id, delivery_id):
-            raise NotFound(NO_DELIVERY)
+        found = _must_have_delivery(tx, user_id, webhook_id, delivery_id)
+        _must_take_more(tx, user_id, webhook_id, is_test=found.type == TEST, itself=found.due_at is not None)
+        webhook_deliveries.replay(tx, webhook_id, delivery_id)
         return _send(tx, webhook_id, delivery_id)
 
 
 def _send(tx: Tx, webhook_id: UUID, delivery_id: int) -> LoggedDelivery:
-    """Do not wait for the next beat, nor for the end of a rest."""
-    webhooks.resume(tx, webhook_id)
+    """Do not wait for the next beat."""
     with suppress(AlreadyQueuedError), tx.savepoint():
         tx.publish(message(webhook_id))
     row = webhook_deliveries.find(tx, webhook_id, delivery_id)
@@ -85,9 +90,28 @@ def _send(tx: Tx, webhook_id: UUID, delivery_id: int) -> LoggedDelivery:
     return _logged(row)
 
 
-def _must_be_enabled(tx: Tx, user_id: UUID, webhook_id: UUID) -> None:
+def _must_take_more(tx: Tx, user_id: UUID, webhook_id: UUID, *, is_test: bool, itself: bool = False) -> None:
+    """itself: the delivery in question is pending already, so sending it adds nothing."""
+    webhooks.lock(tx, user_id, webhook_id)  # two requests cannot both be the last that the limits allow
     if _must_have(tx, user_id, webhook_id).disabled_at is not None:
         raise Conflict("This webhook is disabled; enable it first")
+    if itself:
+        return
+    pending, tests = webhook_deliveries.pending(tx, webhook_id, TEST)
+    if is_test and tests:
+        raise Conflict("A test event is already pending; the log shows when it is sent")
+    if pending >= MOST_PENDING:
+        raise Conflict(
+            Message("%(most)s deliveries are pending; no more can be sent before they have ended", most=MOST_PENDING)
+        )
+
+
+def _must_have_delivery(tx: Tx, user_id: UUID, webhook_id: UUID, delivery_id: int) -> Row[Any]:
+    _must_have(tx, user_id, webhook_id)
+    row = webhook_deliveries.find(tx, webhook_id, delivery_id) if delivery_id <= LARGEST_ID else None
+    if row is None:
+        raise NotFound(NO_DELIVERY)
+    return row
 
 
 def _must_have(tx: Tx, user_id: UUID, webhook_id: UUID) -> Row[Any]:

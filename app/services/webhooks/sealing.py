@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-_KEY_ID, _NONCE = 4, 12  # bytes
+#: With them begins whatever a key has encrypted.
+KEY_ID_BYTES = 4
+_NONCE = 12  # bytes
 _CONTEXT = b"fairlane sealed"  # at most 16 bytes
 
 
@@ -27,8 +29,7 @@ class Keyring:
     def of(cls, phrases: Sequence[str]) -> Keyring:
         """phrases: from which the keys are derived; the first one's encrypts."""
         derived = [_derive(phrase) for phrase in phrases]
-        by_id = {hashlib.sha256(key).digest()[:_KEY_ID]: key for key in reversed(derived)}
-        return cls(by_id, hashlib.sha256(derived[0]).digest()[:_KEY_ID])
+        return cls({_id(key): key for key in reversed(derived)}, _id(derived[0]))
 
     def seal(self, plain: bytes, row: UUID) -> bytes:
         """Encrypt: key id, nonce, ciphertext.  row: to which it belongs."""
@@ -42,7 +43,7 @@ class Keyring:
         from cryptography.exceptions import InvalidTag  # noqa: PLC0415 - as above
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415 - as above
 
-        key_id, nonce, rest = sealed[:_KEY_ID], sealed[_KEY_ID : _KEY_ID + _NONCE], sealed[_KEY_ID + _NONCE :]
+        key_id, nonce, rest = sealed[:KEY_ID_BYTES], sealed[KEY_ID_BYTES:][:_NONCE], sealed[KEY_ID_BYTES + _NONCE :]
         key = self.keys.get(key_id)
         if key is None or not rest:
             raise CannotOpenError("no key of ENCRYPTION_KEYS has encrypted this")
@@ -50,6 +51,15 @@ class Keyring:
             return AESGCM(key).decrypt(nonce, rest, row.bytes)
         except InvalidTag:
             raise CannotOpenError("this was changed, or belongs to another row") from None
+
+
+def key_id(phrase: str) -> bytes:
+    """The id of the key that is derived from a phrase."""
+    return _id(_derive(phrase))
+
+
+def _id(key: bytes) -> bytes:
+    return hashlib.sha256(key).digest()[:KEY_ID_BYTES]
 
 
 def _derive(phrase: str) -> bytes:

@@ -12,6 +12,7 @@ from sqlalchemy import Row
 
 from app.domain.webhooks import EVENTS, MOST_WEBHOOKS, OLD_SECRET_LIVES, parse_url
 from app.errors import InvalidInput, Message, NotFound, TooManyWebhooks
+from app.services.accounts import credentials
 from app.services.webhooks import signing
 from app.services.webhooks.sealing import Keyring
 from app.settings import Settings
@@ -76,16 +77,17 @@ def find(uow: UnitOfWork, user_id: UUID, webhook_id: UUID, *, now: datetime) -> 
 
 def add(
     uow: UnitOfWork, user_id: UUID, url: str, events: Sequence[str], description: str, where: Where, keyring: Keyring,
-    *, now: datetime,
+    *, by: str | None = None, now: datetime,
 ) -> tuple[Webhook, str]:  # fmt: skip
     """Create one.  Returns: and its secret, which is never shown again.  events: none means all.
 
-    Raises: InvalidInput, TooManyWebhooks.  Locks: the users row.
+    by: as in credentials.check.  Raises: InvalidInput, TooManyWebhooks, Unauthenticated.  Locks: the users row.
     """
     check_url(url, where)
     chosen, webhook_id, secret = _chosen(events), uuid4(), signing.new_secret()
     with uow.begin() as tx:
         users.lock_row(tx, user_id)  # two requests cannot both be the last that the limit allows
+        credentials.check(tx, user_id, by, now=now)
         if webhooks.count(tx, user_id) >= MOST_WEBHOOKS:
             raise TooManyWebhooks(
                 Message("The account has %(most)s webhooks; delete one that is not needed", most=MOST_WEBHOOKS)

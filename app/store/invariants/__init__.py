@@ -21,5 +21,6 @@ ALL: tuple[Invariant, ...] = (
     delivery.SCHEDULE,
     tenants.TENANTS,
     tenants.SECRETS,
+    quota.SUMS,
     quota.RECONCILED,
 )

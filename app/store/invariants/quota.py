@@ -101,6 +101,25 @@ RESERVATION = Invariant(
        AND (CAST(:since AS timestamptz) IS NULL OR r.requested_at >= :since)""",
 )
 
+SUMS = Invariant(
+    "I13",
+    "running sums are the sums of the bills",
+    "For each user, kind of unit and hour, the running sum is the sum of the usage events that were accepted in it.",
+    """
+    WITH events AS (
+        SELECT user_id, event_type, date_trunc('hour', accepted_at, 'UTC') AS hour_at, sum(quota_amount) AS amount
+          FROM usage_events WHERE user_id IS NOT NULL AND accepted_at >= (
+               SELECT coalesce(date_trunc('hour', CAST(:since AS timestamptz), 'UTC'), '-infinity'))
+         GROUP BY 1, 2, 3
+    ), sums AS (
+        SELECT * FROM usage_sums WHERE hour_at >= (
+               SELECT coalesce(date_trunc('hour', CAST(:since AS timestamptz), 'UTC'), '-infinity')))
+    SELECT user_id, event_type::text AS event_type, hour_at, coalesce(s.amount, 0) AS running,
+           coalesce(e.amount, 0) AS events
+      FROM events e FULL JOIN sums s USING (user_id, event_type, hour_at)
+     WHERE coalesce(s.amount, 0) <> coalesce(e.amount, 0)""",
+)
+
 RECONCILED = Invariant(
     "R",
     "the last reconciliation found no difference",

@@ -63,9 +63,7 @@ BEGIN
      WHERE c.host = git_host AND lower(c.owner) = lower(git_owner) AND lower(c.name) = lower(git_name);
     IF analyses_per_period IS NOT NULL AND running IS NULL AND completed IS NULL THEN
         SELECT p.start, p.until,
-               (SELECT coalesce(sum(e.quota_amount), 0) FROM usage_events e
-                 WHERE e.user_id = who AND e.event_type = 'analysis'
-                   AND e.accepted_at >= p.start AND e.accepted_at < p.until),
+               usage_used(who, 'analysis', p.start, p.until),
                (SELECT coalesce(sum(r.reserved_amount), 0) FROM quota_reservations r
                  WHERE r.user_id = who AND r.event_type = 'analysis')
           INTO period_start, period_end, used, reserved

@@ -27,7 +27,7 @@ WITHOUT_BODY = frozenset(
 )
 
 
-api.before_request(auth.identify_program)
+api.before_request(read_costs.identify_program)
 api.before_request(auth.limit_writes)
 api.before_request(read_costs.count_reads)
 

@@ -11,7 +11,7 @@ from flask import g
 from app.errors import Forbidden
 from app.services.accounts import tokens, usage
 from app.services.jobs import read_jobs
-from app.web import answers, auth
+from app.web import answers, auth, notices
 from app.web.api import api
 from app.web.context import utc_now, wired
 from app.web.job_json import job_json
@@ -101,6 +101,7 @@ def add_token(asked: NewToken) -> dict[str, Any]:
         made_by=auth.own_token(),
         now=utc_now(),
     )
+    notices.tell(account, notices.NEW_TOKEN)
     row = {"id": token.token_id, "prefix": token.prefix, "scopes": list(token.scopes), "token": token.secret}
     return row | {"name": asked.name, "expires_at": token.expires_at}
 

@@ -59,9 +59,9 @@ def _follow(job_id: UUID, check: Callable[[], object]) -> Response:
     """check: refuses a viewer who may not see the job."""
     live: Live = current_app.extensions[LIVE]
     with ExitStack() as held:
-        held.enter_context(live.places.place(auth.client()))
+        held.enter_context(live.place(auth.client(), is_visitor=auth.viewer() is None))
         check()
-        stream = live.open(job_id, request.headers.get("Last-Event-ID"), auth.asker())
+        stream = live.open(job_id, request.headers.get("Last-Event-ID"), auth.reader())
         held.callback(stream.close)
         response = Response(iter(stream), mimetype="text/event-stream")
         response.headers |= {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}

@@ -58,7 +58,7 @@ def change_tier_limit(asked: NewLimit, tier: str) -> dict[str, Any]:
 def pause_queue(asked: PauseQueue, queue: str) -> dict[str, Any]:
     """Pause a queue, or with `paused` false resume it.  Needs an operator's token."""
     actor = str(auth.operator().user_id)
-    queues.set_paused(wired().uow, queue, paused=asked.paused, actor=actor, now=utc_now(), reason=asked.reason)
+    queues.set_paused(wired().uow, queue, paused=asked.paused, actor=actor, reason=asked.reason)
     return {"queue": queue, "paused": asked.paused}
 
 

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
 
-from app.domain.queues import ALL_QUEUES
+from app.domain.queues import JOB_QUEUES
 from app.services.fairness import change_limits, report_waits, tenants
 from app.services.operations import nodes, queues
 from app.services.operations.audit import BROKEN, UNKNOWN, audit
@@ -64,7 +64,7 @@ def show_fairness(asked: FairnessQuery) -> dict[str, Any]:
         by=asked.by,
         since=asked.since or now - DAY,
         until=now,
-        workers={queue: wired().settings.workers(queue) for queue in ALL_QUEUES},
+        workers={queue: wired().settings.workers(queue) for queue in JOB_QUEUES},
         most=MOST_EVENTS,
     )
     return asdict(found)

@@ -11,8 +11,7 @@ from werkzeug.exceptions import NotAcceptable
 
 from app.domain.lifecycle import Status
 from app.services.jobs import read_jobs
-from app.services.jobs.cancel import cancel
-from app.services.specifications import documents, share_links, submit_specification
+from app.services.specifications import delete_document, documents, share_links, submit_specification
 from app.services.specifications.submit_specification import WantedSpecification
 from app.web import answers, auth, specification_answers
 from app.web.api import Answer, api
@@ -110,15 +109,18 @@ def show_specification(job_id: UUID) -> dict[str, Any] | Response:
 
 @api.delete("/specs/<uuid:job_id>")
 @api.doc(
-    operation_id="cancelSpecification",
+    operation_id="deleteSpecification",
     tags=["Specifications"],
-    responses={204: "The job is cancelled, or stops soon", 409: "The job has ended"},
+    responses={204: "The document is deleted; or the job is cancelled, or stops soon", 409: "The job has failed"},
 )
-def cancel_specification(job_id: UUID) -> tuple[str, int]:
-    """Cancel a specification; idempotent, as for an analysis."""
+def delete_specification(job_id: UUID) -> tuple[str, int]:
+    """Delete your document with its link, or cancel the job while it has not ended, as for an analysis.
+
+    The bill stays, and the sentences stay paid, so the same document costs nothing when it is requested again.
+    """
     services, account = wired(), auth.person("write")
     documents.job(services.uow, job_id, account, services.policy, now=utc_now())
-    cancel(services.uow, job_id, account, services.policy, now=utc_now())
+    delete_document.delete(services.uow, job_id, account, services.policy, now=utc_now())
     return "", 204
 
 

@@ -13,14 +13,14 @@ from app.web.context import wired
 from app.web.schemas import PageQuery
 from app.web.webhook_answers import delivery_json
 
-DISABLED = {409: "The webhook is disabled"}
+DISABLED = {409: "The webhook is disabled, a test is pending, or 100 deliveries are"}
 
 
 @api.post(f"{ONE}/test")
 @api.output(webhook_answers.DeliveryShape, 202)
 @api.doc(operation_id="testWebhook", tags=["Webhooks"], responses=DISABLED)
 def test_webhook(webhook_id: UUID) -> dict[str, Any]:
-    """Send the event `webhook.test` now; the log says how it went."""
+    """Send the event `webhook.test` now, or after the rest of a webhook that fails; the log says how it went."""
     return delivery_json(log.send_test(wired().uow, auth.person("write").user_id, webhook_id))
 
 

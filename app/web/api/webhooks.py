@@ -7,7 +7,7 @@ from uuid import UUID
 
 from app.domain.webhooks import OLD_SECRET_LIVES
 from app.services.webhooks import webhooks
-from app.web import auth, webhook_answers
+from app.web import auth, notices, webhook_answers
 from app.web.api import api
 from app.web.context import utc_now, wired
 from app.web.instants import iso
@@ -33,17 +33,19 @@ def list_webhooks() -> dict[str, Any]:
 )
 def add_webhook(asked: NewWebhook) -> tuple[dict[str, Any], int, dict[str, str]]:
     """Create a webhook; its secret is shown only once."""
-    services = wired()
+    services, account = wired(), auth.person("write")
     made, secret = webhooks.add(
         services.uow,
-        auth.person("write").user_id,
+        account.user_id,
         asked.url,
         asked.events,
         asked.description,
         services.webhook_addresses,
         services.keyring,
+        by=auth.own_token(),
         now=utc_now(),
     )
+    notices.tell(account, notices.NEW_WEBHOOK)
     return webhook_json(made) | {"secret": secret}, 201, {"Location": f"/api/v1/me/webhooks/{made.id}"}
 
 

@@ -10,7 +10,7 @@ from flask_wtf import CSRFProtect
 from pydantic import BaseModel, ValidationError
 from werkzeug.datastructures import MultiDict
 
-from app.web import auth, languages, problems, read_costs, template_filters
+from app.web import auth, languages, next_pages, problems, read_costs, template_filters
 from app.web.api import api
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -22,7 +22,7 @@ def init(app: APIFlask) -> None:
     app.config |= {"WTF_CSRF_TIME_LIMIT": None}  # as long as the session: a form left open overnight works
     protection = CSRFProtect(app)
     protection.exempt(api)
-    protection.exempt(language.choose_language)
+    protection.exempt(language.choose_language)  # it checks the token itself
     languages.init(app)
     template_filters.init(app)
     app.register_blueprint(pages)
@@ -36,7 +36,7 @@ pages.before_request(read_costs.count_reads)
 @pages.app_context_processor
 def _account() -> dict[str, Any]:
     # an error page may be shown before the client was identified, or because that failed
-    return {"account": g.caller.account if "caller" in g else None}
+    return {"account": g.caller.account if "caller" in g else None, "sign_in_url": next_pages.sign_in_url}
 
 
 def read(model: type[Model], fields: MultiDict[str, str]) -> Model:
@@ -55,6 +55,7 @@ from app.web.pages import (  # noqa: E402, F401
     account,
     account_settings,
     compare,
+    confirmations,
     docs,
     github,
     guide,

@@ -9,7 +9,7 @@ from werkzeug.wrappers import Response
 
 from app.services.accounts import plans, tokens, usage
 from app.services.jobs import read_jobs
-from app.web import auth
+from app.web import auth, notices
 from app.web.context import utc_now, wired
 from app.web.pages import pages, read
 from app.web.schemas import PageQuery, TokenForm
@@ -55,9 +55,11 @@ def show_tokens() -> str:
 @pages.post("/tokens")
 def add_token() -> str:
     """Create one and show it; this is the only time, so there is no redirect."""
-    account, asked = auth.person("write"), read(TokenForm, request.form)
+    account, asked = auth.person_with_proof(), read(TokenForm, request.form)
     scopes = ("read", "write") if asked.may_write else ("read",)
-    token = tokens.add_token(wired().uow, account.user_id, scopes=scopes, name=asked.name, now=utc_now())
+    own, now = auth.own_session(), utc_now()
+    token = tokens.add_token(wired().uow, account.user_id, scopes=scopes, name=asked.name, session=own, now=now)
+    notices.tell(account, notices.NEW_TOKEN)
     return _tokens(token)
 
 
@@ -70,4 +72,4 @@ def revoke_token(token_id: UUID) -> Response:
 
 def _tokens(made: tokens.Token | None = None) -> str:
     living = tokens.tokens_of(wired().uow, auth.person().user_id)
-    return render_template("tokens.html", tokens=living, made=made)
+    return render_template("tokens.html", tokens=living, made=made, fresh=auth.is_fresh())

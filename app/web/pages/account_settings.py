@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from datetime import datetime
 from uuid import UUID
 
 from flask import Response, redirect, render_template, request, session, url_for
 from werkzeug.wrappers import Response as Redirect
 
 from app.errors import Busy, Conflict, InvalidInput, Message, Problem, TooManyRequests
-from app.services.accounts import export, forget, github, passkeys, password_resets, passwords, sessions
+from app.services.accounts import confirmations, forget, github, passkeys, password_resets, passwords, sessions
 from app.services.accounts.password_hashes import LONGEST, SHORTEST
-from app.web import auth
+from app.web import account_copies, auth, notices
 from app.web.context import mails, utc_now, wired
 from app.web.pages import pages
 from app.web.passkey_site import possible_site
@@ -33,16 +31,19 @@ def change_password() -> Redirect | Page:
     """Change the password; all other sessions end."""
     account, typed = auth.person("write"), request.form
     try:
-        passwords.change(
+        secret = passwords.change(
             wired().uow,
             account,
             typed.get("password", ""),
             current=typed.get("current", ""),
             session=auth.own_session(),
+            shuts_out="shut_out" in typed,
             now=utc_now(),
         )
     except TOLD_ON_THE_FORM as problem:
         return refused("password", problem)
+    auth.renew_session(secret)
+    notices.tell(account, notices.PASSWORD_CHANGE)
     return redirect(url_for("pages.show_account", changed=""), 303)
 
 
@@ -56,10 +57,7 @@ def end_session(session_id: UUID) -> Redirect:
 @pages.get("/account/export.json")
 def export_account() -> Response:
     """All that is stored about the account, as a file."""
-    parts = export.export(wired().uow, auth.person().user_id)
-    found = {part: [dict(row) for row in rows] for part, rows in parts.items()}
-    headers = {"Content-Disposition": 'attachment; filename="fairlane-account.json"'}
-    return Response(json.dumps(found, default=_written, indent=1), headers=headers, mimetype="application/json")
+    return account_copies.respond(auth.person().user_id)
 
 
 @pages.post("/account/delete")
@@ -70,16 +68,13 @@ def delete_account() -> Redirect | Page:
         if typed.get("email", "").strip().lower() != (account.email or "").lower():
             told = Message("Type the e-mail address of this account to delete it.")
             raise InvalidInput(told, errors=[{"pointer": "/email", "detail": told}])
-        passwords.confirm(wired().uow, account.user_id, typed.get("current", ""))
+        own, now = auth.own_session(), utc_now()
+        confirmations.require(wired().uow, account.user_id, typed.get("current", ""), session=own, now=now)
     except TOLD_ON_THE_FORM as problem:
         return refused("delete", problem)
     forget.forget(wired().uow, account.user_id, actor=str(account.user_id), now=utc_now())
     session.clear()
     return redirect(url_for("pages.home"), 303)
-
-
-def _written(value: object) -> str:
-    return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
 def refused(form: str, problem: Problem) -> Page:
@@ -93,7 +88,13 @@ def _page(form: str = "", problem: Problem | None = None, *, changed: bool = Fal
     offers_github = services.settings.github_client_id is not None
     return render_template(
         "account.html",
-        sessions=sessions.sessions_of(services.uow, person.user_id, auth.own_session(), now=utc_now()),
+        sessions=sessions.sessions_of(
+            services.uow,
+            person.user_id,
+            auth.own_session(),
+            idle=services.settings.session_idle_timeout,
+            now=utc_now(),
+        ),
         has_password=passwords.has_password(services.uow, person.user_id),
         passkeys=passkeys.passkeys_of(services.uow, person.user_id),
         github=github.link_of(services.uow, person.user_id) if offers_github else None,
@@ -105,6 +106,7 @@ def _page(form: str = "", problem: Problem | None = None, *, changed: bool = Fal
         form=form,
         problem=problem,
         changed=changed,
+        fresh=auth.is_fresh(),
         shortest=SHORTEST,
         longest=LONGEST,
     )

@@ -10,12 +10,12 @@ from werkzeug.wrappers import Response
 from app.errors import Busy, Forbidden, GitHostUnreachable, InvalidInput, Message, Problem
 from app.services.accounts import github as use_cases
 from app.services.accounts.github import Identity
-from app.web import auth
+from app.web import auth, notices
 from app.web.context import github, utc_now, wired
 from app.web.pages import pages
 from app.web.pages.account_settings import TOLD_ON_THE_FORM, Page, refused
 from app.web.pages.sign_in import TOLD_ON_THE_FORM as TOLD_TO_STRANGERS
-from app.web.pages.sign_in import again, begin_session, is_open, new_account, stranger
+from app.web.pages.sign_in import again, begin_session, is_open, network, new_account, stranger
 from app.web.public_links import absolute
 
 #: In the session: the state, the verifier of PKCE, and whether to link.
@@ -36,7 +36,7 @@ def ask_github() -> str | Page:
 @pages.post("/account/github")
 def link_github() -> str | Page:
     """Lead to GitHub, to link an account of it."""
-    auth.person("write")
+    auth.person_with_proof()
     try:
         return _lead(is_link=True)
     except TOLD_ON_THE_FORM as problem:
@@ -89,12 +89,16 @@ def _identity(asked: object) -> Identity:
 
 
 def _link(who: Identity) -> Response:
-    use_cases.link(wired().uow, auth.person("write"), who, now=utc_now())
+    account = auth.person("write")
+    use_cases.link(wired().uow, account, who, session=auth.own_session(), now=utc_now())
+    notices.tell(account, notices.GITHUB_LINK)
     return redirect(url_for("pages.show_account", _anchor="github"), 303)
 
 
 def _sign_in(who: Identity) -> Response:
-    session_secret = use_cases.sign_in(wired().uow, who, may_sign_up=is_open(), now=utc_now(), **new_account())
+    session_secret = use_cases.sign_in(
+        wired().uow, who, may_sign_up=is_open(), network=network(), now=utc_now(), **new_account()
+    )
     return begin_session(session_secret)
 
 

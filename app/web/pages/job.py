@@ -15,8 +15,8 @@ from app.web import auth
 from app.web.context import utc_now, wired
 from app.web.job_json import links
 from app.web.pages import pages, read
+from app.web.pages.sign_in import MINE
 from app.web.pages.specify import box
-from app.web.pages.submit import MINE
 from app.web.read_costs import heavy
 from app.web.rendered_results import rendered_tests
 from app.web.schemas import SheetQuery, TestQuery

@@ -10,7 +10,7 @@ from flask import redirect, render_template, request, url_for
 from werkzeug.wrappers import Response
 
 from app.domain.plans import Tier
-from app.domain.queues import ALL_QUEUES, service_of
+from app.domain.queues import JOB_QUEUES, service_of
 from app.errors import Message, NotFound
 from app.services.accounts import accounts, tiers
 from app.services.fairness import change_limits, count_snoozes, report_waits, tenants
@@ -49,7 +49,7 @@ def show_operator() -> str:
             by="tier",
             since=now - DAY,
             until=now,
-            workers={queue: services.settings.workers(queue) for queue in ALL_QUEUES},
+            workers={queue: services.settings.workers(queue) for queue in JOB_QUEUES},
             most=MOST_EVENTS,
         ),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import render_template, request
 
 from app.domain.plans import Tier
-from app.domain.queues import ALL_QUEUES
+from app.domain.queues import JOB_QUEUES
 from app.services.accounts import accounts
 from app.services.operations.find_jobs import SEARCHED, find_jobs
 from app.store.job_search import JobFilter
@@ -27,7 +27,7 @@ def show_jobs() -> str:
         found=find_jobs(services.uow, wanted, services.policy, before=asked.cursor, now=utc_now()),
         asked=asked,
         narrowed=asked.narrowed(),
-        queues=ALL_QUEUES,
+        queues=JOB_QUEUES,
         tiers=list(Tier),
         searched=SEARCHED,
     )

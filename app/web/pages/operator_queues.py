@@ -10,7 +10,7 @@ from app.services.operations import queues
 from app.services.operations.service_state import allowed
 from app.web import auth
 from app.web.console_words import COLUMNS
-from app.web.context import utc_now, wired
+from app.web.context import wired
 from app.web.operator_schemas import PauseForm
 from app.web.pages import pages, read
 
@@ -36,5 +36,5 @@ def show_queue(queue: str) -> str:
 def pause_queue(queue: str) -> Response:
     """Pause a queue with a reason, or resume it."""
     actor, asked = str(auth.operating_person().user_id), read(PauseForm, request.form)
-    queues.set_paused(wired().uow, queue, paused=asked.paused, actor=actor, now=utc_now(), reason=asked.reason)
+    queues.set_paused(wired().uow, queue, paused=asked.paused, actor=actor, reason=asked.reason)
     return redirect(url_for("pages.show_operator", _anchor="queues"), 303)

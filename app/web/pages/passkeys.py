@@ -15,12 +15,12 @@ from werkzeug.wrappers import Response as Redirect
 from app.errors import InvalidInput, Problem
 from app.services.accounts import passkeys
 from app.services.accounts.passkeys import Ceremony, Challenge
-from app.web import auth, problems, refusals
+from app.web import auth, notices, problems, refusals
 from app.web.context import utc_now, wired
 from app.web.pages import pages
 from app.web.pages.account_settings import TOLD_ON_THE_FORM, Page, refused
 from app.web.pages.sign_in import TOLD_ON_THE_FORM as TOLD_TO_STRANGERS
-from app.web.pages.sign_in import again, begin_session, new_account, require_open, stranger
+from app.web.pages.sign_in import again, begin_session, network, new_account, require_open, stranger
 from app.web.passkey_site import site
 from app.web.verification import greet
 
@@ -31,7 +31,7 @@ ASKED = "passkey"
 @pages.post("/account/passkeys/options")
 def ask_to_register() -> Response:
     """What the browser needs to make another passkey."""
-    return _ask(Ceremony.REGISTER, _registration)
+    return ask_browser(Ceremony.REGISTER, _registration)
 
 
 @pages.post("/account/passkeys")
@@ -39,10 +39,20 @@ def add_passkey() -> Redirect | Page:
     """Store the passkey that the browser made."""
     account, name = auth.person("write"), request.form.get("name", "")
     try:
-        asked = _asked(Ceremony.REGISTER)
-        passkeys.register(wired().uow, account, _answer(), asked["challenge"], site(), name=name, now=utc_now())
+        asked = asked_browser(Ceremony.REGISTER)
+        passkeys.register(
+            wired().uow,
+            account,
+            answer(),
+            asked["challenge"],
+            site(),
+            name=name,
+            session=auth.own_session(),
+            now=utc_now(),
+        )
     except TOLD_ON_THE_FORM as problem:
         return refused("passkeys", problem)
+    notices.tell(account, notices.NEW_PASSKEY)
     return redirect(url_for("pages.show_account", _anchor="passkeys"), 303)
 
 
@@ -61,15 +71,17 @@ def remove_passkey(passkey_id: UUID) -> Redirect | Page:
 @pages.post("/sign-in/passkey/options")
 def ask_for_passkey() -> Response:
     """What the browser needs to find a passkey of this site."""
-    return _ask(Ceremony.SIGN_IN, lambda: passkeys.begin_sign_in(wired().uow, site(), **stranger(), now=utc_now()))
+    return ask_browser(
+        Ceremony.SIGN_IN, lambda: passkeys.begin_sign_in(wired().uow, site(), **stranger(), now=utc_now())
+    )
 
 
 @pages.post("/sign-in/passkey")
 def enter_passkey() -> Redirect | Page:
     """Check the passkey and begin a session under a new cookie."""
     try:
-        challenge = _asked(Ceremony.SIGN_IN)["challenge"]
-        return begin_session(passkeys.sign_in(wired().uow, _answer(), challenge, site(), now=utc_now()))
+        challenge = asked_browser(Ceremony.SIGN_IN)["challenge"]
+        return begin_session(passkeys.sign_in(wired().uow, answer(), challenge, site(), now=utc_now()))
     except TOLD_TO_STRANGERS as problem:
         return again("sign_in.html", problem)
 
@@ -77,7 +89,7 @@ def enter_passkey() -> Redirect | Page:
 @pages.post("/sign-up/passkey/options")
 def ask_for_first_passkey() -> Response:
     """What the browser needs to make the first passkey of a new account."""
-    return _ask(Ceremony.SIGN_UP, _first)
+    return ask_browser(Ceremony.SIGN_UP, _first)
 
 
 @pages.post("/sign-up/passkey")
@@ -85,15 +97,16 @@ def sign_up_with_passkey() -> Redirect | Page:
     """Create the account and begin its first session.  Raises: Forbidden where only operators create accounts."""
     require_open()
     try:
-        asked = _asked(Ceremony.SIGN_UP)
+        asked = asked_browser(Ceremony.SIGN_UP)
         made = passkeys.sign_up_with(
             wired().uow,
-            _answer(),
+            answer(),
             asked["challenge"],
             site(),
             user_id=UUID(asked["user_id"]),
             email=asked["email"],
             name=request.form.get("name", ""),
+            network=network(),
             now=utc_now(),
             **new_account(),
         )
@@ -103,8 +116,12 @@ def sign_up_with_passkey() -> Redirect | Page:
         return again("sign_up.html", problem)
 
 
+def _sign_in() -> Challenge:
+    return passkeys.begin_sign_in(wired().uow, site(), **stranger(), now=utc_now())
+
+
 def _registration() -> Challenge:
-    return passkeys.begin_registration(wired().uow, auth.person("write"), site(), now=utc_now())
+    return passkeys.begin_registration(wired().uow, auth.person_with_proof(), site(), now=utc_now())
 
 
 def _first() -> Challenge:
@@ -113,7 +130,7 @@ def _first() -> Challenge:
     return passkeys.begin_sign_up(wired().uow, email, site(), **stranger(), now=utc_now())
 
 
-def _ask(ceremony: Ceremony, begin: Callable[[], Challenge]) -> Response:
+def ask_browser(ceremony: Ceremony, begin: Callable[[], Challenge]) -> Response:
     """Remember in the session what is asked for; a script reads the answer, so a refusal is a document as well."""
     try:
         challenge: Challenge = begin()
@@ -125,7 +142,7 @@ def _ask(ceremony: Ceremony, begin: Callable[[], Challenge]) -> Response:
     return _document(challenge.options, 200)
 
 
-def _asked(ceremony: Ceremony) -> dict[str, str]:
+def asked_browser(ceremony: Ceremony) -> dict[str, str]:
     """Raises: InvalidInput, if this browser was not asked, or for something else."""
     found = session.pop(ASKED, None)
     if not isinstance(found, dict) or found.get("for") != ceremony.value:
@@ -133,7 +150,8 @@ def _asked(ceremony: Ceremony) -> dict[str, str]:
     return found
 
 
-def _answer() -> str:
+def answer() -> str:
+    """What the authenticator said."""
     return request.form.get("credential", "")
 
 

@@ -6,14 +6,14 @@ from flask import redirect, render_template, request, url_for
 from werkzeug.wrappers import Response
 
 from app.errors import Busy, InvalidInput, Problem, TooManyRequests
-from app.services.accounts import password_resets
+from app.services.accounts import password_resets, sessions
 from app.services.accounts.password_hashes import LONGEST, SHORTEST
-from app.web import auth
+from app.web import auth, notices
 from app.web.context import mails, utc_now, wired
 from app.web.pages import pages
 from app.web.pages.account_settings import Page
 from app.web.pages.sign_in import begin_session, stranger
-from app.web.public_links import absolute
+from app.web.public_links import secret_link
 from app.web.verification import send_verification
 
 SUBJECT = "Fairlane: Set a new password"
@@ -28,16 +28,20 @@ def show_forgot() -> str:
 
 @pages.post("/forgot")
 def forget_password() -> str | Page:
-    """Send a link, and say the same whether or not there is such an account."""
+    """Send a link, and say and do the same whether or not there is such an account; it is looked up afterwards."""
     email, are_mailed = request.form.get("email", "").strip(), mails().are_sent
     try:
-        letter = password_resets.ask(wired().uow, email, mailed=are_mailed, **stranger(), now=utc_now())
+        password_resets.count_request(wired().uow, **stranger())
     except TooManyRequests as problem:
         page = render_template("forgot.html", problem=problem, are_mailed=are_mailed, email=email[:300])
         return page, problem.status, {"Retry-After": str(problem.retry_after)}
-    if letter:
-        link = absolute(url_for("pages.show_reset", token=letter.secret))
-        mails().send(letter.email, SUBJECT, WORDS, link)
+    uow, path = wired().uow, secret_link(url_for("pages.show_reset", token=""))
+
+    def find() -> tuple[str, str] | None:
+        letter = password_resets.ask(uow, email, mailed=are_mailed, now=uow.now())
+        return (letter.email, path + letter.secret) if letter else None
+
+    mails().send_found(find, SUBJECT, WORDS)
     return render_template("forgot.html", sent=True, are_mailed=are_mailed)
 
 
@@ -53,8 +57,11 @@ def reset_password() -> Response | Page:
     token = request.form.get("token", "")
     try:
         made = password_resets.reset(wired().uow, token, request.form.get("password", ""), now=utc_now())
-    except (InvalidInput, Busy) as problem:
-        return _reset_page(token, problem), problem.status, {}
+    except (InvalidInput, TooManyRequests, Busy) as problem:
+        headers = {} if problem.retry_after is None else {"Retry-After": str(problem.retry_after)}
+        return _reset_page(token, problem), problem.status, headers
+    if account := sessions.by_session(wired().uow, made, now=utc_now()):
+        notices.tell(account, notices.PASSWORD_CHANGE)
     return begin_session(made)
 
 
@@ -74,7 +81,8 @@ def show_verify() -> str:
 @pages.post("/verify")
 def verify_email() -> Response:
     """Note that the signed-in person reads mail to the address.  Raises: Unauthenticated, InvalidInput."""
-    password_resets.verify(wired().uow, auth.person("write"), request.form.get("token", ""), now=utc_now())
+    account, token, own = auth.person("write"), request.form.get("token", ""), auth.own_session()
+    auth.renew_session(password_resets.verify(wired().uow, account, token, session=own, now=utc_now()))
     return redirect(url_for("pages.show_account"), 303)
 
 

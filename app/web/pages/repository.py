@@ -12,6 +12,7 @@ from app.web import auth
 from app.web.api.repositories import repository_at
 from app.web.context import utc_now, wired
 from app.web.pages import pages, read
+from app.web.read_costs import searching
 from app.web.schemas import ExploreQuery, PageQuery, PairQuery
 
 WHERE = "/repositories/<host>/<owner>/<name>"
@@ -55,8 +56,11 @@ def mark_repository(host: str, owner: str, name: str) -> Response:
 def show_explore() -> str:
     """Public repositories, those with the newest results first."""
     asked = read(ExploreQuery, request.args)
-    found = explore.find(wired().uow, auth.viewer(), asked.q, wired().policy)
-    return render_template("explore.html", found=found, asked=asked.q, most=explore.MOST)
+    services, viewer = wired(), auth.viewer()
+    with searching(asked.q):
+        found = explore.find(services.uow, viewer, asked.q, services.policy)
+    hides_local = viewer is None and services.settings.local_repos_root is not None
+    return render_template("explore.html", found=found, asked=asked.q, most=explore.MOST, hides_local=hides_local)
 
 
 @pages.get("/bookmarks")

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 from flask import redirect, render_template, request, session, url_for
 from werkzeug.wrappers import Response
 
 from app.errors import Busy, Conflict, Forbidden, InvalidInput, Problem, TooManyRequests, Unauthenticated
-from app.services.accounts import passwords, sessions
+from app.services.accounts import accounts, passwords, sessions
 from app.services.accounts.password_hashes import LONGEST, SHORTEST
-from app.web import auth
+from app.services.analyses.take_over import take_over
+from app.web import auth, next_pages
 from app.web.context import utc_now, wired
 from app.web.pages import pages
 from app.web.passkey_site import possible_site
 from app.web.verification import greet
 
+#: In the session: the jobs that this browser submitted as a visitor.
+MINE = "mine"
 #: Problems with what was typed, as opposed to the service: the form keeps the address.
 TOLD_ON_THE_FORM = (InvalidInput, Unauthenticated, Conflict, TooManyRequests, Busy)
 Page = tuple[str, int, dict[str, str]]
@@ -24,6 +28,7 @@ Page = tuple[str, int, dict[str, str]]
 @pages.get("/sign-in")
 def show_sign_in() -> str:
     """Show a button for a link, because a program that previews links must not use one up."""
+    next_pages.remember()
     return render_template("sign_in.html", token=request.args.get("token", ""), **_offered())
 
 
@@ -48,6 +53,7 @@ def enter_password() -> Response | Page:
 @pages.get("/sign-up")
 def show_sign_up() -> str:
     """Show a form, if people may create their accounts."""
+    next_pages.remember()
     return render_template("sign_up.html", **_offered())
 
 
@@ -71,10 +77,16 @@ def sign_out() -> Response:
 
 
 def begin_session(secret: str) -> Response:
-    """Under a new cookie with a new form token; the session that the browser had, whoever's it was, is over."""
+    """Under a new cookie with a new form token; the session that the browser had, whoever's it was, is over.
+
+    What the browser submitted as a visitor goes to the account, and the person to the page they came from.
+    """
+    wanted, jobs = next_pages.taken(), [UUID(job_id) for job_id in session.get(MINE, [])]
     _end()
     session[auth.SESSION_KEY] = secret
-    return redirect(url_for("pages.home"), 303)
+    if jobs and (account := sessions.by_session(wired().uow, secret, now=utc_now())):
+        take_over(wired().uow, account, jobs)
+    return redirect(wanted, 303)
 
 
 def _end() -> None:
@@ -85,7 +97,12 @@ def _end() -> None:
 
 def stranger() -> dict[str, str]:
     """Whose attempts are counted."""
-    return {"client": request.remote_addr or "", "secret": wired().secret}
+    return {"client": request.remote_addr or "", "secret": wired().visitors_key}
+
+
+def network() -> UUID:
+    """Whose share of a day's sign-ups is used."""
+    return accounts.network_id(request.remote_addr or "", wired().visitors_key)
 
 
 def new_account() -> dict[str, Any]:

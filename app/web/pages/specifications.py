@@ -9,9 +9,10 @@ from werkzeug.wrappers import Response
 
 from app.domain.jobs import Job
 from app.domain.lifecycle import Status
+from app.domain.specification import Mode
 from app.services.jobs import read_jobs, visibility
 from app.services.jobs.cancel import cancel
-from app.services.specifications import documents, share_links
+from app.services.specifications import delete_document, documents, share_links
 from app.services.specifications.documents import Head
 from app.store.users import Account
 from app.web import auth
@@ -42,6 +43,14 @@ def cancel_specification(job_id: UUID) -> Response:
     documents.job(services.uow, job_id, account, services.policy, now=utc_now())
     cancel(services.uow, job_id, account, services.policy, now=utc_now())
     return redirect(url_for("pages.show_specification", job_id=job_id), 303)
+
+
+@pages.post("/specs/<uuid:job_id>/delete")
+def delete_specification(job_id: UUID) -> Response:
+    """Delete the document, then show what is left; its analysis may be gone already."""
+    services, account = wired(), auth.person("write")
+    delete_document.delete(services.uow, job_id, account, services.policy, now=utc_now())
+    return redirect(url_for("pages.show_history"), 303)
 
 
 @pages.get("/specs/<uuid:job_id>/compare/<uuid:other_id>")
@@ -89,10 +98,11 @@ def _tools(head: Head, viewer: Account, link: str | None) -> OwnersView | None:
     """None for an operator, who reads another user's document."""
     if viewer.user_id != head.owner_id:
         return None
-    uow, languages = wired().uow, wired().policy.languages
+    uow, policy = wired().uow, wired().policy
+    writes_anew = Mode.REGENERATE_FRESH.by(policy.generator) is Mode.REGENERATE_FRESH
     versions, history = documents.versions(uow, head), documents.history(uow, head)
     shared_at = share_links.made_at(uow, head.id, viewer)
-    return owners_view(head, Shelf(versions, history, languages, shared_at, link))
+    return owners_view(head, Shelf(versions, history, policy.languages, shared_at, link, writes_anew))
 
 
 def _under_way(job: Job, viewer: Account) -> str:

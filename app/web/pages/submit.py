@@ -20,11 +20,11 @@ from app.web.job_json import links
 from app.web.pages import pages, read
 from app.web.pages.examples import examples, folder_to_fill
 from app.web.pages.pasted_addresses import plain_address
+from app.web.pages.sign_in import MINE, is_open
 from app.web.schemas import SubmitForm
-from app.web.submission import looked_up, wanted
+from app.web.submission import wanted
 
 REMEMBERED = 50  # jobs of a visitor who is not signed in; the cookie must stay small
-MINE = "mine"
 #: Problems with the submission, as opposed to the service: the form keeps the typed text.
 TOLD_BESIDE_THE_FIELD = (InvalidInput, NotFound, QuotaExceeded, GitHostUnreachable, Busy, TooManyRequests)
 
@@ -87,7 +87,7 @@ def pasted(form: SubmitForm) -> SubmitForm:
 def _foreseen(asked: SubmitForm, account: Account) -> dict[str, Any]:
     """What there is of the commit; units: of the account, which may be a visitor's."""
     services = wired()
-    item = looked_up(asked.analysis(), account)
+    item = wanted(asked.analysis(), account)
     return {
         "repository": item.repository,
         "typed": asked.repository,
@@ -121,6 +121,7 @@ def _home(typed: str, problem: Problem | None = None, foreseen: dict[str, Any] |
         examples=examples(services.settings),
         # the user of this machine may see its folders
         folder=folder_to_fill(services.settings) if account and account.is_operator else None,
+        may_sign_up=is_open(),
         may_submit=account is not None or services.settings.allow_anonymous,
         hosts=services.settings.allowed_git_hosts,
         **more,

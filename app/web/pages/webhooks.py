@@ -10,7 +10,7 @@ from werkzeug.wrappers import Response
 from app.domain.webhooks import EVENTS, MOST_WEBHOOKS
 from app.errors import Conflict, InvalidInput, Problem
 from app.services.webhooks import log, webhooks
-from app.web import auth
+from app.web import auth, notices
 from app.web.context import utc_now, wired
 from app.web.pages import pages, read
 from app.web.schemas import PageQuery
@@ -33,20 +33,22 @@ def show_webhooks() -> str:
 @pages.post("/account/webhooks")
 def add_webhook() -> str | tuple[str, int]:
     """Create one and show its secret; this is the only time, so there is no redirect."""
-    services, owner, typed = wired(), auth.person("write").user_id, _typed()
+    services, owner, typed = wired(), auth.person_with_proof(), _typed()
     try:
         made, secret = webhooks.add(
             services.uow,
-            owner,
+            owner.user_id,
             typed.url,
             request.form.getlist("event"),
             typed.description,
             services.webhook_addresses,
             services.keyring,
+            by=auth.own_session(),
             now=utc_now(),
         )
     except TOLD_ON_THE_FORM as problem:
         return _list(problem), problem.status
+    notices.tell(owner, notices.NEW_WEBHOOK)
     return _one(made.id, secret=secret)
 
 
@@ -59,7 +61,7 @@ def show_webhook(webhook_id: UUID) -> str:
 @pages.post(ONE)
 def change_webhook(webhook_id: UUID) -> Response | tuple[str, int]:
     """Change its address, description and events."""
-    owner, typed = auth.person("write").user_id, _typed()
+    owner, typed = auth.person_with_proof().user_id, _typed()
     try:
         webhooks.change(
             wired().uow,
@@ -91,7 +93,7 @@ def disable_webhook(webhook_id: UUID) -> Response:
 @pages.post(f"{ONE}/secret")
 def rotate_webhook_secret(webhook_id: UUID) -> str:
     """A new secret, shown this once."""
-    owner = auth.person("write").user_id
+    owner = auth.person_with_proof().user_id
     return _one(webhook_id, secret=webhooks.rotate(wired().uow, owner, webhook_id, wired().keyring, now=utc_now()))
 
 
@@ -144,6 +146,7 @@ def _list(problem: Problem | None = None) -> str:
         url=request.form.get("url", ""),
         description=request.form.get("description", ""),
         chosen=request.form.getlist("event"),
+        fresh=auth.is_fresh(),
     )
 
 

@@ -37,7 +37,8 @@ def document_page(
     shown = _searched(head, asked) if asked.q or asked.status else _leaf(head, asked.page)
     exports = [Choice(export.label, f"{files}{export.suffix}") for export in EXPORTS.values()]
     bare = document_of(head, Specification(head.language, head.summary["text"], []))
-    return DocumentPage(bare, counts, shown, asked, path, exports, owner, whose)
+    subtests = head.summary.get("subtests", 0)  # older documents do not say
+    return DocumentPage(bare, counts, shown, asked, path, exports, owner, whose, subtests)
 
 
 def _searched(head: Head, asked: SpecificationQuery) -> Sheet:

@@ -18,7 +18,7 @@ class Shelf:
     """A document among the owner's documents.
 
     versions: of the same analysis, in all languages; history: of the same repository; both newest first.  languages:
-    names by code; link: of a share that was just created.
+    names by code; link: of a share that was just created; writes_anew: whether the generator would write new sentences.
     """
 
     versions: Sequence[Head]
@@ -26,6 +26,7 @@ class Shelf:
     languages: Mapping[str, str]
     shared_at: datetime | None
     link: str | None = None
+    writes_anew: bool = False
 
 
 def owners_view(head: Head, beside: Shelf) -> OwnersView:
@@ -51,6 +52,8 @@ def owners_view(head: Head, beside: Shelf) -> OwnersView:
         compare_url=compare_url(older, head) if older else None,
         regenerate_url=url_for("pages.specify_form", job_id=head.analysis_id),
         cost_url=url_for("pages.choose_specification", job_id=head.analysis_id, language=head.language),
+        delete_url=url_for("pages.delete_specification", job_id=head.id),
+        writes_anew=beside.writes_anew,
     )
 
 

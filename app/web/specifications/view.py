@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from app.domain.contents import Counts
+from app.domain.specification import MOST_VERSIONS
 from app.domain.specification_changes import SpecificationChanges
 from app.web.schemas import SpecificationChangesQuery, SpecificationQuery
 from app.web.specifications.changes import ChangesSheet
@@ -57,7 +58,8 @@ class Share:
 class OwnersView:
     """What only the owner of a document sees.
 
-    regenerate_url: target of the form for a new version; cost_url: of the page with its price.
+    regenerate_url: target of the form for a new version; cost_url: of the page with its price; delete_url: target of
+    the form that deletes the version; writes_anew: whether new sentences can be had; most_versions: that are kept.
     """
 
     cost: Cost
@@ -69,6 +71,9 @@ class OwnersView:
     compare_url: str | None
     regenerate_url: str
     cost_url: str
+    delete_url: str
+    writes_anew: bool = False
+    most_versions: int = MOST_VERSIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +81,8 @@ class DocumentPage:
     """A document.
 
     document: without its features, which the sheet has; path: of the page without a query; counts: of the whole
-    document; owner: None for other readers; whose: the owner's address, for an operator.
+    document; owner: None for other readers; whose: the owner's address, for an operator; subtests: behaviours that are
+    parts of tests.
     """
 
     document: Document
@@ -87,6 +93,7 @@ class DocumentPage:
     exports: Sequence[Choice]
     owner: OwnersView | None = None
     whose: str | None = None
+    subtests: int = 0
 
     @property
     def words(self) -> Words:

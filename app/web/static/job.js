@@ -50,6 +50,7 @@ function waiting(job, wait) {
   const { reason, position } = wait;
   let key = reason;
   if (reason === "backoff" && !job.next_attempt_at) key = "soon";
+  if (reason === "user_at_limit" && wait.limit === null) key = "elsewhere";
   if (reason === "workers_busy") key = position === 1 ? "next" : position > texts.most ? "far" : "place";
   const own = whole(wait.yours_ahead || 0) + (position > texts.most ? "+" : "");
   return fill(texts.waits[key], {

@@ -2,16 +2,19 @@
 
 import json
 import os
+import pwd
+import socket
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
+from app.cli.wiring import actor
 from app.errors import InvalidInput
-from app.services.accounts import password_resets
+from app.services.accounts import password_resets, tokens
 from tests.conftest import World
 
 Fairlane = Any
@@ -109,8 +112,41 @@ def test_a_token_is_revoked_by_its_name_and_only_once(world: World, fairlane: Fa
     assert [row["prefix"] for row in listed(fairlane, "token", "list", "zoe@example.org")] == [kept["prefix"]]
     assert fairlane("token", "revoke", name).exit_code == 1
     assert world.rows("SELECT actor, subject FROM audit_log WHERE action = 'token.revoke'") == [
-        {"actor": "cli", "subject": str(told["user_id"])}
+        {"actor": actor(), "subject": str(told["user_id"])}
     ]
+
+
+@pytest.mark.usefixtures("people")
+def test_each_new_token_is_in_the_audit_log_with_its_scopes_and_without_its_secret(
+    world: World, fairlane: Fairlane
+) -> None:
+    token = made(fairlane, "zoe@example.org")
+    owner = world.value("SELECT id FROM users WHERE email = 'Zoe@example.org'")
+    tokens.add_token(world.uow, UUID(str(owner)), scopes=("read", "operator"), now=world.now)
+    by_command, by_person = world.rows(
+        "SELECT actor, subject, facts FROM audit_log WHERE action = 'token.add' ORDER BY id"
+    )
+    assert (by_command["actor"], by_command["subject"]) == (actor(), str(owner))
+    assert by_command["facts"]["scopes"] == token["scopes"]
+    assert (by_person["actor"], by_person["subject"]) == (str(owner), str(owner))
+    assert by_person["facts"]["scopes"] == ["read", "operator"]
+    ids = {str(row["id"]) for row in world.rows("SELECT id FROM api_tokens")}
+    assert {by_command["facts"]["token"], by_person["facts"]["token"]} == ids
+    assert world.rows("SELECT 1 FROM audit_log WHERE strpos(facts::text, 'fl_') > 0") == []
+
+
+def test_the_actor_of_every_command_is_the_user_of_the_machine(world: World, fairlane: Fairlane) -> None:
+    email = "ops@example.org"
+    for arguments in (
+        ["user", "add", email, "--operator"], ["user", "tier", email, "pro"], ["user", "limit", email, "2"],
+        ["tier", "limit", "free", "2"], ["pause", "analysis_default"], ["resume", "analysis_default"],
+        ["token", "add", email], ["user", "delete", email, "--yes"],
+    ):  # fmt: skip
+        assert fairlane(*arguments).exit_code == 0, arguments
+    rows = world.rows("SELECT action, actor FROM audit_log")
+    assert len(rows) == 8
+    assert {row["actor"] for row in rows} == {actor()}
+    assert actor() == f"cli:{pwd.getpwuid(os.getuid()).pw_name}@{socket.gethostname()}"
 
 
 @pytest.mark.usefixtures("people")

@@ -9,18 +9,20 @@ from uuid import UUID
 import pytest
 
 from app.errors import InvalidInput, NotFound, TooManyRequests, Unauthenticated
-from app.services.accounts import accounts, passwords, sessions, tokens
+from app.services.accounts import accounts, github, passwords, sessions, tokens
 from app.services.accounts.forget import forget
+from app.store import passkeys
 from tests.conftest import NOW, World
-from tests.services.accounts.test_passwords import EMAIL, PASSWORD, sign_in, sign_up, stored
+from tests.services.accounts.test_passwords import EMAIL, PASSWORD, attempts, sign_in, sign_up, stored
 
 NEW = "another long password"
 
 
-def change(world: World, session: str, new: str = NEW, current: str = PASSWORD) -> None:
+def change(world: World, session: str, new: str = NEW, current: str = PASSWORD, *, shuts_out: bool = False) -> str:
+    """The new secret of the session."""
     account = sessions.by_session(world.uow, session, now=NOW)
     assert account
-    passwords.change(world.uow, account, new, current=current, session=session, now=NOW)
+    return passwords.change(world.uow, account, new, current=current, session=session, shuts_out=shuts_out, now=NOW)
 
 
 def is_open(world: World, session: str | None) -> bool:
@@ -37,8 +39,9 @@ def test_a_change_ends_the_other_sessions_and_links_and_keeps_tokens(world: Worl
     other, own = sign_up(world), sign_in(world)
     user, stranger = user_of(world, own), sign_up(world, "eve@example.org")
     link, token = sessions.sign_in_link(world.uow, user, now=NOW), tokens.add_token(world.uow, user, now=NOW)
-    change(world, own)
-    assert (is_open(world, own), is_open(world, other), is_open(world, stranger)) == (True, False, True)
+    renewed = change(world, own)
+    assert (is_open(world, renewed), is_open(world, other), is_open(world, stranger)) == (True, False, True)
+    assert not is_open(world, own)  # a copy of its cookie is worth nothing
     assert sessions.sign_in(world.uow, link, now=NOW) is None
     assert tokens.by_token(world.uow, token.secret, now=NOW)
     with pytest.raises(Unauthenticated):
@@ -46,6 +49,22 @@ def test_a_change_ends_the_other_sessions_and_links_and_keeps_tokens(world: Worl
     assert sign_in(world, password=NEW)
     (logged,) = world.rows("SELECT actor, subject FROM audit_log WHERE action = 'user.password'")
     assert logged == {"actor": str(user), "subject": str(user)}
+
+
+def test_a_change_ends_tokens_passkeys_and_github_too_if_asked_to(world: World) -> None:
+    own = sign_up(world)
+    user = user_of(world, own)
+    account = sessions.by_session(world.uow, own, now=NOW)
+    assert account
+    token = tokens.add_token(world.uow, user, now=NOW)
+    github.link(world.uow, account, github.Identity(7, "ann", None), now=NOW)
+    with world.uow.begin() as tx:
+        passkeys.add(tx, user, credential_id=b"x", public_key=b"", sign_count=0, name="phone", now=NOW)
+    assert is_open(world, change(world, own, shuts_out=True))
+    assert tokens.by_token(world.uow, token.secret, now=NOW) is None
+    assert world.rows("SELECT 1 FROM passkeys UNION ALL SELECT 1 FROM github_links") == []
+    (logged,) = world.rows("SELECT facts FROM audit_log WHERE action = 'user.password'")
+    assert logged["facts"] == {"shut_out": True}
 
 
 @pytest.mark.parametrize(
@@ -115,3 +134,11 @@ def test_nothing_of_a_deleted_account_signs_in(world: World) -> None:
         sign_in(world)
     with pytest.raises(NotFound):
         accounts.find_person(world.uow, EMAIL)
+
+
+@pytest.mark.usefixtures("quick")
+def test_strangers_who_guess_keep_no_signed_in_owner_from_changing_the_password(world: World) -> None:
+    own = sign_up(world)
+    assert TooManyRequests in attempts(world, passwords.PER_ACCOUNT + 3, EMAIL, "198.51.100.{}")
+    renewed = change(world, own)
+    assert passwords.confirm(world.uow, user_of(world, renewed), NEW)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -21,7 +21,7 @@ from app.services.jobs.fail import stop
 from app.services.operations import reconcile
 from app.services.operations.audit import audit
 from app.services.operations.prune import prune
-from app.store import reconciliations
+from app.store import audit_log, reconciliations
 from tests.conftest import A_FILE, NOW, World, keyed
 from tests.services.busy import BROKEN, account, bury, fill
 
@@ -92,6 +92,55 @@ def test_after_deleting_an_account_no_column_of_any_table_says_anything_of_it(wo
     assert len(named) == 1
     assert places(world, [str(finished.job_id), str(running.job_id)]) == set()
     assert broken(world) == []
+
+
+LOG = "SELECT actor, subject, facts FROM audit_log WHERE action = 'test' ORDER BY id"
+
+
+def logged(world: World, *entries: dict[str, object]) -> None:
+    with world.uow.begin() as tx:
+        for entry in entries:
+            audit_log.add(tx, str(entry.pop("actor", "cli")), "test", str(entry.pop("subject", "q")), **entry)
+
+
+def test_the_log_forgets_an_address_only_where_it_stands_as_a_whole(world: World) -> None:
+    kept = [
+        {"reason": "asked by ops@example.org, ticket 7"},
+        {"reason": "ops.s@e, s@e.org, s@e-x, xs@e, +s@e, s@ee and s@e@f"},
+        {"reason": f"job {uuid4()}", "ids": [1, 2], "deep": {"a": None, "b": "s@example.org"}},
+    ]
+    logged(world, *(dict(entry) for entry in kept))
+    stranger = world.user(email="s@e")
+    forget(world.uow, stranger, actor=str(stranger), now=NOW)
+    assert [row["facts"] for row in world.rows(LOG)] == kept
+
+
+@pytest.mark.parametrize(
+    "email", ["ann.b@example.org", "a+b.(c)[d]*$\\x@example.org", 'o"h@example.org', "o'hara@example.org"]
+)
+def test_the_log_says_deleted_account_in_place_of_an_address_and_an_id(world: World, email: str) -> None:
+    user = world.user(email=email)
+    said = [f"asked by {email}.", f"<{email.upper()}>", f"{email}, {email}", f"x\n{email}\ty", f"id {user}"]
+    logged(world, {"reasons": said, "n": 7}, {"actor": user, "subject": email})
+    forget(world.uow, user, actor="cli", now=NOW)
+    first, second = world.rows(LOG)
+    gone = "deleted account"
+    assert first["facts"] == {
+        "reasons": [f"asked by {gone}.", f"<{gone}>", f"{gone}, {gone}", f"x\n{gone}\ty", f"id {gone}"],
+        "n": 7,
+    }
+    assert second == {"actor": gone, "subject": gone, "facts": {}}
+
+
+@pytest.mark.parametrize(("email", "reason"), [
+    ("n@e.org", "line\n@e.org"), ("n@e.org", "a\\\n@e.org"), ("u0001@e.org", "a\x01@e.org"), ("\\b@e.org", "\\\b@e.org"),
+])  # fmt: skip
+def test_an_address_is_not_found_within_an_escape_of_the_log(world: World, email: str, reason: str) -> None:
+    user = world.user(email=email)
+    logged(world, {"reason": reason}, {"reason": f"\\{email} {email}"})
+    forget(world.uow, user, actor="cli", now=NOW)
+    reasons = [row["facts"]["reason"] for row in world.rows(LOG)]
+    assert reasons == [reason, "\\deleted account deleted account"]
 
 
 def test_bills_stay_for_ever_as_nobodys(world: World) -> None:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import threading
+from datetime import datetime, timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from argon2 import PasswordHasher
 from argon2.low_level import Type
 
+from app.concurrency import Lane
 from app.domain.plans import Tier
 from app.errors import Busy, Conflict, InvalidInput, TooManyRequests, Unauthenticated
+from app.services.accounts import accounts as people
 from app.services.accounts import password_hashes, passwords, sessions
 from app.services.accounts import sign_up as new_accounts
+from app.services.accounts.password_hashes import Turn
 from tests.conftest import NOW, World
 
 EMAIL, PASSWORD = "ann@example.org", "correct horse battery"
@@ -129,6 +133,48 @@ def test_an_address_that_is_none_is_refused(world: World, email: str) -> None:
         sign_in(world, email=email)
 
 
+@pytest.mark.parametrize(
+    "email",
+    ["`}@[\\+=", ".<*<,`@`)>`-", "x<ceo@corp.test>", "root,x@evil.test", "(c)a@b", "=?utf-8?q?a?=@b", '"a b"@c', "ä@example.org"],
+)  # fmt: skip
+def test_an_address_that_programs_read_differently_makes_no_account(world: World, email: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        sign_up(world, email=email)
+    assert "without quotes, comments and lists" in refused.value.extensions["errors"][0]["detail"]
+    assert world.rows("SELECT 1 FROM users") == world.rows("SELECT 1 FROM sign_up_days") == []
+
+
+def test_an_older_account_with_such_an_address_still_signs_in(world: World) -> None:
+    sign_up(world)
+    world.rows("UPDATE users SET email = 'x<ceo@corp.test>' RETURNING id")
+    assert sessions.by_session(world.uow, sign_in(world, email="x<ceo@corp.test>"), now=NOW)
+
+
+def test_one_network_uses_a_tenth_of_a_days_sign_ups(world: World) -> None:
+    def try_from(client: str, *, now: datetime = NOW) -> bool:
+        world.rows("DELETE FROM rate_buckets RETURNING 1")  # as if a minute had passed
+        try:
+            sign_up(world, email=f"{uuid4().hex}@example.org", client=client, per_day=20, now=now)
+        except TooManyRequests as refused:
+            return "from your network" not in refused.detail or (refused.retry_after or 0) > 86_401
+        return True
+
+    assert [try_from("192.0.2.1") for _ in range(4)] == [True, True, False, False]
+    assert try_from("192.0.2.2")
+    assert try_from("::ffff:192.0.2.3")
+    assert [try_from(f"2001:db8:7:{part}::1") for part in range(3)] == [True, True, False]
+    assert try_from("2001:db8:8::1")
+    assert world.value("SELECT max(accounts) FROM sign_up_days") == 7  # what was refused does not count
+    assert try_from("192.0.2.1", now=NOW + timedelta(days=1))
+
+
+def test_a_small_days_sign_ups_leave_one_for_each_network(world: World) -> None:
+    sign_up(world, per_day=2)
+    with pytest.raises(TooManyRequests):
+        sign_up(world, email="bob@example.org", per_day=2)
+    sign_up(world, email="eve@example.org", per_day=2, client="192.0.2.2")
+
+
 @pytest.mark.parametrize("email", ["'; DROP TABLE passwords; --@x", "' OR 1=1 --@x", "%@%", "_nn@example.org"])
 def test_an_address_is_never_a_statement_or_a_pattern(world: World, email: str) -> None:
     sign_up(world)
@@ -149,14 +195,6 @@ def test_a_hash_of_other_parameters_is_replaced_when_its_password_is_entered(wor
     assert newer.startswith("$argon2id$v=19$m=65536,t=3,p=4$")
     sign_in(world)
     assert stored(world) == [newer]
-
-
-@pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hash so quickly that no bucket is refilled in the meantime."""
-    hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1, type=Type.ID)
-    monkeypatch.setattr(password_hashes, "_hasher", hasher)
-    monkeypatch.setattr(password_hashes, "_NOBODYS", hasher.hash("nobody's"))
 
 
 def attempts(world: World, count: int, email: str, client: str) -> list[type[Exception]]:
@@ -199,25 +237,55 @@ def test_signing_up_is_throttled_by_address(world: World) -> None:
     assert sign_up(world, email="last@example.org", client="192.0.2.2")
 
 
-def test_a_flood_is_told_to_come_back_before_it_takes_all_memory(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(password_hashes, "_seats", threading.BoundedSemaphore(1))
-    monkeypatch.setattr(password_hashes, "PATIENCE", 0.01)
-    with password_hashes._seat(), pytest.raises(Busy):
+def test_a_flood_is_told_to_come_back_before_it_takes_all_memory(world: World, lane: Lane) -> None:
+    with lane.place("somebody"), pytest.raises(Busy) as refused:
         sign_in(world)
+    assert refused.value.retry_after
     with pytest.raises(Unauthenticated):
         sign_in(world)
+
+
+def test_a_refusal_for_lack_of_a_place_is_no_attempt_at_the_account(world: World, lane: Lane) -> None:
+    sign_up(world)
+    with lane.place("somebody"):
+        for _ in range(passwords.PER_ACCOUNT * 2):
+            with pytest.raises(Busy):
+                sign_in(world)
+    assert sign_in(world)
+
+
+def test_an_ipv6_48_hashes_once_at_a_time_because_one_person_has_many_64(
+    world: World, monkeypatch: pytest.MonkeyPatch, quick: None
+) -> None:
+    lane = Lane("sign-ins", 2, 1)
+    monkeypatch.setattr(password_hashes, "_lane", lane)
+    secret = str(FROM["secret"])
+    with lane.place(str(people.network_id("2001:db8:1:1::1", secret))):
+        with pytest.raises(TooManyRequests):
+            sign_in(world, client="2001:db8:1:2::1")
+        with pytest.raises(TooManyRequests):
+            sign_up(world, client="2001:db8:1:3::1")
+        assert sign_up(world, client="2001:db8:2:1::1")
+        assert sign_in(world, client="192.0.2.1")
+
+
+def test_the_lane_lets_two_hash_one_of_a_client_and_few_wait_for_less_than_two_seconds() -> None:
+    lane = password_hashes._lane
+    assert (lane.places, lane.client) == (2, 1)
+    assert lane.waiting <= 6
+    assert lane.patience < 2
 
 
 def test_a_password_that_was_changed_while_it_was_compared_opens_nothing(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sign_up(world)
-    compare = password_hashes.matches
+    compare = Turn.matches
 
     def and_change(password: str, hashed: str | None) -> bool:
-        world.rows("UPDATE passwords SET hash = :hash RETURNING 1", hash=password_hashes.hashed("another password"))
+        world.rows("UPDATE passwords SET hash = :hash RETURNING 1", hash=Turn.hashed("another password"))
         return compare(password, hashed)
 
-    monkeypatch.setattr(password_hashes, "matches", and_change)
+    monkeypatch.setattr(Turn, "matches", staticmethod(and_change))
     with pytest.raises(Unauthenticated):
         sign_in(world)

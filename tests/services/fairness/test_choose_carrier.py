@@ -150,7 +150,7 @@ def test_a_joiner_at_their_limit_takes_over_a_job_with_more_before_it_and_it_is_
 def test_a_paused_queue_is_left_for_one_that_is_not(world: World) -> None:
     payer, joiner, wanted = world.user(Tier.PRO), world.user(), world.wanted()
     job_id = world.submit(payer, wanted)
-    pause(world.uow, "analysis_priority", actor="test", now=world.now)
+    pause(world.uow, "analysis_priority", actor="test")
     world.submit(joiner, wanted)
     assert where(world, job_id) == ("analysis_default", str(joiner), "ready")
 

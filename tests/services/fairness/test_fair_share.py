@@ -57,7 +57,7 @@ def test_the_answer_to_an_accept_says_that_it_waits_behind_the_user_s_own(world:
     told = submit(world.uow, user, world.wanted(), world.policy, now=world.now).job
     assert (told.status, told.wait.reason) == ("waiting", "user_at_limit")
     assert (told.wait.position, told.wait.yours_ahead, told.wait.limit) == (3, 2, 1)
-    again = read_jobs.job(world.uow, told.id, None, world.policy, now=world.now)
+    again = read_jobs.job(world.uow, told.id, None, world.policy, asker=user, now=world.now)
     assert again.wait == told.wait
 
 

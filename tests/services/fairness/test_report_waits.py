@@ -12,7 +12,7 @@ import pytest
 
 from app.domain.fairness import FairnessPolicy, Mode
 from app.domain.plans import Tier
-from app.domain.queues import ALL_QUEUES
+from app.domain.queues import JOB_QUEUES
 from app.services.fairness import report_waits
 from app.services.fairness.report_waits import By, Report, Waits, report
 from app.services.fairness.tenants import tenants
@@ -20,7 +20,7 @@ from app.store import waits
 from tests.conftest import World
 from tests.services.fairness.courses import at, lived, ran, tell
 
-WORKERS = dict.fromkeys(ALL_QUEUES, 2)
+WORKERS = dict.fromkeys(JOB_QUEUES, 2)
 CAUSES = ("own_limit", "paused", "others", "no_worker")
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from app.cli.recorded_jobs import lines, read
 from app.domain.plans import Tier
-from app.domain.queues import ALL_QUEUES
+from app.domain.queues import JOB_QUEUES
 from app.domain.simulation import Arrival, Run
 from app.errors import InvalidInput
 from app.services.fairness.simulate import Load, recorded, simulate
@@ -19,7 +19,7 @@ from tests.conftest import World
 from tests.services.fairness.courses import at, lived, ran
 
 LIMITS = {Tier.FREE: 1, Tier.PRO: 3, Tier.PRO_PLUS: 3, Tier.ENTERPRISE: 5}
-WORKERS = dict.fromkeys(ALL_QUEUES, 2)
+WORKERS = dict.fromkeys(JOB_QUEUES, 2)
 ROW = {"at": "2026-11-21T12:00:00+00:00", "user": "a", "tier": "free", "queue": "analysis_default", "seconds": 10}
 
 

@@ -33,12 +33,10 @@ Patch = Callable[[pytest.MonkeyPatch], None]
 def explore(world: World, **changes: Any) -> None:
     """Random histories; the first that breaks anything is raised."""
     machine = type("OnThisDatabase", (Life,), {"fresh": world})
-    given = {"max_examples": EXAMPLES, "phases": (Phase.generate, Phase.shrink), "print_blob": True, **changes}
+    given = {"max_examples": EXAMPLES, "phases": (Phase.generate, Phase.shrink), **changes}
     run_state_machine_as_test(
         machine,
-        settings=settings(
-            **given, stateful_step_count=STEPS, deadline=None, database=None, suppress_health_check=list(HealthCheck)
-        ),
+        settings=settings(**given, stateful_step_count=STEPS, suppress_health_check=list(HealthCheck)),
     )
 
 
@@ -85,7 +83,7 @@ def _released_too(right: Callable[..., None], tx: Any, delivery: Any, *args: Any
 
 def _blind_ttl(monkeypatch: pytest.MonkeyPatch) -> None:
     wrapped(quota, "extend_living", lambda *_, **__: Batch(None, 0))(monkeypatch)
-    rewritten(quota, "_SWEEP", r"AND NOT EXISTS \(SELECT FROM kombu_message .*\)", "")(monkeypatch)
+    rewritten(quota, "_SWEEP", r"AND NOT EXISTS \(SELECT FROM broker_message .*\)", "")(monkeypatch)
 
 
 QUOTA: dict[str, Patch] = {
@@ -127,6 +125,7 @@ def _worst(right: Callable[..., Any], rights: Any, turns: Any) -> Any:
 
 PLACES: dict[str, Patch] = {
     "a job that somebody joins stays where it is": wrapped(choose_carrier, "joined", lambda *_: None),
+    "a change of tier leaves joined jobs where they are": wrapped(choose_carrier, "settle_joined", lambda *_: None),
     "the longest line is chosen": wrapped(carriers, "best", _worst),
     "the slot is the payer's": _payers_slot,
     "a job waits on in the line of somebody who left it": wrapped(choose_carrier, "settle", lambda *_: None),

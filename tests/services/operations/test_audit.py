@@ -217,6 +217,10 @@ BREAKS: dict[str, tuple[str, str, list[dict[str, Any]]]] = {
         "I12", "UPDATE analyses SET error_message = 'fetch https://me\\:hush@example.org/x' WHERE id = :failed",
         [{"place": "analyses", "id": "failed"}],
     ),
+    "a running sum with a bill too many": (
+        "I13", "INSERT INTO usage_sums VALUES (:user, 'analysis', '2020-01-01 00\\:00Z', 1)",
+        [{"user_id": "user", "running": 1, "events": 0}],
+    ),
     "a reconciliation that found a difference": (
         "R",
         """INSERT INTO reconciliations (ran_at, since, jobs, events, differences)
@@ -283,7 +287,10 @@ def test_all_broken_rows_are_counted_and_the_first_are_shown(world: World) -> No
 
 
 def test_the_timeline_keeps_the_payers_quota_to_itself(world: World) -> None:
-    job_id = world.submit(world.user())
+    payer = world.user()
+    job_id = world.submit(payer)
     [accepted] = read_jobs.timeline(world.uow, job_id, None)
+    assert set(accepted.facts) == {"eta"}
+    [accepted] = read_jobs.timeline(world.uow, job_id, None, asker=payer)
     assert set(accepted.facts) == {"queue", "tier", "eta"}
     assert world.value("SELECT facts->'quota'->>'limit' FROM job_events WHERE job_id = :id", id=job_id) == "50"

@@ -114,6 +114,10 @@ BREAKS: dict[str, tuple[str, str, list[dict[str, Any]]]] = {
         "I11", "UPDATE execution_slots SET user_id = :other WHERE job_id = :running",
         [{"place": "execution_slots", "job_id": "running", "user_id": "other", "payer": "user"}],
     ),
+    "a running sum with a bill too many": (
+        "I13", "INSERT INTO usage_sums VALUES (:user, 'specview', '2020-01-01 00\\:00Z', 1)",
+        [{"user_id": "user", "running": 1, "events": 0}],
+    ),
     "a link's secret as it is": (
         "I12", "UPDATE spec_shares SET secret_hash = 'fs_0123456789abcdefghij0123456789'",
         [{"place": "spec_shares", "id": "completed"}],

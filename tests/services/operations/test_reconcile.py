@@ -12,11 +12,12 @@ from sqlalchemy import text
 
 from app.domain.periods import period_at
 from app.domain.plans import Tier
+from app.services.jobs.cancel import cancel
 from app.services.operations.audit import audit
 from app.services.operations.reconcile import LastReconciled, Reconciled, last_reconciled, reconcile
 from app.store.reconciliations import _PERIOD
 from tests.conftest import NOW, World
-from tests.services.busy import fill
+from tests.services.busy import account, fill
 
 DAY = timedelta(days=1)
 
@@ -93,6 +94,80 @@ def test_a_later_run_without_differences_ends_the_alarm(world: World) -> None:
     assert run(world).differences == []
     assert last_reconciled(world.uow) == LastReconciled(NOW + DAY, 0)
     assert world.value("SELECT count(*) FROM reconciliations WHERE differences <> '[]'") == 1
+
+
+def closed(world: World) -> list[str]:
+    return [str(row["day"]) for row in world.rows("SELECT day FROM reconciled_days WHERE jobs > 0 ORDER BY day")]
+
+
+def read(world: World, *, after: timedelta, most_jobs: int = 20_000) -> Reconciled:
+    return reconcile(world.uow, now=NOW + after, most_jobs=most_jobs)
+
+
+def test_a_day_is_closed_when_it_is_over_and_counts_the_same_in_later_runs(world: World) -> None:
+    user = world.user(Tier.PRO)
+    for hours in (0, 1, 30):
+        complete(world, user, at=NOW + timedelta(hours=hours))
+    assert read(world, after=timedelta(hours=2)).jobs == 3  # what is newer than the run is read, too
+    assert closed(world) == []
+    assert read(world, after=timedelta(hours=12, minutes=30)).jobs == 3  # too soon after midnight
+    assert closed(world) == []
+    for days in (1, 2, 3):
+        done = read(world, after=days * DAY)
+        assert (done.jobs, done.events, done.differences) == (3, 3, [])
+    assert closed(world) == ["2026-11-21", "2026-11-22"]
+
+
+def test_a_closed_day_is_only_read_again_if_its_bills_have_changed(world: World) -> None:
+    user = world.user(Tier.PRO)
+    job = complete(world, user)
+    read(world, after=2 * DAY)
+    assert closed(world) == ["2026-11-21"]
+    world.rows("UPDATE analyses SET status = 'cancelled' WHERE id = :job RETURNING id", job=job)
+    assert read(world, after=3 * DAY).differences == []
+    world.rows("UPDATE usage_events SET quota_amount = 2 WHERE job_id = :job RETURNING id", job=job)
+    [difference] = read(world, after=4 * DAY).differences
+    assert (difference["jobs"], difference["events"], difference["amount"]) == (0, 1, 2)
+
+
+def test_a_day_stays_open_while_one_of_its_jobs_is_unfinished(world: World) -> None:
+    user = world.user(Tier.PRO)
+    complete(world, user)
+    delivery = world.running(user)
+    assert read(world, after=3 * DAY).jobs == 1
+    assert closed(world) == []
+    replace(world, now=NOW + 3 * DAY).finish(delivery, user)
+    assert read(world, after=4 * DAY).jobs == 2
+    assert closed(world) == ["2026-11-21"]
+
+
+def test_a_payer_who_comes_back_later_is_counted_on_the_day_of_the_new_accept(world: World) -> None:
+    payer, other, later = world.user(Tier.PRO), world.user(Tier.PRO), replace(world, now=NOW + 2 * DAY)
+    wanted = world.wanted("shop", "a" * 40)
+    job_id = world.submit(payer, wanted)
+    world.submit(other, wanted)
+    cancel(world.uow, job_id, account(world, payer), world.policy, now=NOW)
+    assert read(world, after=1.5 * DAY).jobs == 0
+    assert later.submit(payer, wanted) == job_id
+    delivery = world.lease(job_id)
+    later.start(delivery, payer)
+    later.finish(delivery, payer)
+    done = read(later, after=4 * DAY)
+    assert (done.jobs, done.events, done.differences) == (1, 1, [])
+    assert closed(world) == ["2026-11-23"]
+
+
+def test_the_answer_does_not_depend_on_how_many_jobs_a_statement_reads(world: World) -> None:
+    users = [world.user(Tier.PRO) for _ in range(2)]
+    jobs = [complete(world, user, at=NOW + number * timedelta(hours=5)) for number in range(6) for user in users]
+    for job, breaking in zip(
+        jobs, ("quota_amount = 2", "accepted_at = accepted_at + interval '5 hours'"), strict=False
+    ):
+        world.rows(f"UPDATE usage_events SET {breaking} WHERE job_id = :job RETURNING id", job=job)
+    found = [read(world, after=3 * DAY, most_jobs=most) for most in (20_000, 1)]
+    assert (found[0].jobs, found[0].events) == (found[1].jobs, found[1].events) == (12, 12)
+    # the second job's bill is in the same period an hour later, so nothing is missing for its user
+    assert [[row["user_id"] for row in one.differences] for one in found] == [[str(users[0])]] * 2
 
 
 INSTANTS = st.datetimes(datetime(2020, 1, 1), datetime(2032, 12, 31), timezones=st.just(UTC))  # noqa: DTZ001

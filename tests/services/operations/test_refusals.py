@@ -158,4 +158,4 @@ def test_alembic_works_without_the_source_tree_and_with_any_spelling(
         )
         assert done.returncode == 0, done.stderr
     with raw_connection(empty_url) as connection:
-        assert connection.exec_driver_sql("SELECT count(*) FROM kombu_queue").scalar() == 6
+        assert connection.exec_driver_sql("SELECT count(*) FROM kombu_queue").scalar() == 7

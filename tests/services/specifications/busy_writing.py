@@ -52,7 +52,8 @@ def _ended(writing: Writing, user: UUID) -> dict[str, UUID]:
     completed = UUID(str(asked["job_id"]))
     assert writing.write(writing.started(user, completed), user) is Outcome.COMPLETED
     share_links.make(world.uow, completed, writing.account(user), now=world.now)
-    again = writing.written(user, analysis, Mode.REGENERATE_CACHED)  # all of it was paid
+    next_commit = writing.analysed(user, SHOP, wanted=world.wanted("completed"))
+    again = writing.written(user, next_commit, Mode.REGENERATE_CACHED)  # all of it was paid
     half = writing.written(
         user,
         writing.analysed(user, SHOP, wanted=world.wanted("half")),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from app.domain.lifecycle import Delivery, Outcome
@@ -31,11 +31,16 @@ class Struck(Exception):  # noqa: N818 - a test's
 
 @dataclass
 class Scribe:
-    """One domain a file, one feature a suite.  told: what it was asked for; falls_back: names it cannot write."""
+    """One domain a file, one feature a suite.  told: what it was asked for; falls_back: names it cannot write.
+
+    take: what tells its words from those of another one; summarised: how often it was asked about the whole.
+    """
 
     name: str = "built-in 1"
     falls_back: frozenset[str] = frozenset()
     strikes_at: int | None = None
+    take: int = 0
+    summarised: int = 0
     placed: list[str] = field(default_factory=list)
     phrased: list[str] = field(default_factory=list)
 
@@ -50,10 +55,18 @@ class Scribe:
                 if self.strikes_at is not None and len(self.phrased) >= self.strikes_at:
                     raise Struck
                 self.phrased.append(subject.name)
-                yield Phrased([(subject, f"Says {subject.name}.")], subject.name in self.falls_back)
+                yield Phrased(
+                    [(subject, f"Says {subject.name}{', again' * self.take}.")], subject.name in self.falls_back
+                )
 
     def summarise(self, specification: Specification) -> Iterator[str]:
+        self.summarised += 1
         yield f"{len(specification.domains)} domains."
+
+
+def of_a_model(world: World) -> World:
+    """The same world, in which a model writes: its sentences are others each time."""
+    return replace(world, policy=replace(world.policy, generator="model of tests"))
 
 
 def file_of(path: str, *names: str) -> FileRow:

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from app.services.policy import Policy
 from app.services.webhooks import webhooks
-from app.services.webhooks.deliver import Reply, Sender, take_turn
+from app.services.webhooks.deliver import Post, Reply, Sender, take_turn
 from app.services.webhooks.sealing import Keyring
 from app.services.webhooks.webhooks import Webhook, Where
 from tasks.webhook_body import renderer
@@ -53,7 +53,7 @@ class Receiver:
     replies: list[Reply] = field(default_factory=lambda: [Reply(204)])
     got: list[Got] = field(default_factory=list)
 
-    def post(self, url: str, body: bytes, headers: dict[str, str]) -> Reply:
+    def post(self, url: str, body: bytes, headers: dict[str, str], seconds: float) -> Reply:
         self.got.append(Got(url, body, headers))
         return self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
 
@@ -68,11 +68,11 @@ class Hooks:
     def add(self, user: UUID, *events: str, url: str = URL) -> tuple[Webhook, str]:
         return webhooks.add(self.world.uow, user, url, events, "", Where(), KEYRING, now=self.world.uow.now())
 
-    def turn(self, webhook_id: UUID) -> int:
-        sender = Sender(
-            self.receiver.post, KEYRING, Policy("1.0.0+test"), renderer("https://fairlane.test"), lambda: 0.0
-        )
-        return take_turn(self.world.uow, webhook_id, sender)
+    def sender(self, post: Post) -> Sender:
+        return Sender(post, KEYRING, Policy("1.0.0+test"), renderer("https://fairlane.test"), lambda: 0.0)
+
+    def turn(self, webhook_id: UUID, sender: Sender | None = None) -> int:
+        return take_turn(self.world.uow, webhook_id, sender or self.sender(self.receiver.post))
 
     def rows(self, columns: str = "type, status, attempts, status_code, fault") -> list[dict[str, object]]:
         return self.world.rows(f"SELECT {columns} FROM webhook_deliveries ORDER BY id")

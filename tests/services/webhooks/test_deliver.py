@@ -241,7 +241,7 @@ def test_a_late_worker_records_nothing(hooks: Hooks) -> None:
     completed(hooks, user)
     inner = hooks.receiver.post
 
-    def overtaken(url: str, body: bytes, headers: dict[str, str]) -> Reply:
+    def overtaken(*_: object) -> Reply:
         hooks.receiver.post = inner  # type: ignore[method-assign]
         assert hooks.turn(hook.id) == 1  # another worker is faster
         return BAD
@@ -308,14 +308,13 @@ def test_the_log_keeps_the_beginning_of_an_answer(hooks: Hooks, answer: str) -> 
     assert json.loads(kept.body)["type"] == "analysis.completed"
 
 
-def test_a_replay_and_a_test_are_sent_at_once_even_to_a_webhook_that_rests(hooks: Hooks) -> None:
+def test_a_replay_and_a_test_are_sent_at_once(hooks: Hooks) -> None:
     world, user = hooks.world, hooks.world.user()
     hook, secret = hooks.add(user)
     completed(hooks, user)
     hooks.turn(hook.id)
     [told] = hooks.receiver.got
     [logged], _ = log.deliveries(world.uow, user, hook.id, before=None, limit=10)
-    world.rows("UPDATE webhooks SET paused_until = clock_timestamp() + interval '1 h' RETURNING id")
     again = log.replay(world.uow, user, hook.id, logged.id)
     assert (again.status, again.message_id) == ("pending", logged.message_id)
     sent = log.send_test(world.uow, user, hook.id)
@@ -326,3 +325,19 @@ def test_a_replay_and_a_test_are_sent_at_once_even_to_a_webhook_that_rests(hooks
     assert (replayed.headers["webhook-id"], replayed.body) == (told.headers["webhook-id"], told.body)
     assert test.event["type"] == "webhook.test"
     assert verified(test.headers, test.body, secret)
+
+
+def test_a_replay_and_a_test_do_not_end_a_rest_that_failures_earned(hooks: Hooks) -> None:
+    world, user = hooks.world, hooks.world.user()
+    hook, _ = hooks.add(user)
+    completed(hooks, user)
+    hooks.receiver.replies = [BAD, Reply(204)]
+    hooks.turn(hook.id)
+    rest = world.value("SELECT paused_until FROM webhooks")
+    [logged], _ = log.deliveries(world.uow, user, hook.id, before=None, limit=10)
+    for sent in (log.replay(world.uow, user, hook.id, logged.id), log.send_test(world.uow, user, hook.id)):
+        assert sent.next_attempt_at == rest  # which the answer and the log show
+    assert world.value("SELECT paused_until FROM webhooks") == rest
+    assert hooks.turn(hook.id) == 0
+    hooks.come_due()
+    assert hooks.turn(hook.id) == 2

@@ -66,7 +66,7 @@ class Job(TypedDict):
     repository: Repository
     commit: str
     ref: str | None
-    queue: str
+    queue: str | None
     attempt: int
     submitted_at: str
     started_at: str | None
@@ -100,3 +100,62 @@ class TestPage(TypedDict):
     items: list[Test]
     next: str | None
     total: int
+
+
+class ChangedTest(TypedDict):
+    """One test on both sides of a comparison."""
+
+    before: Test
+    after: Test
+
+
+class Comparison(TypedDict):
+    """The changes from one analysis to another.  totals: of each group, and `unchanged`; unknown: unreadable files."""
+
+    totals: dict[str, int]
+    added: list[Test]
+    removed: list[Test]
+    moved: list[ChangedTest]
+    renamed: list[ChangedTest]
+    status_changed: list[ChangedTest]
+    unknown: list[str]
+
+
+class RepositoryResult(TypedDict):
+    """A repository.  newest: its last completed analysis; history: that and earlier ones, newest first."""
+
+    host: str
+    owner: str
+    name: str
+    url: str
+    newest: Job | None
+    history: list[Job]
+
+
+class SpecificationJob(Job):
+    """A request to write a specification.  version: 1, 2, … per user, analysis and language; units: the billed ones."""
+
+    analysis_id: str
+    language: str
+    mode: str
+    version: int | None
+    units: int | None
+
+
+class Meter(TypedDict):
+    """Units of this period.  limit, free: None if there is no limit."""
+
+    used: int
+    reserved: int
+    limit: int | None
+    free: int | None
+
+
+class Usage(TypedDict):
+    """The units of this period, by kind.  period_start, resets_at: ISO 8601."""
+
+    tier: str
+    period_start: str
+    resets_at: str
+    analysis: Meter
+    specview: Meter

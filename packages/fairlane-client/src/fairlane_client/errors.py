@@ -30,6 +30,6 @@ class RefusedError(ClientError):
 
     @property
     def errors(self) -> list[dict[str, str]]:
-        """Each wrong member of a request."""
-        found: list[dict[str, str]] = self.problem.get("errors", [])
-        return found
+        """Each wrong member of a request; none if a proxy's answer has something else in their place."""
+        found = self.problem.get("errors")
+        return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []

@@ -1,0 +1,70 @@
+"""What a reader is told of a job that several users may have asked for: nothing of anybody else (docs/adr/0058)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row
+
+from app.domain import waiting
+from app.domain.jobs import Job
+from app.domain.plans import Tier
+from app.store import requests
+from app.store.unit_of_work import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Who reads jobs.  user_id: None of nobody known; sees_all: an operator."""
+
+    user_id: UUID | None = None
+    sees_all: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """How the reader asked for a job: the tier at that time, and the queue of that tier."""
+
+    tier: Tier
+    queue: str
+
+
+def asked_each(tx: Tx, accepted: Mapping[UUID, Row[Any]], reader: Reader) -> dict[UUID, Asked]:
+    """How the reader asked, by job.  What the schedule asked for is nobody's, so everybody is told.
+
+    accepted: the accept records of the jobs.
+    """
+    if reader.sees_all:
+        return {}
+    found = {one: _asked(row) for one, row in accepted.items() if row.trigger == "scheduled"}
+    others: Collection[UUID] = []
+    if reader.user_id:
+        own = {one: _asked(row) for one, row in accepted.items() if row.user_id == reader.user_id}
+        others = accepted.keys() - own.keys()
+        found |= own
+    if others and reader.user_id:
+        found |= {row.job_id: _asked(row) for row in requests.of_user(tx, others, reader.user_id)}
+    return found
+
+
+def told(job: Job, reader: Reader, asked: Asked | None) -> Job:
+    """The job as the reader is told of it.
+
+    In the reader's own line, tier, queue and wait are those of the line.  Elsewhere, tier and queue are those of the
+    reader's own request, and the wait says nothing of the user in whose line the job is.
+    asked: None if the reader has not asked for the job; then there is no tier and no queue.
+    """
+    if reader.sees_all:
+        return job
+    if job.carrier and job.carrier == reader.user_id:
+        tier = (job.wait.tier if job.wait else None) or (asked.tier if asked else job.tier)
+        return job if tier == job.tier else replace(job, tier=tier)
+    tier, queue = (asked.tier, asked.queue) if asked else (None, None)
+    return replace(job, tier=tier, queue=queue, wait=job.wait and waiting.elsewhere(job.wait))
+
+
+def _asked(row: Row[Any]) -> Asked:
+    return Asked(Tier(row.tier or Tier.FREE), row.queue)

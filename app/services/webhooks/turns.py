@@ -1,0 +1,74 @@
+"""One round of turns: many webhooks are told at once, at most one of each account (docs/adr/0054)."""
+
+from __future__ import annotations
+
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from time import monotonic
+from uuid import UUID
+
+from app.services.webhooks.deliver import PATIENT, TURN_SECONDS, Sender, take_turn
+from app.store import webhook_turns
+from app.store.unit_of_work import UnitOfWork
+
+#: Turns that one process takes at once.  Each is a thread that mostly waits for a receiver.
+PLACES = 16
+#: What a receiver gets of PATIENT while more than half of the places are taken.
+HURRIED = 3.0
+#: A round is over after this, so that a worker that is stopped waits no longer.
+ROUND_SECONDS = 20.0
+#: How soon a round with free places notices what came due.
+LOOK_SECONDS = 0.25
+#: How much longer than its round the lease of a turn is, so that no turn outlives it.
+LEASE_MARGIN = 10.0
+
+
+def take_turns(uow: UnitOfWork, sender: Sender, *, places: int = PLACES, seconds: float = ROUND_SECONDS) -> int:
+    """Give turns, the account that was served longest ago first, until nothing is due.  Returns: attempts."""
+    round_ = _Round(uow, sender, places, seconds + LEASE_MARGIN, monotonic() + seconds)
+    with ThreadPoolExecutor(places, "webhook turn") as pool:
+        return round_.run(pool)
+
+
+@dataclass
+class _Round:
+    uow: UnitOfWork
+    sender: Sender
+    places: int
+    lease: float
+    ends: float
+    running: set[Future[int]] = field(default_factory=set)
+
+    def run(self, pool: ThreadPoolExecutor) -> int:
+        attempts = 0
+        while True:
+            for webhook_id in self._claimed(self.places - len(self.running)):
+                self.running.add(pool.submit(self._turn, webhook_id))
+            if not self.running:
+                return attempts
+            done, _ = wait(self.running, LOOK_SECONDS, FIRST_COMPLETED)
+            self.running -= done
+            attempts += sum(turn.result() for turn in done)
+
+    def _claimed(self, most: int) -> list[UUID]:
+        if most == 0 or self._left() <= 0:
+            return []
+        with self.uow.begin() as tx:
+            return webhook_turns.claim(tx, most, seconds=self.lease)
+
+    def _turn(self, webhook_id: UUID) -> int:
+        try:
+            seconds = min(TURN_SECONDS, self._left())
+            return take_turn(self.uow, webhook_id, self.sender, seconds=seconds, patience=self._patience)
+        finally:
+            with self.uow.begin() as tx:
+                webhook_turns.end(tx, webhook_id)
+
+    def _patience(self) -> float:
+        """Seconds for an attempt that begins now."""
+        crowded = 2 * len(self.running) > self.places
+        return HURRIED if crowded else max(HURRIED, min(PATIENT, self.ends - monotonic()))
+
+    def _left(self) -> float:
+        """Seconds in which a turn or an attempt may still begin."""
+        return self.ends - HURRIED - monotonic()

@@ -1,0 +1,1 @@
+"""Maintenance on a database of a million jobs."""

@@ -1,0 +1,108 @@
+"""The longest wait of a write while a large table gets an index: by the migrations, and the plain way as a control."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from importlib.resources import files
+from pathlib import Path
+from threading import Event
+
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import Engine, create_engine, pool, text
+
+from app import embedded
+from app import migrate as migrating
+
+#: As 0037 did it at first.
+PLAIN = "CREATE INDEX job_events_snoozed ON job_events (at) WHERE event = 'snoozed'"
+FILL = text("""
+    INSERT INTO job_events (job_id, event, at)
+    SELECT gen_random_uuid(), CASE WHEN n % 10 = 0 THEN 'snoozed' ELSE 'started' END, now() - n * interval '1 ms'
+      FROM generate_series(1, :rows) n""")
+WRITE = text("INSERT INTO job_events (job_id, event) VALUES (gen_random_uuid(), 'accepted')")
+PART = 1_000_000
+
+
+def main() -> None:
+    """Fill, build in both ways beside a writer, and print its longest wait."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=10_000_000)
+    rows = parser.parse_args().rows
+    with _server() as engine:
+        _upgrade(engine, "0025")
+        with engine.begin() as connection:
+            connection.execute(text("DROP INDEX job_events_job"))  # of random keys: faster made at the end
+            for _ in range(0, rows, PART):
+                connection.execute(FILL, {"rows": min(PART, rows)})
+            connection.execute(text("CREATE INDEX job_events_job ON job_events (job_id, id)"))
+        _vacuum(engine)
+        print(f"{rows:,} rows in job_events", flush=True)
+        _print("no migration", engine, lambda: time.sleep(5))
+        _print("plain CREATE INDEX", engine, lambda: _run(engine, PLAIN))
+        _run(engine, "DROP INDEX job_events_snoozed")
+        _print(f"fairlane migrate, 0025 to {migrating.head_revision()}", engine, lambda: migrating.migrate(engine))
+
+
+def _print(what: str, engine: Engine, work: Callable[[], object]) -> None:
+    over = Event()
+    with ThreadPoolExecutor(1) as thread:
+        writer = thread.submit(_write, engine, over)
+        began = time.perf_counter()
+        work()
+        took = time.perf_counter() - began
+        over.set()
+        waits = sorted(writer.result())
+    middle = waits[len(waits) // 2]
+    print(
+        f"{what}: {took:.1f} s, {len(waits)} writes, median {1000 * middle:.1f} ms, longest {waits[-1]:.3f} s",
+        flush=True,
+    )
+
+
+def _write(engine: Engine, over: Event) -> list[float]:
+    waits = []
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        while not over.is_set():
+            began = time.perf_counter()
+            connection.execute(WRITE)
+            waits.append(time.perf_counter() - began)
+            over.wait(0.005)
+    return waits
+
+
+@contextmanager
+def _server() -> Iterator[Engine]:
+    with tempfile.TemporaryDirectory(prefix="fairlane-bench-", ignore_cleanup_errors=True) as folder:
+        Path(folder).chmod(0o755)
+        with embedded.hold(Path(folder) / "home") as server:
+            engine = create_engine(server.owner_url, poolclass=pool.NullPool)
+            yield engine
+            engine.dispose()
+
+
+def _upgrade(engine: Engine, revision: str) -> None:
+    config = Config()
+    config.set_main_option("script_location", str(files("migrations")))
+    with engine.connect() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, revision)
+
+
+def _vacuum(engine: Engine) -> None:
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.execute(text("VACUUM ANALYZE job_events"))
+
+
+def _run(engine: Engine, statement: str) -> None:
+    with engine.begin() as connection:
+        connection.execute(text(statement))
+
+
+if __name__ == "__main__":
+    main()

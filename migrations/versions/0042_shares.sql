@@ -1,0 +1,41 @@
+-- Which account's turn is under way, and when its last one ended.
+ALTER TABLE webhooks ADD COLUMN turn_until timestamptz;
+COMMENT ON COLUMN webhooks.turn_until IS 'end of the lease of its turn while one is under way, else when the last one ended';
+
+CREATE TABLE sign_up_networks (
+    day date NOT NULL,
+    network uuid NOT NULL,
+    accounts integer NOT NULL,
+    PRIMARY KEY (day, network)
+);
+COMMENT ON TABLE sign_up_networks IS 'accounts that people created themselves, by UTC day and by a pseudonym of their network';
+
+-- What webhooks are told.
+
+-- Make a delivery for each webhook that is to be told of the end of a job: those of the users who asked for the job and
+-- did not leave it.  A trigger, because a job may end in many ways, and because its plan is kept for the session; only
+-- the final events call it (docs/adr/0054).  A webhook with 100 pending deliveries is not sent more: the log says so,
+-- and its owner can replay the delivery.  Returns: nothing.  Locks: nothing but its new rows.
+CREATE OR REPLACE FUNCTION webhooks_tell() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO webhook_deliveries (webhook_id, event_id, job_id, type, happened_at, status, due_at, fault)
+    SELECT w.id, NEW.id, NEW.job_id, told.type, NEW.at,
+           CASE WHEN pending.is_full THEN 'failed' ELSE 'pending' END,
+           CASE WHEN NOT pending.is_full THEN NEW.at END,
+           CASE WHEN pending.is_full THEN 'too_many_pending' END
+      FROM analysis_requests r
+      JOIN webhooks w ON w.user_id = r.user_id
+     CROSS JOIN LATERAL (SELECT CASE r.service WHEN 'specview' THEN 'specification.' ELSE 'analysis.' END
+                                || NEW.event AS type) AS told
+     CROSS JOIN LATERAL (SELECT count(*) = 100 AS is_full FROM (
+                             SELECT FROM webhook_deliveries d
+                              WHERE d.webhook_id = w.id AND d.due_at IS NOT NULL LIMIT 100) AS few) AS pending
+     WHERE r.job_id = NEW.job_id AND w.disabled_at IS NULL AND told.type = ANY (w.events)
+       -- the payer who left, like the payer of a cancelled job, has an accept record with the time of that
+       AND r.role <> 'left' AND (r.cancelled_at IS NULL OR NEW.event = 'cancelled')
+        ON CONFLICT (webhook_id, event_id) DO NOTHING;
+    RETURN NULL;
+END $$;
+
+CREATE OR REPLACE TRIGGER job_events_tell_webhooks AFTER INSERT ON job_events
+    FOR EACH ROW WHEN (NEW.event IN ('completed', 'failed', 'cancelled')) EXECUTE FUNCTION webhooks_tell();

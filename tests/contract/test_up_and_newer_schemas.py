@@ -1,0 +1,31 @@
+"""`fairlane up` of an earlier release starts on a newer schema that still serves it (docs/adr/0044)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app.cli import up
+from app.cli.place import Place
+from app.errors import BadSetting
+from app.settings import Settings
+from tests.conftest import World
+
+
+def prepared(url: str, folder: Path) -> list[str]:
+    settings = Settings(fairlane_home=folder, local_repos_root=folder)
+    return up._prepare(settings, up._Addresses(url, url), Place("127.0.0.1", 9))
+
+
+def test_up_starts_on_a_newer_schema_that_serves_this_release(world: World, database_url: str, tmp_path: Path) -> None:
+    world.rows("UPDATE alembic_version SET version_num = '9998' RETURNING 1")
+    assert any("sign in as" in line for line in prepared(database_url, tmp_path))
+    assert world.value("SELECT version_num FROM alembic_version") == "9998"
+
+
+def test_up_refuses_a_newer_schema_that_no_longer_serves_it(world: World, database_url: str, tmp_path: Path) -> None:
+    world.rows("UPDATE alembic_version SET version_num = '9998' RETURNING 1")
+    world.rows("UPDATE schema_support SET oldest = '9998' RETURNING 1")
+    with pytest.raises(BadSetting, match="the oldest that works is 9998"):
+        prepared(database_url, tmp_path)

@@ -1,0 +1,52 @@
+"""Flask applications that tests use one after another: building one takes 54 ms, compiling its templates 158 ms."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from apiflask import APIFlask
+from jinja2 import BytecodeCache
+from jinja2.bccache import Bucket
+
+from app.web import build, parts
+from app.web.wiring import Wired
+
+
+class Compiled(BytecodeCache):
+    """Compiled templates of all applications of this process."""
+
+    def __init__(self) -> None:
+        self._codes: dict[str, bytes] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        if bucket.key in self._codes:
+            bucket.bytecode_from_string(self._codes[bucket.key])
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        self._codes[bucket.key] = bucket.bytecode_to_string()
+
+
+class Apps:
+    """Built applications by their settings and secret; no two tests have the same one at a time."""
+
+    def __init__(self) -> None:
+        self._free: defaultdict[Any, list[APIFlask]] = defaultdict(list)
+
+    @contextmanager
+    def lent(self, wired: Wired) -> Iterator[APIFlask]:
+        """An application whose parts, which keep all that changes while it serves, are new.
+
+        A test that changes the application itself builds one by `create_app`.
+        """
+        free = self._free[wired.settings, wired.secret]
+        app = free.pop() if free else build(wired.settings, wired.secret)
+        app.extensions |= parts(wired)
+        yield app
+        free.append(app)
+
+
+APIFlask.jinja_options = {"bytecode_cache": Compiled()}
+APPS = Apps()

@@ -1,0 +1,67 @@
+"""Who may read `/metrics`, and what many scrapes cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from pydantic import SecretStr
+
+from app.web import metrics
+from tests.web.conftest import Web
+
+ELSEWHERE = {"REMOTE_ADDR": "203.0.113.9"}
+TOKEN = "a-token-of-the-scraper"
+
+
+@pytest.fixture
+def guarded(make_web: Callable[..., Web]) -> Web:
+    """With METRICS_TOKEN."""
+    return make_web(metrics_token=SecretStr(TOKEN))
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "127.8.9.1", "::1"])
+def test_this_machine_may_read_them(web: Web, address: str) -> None:
+    assert web.client.get("/metrics", environ_base={"REMOTE_ADDR": address}).status_code == 200
+
+
+@pytest.mark.parametrize("address", ["203.0.113.9", "10.0.0.7", "::ffff:203.0.113.9", ""])
+def test_nobody_else_may(web: Web, address: str) -> None:
+    answer = web.client.get("/metrics", environ_base={"REMOTE_ADDR": address})
+    assert (answer.status_code, answer.json["type"]) == (401, "/problems/unauthenticated")
+    assert "METRICS_TOKEN" in answer.json["detail"]
+
+
+@pytest.mark.parametrize(
+    "header", ["Forwarded", "X-Forwarded-For", "X-Real-IP", "Via", "x-forwarded-proto", "CF-Connecting-IP"]
+)
+def test_what_a_proxy_of_this_machine_passes_on_is_not_of_this_machine(web: Web, header: str) -> None:
+    assert web.client.get("/metrics", headers={header: "127.0.0.1"}).status_code == 401
+
+
+def test_an_operators_token_opens_them_from_anywhere_and_no_other(web: Web) -> None:
+    operator = web.token(web.user(is_operator=True).user_id, "read", "operator:read")
+    assert web.client.get("/metrics", headers=operator, environ_base=ELSEWHERE).status_code == 200
+    assert web.client.get("/metrics", headers=web.token(), environ_base=ELSEWHERE).status_code == 403
+    unknown = {"Authorization": "Bearer fl_unknown"}
+    assert web.client.get("/metrics", headers=unknown, environ_base=ELSEWHERE).status_code == 401
+
+
+def test_with_a_token_of_their_own_this_machine_needs_it_too(guarded: Web) -> None:
+    client = guarded.client
+    assert client.get("/metrics").status_code == 401
+    right, wrong = ({"Authorization": f"Bearer {token}"} for token in (TOKEN, f"{TOKEN}x"))
+    assert client.get("/metrics", headers=right, environ_base=ELSEWHERE).status_code == 200
+    assert client.get("/metrics", headers=wrong).status_code == 401
+
+
+def test_many_scrapes_get_one_text_until_it_is_a_few_seconds_old(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(metrics, "KEPT_SECONDS", 600.0)
+    empty = metrics.current(web.uow)
+    web.submit()
+    with ThreadPoolExecutor(8) as threads:
+        assert set(threads.map(lambda _: metrics.current(web.uow), range(60))) == {empty}
+    monkeypatch.setattr(metrics, "KEPT_SECONDS", 0.0)
+    metrics._texts.clear()
+    assert b'fairlane_queue_depth{queue="analysis_default"} 1.0' in metrics.current(web.uow)
