@@ -107,18 +107,19 @@ class FairTask(Task):
             roll=random(),  # noqa: S311 - jitter
         )
 
-    def _snooze(self, tx: Tx, delay: timedelta, parked: bool) -> None:  # noqa: FBT001 - as the service calls it
-        self._reschedule(tx, delay, snooze=True, park=parked)
+    def _snooze(self, tx: Tx, delay: timedelta, queue: str, parked: bool) -> None:  # noqa: FBT001 - as the service calls it
+        self._reschedule(tx, delay, queue, snooze=True, park=parked)
 
-    def _retry(self, tx: Tx, delay: timedelta) -> None:
-        self._reschedule(tx, delay, snooze=False)
+    def _retry(self, tx: Tx, delay: timedelta, queue: str | None) -> None:
+        self._reschedule(tx, delay, queue, snooze=False)
 
-    def _reschedule(self, tx: Tx, delay: timedelta, *, snooze: bool, park: bool = False) -> None:
+    def _reschedule(self, tx: Tx, delay: timedelta, queue: str | None, *, snooze: bool, park: bool = False) -> None:
         try:
             # Celery's own retry; the transport makes it one update of the leased row, in the caller's transaction
             self._retried: Retry = self.retry(
                 countdown=delay.total_seconds(),
                 throw=False,
+                queue=queue,
                 snooze=snooze,
                 park=park,
                 producer=producer_in(tx.connection),

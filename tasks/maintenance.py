@@ -7,7 +7,7 @@ from time import monotonic
 import structlog
 
 from app.services.analyses import reschedule as rescheduling
-from app.services.fairness import choose_carrier
+from app.services.fairness import choose_carrier, move_jobs
 from app.services.operations import prune as pruning
 from app.services.operations import reconcile as reconciling
 from app.services.operations import sweep as sweeping
@@ -29,6 +29,7 @@ def sweep() -> None:
     """Remove expired holds; an orphan is an alarm."""
     kit = wired()
     swept = sweeping.sweep(kit.uow, kit.policy, now=kit.uow.now())
+    move_jobs.move_misplaced(kit.uow)
     choose_carrier.settle_waiting(kit.uow, kit.policy)
     log.log(30 if swept.orphans or swept.buried else 20, "swept", **swept.counts)
 

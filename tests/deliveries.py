@@ -35,6 +35,7 @@ _COME_DUE = text("""
      WHERE task_id = :job_id""")
 _RESCHEDULE = text("""
     UPDATE kombu_message SET lease_token = NULL, started_at = NULL, rank = NULL,
+           queue_id = coalesce((SELECT id FROM kombu_queue WHERE name = :queue), queue_id),
            delay_reason = CASE WHEN :parked THEN 'parked' ELSE :reason END,
            visible_at = CASE WHEN NOT :parked THEN clock_timestamp() + :delay END,
            snooze_count = snooze_count + (:reason = 'snooze')::int,
@@ -79,8 +80,8 @@ def come_due(tx: Tx, job_id: UUID) -> None:
 def rescheduler(delivery: Delivery, reason: str) -> Callable[..., None]:
     """What FairTask hands to the services: one update of the leased row.  reason: 'snooze' or 'retry'."""
 
-    def reschedule(tx: Tx, delay: timedelta, parked: bool = False) -> None:
-        names = {"job_id": str(delivery.job_id), "token": delivery.lease_token}
+    def reschedule(tx: Tx, delay: timedelta, queue: str | None, parked: bool = False) -> None:
+        names = {"job_id": str(delivery.job_id), "token": delivery.lease_token, "queue": queue}
         _one(tx, _RESCHEDULE, reason=reason, delay=delay, parked=parked, **names)
 
     return reschedule

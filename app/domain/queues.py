@@ -44,6 +44,11 @@ def select_queue(service: Service, tier: Tier | str | None, *, scheduled: bool =
     return f"{service}_priority" if tier in PAID else f"{service}_default"
 
 
+def user_queues(service: Service) -> tuple[str, str]:
+    """The queues of a service on which the jobs of users wait."""
+    return f"{service}_priority", f"{service}_default"
+
+
 def service_of(queue: str) -> Service:
     """The service whose jobs wait in one of JOB_QUEUES."""
     return Service(queue.partition("_")[0])

@@ -11,7 +11,8 @@ from uuid import UUID
 from sqlalchemy import Row, text
 
 from app.domain.lifecycle import Delivery
-from app.domain.queues import Service
+from app.domain.plans import PAID
+from app.domain.queues import Service, user_queues
 from app.store.clock import INSTANT
 from app.store.unit_of_work import Tx
 from app.store.users import ACCOUNT, Account, account_of
@@ -62,10 +63,11 @@ _WAKE = text("""
     SELECT woken, 'woken', '{}'
       FROM wake_user(CAST(:user_id AS text), CAST(:service AS text), :most, :step) AS woken""")
 _PARK = text("""
-    SELECT broker_park(q.name, m.group_name, :seconds, m.task_id),
-           EXISTS (SELECT FROM broker_message s WHERE s.queue_id = m.queue_id AND s.delay_reason = 'snooze'
-                      AND coalesce(s.group_name, '') = m.group_name) AS snoozing
-      FROM broker_message m JOIN broker_queue q ON q.id = m.queue_id WHERE m.task_id = :task_id""")
+    SELECT broker_park(q.name, m.group_name, :seconds, CASE WHEN q.id = m.queue_id THEN m.task_id END),
+           q.id = m.queue_id AND EXISTS (
+               SELECT FROM broker_message s WHERE s.queue_id = m.queue_id AND s.delay_reason = 'snooze'
+                  AND coalesce(s.group_name, '') = m.group_name) AS snoozing
+      FROM broker_message m, broker_queue q WHERE m.task_id = :task_id AND q.name = :queue""")
 # A slot is free, no job of the user is ready to take it, and one waits: a limit was raised, or a wake was lost.
 _IDLE = text("""
     INSERT INTO job_events (job_id, event, facts)
@@ -79,6 +81,15 @@ _IDLE = text("""
                           AND m.rank IS NOT NULL)
      LIMIT 1""")
 _MOVE = text("SELECT broker_move(CAST(:user_id AS text), :old, :new)")
+# Grouped before the join: a user with 100,000 waiting jobs is one row of it.
+_MISPLACED = text("""
+    SELECT DISTINCT CAST(g.group_name AS uuid)
+      FROM (SELECT DISTINCT queue_id, group_name FROM broker_message
+             WHERE group_name IS NOT NULL AND lease_token IS NULL) g
+      JOIN broker_queue q ON q.id = g.queue_id AND q.name = ANY (CAST(:paid AS text[]) || CAST(:free AS text[]))
+      LEFT JOIN user_subscriptions s ON s.user_id = CAST(g.group_name AS uuid) AND s.status = 'active'
+     WHERE (q.name = ANY (CAST(:paid AS text[])))
+           <> (coalesce(CAST(s.tier AS text), '') = ANY (CAST(:paid_tiers AS text[])))""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,9 +206,16 @@ def move(tx: Tx, user_id: UUID, old: str, new: str) -> None:
     tx.write(_MOVE, user_id=user_id, old=old, new=new)
 
 
-def park(tx: Tx, delivery: Delivery, *, seconds: float) -> bool:
-    """Park the ready jobs of a job's user.  Returns: whether another job of the user snoozes.
+def on_queues_of_another_tier(tx: Tx) -> list[UUID]:
+    """The users of whom a job waits on the queue of a tier that is not theirs.  Reads all messages."""
+    paid, free = zip(*map(user_queues, Service), strict=True)
+    return list(tx.run(_MISPLACED, paid=[*paid], free=[*free], paid_tiers=[tier.value for tier in PAID]).scalars())
 
+
+def park(tx: Tx, delivery: Delivery, queue: str, *, seconds: float) -> bool:
+    """Park the ready jobs of a job's user on a queue.  Returns: whether another job of the user snoozes there.
+
+    It is False for a job that comes from another queue: its place in that order means nothing here.
     seconds: after which one of them is tried without a wake.  Locks: those messages, skipping those being claimed.
     """
-    return bool(tx.run(_PARK, task_id=str(delivery.job_id), seconds=seconds).one().snoozing)
+    return bool(tx.run(_PARK, task_id=str(delivery.job_id), queue=queue, seconds=seconds).one().snoozing)

@@ -6,11 +6,10 @@ from datetime import datetime
 from uuid import UUID
 
 from app.domain.plans import Tier
-from app.domain.queues import Service, select_queue
 from app.errors import NotFound
-from app.services.fairness import choose_carrier, wake_jobs
+from app.services.fairness import choose_carrier, move_jobs, wake_jobs
 from app.services.policy import Policy
-from app.store import audit_log, messages, users
+from app.store import audit_log, users
 from app.store.unit_of_work import UnitOfWork, retried
 from app.store.users import Account
 
@@ -25,10 +24,7 @@ def change_tier(uow: UnitOfWork, user_id: UUID, tier: Tier, policy: Policy, *, a
         users.set_tier(tx, user_id, tier, now=now)
         audit_log.add(tx, actor, "user.tier", str(user_id), before=before.tier.value, after=tier.value)
         after = users.find(tx, user_id) or before
-        for service in Service:
-            old, new = select_queue(service, before.tier), select_queue(service, after.tier)
-            if old != new:
-                messages.move(tx, user_id, old, new)
+        move_jobs.move(tx, after)
         wake_jobs.fill(tx, after, policy.fairness)
         choose_carrier.settle_joined(tx, user_id, policy)
         return after

@@ -6,7 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from app.domain.lifecycle import RETRIES, Delivery, Failure, Outcome
-from app.domain.queues import Service
+from app.domain.queues import Service, select_queue
 from app.services.jobs import end_job
 from app.services.jobs.start import Reschedule
 from app.store import events
@@ -40,7 +40,8 @@ def fail(
         if not failure.retryable or delivery.attempt >= policy.max_attempts:
             return end_job.fail(tx, delivery, service, fenced, failure, now=now)
         delay = policy.backoff(delivery.attempt, roll)
-        retry(tx, delay)
+        # the tier may have changed while the attempt ran
+        retry(tx, delay, select_queue(service, fenced.account.tier) if fenced.account else None)
         end_job.leave(tx, delivery, service, fenced, now=now)
         seconds = round(delay.total_seconds(), 2)
         events.add(tx, delivery.job_id, "retrying", code=failure.code, attempt=delivery.attempt, seconds=seconds)

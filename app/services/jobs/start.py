@@ -11,7 +11,7 @@ from uuid import UUID
 
 from app.domain.fairness import Mode
 from app.domain.lifecycle import RETRIES, WORKER_LOST, Delivery, Outcome
-from app.domain.queues import Service
+from app.domain.queues import Service, select_queue
 from app.services.fairness import choose_carrier, wake_jobs
 from app.services.jobs import end_job
 from app.services.policy import Policy
@@ -20,10 +20,10 @@ from app.store.messages import Fenced
 from app.store.unit_of_work import Tx, UnitOfWork, retried
 from app.store.users import Account
 
-#: Reschedules the message in place, in the given transaction.
-Reschedule = Callable[[Tx, timedelta], None]
-#: As Reschedule; the flag says whether it has no countdown and waits for a wake only.
-Snooze = Callable[[Tx, timedelta, bool], None]
+#: Reschedules the message in place, in the given transaction, on the named queue; None: the one that it came from.
+Reschedule = Callable[[Tx, timedelta, str | None], None]
+#: Reschedules a job that found no slot; the flag says whether it has no countdown and waits for a wake only.
+Snooze = Callable[[Tx, timedelta, str, bool], None]
 
 
 @retried
@@ -63,7 +63,7 @@ def start(
             return end_job.fail(tx, delivery, service, fenced, WORKER_LOST, now=now)
         if account and not _is_admitted(fenced, account, policy):
             _drop_dead_slots(tx, delivery, service, fenced)
-            outcome = _snooze(tx, delivery, account, policy, snooze, roll)
+            outcome = _snooze(tx, delivery, service, account, policy, snooze, roll)
             if carriers.is_stray(tx, delivery.job_id, account.user_id):  # a user who left has no jobs
                 choose_carrier.settle(tx, delivery.job_id, policy)
             return outcome
@@ -71,13 +71,17 @@ def start(
         return Outcome.STARTED
 
 
-def _snooze(tx: Tx, delivery: Delivery, account: Account, policy: Policy, snooze: Snooze, roll: float) -> Outcome:
+def _snooze(
+    tx: Tx, delivery: Delivery, service: Service, account: Account, policy: Policy, snooze: Snooze, roll: float
+) -> Outcome:
     # the user's first waiting job snoozes, with a countdown in case a wake is lost; the others wait behind it without
     # one, or they would all come back every half minute only to snooze again
     net = 2 * policy.fairness.snooze_delay(1)
-    parked = messages.park(tx, delivery, seconds=net.total_seconds())
+    # the tier may have changed while a worker had the job, which no move of waiting jobs has seen
+    queue = select_queue(service, account.tier)
+    parked = messages.park(tx, delivery, queue, seconds=net.total_seconds())
     delay = net if parked else policy.fairness.snooze_delay(roll)
-    snooze(tx, delay, parked)
+    snooze(tx, delay, queue, parked)
     events.add(tx, delivery.job_id, "snoozed", seconds=round(delay.total_seconds(), 1), tier=account.tier)
     return Outcome.SNOOZED
 

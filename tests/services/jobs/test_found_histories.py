@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
+from app.domain.lifecycle import Outcome
 from app.domain.plans import Tier
+from app.services.accounts import tiers
+from app.services.fairness import move_jobs
 from tests.conftest import World
 from tests.model.life import COMMITS, Life
 
@@ -41,3 +46,49 @@ def test_a_payer_who_has_left_and_cancels_again_changes_nothing(world: World) ->
     machine.settle(job_id)  # as the next sweep does, since nobody is left in that line
     assert machine.after[job_id].line == joiner
     machine.teardown()
+
+
+QUEUE = """
+    SELECT q.name FROM kombu_message m JOIN kombu_queue q ON q.id = m.queue_id WHERE m.task_id = CAST(:job_id AS text)"""
+
+
+@pytest.mark.parametrize("again", ["retry", "lost and started"])
+def test_a_job_whose_user_is_downgraded_while_it_runs_holds_back_its_siblings_afterwards(
+    world: World, again: str
+) -> None:
+    machine = life(world)
+    user = machine.users[2]
+    machine.submit(user, COMMITS[0])
+    for commit in COMMITS[1:4]:
+        machine.submit(user, commit)
+    jobs = machine.unfinished()
+    for job_id in jobs[:3]:
+        machine.befall(job_id, "claim and start")
+    machine.change_tier(user, Tier.FREE)
+    if again == "retry":
+        machine.befall(jobs[0], "retry")
+        machine.befall(jobs[0], "due")
+    else:
+        machine.die(jobs[0])
+    machine.befall(jobs[0], "claim and start")
+    assert world.value(QUEUE, job_id=jobs[0]) == "analysis_default"
+    machine.teardown()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "queue"),
+    [(Tier.PRO, Tier.FREE, "analysis_default"), (Tier.FREE, Tier.ENTERPRISE, "analysis_priority")],
+)
+def test_a_lost_job_of_a_user_with_another_tier_is_moved_by_the_sweep(
+    world: World, before: Tier, after: Tier, queue: str
+) -> None:
+    user, bystander = world.user(before), world.user(before)
+    delivery, waits = world.running(user), world.submit(bystander)
+    stays = world.value(QUEUE, job_id=waits)
+    tiers.change_tier(world.uow, user, after, world.policy, actor="test", now=world.now)
+    world.lose(delivery.job_id)
+    assert world.value(QUEUE, job_id=delivery.job_id) == stays
+    move_jobs.move_misplaced(world.uow)
+    assert world.value(QUEUE, job_id=delivery.job_id) == queue
+    assert world.value(QUEUE, job_id=waits) == stays
+    assert world.start(world.lease(delivery.job_id), user) is Outcome.STARTED
