@@ -60,9 +60,9 @@ class System:
         wait_for(lambda: self.job(job_id)["status"] in statuses, what)
         return self.job(job_id)
 
-    def stalling_worker(self, **options: Any) -> LocalWorker:
+    def stalling_worker(self, *queues: str, **options: Any) -> LocalWorker:
         """A worker in which an analysis of the repository `slow` goes on until `go_on`."""
-        return self.nodes.worker(app="tests.e2e.stalling_worker", GO_ON=str(self._go_on), **options)
+        return self.nodes.worker(*queues, app="tests.e2e.stalling_worker", GO_ON=str(self._go_on), **options)
 
     def go_on(self) -> None:
         """Let them end."""

@@ -72,6 +72,22 @@ def test_over_the_limit_a_job_is_snoozed_in_the_database_and_woken_when_the_slot
     assert done["attempt"] == 1
 
 
+def test_a_snooze_puts_a_job_on_the_queue_of_its_users_tier(system: System) -> None:
+    user = system.user(Tier.FREE)
+    first = system.submit(user, "slow")
+    system.stalling_worker("analysis_priority", "analysis_default", processes=2, FAIRNESS_SNOOZE_DURATION="600s")
+    system.wait(first, "running")
+    # on the other tier's queue, as after a worker was lost while the tier changed
+    system.world.rows("SELECT broker_pause('analysis_default')")
+    second = system.submit(user, "quick")
+    system.world.rows("SELECT broker_move(:id, 'analysis_default', 'analysis_priority')", id=str(user))
+    wait_for(lambda: system.job(second)["queue"] == "analysis_default")
+    assert [row.event for row in read_jobs.timeline(system.world.uow, second, None)] == ["accepted", "snoozed"]
+    system.world.rows("SELECT broker_resume('analysis_default')")
+    system.go_on()
+    system.wait(second, "completed")
+
+
 def test_a_running_job_stops_within_seconds_when_it_is_cancelled_and_leaves_nothing(
     system: System, tmp_path: Path
 ) -> None:

@@ -291,7 +291,7 @@ def explore(world: World, **changes: Any) -> None:
 
 
 @pytest.mark.proof
-@pytest.mark.timeout(1800)  # a failure is made small before it is told
+@pytest.mark.timeout(7200)  # a failure is made small before it is told
 def test_every_history_of_specifications_goes_as_counted(world: World) -> None:
     explore(world)
 
