@@ -21,7 +21,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    # on a new database `upgrade` brought the newest version, which is 4
+    # on a new database `upgrade` brought the newest version, which is 5
     op.execute("""
         DROP VIEW broker_node, broker_message;
         DROP FUNCTION kombu_message_poll(text[], bigint, boolean, timestamptz, integer);

@@ -186,12 +186,9 @@ class Life(Lines):
             self.follow(job_id, "cancel_by_payer")
         else:
             self.follow(job_id, "cancel_by_joiner" if seen.joiners == {user} else "another_leaves")
-        if seen.line == user and not self.after[job_id].job.ended and seen.job.message not in HELD:
-            assert (
-                seen.job.cancelling
-                or self.after[job_id].job.cancelling
-                or self.after[job_id].line in (self.askers(job_id))
-            )
+        left = (pays if mine else user in seen.joiners) and not self.after[job_id].job.cancelling
+        if left and seen.line == user and not self.after[job_id].job.ended and seen.job.message not in HELD:
+            assert self.after[job_id].line in self.present(job_id)
 
     # Workers, and what befalls them
 

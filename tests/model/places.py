@@ -13,8 +13,9 @@ LINED = """
 #: Where the next message of each user would stand in each queue, by the broker.
 NEXT = """
     SELECT u.id AS user_id, q.name AS queue,
-           greatest(kombu_message_rank(q.id, CAST(u.id AS text), CAST(greatest(1, round(100 * coalesce(u.run_seconds, 1)))
-                                                                      AS integer)), g.rank) AS rank
+           greatest(kombu_message_rank(q.id, CAST(u.id AS text),
+                                       CAST(least(100000, greatest(1, round(100 * coalesce(u.run_seconds, 1)))) AS integer)),
+                    g.rank) AS rank
       FROM users u CROSS JOIN kombu_queue q
       LEFT JOIN kombu_group g ON g.queue_id = q.id AND g.name = CAST(u.id AS text)
      WHERE starts_with(q.name, 'analysis_')"""

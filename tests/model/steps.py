@@ -325,12 +325,17 @@ def apply_to_another(effect: Effect, job: Job) -> Job | None:
         return job.but(message=Message.READY)
     if effect is Effect.DROP_LEFTOVERS and job.slot is Slot.DEAD:
         return job.but(slot=Slot.NONE)
-    if effect is Effect.HOLD_BACK and (job.slot is Slot.DEAD or job.message is Message.READY):
+    if effect is Effect.HOLD_BACK and (job.slot is Slot.DEAD or _parks(job)):
         slot = Slot.NONE if job.slot is Slot.DEAD else job.slot
-        return job.but(slot=slot, message=Message.SNOOZED if job.message is Message.READY else job.message)
+        return job.but(slot=slot, message=Message.SNOOZED if _parks(job) else job.message)
     if effect is Effect.FREE_A_SLOT and job.slot is Slot.LIVE:
         return job.but(slot=Slot.NONE)
     return None
+
+
+def _parks(job: Job) -> bool:
+    """Whether it waits when a sibling finds no slot; one that is to end needs none."""
+    return job.message is Message.READY and not job.cancelling
 
 
 def _snoozed(job: Job, rules: Rules) -> Iterator[Move]:
@@ -347,7 +352,9 @@ def _no_strays(job: Job) -> Iterator[Job]:
         yield from (move.job for move in carry(job, "", away=True))
         return
     yield job
-    if job.away and job.payer is Payer.PAYS and not job.joined:
+    if job.away and job.joined:
+        yield from (move.job for move in carry(job, "", away=True))
+    if job.away and job.payer is Payer.PAYS:
         yield from (move.job for move in carry(job, "", away=False))
 
 

@@ -44,20 +44,6 @@ BEGIN
     END IF;
 END $$;
 
--- The same, as the releases before 0031 call it.
--- Returns, Locks: the same.
-CREATE OR REPLACE FUNCTION caller_look(
-    hash bytea, at timestamptz, writes_per_minute double precision,
-    OUT user_id uuid, OUT kind text, OUT email text, OUT is_operator boolean, OUT anchor_at timestamptz,
-    OUT run_seconds double precision, OUT run_deviation double precision, OUT slot_limit integer,
-    OUT tier plan_tier, OUT concurrent_jobs integer, OUT analyses_per_period integer, OUT spec_units_per_period integer,
-    OUT retention_days integer, OUT scopes text[], OUT wait double precision
-) LANGUAGE sql AS $$
-    SELECT c.user_id, c.kind, c.email, c.is_operator, c.anchor_at, c.run_seconds, c.run_deviation, c.slot_limit,
-           c.tier, c.concurrent_jobs, c.analyses_per_period, c.spec_units_per_period, c.retention_days, c.scopes, c.wait
-      FROM caller_find(hash, at, writes_per_minute) AS c
-$$;
-
 -- Revoke all tokens that a revoked token has made, directly or through others (docs/adr/0018).  It is a trigger, so
 -- that a revocation by hand counts as well.  One statement revokes all levels: a trigger for each level would exceed
 -- the stack in a long chain of tokens.

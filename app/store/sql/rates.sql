@@ -38,16 +38,3 @@ BEGIN
     END IF;
     remaining := floor(level);
 END $$;
-
--- As the releases before 0031 call it: take one token.
--- Returns: the wait of rate_charge.
--- Locks: the bucket's row.
-CREATE OR REPLACE FUNCTION rate_take(bucket text, per_minute double precision) RETURNS double precision
-LANGUAGE sql AS $$ SELECT wait FROM rate_charge(bucket, per_minute, 1, 1) $$;
-
--- As the releases before 0031 call it: take more for a request whose first token was taken.
--- Returns: the wait of rate_charge.
--- Locks: the bucket's row.
-CREATE OR REPLACE FUNCTION rate_spend(bucket text, per_minute double precision, cost double precision)
-RETURNS double precision
-LANGUAGE sql AS $$ SELECT wait FROM rate_charge(bucket, per_minute, cost, least(cost, per_minute - 1)) $$;

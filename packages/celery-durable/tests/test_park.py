@@ -41,6 +41,12 @@ def test_a_parked_group_is_not_claimed_and_others_are(broker: Broker, ann: list[
     assert broker.value("SELECT count(*) FROM kombu_message WHERE delay_reason = 'parked'") == 5
 
 
+def test_what_is_to_be_cancelled_stays_ready(broker: Broker, ann: list[str]) -> None:
+    broker.query("SELECT broker_request_cancel('ann1')")
+    assert committed(broker, park, "ann") == 2
+    assert ids(Taker(broker.kombu(), ("main",), 10).take(2)) == ["bob", "ann1"]
+
+
 def test_waking_gives_the_oldest_and_the_group_is_free_after_its_last(broker: Broker, ann: list[str]) -> None:
     committed(broker, park, "ann")
     taker = Taker(broker.kombu(), ("main",), 10)

@@ -17,6 +17,7 @@ DIGESTS = {
     2: "3e244d698f0210fc38f7bb6b6da8dcd4a1ab3ce2f14ce700b1cc68520c594ec2",
     3: "66bbe4abc2d71ddc4b037fc5cff2ff01ecc311997fbd701c1e39630c2583e49d",
     4: "924a6ee35a82ff4b629cc9484b78b012c0856c7d59096ddb22422434a4c14dfc",
+    5: "f298ed7d741419d16b6be09bd47d051534948ea054a2e2b56d2ebbcbb6e36d0d",
 }
 CATALOG = """
     SELECT 'function ' || proname, md5(pg_get_functiondef(oid)) FROM pg_proc WHERE pronamespace = 'public'::regnamespace

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 import pytest
 
 from app.domain.lifecycle import Outcome
@@ -9,6 +11,7 @@ from app.domain.plans import Tier
 from app.services.accounts import tiers
 from app.services.fairness import move_jobs
 from tests.conftest import World
+from tests.model.job import Message
 from tests.model.life import COMMITS, Life
 
 
@@ -45,6 +48,73 @@ def test_a_payer_who_has_left_and_cancels_again_changes_nothing(world: World) ->
     assert world.value("SELECT count(*) FROM job_events WHERE event = 'payer_left'") == 1
     machine.settle(job_id)  # as the next sweep does, since nobody is left in that line
     assert machine.after[job_id].line == joiner
+    machine.teardown()
+
+
+def test_a_job_to_be_cancelled_is_not_held_back_by_a_sibling_that_finds_no_slot(world: World) -> None:
+    machine = life(world)
+    user = machine.users[0]
+    for commit in COMMITS[:3]:
+        machine.submit(user, commit)
+    cancelled, runs, waits = machine.unfinished()
+    machine.befall(cancelled, "claim and start")
+    machine.cancel(user, cancelled)
+    machine.die(cancelled)
+    machine.befall(runs, "claim and start")
+    if machine.after[waits].job.message is Message.SNOOZED:
+        machine.befall(waits, "due")
+    machine.befall(waits, "claim and start")
+    assert machine.after[waits].job.message is Message.SNOOZED
+    assert machine.after[cancelled].job.message is Message.READY
+    machine.befall(cancelled, "claim and start")
+    assert machine.after[cancelled].job.ended
+    machine.teardown()
+
+
+def carried_by_somebody_who_left(machine: Life) -> UUID:
+    """A started job whose carrier has left it, and which its payer and another user still want."""
+    payer, carrier, joiner = machine.users
+    for commit in COMMITS[:2]:
+        machine.submit(payer, commit)
+    job_id = machine.unfinished()[1]
+    machine.submit(carrier, COMMITS[1])
+    assert machine.after[job_id].line == carrier
+    machine.befall(job_id, "claim and start")
+    machine.submit(joiner, COMMITS[1])
+    machine.cancel(carrier, job_id)
+    return job_id
+
+
+def test_a_carrier_who_has_left_and_cancels_again_changes_nothing(world: World) -> None:
+    machine = life(world)
+    job_id = carried_by_somebody_who_left(machine)
+    machine.befall(job_id, "retry")
+    machine.cancel(machine.users[1], job_id)
+    machine.teardown()
+
+
+def test_a_job_that_snoozes_in_the_line_of_somebody_who_left_moves_to_an_asker(world: World) -> None:
+    machine = life(world)
+    job_id = carried_by_somebody_who_left(machine)
+    machine.befall(job_id, "retry")
+    machine.submit(machine.users[1], COMMITS[2])
+    machine.befall(machine.unfinished()[-1], "claim and start")
+    machine.befall(job_id, "due")
+    machine.befall(job_id, "claim and start")
+    assert machine.after[job_id].line in (machine.users[0], machine.users[2])
+    machine.teardown()
+
+
+def test_a_line_of_very_long_runs_is_counted_as_the_broker_places_it(world: World) -> None:
+    machine = life(world)
+    payer, joiner, _ = machine.users
+    world.rows("UPDATE users SET run_seconds = 20000 RETURNING id")
+    for commit in COMMITS[:4]:
+        machine.submit(payer, commit)
+    machine.befall(machine.unfinished()[0], "claim and start")
+    for commit in COMMITS[4:6]:
+        machine.submit(joiner, commit)
+    machine.submit(joiner, COMMITS[3])
     machine.teardown()
 
 

@@ -3,6 +3,7 @@
 -- Park a group: what is ready of it waits to be woken, and so does what is published from now on.  Of very many the
 -- youngest are parked; the others follow with the next of them that finds no room.  Every `probe_seconds` one of its
 -- messages is woken in any case.  `task`: one that was claimed and did not run; its place in the order is not spent.
+-- One that is to be cancelled stays ready: ending it takes none of what the group lacks.
 -- -> how many were parked
 CREATE OR REPLACE FUNCTION kombu_message_park(
     queue_name text, flow text, seconds double precision, task text DEFAULT NULL
@@ -17,6 +18,7 @@ BEGIN
     SELECT array_agg(id), least(min(rank), unspent) INTO chosen, unspent FROM (
         SELECT id, rank FROM kombu_message
          WHERE queue_id = which AND coalesce(user_id, '') = flow AND visible AND rank IS NOT NULL
+           AND cancel_requested_at IS NULL
          ORDER BY rank DESC LIMIT {most_parked} FOR NO KEY UPDATE SKIP LOCKED) AS ready;
     INSERT INTO kombu_group AS g (queue_id, name, probe_at, probe_seconds, rank)
     SELECT which, flow, clock_timestamp() + make_interval(secs => seconds), seconds, unspent WHERE which IS NOT NULL
