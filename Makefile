@@ -1,4 +1,5 @@
-# `make help` lists the targets.  Everything works from a fresh clone, as root and as a user.
+# `make help` lists the targets of every day, `make prove` and `make bench` the long ones.  Everything works from a fresh
+# clone, as root and as a user.
 VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8000
@@ -7,8 +8,11 @@ PYTHON ?= python3
 PACKAGES := packages/celery-durable packages/fairlane-client packages/testlist
 # processes of the suite: a third of its time is waiting
 JOBS ?= 3
+PYTEST = $(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(COVER)
 # make test COVERAGE=1 measures the branches of app and tasks, in all processes
 COVER = $(if $(COVERAGE),--cov --cov-report=term:skip-covered)
+# of make test-all: where to keep the duration of each test
+DURATIONS = $(if $(DURATIONS_FILE),-p tests.durations --durations-file=$(DURATIONS_FILE))
 # of prove-fairness, at most
 FIRE_SECONDS ?= 1200
 
@@ -16,10 +20,16 @@ FIRE_SECONDS ?= 1200
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup test test-all check messages format prove-kill prove-rolling prove-broker prove-versions prove-model prove-quota prove-fairness prove-bills prove-simulation prove-lifecycle prove-inventory prove-bombs prove-agreement prove-reads prove-sockets bench-broker bench-accept bench-start bench-inventory bench-sandbox prove-retention prove-migrations bench-quota dist clean
+.PHONY: help prove bench setup run quick test test-all check messages format prove-release prove-kill prove-rolling prove-broker prove-versions prove-model prove-quota prove-bills prove-fairness prove-simulation prove-lifecycle prove-retention prove-migrations prove-inventory prove-bombs prove-reads prove-sockets prove-agreement bench-broker bench-accept bench-quota bench-start bench-inventory bench-sandbox dist clean
 
-help: ## list the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
+help: ## list the targets of every day
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | grep -vE '^(prove|bench)-' | sed 's/:.*## /\t/' | expand -t 18
+
+prove: ## list the long proofs
+	@grep -hE '^prove-[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
+
+bench: ## list the benchmarks
+	@grep -hE '^bench-[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
 
 $(VENV)/.installed: pyproject.toml $(PACKAGES:=/pyproject.toml) constraints.txt
 	@$(PYTHON) tools/install.py $(VENV) -c constraints.txt $(PACKAGES:%=-e %) -e '.[embedded,dev]'
@@ -30,11 +40,14 @@ setup: $(VENV)/.installed ## install everything for running and testing into .ve
 run: setup ## run the whole service: make run PORT=8000 REPOS=folder-of-repositories
 	$(BIN)/fairlane up --port $(PORT) $(REPOS)
 
-test: setup ## run everything but long proofs, on an embedded PostgreSQL
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(COVER) -m "not proof"
+quick: setup ## before each commit: the tests of `make test` that the change can have broken
+	@chosen="$$($(BIN)/python tools/changed.py)" && $(PYTEST) -m "not proof and not release" $$chosen
+
+test: setup ## run everything but the proofs, on an embedded PostgreSQL
+	$(PYTEST) -m "not proof and not release"
 
 test-all: setup ## run the bounded proofs as well, as CI does
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(COVER)
+	$(PYTEST) -m "not release" $(DURATIONS)
 
 check: setup ## lint, types, layers, spelling
 	$(BIN)/ruff check .
@@ -49,6 +62,9 @@ messages: setup ## extract the texts of the pages into the catalogues, and compi
 format: setup ## format and mend what ruff can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+prove-release: setup ## what a release must show: wheels in new environments, the previous release beside this one, real runners
+	$(PYTEST) -m release
 
 prove-kill: setup ## kill real workers 50 times; nothing may be lost or billed twice
 	FAIRLANE_KILLS=50 $(BIN)/python -m pytest tests/e2e/test_kill.py -p no:randomly --timeout 900 -s

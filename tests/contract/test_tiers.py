@@ -18,13 +18,26 @@ def recipe(target: str) -> str:
     return found[1].strip()
 
 
-def test_the_first_tier_leaves_out_proofs_and_nothing_else() -> None:
-    assert recipe("test") == f'{recipe("test-all")} -m "not proof"'
-    assert recipe("test-all") == "$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(COVER)"
+def runs(target: str) -> str:
+    """Which tests the target runs."""
+    found = re.search(r'^\$\(PYTEST\) -m "?([^"$]+)"?( \$\(DURATIONS\))?$', recipe(target))
+    assert found is not None, target
+    return found[1]
 
 
-def test_ci_runs_both_tiers() -> None:
-    assert (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()[-1] == "make test-all"
+def test_the_first_tier_leaves_out_proofs_and_what_a_release_must_show_and_nothing_else() -> None:
+    assert runs("test") == "not proof and not release"
+    assert runs("test-all") == "not release"
+    assert runs("prove-release") == "release"
+
+
+def test_a_quick_run_is_of_the_first_tier() -> None:
+    assert '$(PYTEST) -m "not proof and not release" $$chosen' in recipe("quick")
+
+
+def test_ci_runs_both_tiers_and_keeps_the_durations() -> None:
+    last = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()[-1]
+    assert last == "make test-all DURATIONS_FILE=.durations.json"
 
 
 def test_parameters_are_all_run_by_both_tiers_together_and_few_by_the_first() -> None:

@@ -31,7 +31,7 @@ from tests.e2e.webs import Web
 from tests.nodes import ROOT, LocalProcess, Nodes
 
 #: The last release whose schema is the one before those that are migrated to here.
-PREVIOUS = "1bfb42f515c91c575db95312081a9bad5fcd5c89"
+PREVIOUS = "c411a5a644448f14e9ebda97cbcce00af4855bc0"
 JOBS = int(os.environ.get("PREVIOUS_JOBS", "8"))  # in each of the three parts
 
 
@@ -113,7 +113,7 @@ class Traffic:
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.proof
+@pytest.mark.release
 def test_the_previous_release_serves_the_new_schema_and_beside_the_new_release(
     world: World, nodes: Nodes, previous: Path, repository: Callable[..., Path], tmp_path: Path, database_url: str
 ) -> None:
@@ -190,7 +190,7 @@ def test_a_release_serves_its_own_schema_and_newer_ones_that_say_so(
     assert (serves(needed, revision, oldest) == "ok") is is_served
 
 
-@pytest.mark.proof
+@pytest.mark.release
 def test_a_schema_that_was_migrated_on_is_ready_and_one_that_contracted_is_not(world: World, nodes: Nodes) -> None:
     fairlane(ROOT, nodes.database_url, nodes.folder, "migrate")
     web = Web(nodes, nodes.folder, "")

@@ -18,7 +18,7 @@ from app.domain.queues import Service
 from app.errors import Conflict, Forbidden, IdempotencyMismatch, Problem, QuotaExceeded
 from app.services.accounts import tiers
 from app.services.analyses.submit import submit
-from app.services.fairness import choose_carrier
+from app.services.fairness import choose_carrier, move_jobs
 from app.services.jobs import heartbeat
 from app.services.jobs.answers import Answer
 from app.services.jobs.cancel import cancel
@@ -275,8 +275,10 @@ class Life(Lines):
         return calls[how]()
 
     def die(self, job_id: UUID) -> None:
+        """The sweep comes at once: until then a job whose user's tier changed is on a queue that the model does not have."""
         with self.watched():
             self.world.lose(job_id)
+            move_jobs.move_misplaced(self.world.uow)
         self.follow(job_id, "expire", holder=Holder.GONE)
 
     def fall_due(self, job_id: UUID) -> None:

@@ -94,7 +94,7 @@ class Shop:
         return (self.folder / f"done-{order}").exists()
 
 
-@pytest.mark.proof
+@pytest.mark.release
 def test_the_readmes_lines_work_in_an_environment_of_their_own(shop: Shop) -> None:
     listed = shop.run("-m", "pip", "list", "--format=freeze")
     assert "celery-durable==" in listed

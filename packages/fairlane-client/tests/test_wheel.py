@@ -27,7 +27,7 @@ def run(*argv: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(argv, capture_output=True, text=True, env=clean)
 
 
-@pytest.mark.proof
+@pytest.mark.release
 def test_the_wheel_works_where_nothing_else_is_installed(tmp_path: Path) -> None:
     python = tmp_path / "venv" / "bin" / "python"
     made = run(sys.executable, *PIP, "wheel", "--no-deps", "--wheel-dir", tmp_path / "dist", PACKAGE)

@@ -21,7 +21,7 @@ PATIENT = ParseLimits(file_seconds=60)
 SCOPE = os.environ.get("AGREEMENT", "brief")
 
 pytestmark = [
-    pytest.mark.proof,
+    pytest.mark.release,
     pytest.mark.timeout(600),
     pytest.mark.skipif(SCOPE == "off", reason="AGREEMENT=off: this machine reaches no package index"),
 ]

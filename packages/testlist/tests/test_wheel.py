@@ -55,7 +55,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "venv"
 
 
-@pytest.mark.proof
+@pytest.mark.release
 def test_the_command_lists_a_repository_where_nothing_else_is_installed(
     environment: Path, make_repository: MakeRepository, tmp_path: Path
 ) -> None:
