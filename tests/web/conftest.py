@@ -34,6 +34,7 @@ from app.store.unit_of_work import UnitOfWork
 from app.web import create_app
 from app.web.wiring import Wired
 from tests.deliveries import lease, rescheduler
+from tests.hashes import cheap_hashes  # noqa: F401  a fixture
 from tests.services.specifications.writing import Scribe
 from tests.web.apps import APPS
 

@@ -1,19 +1,10 @@
 """What tests of accounts share."""
 
 import pytest
-from argon2 import PasswordHasher
-from argon2.low_level import Type
 
 from app.concurrency import Lane
 from app.services.accounts import password_hashes
-
-
-@pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hash so quickly that no bucket is refilled in the meantime."""
-    hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1, type=Type.ID)
-    monkeypatch.setattr(password_hashes, "_hasher", hasher)
-    monkeypatch.setattr(password_hashes, "_NOBODYS", hasher.hash("nobody's"))
+from tests.hashes import cheap_hashes  # noqa: F401  a fixture
 
 
 @pytest.fixture

@@ -136,7 +136,6 @@ def test_nothing_of_a_deleted_account_signs_in(world: World) -> None:
         accounts.find_person(world.uow, EMAIL)
 
 
-@pytest.mark.usefixtures("quick")
 def test_strangers_who_guess_keep_no_signed_in_owner_from_changing_the_password(world: World) -> None:
     own = sign_up(world)
     assert TooManyRequests in attempts(world, passwords.PER_ACCOUNT + 3, EMAIL, "198.51.100.{}")

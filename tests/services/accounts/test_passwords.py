@@ -35,6 +35,7 @@ def stored(world: World) -> list[str]:
     return [str(row["hash"]) for row in world.rows("SELECT hash FROM passwords")]
 
 
+@pytest.mark.real_hashes
 def test_signing_up_makes_a_user_without_rights_in_the_given_tier_and_stores_argon2id(world: World) -> None:
     account = sessions.by_session(world.uow, sign_up(world, tier=Tier.PRO), now=NOW)
     assert account is not None
@@ -183,6 +184,7 @@ def test_an_address_is_never_a_statement_or_a_pattern(world: World, email: str) 
     assert len(stored(world)) == 1
 
 
+@pytest.mark.real_hashes
 def test_a_hash_of_other_parameters_is_replaced_when_its_password_is_entered(world: World) -> None:
     sign_up(world)
     old = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1, type=Type.ID).hash(PASSWORD)
@@ -207,7 +209,6 @@ def attempts(world: World, count: int, email: str, client: str) -> list[type[Exc
     return answers
 
 
-@pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("email", [EMAIL, EMAIL.upper(), "nobody@example.org"])
 def test_many_addresses_together_guess_no_more_often_than_one(world: World, email: str) -> None:
     sign_up(world)
@@ -220,7 +221,6 @@ def test_many_addresses_together_guess_no_more_often_than_one(world: World, emai
     assert "192.0.2" not in keys
 
 
-@pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("client", ["192.0.2.1", "::ffff:192.0.2.1", "2001:db8::{}"])
 def test_one_client_guesses_at_many_accounts_only_so_often(world: World, client: str) -> None:
     answers = attempts(world, passwords.PER_ADDRESS + 3, "user{}@example.org", client)
@@ -228,7 +228,6 @@ def test_one_client_guesses_at_many_accounts_only_so_often(world: World, client:
     assert TooManyRequests in answers[passwords.PER_ADDRESS :]
 
 
-@pytest.mark.usefixtures("quick")
 def test_signing_up_is_throttled_by_address(world: World) -> None:
     for number in range(new_accounts.PER_ADDRESS):
         sign_up(world, email=f"user{number}@example.org")
@@ -255,7 +254,7 @@ def test_a_refusal_for_lack_of_a_place_is_no_attempt_at_the_account(world: World
 
 
 def test_an_ipv6_48_hashes_once_at_a_time_because_one_person_has_many_64(
-    world: World, monkeypatch: pytest.MonkeyPatch, quick: None
+    world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lane = Lane("sign-ins", 2, 1)
     monkeypatch.setattr(password_hashes, "_lane", lane)
