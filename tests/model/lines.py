@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from uuid import UUID
 
 from app.domain.plans import Tier
@@ -9,6 +10,10 @@ from tests.model.job import HELD, Payer
 from tests.model.observe import Sight, pictures, settled
 from tests.model.places import LINED, NEXT, runs_before
 from tests.model.watch import Watched
+
+#: Runs before a job, and whether its queue is not the better one.
+Place = tuple[float, bool]
+NOWHERE: Mapping[UUID, Place] = {}
 
 
 class Lines(Watched):
@@ -42,16 +47,31 @@ class Lines(Watched):
             UUID(str(row["job_id"])) for row in self.world.rows(requests, user_id=user) if row["job_id"] in elsewhere
         ]
 
-    def waits_least(self, job_id: UUID, users: set[UUID]) -> None:
-        """It is in the line of these where fewest runs come before it, by our own count."""
-        places = {user: self.place(job_id, user) for user in users}
+    def waits_least(self, job_id: UUID, users: set[UUID], stood: Mapping[UUID, Place] = NOWHERE) -> None:
+        """It is in the line of these where fewest runs come before it, by our own count.
+
+        stood: its place where it stood before.  It may be behind that of a job which comes to that line now: the head of
+        a queue goes back when a lost job returns to it with its old rank.
+        """
+        places = {user: max(self.place(job_id, user), stood.get(user, (0.0, False))) for user in users}
         assert places[self.after[job_id].line] == min(places.values()), (job_id, places)
 
-    def place(self, job_id: UUID, user: UUID) -> tuple[float, bool]:
+    def place(self, job_id: UUID, user: UUID) -> Place:
         """Runs before the job in a line, as it was; and whether its queue is not the better one."""
         tier = self.tiers[user]
-        queue = "analysis_default" if tier is Tier.FREE else "analysis_priority"
-        return runs_before(self.lined, self.nexts, str(job_id), str(user), queue, self.sold[tier][0]), tier is Tier.FREE
+        runs = runs_before(self.lined, self.nexts, str(job_id), str(user), self.queue(user), self.sold[tier][0])
+        return runs, tier is Tier.FREE
+
+    def queue(self, user: UUID) -> str:
+        """Where a user's jobs wait."""
+        return "analysis_default" if self.tiers[user] is Tier.FREE else "analysis_priority"
+
+    def standing(self, job_id: UUID) -> dict[UUID, Place]:
+        """The place of a job that is ready in the line of a user, by that user."""
+        [me] = (row for row in self.lined if row["task_id"] == str(job_id))
+        user = next((user for user in self.users if str(user) == me["user_id"]), None)
+        ready = user is not None and me["visible"] and me["queue"] == self.queue(user)
+        return {user: self.place(job_id, user)} if user is not None and ready else {}
 
     def check_settled(self, told: Sight, jobs: list[UUID]) -> None:
         """These jobs may have moved, in turn, and nothing else has changed.  told: what was to happen before that."""
@@ -59,7 +79,8 @@ class Lines(Watched):
         # the last one chose among these places, and all did if none moved: a job is nowhere worse off for having moved,
         # and the line that it left does not grow shorter
         moved = any(self.after[job_id].line != told[job_id].line for job_id in jobs)
+        stood = {job_id: self.standing(job_id) for job_id in jobs}
         self.lined, self.nexts = self.world.rows(LINED), self.world.rows(NEXT)
         for job_id in jobs[-1:] if moved else jobs:
-            self.waits_least(job_id, self.present(job_id))
+            self.waits_least(job_id, self.present(job_id), stood[job_id])
         self.check()

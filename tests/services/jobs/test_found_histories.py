@@ -118,6 +118,28 @@ def test_a_line_of_very_long_runs_is_counted_as_the_broker_places_it(world: Worl
     machine.teardown()
 
 
+def test_a_job_moves_from_a_place_behind_a_lost_job_that_has_come_back_to_the_head(world: World) -> None:
+    machine = life(world)
+    other, payer, joiner = machine.users
+    machine.submit(other, COMMITS[0])
+    [lost] = machine.unfinished()
+    machine.befall(lost, "claim and start")
+    machine.submit(other, COMMITS[1])
+    machine.submit(payer, COMMITS[2])
+    shared = machine.unfinished()[-1]
+    machine.die(lost)
+    for commit in COMMITS[3:7]:
+        machine.submit(joiner, commit)
+    for job_id in machine.unfinished()[3:5]:
+        machine.befall(job_id, "claim and start")
+    machine.change_tier(joiner, Tier.FREE)
+    machine.submit(joiner, COMMITS[2])
+    assert machine.after[shared].line == payer
+    machine.change_tier(joiner, Tier.PRO)
+    assert machine.after[shared].line == joiner
+    machine.teardown()
+
+
 QUEUE = """
     SELECT q.name FROM kombu_message m JOIN kombu_queue q ON q.id = m.queue_id WHERE m.task_id = CAST(:job_id AS text)"""
 
