@@ -50,7 +50,7 @@ class Lines(Watched):
     def waits_least(self, job_id: UUID, users: set[UUID], stood: Mapping[UUID, Place] = NOWHERE) -> None:
         """It is in the line of these where fewest runs come before it, by our own count.
 
-        stood: its place where it stood before.  It may be behind that of a job which comes to that line now: the head of
+        stood: its place in the line that it has left.  It may be behind that of a job which comes to that line now: the head of
         a queue goes back when a lost job returns to it with its old rank.
         """
         places = {user: max(self.place(job_id, user), stood.get(user, (0.0, False))) for user in users}
@@ -79,8 +79,8 @@ class Lines(Watched):
         # the last one chose among these places, and all did if none moved: a job is nowhere worse off for having moved,
         # and the line that it left does not grow shorter
         moved = any(self.after[job_id].line != told[job_id].line for job_id in jobs)
-        stood = {job_id: self.standing(job_id) for job_id in jobs}
+        left = {job_id: self.standing(job_id) for job_id in jobs if self.after[job_id].line != told[job_id].line}
         self.lined, self.nexts = self.world.rows(LINED), self.world.rows(NEXT)
         for job_id in jobs[-1:] if moved else jobs:
-            self.waits_least(job_id, self.present(job_id), stood[job_id])
+            self.waits_least(job_id, self.present(job_id), left.get(job_id, NOWHERE))
         self.check()
