@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -32,7 +32,9 @@ class Compiled(BytecodeCache):
 class Apps:
     """Built applications by their settings and secret; no two tests have the same one at a time."""
 
-    def __init__(self) -> None:
+    def __init__(self, prepare: Callable[[APIFlask], None] = lambda _: None) -> None:
+        """prepare: changes each application once, after it was built."""
+        self._prepare = prepare
         self._free: defaultdict[Any, list[APIFlask]] = defaultdict(list)
 
     @contextmanager
@@ -42,10 +44,15 @@ class Apps:
         A test that changes the application itself builds one by `create_app`.
         """
         free = self._free[wired.settings, wired.secret]
-        app = free.pop() if free else build(wired.settings, wired.secret)
+        app = free.pop() if free else self._built(wired)
         app.extensions |= parts(wired)
         yield app
         free.append(app)
+
+    def _built(self, wired: Wired) -> APIFlask:
+        app = build(wired.settings, wired.secret)
+        self._prepare(app)
+        return app
 
 
 APIFlask.jinja_options = {"bytecode_cache": Compiled()}

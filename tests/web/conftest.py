@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -36,7 +36,7 @@ from app.web.wiring import Wired
 from tests.deliveries import lease, rescheduler
 from tests.hashes import cheap_hashes  # noqa: F401  a fixture
 from tests.services.specifications.writing import Scribe
-from tests.web.apps import APPS
+from tests.web.apps import APPS, Apps
 
 POLICY = Policy("1.0.0+test")
 SETTINGS = Settings()
@@ -212,15 +212,22 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-@pytest.fixture
-def make_web(uow: UnitOfWork) -> Iterator[Callable[..., Web]]:
-    """make_web(ALLOW_…) -> the application under other settings."""
+@contextmanager
+def lending(apps: Apps, uow: UnitOfWork) -> Iterator[Callable[..., Web]]:
+    """As make_web, from a collection of applications."""
     with ExitStack() as stack:
-        yield lambda **settings: Web(stack.enter_context(APPS.lent(wired_for_tests(uow, **settings))), uow)
+        yield lambda **settings: Web(stack.enter_context(apps.lent(wired_for_tests(uow, **settings))), uow)
         for thread in threading.enumerate():
             if thread.name in {"live", "mail"}:  # it would read while the tables are emptied
                 thread.join(30)
                 assert not thread.is_alive(), "a test left a stream open, or a mail on its way"
+
+
+@pytest.fixture
+def make_web(uow: UnitOfWork) -> Iterator[Callable[..., Web]]:
+    """make_web(ALLOW_…) -> the application under other settings."""
+    with lending(APPS, uow) as make:
+        yield make
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+from apiflask import APIFlask
 from flask import render_template
 from playwright.sync_api import Page
 
@@ -37,6 +38,7 @@ from app.web.specifications.view import (
     Share,
     Side,
 )
+from tests.web.apps import Apps
 from tests.web.conftest import Web
 from tests.web.made_up import (
     AT,
@@ -54,6 +56,8 @@ from tests.web.made_up import (
 from tests.web.scenes import LONG, OWNER, Scene, open_all
 
 PATH = "/look"
+#: The template and values that an application shows there.
+SHOWN = "made-up page"
 LONG_SOURCE = Source("github.com", OWNER, LONG, f"https://github.com/{OWNER}/{LONG}", COMMIT, f"feature/{LONG}")
 UNSHARED = Share("/share", "/withdraw")
 SHARED = Share("/share", "/withdraw", "https://fairlane.example/specifications/shared/" + "x" * 43, AT)
@@ -205,12 +209,19 @@ def shown(template: str, make: Callable[[], Any]) -> Callable[[Web], str]:
 
     def build(web: Web) -> str:
         made = make()
-        values = made if isinstance(made, dict) else {"page": made}
-        web.app.add_url_rule(PATH, view_func=lambda: render_template(template, **values))
-        web.app.add_url_rule(f"{PATH}/job", "look_job", view_func=lambda: job_json(values["job"]))
+        web.app.extensions[SHOWN] = (template, made if isinstance(made, dict) else {"page": made})
         return PATH
 
     return build
+
+
+def add_made_up_page(app: APIFlask) -> None:
+    """Give an application the addresses at which `shown` shows a page."""
+    app.add_url_rule(PATH, "look", lambda: render_template(app.extensions[SHOWN][0], **app.extensions[SHOWN][1]))
+    app.add_url_rule(f"{PATH}/job", "look_job", lambda: job_json(app.extensions[SHOWN][1]["job"]))
+
+
+SCENE_APPS = Apps(add_made_up_page)
 
 
 def a_document(make: Callable[[], DocumentPage], act: Callable[[Page], object] | None = None) -> Scene:

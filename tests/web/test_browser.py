@@ -10,14 +10,15 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
+from app.store.unit_of_work import UnitOfWork
 from app.web.api.events import LIVE
 from tests.tiers import proofs
 from tests.web.account_scenes import ACCOUNT_SCENES
 from tests.web.browser import chromium, layout, served, violations
-from tests.web.conftest import Web
+from tests.web.conftest import Web, lending
 from tests.web.operator_scenes import OPERATOR_SCENES
 from tests.web.scenes import SCENES, running
-from tests.web.specification_scenes import SPECIFICATION_SCENES
+from tests.web.specification_scenes import SCENE_APPS, SPECIFICATION_SCENES
 from tests.web.specification_visits import SPECIFICATION_VISITS
 
 HEIGHT = 900
@@ -38,9 +39,10 @@ LEADING_ON = {
 
 
 @pytest.fixture
-def make_web(make_own_web: Callable[..., Web]) -> Callable[..., Web]:
-    """Scenes add routes to the application."""
-    return make_own_web
+def make_web(uow: UnitOfWork) -> Iterator[Callable[..., Web]]:
+    """Applications that have the pages of scenes."""
+    with lending(SCENE_APPS, uow) as make:
+        yield make
 
 
 @pytest.fixture(scope="module")

@@ -5,12 +5,14 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
+from app.store.unit_of_work import UnitOfWork
 from tests.web.browser import chromium
-from tests.web.conftest import Web
+from tests.web.conftest import Web, lending
 from tests.web.made_up import AT, COMMIT, HOSTILE, hostile, large, shop, specification
 from tests.web.specification_scenes import (
     FAILED,
     PATH,
+    SCENE_APPS,
     SHARED,
     SHOWN_ONCE,
     SPECIFICATION_SCENES,
@@ -28,9 +30,10 @@ from tests.web.test_specification_exports import Shown
 
 
 @pytest.fixture
-def make_web(make_own_web: Callable[..., Web]) -> Callable[..., Web]:
-    """Scenes add routes to the application."""
-    return make_own_web
+def make_web(uow: UnitOfWork) -> Iterator[Callable[..., Web]]:
+    """Applications that have the pages of scenes."""
+    with lending(SCENE_APPS, uow) as make:
+        yield make
 
 
 def page(web: Web, template: str, make: Callable[[], Any]) -> str:

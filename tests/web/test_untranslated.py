@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
+from apiflask import APIFlask
 from flask_babel import Domain
 from playwright.sync_api import Page
 
+from app.store.unit_of_work import UnitOfWork
 from app.web.api.events import LIVE
 from tests.tiers import proofs
+from tests.web.apps import Apps
 from tests.web.browser import chromium, layout, served, violations
-from tests.web.conftest import Web
+from tests.web.conftest import Web, lending
 from tests.web.scenes import open_all
+from tests.web.specification_scenes import SCENE_APPS, add_made_up_page
 from tests.web.test_browser import ALL_SCENES
 from tests.web.untranslated import made_up, untranslated
 
@@ -26,15 +29,29 @@ REACHED = {name: scene for name, scene in ALL_SCENES.items() if scene.act not in
 KOREAN = ("home", "job waiting", "job completed", "repository", "usage", "account", "specification", "operator")
 
 
+@pytest.fixture
+def make_web(uow: UnitOfWork) -> Iterator[Callable[..., Web]]:
+    """Applications that have the pages of scenes."""
+    with lending(SCENE_APPS, uow) as make:
+        yield make
+
+
 @pytest.fixture(scope="module")
-def marked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return made_up(tmp_path_factory.mktemp("translations"), TAG)
+def marked_apps(tmp_path_factory: pytest.TempPathFactory) -> Apps:
+    """Applications whose Korean is the made-up language."""
+    catalogues = str(made_up(tmp_path_factory.mktemp("translations"), TAG))
+
+    def prepare(app: APIFlask) -> None:
+        add_made_up_page(app)
+        app.extensions["babel"].instance.domain_instance = Domain(catalogues)
+
+    return Apps(prepare)
 
 
 @pytest.fixture
-def make_web(make_own_web: Callable[..., Web]) -> Callable[..., Web]:
-    """Scenes add routes to the application."""
-    return make_own_web
+def make_marked(marked_apps: Apps, uow: UnitOfWork) -> Iterator[Callable[..., Web]]:
+    with lending(marked_apps, uow) as make:
+        yield make
 
 
 @pytest.fixture(scope="module")
@@ -44,10 +61,6 @@ def tab() -> Iterator[Page]:
         tab = context.new_page()
         tab.set_default_timeout(100_000)
         yield tab
-
-
-def mark(web: Web, catalogues: Path) -> None:
-    web.app.extensions["babel"].instance.domain_instance = Domain(str(catalogues))
 
 
 @contextmanager
@@ -65,10 +78,9 @@ def opened(tab: Page, web: Web, path: str) -> Iterator[Page]:
 
 
 @pytest.mark.parametrize("name", ALL_SCENES)
-def test_a_page_says_nothing_that_has_no_message(name: str, marked: Path, make_web: Callable[..., Web]) -> None:
+def test_a_page_says_nothing_that_has_no_message(name: str, make_marked: Callable[..., Web]) -> None:
     scene = ALL_SCENES[name]
-    web = make_web(**scene.settings)
-    mark(web, marked)
+    web = make_marked(**scene.settings)
     path = scene.build(web).partition("#")[0]
     page = web.client.get(path, headers={"Accept-Language": TAG})
     assert page.mimetype == "text/html"
@@ -77,11 +89,10 @@ def test_a_page_says_nothing_that_has_no_message(name: str, marked: Path, make_w
 
 @pytest.mark.parametrize("name", proofs(REACHED, but=("sign in refused",)))
 def test_a_state_that_somebody_reaches_says_nothing_either(
-    name: str, marked: Path, tab: Page, make_web: Callable[..., Web]
+    name: str, tab: Page, make_marked: Callable[..., Web]
 ) -> None:
     scene = REACHED[name]
-    web = make_web(**scene.settings)
-    mark(web, marked)
+    web = make_marked(**scene.settings)
     with opened(tab, web, scene.build(web)) as page:
         assert scene.act
         scene.act(page)
