@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
@@ -14,6 +15,7 @@ _spec = spec_from_file_location("changed", ROOT / "tools" / "changed.py")
 assert _spec is not None
 assert _spec.loader is not None
 changed = module_from_spec(_spec)
+sys.modules[_spec.name] = changed  # dataclasses look their module up
 _spec.loader.exec_module(changed)
 
 NAMES = ["broker", "engine"]
@@ -34,11 +36,75 @@ EVERYTHING = ["tests", "packages/broker/tests", "packages/engine/tests"]
     ],
 )
 def test_a_package_is_tested_where_it_changed(paths: list[str] | None, folders: list[str]) -> None:
-    assert changed.folders(NAMES, paths)[0] == folders
+    assert [one for one in changed.selection(NAMES, paths)[0] if not one.startswith("--")] == folders
 
 
 def test_what_is_left_out_is_said() -> None:
-    assert "packages/broker, packages/engine" in changed.folders(NAMES, ["app/a.py"])[1]
+    assert "packages/broker, packages/engine" in changed.selection(NAMES, ["app/a.py"])[1]
+
+
+def left_out(*paths: str) -> set[str]:
+    """The folders and kinds of tests of the service that a change leaves out."""
+    arguments, _ = changed.selection([], paths, ROOT)
+    ignored = [Path(one.removeprefix("--ignore=")) for one in arguments if one.startswith("--ignore=")]
+    assert all((ROOT / path).is_file() for path in ignored)
+    return {path.parent.name for path in ignored}
+
+
+EMBEDDED, SENTENCES, MIGRATIONS = "embedded", "specview", "contract"
+
+
+@pytest.mark.parametrize(
+    ("path", "runs"),
+    [
+        ("app/web/pages/submit.py", set()),
+        ("app/web/templates/job.html", set()),
+        ("app/embedded/postmaster.py", {EMBEDDED}),
+        ("app/embedded/a_template.conf", {EMBEDDED}),
+        ("app/processes.py", {EMBEDDED}),
+        ("tests/specview/canaries.json", {SENTENCES}),
+        ("tasks/specview/titles.py", {SENTENCES}),
+        ("app/domain/specification.py", {SENTENCES}),
+        ("migrations/online.py", {MIGRATIONS}),
+        ("app/store/sql/rates.sql", {MIGRATIONS}),
+        ("app/migrate.py", {MIGRATIONS}),
+        ("packages/celery-durable/src/celery_durable/sql/claim.sql", {MIGRATIONS}),
+        ("tests/conftest.py", {EMBEDDED, SENTENCES, MIGRATIONS}),
+        ("tests/databases.py", {EMBEDDED, SENTENCES, MIGRATIONS}),
+    ],
+)
+def test_a_closed_area_is_tested_where_something_changed_that_it_uses(path: str, runs: set[str]) -> None:
+    assert left_out(path) == {EMBEDDED, SENTENCES, MIGRATIONS} - runs
+
+
+def test_of_the_contracts_only_migrations_are_ever_left_out() -> None:
+    arguments, _ = changed.selection([], ["app/web/pages/submit.py"], ROOT)
+    ignored = {Path(one).name for one in arguments if one.startswith("--ignore=tests/contract/")}
+    assert ignored == {
+        "test_known_addresses.py", "test_migration_locks.py", "test_migration_plan.py", "test_migrations.py",
+        "test_migrations_beside_writers.py", "test_usage_backfill.py",
+    }  # fmt: skip
+
+
+def test_what_is_imported_is_followed_through_packages_and_relative_imports(tmp_path: Path) -> None:
+    for name, text in {
+        "tests/test_a.py": "from app import shop\nimport app.deep.well\nimport os",
+        "app/__init__.py": "",
+        "app/shop/__init__.py": "from .till import Till",
+        "app/shop/till.py": "from ..coins import Coin",
+        "app/coins.py": "",
+        "app/deep/__init__.py": "",
+        "app/deep/well.py": "",
+        "app/other.py": "",
+    }.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    found = {str(path.relative_to(tmp_path)) for path in changed.imported([tmp_path / "tests/test_a.py"], tmp_path)}
+    assert found == {
+        "tests/test_a.py", "app/__init__.py", "app/shop/__init__.py", "app/shop/till.py", "app/coins.py",
+        "app/deep/__init__.py", "app/deep/well.py",
+    }  # fmt: skip
 
 
 @pytest.fixture

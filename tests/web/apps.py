@@ -10,6 +10,7 @@ from typing import Any
 from apiflask import APIFlask
 from jinja2 import BytecodeCache
 from jinja2.bccache import Bucket
+from werkzeug.routing import Rule
 
 from app.web import build, parts
 from app.web.wiring import Wired
@@ -55,5 +56,19 @@ class Apps:
         return app
 
 
+def _builders() -> Callable[..., Any]:
+    """`Rule._compile_builder`, each rule compiled once: nine tenths of the time in which an application is built."""
+    compile_builder, built = Rule._compile_builder, dict[Any, Any]()
+
+    def of_rule(rule: Rule, append_unknown: bool = True) -> Any:
+        key = (*rule._trace, repr(rule.defaults), append_unknown)
+        if key not in built:
+            built[key] = compile_builder(rule, append_unknown)
+        return built[key]  # it is not bound to the rule yet
+
+    return of_rule
+
+
+Rule._compile_builder = _builders()  # type: ignore[method-assign]
 APIFlask.jinja_options = {"bytecode_cache": Compiled()}
 APPS = Apps()
