@@ -40,6 +40,7 @@ from app.web.job_json import rendered
 from tests import deliveries
 from tests.databases import Databases, template
 from tests.deliveries import rescheduler
+from tests.left_behind import end_left_behind
 from tests.nodes import Nodes
 from tests.skips import pytest_make_collect_report, pytest_runtest_makereport  # noqa: F401  hooks
 from tests.tiers import pytest_collection_modifyitems  # noqa: F401  a hook
@@ -61,9 +62,17 @@ def pytest_configure(config: pytest.Config) -> None:
         Path(os.environ[RUN_FOLDER]).chmod(0o755)
 
 
-def pytest_sessionfinish() -> None:
-    """End the process that nodes are forked from."""
+@pytest.hookimpl(wrapper=True)
+def pytest_sessionfinish(session: pytest.Session) -> Iterator[None]:
+    """End the process that nodes are forked from; fail if anything else that the run started is left."""
     warm.end()
+    yield
+    config = session.config
+    if not hasattr(config, "workerinput"):
+        run, basetemp = os.environ[RUN_FOLDER], config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined]
+        if left := end_left_behind((RUN_FOLDER, run), [Path(run), basetemp]):
+            print("\nleft behind by the run, and ended:", *left, sep="\n  ")
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
