@@ -81,8 +81,9 @@ def _config() -> Config:
 
 def _newer(connection: Connection, config: Config) -> str | None:
     """The database's revision, if this release does not know it."""
-    current = schema.revision(connection)
+    # read first: a session that stands still in a transaction for longer than its time-out is ended
     known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
+    current = schema.revision(connection)
     connection.rollback()
     return current if current and current not in known | FOLDED else None
 

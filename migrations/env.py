@@ -28,6 +28,8 @@ def migrate(connection: Connection, role: str | None) -> None:
     # queries queue up behind a migration that waits for its table lock: it gives up, and `migrate` tries it again
     connection.execute(text("SET lock_timeout = '1s'"))
     connection.execute(text("SET statement_timeout = '60s'"))
+    # between two statements Python loads the migrations, which takes seconds on a starved host
+    connection.execute(text("SET idle_in_transaction_session_timeout = '60s'"))
     connection.commit()
     try:
         refuse_folded(connection)
@@ -41,6 +43,7 @@ def migrate(connection: Connection, role: str | None) -> None:
         # the connection may go back to a pool
         connection.execute(text("RESET lock_timeout"))
         connection.execute(text("RESET statement_timeout"))
+        connection.execute(text("RESET idle_in_transaction_session_timeout"))
         connection.commit()
 
 

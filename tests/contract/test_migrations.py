@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from alembic import command
-from alembic.script import ScriptDirectory
+from alembic.script import Script, ScriptDirectory
 from celery_durable import schema as broker_schema
 from durable_harness.waiting import wait_for
 from sqlalchemy import Engine, create_engine, pool, text
@@ -29,6 +29,8 @@ FILES = sorted(path for path in VERSIONS.glob("*.py") if path.name != "__init__.
 SCRIPTS = ScriptDirectory.from_config(migrating._config())
 REVISIONS = [script.revision for script in SCRIPTS.walk_revisions()][::-1]
 LOCK = "SELECT pg_advisory_lock(1717660018)"  # env.LOCK
+IN_TRANSACTION = """
+    SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'"""
 
 
 @pytest.fixture
@@ -115,6 +117,22 @@ def test_all_the_way_down_nothing_is_left_and_up_again_all_is_as_it_was(engine: 
     assert {what for what in schema(engine) if "alembic_version" not in what} == set()
     migrating.migrate(engine)
     assert schema(engine) == first
+
+
+def test_the_files_of_migrations_are_read_outside_of_a_transaction(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+
+    def looking(scripts: ScriptDirectory) -> Iterator[Script]:
+        with create_engine(engine.url, poolclass=pool.NullPool).connect() as other:
+            seen.append(other.execute(text(IN_TRANSACTION)).scalar_one())
+        return walk(scripts)
+
+    walk = ScriptDirectory.walk_revisions
+    monkeypatch.setattr(ScriptDirectory, "walk_revisions", looking)
+    migrating.migrate(engine)
+    assert seen == [0]
 
 
 def test_migrating_twice_changes_nothing_and_keeps_the_rows(engine: Engine) -> None:
