@@ -35,7 +35,7 @@ def install(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, INSTALL, *arguments], capture_output=True, text=True)
 
 
-@pytest.mark.proof
+@pytest.mark.release
 def test_an_installation_tells_its_stages_with_the_time_that_went_by_and_nothing_else(
     tmp_path: Path, wheel: Path
 ) -> None:
@@ -56,7 +56,7 @@ def test_an_installation_that_fails_says_why_and_is_not_done() -> None:
     assert done.stderr == "Collecting thing\nERROR: no such thing\n"
 
 
-@pytest.mark.proof
+@pytest.mark.release
 def test_the_service_and_its_own_packages_are_found_without_make(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "venv", tmp_path / "empty"], check=True)
     pip = [tmp_path / "empty" / "bin" / "python", "-m", "pip", "install", "--dry-run", "-c", "constraints.txt"]

@@ -33,7 +33,7 @@ def test_a_project_is_listed_as_pytest_collects_it(
     assert listed(take(repository)) == places, printed
 
 
-@pytest.mark.proof
+@pytest.mark.release
 def test_this_repository_is_listed_as_pytest_collects_it(tmp_path: Path, take: TakeInventory) -> None:
     if not (ROOT / ".git").exists():
         pytest.skip("not in a clone")
