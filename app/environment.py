@@ -42,15 +42,13 @@ def given(fields: Collection[str], environ: Mapping[str, str]) -> dict[str, str]
     return values
 
 
-def strangers(environ: Mapping[str, str] | None = None) -> list[str]:
+def strangers(fields: Collection[str], environ: Mapping[str, str] | None = None) -> list[str]:
     """Sentences about variables that only look like settings, each with the most similar setting, if there is one.
 
-    They are not refused, because the environment is not ours alone.
+    They are not refused, because the environment is not ours alone.  fields: of the settings.
     """
-    from app.settings import Settings  # noqa: PLC0415 - which reads the environment by us
-
     environ = os.environ if environ is None else environ
-    known = [field.upper() for field in Settings.model_fields]
+    known = [field.upper() for field in fields]
     names = {*known, *(f"{name}_FILE" for name in known), *OTHERS}
     found = list[str]()
     for name in sorted(name for name, value in environ.items() if value and name not in names):

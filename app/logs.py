@@ -9,6 +9,7 @@ from typing import Any, Literal
 import structlog
 
 from app.environment import strangers
+from app.settings import Settings
 
 SHARED: list[Any] = [
     structlog.contextvars.merge_contextvars,
@@ -34,7 +35,7 @@ def configure(log_format: Literal["text", "json"], *, level: int = logging.INFO)
     handler.setFormatter(formatter)
     logging.basicConfig(handlers=[handler], level=level, force=True)
     logging.getLogger("httpx").setLevel(max(level, logging.WARNING))  # one line per call of a model
-    for said in strangers():
+    for said in strangers(Settings.model_fields):
         structlog.get_logger(__name__).warning("unknown_setting", said=said)
 
 

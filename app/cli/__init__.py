@@ -10,6 +10,7 @@ import click
 from app.environment import strangers
 from app.errors import Problem, Unavailable
 from app.processes import keep_private
+from app.settings import Settings
 
 UNREACHABLE = 4
 
@@ -52,7 +53,7 @@ class _Commands(click.Group):
         return command
 
     def invoke(self, ctx: click.Context) -> object:
-        for said in strangers():
+        for said in strangers(Settings.model_fields):
             click.echo(f"fairlane: {said}", err=True)
         try:
             return super().invoke(ctx)

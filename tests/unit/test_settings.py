@@ -324,7 +324,7 @@ def test_an_owner_without_an_application_is_refused() -> None:
     ],
 )  # fmt: skip
 def test_a_variable_that_looks_like_a_setting_and_is_none_is_told_with_the_nearest(name: str, near: str | None) -> None:
-    [told] = strangers({name: "1", "PATH": "/bin"})
+    [told] = strangers(Settings.model_fields, {name: "1", "PATH": "/bin"})
     assert told.startswith(f"{name} is not a setting")
     assert near is None or told.endswith(f"did you mean {near}?")
     assert load({name: "1"}) == load({})
@@ -333,7 +333,7 @@ def test_a_variable_that_looks_like_a_setting_and_is_none_is_told_with_the_neare
 def test_variables_of_others_and_of_our_own_tests_are_not_told_of() -> None:
     others = ("PATH", "HOME", "SECRET", "POSTGRES_PASSWORD", "CELERY_BROKER_URL", "PORT", "LANG", "KEY", "PUBLIC_IP")
     ours = ("FAIRLANE_TEST_RUN", "FAIRLANE_KILLS", "FAIRLANE_UP", "SECRET_KEY_FILE", "DEFAULT_TIER")
-    assert strangers(dict.fromkeys([*others, *ours], "1") | {"FAIRNES_MODE": ""}) == []
+    assert strangers(Settings.model_fields, dict.fromkeys([*others, *ours], "1") | {"FAIRNES_MODE": ""}) == []
 
 
 def test_one_key_and_several_are_two_ways_to_say_the_same() -> None:

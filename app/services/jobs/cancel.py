@@ -13,7 +13,7 @@ from app.domain.queues import Service
 from app.errors import Conflict, Forbidden, Message
 from app.services.fairness import choose_carrier, wake_jobs
 from app.services.jobs import describe
-from app.services.jobs.visibility import check_visible
+from app.services.jobs.visibility import check_asked, check_visible
 from app.services.policy import Policy
 from app.store import audit_log, carriers, events, messages, quota, records, requests, users
 from app.store.unit_of_work import OvertakenError, Tx, UnitOfWork, retried
@@ -21,21 +21,32 @@ from app.store.users import Account
 
 
 @retried
-def cancel(uow: UnitOfWork, job_id: UUID, account: Account, policy: Policy, *, now: datetime) -> None:
+def cancel(
+    uow: UnitOfWork,
+    job_id: UUID,
+    account: Account,
+    policy: Policy,
+    *,
+    service: Service | None = None,
+    now: datetime,
+) -> None:
     """Delete the job, or ask its worker to stop; idempotent.
 
     A user who joined only leaves.  If others joined the payer's job, the payer stops paying, and the job continues for
     the others at no cost; it ends when the last of them leaves.
+    service: which the job must belong to, None for any.
     Locks: the users rows of payer and carrier, then the message, then the row of the next carrier, if that is free.
     Raises: NotFound, Forbidden, Conflict if the job has ended.
     """
     with uow.begin() as tx:
-        message = _lock(tx, job_id, check_visible(tx, job_id, account))
-        accepted = check_visible(tx, job_id, account)  # again: the payer may have left while we waited for the locks
-        status = describe.job(tx, job_id, policy, asker=None, now=now).status
+        message = _lock(tx, job_id, check_visible(tx, job_id, account, service))
+        accepted = requests.accepted(tx, job_id)  # again: the payer may have left while we waited for the locks
+        role = None if account.is_operator else requests.role(tx, job_id, account.user_id)
+        accepted = check_asked(accepted, account, role)
+        record = records.find(tx, Service(accepted.service), job_id)
+        status = describe.status_of(accepted, message, record)
         if status is Status.CANCELLED:
             return
-        role = requests.role(tx, job_id, account.user_id)
         if role == "left" and not account.is_operator:
             return
         if role is None and not account.is_operator:
@@ -48,7 +59,7 @@ def cancel(uow: UnitOfWork, job_id: UUID, account: Account, policy: Policy, *, n
             if message.user_id == str(account.user_id):  # the job may no longer use the right of a user who gave it up
                 choose_carrier.settle(tx, job_id, policy)
             return
-        _end(tx, job_id, message, accepted, now=now)
+        _end(tx, message, accepted, is_started=record is not None, now=now)
 
 
 def _lock(tx: Tx, job_id: UUID, accepted: Row[Any] | None) -> Row[Any] | None:
@@ -73,7 +84,8 @@ def revoke(uow: UnitOfWork, job_id: UUID, *, actor: str, now: datetime) -> bool:
         if message is None or accepted is None or message.cancel_requested_at is not None:
             return False
         audit_log.add(tx, actor, "job.revoke", str(job_id))
-        _end(tx, job_id, message, accepted, now=now)
+        record = records.find(tx, Service(accepted.service), job_id)
+        _end(tx, message, accepted, is_started=record is not None, now=now)
         return True
 
 
@@ -91,9 +103,9 @@ def _leaves(tx: Tx, accepted: Row[Any], account: Account, *, now: datetime) -> b
     return bool(others)
 
 
-def _end(tx: Tx, job_id: UUID, message: Row[Any], accepted: Row[Any], *, now: datetime) -> None:
-    service = Service(accepted.service)
-    if records.find(tx, service, job_id) is not None:  # only workers end records (docs/adr/0006)
+def _end(tx: Tx, message: Row[Any], accepted: Row[Any], *, is_started: bool, now: datetime) -> None:
+    job_id, service = accepted.job_id, Service(accepted.service)
+    if is_started:  # only workers end records (docs/adr/0006)
         messages.request_cancel(tx, job_id)
         events.add(tx, job_id, "cancel_requested")
         return

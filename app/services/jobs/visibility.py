@@ -25,12 +25,26 @@ def check_visible(tx: Tx, job_id: UUID, viewer: Account | None, service: Service
     accepted = requests.accepted(tx, job_id)
     if accepted is None or (service and accepted.service != service):
         raise NotFound("No such job")
-    is_private = accepted.is_private or accepted.service == Service.SPECVIEW
-    if not is_private or (viewer and viewer.is_operator):
+    if _is_public(accepted) or (viewer and viewer.is_operator):
         return accepted
-    if viewer is None or not requests.asked(tx, job_id, viewer.user_id):
+    return check_asked(accepted, viewer, requests.role(tx, job_id, viewer.user_id) if viewer else None)
+
+
+def check_asked(accepted: Row[Any] | None, viewer: Account | None, role: str | None) -> Row[Any]:
+    """The accept record of a job, if the viewer may see it.
+
+    role: of the viewer in the job, which is not needed for an operator.
+    Raises: NotFound, which does not reveal whether the job exists.
+    """
+    if accepted is None:
         raise NotFound("No such job")
-    return accepted
+    if _is_public(accepted) or (viewer and viewer.is_operator) or role not in (None, "left"):
+        return accepted
+    raise NotFound("No such job")
+
+
+def _is_public(accepted: Row[Any]) -> bool:
+    return not accepted.is_private and accepted.service != Service.SPECVIEW
 
 
 def is_reachable(tx: Tx, codebase: Codebase, job_id: UUID | None, account: Account, *, named: bool = False) -> bool:

@@ -119,7 +119,6 @@ def delete_specification(job_id: UUID) -> tuple[str, int]:
     The bill stays, and the sentences stay paid, so the same document costs nothing when it is requested again.
     """
     services, account = wired(), auth.person("write")
-    documents.job(services.uow, job_id, account, services.policy, now=utc_now())
     delete_document.delete(services.uow, job_id, account, services.policy, now=utc_now())
     return "", 204
 

@@ -9,6 +9,7 @@ from werkzeug.wrappers import Response
 
 from app.domain.jobs import Job
 from app.domain.lifecycle import Status
+from app.domain.queues import Service
 from app.domain.specification import Mode
 from app.services.jobs import read_jobs, visibility
 from app.services.jobs.cancel import cancel
@@ -40,8 +41,7 @@ def show_specification(job_id: UUID) -> str:
 def cancel_specification(job_id: UUID) -> Response:
     """Cancel, then show the job."""
     services, account = wired(), auth.person("write")
-    documents.job(services.uow, job_id, account, services.policy, now=utc_now())
-    cancel(services.uow, job_id, account, services.policy, now=utc_now())
+    cancel(services.uow, job_id, account, services.policy, service=Service.SPECVIEW, now=utc_now())
     return redirect(url_for("pages.show_specification", job_id=job_id), 303)
 
 

@@ -7,7 +7,9 @@ import pytest
 from app.domain.fairness import Mode
 from app.domain.lifecycle import Outcome
 from app.domain.plans import Tier
+from app.services.jobs.cancel import cancel
 from tests.conftest import World
+from tests.race.scenes import account
 from tests.services.jobs.conftest import Count
 
 
@@ -28,3 +30,18 @@ def test_a_start_over_a_dead_workers_slot_takes_two_round_trips(piped: World, tr
     again = piped.lease(delivery.job_id)
     assert trips(lambda: piped.start(again, user)) == 2
     assert piped.rows("SELECT lease_token FROM execution_slots") == [{"lease_token": again.lease_token}]
+
+
+def test_a_cancellation_of_a_queued_job_reads_its_status_and_not_its_description(piped: World, trips: Count) -> None:
+    user = piped.user()
+    job_id = piped.submit(user)
+    asker = account(piped, user)
+    assert trips(lambda: cancel(piped.uow, job_id, asker, piped.policy, now=piped.now)) == 10
+    assert piped.status(job_id) == "cancelled"
+
+
+def test_a_cancellation_of_a_running_job_reads_its_record_once(piped: World, trips: Count) -> None:
+    user = piped.user()
+    delivery = piped.running(user)
+    asker = account(piped, user)
+    assert trips(lambda: cancel(piped.uow, delivery.job_id, asker, piped.policy, now=piped.now)) == 8
