@@ -10,10 +10,10 @@ from celery.signals import beat_init, celeryd_init, setup_logging
 from testlist.sandbox import guard
 
 from app import logs
+from app.adapters.sandbox import require
 from app.errors import BadSetting
 from app.processes import keep_private
 from app.settings import load
-from tasks.confinement import require
 from tasks.stopping import HandBack
 
 # Celery warns root because pickle would run code from a message; we accept JSON only (docs/broker-hazards.md H29)

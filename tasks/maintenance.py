@@ -6,13 +6,13 @@ from time import monotonic
 
 import structlog
 
+from app.adapters.git_sources import resolve_commit
 from app.services.analyses import reschedule as rescheduling
 from app.services.fairness import choose_carrier, move_jobs
 from app.services.operations import prune as pruning
 from app.services.operations import reconcile as reconciling
 from app.services.operations import sweep as sweeping
 from tasks.celery import app
-from tasks.sources import resolve_commit
 from tasks.wiring import wired
 
 log = structlog.get_logger(__name__)

@@ -4,14 +4,14 @@ from random import random
 
 import structlog
 
+from app.adapters.webhook_body import renderer
+from app.adapters.webhook_post import poster
 from app.home import sealing_phrases, secret_key
 from app.services.webhooks.deliver import Sender
 from app.services.webhooks.sealing import Keyring
 from app.services.webhooks.turns import take_turns
 from tasks.celery import app
 from tasks.maintenance import FORGOTTEN
-from tasks.webhook_body import renderer
-from tasks.webhook_post import poster
 from tasks.wiring import wired
 
 log = structlog.get_logger(__name__)

@@ -11,17 +11,17 @@ from sqlalchemy import Engine, text
 from sqlalchemy.exc import SQLAlchemyError
 from testlist.version import PARSER_VERSION
 
+from app.adapters.generators import generator_of, languages_of, name_of
+from app.adapters.publishing import publisher
+from app.adapters.sandbox import settle
 from app.database import database_url, session_url
 from app.services.fairness import change_limits
 from app.services.policy import Policy
-from app.services.specifications.generator import Generator
 from app.settings import Settings, load
+from app.specview.generator import Generator
 from app.store.connections import make_engine
 from app.store.unit_of_work import UnitOfWork
 from tasks.celery import app
-from tasks.confinement import settle
-from tasks.generators import generator_of, languages_of, name_of
-from tasks.publish import publisher
 
 
 @dataclass(frozen=True, slots=True)

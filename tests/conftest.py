@@ -281,7 +281,7 @@ def raw_connection(url: str) -> Iterator[Connection]:
 def publishing() -> Callable[[Session, JobMessage], None]:
     from celery import Celery
 
-    from tasks.publish import publisher
+    from app.adapters.publishing import publisher
 
     return publisher(Celery("tests", set_as_current=False, broker="memory://"))
 

@@ -46,7 +46,7 @@ class Area:
 
 AREAS = (
     Area("the embedded server and the supervisor", ("tests/embedded/*.py",), ("app/embedded/", "app/supervisor/")),
-    Area("the writing of sentences", ("tests/specview/*.py",), ("tasks/specview/", "tests/specview/")),
+    Area("the writing of sentences", ("tests/specview/*.py",), ("app/specview/", "tests/specview/")),
     Area(
         "migrations",
         (

@@ -13,11 +13,11 @@ from testlist.command import Answer, Asked, answer, left_out, source_at, taken, 
 from testlist.git.revisions import range_of
 from testlist.sandbox.process import NoSandbox
 
+from app.adapters.git_sources import source_of
+from app.adapters.sandbox import missing, settle
 from app.cli.progress import Bar
 from app.domain.repositories import parse_address
 from app.settings import Settings, load
-from tasks.confinement import missing, settle
-from tasks.sources import source_of
 
 #: What nobody would write for a repository at a host.
 PATH = re.compile(r"[./~]|[^:/]*$")

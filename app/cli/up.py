@@ -16,6 +16,7 @@ import click
 from testlist.sandbox import guard
 
 from app import database, embedded, home, supervisor
+from app.adapters.sandbox import require
 from app.cli.place import Place
 from app.cli.roots import Root, root_of
 from app.domain.queues import JOB_QUEUES, MAINTENANCE, SUFFIXES, Service
@@ -27,7 +28,6 @@ from app.settings import Settings, load
 from app.store.connections import make_engine
 from app.store.unit_of_work import UnitOfWork
 from app.supervisor import Child
-from tasks.confinement import require
 
 OPERATOR = "operator@localhost"
 GRACE_SECONDS = 30.0

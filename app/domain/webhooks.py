@@ -75,7 +75,7 @@ def pause(failures: int) -> timedelta:
 def parse_url(url: str, *, ports: frozenset[int], allow_loopback: bool) -> Address:
     """The address of a URL that a webhook may have.  Raises: ValueError with words for the owner.
 
-    The addresses to which a name leads are checked when it is connected to (tasks/webhook_post.py).
+    The addresses to which a name leads are checked when it is connected to (app/adapters/webhook_post.py).
     """
     if len(url) > MOST_URL or not re.fullmatch(r"[!-~]+", url) or "\\" in url:
         raise ValueError(

@@ -7,6 +7,7 @@ from importlib.metadata import version
 from apiflask import APIFlask
 
 from app import logs
+from app.adapters.sandbox import require
 from app.processes import keep_private
 from app.settings import Settings
 from app.web import (
@@ -34,7 +35,6 @@ from app.web.mails import Mails
 from app.web.read_costs import READS, Reads
 from app.web.strict_json import StrictJson
 from app.web.wiring import Wired, wire
-from tasks.confinement import require
 
 LONGEST_BODY = 1_000_000  # bytes
 #: What a request passes besides the views; the last one that looks at answers sees them first.

@@ -9,6 +9,9 @@ from functools import partial
 from celery import Celery
 from testlist.version import PARSER_VERSION
 
+from app.adapters.generators import languages_of, name_of
+from app.adapters.git_sources import branches, resolve_commit
+from app.adapters.publishing import publisher
 from app.database import database_url
 from app.domain.repositories import Repository
 from app.home import sealing_phrases, secret_key
@@ -18,14 +21,11 @@ from app.services.webhooks.webhooks import Where
 from app.settings import Settings, load
 from app.store.connections import make_engine
 from app.store.unit_of_work import UnitOfWork
-from tasks.generators import languages_of, name_of
-from tasks.publish import publisher
-from tasks.sources import branches, resolve_commit
 
-#: (repository, ref, commit) -> (commit, name of the ref).  Raises the Problems of tasks.sources.resolve_commit.
+#: (repository, ref, commit) -> (commit, name of the ref).  Raises as git_sources.resolve_commit.
 Resolve = Callable[[Repository, str | None, str | None], tuple[str, str | None]]
 
-#: The branches of a local repository.  Raises the Problems of tasks.sources.branches.
+#: The branches of a local repository.  Raises as git_sources.branches.
 Branches = Callable[[Repository], list[str]]
 
 #: Connections per process: 32 threads share them, and the pool's time-out turns a flood into 503.  All are kept,

@@ -12,12 +12,12 @@ from sqlalchemy import text
 from sqlalchemy.engine import make_url
 
 from app import embedded
+from app.adapters.publishing import publisher
 from app.domain.plans import Tier
 from app.migrate import migrate
 from app.services.accounts import accounts, tokens
 from app.store.connections import make_engine
 from app.store.unit_of_work import UnitOfWork
-from tasks.publish import publisher
 
 
 @contextlib.contextmanager

@@ -16,11 +16,11 @@ from celery import Celery
 from sqlalchemy.engine import make_url
 
 from app import embedded
+from app.adapters.publishing import publisher
 from app.migrate import migrate
 from app.store.connections import make_engine
 from app.store.unit_of_work import UnitOfWork
 from bench.maintenance.timed import TASKS
-from tasks.publish import publisher
 
 FILL = Path(__file__).parent / "fill.sql"
 

@@ -15,10 +15,10 @@ import time
 from collections.abc import Iterable, Iterator
 
 from app.domain.specification import Behaviour, Domain, Feature, Place, Specification, Subject
-from app.services.specifications.generator import Part
-from tasks.specview.model.endpoint import Access
-from tasks.specview.model.gate import OpenGate
-from tasks.specview.model.generator import ModelGenerator
+from app.specview.generator import Part
+from app.specview.model.endpoint import Access
+from app.specview.model.gate import OpenGate
+from app.specview.model.generator import ModelGenerator
 from tests.specview.model_runs import PlainGenerator, subjects
 
 

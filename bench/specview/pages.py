@@ -23,12 +23,12 @@ from sqlalchemy import create_engine, text
 
 from app.domain.plans import Tier
 from app.services.accounts.accounts import Account
+from app.specview.builtin import built_in
 from app.store.inventories import FileRow
 from app.web import create_app
 from app.web.wiring import Wired
 from bench.accept.database import database
 from bench.accept.rate import SECRET, serving
-from tasks.specview.builtin import built_in
 from tests.specview.model_runs import subjects
 from tests.web.conftest import POLICY, SETTINGS, Web, a_test, file, resolve
 

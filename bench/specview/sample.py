@@ -8,9 +8,9 @@ import random
 from pathlib import Path
 
 from app.domain.specification import UNGROUPED, Place, Subject
-from app.services.specifications.generator import Part
+from app.specview.builtin import built_in
+from app.specview.generator import Part
 from bench.specview.inventories import subjects
-from tasks.specview.builtin import built_in
 
 
 def main() -> None:

@@ -13,9 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from app.domain.specification import Behaviour, Domain, Feature, Place, Specification, Subject
-from app.services.specifications.generator import Part
+from app.specview.builtin import LANGUAGES, built_in
+from app.specview.generator import Part
 from bench.specview.inventories import subjects
-from tasks.specview.builtin import LANGUAGES, built_in
 
 
 def main() -> None:

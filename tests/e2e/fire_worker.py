@@ -19,14 +19,14 @@ import tasks.wiring
 from app.domain.lifecycle import Outcome
 from app.services.analyses.analyse import Taken
 from app.services.jobs import start
-from app.services.specifications.generator import Part, Phrased
+from app.specview.builtin import BuiltIn
+from app.specview.generator import Part, Phrased
 from app.store import messages, slots
 from app.store.inventories import FileRow
 from app.store.session import Session
 from app.store.unit_of_work import UnitOfWork
 from bench.fairness.worker import app, nap
 from tasks.base import FairTask
-from tasks.specview.builtin import BuiltIn
 
 #: How long a start waits between reading the tier and taking the slot, where a test asks for it.
 STALL_SECONDS = 2.0

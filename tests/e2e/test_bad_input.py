@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from durable_harness.waiting import wait_for
 
+from app.adapters.git_sources import resolve_commit
 from app.domain.repositories import Repository
 from app.errors import CommitNotFound, InvalidInput, RepositoryNotFound
 from app.settings import load
-from tasks.sources import resolve_commit
 from tests.e2e.conftest import System
 
 HOSTILE = {

@@ -23,6 +23,7 @@ from durable_harness.waiting import wait_for
 from sqlalchemy.engine import make_url
 from testlist import PARSER_VERSION, Source, resolve
 
+from app.adapters.publishing import publisher
 from app.domain.plans import Tier
 from app.domain.queues import Service
 from app.domain.repositories import Repository
@@ -32,7 +33,6 @@ from app.services.operations.audit import HOLDS, audit
 from app.services.policy import Policy
 from app.store.connections import make_engine
 from app.store.unit_of_work import UnitOfWork
-from tasks.publish import publisher
 from tests.conftest import World
 from tests.e2e.clients import Client, Shared
 from tests.nodes import LocalWorker, Nodes

@@ -13,13 +13,13 @@ from uuid import UUID
 import pytest
 from durable_harness.waiting import wait_for
 
+from app.adapters.generators import languages_of, name_of
 from app.domain.plans import Tier
 from app.domain.specification import Mode
 from app.services.accounts import tokens
 from app.services.jobs.cancel import cancel
 from app.services.operations.audit import HOLDS, audit
 from app.settings import load
-from tasks.generators import languages_of, name_of
 from tests.e2e.conftest import System
 from tests.e2e.webs import Web
 from tests.race.invariants import broken

@@ -10,10 +10,10 @@ from testlist import GitLimits, InventoryError, fetched, inventory
 from testlist_harness.processes import no_children_left
 from testlist_harness.repositories import commit, git
 
+from app.adapters.git_sources import resolve_commit, source_of
 from app.domain.repositories import Repository
 from app.errors import InvalidInput
 from app.settings import Settings
-from tasks.sources import resolve_commit, source_of
 
 Way = Callable[[Path, Path], None]
 

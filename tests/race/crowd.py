@@ -12,6 +12,7 @@ from uuid import UUID
 
 from celery import Celery
 
+from app.adapters.publishing import publisher
 from app.domain.repositories import Repository
 from app.errors import Problem
 from app.services.analyses.submission import Wanted
@@ -19,7 +20,6 @@ from app.services.analyses.submit import submit
 from app.services.policy import Policy
 from app.store.connections import make_engine
 from app.store.unit_of_work import UnitOfWork
-from tasks.publish import publisher
 from tests.conftest import NOW
 
 PATIENCE_SECONDS = 120

@@ -11,11 +11,11 @@ from typing import Any
 from celery import Celery
 from flask.testing import FlaskClient
 
+from app.adapters.publishing import publisher
 from app.store.connections import make_engine
 from app.store.unit_of_work import UnitOfWork
 from app.web import create_app
 from app.web.wiring import Wired
-from tasks.publish import publisher
 from tests.web.conftest import POLICY, SETTINGS, resolve
 
 PATIENCE_SECONDS = 120

@@ -3,8 +3,8 @@ from collections.abc import Callable
 import pytest
 
 from app.domain.specification import UNGROUPED, Place, Subject
-from app.services.specifications.generator import Part
-from tasks.specview.builtin import built_in
+from app.specview.builtin import built_in
+from app.specview.generator import Part
 
 MakeSubject = Callable[..., Subject]
 Say = Callable[..., str]

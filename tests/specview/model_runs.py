@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from pydantic import SecretStr
 
 from app.domain.specification import Behaviour, Domain, Feature, Place, Specification, Subject
-from app.services.specifications.generator import Part, Phrased, Placed
-from tasks.specview.model.endpoint import Access
-from tasks.specview.model.gate import Gate, OpenGate
-from tasks.specview.model.generator import ModelGenerator
-from tasks.specview.model.timing import Timing
+from app.specview.generator import Part, Phrased, Placed
+from app.specview.model.endpoint import Access
+from app.specview.model.gate import Gate, OpenGate
+from app.specview.model.generator import ModelGenerator
+from app.specview.model.timing import Timing
 from tests.specview.model_double import ModelDouble
 
 KEY = "sk-a-key-that-nobody-may-see-0123456789"

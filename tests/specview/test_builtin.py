@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.specification import UNGROUPED, Behaviour, Domain, Feature, Place, Specification, Subject
-from app.services.specifications.generator import Part
-from tasks.specview.builtin import LANGUAGES, built_in
-from tasks.specview.words import LONGEST
+from app.specview.builtin import LANGUAGES, built_in
+from app.specview.generator import Part
+from app.specview.words import LONGEST
 from tests.specview.conftest import MakeSubject, Say
 from tests.specview.model_runs import last
 

@@ -1,6 +1,6 @@
 import pytest
 
-from tasks.specview.particles import with_particle
+from app.specview.particles import with_particle
 from tests.specview.conftest import Say
 
 

@@ -6,8 +6,8 @@ import pytest
 from structlog.testing import capture_logs
 
 from app.domain.specification import Place
-from tasks.specview.model.calls import TRIES
-from tasks.specview.model.faults import FAULTS, Fault
+from app.specview.model.calls import TRIES
+from app.specview.model.faults import FAULTS, Fault
 from tests.specview import model_double as answers
 from tests.specview.model_double import ModelDouble, Raw, completion, good
 from tests.specview.model_runs import (

@@ -6,7 +6,7 @@ from functools import cache
 import pytest
 
 from app.domain.specification import Place, Subject
-from tasks.specview.model.hostile import looks_hostile, talks
+from app.specview.model.hostile import looks_hostile, talks
 from tests.specview.model_double import ModelDouble, good, obeying
 from tests.specview.model_runs import KEY, generator, last, part, phrased, placed, specification, subject, subjects
 from tests.specview.obedience import CORPUS, letters

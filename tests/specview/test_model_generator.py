@@ -8,9 +8,9 @@ from durable_harness.waiting import wait_for
 
 from app.domain.model_calls import Cap, Entered, Refused, Tokens, Wait
 from app.domain.specification import UNGROUPED, Place
-from app.services.specifications.generator import Part
-from tasks.specview.model.faults import FAULTS, Fault
-from tasks.specview.model.gate import OpenGate
+from app.specview.generator import Part
+from app.specview.model.faults import FAULTS, Fault
+from app.specview.model.gate import OpenGate
 from tests.specview import model_double as answers
 from tests.specview.model_double import ModelDouble, good
 from tests.specview.model_runs import Time, generator, last, part, phrased, placed, specification, subject, subjects

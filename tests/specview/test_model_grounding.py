@@ -3,7 +3,7 @@
 import pytest
 
 from app.domain.specification import Subject
-from tasks.specview.model.grounding import about, borrowed, grounded, telling_words
+from app.specview.model.grounding import about, borrowed, grounded, telling_words
 from tests.specview.model_runs import subject
 
 #: (name, suites, file, sentence), as a good model writes them

@@ -5,11 +5,11 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.specview.model.answers import read_places, read_sentences, read_summary
-from tasks.specview.model.faults import CallFailed
-from tasks.specview.model.hostile import talks
-from tasks.specview.model.prompts import LONGEST_PLACE, LONGEST_SENTENCE, LONGEST_SUMMARY
-from tasks.specview.model.words import clean, words_of
+from app.specview.model.answers import read_places, read_sentences, read_summary
+from app.specview.model.faults import CallFailed
+from app.specview.model.hostile import talks
+from app.specview.model.prompts import LONGEST_PLACE, LONGEST_SENTENCE, LONGEST_SUMMARY
+from app.specview.model.words import clean, words_of
 from tests.specview.model_runs import subject, subjects
 
 CHUNK = subjects(5)

@@ -5,15 +5,15 @@ from decimal import Decimal
 import pytest
 from sqlalchemy import text
 
+from app.adapters.generators import generator_of, languages_of, limits_of, name_of
 from app.domain.model_calls import Limits
 from app.domain.specification import BUILT_IN, LANGUAGES
 from app.services.specifications.model_gate import ModelGate
 from app.settings import load
+from app.specview.model.faults import Fault
+from app.specview.model.generator import ModelGenerator
 from app.store import model_calls
 from app.store.unit_of_work import UnitOfWork
-from tasks.generators import generator_of, languages_of, limits_of, name_of
-from tasks.specview.model.faults import Fault
-from tasks.specview.model.generator import ModelGenerator
 from tests.specview import model_double as answers
 from tests.specview.model_double import ModelDouble
 from tests.specview.model_runs import Time, generator, part, phrased, placed, subjects

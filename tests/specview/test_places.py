@@ -1,7 +1,7 @@
 import pytest
 
 from app.domain.specification import UNGROUPED, Place
-from tasks.specview.builtin import built_in
+from app.specview.builtin import built_in
 from tests.specview.conftest import MakeSubject
 
 

@@ -63,7 +63,7 @@ EMBEDDED, SENTENCES, MIGRATIONS = "embedded", "specview", "contract"
         ("app/embedded/a_template.conf", {EMBEDDED}),
         ("app/processes.py", {EMBEDDED}),
         ("tests/specview/canaries.json", {SENTENCES}),
-        ("tasks/specview/titles.py", {SENTENCES}),
+        ("app/specview/titles.py", {SENTENCES}),
         ("app/domain/specification.py", {SENTENCES}),
         ("migrations/online.py", {MIGRATIONS}),
         ("app/store/sql/rates.sql", {MIGRATIONS}),

@@ -11,9 +11,9 @@ from time import monotonic
 
 import pytest
 
+from app.adapters import webhook_post
+from app.adapters.webhook_post import MOST_ANSWER, post
 from app.services.webhooks.webhooks import Where
-from tasks import webhook_post
-from tasks.webhook_post import MOST_ANSWER, post
 
 HERE = Where(frozenset({443}), allow_loopback=True)
 PUBLIC = Where(frozenset({443}))

@@ -17,9 +17,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from app.adapters import webhook_post
+from app.adapters.webhook_post import post
 from app.services.webhooks.webhooks import Where
-from tasks import webhook_post
-from tasks.webhook_post import post
 
 HERE = Where(frozenset({443}), allow_loopback=True)
 BODY = b'{"type":"webhook.test"}'

@@ -27,8 +27,8 @@ from app.services.analyses import finish
 from app.services.jobs import fail, start
 from app.services.policy import Policy
 from app.services.specifications import specify
-from app.services.specifications.generator import Generator
 from app.settings import Settings
+from app.specview.generator import Generator
 from app.store.inventories import FileRow
 from app.store.unit_of_work import UnitOfWork
 from app.web import create_app
@@ -43,7 +43,7 @@ SETTINGS = Settings()
 
 
 def resolve(repository: Repository, ref: str | None, commit: str | None) -> tuple[str, str | None]:
-    """As tasks.sources.resolve_commit, without a network: every repository exists but `missing` and `unreachable`."""
+    """As app.adapters.git_sources.resolve_commit, without a network: every repository exists but `missing` and `unreachable`."""
     if repository.name == "missing":
         raise RepositoryNotFound("There is no such repository.")
     if repository.name == "unreachable":

@@ -14,9 +14,9 @@ from playwright.sync_api import expect
 from sqlalchemy import text
 from werkzeug.test import TestResponse
 
+from app.adapters.git_sources import branches, resolve_commit
 from app.web import create_app
 from app.web.wiring import Wired
-from tasks.sources import branches, resolve_commit
 from tests.web.browser import chromium, served
 from tests.web.conftest import POLICY, SETTINGS, Web, commit_of
 

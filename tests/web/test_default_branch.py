@@ -18,6 +18,7 @@ import pytest
 from sqlalchemy import text
 from testlist_harness.repositories import git
 
+from app.adapters.git_sources import resolve_commit
 from app.domain.repositories import Repository
 from app.services.accounts.accounts import Account
 from app.services.analyses.analyse import analyse
@@ -28,7 +29,6 @@ from app.web import create_app
 from app.web.wiring import Wired
 from tasks import wiring
 from tasks.analysis import take
-from tasks.sources import resolve_commit
 from tests.web.conftest import POLICY, SETTINGS, Web
 
 DAY = datetime(2026, 11, 1, tzinfo=UTC)

@@ -12,8 +12,8 @@ import pytest
 from testlist_harness.bombs import BOMBS
 from testlist_harness.repositories import commit, git
 
+from app.adapters.git_sources import resolve_commit
 from app.web import create_app
-from tasks.sources import resolve_commit
 from tests.web.conftest import POLICY, SETTINGS, Web, Wired
 
 

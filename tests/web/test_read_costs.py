@@ -13,12 +13,12 @@ import pytest
 from celery import Celery
 from sqlalchemy import text
 
+from app.adapters.publishing import publisher
 from app.store.connections import make_engine
 from app.store.unit_of_work import UnitOfWork
 from app.web import create_app
 from app.web.read_costs import EXPORTS_OF_CLIENT, READS, Reads
 from app.web.wiring import Wired
-from tasks.publish import publisher
 from tests.web.conftest import POLICY, SETTINGS, Web, a_test, file, resolve
 from tests.web.serving import ask, serving
 

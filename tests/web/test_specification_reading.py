@@ -19,10 +19,10 @@ from app.cli.inventory import inventory as inventory_command
 from app.domain.plans import Tier
 from app.domain.queues import Service
 from app.services.accounts.accounts import Account
-from app.services.specifications.generator import Generator
+from app.specview.builtin import built_in
+from app.specview.generator import Generator
 from app.store.inventories import FileRow
 from app.web.context import EXTENSION
-from tasks.specview.builtin import built_in
 from tests.services.specifications.writing import Scribe
 from tests.web.conftest import Web, a_test, csrf, file, inventory
 

@@ -29,8 +29,8 @@ from app.domain.specification import (
 )
 from app.services.policy import Policy
 from app.services.specifications.finish import Written, finish
-from app.services.specifications.generator import Generator, Part
 from app.services.specifications.load_tests import GONE, load_tests
+from app.specview.generator import Generator, Part
 from app.store import quota, spec_documents, spec_words
 from app.store.spec_documents import FeatureRow
 from app.store.unit_of_work import UnitOfWork, retried

@@ -1,4 +1,4 @@
-"""What a webhook is sent, as a value; tasks write it out (tasks/webhook_body.py)."""
+"""What a webhook is sent, as a value; app/adapters/webhook_body.py writes it out."""
 
 from __future__ import annotations
 

@@ -14,9 +14,9 @@ from app.services.jobs.answers import Answer
 from app.services.jobs.start import start
 from app.services.operations.audit import HOLDS, audit
 from app.services.specifications import submit_specification
-from app.services.specifications.generator import Part, Phrased, Placed
 from app.services.specifications.specify import specify
 from app.services.specifications.submit_specification import WantedSpecification
+from app.specview.generator import Part, Phrased, Placed
 from app.store import users
 from app.store.inventories import FileRow
 from app.store.users import Account
