@@ -14,7 +14,7 @@ from sqlalchemy.exc import DBAPIError
 
 from app.errors import BadSetting
 from app.migration_plan import Plan, planned
-from app.store import schema
+from app.store.core import schema
 
 #: The revisions that were folded into 0025 (docs/adr/0051), and the last commit with migrations from them to it.
 FOLDED = frozenset(f"{number:04}" for number in range(1, 25))

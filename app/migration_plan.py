@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from alembic.script import Script, ScriptDirectory
 from sqlalchemy import Connection
 
-from app.store import schema
+from app.store.core import schema
 
 #: What one pass of an index build or of a backfill reads at least (docs/measurements.md).
 ROWS_PER_SECOND = 300_000

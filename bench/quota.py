@@ -18,8 +18,8 @@ from sqlalchemy import Engine, text
 
 from app import embedded
 from app.migrate import migrate
-from app.store.connections import make_engine
-from app.store.unit_of_work import Tx, UnitOfWork
+from app.store.core.connections import make_engine
+from app.store.core.unit_of_work import Tx, UnitOfWork
 
 _USER = text("INSERT INTO users (id, email, created_at) VALUES (:user, :user || '@example.org', now())")
 _PLAN = text("""

@@ -25,7 +25,7 @@ from app.services.analyses.submit_batch import submit_batch
 from app.services.jobs.heartbeat import Pulse, beat
 from app.services.jobs.start import start
 from app.services.policy import Policy
-from app.store.unit_of_work import Tx, UnitOfWork
+from app.store.core.unit_of_work import Tx, UnitOfWork
 from bench.accept.database import database, user
 
 POLICY = Policy("1.0.0+bench")

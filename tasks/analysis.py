@@ -20,7 +20,7 @@ from app.adapters.git_sources import source_of
 from app.domain.queues import Service
 from app.domain.repositories import Repository
 from app.services.analyses.analyse import Checkpoint, KnownFacts, Taken, analyse
-from app.store.inventories import FileRow
+from app.store.analyses.inventories import FileRow
 from tasks.base import FairTask
 from tasks.celery import app
 from tasks.wiring import Wired, wired

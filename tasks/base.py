@@ -16,8 +16,8 @@ from app.domain.lifecycle import Delivery, Failure, JobFailedError, Outcome
 from app.domain.queues import Service
 from app.services.jobs.fail import fail, stop
 from app.services.jobs.start import start
-from app.store.database_errors import code_of, is_databases
-from app.store.unit_of_work import Tx
+from app.store.core.database_errors import code_of, is_databases
+from app.store.core.unit_of_work import Tx
 from tasks.backoff import DatabaseAway, backoff
 from tasks.heartbeat import Heartbeat, HeartbeatSilent, JobStopped, LeaseLost
 from tasks.wiring import Wired, wired

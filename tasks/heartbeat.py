@@ -12,7 +12,7 @@ from app.domain.lifecycle import Delivery
 from app.domain.queues import Service
 from app.services.jobs.heartbeat import Pulse, beat
 from app.services.policy import Policy
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.unit_of_work import UnitOfWork
 
 log = structlog.get_logger(__name__)
 

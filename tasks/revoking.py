@@ -14,8 +14,8 @@ from celery.worker import control
 from app.database import database_url
 from app.services.jobs.cancel import revoke as cancel_job
 from app.settings import load
-from app.store.connections import make_engine
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.connections import make_engine
+from app.store.core.unit_of_work import UnitOfWork
 
 log = structlog.get_logger(__name__)
 

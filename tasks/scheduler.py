@@ -14,7 +14,7 @@ from app.domain.queues import Service, select_queue
 from app.services.operations.schedule import obeyed, register
 from app.services.operations.send_schedule import Entry, seconds_to_next, send_newest_slot
 from app.services.webhooks.dispatch import dispatch
-from app.store import schedule
+from app.store.operations import schedule
 from tasks.alive import sign_of_beat
 from tasks.wiring import wired
 

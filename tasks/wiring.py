@@ -19,8 +19,8 @@ from app.services.fairness import change_limits
 from app.services.policy import Policy
 from app.settings import Settings, load
 from app.specview.generator import Generator
-from app.store.connections import make_engine
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.connections import make_engine
+from app.store.core.unit_of_work import UnitOfWork
 from tasks.celery import app
 
 

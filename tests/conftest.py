@@ -30,12 +30,12 @@ from app.services.jobs.answers import Answer, Key
 from app.services.jobs.fail import fail
 from app.services.jobs.start import start
 from app.services.policy import Policy
-from app.store import users
-from app.store.file_lists import Listing
-from app.store.idempotency import Stored
-from app.store.inventories import FileRow
-from app.store.session import Session
-from app.store.unit_of_work import JobMessage, UnitOfWork
+from app.store.accounts import users
+from app.store.analyses.file_lists import Listing
+from app.store.analyses.inventories import FileRow
+from app.store.core.session import Session
+from app.store.core.unit_of_work import JobMessage, UnitOfWork
+from app.store.jobs.idempotency import Stored
 from app.web.job_json import rendered
 from tests import deliveries
 from tests.databases import Databases, template

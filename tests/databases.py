@@ -16,7 +16,7 @@ from sqlalchemy.pool import QueuePool
 
 from app import embedded
 from app.migrate import migrate
-from app.store.connections import make_engine
+from app.store.core.connections import make_engine
 
 TEMPLATE = "fairlane_template"
 #: Filled by migrations, and put back as they left them.

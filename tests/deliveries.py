@@ -10,7 +10,7 @@ from uuid import UUID
 from sqlalchemy import Row, TextClause, text
 
 from app.domain.lifecycle import Delivery
-from app.store.unit_of_work import Tx
+from app.store.core.unit_of_work import Tx
 
 _LEASE = """
     UPDATE kombu_message SET visible = false, lease_token = gen_random_uuid(), delay_reason = NULL,

@@ -13,7 +13,7 @@ from app.specview.builtin import built_in
 from app.specview.generator import Generator, Part, Phrased, Placed
 from app.specview.model.prompts import PROMPTS_VERSION
 from app.specview.model.tongues import TONGUES
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.unit_of_work import UnitOfWork
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from celery_durable.publish import producer_in, put_many
 from celery_durable.statements import cached_statements
 from celery_durable.template import Template
 
-from app.store.session import Session
-from app.store.unit_of_work import AlreadyQueuedError, JobMessage, Publish
+from app.store.core.session import Session
+from app.store.core.unit_of_work import AlreadyQueuedError, JobMessage, Publish
 
 
 def publisher(celery: Celery) -> Publish:

@@ -16,7 +16,7 @@ from app.domain.plans import Tier
 from app.services.accounts import accounts, forget, password_resets, passwords, sessions, tiers
 from app.services.fairness import change_limits
 from app.settings import load
-from app.store.users import Account
+from app.store.accounts.users import Account
 
 TIERS = click.Choice([tier.value for tier in Tier])
 

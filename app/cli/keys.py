@@ -13,7 +13,7 @@ from app.errors import BadSetting
 from app.services.webhooks import reseal
 from app.services.webhooks.sealing import Keyring, key_id
 from app.settings import load
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.unit_of_work import UnitOfWork
 
 COLUMNS = ("id", "name", "secrets", "encrypts")
 

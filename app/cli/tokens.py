@@ -9,7 +9,7 @@ import click
 from app.cli.rows import show_rows
 from app.cli.wiring import actor, now, open_database, show
 from app.services.accounts import accounts, tokens
-from app.store.users import Account
+from app.store.accounts.users import Account
 
 COLUMNS = ("id", "prefix", "name", "scopes", "created_at", "expires_at", "last_used_at")
 

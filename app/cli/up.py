@@ -25,8 +25,8 @@ from app.migrate import migrate
 from app.services.accounts import accounts, sessions, tokens
 from app.services.operations.readiness import schema_of_database
 from app.settings import Settings, load
-from app.store.connections import make_engine
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.connections import make_engine
+from app.store.core.unit_of_work import UnitOfWork
 from app.supervisor import Child
 
 OPERATOR = "operator@localhost"

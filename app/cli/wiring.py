@@ -18,8 +18,8 @@ from app import embedded, home
 from app.database import database_url, owner_url
 from app.services.policy import Policy
 from app.settings import Settings, load, secrets
-from app.store.connections import make_engine
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.connections import make_engine
+from app.store.core.unit_of_work import UnitOfWork
 
 _DATABASE = "fairlane.database"
 

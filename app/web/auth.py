@@ -8,10 +8,10 @@ from uuid import UUID
 from flask import g, request, session
 
 from app.errors import Forbidden, Message, Unauthenticated
-from app.services.accounts import accounts, credentials, sessions, tokens
+from app.services.accounts import accounts, check_caller, sessions, tokens
 from app.services.accounts.throttle import charge, throttle
 from app.services.jobs.tell import Reader
-from app.store.users import Account
+from app.store.accounts.users import Account
 from app.web import rate_limits
 from app.web.context import utc_now, wired
 
@@ -243,7 +243,7 @@ def _allowed(scope: str) -> Caller:
 def _by_token(header: str) -> Caller:
     scheme, _, secret = header.partition(" ")
     secret = secret.strip()
-    if scheme.lower() != "bearer" or not secret.startswith(credentials.TOKEN_PREFIX) or not secret.isascii():
+    if scheme.lower() != "bearer" or not secret.startswith(check_caller.TOKEN_PREFIX) or not secret.isascii():
         raise Unauthenticated("Send `Authorization: Bearer fl_…`")
     per_minute = wired().settings.rate_limit_per_minute
     counted = per_minute if _writes() else None

@@ -18,8 +18,8 @@ from flask import Response
 
 from app.concurrency import Lane
 from app.services.results import read_tests
-from app.store.unit_of_work import UnitOfWork
-from app.store.users import Account
+from app.store.accounts.users import Account
+from app.store.core.unit_of_work import UnitOfWork
 from app.web import auth
 from app.web.context import wired
 from app.web.markdown import quoted

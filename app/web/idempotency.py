@@ -11,7 +11,7 @@ from flask import request
 
 from app.errors import InvalidInput
 from app.services.jobs.answers import Answer, Key
-from app.store.idempotency import Rendered, Stored
+from app.store.jobs.idempotency import Rendered, Stored
 from app.web.job_json import ACCEPTED, rendered
 
 T = TypeVar("T")

@@ -11,7 +11,7 @@ from app.domain.queues import Service
 from app.domain.repositories import Repository
 from app.domain.waiting import Wait
 from app.services.jobs.answers import Answer
-from app.store.idempotency import Rendered
+from app.store.jobs.idempotency import Rendered
 from app.web.instants import iso
 
 ACCEPTED, KNOWN = 202, 200

@@ -21,7 +21,7 @@ from app.errors import Message, Problem
 from app.services.jobs import follow
 from app.services.jobs.tell import Asked, Reader, told
 from app.services.policy import Policy
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.unit_of_work import UnitOfWork
 from app.web.job_json import job_json
 
 #: Per process, each with a thread that waits; of all visitors without an account, so that some are left to owners of

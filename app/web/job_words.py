@@ -9,7 +9,7 @@ from markupsafe import Markup
 from app.domain.jobs import Job
 from app.domain.lifecycle import Failure
 from app.domain.waiting import Reason, Wait
-from app.store.queue_position import MOST
+from app.store.fairness.queue_position import MOST
 from app.web.languages import DEFAULT, gettext, lazy_gettext, spoken
 from app.web.page_words import COUNTS
 from app.web.visible_text import visible

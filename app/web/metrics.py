@@ -16,7 +16,7 @@ from sqlalchemy import Engine
 from app.services.fairness import count_events
 from app.services.fairness.count_events import Histogram
 from app.services.operations import clock_skew, queues, reconcile, sweep
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.unit_of_work import UnitOfWork
 
 #: How long a text is reused, so that many scrapes cost the database one.
 KEPT_SECONDS = 3.0

@@ -16,13 +16,13 @@ from sqlalchemy import exc
 from werkzeug.exceptions import HTTPException
 
 from app.errors import InvalidInput, Message, Problem, TimedOut, Unavailable
-from app.store.database_errors import code_of, is_databases
+from app.store.core.database_errors import code_of, is_databases
 from app.web import refusals
 from app.web.context import is_api, request_id
 
 MOST_ERRORS = 20  # rows of `errors`; a body of a megabyte may contain a hundred thousand
 AWAY_RETRY_SECONDS = 2
-CANCELLED = "57014"  # by statement_timeout (app/store/connections.py)
+CANCELLED = "57014"  # by statement_timeout (app/store/core/connections.py)
 TIMED_OUT_RETRY_SECONDS = 10
 
 #: Instead of Werkzeug's long ones.

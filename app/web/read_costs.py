@@ -17,8 +17,8 @@ from app.errors import Message, Unauthenticated
 from app.remembered import Remembered
 from app.services.results import outline, read_tests
 from app.services.results.outline import Outline
-from app.store.results import TestFilter
-from app.store.users import Account
+from app.store.accounts.users import Account
+from app.store.results.results import TestFilter
 from app.web import auth, known_tokens, rate_limits
 from app.web.context import utc_now, wired
 from app.web.read_buckets import Buckets

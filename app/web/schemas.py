@@ -10,7 +10,7 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from app.domain.plans import EventType
 from app.domain.specification import Mode
-from app.store.results import TestFilter
+from app.store.results.results import TestFilter
 
 MOST_ITEMS = 100
 PLAIN = r"^[^\x00-\x1f\x7f]*$"  # PostgreSQL takes no NUL, and no name needs a control character

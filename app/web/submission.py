@@ -11,7 +11,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 from app.domain.repositories import Address, check_commit, check_ref, parse_address
 from app.errors import InvalidInput, Problem
 from app.services.analyses.submission import Wanted
-from app.store.users import Account
+from app.store.accounts.users import Account
 from app.web.commit_lookups import OF_CLIENT, Lookups
 from app.web.context import lookups, wired
 from app.web.schemas import SubmitAnalysis

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import url_for
 
 from app.services.accounts import password_resets, sessions
-from app.store.users import Account
+from app.store.accounts.users import Account
 from app.web.context import mails, utc_now, wired
 from app.web.public_links import secret_link
 

@@ -19,8 +19,8 @@ from app.services.policy import Policy
 from app.services.webhooks.sealing import Keyring
 from app.services.webhooks.webhooks import Where
 from app.settings import Settings, load
-from app.store.connections import make_engine
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.connections import make_engine
+from app.store.core.unit_of_work import UnitOfWork
 
 #: (repository, ref, commit) -> (commit, name of the ref).  Raises as git_sources.resolve_commit.
 Resolve = Callable[[Repository, str | None, str | None], tuple[str, str | None]]

@@ -16,8 +16,8 @@ from app.adapters.publishing import publisher
 from app.domain.plans import Tier
 from app.migrate import migrate
 from app.services.accounts import accounts, tokens
-from app.store.connections import make_engine
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.connections import make_engine
+from app.store.core.unit_of_work import UnitOfWork
 
 
 @contextlib.contextmanager

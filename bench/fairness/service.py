@@ -24,7 +24,7 @@ from app.services.analyses.submission import Wanted
 from app.services.analyses.submit import submit
 from app.services.fairness.observed_waits import ObservedWaits
 from app.services.policy import Policy
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.unit_of_work import UnitOfWork
 from bench.accept.database import database, user
 
 ROOT = Path(__file__).parents[2]

@@ -18,8 +18,8 @@ from sqlalchemy.engine import make_url
 from app import embedded
 from app.adapters.publishing import publisher
 from app.migrate import migrate
-from app.store.connections import make_engine
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.connections import make_engine
+from app.store.core.unit_of_work import UnitOfWork
 from bench.maintenance.timed import TASKS
 
 FILL = Path(__file__).parent / "fill.sql"

@@ -24,7 +24,7 @@ from sqlalchemy import create_engine, text
 from app.domain.plans import Tier
 from app.services.accounts.accounts import Account
 from app.specview.builtin import built_in
-from app.store.inventories import FileRow
+from app.store.analyses.inventories import FileRow
 from app.web import create_app
 from app.web.wiring import Wired
 from bench.accept.database import database

@@ -15,7 +15,7 @@ from collections import Counter
 from statistics import median
 
 from app.domain.summaries import percentile
-from app.store.inventories import FileRow
+from app.store.analyses.inventories import FileRow
 from app.web import create_app
 from app.web.wiring import Wired
 from bench.accept.database import database

@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from sqlalchemy import text
 
 from app.domain.plans import Tier
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.unit_of_work import UnitOfWork
 from app.web import create_app
 from app.web.wiring import Wired
 from bench.accept.database import database

@@ -18,8 +18,8 @@ from sqlalchemy import Engine, create_engine, pool, text
 
 from app import migrate as migrating
 from app.errors import BadSetting
-from app.store import explore
-from app.store.schema import revision
+from app.store.core.schema import revision
+from app.store.results import explore
 from tests.conftest import raw_connection
 from tests.contract.catalogs import schema_of
 from tests.contract.conftest import ROOT

@@ -26,8 +26,8 @@ from app.services.jobs.cancel import cancel
 from app.services.operations.sweep import sweep
 from app.services.specifications import submit_specification
 from app.services.specifications.submit_specification import WantedSpecification
-from app.store.database_errors import is_databases
-from app.store.idempotency import Stored
+from app.store.core.database_errors import is_databases
+from app.store.jobs.idempotency import Stored
 from app.web.job_json import rendered
 from tests.conftest import World, id_of, keyed
 from tests.race.scenes import account

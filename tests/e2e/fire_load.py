@@ -20,7 +20,7 @@ from app.services.analyses.submit import submit
 from app.services.jobs.answers import Answer
 from app.services.specifications import submit_specification
 from app.services.specifications.submit_specification import WantedSpecification
-from app.store.database_errors import is_databases
+from app.store.core.database_errors import is_databases
 from tests.conftest import World
 from tests.e2e.fire_checks import LEAKED
 from tests.race.scenes import account

@@ -21,10 +21,10 @@ from app.services.analyses.analyse import Taken
 from app.services.jobs import start
 from app.specview.builtin import BuiltIn
 from app.specview.generator import Part, Phrased
-from app.store import messages, slots
-from app.store.inventories import FileRow
-from app.store.session import Session
-from app.store.unit_of_work import UnitOfWork
+from app.store.analyses.inventories import FileRow
+from app.store.core.session import Session
+from app.store.core.unit_of_work import UnitOfWork
+from app.store.jobs import messages, slots
 from bench.fairness.worker import app, nap
 from tasks.base import FairTask
 

@@ -31,8 +31,8 @@ from app.migrate import migrate
 from app.services.analyses.submission import Wanted
 from app.services.operations.audit import HOLDS, audit
 from app.services.policy import Policy
-from app.store.connections import make_engine
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.connections import make_engine
+from app.store.core.unit_of_work import UnitOfWork
 from tests.conftest import World
 from tests.e2e.clients import Client, Shared
 from tests.nodes import LocalWorker, Nodes

@@ -8,8 +8,8 @@ from durable_harness.waiting import wait_for
 from sqlalchemy import create_engine, text
 from sqlalchemy.engine import make_url
 
-from app.store.connections import LIMITS, make_engine
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.connections import LIMITS, make_engine
+from app.store.core.unit_of_work import UnitOfWork
 from tests.conftest import World
 from tests.e2e.conftest import System
 

@@ -23,7 +23,7 @@ from sqlalchemy import Connection, text
 
 from app.services.operations.audit import audit
 from app.services.operations.readiness import serves
-from app.store import schema
+from app.store.core import schema
 from tests.conftest import World, raw_connection
 from tests.contract.catalogs import schema_of
 from tests.databases import KEPT, Databases

@@ -28,8 +28,8 @@ from app.services.accounts.forget import forget
 from app.services.operations.audit import HOLDS, audit
 from app.services.operations.queues import pause
 from app.services.policy import Policy
-from app.store.connections import make_engine
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.connections import make_engine
+from app.store.core.unit_of_work import UnitOfWork
 from tests.conftest import World, publishing, raw_connection
 from tests.databases import Databases, run_sql
 from tests.e2e.conftest import System

@@ -10,7 +10,7 @@ from sqlalchemy.engine import make_url
 
 from app.domain.plans import Tier
 from app.settings import load
-from app.store.connections import make_engine
+from app.store.core.connections import make_engine
 from tests.conftest import raw_connection
 from tests.e2e.conftest import System
 from tests.e2e.webs import Web

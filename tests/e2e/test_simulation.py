@@ -18,7 +18,7 @@ from app.cli.recorded_jobs import lines, read
 from app.domain.plans import Tier
 from app.services.fairness.simulate import recorded, simulate
 from app.services.policy import Policy
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.unit_of_work import UnitOfWork
 from bench.fairness.service import Service, wait_for
 from tests.conftest import World
 

@@ -15,8 +15,8 @@ from app.domain.plans import Tier
 from app.services.jobs import read_jobs
 from app.services.jobs.cancel import cancel
 from app.services.results import read_files, read_tests
-from app.store import users
-from app.store.results import TestFilter
+from app.store.accounts import users
+from app.store.results.results import TestFilter
 from tests.e2e.conftest import System, slow_files
 
 

@@ -24,7 +24,7 @@ from app.services.jobs.answers import Answer
 from app.services.jobs.cancel import cancel
 from app.services.jobs.fail import stop
 from app.services.operations.sweep import sweep
-from app.store.idempotency import Stored
+from app.store.jobs.idempotency import Stored
 from app.web.job_json import rendered
 from tests.conftest import keyed
 from tests.deliveries import come_due

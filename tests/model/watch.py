@@ -18,8 +18,8 @@ from app.domain.plans import EventType, Tier
 from app.services.accounts import usage
 from app.services.jobs.answers import Answer
 from app.services.operations.audit import HOLDS, audit
-from app.store import users
-from app.store.users import Account
+from app.store.accounts import users
+from app.store.accounts.users import Account
 from tests.conftest import World
 from tests.model import invariants
 from tests.model.job import Hold, Holder, Message

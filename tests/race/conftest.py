@@ -13,7 +13,7 @@ from sqlalchemy import Engine, text
 from sqlalchemy.engine import make_url
 
 from app.errors import Problem
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.unit_of_work import UnitOfWork
 from tests.conftest import World
 from tests.race.footprints import Catalogue
 from tests.race.gates import Gates

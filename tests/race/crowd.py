@@ -18,8 +18,8 @@ from app.errors import Problem
 from app.services.analyses.submission import Wanted
 from app.services.analyses.submit import submit
 from app.services.policy import Policy
-from app.store.connections import make_engine
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.connections import make_engine
+from app.store.core.unit_of_work import UnitOfWork
 from tests.conftest import NOW
 
 PATIENCE_SECONDS = 120

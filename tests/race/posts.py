@@ -12,8 +12,8 @@ from celery import Celery
 from flask.testing import FlaskClient
 
 from app.adapters.publishing import publisher
-from app.store.connections import make_engine
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.connections import make_engine
+from app.store.core.unit_of_work import UnitOfWork
 from app.web import create_app
 from app.web.wiring import Wired
 from tests.web.conftest import POLICY, SETTINGS, resolve

@@ -14,8 +14,8 @@ from app.services.analyses.submit import submit
 from app.services.jobs.answers import Answer, Key
 from app.services.jobs.cancel import cancel
 from app.services.operations.sweep import sweep
-from app.store import users
-from app.store.users import Account
+from app.store.accounts import users
+from app.store.accounts.users import Account
 from tests.conftest import World
 
 #: Each gets the world over its strand's own connection.

@@ -10,7 +10,7 @@ from app.errors import IdempotencyInFlight, IdempotencyMismatch, QuotaExceeded
 from app.services.analyses.submission import Wanted
 from app.services.analyses.submit_batch import Outcomes, submit_batch
 from app.services.jobs.answers import Answer, Key
-from app.store.idempotency import Stored
+from app.store.jobs.idempotency import Stored
 from tests.conftest import World, id_of, keyed
 from tests.race.scenes import (
     Action,

@@ -15,8 +15,8 @@ from app.services.analyses.submission import Wanted
 from app.services.jobs.answers import Answer
 from app.services.specifications import delete_document, share_links, specify, submit_specification
 from app.services.specifications.submit_specification import WantedSpecification
-from app.store import spec_documents, spec_words
-from app.store.batch import Batch
+from app.store.core.batch import Batch
+from app.store.specifications import spec_documents, spec_words
 from tests.conftest import World
 from tests.race.scenes import Action, Make, Scene, account, cancelling
 from tests.services.specifications.writing import Scribe, Writing, file_of, of_a_model

@@ -16,7 +16,7 @@ from typing import Any
 import psycopg2.extensions
 from sqlalchemy import Engine, event
 
-from app.store.connections import make_engine
+from app.store.core.connections import make_engine
 from tests.race.gates import Gates
 
 PATIENCE_SECONDS = 30.0

@@ -10,7 +10,7 @@ from app.domain.plans import Tier
 from app.errors import IdempotencyInFlight, IdempotencyMismatch, Problem, QuotaExceeded
 from app.services.analyses.submit import submit
 from app.services.jobs.answers import Answer
-from app.store.idempotency import Stored
+from app.store.jobs.idempotency import Stored
 from tests.conftest import World, id_of, keyed
 
 THREADS = 16

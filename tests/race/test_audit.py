@@ -19,7 +19,7 @@ from app.services.operations.audit import HOLDS, audit
 from app.services.operations.dead_letters import Chosen, redrive
 from app.services.operations.reconcile import reconcile
 from app.services.operations.sweep import sweep
-from app.store.idempotency import Stored
+from app.store.jobs.idempotency import Stored
 from tests.conftest import A_FILE, World, id_of, keyed
 from tests.deliveries import lease_next
 from tests.services.busy import bury, leave

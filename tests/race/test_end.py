@@ -14,7 +14,8 @@ from app.services.analyses.submit import submit
 from app.services.jobs.answers import Answer
 from app.services.jobs.cancel import cancel
 from app.services.jobs.heartbeat import beat
-from app.store import quota, requests, users
+from app.store.accounts import users
+from app.store.jobs import quota, requests
 from tests.conftest import World
 from tests.race.scenes import account
 

@@ -20,9 +20,9 @@ from app.services.analyses.finish import save
 from app.services.analyses.submit import submit
 from app.services.operations.audit import audit
 from app.services.operations.prune import prune
-from app.store import retention
-from app.store.inventories import FileRow
-from app.store.unit_of_work import Tx
+from app.store.analyses.inventories import FileRow
+from app.store.core.unit_of_work import Tx
+from app.store.operations import retention
 from tests.conftest import NOW, World
 
 ROUNDS = int(os.environ.get("PRUNE_ROUNDS", "6"))

@@ -13,8 +13,10 @@ from app.domain.plans import EventType
 from app.domain.queues import Service
 from app.errors import QuotaExceeded
 from app.services.analyses.submit import submit
-from app.store import analyses, messages, quota, users
-from app.store.unit_of_work import retried
+from app.store.accounts import users
+from app.store.analyses import analyses
+from app.store.core.unit_of_work import retried
+from app.store.jobs import messages, quota
 from tests.conftest import World
 from tests.race.conftest import Theatre
 from tests.race.footprints import Catalogue

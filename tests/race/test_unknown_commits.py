@@ -24,8 +24,8 @@ from werkzeug.test import TestResponse
 from app.domain.lifecycle import Outcome
 from app.domain.plans import Tier
 from app.services.policy import Policy
-from app.store.connections import make_engine
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.connections import make_engine
+from app.store.core.unit_of_work import UnitOfWork
 from app.web import create_app
 from app.web.wiring import Wired
 from tests.conftest import World

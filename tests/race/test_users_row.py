@@ -9,8 +9,10 @@ from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
 from app.services.analyses.submission import Wanted
-from app.store import accept_lookup, messages, users
-from app.store.unit_of_work import Tx, UnitOfWork
+from app.store.accounts import users
+from app.store.analyses import accept_lookup
+from app.store.core.unit_of_work import Tx, UnitOfWork
+from app.store.jobs import messages
 from tests.conftest import World
 from tests.nodes import wait_for
 from tests.race.test_end import WAITING

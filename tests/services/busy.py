@@ -17,8 +17,8 @@ from app.services.jobs.fail import stop
 from app.services.operations.dead_letters import Chosen, redrive
 from app.services.operations.send_schedule import Entry, send_newest_slot
 from app.services.operations.sweep import sweep
-from app.store import users
-from app.store.users import Account
+from app.store.accounts import users
+from app.store.accounts.users import Account
 from tests.conftest import A_FILE, NOW, World, keyed
 from tests.deliveries import hold_leases
 

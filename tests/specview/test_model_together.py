@@ -12,8 +12,8 @@ from app.services.specifications.model_gate import ModelGate
 from app.settings import load
 from app.specview.model.faults import Fault
 from app.specview.model.generator import ModelGenerator
-from app.store import model_calls
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.unit_of_work import UnitOfWork
+from app.store.specifications import model_calls
 from tests.specview import model_double as answers
 from tests.specview.model_double import ModelDouble
 from tests.specview.model_runs import Time, generator, part, phrased, placed, subjects

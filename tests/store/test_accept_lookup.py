@@ -9,9 +9,10 @@ from app.domain.plans import EventType, Tier
 from app.domain.quota import Usage
 from app.services.accounts import tokens
 from app.services.jobs import admit
-from app.store import idempotency, quota, users
-from app.store.accept_lookup import look
-from app.store.quota import Sums
+from app.store.accounts import users
+from app.store.analyses.accept_lookup import look
+from app.store.jobs import idempotency, quota
+from app.store.jobs.quota import Sums
 from tests.conftest import NOW, World
 
 

@@ -9,8 +9,8 @@ from uuid import UUID, uuid4
 import pytest
 from sqlalchemy import text
 
-from app.store import accounts
-from app.store.unit_of_work import Tx
+from app.store.accounts import credentials
+from app.store.core.unit_of_work import Tx
 from tests.conftest import NOW, World
 
 HOUR = timedelta(hours=1)
@@ -30,7 +30,7 @@ def user(world: World) -> UUID:
 
 def token(tx: Tx, user_id: UUID, secret: str, *, expires_at: datetime | None = None) -> UUID:
     token_id = uuid4()
-    accounts.add_token(
+    credentials.add_token(
         tx,
         token_id=token_id,
         user_id=user_id,
@@ -46,7 +46,7 @@ def token(tx: Tx, user_id: UUID, secret: str, *, expires_at: datetime | None = N
 
 def test_a_token_names_its_user_and_scopes_and_its_secret_is_nowhere(user: UUID, tx: Tx) -> None:
     token(tx, user, "fl_secret-of-somebody")
-    used = accounts.use_token(tx, "fl_secret-of-somebody", now=NOW)
+    used = credentials.use_token(tx, "fl_secret-of-somebody", now=NOW)
     assert used is not None
     assert (used.account.user_id, used.scopes) == (user, {"read", "write"})
     kept = tx.run(text("SELECT api_tokens::text FROM api_tokens")).scalar_one()
@@ -56,94 +56,96 @@ def test_a_token_names_its_user_and_scopes_and_its_secret_is_nowhere(user: UUID,
 @pytest.mark.parametrize("secret", ["", "fl_", "fl_secre", "fl_secret ", "FL_SECRET", "\x00"])
 def test_any_other_secret_is_nobodys(user: UUID, tx: Tx, secret: str) -> None:
     token(tx, user, "fl_secret")
-    assert accounts.use_token(tx, secret, now=NOW) is None
+    assert credentials.use_token(tx, secret, now=NOW) is None
 
 
 def test_a_token_ends_at_its_expiry_and_one_without_never(user: UUID, tx: Tx) -> None:
     token(tx, user, "fl_short", expires_at=NOW + HOUR)
     token(tx, user, "fl_ever")
-    assert accounts.use_token(tx, "fl_short", now=NOW + ENDED) is not None
-    assert accounts.use_token(tx, "fl_short", now=NOW + HOUR) is None
-    assert accounts.use_token(tx, "fl_ever", now=NOW + 100_000 * HOUR) is not None
+    assert credentials.use_token(tx, "fl_short", now=NOW + ENDED) is not None
+    assert credentials.use_token(tx, "fl_short", now=NOW + HOUR) is None
+    assert credentials.use_token(tx, "fl_ever", now=NOW + 100_000 * HOUR) is not None
 
 
 def test_the_last_use_is_written_at_most_once_a_minute(user: UUID, tx: Tx) -> None:
     token(tx, user, "fl_secret")
     seen = []
     for seconds in (0, 59, 61, 100):
-        accounts.use_token(tx, "fl_secret", now=NOW + timedelta(seconds=seconds))
-        seen.append(accounts.tokens_of(tx, user)[0]["last_used_at"] - NOW)
+        credentials.use_token(tx, "fl_secret", now=NOW + timedelta(seconds=seconds))
+        seen.append(credentials.tokens_of(tx, user)[0]["last_used_at"] - NOW)
     assert [at.total_seconds() for at in seen] == [0, 0, 61, 61]
 
 
 def test_a_revoked_token_is_refused_gone_from_the_list_and_revoked_once(user: UUID, tx: Tx) -> None:
     token_id, kept = token(tx, user, "fl_secret"), token(tx, user, "fl_other")
-    assert accounts.revoke_token(tx, user, token_id, now=NOW)
-    assert not accounts.revoke_token(tx, user, token_id, now=NOW)
-    assert accounts.use_token(tx, "fl_secret", now=NOW) is None
-    assert [row["id"] for row in accounts.tokens_of(tx, user)] == [kept]
+    assert credentials.revoke_token(tx, user, token_id, now=NOW)
+    assert not credentials.revoke_token(tx, user, token_id, now=NOW)
+    assert credentials.use_token(tx, "fl_secret", now=NOW) is None
+    assert [row["id"] for row in credentials.tokens_of(tx, user)] == [kept]
 
 
 def test_nobody_revokes_or_lists_the_tokens_of_another(world: World, user: UUID) -> None:
     stranger = world.user()
     with world.uow.begin() as tx:
         token_id = token(tx, user, "fl_secret")
-        assert not accounts.revoke_token(tx, stranger, token_id, now=NOW)
-        assert accounts.tokens_of(tx, stranger) == []
-        assert accounts.use_token(tx, "fl_secret", now=NOW) is not None
+        assert not credentials.revoke_token(tx, stranger, token_id, now=NOW)
+        assert credentials.tokens_of(tx, stranger) == []
+        assert credentials.use_token(tx, "fl_secret", now=NOW) is not None
 
 
 def test_a_session_lives_until_its_end_or_until_it_is_closed(user: UUID, tx: Tx) -> None:
     for secret in ("one", "two"):
-        accounts.add_session(tx, user, secret, by=accounts.Way.LINK, now=NOW, expires_at=NOW + HOUR)
-    assert accounts.session_user(tx, "one", used_since=NOW - HOUR, now=NOW + ENDED) == user
-    assert accounts.session_user(tx, "one", used_since=NOW - HOUR, now=NOW + HOUR) is None
-    accounts.end_session(tx, "one")
-    accounts.end_session(tx, "one")
-    assert accounts.session_user(tx, "one", used_since=NOW - HOUR, now=NOW) is None
-    assert accounts.session_user(tx, "two", used_since=NOW - HOUR, now=NOW) == user
-    assert accounts.session_user(tx, "two", used_since=NOW, now=NOW) is None  # it was not used since
+        credentials.add_session(tx, user, secret, by=credentials.Way.LINK, now=NOW, expires_at=NOW + HOUR)
+    assert credentials.session_user(tx, "one", used_since=NOW - HOUR, now=NOW + ENDED) == user
+    assert credentials.session_user(tx, "one", used_since=NOW - HOUR, now=NOW + HOUR) is None
+    credentials.end_session(tx, "one")
+    credentials.end_session(tx, "one")
+    assert credentials.session_user(tx, "one", used_since=NOW - HOUR, now=NOW) is None
+    assert credentials.session_user(tx, "two", used_since=NOW - HOUR, now=NOW) == user
+    assert credentials.session_user(tx, "two", used_since=NOW, now=NOW) is None  # it was not used since
 
 
 def test_a_renewed_session_has_another_secret_and_a_new_proof(user: UUID, tx: Tx) -> None:
-    accounts.add_session(tx, user, "one", by=accounts.Way.LINK, now=NOW, expires_at=NOW + HOUR)
-    assert accounts.proof_of(tx, "one") == accounts.Proof(NOW, "link")
+    credentials.add_session(tx, user, "one", by=credentials.Way.LINK, now=NOW, expires_at=NOW + HOUR)
+    assert credentials.proof_of(tx, "one") == credentials.Proof(NOW, "link")
     later = NOW + HOUR / 2
-    assert not accounts.renew_session(tx, uuid4(), "one", "two", by=accounts.Way.PASSWORD, now=later)  # of another user
-    assert accounts.renew_session(tx, user, "one", "two", by=accounts.Way.PASSWORD, now=later)
-    assert accounts.proof_of(tx, "one") == accounts.Proof(None, None)
-    assert accounts.proof_of(tx, "two") == accounts.Proof(later, "password")
-    assert not accounts.renew_session(tx, user, "one", "three", by=accounts.Way.PASSWORD, now=later)
+    assert not credentials.renew_session(
+        tx, uuid4(), "one", "two", by=credentials.Way.PASSWORD, now=later
+    )  # of another user
+    assert credentials.renew_session(tx, user, "one", "two", by=credentials.Way.PASSWORD, now=later)
+    assert credentials.proof_of(tx, "one") == credentials.Proof(None, None)
+    assert credentials.proof_of(tx, "two") == credentials.Proof(later, "password")
+    assert not credentials.renew_session(tx, user, "one", "three", by=credentials.Way.PASSWORD, now=later)
 
 
 def test_a_sign_in_link_works_once_and_not_after_its_end(user: UUID, tx: Tx) -> None:
-    accounts.add_link(tx, user, "link", expires_at=NOW + HOUR)
-    accounts.add_link(tx, user, "late", expires_at=NOW + HOUR)
-    assert accounts.use_link(tx, "late", now=NOW + HOUR) is None
-    assert accounts.use_link(tx, "link", now=NOW + ENDED) == user
-    assert accounts.use_link(tx, "link", now=NOW) is None
-    assert accounts.use_link(tx, "unknown", now=NOW) is None
+    credentials.add_link(tx, user, "link", expires_at=NOW + HOUR)
+    credentials.add_link(tx, user, "late", expires_at=NOW + HOUR)
+    assert credentials.use_link(tx, "late", now=NOW + HOUR) is None
+    assert credentials.use_link(tx, "link", now=NOW + ENDED) == user
+    assert credentials.use_link(tx, "link", now=NOW) is None
+    assert credentials.use_link(tx, "unknown", now=NOW) is None
 
 
 def test_a_link_opened_by_many_at_once_signs_in_one(world: World, user: UUID) -> None:
     with world.uow.begin() as tx:
-        accounts.add_link(tx, user, "link", expires_at=NOW + HOUR)
+        credentials.add_link(tx, user, "link", expires_at=NOW + HOUR)
     barrier = Barrier(8)
 
     def spend(_: int) -> UUID | None:
         barrier.wait()
         with world.uow.begin() as tx:
-            return accounts.use_link(tx, "link", now=NOW)
+            return credentials.use_link(tx, "link", now=NOW)
 
     with ThreadPoolExecutor(8) as threads:
         assert sorted(map(str, threads.map(spend, range(8)))) == sorted([str(user), *["None"] * 7])
 
 
 def test_what_has_ended_is_forgotten_and_what_lives_stays(user: UUID, tx: Tx) -> None:
-    accounts.add_session(tx, user, "old", by=accounts.Way.LINK, now=NOW, expires_at=NOW - HOUR)
-    accounts.add_session(tx, user, "new", by=accounts.Way.LINK, now=NOW, expires_at=NOW + HOUR)
-    accounts.add_link(tx, user, "old", expires_at=NOW - HOUR)
-    accounts.add_link(tx, user, "new", expires_at=NOW + HOUR)
-    assert accounts.prune(tx, now=NOW) == 2
-    assert accounts.session_user(tx, "new", used_since=NOW - HOUR, now=NOW) == user
-    assert accounts.use_link(tx, "new", now=NOW) == user
+    credentials.add_session(tx, user, "old", by=credentials.Way.LINK, now=NOW, expires_at=NOW - HOUR)
+    credentials.add_session(tx, user, "new", by=credentials.Way.LINK, now=NOW, expires_at=NOW + HOUR)
+    credentials.add_link(tx, user, "old", expires_at=NOW - HOUR)
+    credentials.add_link(tx, user, "new", expires_at=NOW + HOUR)
+    assert credentials.prune(tx, now=NOW) == 2
+    assert credentials.session_user(tx, "new", used_since=NOW - HOUR, now=NOW) == user
+    assert credentials.use_link(tx, "new", now=NOW) == user

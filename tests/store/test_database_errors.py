@@ -6,9 +6,9 @@ from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from app.store.connections import make_engine
-from app.store.database_errors import code_of, is_databases
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.connections import make_engine
+from app.store.core.database_errors import code_of, is_databases
+from app.store.core.unit_of_work import UnitOfWork
 from tests.conftest import World
 
 RAISE = "DO $$ BEGIN RAISE 'x' USING ERRCODE = '{}'; END $$"

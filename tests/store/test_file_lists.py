@@ -15,10 +15,11 @@ from sqlalchemy.exc import IntegrityError
 
 from app.services.analyses.finish import save
 from app.services.results.outline import Outline
-from app.store import file_lists, results
-from app.store.file_lists import MOST, lists
-from app.store.inventories import FileRow
-from app.store.results import TestFilter
+from app.store.analyses import file_lists
+from app.store.analyses.file_lists import MOST, lists
+from app.store.analyses.inventories import FileRow
+from app.store.results import results
+from app.store.results.results import TestFilter
 from tests.conftest import World
 
 FILES = 1_000

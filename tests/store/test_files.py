@@ -10,9 +10,9 @@ from sqlalchemy.exc import IntegrityError
 from testlist.reports.hints import MOST
 
 from app.services.results.outline import Tally
-from app.store import results
-from app.store.inventories import FileRow
-from app.store.results import TestFilter
+from app.store.analyses.inventories import FileRow
+from app.store.results import results
+from app.store.results.results import TestFilter
 from tests.conftest import World
 
 

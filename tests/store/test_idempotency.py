@@ -6,9 +6,9 @@ from uuid import UUID
 import pytest
 from sqlalchemy.exc import IntegrityError
 
-from app.store import idempotency
-from app.store.idempotency import Stored
-from app.store.unit_of_work import Tx
+from app.store.core.unit_of_work import Tx
+from app.store.jobs import idempotency
+from app.store.jobs.idempotency import Stored
 from tests.conftest import NOW, World
 
 

@@ -13,9 +13,10 @@ from sqlalchemy.engine import make_url
 from app.domain.plans import Tier
 from app.domain.queues import Service
 from app.domain.waiting import Line
-from app.store import heartbeats, messages, queues
-from app.store.queue_position import line as line_of
-from app.store.unit_of_work import JobMessage
+from app.store.core.unit_of_work import JobMessage
+from app.store.fairness.queue_position import line as line_of
+from app.store.jobs import heartbeats, messages
+from app.store.operations import queues
 from tests.conftest import World
 
 

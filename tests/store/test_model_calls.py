@@ -12,9 +12,9 @@ from sqlalchemy import text
 
 from app.domain.model_calls import Cap, Entered, Limits, Refused, Tokens, Wait
 from app.services.specifications.model_gate import ModelGate
-from app.store import model_calls
-from app.store.connections import make_engine
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.connections import make_engine
+from app.store.core.unit_of_work import UnitOfWork
+from app.store.specifications import model_calls
 
 ASKED = Tokens(800, 200)
 THREADS = 8

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from app.domain.plans import Tier
-from app.store import queues
+from app.store.operations import queues
 from tests.conftest import World
 
 AGES = """

@@ -8,8 +8,8 @@ from sqlalchemy.exc import IntegrityError
 
 from app.domain.periods import Period
 from app.domain.plans import EventType
-from app.store import events, quota
-from app.store.unit_of_work import Tx
+from app.store.core.unit_of_work import Tx
+from app.store.jobs import events, quota
 from tests.conftest import NOW, World
 
 DAY, TICK = timedelta(days=1), timedelta(microseconds=1)

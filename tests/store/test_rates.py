@@ -9,8 +9,8 @@ from sqlalchemy import text
 
 from app.errors import TooManyRequests
 from app.services.accounts.throttle import throttle
-from app.store import rates
-from app.store.unit_of_work import UnitOfWork
+from app.store.accounts import rates
+from app.store.core.unit_of_work import UnitOfWork
 
 THREADS = 8
 PASS = "UPDATE rate_buckets SET refilled_at = refilled_at - :seconds * interval '1 second'"

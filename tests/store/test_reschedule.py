@@ -12,8 +12,8 @@ from app.errors import RepositoryNotFound, Unavailable
 from app.services.analyses import reschedule as rescheduling
 from app.services.analyses.reschedule import Rescheduled, reschedule
 from app.services.analyses.submit import submit
-from app.store.session import Session
-from app.store.unit_of_work import JobMessage, UnitOfWork
+from app.store.core.session import Session
+from app.store.core.unit_of_work import JobMessage, UnitOfWork
 from tests.conftest import NOW, World
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)

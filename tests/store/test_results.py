@@ -4,9 +4,9 @@ from uuid import UUID
 
 import pytest
 
-from app.store import results
-from app.store.inventories import FileRow
-from app.store.results import TestFilter
+from app.store.analyses.inventories import FileRow
+from app.store.results import results
+from app.store.results.results import TestFilter
 from tests.conftest import World
 
 Row = tuple[str, str]

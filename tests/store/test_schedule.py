@@ -8,8 +8,8 @@ import pytest
 from durable_harness.waiting import wait_for
 
 from app.services.operations.send_schedule import Entry, seconds_to_next, send_newest_slot
-from app.store import schedule
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.unit_of_work import UnitOfWork
+from app.store.operations import schedule
 from tests.conftest import NOW, World, raw_connection
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)

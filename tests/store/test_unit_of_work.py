@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
-from app.store.unit_of_work import OvertakenError, UnitOfWork, retried
+from app.store.core.unit_of_work import OvertakenError, UnitOfWork, retried
 from tests.conftest import NOW, World
 
 

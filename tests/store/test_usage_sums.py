@@ -15,8 +15,8 @@ from sqlalchemy import text
 
 from app.domain.periods import Period, period_at
 from app.domain.plans import EventType, Tier
-from app.store import quota
-from app.store.unit_of_work import Tx
+from app.store.core.unit_of_work import Tx
+from app.store.jobs import quota
 from tests.conftest import World
 
 HOUR, TICK = timedelta(hours=1), timedelta(microseconds=1)

@@ -7,8 +7,8 @@ from sqlalchemy import text
 
 from app.domain.periods import Period
 from app.domain.plans import Tier
-from app.store import users
-from app.store.unit_of_work import UnitOfWork
+from app.store.accounts import users
+from app.store.core.unit_of_work import UnitOfWork
 from tests.conftest import NOW, World
 
 DAY = timedelta(days=1)

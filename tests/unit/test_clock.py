@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from app.store.clock import FRESH_SECONDS, Clock
+from app.store.core.clock import FRESH_SECONDS, Clock
 
 BEGAN = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 MILLISECOND = timedelta(milliseconds=1)

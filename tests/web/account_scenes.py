@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from app.domain.plans import Tier
 from app.services.accounts import github, passwords
-from app.store import passkeys
+from app.store.accounts import passkeys
 from tests.web.conftest import Web
 from tests.web.scenes import Scene
 

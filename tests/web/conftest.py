@@ -29,8 +29,8 @@ from app.services.policy import Policy
 from app.services.specifications import specify
 from app.settings import Settings
 from app.specview.generator import Generator
-from app.store.inventories import FileRow
-from app.store.unit_of_work import UnitOfWork
+from app.store.analyses.inventories import FileRow
+from app.store.core.unit_of_work import UnitOfWork
 from app.web import create_app
 from app.web.wiring import Wired
 from tests.deliveries import lease, rescheduler

@@ -16,8 +16,8 @@ from app.domain.plans import Tier
 from app.domain.queues import Service
 from app.domain.repositories import Repository
 from app.services.accounts import accounts, bookmarks
-from app.store import heartbeats
-from app.store.inventories import FileRow
+from app.store.analyses.inventories import FileRow
+from app.store.jobs import heartbeats
 from tests.web.conftest import POLICY, Web, a_test, commit_of, file
 
 #: Of an owner and a repository, as long as GitHub allows.

@@ -8,7 +8,7 @@ from playwright.sync_api import Page
 
 from app.domain.plans import Tier
 from app.domain.queues import Service
-from app.store import heartbeats
+from app.store.jobs import heartbeats
 from tests.web.conftest import Web
 from tests.web.scenes import Scene, completed, long_job, open_all, rich_files, run, signed_in
 

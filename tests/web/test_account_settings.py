@@ -11,7 +11,7 @@ from sqlalchemy import text
 
 from app.services.accounts import passwords
 from app.services.accounts.accounts import Account
-from app.store import exporting
+from app.store.accounts import exporting
 from tests.web.conftest import Web, csrf
 from tests.web.test_passwords import EMAIL, PASSWORD, cookie, send
 

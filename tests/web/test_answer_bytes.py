@@ -14,7 +14,7 @@ from sqlalchemy import text
 
 from app.domain.plans import Tier
 from app.domain.queues import Service
-from app.store import heartbeats
+from app.store.jobs import heartbeats
 from tests.web.conftest import Web, commit_of
 
 KEPT = Path(__file__).parent / "answers.txt"

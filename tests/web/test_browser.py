@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.unit_of_work import UnitOfWork
 from app.web.api.events import LIVE
 from tests.tiers import proofs
 from tests.web.account_scenes import ACCOUNT_SCENES

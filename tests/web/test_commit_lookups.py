@@ -16,7 +16,7 @@ from werkzeug.test import TestResponse
 
 from app.domain.plans import Tier
 from app.domain.repositories import Repository
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.unit_of_work import UnitOfWork
 from app.web import create_app
 from app.web.commit_lookups import OF_CLIENT, OF_HOST
 from app.web.wiring import Wired

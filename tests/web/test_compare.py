@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import text
 
 from app.services.results import read_differences
-from app.store.inventories import FileRow
+from app.store.analyses.inventories import FileRow
 from tests.web.conftest import Web, a_test, file
 
 

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from sqlalchemy import text
 
-from app.store.inventories import FileRow
+from app.store.analyses.inventories import FileRow
 from tests.web.conftest import Web, a_test, commit_of, file
 from tests.web.test_read import HOSTILE_NAMES
 

@@ -10,7 +10,7 @@ from sqlalchemy import text
 from app.domain.plans import Tier
 from app.domain.queues import Service
 from app.services.jobs import read_dashboard
-from app.store import heartbeats
+from app.store.jobs import heartbeats
 from tests.web.conftest import Web
 
 

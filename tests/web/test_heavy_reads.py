@@ -19,7 +19,7 @@ from threading import Event
 import psutil
 import pytest
 
-from app.store.inventories import FileRow
+from app.store.analyses.inventories import FileRow
 from tests.web.conftest import Web, a_test, file
 from tests.web.test_platform import ask, gunicorn
 

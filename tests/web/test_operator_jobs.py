@@ -10,7 +10,7 @@ from app.domain.plans import Tier
 from app.services.jobs import describe
 from app.services.operations import find_jobs as module
 from app.services.operations.find_jobs import find_jobs
-from app.store.job_search import JobFilter
+from app.store.operations.job_search import JobFilter
 from tests.web.conftest import POLICY, Web, _now
 
 

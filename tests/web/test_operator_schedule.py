@@ -10,7 +10,7 @@ import pytest
 from app.services.operations import schedule
 from app.services.operations.schedule import Run
 from app.services.operations.send_schedule import send_newest_slot
-from app.store import schedule as store
+from app.store.operations import schedule as store
 from tests.conftest import raw_connection
 from tests.web.conftest import Web, _now
 from tests.web.operations import ENTRIES, rows

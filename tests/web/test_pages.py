@@ -13,7 +13,7 @@ from sqlalchemy import text
 from app.domain.plans import Tier
 from app.domain.queues import Service
 from app.services.accounts import sessions
-from app.store import heartbeats
+from app.store.jobs import heartbeats
 from tests.web.conftest import Web, a_test, csrf, file
 from tests.web.test_read import HOSTILE_NAMES
 

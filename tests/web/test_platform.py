@@ -16,7 +16,7 @@ from openapi_spec_validator import validate
 from sqlalchemy import create_engine, text
 
 from app.errors import Problem
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.unit_of_work import UnitOfWork
 from app.web import create_app
 from app.web.headers import ALWAYS
 from app.web.wiring import Wired

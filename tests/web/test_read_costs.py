@@ -14,8 +14,8 @@ from celery import Celery
 from sqlalchemy import text
 
 from app.adapters.publishing import publisher
-from app.store.connections import make_engine
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.connections import make_engine
+from app.store.core.unit_of_work import UnitOfWork
 from app.web import create_app
 from app.web.read_costs import EXPORTS_OF_CLIENT, READS, Reads
 from app.web.wiring import Wired

@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from app.domain.plans import Tier
 from app.services.accounts import accounts
-from app.store.users import Account
+from app.store.accounts.users import Account
 from tests.web.conftest import Web, _now
 
 READS = ("audit", "tenants", "fairness", "queues", "tiers", "workers", "dead", "failures", "schedule")

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from app.store.inventories import FileRow
+from app.store.analyses.inventories import FileRow
 from tests.web.conftest import Web, a_test, file
 
 

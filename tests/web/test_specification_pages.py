@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.unit_of_work import UnitOfWork
 from tests.web.browser import chromium
 from tests.web.conftest import Web, lending
 from tests.web.made_up import AT, COMMIT, HOSTILE, hostile, large, shop, specification

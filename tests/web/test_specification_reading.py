@@ -21,7 +21,7 @@ from app.domain.queues import Service
 from app.services.accounts.accounts import Account
 from app.specview.builtin import built_in
 from app.specview.generator import Generator
-from app.store.inventories import FileRow
+from app.store.analyses.inventories import FileRow
 from app.web.context import EXTENSION
 from tests.services.specifications.writing import Scribe
 from tests.web.conftest import Web, a_test, csrf, file, inventory

@@ -10,7 +10,7 @@ from apiflask import APIFlask
 from flask_babel import Domain
 from playwright.sync_api import Page
 
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.unit_of_work import UnitOfWork
 from app.web.api.events import LIVE
 from tests.tiers import proofs
 from tests.web.apps import Apps

@@ -12,9 +12,10 @@ from uuid import UUID, uuid4
 from app.domain import emails
 from app.domain.plans import Tier
 from app.errors import Conflict, InvalidInput, Message, NotFound
-from app.store import audit_log, users
-from app.store.unit_of_work import Tx, UnitOfWork
-from app.store.users import Account
+from app.store.accounts import users
+from app.store.accounts.users import Account
+from app.store.core.unit_of_work import Tx, UnitOfWork
+from app.store.operations import audit_log
 
 LONGEST_EMAIL = emails.LONGEST
 _PORT = re.compile(r"\A(?:\[([^]]*)\]|([0-9.]+))(?::[0-9]+)?\Z")

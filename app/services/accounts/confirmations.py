@@ -8,9 +8,9 @@ from uuid import UUID
 from app.errors import InvalidInput, Message
 from app.services.accounts import passkeys, passwords, sessions
 from app.services.accounts.passkey_checks import Site
-from app.store import users
-from app.store.accounts import Way
-from app.store.unit_of_work import UnitOfWork
+from app.store.accounts import users
+from app.store.accounts.credentials import Way
+from app.store.core.unit_of_work import UnitOfWork
 
 NO_PASSWORD = Message("This account has no password. Confirm in another way.")
 

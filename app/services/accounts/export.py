@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from uuid import UUID
 
-from app.store import exporting
-from app.store.unit_of_work import UnitOfWork
+from app.store.accounts import exporting
+from app.store.core.unit_of_work import UnitOfWork
 
 
 def parts(uow: UnitOfWork, user_id: UUID) -> Iterator[tuple[str, Iterator[str]]]:

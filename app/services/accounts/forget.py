@@ -10,9 +10,11 @@ from app.domain.queues import Service
 from app.errors import NotFound
 from app.services.jobs import end_job
 from app.services.operations.run_in_batches import each, in_batches
-from app.store import audit_log, events, forgetting, leftovers, messages, quota, records, requests, retention, users
-from app.store.batch import Batch
-from app.store.unit_of_work import Tx, UnitOfWork, retried
+from app.store.accounts import forgetting, users
+from app.store.core.batch import Batch
+from app.store.core.unit_of_work import Tx, UnitOfWork, retried
+from app.store.jobs import events, messages, quota, records, requests
+from app.store.operations import audit_log, leftovers, retention
 
 
 @dataclass(frozen=True, slots=True)

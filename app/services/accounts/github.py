@@ -10,16 +10,17 @@ from uuid import UUID
 from app.domain.plans import Tier
 from app.errors import Conflict, Forbidden, InvalidInput, Message
 from app.services.accounts import accounts as people
-from app.services.accounts import credentials, sign_up, ways_in
+from app.services.accounts import check_caller, sign_up, ways_in
 from app.services.accounts.passwords import PER_ADDRESS
 from app.services.accounts.sessions import SESSION_LIFE
 from app.services.accounts.throttle import count
-from app.store import accounts, audit_log, github_links, one_time_secrets, users
-from app.store.accounts import Way
-from app.store.github_links import Link
-from app.store.one_time_secrets import Purpose
-from app.store.unit_of_work import UnitOfWork
-from app.store.users import Account
+from app.store.accounts import credentials, github_links, one_time_secrets, users
+from app.store.accounts.credentials import Way
+from app.store.accounts.github_links import Link
+from app.store.accounts.one_time_secrets import Purpose
+from app.store.accounts.users import Account
+from app.store.core.unit_of_work import UnitOfWork
+from app.store.operations import audit_log
 
 STATE_LIFE = timedelta(minutes=10)
 EXPIRED = Message("This sign-in was done already, took too long, or began in another browser. Begin again.")
@@ -90,7 +91,7 @@ def sign_in(
             users.verify_email(tx, user_id, now=now)
             if not github_links.add(tx, user_id, who.github_id, who.login, now=now):
                 raise Conflict(LINKED)
-        accounts.add_session(tx, user_id, session, by=Way.GITHUB, now=now, expires_at=now + SESSION_LIFE)
+        credentials.add_session(tx, user_id, session, by=Way.GITHUB, now=now, expires_at=now + SESSION_LIFE)
     return session
 
 
@@ -101,7 +102,7 @@ def link(uow: UnitOfWork, account: Account, who: Identity, *, session: str | Non
     """
     with uow.begin() as tx:
         users.lock_row(tx, account.user_id)
-        credentials.check(tx, account.user_id, session, now=now)
+        check_caller.check(tx, account.user_id, session, now=now)
         if not github_links.add(tx, account.user_id, who.github_id, who.login, now=now):
             raise Conflict(LINKED)
         audit_log.add(tx, str(account.user_id), "github.link", str(account.user_id))

@@ -18,7 +18,7 @@ from webauthn.helpers import (
 from webauthn.helpers.exceptions import WebAuthnException
 
 from app.errors import InvalidInput, Message
-from app.store.passkeys import StoredKey
+from app.store.accounts.passkeys import StoredKey
 
 NAME = "Fairlane"
 TIMEOUT = 300_000  # ms in which a person finds the key

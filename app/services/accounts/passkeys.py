@@ -14,16 +14,17 @@ from webauthn.helpers import base64url_to_bytes, bytes_to_base64url
 from app.domain.plans import Tier
 from app.errors import Conflict, InvalidInput, Message, NotFound, Unauthenticated
 from app.services.accounts import accounts as people
-from app.services.accounts import credentials, passkey_checks, sign_up, ways_in
+from app.services.accounts import check_caller, passkey_checks, sign_up, ways_in
 from app.services.accounts.passkey_checks import Site
 from app.services.accounts.passwords import PER_ADDRESS
 from app.services.accounts.sessions import SESSION_LIFE
 from app.services.accounts.throttle import count
-from app.store import accounts, audit_log, one_time_secrets, passkeys, users
-from app.store.one_time_secrets import Purpose
-from app.store.passkeys import StoredKey
-from app.store.unit_of_work import Tx, UnitOfWork
-from app.store.users import Account
+from app.store.accounts import credentials, one_time_secrets, passkeys, users
+from app.store.accounts.one_time_secrets import Purpose
+from app.store.accounts.passkeys import StoredKey
+from app.store.accounts.users import Account
+from app.store.core.unit_of_work import Tx, UnitOfWork
+from app.store.operations import audit_log
 
 CHALLENGE_LIFE = timedelta(minutes=10)
 MOST = 20  # of an account
@@ -93,7 +94,7 @@ def register(
     with uow.begin() as tx:
         if users.lock(tx, account.user_id) is None:
             raise NotFound("No such user")
-        credentials.check(tx, account.user_id, session, now=now)
+        check_caller.check(tx, account.user_id, session, now=now)
         if len(passkeys.of_user(tx, account.user_id)) >= MOST:
             raise Conflict(Message("The account has %(most)s passkeys; remove one that is not needed.", most=MOST))
         _add(tx, account.user_id, key, name, now=now)
@@ -117,7 +118,7 @@ def sign_in(uow: UnitOfWork, answer: str, challenge: str, site: Site, *, now: da
     session = _secret()
     with uow.begin() as tx:
         _note_use(tx, key, sign_count, now=now)
-        accounts.add_session(tx, key.user_id, session, by=str(key.id), now=now, expires_at=now + SESSION_LIFE)
+        credentials.add_session(tx, key.user_id, session, by=str(key.id), now=now, expires_at=now + SESSION_LIFE)
     return session
 
 
@@ -183,7 +184,7 @@ def sign_up_with(
     with uow.begin() as tx:
         made = sign_up.new_account(tx, email, tier=tier, per_day=per_day, network=network, user_id=user_id, now=now)
         by = str(_add(tx, made, key, name, now=now))
-        accounts.add_session(tx, made, session, by=by, now=now, expires_at=now + SESSION_LIFE)
+        credentials.add_session(tx, made, session, by=by, now=now, expires_at=now + SESSION_LIFE)
     return session
 
 

@@ -12,11 +12,12 @@ from app.services.accounts import accounts as people
 from app.services.accounts import password_hashes, sessions, verified_addresses
 from app.services.accounts.sessions import SESSION_LIFE
 from app.services.accounts.throttle import count
-from app.store import accounts, audit_log, one_time_secrets, passwords, users
-from app.store.accounts import Way
-from app.store.one_time_secrets import Purpose
-from app.store.unit_of_work import Tx, UnitOfWork
-from app.store.users import Account
+from app.store.accounts import credentials, one_time_secrets, passwords, users
+from app.store.accounts.credentials import Way
+from app.store.accounts.one_time_secrets import Purpose
+from app.store.accounts.users import Account
+from app.store.core.unit_of_work import Tx, UnitOfWork
+from app.store.operations import audit_log
 
 RESET_LIFE, VERIFY_LIFE = timedelta(hours=1), timedelta(days=1)
 PER_ADDRESS = 5  # requests for links per minute of one client's address
@@ -85,9 +86,9 @@ def reset(uow: UnitOfWork, secret: str, new: str, *, now: datetime) -> str:
             raise InvalidInput(USED)
         verified_addresses.verify(tx, found.user_id, now=now)
         passwords.put(tx, found.user_id, made, now=now)
-        accounts.end_others(tx, found.user_id, None)
+        credentials.end_others(tx, found.user_id, None)
         one_time_secrets.drop(tx, found.user_id)
-        accounts.add_session(tx, found.user_id, session, by=Way.PASSWORD, now=now, expires_at=now + SESSION_LIFE)
+        credentials.add_session(tx, found.user_id, session, by=Way.PASSWORD, now=now, expires_at=now + SESSION_LIFE)
         audit_log.add(tx, str(found.user_id), "user.password", str(found.user_id), by_link=True)
     return session
 
@@ -112,10 +113,10 @@ def verify(uow: UnitOfWork, account: Account, secret: str, *, session: str, now:
         found = one_time_secrets.use(tx, Purpose.VERIFY, secret, now=now)
         if found is None or found.user_id != account.user_id:
             raise InvalidInput(USED)
-        by = accounts.proof_of(tx, session).by or Way.LINK
+        by = credentials.proof_of(tx, session).by or Way.LINK
         renewed = sessions.renew(tx, account.user_id, session, by=by, now=now)
         if verified_addresses.verify(tx, account.user_id, by=by, now=now):
-            accounts.add_session(tx, account.user_id, renewed, by=by, now=now, expires_at=now + SESSION_LIFE)
+            credentials.add_session(tx, account.user_id, renewed, by=by, now=now, expires_at=now + SESSION_LIFE)
     return renewed
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 from app.domain.plans import PAID, Plan
 from app.services.policy import Policy
-from app.store import plans
-from app.store.unit_of_work import UnitOfWork
+from app.store.accounts import plans
+from app.store.core.unit_of_work import UnitOfWork
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from uuid import UUID
 from app.domain.plans import Tier
 from app.errors import Conflict, Message, TooManyRequests
 from app.services.accounts import accounts as people
-from app.store import sign_ups
-from app.store.unit_of_work import Tx
+from app.store.accounts import sign_ups
+from app.store.core.unit_of_work import Tx
 
 PER_ADDRESS = 3  # sign-ups per minute of one client's address
 #: One network, which is an IPv4 address or an IPv6 /48, may use this part of a day's sign-ups, and one in any case.

@@ -6,8 +6,8 @@ import math
 from uuid import UUID
 
 from app.errors import Message, TooManyRequests
-from app.store import rates
-from app.store.unit_of_work import UnitOfWork
+from app.store.accounts import rates
+from app.store.core.unit_of_work import UnitOfWork
 
 
 def throttle(uow: UnitOfWork, user_id: UUID, *, per_minute: int) -> int:
@@ -16,7 +16,7 @@ def throttle(uow: UnitOfWork, user_id: UUID, *, per_minute: int) -> int:
     Returns: how many are left.  Raises: TooManyRequests.
     """
     with uow.once() as tx:
-        # the same bucket that counts the writes of a token when it is looked up (app/store/accounts.py)
+        # the same bucket that counts the writes of a token when it is looked up (app/store/accounts/credentials.py)
         charged = rates.take(tx, f"write:{user_id}", per_minute=per_minute)
     refuse_early(charged.wait, per_minute=per_minute)
     return charged.remaining

@@ -9,9 +9,10 @@ from app.domain.plans import Tier
 from app.errors import NotFound
 from app.services.fairness import choose_carrier, move_jobs, wake_jobs
 from app.services.policy import Policy
-from app.store import audit_log, users
-from app.store.unit_of_work import UnitOfWork, retried
-from app.store.users import Account
+from app.store.accounts import users
+from app.store.accounts.users import Account
+from app.store.core.unit_of_work import UnitOfWork, retried
+from app.store.operations import audit_log
 
 
 @retried

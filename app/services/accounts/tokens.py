@@ -11,11 +11,12 @@ from uuid import UUID, uuid4
 from sqlalchemy import RowMapping
 
 from app.errors import Forbidden, InvalidInput, Message, NotFound, TooManyTokens, Unauthenticated
-from app.services.accounts import credentials
-from app.services.accounts.credentials import TOKEN_PREFIX
+from app.services.accounts import check_caller
+from app.services.accounts.check_caller import TOKEN_PREFIX
 from app.services.accounts.throttle import refuse_early
-from app.store import accounts, audit_log, users
-from app.store.unit_of_work import Tx, UnitOfWork
+from app.store.accounts import credentials, users
+from app.store.core.unit_of_work import Tx, UnitOfWork
+from app.store.operations import audit_log
 
 SCOPES = ("read", "write", "operator", "operator:read")
 #: Either lets a token read what operators see.
@@ -86,12 +87,12 @@ def add_token(
     secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
     with uow.begin() as tx:
         users.lock_row(tx, user_id)
-        credentials.check(tx, user_id, session, now=now)
+        check_caller.check(tx, user_id, session, now=now)
         _must_have_room(tx, user_id, now=now)
         parent = _parent(tx, user_id, made_by, now=now) if made_by else None
         ends_at = _end(expires_at, parent)
         token = Token(uuid4(), secret, secret[:PREFIX_LENGTH], tuple(scopes), ends_at)
-        accounts.add_token(
+        credentials.add_token(
             tx, token_id=token.token_id, user_id=user_id, secret=secret, prefix=token.prefix, name=name,
             scopes=list(scopes), now=now, expires_at=ends_at, parent_id=parent.token_id if parent else None,
         )  # fmt: skip
@@ -111,18 +112,18 @@ def _must_be_known(scopes: Collection[str]) -> None:
 
 
 def _must_have_room(tx: Tx, user_id: UUID, *, now: datetime) -> None:
-    if accounts.living(tx, user_id, now=now) >= MOST_TOKENS:
+    if credentials.living(tx, user_id, now=now) >= MOST_TOKENS:
         raise TooManyTokens(Message("The account has %(most)s tokens; revoke one that is not needed", most=MOST_TOKENS))
 
 
-def _parent(tx: Tx, user_id: UUID, secret: str, *, now: datetime) -> accounts.Parent:
-    parent = accounts.hold_parent(tx, user_id, secret, now=now)
+def _parent(tx: Tx, user_id: UUID, secret: str, *, now: datetime) -> credentials.Parent:
+    parent = credentials.hold_parent(tx, user_id, secret, now=now)
     if parent is None:  # it was revoked after the request had been admitted
         raise Unauthenticated("This token is unknown, revoked or expired")
     return parent
 
 
-def _end(asked: datetime | None, parent: accounts.Parent | None) -> datetime | None:
+def _end(asked: datetime | None, parent: credentials.Parent | None) -> datetime | None:
     bound = parent.expires_at if parent else None
     if bound is None or asked is None:
         return asked or bound
@@ -133,13 +134,13 @@ def _end(asked: datetime | None, parent: accounts.Parent | None) -> datetime | N
 
 def by_token(
     uow: UnitOfWork, secret: str, *, writes_per_minute: int | None = None, now: datetime
-) -> accounts.Caller | None:
+) -> credentials.Caller | None:
     """The user of a token, and its scopes.  writes_per_minute: given for a request that writes, which is counted.
 
     Raises: TooManyRequests.
     """
     with uow.once() as tx:
-        found = accounts.use_token(tx, secret, writes_per_minute=writes_per_minute, now=now)
+        found = credentials.use_token(tx, secret, writes_per_minute=writes_per_minute, now=now)
     if found is not None:
         refuse_early(found.wait, per_minute=writes_per_minute or 0)
     return found
@@ -148,14 +149,14 @@ def by_token(
 def tokens_of(uow: UnitOfWork, user_id: UUID) -> list[ValidToken]:
     """The user's valid tokens, newest first, without their secrets."""
     with uow.begin() as tx:
-        return [ValidToken(**row) for row in accounts.tokens_of(tx, user_id)]
+        return [ValidToken(**row) for row in credentials.tokens_of(tx, user_id)]
 
 
 def revoke_token(uow: UnitOfWork, user_id: UUID, token_id: UUID, *, now: datetime) -> None:
     """Raises: NotFound."""
     with uow.begin() as tx:
         users.lock_row(tx, user_id)
-        if not accounts.revoke_token(tx, user_id, token_id, now=now):
+        if not credentials.revoke_token(tx, user_id, token_id, now=now):
             raise NotFound("No such token")
 
 
@@ -177,7 +178,7 @@ def revoke_named(uow: UnitOfWork, name: str, *, actor: str, now: datetime) -> Na
     token = NamedToken(**found[0])
     with uow.begin() as tx:
         users.lock_row(tx, token.user_id)
-        if not accounts.revoke_token(tx, token.user_id, token.id, now=now):
+        if not credentials.revoke_token(tx, token.user_id, token.id, now=now):
             raise NotFound("There is no such token, or it was revoked")
         audit_log.add(tx, actor, "token.revoke", str(token.user_id))
     return token
@@ -192,5 +193,5 @@ def _named(tx: Tx, name: str) -> Sequence[RowMapping]:
     try:
         token_id = UUID(name)
     except ValueError:
-        return accounts.named(tx, prefix=name[:PREFIX_LENGTH])
-    return accounts.named(tx, token_id=token_id)
+        return credentials.named(tx, prefix=name[:PREFIX_LENGTH])
+    return credentials.named(tx, token_id=token_id)

@@ -9,10 +9,10 @@ from datetime import datetime
 from app.domain.periods import Period
 from app.domain.plans import EventType, Tier
 from app.domain.quota import Usage
-from app.store import quota
-from app.store.quota import Reservation
-from app.store.unit_of_work import UnitOfWork
-from app.store.users import Account
+from app.store.accounts.users import Account
+from app.store.core.unit_of_work import UnitOfWork
+from app.store.jobs import quota
+from app.store.jobs.quota import Reservation
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID
 
-from app.store import audit_log, forgetting, users
-from app.store.unit_of_work import Tx
+from app.store.accounts import forgetting, users
+from app.store.core.unit_of_work import Tx
+from app.store.operations import audit_log
 
 
 def verify(tx: Tx, user_id: UUID, *, by: str | None = None, now: datetime) -> bool:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from app.errors import Conflict, Message
-from app.store import github_links, passkeys, passwords
-from app.store.unit_of_work import Tx, UnitOfWork
+from app.store.accounts import github_links, passkeys, passwords
+from app.store.core.unit_of_work import Tx, UnitOfWork
 
 LAST = Message("This is the only way left to sign in to this account. First set a password or add another way.")
 

@@ -11,10 +11,11 @@ from app.services.analyses.submission import ANALYSIS, Submission, Wanted
 from app.services.jobs import admit, describe, visibility
 from app.services.jobs.answers import Answer
 from app.services.policy import Policy
-from app.store import analyses, branch_commits, codebases, requests
-from app.store.accept_lookup import ExistingAnalyses, look
-from app.store.unit_of_work import AlreadyQueuedError, OvertakenError, Tx
-from app.store.users import Account
+from app.store.accounts.users import Account
+from app.store.analyses import analyses, branch_commits, codebases
+from app.store.analyses.accept_lookup import ExistingAnalyses, look
+from app.store.core.unit_of_work import AlreadyQueuedError, OvertakenError, Tx
+from app.store.jobs import requests
 
 
 def accept(

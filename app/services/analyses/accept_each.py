@@ -14,11 +14,11 @@ from app.services.analyses.submission import ANALYSIS, Submission, Wanted
 from app.services.jobs import admit, visibility
 from app.services.jobs.answers import Answer
 from app.services.policy import Policy
-from app.store import codebases
-from app.store.accept_lookup import ExistingAnalyses, look, look_each
-from app.store.codebases import Codebase, address_of
-from app.store.unit_of_work import AlreadyQueuedError, OvertakenError, Tx
-from app.store.users import Account
+from app.store.accounts.users import Account
+from app.store.analyses import codebases
+from app.store.analyses.accept_lookup import ExistingAnalyses, look, look_each
+from app.store.analyses.codebases import Codebase, address_of
+from app.store.core.unit_of_work import AlreadyQueuedError, OvertakenError, Tx
 
 #: By place in the request.
 Outcomes = dict[int, Answer | Problem]

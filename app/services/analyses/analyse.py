@@ -12,9 +12,10 @@ from app.domain.jobs import Summary
 from app.domain.lifecycle import Delivery, Outcome
 from app.services.analyses.finish import finish, save
 from app.services.policy import Policy
-from app.store import branch_commits, inventories, requests
-from app.store.inventories import FileRow
-from app.store.unit_of_work import UnitOfWork
+from app.store.analyses import branch_commits, inventories
+from app.store.analyses.inventories import FileRow
+from app.store.core.unit_of_work import UnitOfWork
+from app.store.jobs import requests
 
 #: (phase, done, total); raises if the job should stop.
 Checkpoint = Callable[[str, int, int], None]

@@ -12,10 +12,10 @@ from app.services.analyses.submission import ANALYSIS, Submission
 from app.services.fairness import explain_wait
 from app.services.jobs import admit, describe
 from app.services.jobs.answers import Answer
-from app.store import events, requests
-from app.store.queue_position import places
-from app.store.requests import Request
-from app.store.unit_of_work import Tx
+from app.store.core.unit_of_work import Tx
+from app.store.fairness.queue_position import places
+from app.store.jobs import events, requests
+from app.store.jobs.requests import Request
 
 
 def enqueue(tx: Tx, submissions: Sequence[Submission], seen: Sequence[Usage]) -> list[Answer]:

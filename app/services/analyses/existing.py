@@ -8,9 +8,9 @@ from uuid import UUID
 from app.domain.repositories import Repository
 from app.services.jobs import visibility
 from app.services.policy import Policy
-from app.store import accept_lookup
-from app.store.unit_of_work import UnitOfWork
-from app.store.users import Account
+from app.store.accounts.users import Account
+from app.store.analyses import accept_lookup
+from app.store.core.unit_of_work import UnitOfWork
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,11 @@ from app.domain.lifecycle import Delivery, Outcome
 from app.domain.queues import Service
 from app.services.jobs import end_job
 from app.services.policy import Policy
-from app.store import analyses, events, file_lists, messages, quota
-from app.store.file_lists import FileList, Listing
-from app.store.inventories import FileRow
-from app.store.unit_of_work import UnitOfWork, retried
+from app.store.analyses import analyses, file_lists
+from app.store.analyses.file_lists import FileList, Listing
+from app.store.analyses.inventories import FileRow
+from app.store.core.unit_of_work import UnitOfWork, retried
+from app.store.jobs import events, messages, quota
 
 BATCH = 32  # lists per statement while saving: about 500 files, or 1 MB of JSON
 

@@ -8,8 +8,8 @@ from app.services.analyses.submission import ANALYSIS, Submission
 from app.services.fairness import choose_carrier
 from app.services.jobs import admit, describe, visibility
 from app.services.jobs.answers import Answer
-from app.store import events, messages, requests
-from app.store.unit_of_work import Tx
+from app.store.core.unit_of_work import Tx
+from app.store.jobs import events, messages, requests
 
 
 def join(tx: Tx, submission: Submission, job_id: UUID) -> Answer | None:

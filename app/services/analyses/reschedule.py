@@ -15,10 +15,11 @@ from app.errors import Problem
 from app.services.analyses.ask_hosts import ask_hosts
 from app.services.analyses.submission import Wanted, message_for
 from app.services.policy import Policy
-from app.store import analyses, branch_commits, codebases, events, requests
-from app.store.codebases import Codebase
-from app.store.requests import Request
-from app.store.unit_of_work import AlreadyQueuedError, Tx, UnitOfWork
+from app.store.analyses import analyses, branch_commits, codebases
+from app.store.analyses.codebases import Codebase
+from app.store.core.unit_of_work import AlreadyQueuedError, Tx, UnitOfWork
+from app.store.jobs import events, requests
+from app.store.jobs.requests import Request
 
 VIEWED_WITHIN = timedelta(days=91)
 #: Repositories that one statement reads.

@@ -9,10 +9,10 @@ from uuid import UUID
 from app.domain.queues import Service, select_queue
 from app.domain.repositories import Repository
 from app.services.policy import Policy
-from app.store.codebases import Codebase
-from app.store.requests import Request
-from app.store.unit_of_work import JobMessage
-from app.store.users import Account
+from app.store.accounts.users import Account
+from app.store.analyses.codebases import Codebase
+from app.store.core.unit_of_work import JobMessage
+from app.store.jobs.requests import Request
 
 ANALYSE = "tasks.analysis.analyse"
 

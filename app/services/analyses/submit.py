@@ -11,9 +11,9 @@ from app.services.analyses.accept import accept
 from app.services.analyses.submission import Wanted
 from app.services.jobs.answers import Answer, Key, keep_answer, same_request
 from app.services.policy import Policy
-from app.store.accept_lookup import look
-from app.store.idempotency import Stored
-from app.store.unit_of_work import UnitOfWork, retried
+from app.store.analyses.accept_lookup import look
+from app.store.core.unit_of_work import UnitOfWork, retried
+from app.store.jobs.idempotency import Stored
 
 
 @overload

@@ -11,10 +11,10 @@ from app.services.analyses.accept_each import Item, accept_each
 from app.services.analyses.submission import Wanted
 from app.services.jobs.answers import Answer, Key, keep_answer, locked_answer
 from app.services.policy import Policy
-from app.store import users
-from app.store.clock import instant
-from app.store.idempotency import Stored
-from app.store.unit_of_work import Tx, UnitOfWork, retried
+from app.store.accounts import users
+from app.store.core.clock import instant
+from app.store.core.unit_of_work import Tx, UnitOfWork, retried
+from app.store.jobs.idempotency import Stored
 
 #: One entry per item, in the order of the request: an answer, or the reason for a refusal.
 Outcomes = list[Answer | Problem]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
-from app.store import messages, requests, users
-from app.store.unit_of_work import UnitOfWork, retried
-from app.store.users import Account
+from app.store.accounts import users
+from app.store.accounts.users import Account
+from app.store.core.unit_of_work import UnitOfWork, retried
+from app.store.jobs import messages, requests
 
 
 @retried

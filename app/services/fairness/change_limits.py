@@ -10,9 +10,10 @@ from app.domain.queues import Service
 from app.errors import Conflict, InvalidInput, Message, NotFound
 from app.services.fairness import wake_jobs
 from app.services.policy import Policy
-from app.store import audit_log, plans, users
-from app.store.unit_of_work import UnitOfWork
-from app.store.users import Account
+from app.store.accounts import plans, users
+from app.store.accounts.users import Account
+from app.store.core.unit_of_work import UnitOfWork
+from app.store.operations import audit_log
 
 HIGHEST_SLOT_LIMIT = 1_000
 

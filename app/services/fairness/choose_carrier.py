@@ -11,9 +11,11 @@ from app.domain.fairness import STEP_OF_A_SECOND
 from app.domain.queues import Service, select_queue
 from app.services.fairness import wake_jobs
 from app.services.policy import Policy
-from app.store import carriers, events, requests, users
-from app.store.unit_of_work import BehindError, Tx, UnitOfWork, retried
-from app.store.users import Account
+from app.store.accounts import users
+from app.store.accounts.users import Account
+from app.store.core.unit_of_work import BehindError, Tx, UnitOfWork, retried
+from app.store.fairness import carriers
+from app.store.jobs import events, requests
 
 SERVICE = Service.ANALYSIS
 #: How many messages one query over the waiting ones reads.

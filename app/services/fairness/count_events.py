@@ -9,8 +9,8 @@ from itertools import accumulate
 
 from app.domain.plans import Tier
 from app.domain.queues import Service
-from app.store import recent_events
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.unit_of_work import UnitOfWork
+from app.store.fairness import recent_events
 
 SPAN = timedelta(minutes=15)
 #: In seconds: small ones for the time from a wake to a worker, large ones for long waits in a line.

@@ -11,8 +11,8 @@ from uuid import UUID
 from sqlalchemy import Row
 
 from app.domain.plans import Tier
-from app.store import snoozes
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.unit_of_work import UnitOfWork
+from app.store.fairness import snoozes
 
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)
 #: How many snoozes are read, the newest first, which takes up to 90 ms; and how many users are named.

@@ -14,10 +14,10 @@ from app.domain.lifecycle import Status
 from app.domain.queues import service_of
 from app.domain.waiting import Line, Pace, Wait
 from app.services.policy import Policy
-from app.store import users
-from app.store.queue_position import lines
-from app.store.unit_of_work import Tx
-from app.store.users import Account
+from app.store.accounts import users
+from app.store.accounts.users import Account
+from app.store.core.unit_of_work import Tx
+from app.store.fairness.queue_position import lines
 
 
 def waits(

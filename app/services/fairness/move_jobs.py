@@ -5,9 +5,10 @@ from __future__ import annotations
 from uuid import UUID
 
 from app.domain.queues import Service, select_queue, user_queues
-from app.store import messages, users
-from app.store.unit_of_work import Tx, UnitOfWork, retried
-from app.store.users import Account
+from app.store.accounts import users
+from app.store.accounts.users import Account
+from app.store.core.unit_of_work import Tx, UnitOfWork, retried
+from app.store.jobs import messages
 
 
 def move(tx: Tx, account: Account) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from app.domain.waiting import Pace
-from app.store import recent_events
-from app.store.unit_of_work import Tx
+from app.store.core.unit_of_work import Tx
+from app.store.fairness import recent_events
 
 #: A process reads the waits again after this time.
 FRESH = timedelta(seconds=5)

@@ -16,8 +16,9 @@ from app.domain.queues import Service, select_queue
 from app.domain.simulation import Run
 from app.domain.summaries import sharing, summarise
 from app.services.policy import Policy
-from app.store import plans, users, waits
-from app.store.unit_of_work import Tx, UnitOfWork
+from app.store.accounts import plans, users
+from app.store.core.unit_of_work import Tx, UnitOfWork
+from app.store.fairness import waits
 
 By = Literal["user", "tier"]
 

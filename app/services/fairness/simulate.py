@@ -13,8 +13,8 @@ from app.domain.queues import JOB_QUEUES
 from app.domain.simulation import Arrival, Run
 from app.domain.summaries import percentile
 from app.errors import InvalidInput
-from app.store import waits
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.unit_of_work import UnitOfWork
+from app.store.fairness import waits
 
 
 @dataclass(frozen=True, slots=True)

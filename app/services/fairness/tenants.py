@@ -10,8 +10,8 @@ from sqlalchemy import RowMapping
 from app.domain.plans import Plan
 from app.domain.queues import Service
 from app.services.policy import Policy
-from app.store import waits
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.unit_of_work import UnitOfWork
+from app.store.fairness import waits
 
 #: How many users one list has.
 MOST_USERS = 100

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from app.domain.fairness import FairnessPolicy
 from app.domain.queues import Service
-from app.store import messages
-from app.store.unit_of_work import Tx
-from app.store.users import Account
+from app.store.accounts.users import Account
+from app.store.core.unit_of_work import Tx
+from app.store.jobs import messages
 
 #: How many messages of a user one transaction makes ready, so that it locks the user's row for milliseconds only.
 RELEASED_AT_ONCE = 1_000

@@ -11,10 +11,10 @@ from app.domain.plans import EventType
 from app.domain.quota import Usage
 from app.errors import Message, QuotaExceeded
 from app.services.policy import Policy
-from app.store import events, quota
-from app.store.quota import Sums
-from app.store.unit_of_work import Tx
-from app.store.users import Account
+from app.store.accounts.users import Account
+from app.store.core.unit_of_work import Tx
+from app.store.jobs import events, quota
+from app.store.jobs.quota import Sums
 
 
 def check(

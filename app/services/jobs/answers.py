@@ -10,9 +10,9 @@ from uuid import UUID
 
 from app.domain.jobs import Job
 from app.errors import IdempotencyInFlight, IdempotencyMismatch
-from app.store import idempotency
-from app.store.idempotency import Rendered, Stored
-from app.store.unit_of_work import Tx, UnitOfWork
+from app.store.core.unit_of_work import Tx, UnitOfWork
+from app.store.jobs import idempotency
+from app.store.jobs.idempotency import Rendered, Stored
 
 T = TypeVar("T")
 

@@ -15,9 +15,12 @@ from app.services.fairness import choose_carrier, wake_jobs
 from app.services.jobs import describe
 from app.services.jobs.visibility import check_asked, check_visible
 from app.services.policy import Policy
-from app.store import audit_log, carriers, events, messages, quota, records, requests, users
-from app.store.unit_of_work import OvertakenError, Tx, UnitOfWork, retried
-from app.store.users import Account
+from app.store.accounts import users
+from app.store.accounts.users import Account
+from app.store.core.unit_of_work import OvertakenError, Tx, UnitOfWork, retried
+from app.store.fairness import carriers
+from app.store.jobs import events, messages, quota, records, requests
+from app.store.operations import audit_log
 
 
 @retried

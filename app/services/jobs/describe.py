@@ -22,9 +22,10 @@ from app.errors import NotFound
 from app.services.fairness import explain_wait
 from app.services.jobs.tell import Reader, asked_each, told
 from app.services.policy import Policy
-from app.store import events, messages, quota, records, requests, spec_documents
-from app.store.requests import Request
-from app.store.unit_of_work import Tx
+from app.store.core.unit_of_work import Tx
+from app.store.jobs import events, messages, quota, records, requests
+from app.store.jobs.requests import Request
+from app.store.specifications import spec_documents
 
 _DUE_LATER = (Status.WAITING, Status.RETRYING)
 #: State by what keeps the message from the workers.
@@ -48,7 +49,7 @@ def job(tx: Tx, job_id: UUID, policy: Policy, *, asker: UUID | None, sees_all: b
 def accepted(
     tx: Tx, request: Row[Any], policy: Policy, *, asker: UUID | None, sees_all: bool = False, now: datetime
 ) -> Job:
-    """As job, of a request that was read already (app/store/requests.py), which spares a round trip."""
+    """As job, of a request that was read already (app/store/jobs/requests.py), which spares a round trip."""
     found = _described(tx, {request.job_id: request}, policy, Reader(asker, sees_all), now=now)
     if request.job_id not in found:
         raise NotFound("No such job")

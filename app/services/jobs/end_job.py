@@ -8,9 +8,11 @@ from uuid import UUID
 from app.domain.lifecycle import Delivery, Failure, Outcome
 from app.domain.queues import Service
 from app.services.fairness import wake_jobs
-from app.store import events, messages, quota, records, requests, slots, spec_documents, users
-from app.store.messages import Fenced
-from app.store.unit_of_work import Tx
+from app.store.accounts import users
+from app.store.core.unit_of_work import Tx
+from app.store.jobs import events, messages, quota, records, requests, slots
+from app.store.jobs.messages import Fenced
+from app.store.specifications import spec_documents
 
 
 def lock(

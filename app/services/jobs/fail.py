@@ -9,8 +9,8 @@ from app.domain.lifecycle import RETRIES, Delivery, Failure, Outcome
 from app.domain.queues import Service, select_queue
 from app.services.jobs import end_job
 from app.services.jobs.start import Reschedule
-from app.store import events
-from app.store.unit_of_work import UnitOfWork, retried
+from app.store.core.unit_of_work import UnitOfWork, retried
+from app.store.jobs import events
 
 
 @retried

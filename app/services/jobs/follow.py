@@ -10,8 +10,8 @@ from app.domain.jobs import Job
 from app.services.jobs import describe, tell
 from app.services.jobs.tell import Asked, Reader
 from app.services.policy import Policy
-from app.store import change_stamps, requests
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.unit_of_work import UnitOfWork
+from app.store.jobs import change_stamps, requests
 
 #: A stamp of a job's row, which changes whenever its description may have changed.
 Stamp = tuple[object, ...]

@@ -7,8 +7,8 @@ from enum import StrEnum
 from app.domain.lifecycle import Delivery
 from app.domain.queues import Service
 from app.services.policy import Policy
-from app.store import heartbeats
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.unit_of_work import UnitOfWork
+from app.store.jobs import heartbeats
 
 
 class Pulse(StrEnum):

@@ -11,8 +11,8 @@ from app.domain.jobs import Job
 from app.domain.lifecycle import Status
 from app.services.jobs import describe
 from app.services.policy import Policy
-from app.store import requests
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.unit_of_work import UnitOfWork
+from app.store.jobs import requests
 
 MOST, ENDED = 20, 5  # jobs
 

@@ -10,9 +10,9 @@ from app.domain.queues import Service
 from app.services.jobs import describe
 from app.services.jobs.visibility import check_visible
 from app.services.policy import Policy
-from app.store import events, requests
-from app.store.unit_of_work import UnitOfWork
-from app.store.users import Account
+from app.store.accounts.users import Account
+from app.store.core.unit_of_work import UnitOfWork
+from app.store.jobs import events, requests
 
 
 def job(

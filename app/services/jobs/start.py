@@ -15,10 +15,11 @@ from app.domain.queues import Service, select_queue
 from app.services.fairness import choose_carrier, wake_jobs
 from app.services.jobs import end_job
 from app.services.policy import Policy
-from app.store import carriers, events, messages, records, slots
-from app.store.messages import Fenced
-from app.store.unit_of_work import Tx, UnitOfWork, retried
-from app.store.users import Account
+from app.store.accounts.users import Account
+from app.store.core.unit_of_work import Tx, UnitOfWork, retried
+from app.store.fairness import carriers
+from app.store.jobs import events, messages, records, slots
+from app.store.jobs.messages import Fenced
 
 #: Reschedules the message in place, in the given transaction, on the named queue; None: the one that it came from.
 Reschedule = Callable[[Tx, timedelta, str | None], None]

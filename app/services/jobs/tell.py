@@ -12,8 +12,8 @@ from sqlalchemy import Row
 from app.domain import waiting
 from app.domain.jobs import Job
 from app.domain.plans import Tier
-from app.store import requests
-from app.store.unit_of_work import Tx
+from app.store.core.unit_of_work import Tx
+from app.store.jobs import requests
 
 
 @dataclass(frozen=True, slots=True)

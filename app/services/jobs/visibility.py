@@ -10,10 +10,11 @@ from sqlalchemy import Row
 
 from app.domain.queues import Service
 from app.errors import Conflict, Message, NotFound, RepositoryNotFound
-from app.store import analyses, codebases, requests
-from app.store.codebases import Codebase
-from app.store.unit_of_work import Tx, UnitOfWork
-from app.store.users import Account
+from app.store.accounts.users import Account
+from app.store.analyses import analyses, codebases
+from app.store.analyses.codebases import Codebase
+from app.store.core.unit_of_work import Tx, UnitOfWork
+from app.store.jobs import requests
 
 
 def check_visible(tx: Tx, job_id: UUID, viewer: Account | None, service: Service | None = None) -> Row[Any]:

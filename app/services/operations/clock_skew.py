@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from app.store import clock
-from app.store.unit_of_work import UnitOfWork
+from app.store.core import clock
+from app.store.core.unit_of_work import UnitOfWork
 
 
 def ahead(uow: UnitOfWork) -> float:

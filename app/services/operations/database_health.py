@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from app.services.operations.readiness import serves, this_release
-from app.store import database_facts, schema
-from app.store.unit_of_work import UnitOfWork
+from app.store.core import schema
+from app.store.core.unit_of_work import UnitOfWork
+from app.store.operations import database_facts
 
 TABLES = 5
 

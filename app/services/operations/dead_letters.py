@@ -8,8 +8,9 @@ from datetime import datetime
 from uuid import UUID
 
 from app.errors import InvalidInput, Message
-from app.store import audit_log, dead_letters, events
-from app.store.unit_of_work import Tx, UnitOfWork
+from app.store.core.unit_of_work import Tx, UnitOfWork
+from app.store.jobs import events
+from app.store.operations import audit_log, dead_letters
 
 REASONS = ("lost", "rejected", "undecodable")
 #: How many letters one transaction handles.

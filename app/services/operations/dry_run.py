@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from app.store.unit_of_work import Tx, UnitOfWork
+from app.store.core.unit_of_work import Tx, UnitOfWork
 
 
 class _RehearsedError(Exception):

@@ -13,8 +13,8 @@ from sqlalchemy import Row
 
 from app.domain.failures import Fingerprint, fingerprint
 from app.domain.queues import Service
-from app.store import failures
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.unit_of_work import UnitOfWork
+from app.store.operations import failures
 
 #: How many failed jobs are read, the newest first, and how many of each group are named.
 MOST_JOBS = 10_000

@@ -9,10 +9,11 @@ from datetime import datetime
 from app.domain.jobs import Job
 from app.services.jobs import describe
 from app.services.policy import Policy
-from app.store import job_search, users
-from app.store.job_search import JobFilter
-from app.store.unit_of_work import UnitOfWork
-from app.store.users import Account
+from app.store.accounts import users
+from app.store.accounts.users import Account
+from app.store.core.unit_of_work import UnitOfWork
+from app.store.operations import job_search
+from app.store.operations.job_search import JobFilter
 
 SIZE = 50  # jobs on a page
 SEARCHED = 5_000  # requests that one page looks through, about 30 ms

@@ -8,9 +8,9 @@ from datetime import timedelta
 from time import monotonic
 
 from app.domain.canaries import Canaries, tokens
-from app.store import canaries as kept
-from app.store.audit import TookTooLongError
-from app.store.unit_of_work import Tx, UnitOfWork
+from app.store.core.unit_of_work import Tx, UnitOfWork
+from app.store.operations import canaries as kept
+from app.store.operations.audit import TookTooLongError
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from uuid import UUID
 
 from sqlalchemy import RowMapping
 
-from app.store import nodes
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.unit_of_work import UnitOfWork
+from app.store.operations import nodes
 
 _READ = ("name", "is_alive", "since", "seen_at", "processes", "leased")
 MOST_RUNNING = 1_000  # jobs of all nodes together

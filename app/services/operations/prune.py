@@ -8,8 +8,10 @@ from datetime import datetime, timedelta
 from app.domain.webhooks import LOG_LIVES
 from app.services.operations.dry_run import step
 from app.services.operations.run_in_batches import Step, in_batches
-from app.store import leftovers, retention, spec_words, webhook_deliveries
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.unit_of_work import UnitOfWork
+from app.store.operations import leftovers, retention
+from app.store.specifications import spec_words
+from app.store.webhooks import webhook_deliveries
 
 #: Retention of results that were never in a user's history: those of the schedule, and of deleted accounts.
 NOBODYS_DAYS = 30

@@ -8,8 +8,8 @@ from datetime import datetime
 
 from app.domain.queues import ALL_QUEUES
 from app.errors import InvalidInput, Message
-from app.store import audit_log, queues
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.unit_of_work import UnitOfWork
+from app.store.operations import audit_log, queues
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,10 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.domain.queues import ALL_QUEUES
-from app.store import queues, schema
-from app.store.database_errors import code_of
-from app.store.unit_of_work import UnitOfWork
+from app.store.core import schema
+from app.store.core.database_errors import code_of
+from app.store.core.unit_of_work import UnitOfWork
+from app.store.operations import queues
 
 WRITES = "writes"
 #: How long an answer about writes is reused, so that frequent checks do not cause frequent writes.

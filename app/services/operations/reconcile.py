@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from app.services.operations.shown_rows import ShownRow
-from app.store import reconciliations
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.unit_of_work import UnitOfWork
+from app.store.operations import reconciliations
 
 #: Two billing periods and a little: nothing older is accepted into, and few older jobs still run.
 LOOKS_BACK = timedelta(days=65)

@@ -8,8 +8,8 @@ from typing import Any
 from uuid import UUID
 
 from app.services.operations.dry_run import step
-from app.store.batch import Batch
-from app.store.unit_of_work import Tx, UnitOfWork
+from app.store.core.batch import Batch
+from app.store.core.unit_of_work import Tx, UnitOfWork
 
 #: Rows of the first, the smallest and the largest batch.  Deleting a row with its dependants costs fifty times as much
 #: as reading it: after many reads, a batch of 2,000 deletions took 0.3 s.

@@ -15,8 +15,8 @@ from sqlalchemy import Row
 from app.domain.schedule import may_replace, slot_start
 from app.errors import InvalidInput, Message, NotFound
 from app.services.operations.send_schedule import Entry
-from app.store import audit_log, schedule_entries
-from app.store.unit_of_work import AlreadyQueuedError, JobMessage, UnitOfWork
+from app.store.core.unit_of_work import AlreadyQueuedError, JobMessage, UnitOfWork
+from app.store.operations import audit_log, schedule_entries
 
 #: How long after the beginning of a slot its message may be sent; beat looks every few seconds.
 LATE = timedelta(minutes=1)

@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from uuid import uuid4
 
 from app.domain.schedule import slot_start
-from app.store import schedule
-from app.store.unit_of_work import AlreadyQueuedError, JobMessage, UnitOfWork
+from app.store.core.unit_of_work import AlreadyQueuedError, JobMessage, UnitOfWork
+from app.store.operations import schedule
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,21 +15,10 @@ from app.services.operations.dry_run import step
 from app.services.operations.run_in_batches import in_batches
 from app.services.operations.shown_rows import ShownRow
 from app.services.policy import Policy
-from app.store import (
-    accounts,
-    dead_letters,
-    events,
-    idempotency,
-    one_time_secrets,
-    quota,
-    rates,
-    records,
-    schedule,
-    sign_ups,
-    slots,
-    users,
-)
-from app.store.unit_of_work import Tx, UnitOfWork
+from app.store.accounts import credentials, one_time_secrets, rates, sign_ups, users
+from app.store.core.unit_of_work import Tx, UnitOfWork
+from app.store.jobs import events, idempotency, quota, records, slots
+from app.store.operations import dead_letters, schedule
 
 KEYS_LIVE = timedelta(hours=24)
 SLOTS_LIVE = timedelta(days=30)
@@ -80,7 +69,7 @@ def sweep(uow: UnitOfWork, policy: Policy, *, now: datetime, dry_run: bool = Fal
             if account := users.find(tx, slot["user_id"]):
                 wake_jobs.wake(tx, account, Service(slot["service"]))
     with step(uow, dry_run=dry_run) as tx:
-        pruned = idempotency.prune(tx, before=now - KEYS_LIVE) + accounts.prune(tx, now=now) + rates.prune(tx)
+        pruned = idempotency.prune(tx, before=now - KEYS_LIVE) + credentials.prune(tx, now=now) + rates.prune(tx)
         pruned += one_time_secrets.prune(tx, now=now) + sign_ups.prune(tx, now=now)
         pruned += schedule.prune(tx, before=now - SLOTS_LIVE)
     rows: dict[str, Sequence[ShownRow]] = {"buried": buried, "orphans": orphans, "slots": freed}

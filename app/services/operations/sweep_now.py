@@ -6,8 +6,8 @@ from datetime import datetime
 
 from app.services.operations.sweep import Swept, sweep
 from app.services.policy import Policy
-from app.store import audit_log
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.unit_of_work import UnitOfWork
+from app.store.operations import audit_log
 
 
 def sweep_now(uow: UnitOfWork, policy: Policy, *, actor: str, now: datetime) -> Swept:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from app.domain.repositories import LOCAL_HOST, Repository
 from app.services.policy import Policy
 from app.services.results.newest_result import NewestResult
-from app.store import explore
-from app.store.unit_of_work import UnitOfWork
-from app.store.users import Account
+from app.store.accounts.users import Account
+from app.store.core.unit_of_work import UnitOfWork
+from app.store.results import explore
 
 MOST = 50
 

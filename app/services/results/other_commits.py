@@ -15,9 +15,9 @@ from app.domain.queues import Service
 from app.services.jobs import describe
 from app.services.jobs.visibility import check_completed, check_visible
 from app.services.policy import Policy
-from app.store import analyses, codebases
-from app.store.unit_of_work import Tx, UnitOfWork
-from app.store.users import Account
+from app.store.accounts.users import Account
+from app.store.analyses import analyses, codebases
+from app.store.core.unit_of_work import Tx, UnitOfWork
 
 MOST = 50
 

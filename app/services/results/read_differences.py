@@ -12,9 +12,9 @@ from sqlalchemy import Row
 
 from app.domain.inventories import Test
 from app.services.jobs.visibility import check_completed
-from app.store import results
-from app.store.unit_of_work import UnitOfWork
-from app.store.users import Account
+from app.store.accounts.users import Account
+from app.store.core.unit_of_work import UnitOfWork
+from app.store.results import results
 
 
 class File(NamedTuple):

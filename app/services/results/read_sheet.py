@@ -11,10 +11,10 @@ from uuid import UUID
 from app.domain.inventories import Test
 from app.services.jobs.visibility import check_completed
 from app.services.results.outline import Outline, Tally
-from app.store import results
-from app.store.results import TestFilter
-from app.store.unit_of_work import UnitOfWork
-from app.store.users import Account
+from app.store.accounts.users import Account
+from app.store.core.unit_of_work import UnitOfWork
+from app.store.results import results
+from app.store.results.results import TestFilter
 
 SIZE = 100  # tests on a sheet
 PATH = "path"

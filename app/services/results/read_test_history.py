@@ -15,9 +15,9 @@ from app.domain.inventories import Test
 from app.errors import NotFound
 from app.services.jobs.visibility import check_completed
 from app.services.results import other_commits
-from app.store import histories_of_tests
-from app.store.unit_of_work import UnitOfWork
-from app.store.users import Account
+from app.store.accounts.users import Account
+from app.store.core.unit_of_work import UnitOfWork
+from app.store.results import histories_of_tests
 
 MOST = 50  # commits of a history
 

@@ -11,10 +11,11 @@ from uuid import UUID
 from app.domain.inventories import Test
 from app.services.jobs.visibility import check_completed, check_visible
 from app.services.results import cursors
-from app.store import analyses, results
-from app.store.results import TestFilter
-from app.store.unit_of_work import UnitOfWork
-from app.store.users import Account
+from app.store.accounts.users import Account
+from app.store.analyses import analyses
+from app.store.core.unit_of_work import UnitOfWork
+from app.store.results import results
+from app.store.results.results import TestFilter
 
 PAGE, MOST = 100, 1000  # rows of a page: default, maximum
 

@@ -10,9 +10,9 @@ from uuid import UUID
 from app.domain.directories import Entry, entries
 from app.services.jobs.visibility import check_completed
 from app.services.results.outline import Outline
-from app.store import results
-from app.store.unit_of_work import UnitOfWork
-from app.store.users import Account
+from app.store.accounts.users import Account
+from app.store.core.unit_of_work import UnitOfWork
+from app.store.results import results
 
 SIZE = 200  # entries on a page
 

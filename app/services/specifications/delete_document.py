@@ -10,9 +10,11 @@ from app.errors import Forbidden
 from app.services.jobs.cancel import cancel
 from app.services.jobs.visibility import check_visible
 from app.services.policy import Policy
-from app.store import retention, spec_documents, users
-from app.store.unit_of_work import UnitOfWork, retried
-from app.store.users import Account
+from app.store.accounts import users
+from app.store.accounts.users import Account
+from app.store.core.unit_of_work import UnitOfWork, retried
+from app.store.operations import retention
+from app.store.specifications import spec_documents
 
 
 def delete(uow: UnitOfWork, job_id: UUID, account: Account, policy: Policy, *, now: datetime) -> None:

@@ -18,10 +18,12 @@ from app.domain.specification import Domain, Feature, Specification
 from app.errors import Conflict, Message
 from app.services.jobs import describe, read_jobs, visibility
 from app.services.policy import Policy
-from app.store import requests, spec_documents, users
-from app.store.behaviours import of_json
-from app.store.unit_of_work import Tx, UnitOfWork
-from app.store.users import Account
+from app.store.accounts import users
+from app.store.accounts.users import Account
+from app.store.core.unit_of_work import Tx, UnitOfWork
+from app.store.jobs import requests
+from app.store.specifications import spec_documents
+from app.store.specifications.behaviours import of_json
 
 #: How many documents one list has.
 MOST_LISTED = 100

@@ -13,8 +13,10 @@ from app.domain.lifecycle import Delivery, Outcome
 from app.domain.queues import Service
 from app.domain.specification import MOST_VERSIONS, Shelf, Specification
 from app.services.jobs import end_job
-from app.store import events, messages, quota, retention, spec_documents, spec_words
-from app.store.unit_of_work import Tx, UnitOfWork, retried
+from app.store.core.unit_of_work import Tx, UnitOfWork, retried
+from app.store.jobs import events, messages, quota
+from app.store.operations import retention
+from app.store.specifications import spec_documents, spec_words
 
 
 @dataclass(frozen=True, slots=True)

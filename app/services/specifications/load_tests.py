@@ -11,9 +11,10 @@ from sqlalchemy import Row
 from app.domain.lifecycle import Failure, JobFailedError
 from app.domain.specification import Shelf, Subject
 from app.services.policy import Policy
-from app.store import analyses, codebases, results
-from app.store.results import TestFilter
-from app.store.unit_of_work import UnitOfWork
+from app.store.analyses import analyses, codebases
+from app.store.core.unit_of_work import UnitOfWork
+from app.store.results import results
+from app.store.results.results import TestFilter
 
 #: How many tests one page has: about a megabyte.
 AT_ONCE = 2_000

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from uuid import uuid4
 
 from app.domain.model_calls import LONGEST_HOLD, Cap, Entered, Limits, Refused, Tokens, Wait
-from app.store import model_calls, rates
-from app.store.unit_of_work import Tx, UnitOfWork
+from app.store.accounts import rates
+from app.store.core.unit_of_work import Tx, UnitOfWork
+from app.store.specifications import model_calls
 
 
 class _NotNow(Exception):  # noqa: N818 - undoes a transaction, and is an answer

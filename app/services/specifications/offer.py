@@ -11,9 +11,9 @@ from app.domain.specification import Mode
 from app.services.accounts import usage
 from app.services.policy import Policy
 from app.services.specifications.submit_specification import SPECVIEW, WantedSpecification, read_tests
-from app.store import spec_documents
-from app.store.unit_of_work import UnitOfWork
-from app.store.users import Account
+from app.store.accounts.users import Account
+from app.store.core.unit_of_work import UnitOfWork
+from app.store.specifications import spec_documents
 
 
 @dataclass(frozen=True, slots=True)

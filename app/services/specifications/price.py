@@ -11,8 +11,9 @@ from app.domain.specification import Mode, Place, Shelf, fingerprint
 from app.remembered import Remembered
 from app.services.policy import Policy
 from app.services.specifications.load_tests import GONE, load_tests
-from app.store import analyses, codebases, spec_words
-from app.store.unit_of_work import UnitOfWork
+from app.store.analyses import analyses, codebases
+from app.store.core.unit_of_work import UnitOfWork
+from app.store.specifications import spec_words
 
 #: Size of one identity, in bytes.
 SIZE = 32

@@ -11,9 +11,9 @@ from app.domain.queues import Service
 from app.errors import Forbidden, NotFound
 from app.services.jobs.visibility import check_visible
 from app.services.specifications.documents import Head, completed
-from app.store import spec_shares
-from app.store.unit_of_work import UnitOfWork
-from app.store.users import Account
+from app.store.accounts.users import Account
+from app.store.core.unit_of_work import UnitOfWork
+from app.store.specifications import spec_shares
 
 SHARE_PREFIX = "fs_"
 

@@ -31,9 +31,10 @@ from app.services.policy import Policy
 from app.services.specifications.finish import Written, finish
 from app.services.specifications.load_tests import GONE, load_tests
 from app.specview.generator import Generator, Part
-from app.store import quota, spec_documents, spec_words
-from app.store.spec_documents import FeatureRow
-from app.store.unit_of_work import UnitOfWork, retried
+from app.store.core.unit_of_work import UnitOfWork, retried
+from app.store.jobs import quota
+from app.store.specifications import spec_documents, spec_words
+from app.store.specifications.spec_documents import FeatureRow
 
 T = TypeVar("T")
 #: Kind of the stored words.

@@ -24,12 +24,15 @@ from app.services.jobs.answers import Answer, Key, keep_answer, locked_answer
 from app.services.jobs.visibility import check_visible
 from app.services.policy import Policy
 from app.services.specifications.price import Priced, priced
-from app.store import analyses, codebases, events, requests, spec_documents, users
-from app.store.idempotency import Stored
-from app.store.queue_position import line
-from app.store.requests import Request
-from app.store.unit_of_work import AlreadyQueuedError, JobMessage, OvertakenError, Tx, UnitOfWork, retried
-from app.store.users import Account
+from app.store.accounts import users
+from app.store.accounts.users import Account
+from app.store.analyses import analyses, codebases
+from app.store.core.unit_of_work import AlreadyQueuedError, JobMessage, OvertakenError, Tx, UnitOfWork, retried
+from app.store.fairness.queue_position import line
+from app.store.jobs import events, requests
+from app.store.jobs.idempotency import Stored
+from app.store.jobs.requests import Request
+from app.store.specifications import spec_documents
 
 SPECIFY = "tasks.specification.specify"
 SPECVIEW = Service.SPECVIEW.event_type

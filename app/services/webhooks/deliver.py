@@ -20,8 +20,8 @@ from app.services.policy import Policy
 from app.services.webhooks import signing
 from app.services.webhooks.event import Render, event_of
 from app.services.webhooks.sealing import CannotOpenError, Keyring
-from app.store import webhook_deliveries, webhooks
-from app.store.unit_of_work import Tx, UnitOfWork
+from app.store.core.unit_of_work import Tx, UnitOfWork
+from app.store.webhooks import webhook_deliveries, webhooks
 
 #: A turn begins no attempt after this, so that other webhooks get theirs.
 TURN_SECONDS = 10.0

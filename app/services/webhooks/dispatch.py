@@ -6,8 +6,8 @@ from contextlib import suppress
 from uuid import UUID, uuid4
 
 from app.domain.queues import Service, select_queue
-from app.store import webhook_deliveries
-from app.store.unit_of_work import AlreadyQueuedError, JobMessage, UnitOfWork
+from app.store.core.unit_of_work import AlreadyQueuedError, JobMessage, UnitOfWork
+from app.store.webhooks import webhook_deliveries
 
 TASK = "tasks.webhooks.deliver"
 #: No scheduled specifications exist, so a slow receiver delays nothing but other webhooks (docs/adr/0054).

@@ -13,7 +13,7 @@ from sqlalchemy import Row
 from app.domain.jobs import Job
 from app.services.jobs import describe
 from app.services.policy import Policy
-from app.store.unit_of_work import Tx
+from app.store.core.unit_of_work import Tx
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from app.errors import Conflict, Message, NotFound
 from app.services.webhooks import signing
 from app.services.webhooks.dispatch import message
 from app.services.webhooks.webhooks import NOT_THERE
-from app.store import webhook_deliveries, webhooks
-from app.store.unit_of_work import AlreadyQueuedError, Tx, UnitOfWork
+from app.store.core.unit_of_work import AlreadyQueuedError, Tx, UnitOfWork
+from app.store.webhooks import webhook_deliveries, webhooks
 
 #: Of PostgreSQL's bigint.
 LARGEST_ID = 2**63 - 1

@@ -8,9 +8,10 @@ from uuid import UUID
 
 from app.services.operations.run_in_batches import in_batches
 from app.services.webhooks.sealing import KEY_ID_BYTES, CannotOpenError, Keyring
-from app.store import audit_log, sealed
-from app.store.batch import Batch
-from app.store.unit_of_work import Tx, UnitOfWork
+from app.store.core.batch import Batch
+from app.store.core.unit_of_work import Tx, UnitOfWork
+from app.store.operations import audit_log
+from app.store.webhooks import sealed
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from time import monotonic
 from uuid import UUID
 
 from app.services.webhooks.deliver import PATIENT, TURN_SECONDS, Sender, take_turn
-from app.store import webhook_turns
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.unit_of_work import UnitOfWork
+from app.store.webhooks import webhook_turns
 
 #: Turns that one process takes at once.  Each is a thread that mostly waits for a receiver.
 PLACES = 16

@@ -12,12 +12,13 @@ from sqlalchemy import Row
 
 from app.domain.webhooks import EVENTS, MOST_WEBHOOKS, OLD_SECRET_LIVES, parse_url
 from app.errors import InvalidInput, Message, NotFound, TooManyWebhooks
-from app.services.accounts import credentials
+from app.services.accounts import check_caller
 from app.services.webhooks import signing
 from app.services.webhooks.sealing import Keyring
 from app.settings import Settings
-from app.store import users, webhooks
-from app.store.unit_of_work import UnitOfWork
+from app.store.accounts import users
+from app.store.core.unit_of_work import UnitOfWork
+from app.store.webhooks import webhooks
 
 NOT_THERE = Message("You have no such webhook")
 
@@ -87,7 +88,7 @@ def add(
     chosen, webhook_id, secret = _chosen(events), uuid4(), signing.new_secret()
     with uow.begin() as tx:
         users.lock_row(tx, user_id)  # two requests cannot both be the last that the limit allows
-        credentials.check(tx, user_id, by, now=now)
+        check_caller.check(tx, user_id, by, now=now)
         if webhooks.count(tx, user_id) >= MOST_WEBHOOKS:
             raise TooManyWebhooks(
                 Message("The account has %(most)s webhooks; delete one that is not needed", most=MOST_WEBHOOKS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.store.dead_letters import UUID_PATTERN
+from app.store.operations.dead_letters import UUID_PATTERN
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Any
 from app.errors import Problem
 from app.services.analyses.submit_batch import Outcomes, submit_batch
 from app.services.jobs.answers import Answer, find_answer
-from app.store.idempotency import Rendered, Stored
+from app.store.jobs.idempotency import Rendered, Stored
 from app.web import answers, auth, problems
 from app.web import api as package
 from app.web.api import api

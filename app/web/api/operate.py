@@ -11,7 +11,7 @@ from app.errors import NotFound
 from app.services.accounts import tiers
 from app.services.fairness import change_limits
 from app.services.operations import queues
-from app.store.users import Account
+from app.store.accounts.users import Account
 from app.web import auth, operator_answers
 from app.web.api import api
 from app.web.context import utc_now, wired

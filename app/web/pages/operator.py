@@ -17,7 +17,7 @@ from app.services.fairness import change_limits, count_snoozes, report_waits, te
 from app.services.operations import nodes, queues
 from app.services.operations.nodes import RunningJob
 from app.services.operations.service_state import service_state
-from app.store.users import Account
+from app.store.accounts.users import Account
 from app.web import auth
 from app.web.console_words import COLUMNS
 from app.web.context import utc_now, wired

@@ -8,7 +8,7 @@ from app.domain.plans import Tier
 from app.domain.queues import JOB_QUEUES
 from app.services.accounts import accounts
 from app.services.operations.find_jobs import SEARCHED, find_jobs
-from app.store.job_search import JobFilter
+from app.store.operations.job_search import JobFilter
 from app.web import auth
 from app.web.context import utc_now, wired
 from app.web.operator_schemas import JobsQuery

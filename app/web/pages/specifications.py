@@ -15,7 +15,7 @@ from app.services.jobs import read_jobs, visibility
 from app.services.jobs.cancel import cancel
 from app.services.specifications import delete_document, documents, share_links
 from app.services.specifications.documents import Head
-from app.store.users import Account
+from app.store.accounts.users import Account
 from app.web import auth
 from app.web.context import utc_now, wired
 from app.web.job_json import links

@@ -13,7 +13,7 @@ from app.services.accounts import usage
 from app.services.analyses import existing, submit
 from app.services.jobs.cancel import cancel
 from app.services.jobs.read_dashboard import read_dashboard
-from app.store.users import Account
+from app.store.accounts.users import Account
 from app.web import auth
 from app.web.context import utc_now, wired
 from app.web.job_json import links

@@ -10,7 +10,7 @@ from app.domain.specification_changes import compare
 from app.errors import Conflict, Message
 from app.services.specifications import documents
 from app.services.specifications.documents import Head
-from app.store.users import Account
+from app.store.accounts.users import Account
 from app.web.context import wired
 from app.web.read_costs import behaviours, reads
 from app.web.schemas import SpecificationChangesQuery, SpecificationQuery

@@ -9,7 +9,7 @@ from flask import url_for
 from app.domain.specification_changes import compare
 from app.services.specifications import documents
 from app.services.specifications.documents import Head
-from app.store.users import Account
+from app.store.accounts.users import Account
 from app.web.context import wired
 from app.web.languages import gettext, language_name
 from app.web.read_costs import LIGHT, reads

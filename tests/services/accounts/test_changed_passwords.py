@@ -11,7 +11,7 @@ import pytest
 from app.errors import InvalidInput, NotFound, TooManyRequests, Unauthenticated
 from app.services.accounts import accounts, github, passwords, sessions, tokens
 from app.services.accounts.forget import forget
-from app.store import passkeys
+from app.store.accounts import passkeys
 from tests.conftest import NOW, World
 from tests.services.accounts.test_passwords import EMAIL, PASSWORD, attempts, sign_in, sign_up, stored
 

@@ -21,7 +21,7 @@ from app.services.jobs.fail import stop
 from app.services.operations import reconcile
 from app.services.operations.audit import audit
 from app.services.operations.prune import prune
-from app.store import audit_log, reconciliations
+from app.store.operations import audit_log, reconciliations
 from tests.conftest import A_FILE, NOW, World, keyed
 from tests.services.busy import BROKEN, account, bury, fill
 

@@ -15,7 +15,7 @@ from app.services.accounts import tiers
 from app.services.fairness import change_limits, tenants
 from app.services.fairness.change_limits import TierLimit
 from app.services.jobs import read_jobs
-from app.store import users
+from app.store.accounts import users
 from tests.conftest import World
 from tests.services.fairness.test_fair_share import ready
 

@@ -17,7 +17,7 @@ from app.services.analyses.submit import submit
 from app.services.fairness import choose_carrier
 from app.services.operations.audit import audit
 from app.services.operations.queues import pause
-from app.store import waits
+from app.store.fairness import waits
 from tests.conftest import A_FILE, World
 from tests.services.busy import leave
 

@@ -10,7 +10,7 @@ import pytest
 
 from app.domain.attribution import Course
 from app.domain.plans import Tier
-from app.store import waits
+from app.store.fairness import waits
 from tests.conftest import World
 from tests.services.fairness.courses import at, lived
 

@@ -16,7 +16,7 @@ from app.services.analyses.submit import submit
 from app.services.fairness import change_limits
 from app.services.jobs import read_jobs
 from app.services.jobs.cancel import cancel
-from app.store import users
+from app.store.accounts import users
 from tests.conftest import World
 from tests.tiers import proofs
 

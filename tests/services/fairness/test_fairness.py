@@ -14,7 +14,7 @@ from app.services.accounts import tiers
 from app.services.analyses.reschedule import reschedule
 from app.services.jobs import read_jobs
 from app.services.jobs.cancel import cancel
-from app.store import users
+from app.store.accounts import users
 from tests.conftest import World
 
 SLOTS = "SELECT count(*) FROM execution_slots"

@@ -16,7 +16,7 @@ from app.domain.queues import JOB_QUEUES
 from app.services.fairness import report_waits
 from app.services.fairness.report_waits import By, Report, Waits, report
 from app.services.fairness.tenants import tenants
-from app.store import waits
+from app.store.fairness import waits
 from tests.conftest import World
 from tests.services.fairness.courses import at, lived, ran, tell
 

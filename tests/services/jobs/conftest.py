@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from app.store.session import Session
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.session import Session
+from app.store.core.unit_of_work import UnitOfWork
 from tests.conftest import World
 
 Count = Callable[[Callable[[], object]], int]

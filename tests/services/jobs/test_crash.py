@@ -18,8 +18,8 @@ from app import embedded
 from app.domain.lifecycle import Outcome
 from app.migrate import migrate
 from app.services.operations.audit import HOLDS, audit
-from app.store.connections import make_engine
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.connections import make_engine
+from app.store.core.unit_of_work import UnitOfWork
 from tests.conftest import World, publishing
 
 #: So long nothing of an asynchronous commit goes to the disk by itself.

@@ -6,7 +6,7 @@ from sqlalchemy import text
 from app.domain.lifecycle import Delivery
 from app.domain.queues import Service
 from app.services.jobs.heartbeat import Pulse, beat
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.unit_of_work import UnitOfWork
 from tests.conftest import World
 
 PARSING = ("parsing", 1, 2)

@@ -14,7 +14,7 @@ from durable_harness.waiting import wait_for
 
 from app.domain.queues import Service
 from app.services.jobs.heartbeat import Pulse
-from app.store.unit_of_work import UnitOfWork
+from app.store.core.unit_of_work import UnitOfWork
 from tasks import base, heartbeat
 from tasks.heartbeat import Heartbeat, HeartbeatSilent, JobStopped
 from tests.conftest import World

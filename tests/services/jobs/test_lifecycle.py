@@ -18,10 +18,10 @@ from app.services.jobs.cancel import cancel
 from app.services.jobs.fail import stop
 from app.services.operations.sweep import sweep
 from app.services.results import outline, read_files, read_tests
-from app.store import users
-from app.store.inventories import FileRow
-from app.store.results import TestFilter
-from app.store.users import Account
+from app.store.accounts import users
+from app.store.accounts.users import Account
+from app.store.analyses.inventories import FileRow
+from app.store.results.results import TestFilter
 from tests.conftest import NOW, World
 from tests.race.invariants import broken
 

@@ -16,8 +16,8 @@ from app.domain import carriers
 from app.domain.quota import Usage
 from app.services.fairness import choose_carrier
 from app.services.jobs import end_job, start
-from app.store import idempotency, messages, quota, requests
-from app.store.batch import Batch
+from app.store.core.batch import Batch
+from app.store.jobs import idempotency, messages, quota, requests
 from tests.conftest import World
 from tests.model.life import Life
 from tests.tiers import proofs

@@ -13,7 +13,7 @@ from celery.signals import before_task_publish
 from sqlalchemy import text
 
 from app.adapters.publishing import publisher
-from app.store.unit_of_work import AlreadyQueuedError, JobMessage
+from app.store.core.unit_of_work import AlreadyQueuedError, JobMessage
 from tests.conftest import World
 
 ROW = text("SELECT user_id, unique_key, rank_step, payload FROM kombu_message WHERE task_id = :id")

@@ -14,7 +14,8 @@ from app.domain.queues import ALL_QUEUES
 from app.services.jobs.cancel import cancel
 from app.services.operations.dead_letters import Chosen, Span, drop, find, oldest, redrive
 from app.services.operations.sweep import sweep
-from app.store import dead_letters, users
+from app.store.accounts import users
+from app.store.operations import dead_letters
 from tests.conftest import NOW, World
 
 BURY = """

@@ -16,9 +16,9 @@ import pytest
 
 from app.services.operations.run_in_batches import MOST
 from app.services.operations.sweep import sweep
-from app.store import quota
-from app.store.batch import Batch
-from app.store.unit_of_work import Tx, UnitOfWork
+from app.store.core.batch import Batch
+from app.store.core.unit_of_work import Tx, UnitOfWork
+from app.store.jobs import quota
 from tests.conftest import NOW, World
 
 RESERVATIONS = int(os.environ.get("EXTEND_RESERVATIONS", "5000"))

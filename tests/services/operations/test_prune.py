@@ -16,7 +16,7 @@ from app.services.operations.audit import audit
 from app.services.operations.prune import Pruned, prune
 from app.services.operations.reconcile import reconcile
 from app.services.operations.sweep import sweep
-from app.store.inventories import FileRow
+from app.store.analyses.inventories import FileRow
 from tests.conftest import NOW, World
 from tests.services.busy import account, bury, fill
 

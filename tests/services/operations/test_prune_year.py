@@ -17,7 +17,7 @@ from sqlalchemy import text
 from app.domain.plans import Tier
 from app.services.operations.audit import audit
 from app.services.operations.prune import prune
-from app.store.unit_of_work import Tx, UnitOfWork
+from app.store.core.unit_of_work import Tx, UnitOfWork
 from tests.conftest import NOW, World
 
 pytestmark = pytest.mark.proof

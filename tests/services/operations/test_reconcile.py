@@ -15,7 +15,7 @@ from app.domain.plans import Tier
 from app.services.jobs.cancel import cancel
 from app.services.operations.audit import audit
 from app.services.operations.reconcile import LastReconciled, Reconciled, last_reconciled, reconcile
-from app.store.reconciliations import _PERIOD
+from app.store.operations.reconciliations import _PERIOD
 from tests.conftest import NOW, World
 from tests.services.busy import account, fill
 

@@ -16,8 +16,8 @@ from app.services.jobs import read_jobs
 from app.services.jobs.answers import Answer
 from app.services.operations.dead_letters import Chosen, redrive
 from app.services.operations.sweep import Swept, sweep
-from app.store import dead_letters
-from app.store.idempotency import Stored
+from app.store.jobs.idempotency import Stored
+from app.store.operations import dead_letters
 from tests.conftest import NOW, World, keyed
 from tests.services.busy import bury, leave
 

@@ -24,7 +24,7 @@ from app.services.jobs.cancel import cancel
 from app.services.jobs.fail import fail
 from app.services.operations.audit import HOLDS, audit
 from app.services.operations.sweep import sweep
-from app.store import spec_words
+from app.store.specifications import spec_words
 from tests.conftest import World
 from tests.deliveries import rescheduler
 from tests.race.invariants import broken

@@ -17,7 +17,7 @@ from app.services.operations.prune import WORDS_LIVE, prune
 from app.services.specifications import documents, share_links
 from app.services.specifications.delete_document import delete
 from app.services.specifications.offer import offer
-from app.store import spec_documents
+from app.store.specifications import spec_documents
 from tests.conftest import NOW, World
 from tests.services.specifications.writing import SHOP, Scribe, Writing, file_of, holds, left, of_a_model
 

@@ -18,7 +18,7 @@ from app.services.jobs import read_jobs
 from app.services.operations.audit import HOLDS, audit
 from app.services.operations.prune import prune
 from app.services.specifications import share_links
-from app.store import spec_documents
+from app.store.specifications import spec_documents
 from tests.conftest import NOW, World
 from tests.services.specifications.writing import SHOP, Scribe, Struck, Writing, file_of, holds, left, of_a_model
 

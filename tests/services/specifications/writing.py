@@ -17,9 +17,9 @@ from app.services.specifications import submit_specification
 from app.services.specifications.specify import specify
 from app.services.specifications.submit_specification import WantedSpecification
 from app.specview.generator import Part, Phrased, Placed
-from app.store import users
-from app.store.inventories import FileRow
-from app.store.users import Account
+from app.store.accounts import users
+from app.store.accounts.users import Account
+from app.store.analyses.inventories import FileRow
 from tests.conftest import World, keyed
 from tests.deliveries import rescheduler
 from tests.race.invariants import broken

@@ -16,7 +16,7 @@ from app.services.webhooks import log
 from app.services.webhooks.deliver import Reply
 from app.services.webhooks.dispatch import dispatch
 from app.services.webhooks.turns import HURRIED, PATIENT, take_turns
-from app.store import webhook_turns
+from app.store.webhooks import webhook_turns
 from tests.conftest import World
 from tests.services.webhooks.receiving import Hooks
 

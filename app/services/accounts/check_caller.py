@@ -1,0 +1,25 @@
+"""Whether the session or token that a request came with is still good when the request's turn has come."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+from app.errors import Unauthenticated
+from app.store.accounts import credentials
+from app.store.core.unit_of_work import Tx
+
+TOKEN_PREFIX = "fl_"  # noqa: S105 - a prefix, not a password
+
+
+def check(tx: Tx, user_id: UUID, by: str | None, *, now: datetime) -> None:
+    """Under the lock on the users row, which whoever shuts others out holds as well (docs/adr/0057).
+
+    by: the secret of the session or token; None for code that acts without one.
+    Raises: Unauthenticated, if it was removed while the request waited for the lock.
+    """
+    if by is None:
+        return
+    is_token = by.startswith(TOKEN_PREFIX)
+    if not (credentials.hold_parent(tx, user_id, by, now=now) if is_token else credentials.is_open(tx, user_id, by)):
+        raise Unauthenticated("This session or token has ended")

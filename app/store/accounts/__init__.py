@@ -1,0 +1,1 @@
+"""Users, how they get in, what they may do and how often."""

@@ -1,0 +1,1 @@
+"""Repositories, their commits, and the inventories that analyses write."""

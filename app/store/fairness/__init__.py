@@ -1,0 +1,1 @@
+"""Who waits, where, behind whom and why."""

@@ -1,0 +1,1 @@
+"""What operators and beat read and clean up."""

@@ -1,0 +1,36 @@
+"""What PostgreSQL says about itself to every role."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Row, RowMapping, text
+
+from app.store.core.unit_of_work import Tx
+
+_FACTS = text("""
+    SELECT pg_database_size(current_database()) AS bytes, current_setting('server_version') AS version,
+           CAST(current_setting('max_connections') AS integer) AS most_connections,
+           (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend') AS connections""")
+# Dead rows slow a queue down, so their table is shown even if it is small.
+_TABLES = text("""
+    SELECT name, bytes, live, dead, vacuumed_at
+      FROM (SELECT relname AS name, pg_total_relation_size(relid) AS bytes, n_live_tup AS live, n_dead_tup AS dead,
+                   greatest(last_vacuum, last_autovacuum) AS vacuumed_at,
+                   row_number() OVER (ORDER BY pg_total_relation_size(relid) DESC) AS by_size,
+                   row_number() OVER (ORDER BY n_dead_tup DESC) AS by_dead
+              FROM pg_stat_user_tables) t
+     WHERE by_size <= :most OR (by_dead <= :most AND dead > 0) ORDER BY bytes DESC""")
+
+
+def facts(tx: Tx) -> Row[Any]:
+    """bytes: of the database; version; connections, most_connections: of the whole server."""
+    return tx.run(_FACTS).one()
+
+
+def tables(tx: Tx, *, most: int) -> list[RowMapping]:
+    """The `most` largest ones, and the `most` with the most dead rows; largest first.
+
+    rows: name, bytes with indexes, live, dead: estimated numbers of rows; vacuumed_at: last time, None never.
+    """
+    return list(tx.run(_TABLES, most=most).mappings())

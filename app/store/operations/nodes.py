@@ -1,0 +1,36 @@
+"""The Celery nodes that the database knows, and the jobs that each runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Row, RowMapping, text
+
+from app.store.core.unit_of_work import Tx
+from app.store.operations.dead_letters import UUID_PATTERN
+
+# A node of another role shows no activity; then nobody knows when it was last seen.
+_NODES = text("""
+    SELECT n.id, n.name, n.is_alive, n.since, n.seen_at, coalesce(n.queues, '{}') AS queues,
+           nullif(n.prefetch_count, 0) AS processes, coalesce(n.spare_queues, '{}') AS spare_queues,
+           (SELECT count(*) FROM broker_message m WHERE m.node_id = n.id) AS leased
+      FROM broker_node n ORDER BY n.name, n.since""")
+_RUNNING = text("""
+    SELECT m.node_id, m.task_id AS job_id, q.name AS queue, m.group_name AS user_id, m.started_at
+      FROM broker_message m JOIN broker_queue q ON q.id = m.queue_id
+     WHERE m.node_id = ANY (CAST(:ids AS bigint[])) AND m.started_at IS NOT NULL AND m.task_id ~ :uuid
+     ORDER BY m.started_at, m.id LIMIT :most""")
+
+
+def nodes(tx: Tx) -> list[RowMapping]:
+    """rows: id, name (HOST:PID), is_alive, since, seen_at, queues, processes (None: unknown), leased (messages).
+
+    And spare_queues: by queue, how many processes the node keeps free of it.
+    """
+    return list(tx.run(_NODES).mappings())
+
+
+def running(tx: Tx, ids: Sequence[int], *, most: int) -> list[Row[Any]]:
+    """The jobs that these nodes run, the oldest first.  rows: node_id, job_id, queue, user_id, started_at."""
+    return list(tx.run(_RUNNING, ids=list(ids), uuid=UUID_PATTERN, most=most).all())

@@ -1,0 +1,1 @@
+"""Results as they are read: tests, histories, and the newest of each repository."""

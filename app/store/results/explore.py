@@ -1,0 +1,54 @@
+"""Public repositories with their newest results, for people who look around."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Row, text
+
+from app.store.analyses.branch_commits import newest
+from app.store.core.unit_of_work import Tx
+
+#: How many repositories are looked at for their newest results: those that were viewed last.
+RECENT = 200
+#: Among how many repositories a search looks first, those that were viewed last, and how many others it sorts then.
+MATCHES = 10_000
+
+_PUBLIC = "NOT c.is_private AND c.last_viewed_at IS NOT NULL AND (:with_local OR c.host <> :local)"
+_MATCHES = "lower(c.host || '/' || c.owner || '/' || c.name) LIKE :pattern"
+_CHOSEN = "c.id, c.host, c.owner, c.name, c.default_branch, c.last_viewed_at"
+_BY_VIEWS = f"SELECT {_CHOSEN} FROM codebases c WHERE {_PUBLIC} ORDER BY c.last_viewed_at DESC LIMIT"
+_WITH_NEWEST = f"""
+    SELECT c.host, c.owner, c.name, a.id AS analysis_id, a.commit_sha, a.completed_at, a.parser_version, a.summary
+      FROM chosen c CROSS JOIN LATERAL ({newest("c.id")} LIMIT 1) AS n JOIN analyses a ON a.id = n.id
+     ORDER BY a.completed_at DESC, a.id LIMIT :most"""
+_NEWEST = text(f"WITH chosen AS MATERIALIZED ({_BY_VIEWS} {RECENT}) {_WITH_NEWEST}")
+# A frequent part is found among the repositories that were viewed last, and then nothing else is read.  A rare one is
+# found by the index on groups of three letters, which knows none that is shorter.
+_FOUND = text(f"""
+    WITH chosen AS MATERIALIZED (
+        (SELECT * FROM ({_BY_VIEWS} {MATCHES}) AS c WHERE {_MATCHES} ORDER BY c.last_viewed_at DESC)
+        UNION ALL
+        (SELECT * FROM (
+            SELECT {_CHOSEN} FROM codebases c
+             WHERE {_PUBLIC} AND {_MATCHES} AND length(:pattern) >= length('%abc%') LIMIT {MATCHES}) AS others
+          WHERE last_viewed_at < (SELECT min(last_viewed_at) FROM ({_BY_VIEWS} {MATCHES}) AS viewed)
+          ORDER BY last_viewed_at DESC)
+         LIMIT {RECENT})
+    {_WITH_NEWEST}""")
+
+
+def find(tx: Tx, part: str, *, local: str, with_local: bool, most: int) -> list[Row[Any]]:
+    """Repositories with these letters in their address, newest result first; of many those that were viewed last.
+
+    part: in lower case; empty for any.  local: the host of repositories of this machine, which are left out unless
+    `with_local`.
+    rows: host, owner, name; of the newest result, as `branch_commits.newest` says: analysis_id, commit_sha,
+    completed_at, parser_version, summary.
+    """
+    asked = {"pattern": f"%{_literal(part)}%"} if part else {}
+    return list(tx.run(_FOUND if part else _NEWEST, local=local, with_local=with_local, most=most, **asked).all())
+
+
+def _literal(part: str) -> str:
+    return part.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")

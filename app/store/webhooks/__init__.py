@@ -1,0 +1,1 @@
+"""Webhooks, their secrets, deliveries and turns."""

@@ -1,0 +1,35 @@
+"""What the database keeps encrypted (app/services/webhooks/sealing.py): read it by key, and replace it."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row, text
+
+from app.store.core.unit_of_work import Tx
+
+_BY_KEY = text("""
+    SELECT encode(substring(sealed FROM 1 FOR :size), 'hex') AS key, count(*) AS secrets
+      FROM (SELECT secret AS sealed FROM webhooks
+            UNION ALL SELECT old_secret FROM webhooks WHERE old_secret IS NOT NULL) AS every
+     GROUP BY 1""")
+_PART = text("""
+    SELECT id, secret, old_secret FROM webhooks WHERE CAST(:after AS uuid) IS NULL OR id > :after
+     ORDER BY id LIMIT :most FOR NO KEY UPDATE""")
+_REPLACE = text("UPDATE webhooks SET secret = :secret, old_secret = :old_secret WHERE id = :id")
+
+
+def by_key(tx: Tx, size: int) -> dict[str, int]:
+    """How many secrets each key has encrypted, by its id in hexadecimal.  size: bytes of an id."""
+    return {row.key: row.secrets for row in tx.run(_BY_KEY, size=size)}
+
+
+def part(tx: Tx, after: UUID | None, most: int) -> list[Row[Any]]:
+    """rows: id, secret, old_secret, by id.  Locks: these rows, in that order, as a rotation of a secret locks one."""
+    return list(tx.run(_PART, after=after, most=most).all())
+
+
+def replace(tx: Tx, row_id: UUID, secret: bytes, old_secret: bytes | None) -> None:
+    """Store them newly encrypted."""
+    tx.write(_REPLACE, id=row_id, secret=secret, old_secret=old_secret)
