@@ -13,7 +13,7 @@ from testlist.git.process import GitLimits
 
 from app.domain.addresses import is_public
 from app.domain.repositories import Repository
-from app.errors import CommitNotFound, GitHostUnreachable, InvalidInput, RepositoryNotFound
+from app.errors import CommitNotFound, GitHostUnreachable, InvalidInput, Message, RepositoryNotFound
 from app.settings import Settings
 
 MOST_BRANCHES = 500
@@ -60,7 +60,7 @@ def resolve_commit(
         found, name = resolve(source_of(repository, settings), commit or ref, limits=limits)
     except InventoryError as error:
         if ref and not commit and error.code == "commit_not_found":
-            raise CommitNotFound(f"The repository has no branch or tag {ref!r}.") from error
+            raise CommitNotFound(Message("The repository has no branch or tag %(ref)s.", ref=repr(ref))) from error
         raise _problem(error) from error
     return found, None if commit or name == "HEAD" else name
 
