@@ -36,7 +36,7 @@ from app.store.analyses.inventories import FileRow
 from app.store.core.session import Session
 from app.store.core.unit_of_work import JobMessage, UnitOfWork
 from app.store.jobs.idempotency import Stored
-from app.web.job_json import rendered
+from app.web.jobs.job_json import rendered
 from tests import deliveries
 from tests.databases import Databases, template
 from tests.deliveries import rescheduler

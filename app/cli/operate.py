@@ -77,7 +77,7 @@ def config() -> None:
 def openapi() -> None:
     """Print the API's OpenAPI document."""
     from app.web import create_app  # noqa: PLC0415 - Flask, which no other command needs
-    from app.web.wiring import wire  # noqa: PLC0415
+    from app.web.core.wiring import wire  # noqa: PLC0415
 
     # the document needs no database; without an address, the embedded one would be started for it
     nowhere = Settings.model_validate({"database_url": "postgresql:///"}).database_url

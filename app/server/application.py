@@ -8,8 +8,8 @@ from apiflask import APIFlask
 
 from app.server.bridge import Bridge
 from app.web import create_app
-from app.web.client_addresses import client_of
-from app.web.context import EXTENSION
+from app.web.core.client_addresses import client_of
+from app.web.core.context import EXTENSION
 
 
 def create() -> Bridge:

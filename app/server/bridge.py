@@ -24,7 +24,7 @@ from app.server.refusal import Headers, problem_bytes, refused
 THREADS = 32
 #: Requests that may wait for a thread, and requests of one client that may run or wait.
 QUEUED, OF_CLIENT = 256, 128
-#: Threads for live streams, which wait most of the time: as many as a process opens (app/web/job_streams.py).
+#: Threads for live streams, which wait most of the time: as many as a process opens (app/web/jobs/job_streams.py).
 STREAM_THREADS = 256
 #: A health check must not have to wait behind the work of the process.
 READY_PATH = "/readyz"

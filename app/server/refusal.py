@@ -12,7 +12,7 @@ Headers = list[tuple[bytes, bytes]]
 
 
 def problem_bytes(status: int, detail: str) -> tuple[bytes, Headers]:
-    """Body and headers, in the form of app/web/problems.py."""
+    """Body and headers, in the form of app/web/core/problems.py."""
     title = HTTPStatus(status).phrase
     return _bytes(title.lower().replace(" ", "-"), title, status, detail)
 

@@ -10,31 +10,23 @@ from app import logs
 from app.adapters.sandbox import require
 from app.processes import keep_private
 from app.settings import Settings
-from app.web import (
-    compression,
-    headers,
-    health,
-    openapi,
-    pages,
-    problems,
-    rate_limits,
-    sessions,
-    static_files,
-    trusted_hosts,
-)
-from app.web.api import api
-from app.web.api.events import LIVE
-from app.web.client_addresses import behind_proxy
-from app.web.commit_lookups import Lookups
-from app.web.context import EXTENSION, LOOKUPS
-from app.web.github import EXTENSION as GITHUB
-from app.web.github import GitHub
-from app.web.job_streams import Live
-from app.web.mails import EXTENSION as MAILS
-from app.web.mails import Mails
-from app.web.read_costs import READS, Reads
-from app.web.strict_json import StrictJson
-from app.web.wiring import Wired, wire
+from app.web import views
+from app.web.accounts.github import EXTENSION as GITHUB
+from app.web.accounts.github import GitHub
+from app.web.accounts.mails import EXTENSION as MAILS
+from app.web.accounts.mails import Mails
+from app.web.analyses.commit_lookups import EXTENSION as LOOKUPS
+from app.web.analyses.commit_lookups import Lookups
+from app.web.core import compression, headers, openapi, problems, sessions, static_files, trusted_hosts
+from app.web.core.client_addresses import behind_proxy
+from app.web.core.context import EXTENSION
+from app.web.core.strict_json import StrictJson
+from app.web.core.wiring import Wired, wire
+from app.web.jobs.api import LIVE
+from app.web.jobs.job_streams import Live
+from app.web.limits import rate_limits
+from app.web.limits.read_costs import READS, Reads
+from app.web.operations import health
 
 LONGEST_BODY = 1_000_000  # bytes
 #: What a request passes besides the views; the last one that looks at answers sees them first.
@@ -74,8 +66,7 @@ def build(settings: Settings, secret: str) -> APIFlask:
         app.wsgi_app = behind_proxy(app.wsgi_app)  # type: ignore[method-assign]
     for part in PARTS:
         part.init(app)
-    app.register_blueprint(api)
-    pages.init(app)
+    views.init(app)
     return app
 
 

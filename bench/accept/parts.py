@@ -16,7 +16,7 @@ from app.services.analyses.submit import submit
 from app.services.jobs.answers import Key
 from app.services.policy import Policy
 from app.store.core.unit_of_work import JobMessage, UnitOfWork
-from app.web.job_json import rendered
+from app.web.jobs.job_json import rendered
 from bench.accept.database import database, user
 
 POLICY = Policy("1.0.0+bench")

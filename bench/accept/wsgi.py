@@ -7,9 +7,10 @@ from apiflask import APIBlueprint
 
 from app.domain.queues import Service
 from app.server.application import bridged
-from app.web import answers, create_app
-from app.web.job_json import links
-from app.web.schemas import SubmitAnalysis
+from app.web import create_app
+from app.web.core import answers
+from app.web.core.schemas import SubmitAnalysis
+from app.web.jobs.job_json import links
 
 JOB = "00000000-0000-4000-8000-000000000000"
 #: As a fresh job is described.

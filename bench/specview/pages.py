@@ -26,7 +26,7 @@ from app.services.accounts.accounts import Account
 from app.specview.builtin import built_in
 from app.store.analyses.inventories import FileRow
 from app.web import create_app
-from app.web.wiring import Wired
+from app.web.core.wiring import Wired
 from bench.accept.database import database
 from bench.accept.rate import SECRET, serving
 from tests.specview.model_runs import subjects

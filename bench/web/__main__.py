@@ -17,7 +17,7 @@ from statistics import median
 from app.domain.summaries import percentile
 from app.store.analyses.inventories import FileRow
 from app.web import create_app
-from app.web.wiring import Wired
+from app.web.core.wiring import Wired
 from bench.accept.database import database
 from bench.accept.rate import SECRET, serving
 from bench.service import ROOT

@@ -20,7 +20,7 @@ from sqlalchemy import text
 from app.domain.plans import Tier
 from app.store.core.unit_of_work import UnitOfWork
 from app.web import create_app
-from app.web.wiring import Wired
+from app.web.core.wiring import Wired
 from bench.accept.database import database
 from bench.accept.rate import SECRET, serving
 from bench.specview.pages import _cookie, _Server

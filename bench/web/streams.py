@@ -16,8 +16,8 @@ from contextlib import ExitStack, closing, contextmanager
 
 from app.domain.summaries import percentile
 from app.web import create_app
-from app.web.job_streams import MOST_STREAMS_EACH
-from app.web.wiring import Wired
+from app.web.core.wiring import Wired
+from app.web.jobs.job_streams import MOST_STREAMS_EACH
 from bench.accept.database import database
 from bench.accept.rate import SECRET, serving
 from bench.web.__main__ import load, medians

@@ -12,7 +12,7 @@ import yaml
 
 from app.domain.queues import ALL_QUEUES
 from app.settings import load
-from app.web.wiring import POOL_SIZE
+from app.web.core.wiring import POOL_SIZE
 from tests.contract.conftest import ROOT
 
 DOCKERFILE = (ROOT / "docker" / "Dockerfile").read_text(encoding="utf-8")

@@ -16,7 +16,7 @@ from app.domain.lifecycle import MOVES, WORKER_LOST, Status
 from app.errors import Problem
 from app.services.operations.sweep import BURIED
 from app.settings import Settings, load
-from app.web.api import api
+from app.web.core.api import api
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

@@ -13,15 +13,20 @@ from app.errors import Problem
 
 APP = Path(__file__).parents[2] / "app"
 #: The API and the commands speak English alone.
-ENGLISH = ("web/api/", "web/idempotency.py", "cli/", "embedded/")
+ENGLISH = ("web/core/idempotency.py", "cli/", "embedded/")
 #: A wrong setting stops a process at its start; no page tells of it.
 PROBLEMS = {name for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, Problem)} - {
     "BadSetting"
 }
 
 
+def is_api(path: Path) -> bool:
+    return path.stem.rpartition("_")[2] == "api"
+
+
 def modules() -> list[Path]:
-    return [path for path in sorted(APP.rglob("*.py")) if not str(path.relative_to(APP)).startswith(ENGLISH)]
+    every = sorted(APP.rglob("*.py"))
+    return [path for path in every if not (is_api(path) or str(path.relative_to(APP)).startswith(ENGLISH))]
 
 
 def name_of(node: ast.expr) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from babel.messages.catalog import Message
 
-from app.web.languages import DEFAULT, LANGUAGES
+from app.web.core.languages import DEFAULT, LANGUAGES
 from tools.messages import CATALOGUES, compiled, extracted, read
 
 PATHS = sorted(CATALOGUES.glob("*/LC_MESSAGES/messages.po"))

@@ -28,7 +28,7 @@ from app.services.specifications import submit_specification
 from app.services.specifications.submit_specification import WantedSpecification
 from app.store.core.database_errors import is_databases
 from app.store.jobs.idempotency import Stored
-from app.web.job_json import rendered
+from app.web.jobs.job_json import rendered
 from tests.conftest import World, id_of, keyed
 from tests.race.scenes import account
 

@@ -20,7 +20,7 @@ from app.services.analyses.submission import Wanted
 from app.services.analyses.submit import submit
 from app.services.jobs import read_jobs
 from app.services.policy import Policy
-from app.web.job_json import job_json
+from app.web.jobs.job_json import job_json
 from tests.conftest import World
 from tests.nodes import LocalWorker, Nodes
 from tests.race.scenes import account

@@ -25,7 +25,7 @@ from app.services.jobs.cancel import cancel
 from app.services.jobs.fail import stop
 from app.services.operations.sweep import sweep
 from app.store.jobs.idempotency import Stored
-from app.web.job_json import rendered
+from app.web.jobs.job_json import rendered
 from tests.conftest import keyed
 from tests.deliveries import come_due
 from tests.model.job import HELD, Hold, Holder, Message, Payer, Record, Slot

@@ -15,7 +15,7 @@ from app.adapters.publishing import publisher
 from app.store.core.connections import make_engine
 from app.store.core.unit_of_work import UnitOfWork
 from app.web import create_app
-from app.web.wiring import Wired
+from app.web.core.wiring import Wired
 from tests.web.conftest import POLICY, SETTINGS, resolve
 
 PATIENCE_SECONDS = 120

@@ -27,7 +27,7 @@ from app.services.policy import Policy
 from app.store.core.connections import make_engine
 from app.store.core.unit_of_work import UnitOfWork
 from app.web import create_app
-from app.web.wiring import Wired
+from app.web.core.wiring import Wired
 from tests.conftest import World
 from tests.e2e.conftest import System
 from tests.nodes import Nodes

@@ -57,8 +57,8 @@ EMBEDDED, SENTENCES, MIGRATIONS = "embedded", "specview", "contract"
 @pytest.mark.parametrize(
     ("path", "runs"),
     [
-        ("app/web/pages/submit.py", set()),
-        ("app/web/templates/job.html", set()),
+        ("app/web/analyses/pages.py", set()),
+        ("app/web/templates/jobs/job.html", set()),
         ("app/embedded/postmaster.py", {EMBEDDED}),
         ("app/embedded/a_template.conf", {EMBEDDED}),
         ("app/processes.py", {EMBEDDED}),
@@ -78,7 +78,7 @@ def test_a_closed_area_is_tested_where_something_changed_that_it_uses(path: str,
 
 
 def test_of_the_contracts_only_migrations_are_ever_left_out() -> None:
-    arguments, _ = changed.selection([], ["app/web/pages/submit.py"], ROOT)
+    arguments, _ = changed.selection([], ["app/web/analyses/pages.py"], ROOT)
     ignored = {Path(one).name for one in arguments if one.startswith("--ignore=tests/contract/")}
     assert ignored == {
         "test_known_addresses.py", "test_migration_locks.py", "test_migration_plan.py", "test_migrations.py",

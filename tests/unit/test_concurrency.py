@@ -9,7 +9,7 @@ import pytest
 
 from app.concurrency import Lane
 from app.errors import Busy, TooManyRequests
-from app.web.read_buckets import Buckets
+from app.web.limits.read_buckets import Buckets
 
 
 def test_a_lane_has_so_many_places_in_all_of_a_client_and_of_a_further_key() -> None:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from app.domain.repositories import parse_address
 from app.errors import InvalidInput
-from app.web.pages.pasted_addresses import plain_address
+from app.web.analyses.pasted_addresses import plain_address
 from tests.unit.test_repositories import HOSTS, SHA, SHOP, remote
 
 

@@ -15,7 +15,7 @@ TAKE = """
 import os, signal, sys
 from app import shared_table
 from app.errors import TooManyRequests
-from app.web.read_buckets import Buckets
+from app.web.limits.read_buckets import Buckets
 shared_table.share()
 begin, go = os.pipe()
 children = []

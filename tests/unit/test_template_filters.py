@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.web.template_filters import breakable, counted
+from app.web.site.template_filters import breakable, counted
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from jinja2.bccache import Bucket
 from werkzeug.routing import Rule
 
 from app.web import build, parts
-from app.web.wiring import Wired
+from app.web.core.wiring import Wired
 
 
 class Compiled(BytecodeCache):

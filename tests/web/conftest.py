@@ -32,7 +32,7 @@ from app.specview.generator import Generator
 from app.store.analyses.inventories import FileRow
 from app.store.core.unit_of_work import UnitOfWork
 from app.web import create_app
-from app.web.wiring import Wired
+from app.web.core.wiring import Wired
 from tests.deliveries import lease, rescheduler
 from tests.hashes import cheap_hashes  # noqa: F401  a fixture
 from tests.services.specifications.writing import Scribe

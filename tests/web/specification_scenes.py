@@ -20,9 +20,9 @@ from app.domain.queues import Service
 from app.domain.repositories import Repository
 from app.domain.specification import Behaviour, Domain, Feature, Mode, Specification
 from app.domain.specification_changes import compare
-from app.web.job_json import job_json
-from app.web.languages import lazy_gettext
-from app.web.schemas import SpecificationChangesQuery, SpecificationQuery
+from app.web.core.languages import lazy_gettext
+from app.web.core.schemas import SpecificationChangesQuery, SpecificationQuery
+from app.web.jobs.job_json import job_json
 from app.web.specifications.changes import changes_sheet
 from app.web.specifications.document import Source
 from app.web.specifications.exports import EXPORTS
@@ -225,7 +225,7 @@ SCENE_APPS = Apps(add_made_up_page)
 
 
 def a_document(make: Callable[[], DocumentPage], act: Callable[[Page], object] | None = None) -> Scene:
-    return Scene("", shown("specification.html", make), act)
+    return Scene("", shown("specifications/specification.html", make), act)
 
 
 def type_a_search(page: Page) -> None:
@@ -248,27 +248,28 @@ SPECIFICATION_SCENES = {
     "specification of nothing": a_document(
         lambda: document_page(specification(), owners(cost=Cost(0, 0, 0))), open_all
     ),
-    "specification under way": Scene("", shown("specification_job.html", job_page)),
+    "specification under way": Scene("", shown("specifications/job.html", job_page)),
     "specification failed": Scene(
         "",
         shown(
-            "specification_job.html",
+            "specifications/job.html",
             lambda: job_page(FAILED),
         ),
         open_all,
     ),
-    "specification cancelled": Scene("", shown("specification_job.html", lambda: job_page(CANCELLED))),
-    "specifications compared": Scene("", shown("specification_comparison.html", lambda: comparison_page(*changed()))),
+    "specification cancelled": Scene("", shown("specifications/job.html", lambda: job_page(CANCELLED))),
+    "specifications compared": Scene("", shown("specifications/comparison.html", lambda: comparison_page(*changed()))),
     "specifications compared, many changes": Scene(
-        "", shown("specification_comparison.html", lambda: comparison_page(shop(), large(9, 9, 9), page=2))
+        "",
+        shown("specifications/comparison.html", lambda: comparison_page(shop(), large(9, 9, 9), page=2)),
     ),
     "specifications compared, long names": Scene(
-        "", shown("specification_comparison.html", lambda: comparison_page(specification(), wordy()))
+        "", shown("specifications/comparison.html", lambda: comparison_page(specification(), wordy()))
     ),
     "specifications compared, nothing changed": Scene(
-        "", shown("specification_comparison.html", lambda: comparison_page(shop(), shop()))
+        "", shown("specifications/comparison.html", lambda: comparison_page(shop(), shop()))
     ),
-    "specifications of a repository": Scene("", shown("specification_history.html", history)),
-    "specifications of a repository, not counted": Scene("", shown("specification_history.html", not_counted)),
-    "no specifications of a repository": Scene("", shown("specification_history.html", history_page)),
+    "specifications of a repository": Scene("", shown("specifications/history.html", history)),
+    "specifications of a repository, not counted": Scene("", shown("specifications/history.html", not_counted)),
+    "no specifications of a repository": Scene("", shown("specifications/history.html", history_page)),
 }

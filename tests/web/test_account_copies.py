@@ -14,7 +14,7 @@ from sqlalchemy import text
 from app.domain.plans import Tier
 from app.services.accounts import export
 from app.store.accounts import exporting
-from app.web.read_costs import EXPORTS_OF_CLIENT, READS
+from app.web.limits.read_costs import EXPORTS_OF_CLIENT, READS
 from tests.web.conftest import Web
 
 COPY = "/account/export.json"

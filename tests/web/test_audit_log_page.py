@@ -11,7 +11,7 @@ from app.domain.plans import Tier
 from app.services.accounts import accounts
 from app.services.operations import dead_letters, queues
 from app.services.operations.dead_letters import Chosen
-from app.web.console_words import ACTIONS
+from app.web.operations.console_words import ACTIONS
 from tests.web.conftest import Web, _now
 from tests.web.operations import letter, rows
 

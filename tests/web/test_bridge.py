@@ -20,7 +20,7 @@ from app.server import bodies, bridge
 from app.server.bodies import LongBodies
 from app.server.bridge import Bridge
 from app.services.accounts.accounts import household
-from app.web.client_addresses import behind_proxy, client_of
+from app.web.core.client_addresses import behind_proxy, client_of
 from tests.web.conftest import Web
 
 SIGN_IN = ("POST", "/sign-in/password")

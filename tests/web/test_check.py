@@ -16,7 +16,7 @@ from werkzeug.test import TestResponse
 
 from app.adapters.git_sources import branches, resolve_commit
 from app.web import create_app
-from app.web.wiring import Wired
+from app.web.core.wiring import Wired
 from tests.web.browser import chromium, served
 from tests.web.conftest import POLICY, SETTINGS, Web, commit_of
 

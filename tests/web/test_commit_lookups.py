@@ -18,8 +18,8 @@ from app.domain.plans import Tier
 from app.domain.repositories import Repository
 from app.store.core.unit_of_work import UnitOfWork
 from app.web import create_app
-from app.web.commit_lookups import OF_CLIENT, OF_HOST
-from app.web.wiring import Wired
+from app.web.analyses.commit_lookups import OF_CLIENT, OF_HOST
+from app.web.core.wiring import Wired
 from tests.web.conftest import POLICY, SETTINGS, Web, commit_of
 
 FOR_EVER = SETTINGS.lookup_timeout * 100

@@ -16,8 +16,8 @@ from backports import zstd
 from werkzeug.test import TestResponse
 
 from app.server.answer import PIECE_BYTES
-from app.web import compression
-from app.web.static_files import FOR_EVER, digest
+from app.web.core import compression
+from app.web.core.static_files import FOR_EVER, digest
 from tests.web.conftest import Web, a_test, file
 from tests.web.serving import serving
 

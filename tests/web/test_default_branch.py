@@ -26,7 +26,7 @@ from app.services.analyses.reschedule import reschedule
 from app.services.operations.prune import prune
 from app.settings import Settings
 from app.web import create_app
-from app.web.wiring import Wired
+from app.web.core.wiring import Wired
 from tasks import wiring
 from tasks.analysis import take
 from tests.web.conftest import POLICY, SETTINGS, Web

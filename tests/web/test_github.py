@@ -16,8 +16,8 @@ from werkzeug.test import TestResponse
 
 from app.services.accounts import github as use_cases
 from app.services.accounts import ways_in
-from app.web import github as asking
-from app.web.pages.github import DENIED
+from app.web.accounts import github as asking
+from app.web.accounts.github_pages import DENIED
 from tests.web.conftest import Web, csrf
 from tests.web.github_double import CLIENT, Double, github
 from tests.web.test_passwords import EMAIL, PASSWORD, cookie, send

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from app.domain.lifecycle import Status
-from app.web.pages.guide import STATUSES, TITLES
+from app.web.site.guide_pages import STATUSES, TITLES
 from tests.web.browser import served
 from tests.web.conftest import Web
 

@@ -14,8 +14,8 @@ import pytest
 
 from app.domain.queues import Service
 from app.store.jobs import heartbeats
-from app.web.api.events import LIVE
-from app.web.job_streams import MOST_STREAMS, MOST_STREAMS_EACH, MOST_STREAMS_OF_VISITORS, Live
+from app.web.jobs.api import LIVE
+from app.web.jobs.job_streams import MOST_STREAMS, MOST_STREAMS_EACH, MOST_STREAMS_OF_VISITORS, Live
 from tests.web.conftest import Web
 
 Event = dict[str, str]

@@ -6,8 +6,8 @@ from pydantic import SecretStr
 
 from app.store.core.unit_of_work import UnitOfWork
 from app.web import create_app
-from app.web.context import EXTENSION
-from app.web.wiring import Wired
+from app.web.core.context import EXTENSION
+from app.web.core.wiring import Wired
 from tests.web.conftest import POLICY, SETTINGS, Web, resolve
 
 FIRST, SECOND, THIRD = "the first key of all", "the second key of all", "the third key of all"

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from werkzeug.utils import redirect
 
-from app.web.local_paths import local_path
+from app.web.core.local_paths import local_path
 
 ELSEWHERE = [
     "https://x.example/", "//x.example", "///x.example", "////x.example/y", "/////x.example", "/\\x.example", "\\\\x.example",

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from pydantic import SecretStr
 
-from app.web import metrics
+from app.web.operations import metrics
 from tests.web.conftest import Web
 
 ELSEWHERE = {"REMOTE_ADDR": "203.0.113.9"}

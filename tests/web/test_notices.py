@@ -10,7 +10,7 @@ import structlog
 from pydantic import SecretStr
 
 from app.services.accounts import accounts
-from app.web import notices
+from app.web.accounts import notices
 from tests.web.authenticators import Authenticator
 from tests.web.conftest import Web
 from tests.web.github_double import CLIENT, github

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator, FormatChecker
 
-from app.web import openapi_examples
+from app.web.core import openapi_examples
 from tests.web.conftest import Web
 
 #: Nobody reads an archive.

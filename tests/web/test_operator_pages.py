@@ -13,7 +13,7 @@ from app.domain.plans import Tier
 from app.domain.queues import ALL_QUEUES
 from app.services.accounts import accounts
 from app.services.operations import nodes, queues
-from app.web.template_filters import seconds
+from app.web.site.template_filters import seconds
 from tests.web.conftest import Web, _now
 from tests.web.operations import NODE, gone_node, node, rows
 

@@ -18,7 +18,7 @@ from sqlalchemy import text
 
 from app.concurrency import Lane
 from app.services.accounts import password_hashes, password_resets
-from app.web import mails, notices, verification
+from app.web.accounts import mails, notices, verification
 from tests.web.authenticators import Authenticator
 from tests.web.conftest import Web, csrf
 from tests.web.mail_double import MailServer, mail_server

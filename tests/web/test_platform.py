@@ -18,8 +18,8 @@ from sqlalchemy import create_engine, text
 from app.errors import Problem
 from app.store.core.unit_of_work import UnitOfWork
 from app.web import create_app
-from app.web.headers import ALWAYS
-from app.web.wiring import Wired
+from app.web.core.headers import ALWAYS
+from app.web.core.wiring import Wired
 from tests.web.conftest import POLICY, SETTINGS, Web, resolve
 from tests.web.serving import ask, raw, serving
 

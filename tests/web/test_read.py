@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from sqlalchemy import text
 
-from app.web.exports import NOT_RUN
+from app.web.results.exports import NOT_RUN
 from tests.web.conftest import Web, a_test, file
 
 HOSTILE_NAMES = (

@@ -17,8 +17,8 @@ from app.adapters.publishing import publisher
 from app.store.core.connections import make_engine
 from app.store.core.unit_of_work import UnitOfWork
 from app.web import create_app
-from app.web.read_costs import EXPORTS_OF_CLIENT, READS, Reads
-from app.web.wiring import Wired
+from app.web.core.wiring import Wired
+from app.web.limits.read_costs import EXPORTS_OF_CLIENT, READS, Reads
 from tests.web.conftest import POLICY, SETTINGS, Web, a_test, file, resolve
 from tests.web.serving import ask, serving
 
@@ -40,9 +40,9 @@ def done(web: Web, ref: str = "main", files: int = TESTS // 2) -> str:
 @pytest.fixture
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Results of this file count as large ones."""
-    monkeypatch.setattr("app.web.read_costs.LIGHT", TESTS - 1)
-    monkeypatch.setattr("app.web.exports.LIGHT", TESTS - 1)
-    monkeypatch.setattr("app.web.read_costs.PATIENCE", 0.0)
+    monkeypatch.setattr("app.web.limits.read_costs.LIGHT", TESTS - 1)
+    monkeypatch.setattr("app.web.results.exports.LIGHT", TESTS - 1)
+    monkeypatch.setattr("app.web.limits.read_costs.PATIENCE", 0.0)
 
 
 def lanes(web: Web) -> Reads:
@@ -70,7 +70,7 @@ def test_who_reads_too_often_is_told_when_to_come_back(make_web: Callable[..., W
 
 @pytest.mark.usefixtures("large")
 def test_a_large_read_counts_for_its_size(make_web: Callable[..., Web], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.web.read_costs.PER_UNIT", 1)
+    monkeypatch.setattr("app.web.limits.read_costs.PER_UNIT", 1)
     web = make_web(read_limit_per_minute=2 * TESTS + 10)
     lanes(web).buckets.clock = lambda: 0.0
     one, other = done(web, "one"), done(web, "two")
@@ -195,7 +195,7 @@ def test_the_document_is_made_once(make_own_web: Callable[..., Web], monkeypatch
 def test_a_search_for_repositories_counts_as_five_reads_and_takes_a_place_of_the_heavy_lane(
     make_web: Callable[..., Web], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.web.read_costs.PATIENCE", 0.0)
+    monkeypatch.setattr("app.web.limits.read_costs.PATIENCE", 0.0)
     web = make_web(read_limit_per_minute=12)
     lanes(web).buckets.clock = lambda: 0.0
     assert [web.client.get(f"/explore?q={part}").status_code for part in ("shop", "acme", "none")] == [200, 200, 429]

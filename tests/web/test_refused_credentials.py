@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from app.services.accounts import tokens
-from app.web.read_costs import READS
+from app.web.limits.read_costs import READS
 from tests.web.conftest import Web, csrf
 from tests.web.transactions import transactions
 

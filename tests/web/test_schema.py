@@ -16,7 +16,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from app.web import answers
+from app.web.core import answers
 from tests.tiers import proofs
 from tests.web.conftest import Web
 

@@ -13,7 +13,7 @@ from sqlalchemy import text
 from app.domain.plans import Tier
 from app.services.accounts import tiers
 from app.services.accounts.accounts import Account
-from app.web.api.events import LIVE
+from app.web.jobs.api import LIVE
 from tests.web.conftest import POLICY, Web
 
 COMMIT = "c" * 40

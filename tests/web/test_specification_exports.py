@@ -11,10 +11,10 @@ from markdown_it import MarkdownIt
 
 from app.domain.contents import contents
 from app.domain.specification import Behaviour, Domain, Feature, Specification
+from app.web.core.visible_text import visible
 from app.web.specifications.document import Source
 from app.web.specifications.exports import EXPORTS, file_name
 from app.web.specifications.words import words
-from app.web.visible_text import visible
 from tests.web.made_up import COMMIT, HOSTILE, SOURCE, behaviour, document, hostile, large, shop, specification
 
 LINK = f"https://github.com/acme/shop/blob/{COMMIT}/tests/test_cart.py#L12"

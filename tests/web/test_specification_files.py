@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from app.domain.plans import Tier
-from app.web.api.events import LIVE
-from app.web.read_costs import reads
+from app.web.jobs.api import LIVE
+from app.web.limits.read_costs import reads
 from tests.web.conftest import Web, a_test, file
 from tests.web.made_up import HOSTILE
 

@@ -44,7 +44,7 @@ def page(web: Web, template: str, make: Callable[[], Any]) -> str:
 
 
 def document(web: Web, *args: Any, **asked: Any) -> str:
-    return page(web, "specification.html", lambda: document_page(*args, **asked))
+    return page(web, "specifications/specification.html", lambda: document_page(*args, **asked))
 
 
 @pytest.fixture(scope="module")
@@ -167,7 +167,7 @@ def test_a_link_is_made_shown_and_withdrawn(make_web: Callable[..., Web]) -> Non
 
 
 def test_a_comparison_lists_each_change(web: Web) -> None:
-    text = page(web, "specification_comparison.html", lambda: comparison_page(*changed()))
+    text = page(web, "specifications/comparison.html", lambda: comparison_page(*changed()))
     assert (
         '<del><bdi translate="no" lang="en">Adds an item</bdi></del> <ins><bdi translate="no" lang="en">Adds an item to the cart</bdi></ins>'
         in text
@@ -183,30 +183,32 @@ def test_a_comparison_lists_each_change(web: Web) -> None:
 
 
 def test_a_comparison_without_a_change_says_so(make_web: Callable[..., Web]) -> None:
-    same = page(make_web(), "specification_comparison.html", lambda: comparison_page(shop(), shop()))
+    same = page(make_web(), "specifications/comparison.html", lambda: comparison_page(shop(), shop()))
     assert "Nothing changed: 8 behaviours on both sides" in same
     none = page(
-        make_web(), "specification_comparison.html", lambda: comparison_page(*changed(), q="nowhere", group="moved")
+        make_web(),
+        "specifications/comparison.html",
+        lambda: comparison_page(*changed(), q="nowhere", group="moved"),
     )
     assert f'No change matches. <a href="{PATH}">Show all</a>' in none
     assert '<input type="hidden" name="group" value="moved">' in none
 
 
 def test_the_history_has_a_line_for_each_commit(make_web: Callable[..., Web]) -> None:
-    text = page(make_web(), "specification_history.html", history)
+    text = page(make_web(), "specifications/history.html", history)
     assert text.count("<tr>") == 1 + 3
     assert "1,234 reworded" in text
     assert 'nothing <a href="/compare" aria-label="Compare ' in text
-    empty = page(make_web(), "specification_history.html", history_page)
+    empty = page(make_web(), "specifications/history.html", history_page)
     assert "You have no specification of this repository yet." in empty
 
 
 def test_a_job_under_way_shows_its_phase_and_its_end_what_is_kept(make_web: Callable[..., Web]) -> None:
-    text = page(make_web(), "specification_job.html", job_page)
+    text = page(make_web(), "specifications/job.html", job_page)
     assert "Writing sentences" in text
     assert "12,345 of 28,000 behaviours" in text
     assert 'action="/cancel"' in text
-    text = page(make_web(), "specification_job.html", lambda: job_page(FAILED))
+    text = page(make_web(), "specifications/job.html", lambda: job_page(FAILED))
     assert "The model did not answer within 30 s, 5 times." in text
     assert "You are not billed for it. The sentences written so far are stored" in text
     assert 'action="/retry"' in text
@@ -217,7 +219,7 @@ def visible_lines(seen: Page) -> int:
 
 
 def test_typing_filters_what_is_on_the_page(tab: Page, web: Web) -> None:
-    with opened(tab, web, shown("specification.html", lambda: document_page(large()))(web)) as seen:
+    with opened(tab, web, shown("specifications/specification.html", lambda: document_page(large()))(web)) as seen:
         assert visible_lines(seen) == 0  # all are closed
         seen.fill("[data-filter]", "RULE 3 of feature 7")
         assert visible_lines(seen) == 1
@@ -231,7 +233,9 @@ def test_typing_filters_what_is_on_the_page(tab: Page, web: Web) -> None:
 
 
 def test_what_the_server_found_stays_until_somebody_types(tab: Page, web: Web) -> None:
-    with opened(tab, web, shown("specification.html", lambda: document_page(shop(), q="orders"))(web)) as seen:
+    with opened(
+        tab, web, shown("specifications/specification.html", lambda: document_page(shop(), q="orders"))(web)
+    ) as seen:
         assert visible_lines(seen) == 7
         seen.fill("[data-filter]", "rounds")
         assert visible_lines(seen) == 1
@@ -240,7 +244,7 @@ def test_what_the_server_found_stays_until_somebody_types(tab: Page, web: Web) -
 
 
 def test_a_link_of_the_contents_opens_its_feature(tab: Page, web: Web) -> None:
-    with opened(tab, web, shown("specification.html", lambda: document_page(large()))(web)) as seen:
+    with opened(tab, web, shown("specifications/specification.html", lambda: document_page(large()))(web)) as seen:
         seen.click("nav.contents a >> text=Feature 13")
         assert seen.locator("details.feature[open] h3").all_inner_texts() == ["Feature 13"]
         seen.reload()
@@ -248,7 +252,9 @@ def test_a_link_of_the_contents_opens_its_feature(tab: Page, web: Web) -> None:
 
 
 def test_print_has_everything_of_a_sheet_and_no_controls(tab: Page, web: Web) -> None:
-    with opened(tab, web, shown("specification.html", lambda: document_page(large(2, 3, 100), owners()))(web)) as seen:
+    with opened(
+        tab, web, shown("specifications/specification.html", lambda: document_page(large(2, 3, 100), owners()))(web)
+    ) as seen:
         assert visible_lines(seen) == 0
         seen.emulate_media(media="print")
         try:

@@ -22,7 +22,7 @@ from app.services.accounts.accounts import Account
 from app.specview.builtin import built_in
 from app.specview.generator import Generator
 from app.store.analyses.inventories import FileRow
-from app.web.context import EXTENSION
+from app.web.core.context import EXTENSION
 from tests.services.specifications.writing import Scribe
 from tests.web.conftest import Web, a_test, csrf, file, inventory
 

@@ -7,7 +7,7 @@ from app.domain.contents import contents
 from app.domain.specification import Domain, Feature, Specification
 from app.domain.specification_changes import compare
 from app.services.specifications.documents import Line
-from app.web.schemas import SpecificationChangesQuery, SpecificationQuery
+from app.web.core.schemas import SpecificationChangesQuery, SpecificationQuery
 from app.web.specifications import changes, sheets
 from app.web.specifications.sheets import Sheet
 from tests.web.made_up import behaviour, large, shop, specification

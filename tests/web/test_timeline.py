@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sqlalchemy import text
 
-from app.web.page_words import EVENTS
+from app.web.site.page_words import EVENTS
 from tests.web.conftest import Web
 
 DOCS = Path(__file__).parents[2] / "docs/api.md"

@@ -11,7 +11,7 @@ from flask_babel import Domain
 from playwright.sync_api import Page
 
 from app.store.core.unit_of_work import UnitOfWork
-from app.web.api.events import LIVE
+from app.web.jobs.api import LIVE
 from tests.tiers import proofs
 from tests.web.apps import Apps
 from tests.web.browser import chromium, layout, served, violations

@@ -10,9 +10,9 @@ from typing import Final
 
 from app.domain.contents import domain_anchor, feature_anchor
 from app.domain.specification import Behaviour, Domain, Feature
+from app.web.core.visible_text import visible
 from app.web.specifications.document import Document
 from app.web.specifications.words import words
-from app.web.visible_text import visible
 
 #: Keywords of the grammar's dialects, for a feature and for a scenario.
 _KEYWORDS: Final = {"en": ("Feature", "Scenario"), "ko": ("기능", "시나리오")}

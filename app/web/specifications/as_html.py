@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from app.domain.contents import Contents, DomainEntry, FeatureEntry, contents
 from app.domain.specification import Behaviour, Feature
-from app.web import visible_text
+from app.web.core import visible_text
 from app.web.specifications.document import Document, Source
 from app.web.specifications.words import Words, words
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from app.domain.contents import contents
 from app.domain.specification import Behaviour
-from app.web import markdown
+from app.web.core import markdown
 from app.web.specifications.document import Document, Source
 from app.web.specifications.words import Words, words
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from app.domain.specification_changes import Change, SpecificationChanges
-from app.web.schemas import SpecificationChangesQuery
+from app.web.core.schemas import SpecificationChangesQuery
 
 SIZE = 200  # changes on a sheet
 

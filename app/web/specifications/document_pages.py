@@ -11,9 +11,9 @@ from app.errors import Conflict, Message
 from app.services.specifications import documents
 from app.services.specifications.documents import Head
 from app.store.accounts.users import Account
-from app.web.context import wired
-from app.web.read_costs import behaviours, reads
-from app.web.schemas import SpecificationChangesQuery, SpecificationQuery
+from app.web.core.context import wired
+from app.web.core.schemas import SpecificationChangesQuery, SpecificationQuery
+from app.web.limits.read_costs import behaviours, reads
 from app.web.specifications.changes import changes_sheet
 from app.web.specifications.document import Document
 from app.web.specifications.document_heads import document_of

@@ -8,9 +8,9 @@ from flask import Response
 
 from app.services.specifications import documents
 from app.services.specifications.documents import Head
-from app.web import auth
-from app.web.context import wired
-from app.web.read_costs import behaviours, reads
+from app.web.core import auth
+from app.web.core.context import wired
+from app.web.limits.read_costs import behaviours, reads
 from app.web.specifications.document_heads import document_of
 from app.web.specifications.exports import EXPORTS, file_name
 

@@ -10,9 +10,9 @@ from app.domain.specification_changes import compare
 from app.services.specifications import documents
 from app.services.specifications.documents import Head
 from app.store.accounts.users import Account
-from app.web.context import wired
-from app.web.languages import gettext, language_name
-from app.web.read_costs import LIGHT, reads
+from app.web.core.context import wired
+from app.web.core.languages import gettext, language_name
+from app.web.limits.read_costs import LIGHT, reads
 from app.web.specifications.document_heads import source_of
 from app.web.specifications.owner_view import compare_url, page_of
 from app.web.specifications.view import Choice, HistoryPage, HistoryRow

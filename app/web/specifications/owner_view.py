@@ -9,7 +9,7 @@ from datetime import datetime
 from flask import url_for
 
 from app.services.specifications.documents import Head
-from app.web.languages import gettext, language_name
+from app.web.core.languages import gettext, language_name
 from app.web.specifications.view import Choice, Cost, OwnersView, Share
 
 

@@ -10,7 +10,7 @@ from itertools import groupby
 from app.domain.contents import domain_anchor, feature_anchor
 from app.domain.specification import Behaviour, Feature, Specification
 from app.services.specifications.documents import Line
-from app.web.schemas import SpecificationQuery
+from app.web.core.schemas import SpecificationQuery
 from app.web.specifications.words import Words, words
 
 SIZE = 1000  # behaviours on a sheet

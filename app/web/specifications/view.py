@@ -9,7 +9,7 @@ from datetime import datetime
 from app.domain.contents import Counts
 from app.domain.specification import MOST_VERSIONS
 from app.domain.specification_changes import SpecificationChanges
-from app.web.schemas import SpecificationChangesQuery, SpecificationQuery
+from app.web.core.schemas import SpecificationChangesQuery, SpecificationQuery
 from app.web.specifications.changes import ChangesSheet
 from app.web.specifications.document import Document, Source
 from app.web.specifications.sheets import Sheet

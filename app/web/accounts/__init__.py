@@ -1,0 +1,1 @@
+"""Accounts: ways in, proofs, settings, tokens, usage, copies, and the mails about them."""

@@ -1,0 +1,114 @@
+"""The page of one's own account: password, sessions, a copy of the data, deletion."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from flask import Response, redirect, render_template, request, session, url_for
+from werkzeug.wrappers import Response as Redirect
+
+from app.errors import Busy, Conflict, InvalidInput, Message, Problem, TooManyRequests
+from app.services.accounts import confirmations, forget, github, passkeys, password_resets, passwords, sessions
+from app.services.accounts.password_hashes import LONGEST, SHORTEST
+from app.web.accounts import account_copies, notices
+from app.web.accounts.mails import mails
+from app.web.accounts.passkey_site import possible_site
+from app.web.core import auth
+from app.web.core.context import utc_now, wired
+from app.web.core.pages import pages
+
+#: Problems with what was typed, told beside the form.
+TOLD_ON_THE_FORM = (InvalidInput, Conflict, TooManyRequests, Busy)
+Page = tuple[str, int, dict[str, str]]
+
+
+@pages.get("/account")
+def show_account() -> str:
+    """What belongs to the account, and who is signed in to it."""
+    return _page(changed="changed" in request.args)
+
+
+@pages.post("/account/password")
+def change_password() -> Redirect | Page:
+    """Change the password; all other sessions end."""
+    account, typed = auth.person("write"), request.form
+    try:
+        secret = passwords.change(
+            wired().uow,
+            account,
+            typed.get("password", ""),
+            current=typed.get("current", ""),
+            session=auth.own_session(),
+            shuts_out="shut_out" in typed,
+            now=utc_now(),
+        )
+    except TOLD_ON_THE_FORM as problem:
+        return refused("password", problem)
+    auth.renew_session(secret)
+    notices.tell(account, notices.PASSWORD_CHANGE)
+    return redirect(url_for("pages.show_account", changed=""), 303)
+
+
+@pages.post("/account/sessions/<uuid:session_id>/end")
+def end_session(session_id: UUID) -> Redirect:
+    """Sign one browser out."""
+    sessions.end(wired().uow, auth.person("write").user_id, session_id)
+    return redirect(url_for("pages.show_account"), 303)
+
+
+@pages.get("/account/export.json")
+def export_account() -> Response:
+    """All that is stored about the account, as a file."""
+    return account_copies.respond(auth.person().user_id)
+
+
+@pages.post("/account/delete")
+def delete_account() -> Redirect | Page:
+    """Delete the account of somebody who typed its address, and its password if it has one."""
+    account, typed = auth.person("write"), request.form
+    try:
+        if typed.get("email", "").strip().lower() != (account.email or "").lower():
+            told = Message("Type the e-mail address of this account to delete it.")
+            raise InvalidInput(told, errors=[{"pointer": "/email", "detail": told}])
+        own, now = auth.own_session(), utc_now()
+        confirmations.require(wired().uow, account.user_id, typed.get("current", ""), session=own, now=now)
+    except TOLD_ON_THE_FORM as problem:
+        return refused("delete", problem)
+    forget.forget(wired().uow, account.user_id, actor=str(account.user_id), now=utc_now())
+    session.clear()
+    return redirect(url_for("pages.home"), 303)
+
+
+def refused(form: str, problem: Problem) -> Page:
+    """The page with a problem beside one of its forms."""
+    headers = {} if problem.retry_after is None else {"Retry-After": str(problem.retry_after)}
+    return _page(form, problem), problem.status, headers
+
+
+def _page(form: str = "", problem: Problem | None = None, *, changed: bool = False) -> str:
+    services, person = wired(), auth.person()
+    offers_github = services.settings.github_client_id is not None
+    return render_template(
+        "accounts/account.html",
+        sessions=sessions.sessions_of(
+            services.uow,
+            person.user_id,
+            auth.own_session(),
+            idle=services.settings.session_idle_timeout,
+            now=utc_now(),
+        ),
+        has_password=passwords.has_password(services.uow, person.user_id),
+        passkeys=passkeys.passkeys_of(services.uow, person.user_id),
+        github=github.link_of(services.uow, person.user_id) if offers_github else None,
+        offers_github=offers_github,
+        verified_at=password_resets.verified_at(services.uow, person.user_id),
+        are_mailed=mails().are_sent,
+        sent="sent" in request.args,
+        passkeys_work=possible_site() is not None,
+        form=form,
+        problem=problem,
+        changed=changed,
+        fresh=auth.is_fresh(),
+        shortest=SHORTEST,
+        longest=LONGEST,
+    )

@@ -1,0 +1,1 @@
+"""Submitting analyses, one or many, by form and REST."""

@@ -1,0 +1,121 @@
+"""From the text of a submission to a repository and a commit."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Concatenate, ParamSpec, TypeVar
+
+from app.domain.repositories import Address, check_commit, check_ref, parse_address
+from app.errors import InvalidInput, Problem
+from app.services.analyses.submission import Wanted
+from app.store.accounts.users import Account
+from app.web.analyses.commit_lookups import OF_CLIENT, Lookups, lookups
+from app.web.core.context import wired
+from app.web.core.schemas import SubmitAnalysis
+from app.web.core.wiring import Wired
+
+T = TypeVar("T")
+R = TypeVar("R")
+P = ParamSpec("P")
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A parsed submission: the repository, and the commit if it was given."""
+
+    address: Address
+    ref: str | None
+    commit: str | None
+    retry: bool
+
+    @property
+    def asks_host(self) -> bool:
+        """Whether the host has to name the commit, or whether a local repository has to contain it."""
+        return self.address.repository.is_local or self.commit is None
+
+    def wanted(self, commit: str, ref: str | None) -> Wanted:
+        """With its commit.  ref: the branch of HEAD, if neither was given."""
+        named = self.commit is None
+        head = ref if named and self.ref is None else None
+        return Wanted(self.address.repository, commit, ref, self.retry, default_branch=head, named=named)
+
+
+def wanted(asked: SubmitAnalysis, account: Account) -> Wanted:
+    """Parse the address and ask its host for the commit.
+
+    The quota decides later, when it is known whether there is a result of the commit, which costs nothing.
+    Raises: InvalidInput, TooManyRequests, Busy, RepositoryNotFound, CommitNotFound, GitHostUnreachable.
+    """
+    return _Resolver(wired(), lookups(), str(account.user_id)).resolve(_read(asked))
+
+
+def asks_host(asked: SubmitAnalysis) -> bool:
+    """Whether `wanted` has to ask the repository's host, which takes time and may fail.  Raises: InvalidInput."""
+    return _read(asked).asks_host
+
+
+def wanted_each(asked: Sequence[SubmitAnalysis], account: Account) -> list[Wanted | Problem]:
+    """As wanted, for many, all within the time of one; an item that fails has its Problem instead.
+
+    Raises: TooManyRequests, Busy while other batches ask their hosts.
+    """
+    items = [_caught(_read, one) for one in asked]
+    resolver = _Resolver(wired(), lookups(), str(account.user_id))
+    if not any(isinstance(item, _Asked) and item.asks_host for item in items):
+        return [_caught(resolver.resolve, item) for item in items]
+    until = time.monotonic() + resolver.lookups.seconds
+    with (
+        resolver.lookups.batches.place(resolver.client),
+        ThreadPoolExecutor(OF_CLIENT, "batch") as threads,
+    ):
+        return list(threads.map(lambda item: _caught(resolver.resolve, item, until), items))
+
+
+@dataclass(frozen=True, slots=True)
+class _Resolver:
+    """For one request.  client: whose look-ups they are."""
+
+    services: Wired
+    lookups: Lookups
+    client: str
+
+    def resolve(self, item: _Asked, until: float | None = None) -> Wanted:
+        """until: monotonic deadline of the item's batch.  Raises: as `wanted`."""
+        where = item.address.repository
+        if not item.asks_host:
+            return item.wanted(*self.services.resolve(where, item.ref, item.commit))
+        return item.wanted(*self.lookups.find(self.client, where, item.ref, item.commit, until=until))
+
+
+def _caught(use: Callable[Concatenate[T, P], R], given: T | Problem, *more: P.args, **named: P.kwargs) -> R | Problem:
+    if isinstance(given, Problem):
+        return given
+    try:
+        return use(given, *more, **named)
+    except Problem as problem:
+        return problem
+
+
+def _read(asked: SubmitAnalysis) -> _Asked:
+    settings = wired().settings
+    address = parse_address(asked.repository, settings.allowed_git_hosts)
+    if address.repository.is_local and settings.local_repos_root is None:
+        detail = "local repositories need the setting LOCAL_REPOS_ROOT"
+        raise InvalidInput(
+            "This service has no local repositories.", errors=[{"pointer": "/repository", "detail": detail}]
+        )
+    ref, commit = _revision(asked, address)
+    return _Asked(address, ref, commit, asked.retry)
+
+
+def _revision(asked: SubmitAnalysis, address: Address) -> tuple[str | None, str | None]:
+    """Members of the request take precedence over a ref or commit in the address."""
+    if asked.ref is not None or asked.commit is not None:
+        return (
+            None if asked.ref is None else check_ref(asked.ref),
+            None if asked.commit is None else check_commit(asked.commit, may_be_short=address.repository.is_local),
+        )
+    return address.ref, address.commit

@@ -1,0 +1,1 @@
+"""What every request passes, and what every room uses: identity, languages, problems, OpenAPI."""

@@ -1,0 +1,1 @@
+"""One job of either service: its JSON, its page and its stream."""

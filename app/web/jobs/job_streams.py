@@ -1,0 +1,208 @@
+"""Live progress: one thread per process reads the watched jobs; streams wait for its results."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import threading
+import time
+import zlib
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from uuid import UUID
+
+import structlog
+from sqlalchemy.exc import SQLAlchemyError
+
+from app.concurrency import Lane
+from app.domain.jobs import Job
+from app.errors import Message, Problem
+from app.services.jobs import follow
+from app.services.jobs.tell import Asked, Reader, told
+from app.services.policy import Policy
+from app.store.core.unit_of_work import UnitOfWork
+from app.web.jobs.job_json import job_json
+
+#: Per process, each with a thread that waits; of all visitors without an account, so that some are left to owners of
+#: jobs; and per client, which needs one for each open page.
+MOST_STREAMS = 256
+MOST_STREAMS_OF_VISITORS = 192
+MOST_STREAMS_EACH = 8
+STREAM_SECONDS = 25.0  # then the browser reconnects by itself, so a stopping process never waits for a stream
+HEARTBEAT_SECONDS = 5.0  # detects clients that have gone
+POLL_SECONDS = 0.35
+REREAD_EVERY = 4  # polls; a place in the queue changes without an event of the job
+RETRY_MS = 2000
+
+NOBODY = Reader()
+#: What the streams of a job share; each tells its reader.
+ALL = Reader(sees_all=True)
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A job at one moment.  id: of its newest event and of its content, so that a client may resume after either."""
+
+    id: str
+    job: Job
+    read_at: float  # monotonic, before the query
+
+    @classmethod
+    def of(cls, event_id: int, job: Job, read_at: float) -> Seen:
+        """With an id that changes whenever the client would see a difference."""
+        content = json.dumps(job_json(job), sort_keys=True)
+        return cls(f"{event_id}-{zlib.crc32(content.encode()):08x}", job, read_at)
+
+    @property
+    def is_final(self) -> bool:
+        """Whether nothing follows."""
+        return self.job.is_final
+
+
+@dataclass(slots=True)
+class _Watched:
+    """changed: notified whenever the job was read again, for its own watchers only."""
+
+    changed: threading.Condition
+    watchers: int = 0
+    stamp: follow.Stamp | None = None
+    newest: Seen | None = None
+
+
+@dataclass
+class Live:
+    """The state of one process.
+
+    The thread starts with the first watcher and ends with the last, so no fork inherits it.
+    """
+
+    uow: UnitOfWork
+    policy: Policy
+    stream_seconds: float = STREAM_SECONDS
+    places: Lane = field(
+        default_factory=lambda: Lane(
+            Message("live streams"), MOST_STREAMS, MOST_STREAMS_EACH, others={"visitors": MOST_STREAMS_OF_VISITORS}
+        )
+    )
+    _jobs: dict[UUID, _Watched] = field(default_factory=dict)
+    _lock: threading.RLock = field(default_factory=threading.RLock)
+    _thread: threading.Thread | None = None
+
+    def __post_init__(self) -> None:
+        self._idle = threading.Condition(self._lock)
+
+    def place(self, client: str, *, is_visitor: bool) -> AbstractContextManager[None]:
+        """Hold a place for a stream.  Raises: TooManyRequests, Busy."""
+        return self.places.place(client, visitors="all") if is_visitor else self.places.place(client)
+
+    def open(self, job_id: UUID, last_id: str | None, reader: Reader = NOBODY) -> Stream:
+        """Start to watch a job; the caller holds a place.  reader: to whom it is told.
+
+        Raises: NotFound.
+        """
+        seen, asked = self._look(job_id), follow.asked(self.uow, job_id, reader)
+        with self._lock:
+            self._jobs.setdefault(job_id, _Watched(threading.Condition(self._lock))).watchers += 1
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="live", daemon=True)
+                self._thread.start()
+        return Stream(self, job_id, seen, last_id, reader, asked)
+
+    def close(self, job_id: UUID) -> None:
+        """Stop watching a job."""
+        with self._lock:
+            self._jobs[job_id].watchers -= 1
+            if not self._jobs[job_id].watchers:
+                del self._jobs[job_id]
+                self._idle.notify_all()
+
+    def next(self, job_id: UUID, after: Seen, seconds: float) -> Seen | None:
+        """Wait for a state of the job that is later than and different from `after`; None if none came in time."""
+
+        def fresh() -> Seen | None:
+            newest = self._jobs[job_id].newest
+            later = newest is not None and newest.read_at > after.read_at and newest.id != after.id
+            return newest if later else None
+
+        with self._lock:
+            return self._jobs[job_id].changed.wait_for(fresh, seconds)
+
+    def ended(self, job_id: UUID, reader: Reader) -> Job:
+        """The job at its end, with the reader's bill, which the watchers do not share."""
+        return follow.snapshot(self.uow, job_id, self.policy, reader=reader, now=self.uow.now())[1]
+
+    def _look(self, job_id: UUID) -> Seen:
+        read_at = time.monotonic()
+        event_id, job = follow.snapshot(self.uow, job_id, self.policy, reader=ALL, now=self.uow.now())
+        return Seen.of(event_id, job, read_at)
+
+    def _run(self) -> None:
+        for turn in itertools.count():
+            with self._lock:
+                if not self._jobs:
+                    self._thread = None
+                    return
+                known = {job_id: job.stamp for job_id, job in self._jobs.items()}
+            try:
+                self._read(known, turn % REREAD_EVERY)
+            except (SQLAlchemyError, Problem) as error:  # streams continue, because the database comes back
+                log.warning("live.read_failed", error=type(error).__name__)
+            with self._lock:
+                self._idle.wait_for(lambda: not self._jobs, POLL_SECONDS)
+
+    def _read(self, known: dict[UUID, follow.Stamp | None], part: int) -> None:
+        """Read what has changed, and one part of all others: not all at once, or requests would wait for it."""
+        for job_id, stamp in follow.stamps(self.uow, known).items():
+            if stamp == known[job_id] and job_id.int % REREAD_EVERY != part:
+                continue
+            seen = self._look(job_id)
+            with self._lock:
+                if (job := self._jobs.get(job_id)) is not None:
+                    job.stamp, job.newest = stamp, seen
+                    job.changed.notify_all()
+
+
+@dataclass
+class Stream:
+    """One client's server-sent events: `state`, `progress`, and `final` at the end, each with the job."""
+
+    live: Live
+    job_id: UUID
+    first: Seen
+    last_id: str | None
+    reader: Reader
+    asked: Asked | None
+    _closed: bool = False
+
+    def close(self) -> None:
+        """Give the place back; the server calls it however the stream ended."""
+        if not self._closed:
+            self._closed = True
+            self.live.close(self.job_id)
+
+    def __iter__(self) -> Iterator[str]:
+        """Events until the job ends or the stream's time is over."""
+        until = time.monotonic() + self.live.stream_seconds
+        yield f"retry: {RETRY_MS}\n\n"
+        seen, said = self.first, self.last_id
+        if seen.id != said or seen.is_final:
+            yield self._event(seen, None)
+        while not seen.is_final and (left := until - time.monotonic()) > 0:
+            newer = self.live.next(self.job_id, seen, min(HEARTBEAT_SECONDS, left))
+            if newer is None:
+                yield ": still here\n\n"
+            else:
+                yield self._event(newer, seen)
+                seen = newer
+
+    def _event(self, seen: Seen, before: Seen | None) -> str:
+        name = "final" if seen.is_final else "progress" if before and _only_progress(seen, before) else "state"
+        job = self.live.ended(self.job_id, self.reader) if seen.is_final else told(seen.job, self.reader, self.asked)
+        return f"event: {name}\nid: {seen.id}\ndata: {json.dumps(job_json(job))}\n\n"
+
+
+def _only_progress(seen: Seen, before: Seen) -> bool:
+    return replace(seen.job, progress=None) == replace(before.job, progress=None)

@@ -1,0 +1,1 @@
+"""For operators and their monitors: the console, its REST, health and metrics."""

@@ -1,0 +1,98 @@
+"""For operators: faults in the data, the users who have work, and who waits why."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import timedelta
+from typing import Any
+
+from app.domain.queues import JOB_QUEUES
+from app.services.fairness import change_limits, report_waits, tenants
+from app.services.operations import nodes, queues
+from app.services.operations.audit import BROKEN, UNKNOWN, audit
+from app.web.core import answers, auth
+from app.web.core.api import api
+from app.web.core.context import utc_now, wired
+from app.web.operations import shapes
+from app.web.operations.schemas import AuditQuery, FairnessQuery, TenantsQuery
+
+#: Slower queries are left to `fairlane audit`, because a request must end before its client gives up.
+WITHIN = timedelta(seconds=10)
+DAY = timedelta(days=1)
+#: A second of processor time that the other requests share; `fairlane fairness` reads more.
+MOST_EVENTS = 60_000
+
+
+@api.get("/operator/audit")
+@api.input(AuditQuery, location="query", arg_name="asked")
+@api.output(answers.Audit)
+@api.doc(operation_id="audit", tags=["Operator"])
+def show_audit(asked: AuditQuery) -> dict[str, Any]:
+    """Check every invariant on the live database and list the rows that violate it.  Needs an operator's token."""
+    auth.reading_operator()
+    now = utc_now()
+    found = audit(wired().uow, since=asked.since, most=asked.limit, within=WITHIN)
+    statuses = [finding.status for finding in found]
+    return {
+        "at": now,
+        "broken": statuses.count(BROKEN),
+        "unknown": statuses.count(UNKNOWN),
+        "items": [asdict(finding) for finding in found],
+    }
+
+
+@api.get("/operator/tenants")
+@api.input(TenantsQuery, location="query", arg_name="asked")
+@api.output(shapes.Tenants)
+@api.doc(operation_id="tenants", tags=["Operator"])
+def show_tenants(asked: TenantsQuery) -> dict[str, Any]:
+    """List the users who have jobs waiting or running.  Needs an operator's token."""
+    auth.reading_operator()
+    return {"items": [asdict(one) for one in tenants.tenants(wired().uow, wired().policy, most=asked.limit)]}
+
+
+@api.get("/operator/fairness")
+@api.input(FairnessQuery, location="query", arg_name="asked")
+@api.output(shapes.Fairness)
+@api.doc(operation_id="fairness", tags=["Operator"])
+def show_fairness(asked: FairnessQuery) -> dict[str, Any]:
+    """Report who waited how long and why.  Needs an operator's token."""
+    auth.reading_operator()
+    now = utc_now()
+    found = report_waits.report(
+        wired().uow,
+        wired().policy,
+        by=asked.by,
+        since=asked.since or now - DAY,
+        until=now,
+        workers={queue: wired().settings.workers(queue) for queue in JOB_QUEUES},
+        most=MOST_EVENTS,
+    )
+    return asdict(found)
+
+
+@api.get("/operator/queues")
+@api.output(shapes.Queues)
+@api.doc(operation_id="queues", tags=["Operator"])
+def show_queues() -> dict[str, Any]:
+    """Show the messages of each queue.  Needs an operator's token."""
+    auth.reading_operator()
+    return {"items": [asdict(one) for one in queues.states(wired().uow)]}
+
+
+@api.get("/operator/workers")
+@api.output(shapes.Nodes)
+@api.doc(operation_id="workers", tags=["Operator"])
+def show_workers() -> dict[str, Any]:
+    """Show the Celery nodes and the jobs that they run.  Needs an operator's token."""
+    auth.reading_operator()
+    return {"items": [asdict(one) for one in nodes.states(wired().uow)]}
+
+
+@api.get("/operator/tiers")
+@api.output(shapes.Tiers)
+@api.doc(operation_id="tiers", tags=["Operator"])
+def show_tiers() -> dict[str, Any]:
+    """Show how many jobs of a user run at once, by tier.  Needs an operator's token."""
+    auth.reading_operator()
+    return {"items": [asdict(limit) for limit in change_limits.tier_limits(wired().uow, wired().policy)]}

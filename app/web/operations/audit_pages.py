@@ -1,0 +1,44 @@
+"""The operator's page of the audit log: who did what, and when."""
+
+from __future__ import annotations
+
+from flask import render_template, request
+
+from app.services.operations.read_audit_log import Entry, entries
+from app.web.core import auth
+from app.web.core.context import wired
+from app.web.core.pages import pages, read
+from app.web.core.schemas import PageQuery
+from app.web.operations.console_words import ACTIONS
+
+#: How many members of a list one line names, as of the ids of dead letters.
+MOST_MEMBERS = 10
+
+
+@pages.get("/operator/audit")
+def show_audit_log() -> str:
+    """What operators did, newest first."""
+    auth.reading_person()
+    asked = read(PageQuery, request.args)
+    found = entries(wired().uow, before=asked.cursor, most=asked.limit + 1)
+    shown = found[: asked.limit]
+    return render_template(
+        "operations/audit.html",
+        entries=[(entry, _facts(entry)) for entry in shown],
+        next=shown[-1].id if len(found) > asked.limit else None,
+        first=asked.cursor is None,
+        actions=ACTIONS,
+    )
+
+
+def _facts(entry: Entry) -> dict[str, str]:
+    """The details in words; what was before comes before what is after."""
+    ordered = sorted(entry.facts.items(), key=lambda item: item[0] != "before")
+    return {name: _told(value) for name, value in ordered}
+
+
+def _told(value: object) -> str:
+    if isinstance(value, list):
+        more = f" and {len(value) - MOST_MEMBERS:,} more" if len(value) > MOST_MEMBERS else ""
+        return ", ".join(map(str, value[:MOST_MEMBERS])) + more
+    return "none" if value is None else {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)

@@ -1,0 +1,74 @@
+"""What operators can change: tiers, limits and queues.  Every change is written to the audit log."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+from uuid import UUID
+
+from app.domain.plans import Tier
+from app.errors import NotFound
+from app.services.accounts import tiers
+from app.services.fairness import change_limits
+from app.services.operations import queues
+from app.store.accounts.users import Account
+from app.web.core import auth
+from app.web.core.api import api
+from app.web.core.context import utc_now, wired
+from app.web.operations import shapes
+from app.web.operations.schemas import NewLimit, NewTier, NewUserLimit, PauseQueue
+
+
+@api.put("/operator/users/<uuid:user_id>/tier")
+@api.input(NewTier, arg_name="asked")
+@api.output(shapes.Tenure)
+@api.doc(operation_id="changeTier", tags=["Operator"])
+def change_tier(asked: NewTier, user_id: UUID) -> dict[str, Any]:
+    """Change the tier of a user; it applies immediately to waiting jobs.  Needs an operator's token."""
+    actor = str(auth.operator().user_id)
+    account = tiers.change_tier(wired().uow, user_id, Tier(asked.tier), wired().policy, actor=actor, now=utc_now())
+    return _told(account)
+
+
+@api.put("/operator/users/<uuid:user_id>/limit")
+@api.input(NewUserLimit, arg_name="asked")
+@api.output(shapes.Tenure)
+@api.doc(operation_id="changeUserLimit", tags=["Operator"])
+def change_user_limit(asked: NewUserLimit, user_id: UUID) -> dict[str, Any]:
+    """Give a user a limit of their own, or with null their tier's.  Needs an operator's token."""
+    actor = str(auth.operator().user_id)
+    return _told(change_limits.change_user_limit(wired().uow, user_id, asked.limit, wired().policy, actor=actor))
+
+
+@api.put("/operator/tiers/<tier>/limit")
+@api.input(NewLimit, arg_name="asked")
+@api.output(shapes.TierShape)
+@api.doc(operation_id="changeTierLimit", tags=["Operator"])
+def change_tier_limit(asked: NewLimit, tier: str) -> dict[str, Any]:
+    """Let users of a tier run up to this many jobs of each service at once.  Needs an operator's token."""
+    actor = str(auth.operator().user_id)
+    if tier not in set(Tier):
+        raise NotFound(f"There is no tier {tier!r}; the tiers are {', '.join(Tier)}")
+    return asdict(change_limits.change_tier_limit(wired().uow, Tier(tier), asked.limit, wired().policy, actor=actor))
+
+
+@api.put("/operator/queues/<queue>/pause")
+@api.input(PauseQueue, arg_name="asked")
+@api.output(shapes.QueueState)
+@api.doc(operation_id="pauseQueue", tags=["Operator"])
+def pause_queue(asked: PauseQueue, queue: str) -> dict[str, Any]:
+    """Pause a queue, or with `paused` false resume it.  Needs an operator's token."""
+    actor = str(auth.operator().user_id)
+    queues.set_paused(wired().uow, queue, paused=asked.paused, actor=actor, reason=asked.reason)
+    return {"queue": queue, "paused": asked.paused}
+
+
+def _told(account: Account) -> dict[str, Any]:
+    policy = wired().policy.fairness
+    return {
+        "user_id": account.user_id,
+        "email": account.email,
+        "tier": account.tier.value,
+        "limit": policy.slot_limit(account.plan, account.own_slot_limit),
+        "own_limit": account.own_slot_limit,
+    }

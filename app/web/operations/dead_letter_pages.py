@@ -1,0 +1,72 @@
+"""The operator's pages of dead letters: what the broker gave up, back on its queue or dropped."""
+
+from __future__ import annotations
+
+from flask import redirect, render_template, request, url_for
+from werkzeug.wrappers import Response
+
+from app.domain.queues import ALL_QUEUES
+from app.services.operations import dead_letters
+from app.services.operations.dead_letters import REASONS, Chosen
+from app.web.core import auth
+from app.web.core.context import utc_now, wired
+from app.web.core.pages import pages, read
+from app.web.operations import chosen_letters
+from app.web.operations.console_words import REASONS_IN_WORDS
+from app.web.operations.schemas import ConfirmForm, DeadPageQuery
+
+#: How much of a payload a page shows, in characters; the API gives all of it.
+MOST_PAYLOAD = 20_000
+
+
+@pages.get("/operator/dead")
+def show_dead_letters() -> str:
+    """Dead letters by queue and reason, newest first."""
+    account = auth.reading_person()
+    asked = read(DeadPageQuery, request.args)
+    chosen = Chosen(queue=asked.queue, reason=asked.reason)
+    found = dead_letters.find(wired().uow, chosen, before=asked.cursor, most=asked.limit + 1)
+    shown = found[: asked.limit]
+    return render_template(
+        "operations/dead.html",
+        letters=shown,
+        asked=asked,
+        number=dead_letters.count(wired().uow, chosen),
+        next=shown[-1].id if len(found) > asked.limit else None,
+        queues=ALL_QUEUES,
+        reasons=REASONS,
+        why=REASONS_IN_WORDS,
+        may_act=account.is_operator,
+        now=utc_now(),
+    )
+
+
+@pages.get("/operator/dead/<int:number>")
+def show_dead_letter(number: int) -> str:
+    """One dead letter with its payload, and what can be done with it."""
+    account = auth.reading_person()
+    letter = chosen_letters.read_one(number)
+    return render_template(
+        "operations/letter.html",
+        letter=letter,
+        payload=(letter.payload or "")[:MOST_PAYLOAD],
+        why=REASONS_IN_WORDS,
+        may_act=account.is_operator,
+        now=utc_now(),
+    )
+
+
+@pages.post("/operator/dead/<int:number>/redrive")
+def redrive_dead_letter(number: int) -> Response:
+    """Turn a dead letter into a message again."""
+    actor, _ = str(auth.operating_person().user_id), read(ConfirmForm, request.form)
+    chosen_letters.check_done(dead_letters.redrive(wired().uow, chosen_letters.one(number), actor=actor))
+    return redirect(url_for("pages.show_dead_letters"), 303)
+
+
+@pages.post("/operator/dead/<int:number>/drop")
+def drop_dead_letter(number: int) -> Response:
+    """Delete a dead letter whose job has ended."""
+    actor, _ = str(auth.operating_person().user_id), read(ConfirmForm, request.form)
+    chosen_letters.check_done(dead_letters.drop(wired().uow, chosen_letters.one(number), actor=actor))
+    return redirect(url_for("pages.show_dead_letters"), 303)

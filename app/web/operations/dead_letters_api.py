@@ -1,0 +1,54 @@
+"""The dead letters, for operators: what the broker gave up, back on its queue or dropped."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from app.services.operations import dead_letters
+from app.services.operations.dead_letters import Chosen
+from app.web.core import auth
+from app.web.core.api import api
+from app.web.core.context import wired
+from app.web.operations import chosen_letters, shapes
+from app.web.operations.schemas import DeadQuery
+
+
+@api.get("/operator/dead")
+@api.input(DeadQuery, location="query", arg_name="asked")
+@api.output(shapes.DeadLetters)
+@api.doc(operation_id="listDeadLetters", tags=["Operator"])
+def list_dead_letters(asked: DeadQuery) -> dict[str, Any]:
+    """List dead letters, newest first, with the first 200 characters of each payload.  Needs an operator's token."""
+    auth.reading_operator()
+    chosen = Chosen(queue=asked.queue, reason=asked.reason)
+    found = dead_letters.find(wired().uow, chosen, before=asked.cursor, most=asked.limit + 1)
+    page = found[: asked.limit]
+    return {"items": [asdict(one) for one in page], "next": page[-1].id if len(found) > asked.limit else None}
+
+
+@api.get("/operator/dead/<int:number>")
+@api.output(shapes.DeadLetter)
+@api.doc(operation_id="getDeadLetter", tags=["Operator"])
+def show_dead_letter(number: int) -> dict[str, Any]:
+    """Show a dead letter with its whole payload.  Needs an operator's token."""
+    auth.reading_operator()
+    return asdict(chosen_letters.read_one(number))
+
+
+@api.post("/operator/dead/<int:number>/redrive")
+@api.doc(operation_id="redriveDeadLetter", tags=["Operator"], responses={204: "Back on its queue"})
+def redrive_dead_letter(number: int) -> tuple[str, int]:
+    """Turn a dead letter into a message again, with new counts.  Needs an operator's token."""
+    actor = str(auth.operator().user_id)
+    chosen_letters.check_done(dead_letters.redrive(wired().uow, chosen_letters.one(number), actor=actor))
+    return "", 204
+
+
+@api.delete("/operator/dead/<int:number>")
+@api.doc(operation_id="dropDeadLetter", tags=["Operator"], responses={204: "Deleted"})
+def drop_dead_letter(number: int) -> tuple[str, int]:
+    """Delete a dead letter whose job has ended.  Needs an operator's token."""
+    actor = str(auth.operator().user_id)
+    chosen_letters.check_done(dead_letters.drop(wired().uow, chosen_letters.one(number), actor=actor))
+    return "", 204

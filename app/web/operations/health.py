@@ -1,0 +1,55 @@
+"""Endpoints for monitoring: alive, ready, metrics."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from apiflask import APIBlueprint
+from flask import Flask, Response, request
+from prometheus_client import CONTENT_TYPE_LATEST
+
+from app.errors import InvalidInput, Unavailable
+from app.services.operations import clock_skew, readiness
+from app.services.operations.readiness import WRITES
+from app.web.core.context import wired
+from app.web.operations.metrics import current
+from app.web.operations.scrapers import check_scraper
+
+health = APIBlueprint("health", __name__, enable_openapi=False)
+
+
+def init(app: Flask) -> None:
+    """Register the three routes."""
+    app.register_blueprint(health)
+
+
+@health.get("/healthz")
+def alive() -> dict[str, str]:
+    """Answer that this process works."""
+    return {"status": "ok"}
+
+
+@health.get("/readyz")
+def ready() -> dict[str, Any]:
+    """Check that what this process needs is available: database, schema, queues; with `writes=1`, also for writes."""
+    checks = readiness.readiness(wired().uow)
+    needed = checks.keys() if _asks_for_writes() else checks.keys() - {WRITES}
+    faults = [f"{name}: {word}" for name, word in checks.items() if name in needed and word != "ok"]
+    if faults:
+        raise Unavailable("; ".join(faults), retry_after=2, checks=checks)
+    skew = clock_skew.ahead(wired().uow)
+    return {"status": "ready", "writes": checks[WRITES] == "ok", "checks": checks, "clock_ahead_seconds": skew}
+
+
+@health.get("/metrics")
+def metrics() -> Response:
+    """Metrics from the tables, the same from whichever process answers."""
+    check_scraper()
+    return Response(current(wired().uow), content_type=CONTENT_TYPE_LATEST)
+
+
+def _asks_for_writes() -> bool:
+    given = request.args.get(WRITES, "0")
+    if given not in {"0", "1"}:
+        raise InvalidInput("`writes` is 0 or 1", errors=[{"pointer": "/writes", "detail": "expected 0 or 1"}])
+    return given == "1"

@@ -1,0 +1,48 @@
+"""The operator's page of the schedule: what beat sends, how often, and once more at once."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from flask import redirect, render_template, request, url_for
+from werkzeug.wrappers import Response
+
+from app.services.operations import schedule
+from app.web.core import auth
+from app.web.core.context import utc_now, wired
+from app.web.core.pages import pages, read
+from app.web.operations.console_words import ENTRIES
+from app.web.operations.schemas import EntryForm
+
+
+@pages.get("/operator/schedule")
+def show_schedule() -> str:
+    """Every entry, and the beat that leads."""
+    account, now = auth.reading_person(), utc_now()
+    leader, entries = schedule.shown(wired().uow, now=now)
+    return render_template(
+        "operations/schedule.html",
+        leader=leader,
+        entries=entries,
+        ENTRIES=ENTRIES,
+        may_act=account.is_operator,
+        asked=request.args.get("asked"),
+        outcome=request.args.get("outcome"),
+        now=now,
+    )
+
+
+@pages.post("/operator/schedule/<name>")
+def change_schedule_entry(name: str) -> Response:
+    """Change an entry's interval, or whether it is sent."""
+    actor, asked = str(auth.operating_person().user_id), read(EntryForm, request.form)
+    every = timedelta(minutes=asked.minutes) if asked.minutes else None
+    schedule.change(wired().uow, name, every, is_enabled=asked.enabled, actor=actor, now=utc_now(), reason=asked.reason)
+    return redirect(url_for("pages.show_schedule"), 303)
+
+
+@pages.post("/operator/schedule/<name>/run")
+def run_schedule_entry(name: str) -> Response:
+    """Send an entry at once."""
+    run = schedule.run_now(wired().uow, name, actor=str(auth.operating_person().user_id), now=utc_now())
+    return redirect(url_for("pages.show_schedule", asked=name, outcome=run.value), 303)

@@ -1,0 +1,191 @@
+"""What operators send: strict, like the rest of schemas.py."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints, model_validator
+
+from app.services.fairness.change_limits import HIGHEST_SLOT_LIMIT
+from app.web.core.schemas import Body, Instant, PageQuery, Plain, Query
+
+Slots = Annotated[int, Field(ge=1, le=HIGHEST_SLOT_LIMIT, description="How many jobs of each service may run at once")]
+
+Reason = Annotated[Plain, StringConstraints(strip_whitespace=True, min_length=1)]
+
+#: The windows that failures are shown of.
+WINDOWS = {"24h": timedelta(hours=24), "7d": timedelta(days=7)}
+
+
+class NewTier(Body):
+    """Another tier."""
+
+    tier: Literal["free", "pro", "pro_plus", "enterprise"]
+
+
+class NewLimit(Body):
+    """Another limit of a tier."""
+
+    limit: Slots
+
+
+class NewUserLimit(Body):
+    """Another limit of one user."""
+
+    limit: Annotated[Slots | None, Field(description="null: the tier's limit")]
+
+
+class PauseQueue(Body):
+    """Whether a queue is to be paused."""
+
+    paused: bool = True
+    reason: Annotated[Reason | None, Field(description="Why, for other operators; kept in the audit log")] = None
+
+
+class TierForm(Query):
+    """Another tier, from its form."""
+
+    tier: Literal["free", "pro", "pro_plus", "enterprise"]
+
+
+class LimitForm(Query):
+    """Another limit, from its form with the box that says that the operator means it; an empty field removes it."""
+
+    limit: Slots | None = None
+    sure: Literal["true"]
+
+
+class PauseForm(Query):
+    """Whether a queue is to be paused, from its form, and why."""
+
+    paused: bool
+    reason: Reason | None = None
+
+    @model_validator(mode="after")
+    def _has_a_reason(self) -> PauseForm:
+        if self.paused and not self.reason:
+            raise ValueError("say why the queue is paused")
+        return self
+
+
+class ConfirmForm(Query):
+    """The box that says that the operator means it."""
+
+    sure: Literal["true"]
+
+
+class AuditQuery(Query):
+    """How far back to look, and how many rows to show of each invariant."""
+
+    since: Annotated[Instant | None, Field(description="Leave out jobs accepted earlier; default: none")] = None
+    limit: Annotated[int, Field(ge=1, le=1000)] = 100
+
+
+class FairnessQuery(Query):
+    """How far back to look, and how to group."""
+
+    since: Annotated[Instant | None, Field(description="Default: the last 24 hours")] = None
+    by: Literal["user", "tier"] = "tier"
+
+
+class DeadQuery(PageQuery):
+    """Which dead letters to list, and from where."""
+
+    queue: Annotated[Plain | None, Field(description="Only of this queue")] = None
+    reason: Literal["lost", "rejected", "undecodable"] | None = None
+
+
+Letter = Annotated[int, Field(ge=1, le=2**63 - 1)]
+
+
+class DeadPageQuery(DeadQuery):
+    """The same on the page, with what was done with many letters just before.
+
+    stay: letters that could not be redriven or dropped; gone: letters that others had handled; after: the last letter,
+    if more letters follow it.
+    """
+
+    act: Literal["redrive", "drop"] | None = None
+    done: Annotated[int, Field(ge=0)] = 0
+    stay: Annotated[int, Field(ge=0)] = 0
+    gone: Annotated[int, Field(ge=0)] = 0
+    after: Letter | None = None
+
+
+class ManyQuery(Query):
+    """Many dead letters.  after: only those with larger ids."""
+
+    queue: Plain | None = None
+    reason: Literal["lost", "rejected", "undecodable"] | None = None
+    after: Annotated[int, Field(ge=0, le=2**63 - 1)] = 0
+
+
+class ManyForm(ManyQuery):
+    """The same from the form.  last: the largest id that was shown; letters: how many were."""
+
+    last: Letter
+    letters: Annotated[int, Field(ge=1)]
+    sure: Literal["true"]
+
+
+class TenantsQuery(Query):
+    """How many users to list."""
+
+    limit: Annotated[int, Field(ge=1, le=1000)] = 100
+
+
+class FailuresQuery(Query):
+    """The window whose failures are grouped."""
+
+    window: Annotated[Literal["24h", "7d"], Field(description="How far back to look")] = "24h"
+
+
+Every = Annotated[int, Field(ge=60, le=7 * 86_400)]
+
+
+class ChangeEntry(Body):
+    """How often beat sends an entry, and whether it does."""
+
+    every_seconds: Annotated[
+        Every | None, Field(description="It divides the interval of the code; null: that interval")
+    ] = None
+    enabled: bool = True
+    reason: Annotated[Reason | None, Field(description="Why; kept in the audit log, needed to disable")] = None
+
+    @model_validator(mode="after")
+    def _has_a_reason(self) -> ChangeEntry:
+        if not self.enabled and not self.reason:
+            raise ValueError("say why the entry is disabled")
+        return self
+
+
+class EntryForm(Query):
+    """The same from its form, in minutes; an empty field means the interval of the code."""
+
+    minutes: Annotated[int | None, Field(ge=1, le=7 * 1440)] = None
+    enabled: bool = False
+    reason: Reason | None = None
+
+    @model_validator(mode="after")
+    def _has_a_reason(self) -> EntryForm:
+        if not self.enabled and not self.reason:
+            raise ValueError("say why the entry is disabled")
+        return self
+
+
+class JobsQuery(Query):
+    """Which jobs of all users to show.  user: an e-mail address; cursor: `next` of the page before."""
+
+    state: Literal["queued", "waiting", "retrying", "running", "completed", "failed", "cancelled"] | None = None
+    service: Literal["analysis", "specview"] | None = None
+    queue: Plain | None = None
+    tier: Literal["free", "pro", "pro_plus", "enterprise"] | None = None
+    user: Plain | None = None
+    repository: Plain | None = None
+    error: Plain | None = None
+    cursor: Annotated[int | None, Field(ge=1, le=2**62)] = None
+
+    def narrowed(self) -> dict[str, str]:
+        """The active filters, as parameters of an address."""
+        return {name: str(value) for name, value in self if value and name != "cursor"}

@@ -1,0 +1,1 @@
+"""Public repositories: their newest results, trends, badges and bookmarks."""

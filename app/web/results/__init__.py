@@ -1,0 +1,1 @@
+"""The tests of a result: listed, compared, as a file."""

@@ -1,0 +1,1 @@
+"""Webhooks, their log and their tests."""
