@@ -5,6 +5,49 @@ from __future__ import annotations
 from apiflask import APIFlask
 from flask_wtf import CSRFProtect
 
+import app.web.accounts.api
+import app.web.accounts.confirmation_pages
+import app.web.accounts.github_pages
+import app.web.accounts.pages
+import app.web.accounts.passkey_pages
+import app.web.accounts.password_reset_pages
+import app.web.accounts.settings_pages
+import app.web.accounts.sign_in_pages
+import app.web.analyses.api
+import app.web.analyses.batch_api
+import app.web.analyses.pages
+import app.web.jobs.api
+import app.web.jobs.pages
+import app.web.operations.api
+import app.web.operations.audit_pages
+import app.web.operations.changes_api
+import app.web.operations.dead_letter_pages
+import app.web.operations.dead_letters_api
+import app.web.operations.failures_api
+import app.web.operations.failures_pages
+import app.web.operations.health_pages
+import app.web.operations.jobs_pages
+import app.web.operations.many_dead_letters_pages
+import app.web.operations.pages
+import app.web.operations.queues_pages
+import app.web.operations.schedule_api
+import app.web.operations.schedule_pages
+import app.web.repositories.api
+import app.web.repositories.bookmarks_api
+import app.web.repositories.pages
+import app.web.results.api
+import app.web.results.pages
+import app.web.site.docs_pages
+import app.web.site.guide_pages
+import app.web.site.language_pages
+import app.web.specifications.api
+import app.web.specifications.files_api
+import app.web.specifications.pages
+import app.web.specifications.request_pages
+import app.web.specifications.shared_pages
+import app.web.webhooks.api
+import app.web.webhooks.deliveries_api
+import app.web.webhooks.pages
 from app.web.core import languages
 from app.web.core.api import api
 from app.web.core.pages import pages

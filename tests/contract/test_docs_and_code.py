@@ -30,7 +30,7 @@ def page(name: str) -> str:
 
 def layers() -> dict[str, set[str]]:
     """Part of the code -> parts and modules that it may import, as the table of the architecture says."""
-    table = page("architecture.md").partition("## Layers")[2].partition("\n## ")[0]
+    table = page("architecture.md").partition("## Layers")[2].partition("\n#")[0]
     named = [(re.findall(r"`([^`]+)`", part), set(re.findall(r"`([^`]+)`", may))) for part, may in LAYER.findall(table)]
     return {part: may for parts, may in named for part in parts}
 

@@ -6,7 +6,7 @@ import pytest
 
 from app import errors
 from app.errors import Problem
-from app.web.core.pages import docs
+from app.web.site import docs_pages as docs
 
 OWN = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Problem)]
 

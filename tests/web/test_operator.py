@@ -9,7 +9,7 @@ from sqlalchemy import text
 
 from app.services.operations.reconcile import reconcile
 from app.services.operations.sweep import sweep
-from app.store.invariants import ALL
+from app.store.operations.invariants import ALL
 from app.web.operations import metrics
 from tests.web.conftest import POLICY, Web, _now
 

@@ -10,9 +10,9 @@ from time import monotonic
 from app.services.operations.find_leaks import find_leaks
 from app.services.operations.shown_rows import ShownRow
 from app.store.core.unit_of_work import UnitOfWork
-from app.store.invariants import ALL, Invariant
-from app.store.invariants.tenants import SECRETS
 from app.store.operations.audit import TookTooLongError, broken
+from app.store.operations.invariants import ALL, Invariant
+from app.store.operations.invariants.tenants import SECRETS
 
 ROWS = 100
 WITHIN = timedelta(minutes=10)

@@ -9,7 +9,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from app.store.core.unit_of_work import Tx
-from app.store.invariants import Invariant
+from app.store.operations.invariants import Invariant
 
 _CANCELLED = "57014"  # query_canceled: the statement's time limit was reached
 

@@ -14,7 +14,7 @@ from flask import Flask, Response, abort, request, url_for
 
 #: An address with a digest names one content for ever.
 FOR_EVER = "public, max-age=31536000, immutable"
-FOLDER = Path(__file__).parent / "static"
+FOLDER = Path(__file__).parents[1] / "static"
 ENDPOINT = "static"
 #: A host's own table may name others.
 MEDIA_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}

@@ -12,8 +12,8 @@ from uuid import UUID
 from sqlalchemy import text
 
 from app.store.core.unit_of_work import Tx
-from app.store.invariants import ALL
 from app.store.operations.audit import broken
+from app.store.operations.invariants import ALL
 from tests.race.invariants import BROKEN as RULES
 from tests.services.busy import Busy
 

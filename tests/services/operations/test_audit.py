@@ -9,8 +9,8 @@ import pytest
 
 from app.services.jobs import read_jobs
 from app.services.operations.audit import BROKEN, HOLDS, UNKNOWN, audit
-from app.store.invariants import ALL
-from app.store.invariants.invariant import Invariant
+from app.store.operations.invariants import ALL
+from app.store.operations.invariants.invariant import Invariant
 from tests.conftest import NOW, World
 from tests.services.busy import Busy, fill
 from tests.services.operations.breaking import NOBODY, misjudged

@@ -6,7 +6,7 @@ import json
 from datetime import timedelta
 from typing import Any
 
-from app.store.invariants import ALL
+from app.store.operations.invariants import ALL
 from tests.conftest import World
 
 

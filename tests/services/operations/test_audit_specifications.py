@@ -8,7 +8,7 @@ import pytest
 
 from app.services.operations.audit import HOLDS, audit
 from app.services.operations.reconcile import reconcile
-from app.store.invariants import ALL
+from app.store.operations.invariants import ALL
 from tests.conftest import NOW, World
 from tests.race.invariants import BROKEN as RULES
 from tests.services.busy import Busy

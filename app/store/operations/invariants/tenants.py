@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.store.invariants.invariant import Invariant, job_of
+from app.store.operations.invariants.invariant import Invariant, job_of
 
 # The primary key ensures that a key has one row.
 KEYS = Invariant(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.store.invariants.invariant import Invariant
+from app.store.operations.invariants.invariant import Invariant
 
 # Slot numbers of a user and service are distinct.  So as long as none is above the limit under which it was taken, no
 # more slots were taken than that limit.  Dead slots count for nobody (docs/adr/0003).

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.store.invariants.invariant import Invariant, job_of
+from app.store.operations.invariants.invariant import Invariant, job_of
 
 # A job without a record has ended if and only if it has no asker: it was cancelled before any worker took it.
 END = Invariant(

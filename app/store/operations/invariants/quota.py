@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.store.invariants.invariant import Invariant, job_of
+from app.store.operations.invariants.invariant import Invariant, job_of
 
 # What an accept saw and reserved is in its event; for a payer who left and came back, the last one counts.
 _CAME_BACK = """

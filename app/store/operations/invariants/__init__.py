@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from app.store.invariants import delivery, jobs, quota, tenants
-from app.store.invariants.invariant import Invariant
+from app.store.operations.invariants import delivery, jobs, quota, tenants
+from app.store.operations.invariants.invariant import Invariant
 
 __all__ = ["ALL", "Invariant"]
 
