@@ -12,7 +12,8 @@ from rich.table import Column, Table
 
 from app.cli.wiring import actor, open_database, show
 from app.services.operations import dead_letters
-from app.services.operations.dead_letters import Chosen, DeadLetter, Done
+from app.services.operations.dead_letters import Chosen, Done
+from app.store.operations.dead_letters import DeadLetter
 
 COLUMNS = ("id", "queue", "task_id", "reason", "delivery_count", "lost_count", "died_at", "payload_size")
 

@@ -14,6 +14,7 @@ from rich.table import Column, Table
 from app.cli.wiring import actor, open_database
 from app.services.operations import queues as queueing
 from app.settings import Settings, load
+from app.store.operations.queues import QueueState
 
 
 @click.command()
@@ -41,7 +42,7 @@ def queues(*, as_json: bool) -> None:
     Console().print(table)
 
 
-def _cell(row: queueing.QueueState, column: str) -> str:
+def _cell(row: QueueState, column: str) -> str:
     value = getattr(row, column)
     return f"{'~' if column in row.estimated else ''}{round(value) if isinstance(value, float) else value}"
 

@@ -28,6 +28,12 @@ HARMLESS: dict[str, str] = {
     "function accept_look(uuid,text,text,text,text,text,text,text,timestamp with time zone): body changed": (
         "the same answer, from sums of the bills"
     ),
+    **{
+        f"function caller_find(bytea,timestamp with time zone,double precision): {what} changed": (
+            "two columns more, and the release before reads columns by their names"
+        )
+        for what in ("signature", "body")
+    },
     "function webhooks_tell(): body changed": "the same deliveries, and those beyond the bound as failed",
 }
 

@@ -1,15 +1,18 @@
 """The look of an accept says what the statements say that others use for the same."""
 
+from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from app.domain.periods import period_at
 from app.domain.plans import EventType, Tier
+from app.domain.queues import Service
 from app.domain.quota import Usage
 from app.services.accounts import tokens
 from app.services.jobs import admit
 from app.store.accounts import users
+from app.store.accounts.users import Account, Payer
 from app.store.analyses.accept_lookup import look
 from app.store.jobs import idempotency, quota
 from app.store.jobs.quota import Sums
@@ -23,8 +26,23 @@ def test_a_look_finds_the_account_that_a_look_up_finds(world: World, tier: Tier 
         world.rows("DELETE FROM user_subscriptions WHERE user_id = :user RETURNING id", user=user)
     with world.uow.begin() as tx:
         found = look(tx, user, None, wanted.repository, wanted.commit, "1", now=NOW)
-        assert found.account is not None
-        assert found.account == users.find(tx, user)
+        whole = users.find(tx, user)
+    assert found.account is not None
+    assert whole is not None
+    shared = [one.name for one in fields(Payer) if one.name != "runs"]
+    assert [getattr(found.account, name) for name in shared] == [getattr(whole, name) for name in shared]
+
+
+def test_an_accept_knows_nothing_of_what_its_user_may_read(world: World) -> None:
+    """A read-only operator's account without that column would say that the user is none."""
+    user, wanted = world.user(), world.wanted()
+    world.rows("UPDATE users SET is_read_only_operator = true, run_seconds = 3, spec_run_seconds = 5 RETURNING id")
+    with world.uow.begin() as tx:
+        found = look(tx, user, None, wanted.repository, wanted.commit, "1", now=NOW).account
+    assert found is not None
+    assert not isinstance(found, Account)
+    assert not hasattr(found, "is_read_only_operator")
+    assert {service: runs.mean for service, runs in found.runs.items()} == {Service.ANALYSIS: 3}
 
 
 def test_a_look_and_a_batch_of_one_key_exclude_each_other_and_see_each_others_answer(world: World) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -189,10 +190,10 @@ def test_the_queues_tell_what_is_ready_leased_and_delayed(world: World) -> None:
     world.lease(publish(world, user))
     snoozed(world, user)
     with world.uow.begin() as tx:
-        facts = {row["queue"]: row for row in queues.states(tx)}
+        facts = {row.queue: row for row in queues.states(tx)}
     found = facts["analysis_default"]
-    assert (found["ready"], found["leased"], found["delayed"], found["paused"]) == (3, 1, 1, False)
-    assert facts["specview_default"] == {
+    assert (found.ready, found.leased, found.delayed, found.paused) == (3, 1, 1, False)
+    assert asdict(facts["specview_default"]) == {
         "queue": "specview_default", "ready": 0, "leased": 0, "delayed": 0, "snoozed": 0, "parked": 0, "dead": 0,
         "paused": False, "oldest_seconds": 0, "oldest_parked_seconds": 0, "estimated": [],
     }  # fmt: skip

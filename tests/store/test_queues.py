@@ -39,5 +39,5 @@ def waiting(world: World, age: int, reason: str, user: UUID | None = None) -> No
 
 def oldest(world: World, **given: Any) -> tuple[float, list[str]]:
     with world.uow.begin() as tx:
-        [row] = [row for row in queues.states(tx, **given) if row["queue"] == "analysis_default"]
-    return row["oldest_parked_seconds"] // 1, row["estimated"]
+        [row] = [row for row in queues.states(tx, **given) if row.queue == "analysis_default"]
+    return row.oldest_parked_seconds // 1, row.estimated

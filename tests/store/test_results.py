@@ -6,7 +6,7 @@ import pytest
 
 from app.store.analyses.inventories import FileRow
 from app.store.results import results
-from app.store.results.results import TestFilter
+from app.store.results.results import SkippedFile, TestFilter
 from tests.conftest import World
 
 Row = tuple[str, str]
@@ -138,9 +138,7 @@ def test_pages_of_any_size_give_every_test_once_in_the_same_order(world: World, 
 
 def test_skipped_files_are_listed_with_their_reason(world: World, analysis: UUID) -> None:
     with world.uow.begin() as tx:
-        assert [dict(row) for row in results.skipped(tx, analysis)] == [
-            {"path": "tests/large.py", "reason": "too_large"}
-        ]
+        assert results.skipped(tx, analysis) == [SkippedFile("tests/large.py", "too_large")]
         assert results.skipped(tx, analysis, most=0) == []
 
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
-
-from sqlalchemy import Row
 
 from app.domain.repositories import Repository
 from app.errors import Message, NotFound
 from app.services.policy import Policy
 from app.services.results.newest_result import NewestResult
 from app.store.accounts import bookmarks
+from app.store.accounts.bookmarks import BookmarkRow
 from app.store.accounts.users import Account
 from app.store.analyses import codebases
 from app.store.analyses.codebases import Codebase
@@ -88,6 +86,9 @@ def _found(tx: Tx, account: Account, codebase: Codebase | None, policy: Policy) 
     return _bookmark(rows[0], policy)
 
 
-def _bookmark(row: Row[Any], policy: Policy) -> Bookmark:
-    newest = NewestResult.of(row, policy) if row.analysis_id else None
+def _bookmark(row: BookmarkRow, policy: Policy) -> Bookmark:
+    newest = None
+    if row.analysis_id and row.commit_sha and row.completed_at and row.summary is not None:
+        found = (row.analysis_id, row.commit_sha, row.completed_at, row.parser_version, row.summary)
+        newest = NewestResult.of(policy, *found)
     return Bookmark(Repository(row.host, row.owner, row.name), row.is_private, row.created_at, newest)

@@ -6,7 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from app.errors import Unauthenticated
-from app.store.accounts import credentials
+from app.store.accounts import credentials, open_sessions
 from app.store.core.unit_of_work import Tx
 
 TOKEN_PREFIX = "fl_"  # noqa: S105 - a prefix, not a password
@@ -21,5 +21,5 @@ def check(tx: Tx, user_id: UUID, by: str | None, *, now: datetime) -> None:
     if by is None:
         return
     is_token = by.startswith(TOKEN_PREFIX)
-    if not (credentials.hold_parent(tx, user_id, by, now=now) if is_token else credentials.is_open(tx, user_id, by)):
+    if not (credentials.hold_parent(tx, user_id, by, now=now) if is_token else open_sessions.is_open(tx, user_id, by)):
         raise Unauthenticated("This session or token has ended")

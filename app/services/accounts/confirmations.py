@@ -9,7 +9,7 @@ from app.errors import InvalidInput, Message
 from app.services.accounts import passkeys, passwords, sessions
 from app.services.accounts.passkey_checks import Site
 from app.store.accounts import users
-from app.store.accounts.credentials import Way
+from app.store.accounts.open_sessions import Way
 from app.store.core.unit_of_work import UnitOfWork
 
 NO_PASSWORD = Message("This account has no password. Confirm in another way.")

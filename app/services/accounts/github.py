@@ -14,10 +14,10 @@ from app.services.accounts import check_caller, sign_up, ways_in
 from app.services.accounts.passwords import PER_ADDRESS
 from app.services.accounts.sessions import SESSION_LIFE
 from app.services.accounts.throttle import count
-from app.store.accounts import credentials, github_links, one_time_secrets, users
-from app.store.accounts.credentials import Way
+from app.store.accounts import github_links, one_time_secrets, open_sessions, users
 from app.store.accounts.github_links import Link
 from app.store.accounts.one_time_secrets import Purpose
+from app.store.accounts.open_sessions import Way
 from app.store.accounts.users import Account
 from app.store.core.unit_of_work import UnitOfWork
 from app.store.operations import audit_log
@@ -91,7 +91,7 @@ def sign_in(
             users.verify_email(tx, user_id, now=now)
             if not github_links.add(tx, user_id, who.github_id, who.login, now=now):
                 raise Conflict(LINKED)
-        credentials.add_session(tx, user_id, session, by=Way.GITHUB, now=now, expires_at=now + SESSION_LIFE)
+        open_sessions.add_session(tx, user_id, session, by=Way.GITHUB, now=now, expires_at=now + SESSION_LIFE)
     return session
 
 

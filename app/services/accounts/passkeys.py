@@ -19,7 +19,7 @@ from app.services.accounts.passkey_checks import Site
 from app.services.accounts.passwords import PER_ADDRESS
 from app.services.accounts.sessions import SESSION_LIFE
 from app.services.accounts.throttle import count
-from app.store.accounts import credentials, one_time_secrets, passkeys, users
+from app.store.accounts import one_time_secrets, open_sessions, passkeys, users
 from app.store.accounts.one_time_secrets import Purpose
 from app.store.accounts.passkeys import StoredKey
 from app.store.accounts.users import Account
@@ -67,7 +67,7 @@ class Passkey:
 def begin_registration(uow: UnitOfWork, account: Account, site: Site, *, now: datetime) -> Challenge:
     """Ask for another passkey of a signed-in person."""
     with uow.begin() as tx:
-        known = [bytes(row["credential_id"]) for row in passkeys.of_user(tx, account.user_id)]
+        known = [bytes(row.credential_id) for row in passkeys.of_user(tx, account.user_id)]
         text = _challenge(tx, Ceremony.REGISTER, account.user_id, now=now)
     raw, email = base64url_to_bytes(text), account.email or ""
     options = passkey_checks.creation_options(site, raw, user_id=account.user_id, email=email, known=known)
@@ -118,14 +118,14 @@ def sign_in(uow: UnitOfWork, answer: str, challenge: str, site: Site, *, now: da
     session = _secret()
     with uow.begin() as tx:
         _note_use(tx, key, sign_count, now=now)
-        credentials.add_session(tx, key.user_id, session, by=str(key.id), now=now, expires_at=now + SESSION_LIFE)
+        open_sessions.add_session(tx, key.user_id, session, by=str(key.id), now=now, expires_at=now + SESSION_LIFE)
     return session
 
 
 def begin_confirmation(uow: UnitOfWork, account: Account, site: Site, *, now: datetime) -> Challenge:
     """Ask a signed-in person for a passkey of their account."""
     with uow.begin() as tx:
-        known = [bytes(row["credential_id"]) for row in passkeys.of_user(tx, account.user_id)]
+        known = [bytes(row.credential_id) for row in passkeys.of_user(tx, account.user_id)]
         text = _challenge(tx, Ceremony.CONFIRM, account.user_id, now=now)
     return Challenge(text, passkey_checks.request_options(site, base64url_to_bytes(text), known=known))
 
@@ -184,7 +184,7 @@ def sign_up_with(
     with uow.begin() as tx:
         made = sign_up.new_account(tx, email, tier=tier, per_day=per_day, network=network, user_id=user_id, now=now)
         by = str(_add(tx, made, key, name, now=now))
-        credentials.add_session(tx, made, session, by=by, now=now, expires_at=now + SESSION_LIFE)
+        open_sessions.add_session(tx, made, session, by=by, now=now, expires_at=now + SESSION_LIFE)
     return session
 
 
@@ -192,7 +192,7 @@ def passkeys_of(uow: UnitOfWork, user_id: UUID) -> Sequence[Passkey]:
     """The user's passkeys, newest first."""
     with uow.begin() as tx:
         rows = passkeys.of_user(tx, user_id)
-    return [Passkey(row["id"], row["name"], row["created_at"], row["last_used_at"]) for row in rows]
+    return [Passkey(row.id, row.name, row.created_at, row.last_used_at) for row in rows]
 
 
 def remove(uow: UnitOfWork, user_id: UUID, passkey_id: UUID, *, offers_github: bool) -> None:

@@ -12,9 +12,9 @@ from app.services.accounts import accounts as people
 from app.services.accounts import password_hashes, sessions, verified_addresses
 from app.services.accounts.sessions import SESSION_LIFE
 from app.services.accounts.throttle import count
-from app.store.accounts import credentials, one_time_secrets, passwords, users
-from app.store.accounts.credentials import Way
+from app.store.accounts import one_time_secrets, open_sessions, passwords, users
 from app.store.accounts.one_time_secrets import Purpose
+from app.store.accounts.open_sessions import Way
 from app.store.accounts.users import Account
 from app.store.core.unit_of_work import Tx, UnitOfWork
 from app.store.operations import audit_log
@@ -86,9 +86,9 @@ def reset(uow: UnitOfWork, secret: str, new: str, *, now: datetime) -> str:
             raise InvalidInput(USED)
         verified_addresses.verify(tx, found.user_id, now=now)
         passwords.put(tx, found.user_id, made, now=now)
-        credentials.end_others(tx, found.user_id, None)
+        open_sessions.end_others(tx, found.user_id, None)
         one_time_secrets.drop(tx, found.user_id)
-        credentials.add_session(tx, found.user_id, session, by=Way.PASSWORD, now=now, expires_at=now + SESSION_LIFE)
+        open_sessions.add_session(tx, found.user_id, session, by=Way.PASSWORD, now=now, expires_at=now + SESSION_LIFE)
         audit_log.add(tx, str(found.user_id), "user.password", str(found.user_id), by_link=True)
     return session
 
@@ -113,10 +113,10 @@ def verify(uow: UnitOfWork, account: Account, secret: str, *, session: str, now:
         found = one_time_secrets.use(tx, Purpose.VERIFY, secret, now=now)
         if found is None or found.user_id != account.user_id:
             raise InvalidInput(USED)
-        by = credentials.proof_of(tx, session).by or Way.LINK
+        by = open_sessions.proof_of(tx, session).by or Way.LINK
         renewed = sessions.renew(tx, account.user_id, session, by=by, now=now)
         if verified_addresses.verify(tx, account.user_id, by=by, now=now):
-            credentials.add_session(tx, account.user_id, renewed, by=by, now=now, expires_at=now + SESSION_LIFE)
+            open_sessions.add_session(tx, account.user_id, renewed, by=by, now=now, expires_at=now + SESSION_LIFE)
     return renewed
 
 

@@ -15,8 +15,8 @@ from app.services.accounts import password_hashes, sessions, verified_addresses
 from app.services.accounts import sign_up as new_accounts
 from app.services.accounts.sessions import SESSION_LIFE
 from app.services.accounts.throttle import count
-from app.store.accounts import credentials, github_links, passkeys, passwords, users
-from app.store.accounts.credentials import Way
+from app.store.accounts import credentials, github_links, open_sessions, passkeys, passwords, users
+from app.store.accounts.open_sessions import Way
 from app.store.accounts.users import Account
 from app.store.core.unit_of_work import Tx, UnitOfWork
 from app.store.operations import audit_log
@@ -47,7 +47,7 @@ def sign_up(
     with uow.begin() as tx:
         user_id = new_accounts.new_account(tx, email, tier=tier, per_day=per_day, network=network, now=now)
         passwords.put(tx, user_id, made, now=now)
-        credentials.add_session(tx, user_id, session, by=Way.PASSWORD, now=now, expires_at=now + SESSION_LIFE)
+        open_sessions.add_session(tx, user_id, session, by=Way.PASSWORD, now=now, expires_at=now + SESSION_LIFE)
     return session
 
 
@@ -75,7 +75,7 @@ def sign_in(uow: UnitOfWork, email: str, password: str, *, client: str, secret: 
             raise Unauthenticated(WRONG)
         if newer:
             passwords.replace_hash(tx, found.user_id, newer)
-        credentials.add_session(tx, found.user_id, session, by=Way.PASSWORD, now=now, expires_at=now + SESSION_LIFE)
+        open_sessions.add_session(tx, found.user_id, session, by=Way.PASSWORD, now=now, expires_at=now + SESSION_LIFE)
     return session
 
 
@@ -158,7 +158,7 @@ def _confirmed(uow: UnitOfWork, user_id: UUID, password: str, hashes: password_h
 def _put(tx: Tx, user_id: UUID, made: str, *, session: str | None, actor: str, now: datetime, **facts: object) -> None:
     """The caller has locked the users row.  facts: for the audit log."""
     passwords.put(tx, user_id, made, now=now)
-    credentials.end_others(tx, user_id, session)
+    open_sessions.end_others(tx, user_id, session)
     audit_log.add(tx, actor, "user.password", str(user_id), **facts)
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
 from app.errors import ConfirmationNeeded, NotFound, Unauthenticated
 from app.services.accounts import verified_addresses
-from app.store.accounts import credentials, users
-from app.store.accounts.credentials import Way
+from app.store.accounts import open_sessions, users
+from app.store.accounts.open_sessions import OpenSession, Way
 from app.store.accounts.users import Account
 from app.store.core.unit_of_work import Tx, UnitOfWork
 
@@ -19,22 +18,11 @@ SESSION_LIFE, LINK_LIFE = timedelta(days=14), timedelta(days=1)
 PROOF_LIFE = timedelta(minutes=5)
 
 
-@dataclass(frozen=True, slots=True)
-class OpenSession:
-    """A signed-in browser.  is_own: the one that asks."""
-
-    id: UUID
-    created_at: datetime
-    last_used_at: datetime | None
-    expires_at: datetime
-    is_own: bool
-
-
 def sign_in_link(uow: UnitOfWork, user_id: UUID, *, now: datetime) -> str:
     """A secret that signs the user in once, within a day."""
     secret = secrets.token_urlsafe(32)
     with uow.begin() as tx:
-        credentials.add_link(tx, user_id, secret, expires_at=now + LINK_LIFE)
+        open_sessions.add_link(tx, user_id, secret, expires_at=now + LINK_LIFE)
     return secret
 
 
@@ -45,21 +33,21 @@ def sign_in(uow: UnitOfWork, link_secret: str, *, now: datetime) -> str | None:
     """
     secret = secrets.token_urlsafe(32)
     with uow.begin() as tx:
-        user_id = credentials.link_owner(tx, link_secret, now=now)
+        user_id = open_sessions.link_owner(tx, link_secret, now=now)
         if user_id is None:
             return None
         users.lock_row(tx, user_id)
-        if credentials.use_link(tx, link_secret, now=now) is None:
+        if open_sessions.use_link(tx, link_secret, now=now) is None:
             return None
         verified_addresses.verify(tx, user_id, now=now)
-        credentials.add_session(tx, user_id, secret, by=Way.LINK, now=now, expires_at=now + SESSION_LIFE)
+        open_sessions.add_session(tx, user_id, secret, by=Way.LINK, now=now, expires_at=now + SESSION_LIFE)
     return secret
 
 
 def by_session(uow: UnitOfWork, secret: str, *, idle: timedelta = SESSION_LIFE, now: datetime) -> Account | None:
     """The user of a session.  idle: how long after its last use a session ends."""
     with uow.begin() as tx:
-        user_id = credentials.session_user(tx, secret, used_since=now - idle, now=now)
+        user_id = open_sessions.session_user(tx, secret, used_since=now - idle, now=now)
         return users.find(tx, user_id) if user_id else None
 
 
@@ -68,14 +56,13 @@ def sessions_of(
 ) -> list[OpenSession]:
     """The user's open sessions, newest first.  own: the secret of the one that asks; idle: as in by_session."""
     with uow.begin() as tx:
-        found = credentials.sessions_of(tx, user_id, own, used_since=now - idle, now=now)
-    return [OpenSession(**row) for row in found]
+        return open_sessions.sessions_of(tx, user_id, own, used_since=now - idle, now=now)
 
 
 def is_fresh(uow: UnitOfWork, secret: str, *, now: datetime) -> bool:
     """Whether the person of this session has just proved who they are."""
     with uow.begin() as tx:
-        proof = credentials.proof_of(tx, secret)
+        proof = open_sessions.proof_of(tx, secret)
     return proof.at is not None and proof.at > now - PROOF_LIFE
 
 
@@ -91,7 +78,7 @@ def renew(tx: Tx, user_id: UUID, old: str, *, by: str, now: datetime) -> str:
     Returns: the new secret.  Raises: Unauthenticated, if the session has ended.
     """
     new = secrets.token_urlsafe(32)
-    if not credentials.renew_session(tx, user_id, old, new, by=by, now=now):
+    if not open_sessions.renew_session(tx, user_id, old, new, by=by, now=now):
         raise Unauthenticated("Your session has ended; sign in again")
     return new
 
@@ -99,11 +86,11 @@ def renew(tx: Tx, user_id: UUID, old: str, *, by: str, now: datetime) -> str:
 def end(uow: UnitOfWork, user_id: UUID, session_id: UUID) -> None:
     """End one of the user's sessions.  Raises: NotFound."""
     with uow.begin() as tx:
-        if not credentials.end_named_session(tx, user_id, session_id):
+        if not open_sessions.end_named_session(tx, user_id, session_id):
             raise NotFound("No such session")
 
 
 def sign_out(uow: UnitOfWork, secret: str) -> None:
     """End a session; idempotent."""
     with uow.begin() as tx:
-        credentials.end_session(tx, secret)
+        open_sessions.end_session(tx, secret)

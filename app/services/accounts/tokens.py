@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID, uuid4
 
-from sqlalchemy import RowMapping
-
 from app.errors import Forbidden, InvalidInput, Message, NotFound, TooManyTokens, Unauthenticated
 from app.services.accounts import check_caller
 from app.services.accounts.check_caller import TOKEN_PREFIX
 from app.services.accounts.throttle import refuse_early
 from app.store.accounts import credentials, users
+from app.store.accounts.credentials import NamedToken, ValidToken
 from app.store.core.unit_of_work import Tx, UnitOfWork
 from app.store.operations import audit_log
 
@@ -35,30 +34,6 @@ class Token:
     prefix: str
     scopes: tuple[str, ...]
     expires_at: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ValidToken:
-    """A token without its secret."""
-
-    id: UUID
-    prefix: str
-    name: str
-    scopes: Sequence[str]
-    created_at: datetime
-    expires_at: datetime | None
-    last_used_at: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class NamedToken:
-    """A token and whose it is."""
-
-    id: UUID
-    user_id: UUID
-    email: str | None
-    prefix: str
-    name: str
 
 
 def add_token(
@@ -149,7 +124,7 @@ def by_token(
 def tokens_of(uow: UnitOfWork, user_id: UUID) -> list[ValidToken]:
     """The user's valid tokens, newest first, without their secrets."""
     with uow.begin() as tx:
-        return [ValidToken(**row) for row in credentials.tokens_of(tx, user_id)]
+        return credentials.tokens_of(tx, user_id)
 
 
 def revoke_token(uow: UnitOfWork, user_id: UUID, token_id: UUID, *, now: datetime) -> None:
@@ -169,13 +144,11 @@ def revoke_named(uow: UnitOfWork, name: str, *, actor: str, now: datetime) -> Na
         found = _named(tx, name)
     if len(found) > 1:
         raise InvalidInput(
-            Message(
-                "Several tokens begin so; name one by its id: %(ids)s", ids=", ".join(str(row["id"]) for row in found)
-            )
+            Message("Several tokens begin so; name one by its id: %(ids)s", ids=", ".join(str(row.id) for row in found))
         )
     if not found:
         raise NotFound("There is no such token, or it was revoked")
-    token = NamedToken(**found[0])
+    token = found[0]
     with uow.begin() as tx:
         users.lock_row(tx, token.user_id)
         if not credentials.revoke_token(tx, token.user_id, token.id, now=now):
@@ -189,7 +162,7 @@ def may_grant(scopes: Collection[str]) -> set[str]:
     return {*scopes, "operator:read"} if "operator" in scopes else set(scopes)
 
 
-def _named(tx: Tx, name: str) -> Sequence[RowMapping]:
+def _named(tx: Tx, name: str) -> Sequence[NamedToken]:
     try:
         token_id = UUID(name)
     except ValueError:

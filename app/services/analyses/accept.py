@@ -11,16 +11,14 @@ from app.services.analyses.submission import ANALYSIS, Submission, Wanted
 from app.services.jobs import admit, describe, visibility
 from app.services.jobs.answers import Answer
 from app.services.policy import Policy
-from app.store.accounts.users import Account
+from app.store.accounts.users import Payer
 from app.store.analyses import analyses, branch_commits, codebases
 from app.store.analyses.accept_lookup import ExistingAnalyses, look
 from app.store.core.unit_of_work import AlreadyQueuedError, OvertakenError, Tx
 from app.store.jobs import requests
 
 
-def accept(
-    tx: Tx, account: Account, found: ExistingAnalyses, wanted: Wanted, policy: Policy, *, now: datetime
-) -> Answer:
+def accept(tx: Tx, account: Payer, found: ExistingAnalyses, wanted: Wanted, policy: Policy, *, now: datetime) -> Answer:
     """Decide one submission in the transaction of the caller, which has locked the user's row and looked up the commit.
 
     Locks: the message of the job it joins, after the users row.

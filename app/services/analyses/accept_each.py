@@ -14,7 +14,7 @@ from app.services.analyses.submission import ANALYSIS, Submission, Wanted
 from app.services.jobs import admit, visibility
 from app.services.jobs.answers import Answer
 from app.services.policy import Policy
-from app.store.accounts.users import Account
+from app.store.accounts.users import Payer
 from app.store.analyses import codebases
 from app.store.analyses.accept_lookup import ExistingAnalyses, look, look_each
 from app.store.analyses.codebases import Codebase, address_of
@@ -50,7 +50,7 @@ class _Sorted:
     refused: Outcomes
 
 
-def accept_each(tx: Tx, account: Account, items: Sequence[Item], policy: Policy, *, now: datetime) -> Outcomes:
+def accept_each(tx: Tx, account: Payer, items: Sequence[Item], policy: Policy, *, now: datetime) -> Outcomes:
     """Decide each item, in the order of their keys, as if each were accepted by itself.
 
     The statements for new jobs, and for finding out which items are new, are as many for a hundred as for one; an item
@@ -88,7 +88,7 @@ def accept_each(tx: Tx, account: Account, items: Sequence[Item], policy: Policy,
     return outcomes
 
 
-def _hidden(tx: Tx, account: Account, found: Sequence[tuple[Item, ExistingAnalyses]]) -> Outcomes:
+def _hidden(tx: Tx, account: Payer, found: Sequence[tuple[Item, ExistingAnalyses]]) -> Outcomes:
     """The items that the account may not submit, because their repositories are private."""
     refused: Outcomes = {}
     for item, there in found:
@@ -105,7 +105,7 @@ def _hidden(tx: Tx, account: Account, found: Sequence[tuple[Item, ExistingAnalys
 def _sort(
     found: Sequence[tuple[Item, ExistingAnalyses]],
     before: Usage,
-    account: Account,
+    account: Payer,
     policy: Policy,
     *,
     now: datetime,
@@ -145,7 +145,7 @@ def _repositories(
     return at
 
 
-def _look_again(tx: Tx, account: Account, item: Item, policy: Policy, *, now: datetime) -> Answer:
+def _look_again(tx: Tx, account: Payer, item: Item, policy: Policy, *, now: datetime) -> Answer:
     wanted = item.wanted
     found = look(tx, account.user_id, None, wanted.repository, wanted.commit, policy.parser_version, now=now)
     return accept(tx, account, found.existing, wanted, policy, now=now)

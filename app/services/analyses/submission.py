@@ -9,7 +9,7 @@ from uuid import UUID
 from app.domain.queues import Service, select_queue
 from app.domain.repositories import Repository
 from app.services.policy import Policy
-from app.store.accounts.users import Account
+from app.store.accounts.users import Payer
 from app.store.analyses.codebases import Codebase
 from app.store.core.unit_of_work import JobMessage
 from app.store.jobs.requests import Request
@@ -39,7 +39,7 @@ class Wanted:
 class Submission:
     """What one user wants of one repository at one moment.  account: its row is locked."""
 
-    account: Account
+    account: Payer
     codebase: Codebase
     wanted: Wanted
     policy: Policy

@@ -12,7 +12,7 @@ from app.domain.queues import Service, select_queue
 from app.services.fairness import wake_jobs
 from app.services.policy import Policy
 from app.store.accounts import users
-from app.store.accounts.users import Account
+from app.store.accounts.users import Payer
 from app.store.core.unit_of_work import BehindError, Tx, UnitOfWork, retried
 from app.store.fairness import carriers
 from app.store.jobs import events, requests
@@ -24,10 +24,10 @@ AT_ONCE = 1_000
 SCHEDULE = Right(None, select_queue(SERVICE, None, scheduled=True), None, None, STEP_OF_A_SECOND)
 
 #: The users in whose lines a job may wait, None for the schedule.  The argument is the carrier, who comes first.
-Candidates = Callable[[UUID | None], list[Account | None]]
+Candidates = Callable[[UUID | None], list[Payer | None]]
 
 
-def right_of(account: Account | None, policy: Policy) -> Right:
+def right_of(account: Payer | None, policy: Policy) -> Right:
     """The right of a user; None means the schedule."""
     if account is None:
         return SCHEDULE
@@ -41,7 +41,7 @@ def right_of(account: Account | None, policy: Policy) -> Right:
     )
 
 
-def joined(tx: Tx, job_id: UUID, account: Account, policy: Policy) -> None:
+def joined(tx: Tx, job_id: UUID, account: Payer, policy: Policy) -> None:
     """Move a job into the line of a user who joined it, if fewer runs are ahead of it there.
 
     Locks: the caller has locked the joiner's users row; then the row of the current carrier, if it is free; the
@@ -57,7 +57,7 @@ def settle(tx: Tx, job_id: UUID, policy: Policy) -> None:
     Locks, Raises: as joined, for both lines.
     """
 
-    def candidates(carrier: UUID | None) -> list[Account | None]:
+    def candidates(carrier: UUID | None) -> list[Payer | None]:
         askers = sorted(carriers.askers(tx, job_id), key=lambda asker: asker.user_id != carrier)
         if askers:
             return [*askers]
@@ -110,7 +110,7 @@ def _place(tx: Tx, job_id: UUID, policy: Policy, candidates: Candidates) -> None
             return
 
 
-def _best(tx: Tx, job_id: UUID, accounts: Sequence[Account | None], policy: Policy) -> Right | None:
+def _best(tx: Tx, job_id: UUID, accounts: Sequence[Payer | None], policy: Policy) -> Right | None:
     """The best right of these; the first one's unless another is better.  None if there is none."""
     rights = [right_of(account, policy) for account in accounts]
     if len(rights) < 2:

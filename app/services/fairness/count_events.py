@@ -53,13 +53,13 @@ def count(uow: UnitOfWork, *, now: datetime, most: int = recent_events.MOST_EVEN
     for row in rows:
         tier = row.tier or "none"
         if row.what == "read":
-            seconds = min(seconds, now.timestamp() - row.seconds) if row.events >= most else seconds
+            seconds = min(seconds, now.timestamp() - (row.seconds or 0.0)) if row.events >= most else seconds
         elif row.what in ("kept", "missed"):
             estimates[row.what] += int(row.events)
         elif row.what in events:
             events[row.what][tier] = int(row.events)
         else:
-            took[row.what, tier if row.what == "wait" else ""].append((row.bucket, row.events, row.seconds))
+            took[row.what, tier if row.what == "wait" else ""].append((row.bucket or 0, row.events, row.seconds or 0.0))
     return Recent(
         seconds=max(0.0, seconds),
         events=events,

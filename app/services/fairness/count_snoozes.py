@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 from uuid import UUID
-
-from sqlalchemy import Row
 
 from app.domain.plans import Tier
 from app.store.core.unit_of_work import UnitOfWork
 from app.store.fairness import snoozes
+from app.store.fairness.snoozes import SnoozesRow
 
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)
 #: How many snoozes are read, the newest first, which takes up to 90 ms; and how many users are named.
@@ -60,5 +58,5 @@ def count(uow: UnitOfWork, *, now: datetime, most: int = MOST_SNOOZES) -> Snooze
     return Snoozed(since, is_cut, tiers, [_told(row) for row in rows if row.user_id])
 
 
-def _told(row: Row[Any]) -> Snoozes:
-    return Snoozes(row.tier, row.user_id, row.email, row.snoozes, row.recent, row.jobs, row.users)
+def _told(row: SnoozesRow) -> Snoozes:
+    return Snoozes(row.tier or "none", row.user_id, row.email, row.snoozes, row.recent, row.jobs, row.users)

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 from uuid import UUID
-
-from sqlalchemy import Row
 
 from app.domain import waiting
 from app.domain.lifecycle import Status
@@ -15,13 +12,14 @@ from app.domain.queues import service_of
 from app.domain.waiting import Line, Pace, Wait
 from app.services.policy import Policy
 from app.store.accounts import users
-from app.store.accounts.users import Account
+from app.store.accounts.users import Payer
 from app.store.core.unit_of_work import Tx
 from app.store.fairness.queue_position import lines
+from app.store.jobs.messages import MessageRow
 
 
 def waits(
-    tx: Tx, messages: Mapping[UUID, Row[Any]], statuses: Mapping[UUID, Status], policy: Policy, *, now: datetime
+    tx: Tx, messages: Mapping[UUID, MessageRow], statuses: Mapping[UUID, Status], policy: Policy, *, now: datetime
 ) -> dict[UUID, Wait]:
     """The `wait` of unfinished jobs, by job; one that runs is missing.  messages: theirs; statuses: at least theirs."""
     found = {
@@ -39,7 +37,7 @@ def waits(
     return found
 
 
-def wait_in_line(tx: Tx, stands: Line, queue: str, account: Account | None, policy: Policy, *, now: datetime) -> Wait:
+def wait_in_line(tx: Tx, stands: Line, queue: str, account: Payer | None, policy: Policy, *, now: datetime) -> Wait:
     """The `wait` of a job in its queue.  account: its user's, None if that does not matter."""
     pace, step = _learnt(tx, stands, queue, policy, now=now)
     if not (stands.held and account):
@@ -50,7 +48,7 @@ def wait_in_line(tx: Tx, stands: Line, queue: str, account: Account | None, poli
     return waiting.at_limit(stands, _limit(account, policy), account.tier, runs, pace, step)
 
 
-def guess(tx: Tx, stands: Line, queue: str, account: Account, policy: Policy, *, now: datetime) -> float | None:
+def guess(tx: Tx, stands: Line, queue: str, account: Payer, policy: Policy, *, now: datetime) -> float | None:
     """The uncorrected estimate of a job's wait, in seconds; from it and the actual wait the estimator learns."""
     if not stands.held:
         return waiting.guess(stands, stands.runs, stands.workers)
@@ -58,7 +56,7 @@ def guess(tx: Tx, stands: Line, queue: str, account: Account, policy: Policy, *,
     return waiting.guess(stands, account.runs.get(service_of(queue)) or stands.runs, _limit(account, policy), step)
 
 
-def _limit(account: Account, policy: Policy) -> int:
+def _limit(account: Payer, policy: Policy) -> int:
     return policy.fairness.slot_limit(account.plan, account.own_slot_limit)
 
 

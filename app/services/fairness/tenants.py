@@ -5,17 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from uuid import UUID
 
-from sqlalchemy import RowMapping
-
 from app.domain.plans import Plan
 from app.domain.queues import Service
 from app.services.policy import Policy
 from app.store.core.unit_of_work import UnitOfWork
 from app.store.fairness import waits
+from app.store.fairness.waits import TenantRow
 
 #: How many users one list has.
 MOST_USERS = 100
-_READ = ("user_id", "email", "tier", "service", "running", "ready", "held", "oldest_seconds", "run_seconds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +50,7 @@ def tenants_of(uow: UnitOfWork, policy: Policy, user_id: UUID) -> list[Tenant]:
     return [_tenant(plan, row, policy) for plan, row in rows]
 
 
-def _tenant(plan: Plan, row: RowMapping, policy: Policy) -> Tenant:
-    limit = policy.fairness.slot_limit(plan, row["slot_limit"])
-    return Tenant(limit=limit, **{name: row[name] for name in _READ})
+def _tenant(plan: Plan, row: TenantRow, policy: Policy) -> Tenant:
+    limit = policy.fairness.slot_limit(plan, row.slot_limit)
+    running, waiting = row.running, (row.ready, row.held, row.oldest_seconds)
+    return Tenant(row.user_id, row.email, row.tier, row.service, limit, running, *waiting, row.run_seconds)

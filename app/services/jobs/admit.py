@@ -11,7 +11,7 @@ from app.domain.plans import EventType
 from app.domain.quota import Usage
 from app.errors import Message, QuotaExceeded
 from app.services.policy import Policy
-from app.store.accounts.users import Account
+from app.store.accounts.users import Payer
 from app.store.core.unit_of_work import Tx
 from app.store.jobs import events, quota
 from app.store.jobs.quota import Sums
@@ -19,7 +19,7 @@ from app.store.jobs.quota import Sums
 
 def check(
     tx: Tx,
-    account: Account,
+    account: Payer,
     event_type: EventType,
     policy: Policy,
     *,
@@ -38,7 +38,7 @@ def check(
 
 
 def used(
-    tx: Tx, account: Account, event_type: EventType, policy: Policy, *, sums: Sums | None = None, now: datetime
+    tx: Tx, account: Payer, event_type: EventType, policy: Policy, *, sums: Sums | None = None, now: datetime
 ) -> Usage:
     """As check, for a caller that judges what is asked for itself."""
     limit = account.plan.limit(event_type)
@@ -50,7 +50,7 @@ def used(
     return quota.usage(tx, account.user_id, event_type, period, limit)
 
 
-def judge(usage: Usage, account: Account, policy: Policy, *, units: int, now: datetime) -> None:
+def judge(usage: Usage, account: Payer, policy: Policy, *, units: int, now: datetime) -> None:
     """Raises: QuotaExceeded, in the mode `enforce`, if the units are not free."""
     if policy.quota_mode == "enforce" and not usage.admits(units):
         raise QuotaExceeded(
@@ -80,7 +80,7 @@ def _refusal(usage: Usage, units: int, ends_at: datetime) -> Message:
 
 def reserve(
     tx: Tx,
-    account: Account,
+    account: Payer,
     event_type: EventType,
     job_id: UUID,
     seen: Usage,
@@ -98,7 +98,7 @@ def reserve(
 
 def reserve_each(
     tx: Tx,
-    account: Account,
+    account: Payer,
     event_type: EventType,
     seen: Mapping[UUID, Usage],
     policy: Policy,

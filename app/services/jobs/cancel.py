@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 from uuid import UUID
-
-from sqlalchemy import Row
 
 from app.domain.lifecycle import FINAL, Status
 from app.domain.queues import Service
@@ -20,6 +17,8 @@ from app.store.accounts.users import Account
 from app.store.core.unit_of_work import OvertakenError, Tx, UnitOfWork, retried
 from app.store.fairness import carriers
 from app.store.jobs import events, messages, quota, records, requests
+from app.store.jobs.messages import MessageRow
+from app.store.jobs.requests import AcceptedRow
 from app.store.operations import audit_log
 
 
@@ -65,7 +64,7 @@ def cancel(
         _end(tx, message, accepted, is_started=record is not None, now=now)
 
 
-def _lock(tx: Tx, job_id: UUID, accepted: Row[Any] | None) -> Row[Any] | None:
+def _lock(tx: Tx, job_id: UUID, accepted: AcceptedRow | None) -> MessageRow | None:
     """Lock payer and carrier, then the message.  Raises: OvertakenError if the job was moved meanwhile."""
     seen = carriers.seen(tx, job_id)
     users.lock_rows(tx, {who for who in (accepted and accepted.user_id, seen and seen.carrier) if who})
@@ -92,7 +91,7 @@ def revoke(uow: UnitOfWork, job_id: UUID, *, actor: str, now: datetime) -> bool:
         return True
 
 
-def _leaves(tx: Tx, accepted: Row[Any], account: Account, *, now: datetime) -> bool:
+def _leaves(tx: Tx, accepted: AcceptedRow, account: Account, *, now: datetime) -> bool:
     """Remove the account from a job that others still want; False if no other asker is left."""
     job_id, is_payer = accepted.job_id, account.user_id == accepted.user_id
     others = requests.others(tx, job_id, account.user_id) + (not is_payer and accepted.cancelled_at is None)
@@ -106,7 +105,7 @@ def _leaves(tx: Tx, accepted: Row[Any], account: Account, *, now: datetime) -> b
     return bool(others)
 
 
-def _end(tx: Tx, message: Row[Any], accepted: Row[Any], *, is_started: bool, now: datetime) -> None:
+def _end(tx: Tx, message: MessageRow, accepted: AcceptedRow, *, is_started: bool, now: datetime) -> None:
     job_id, service = accepted.job_id, Service(accepted.service)
     if is_started:  # only workers end records (docs/adr/0006)
         messages.request_cancel(tx, job_id)

@@ -6,10 +6,7 @@ from collections.abc import Collection, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 from uuid import UUID
-
-from sqlalchemy import Row
 
 from app.domain.jobs import Job, Progress, Writing
 from app.domain.lifecycle import FINAL, Failure, Status
@@ -24,7 +21,9 @@ from app.services.jobs.tell import Reader, asked_each, told
 from app.services.policy import Policy
 from app.store.core.unit_of_work import Tx
 from app.store.jobs import events, messages, quota, records, requests
-from app.store.jobs.requests import Request
+from app.store.jobs.messages import MessageRow
+from app.store.jobs.records import RecordRow
+from app.store.jobs.requests import AcceptedRow, Request
 from app.store.specifications import spec_documents
 
 _DUE_LATER = (Status.WAITING, Status.RETRYING)
@@ -47,7 +46,13 @@ def job(tx: Tx, job_id: UUID, policy: Policy, *, asker: UUID | None, sees_all: b
 
 
 def accepted(
-    tx: Tx, request: Row[Any], policy: Policy, *, asker: UUID | None, sees_all: bool = False, now: datetime
+    tx: Tx,
+    request: AcceptedRow,
+    policy: Policy,
+    *,
+    asker: UUID | None,
+    sees_all: bool = False,
+    now: datetime,
 ) -> Job:
     """As job, of a request that was read already (app/store/jobs/requests.py), which spares a round trip."""
     found = _described(tx, {request.job_id: request}, policy, Reader(asker, sees_all), now=now)
@@ -68,7 +73,7 @@ def jobs(
 
 
 def _described(
-    tx: Tx, every: Mapping[UUID, Row[Any]], policy: Policy, reader: Reader, *, now: datetime
+    tx: Tx, every: Mapping[UUID, AcceptedRow], policy: Policy, reader: Reader, *, now: datetime
 ) -> dict[UUID, Job]:
     # the messages before the records: a job that ends between the two reads then appears as ended
     waiting = messages.find_each(tx, every)
@@ -98,14 +103,14 @@ class _Read:
 
     policy: Policy
     statuses: Mapping[UUID, Status]
-    messages: Mapping[UUID, Row[Any]]
-    records: Mapping[UUID, Row[Any]]
+    messages: Mapping[UUID, MessageRow]
+    records: Mapping[UUID, RecordRow]
     snoozes: Mapping[UUID, int]
     waits: Mapping[UUID, Wait]
     billed: AbstractSet[UUID]
     writings: Mapping[UUID, Writing]
 
-    def job(self, accepted: Row[Any]) -> Job:
+    def job(self, accepted: AcceptedRow) -> Job:
         """One of them."""
         one = accepted.job_id
         status, message, record = self.statuses[one], self.messages.get(one), self.records.get(one)
@@ -140,7 +145,7 @@ def fresh(tx: Tx, request: Request, stands: Line | None, wait: Wait | None) -> J
     return replace(asked, wait=wait, writing=writings.get(asked.id))
 
 
-def _asked(asked: Row[Any] | Request, status: Status, repository: Repository, *, is_private: bool) -> Job:
+def _asked(asked: AcceptedRow | Request, status: Status, repository: Repository, *, is_private: bool) -> Job:
     """What was requested, and by whom; nothing of what became of it."""
     return Job(
         id=asked.job_id,
@@ -159,7 +164,7 @@ def _asked(asked: Row[Any] | Request, status: Status, repository: Repository, *,
     )
 
 
-def status_of(accepted: Row[Any], message: Row[Any] | None, record: Row[Any] | None) -> Status:
+def status_of(accepted: AcceptedRow, message: MessageRow | None, record: RecordRow | None) -> Status:
     """Derive the state from the three places that each know a part of it."""
     if record is not None and record.status in FINAL:
         return Status(record.status)
@@ -167,30 +172,30 @@ def status_of(accepted: Row[Any], message: Row[Any] | None, record: Row[Any] | N
         return Status.CANCELLED if accepted.cancelled_at else Status.RUNNING if record else Status.QUEUED
     if message.started_at is not None:
         return Status.RUNNING
-    return _HELD.get(message.delay_reason, Status.QUEUED)
+    return _HELD.get(message.delay_reason or "", Status.QUEUED)
 
 
-def _attempt(message: Row[Any] | None, record: Row[Any] | None) -> int:
+def _attempt(message: MessageRow | None, record: RecordRow | None) -> int:
     if message is not None:
         return int(message.retry_count) + int(message.lost_count) + 1
     return int(record.attempt) if record else 1
 
 
-def _finished_at(accepted: Row[Any], record: Row[Any] | None) -> datetime | None:
+def _finished_at(accepted: AcceptedRow, record: RecordRow | None) -> datetime | None:
     ended_at: datetime | None = record.completed_at if record and record.completed_at else accepted.cancelled_at
     return ended_at
 
 
-def _progress(record: Row[Any]) -> Progress | None:
+def _progress(record: RecordRow) -> Progress | None:
     return Progress(**record.progress) if record.progress else None
 
 
-def _error(record: Row[Any]) -> Failure:
-    return Failure(record.error_code, record.error_message, bool(record.error_retryable))
+def _error(record: RecordRow) -> Failure:
+    return Failure(record.error_code or "", record.error_message or "", bool(record.error_retryable))
 
 
-def _records(tx: Tx, every: Mapping[UUID, Row[Any]]) -> dict[UUID, Row[Any]]:
-    found: dict[UUID, Row[Any]] = {}
+def _records(tx: Tx, every: Mapping[UUID, AcceptedRow]) -> dict[UUID, RecordRow]:
+    found: dict[UUID, RecordRow] = {}
     for service in sorted({Service(asked.service) for asked in every.values()}):
         found |= records.find_each(tx, service, [one for one, of in every.items() if of.service == service])
     return found

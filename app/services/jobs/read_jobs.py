@@ -46,7 +46,7 @@ def timeline(uow: UnitOfWork, job_id: UUID, viewer: Account | None, *, asker: UU
         accepted = check_visible(tx, job_id, viewer)
         is_payer = asker is not None and accepted.user_id == asker
         sees_all = viewer is not None and viewer.is_operator
-        return [JobEvent(**row) for row in events.timeline(tx, job_id, with_bill=is_payer, with_lines=sees_all)]
+        return [JobEvent(*row) for row in events.timeline(tx, job_id, with_bill=is_payer, with_lines=sees_all)]
 
 
 def history(

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 from uuid import UUID
-
-from sqlalchemy import Row
 
 from app.domain import waiting
 from app.domain.jobs import Job
 from app.domain.plans import Tier
 from app.store.core.unit_of_work import Tx
 from app.store.jobs import requests
+from app.store.jobs.requests import AcceptedRow, OwnRequestRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +30,7 @@ class Asked:
     queue: str
 
 
-def asked_each(tx: Tx, accepted: Mapping[UUID, Row[Any]], reader: Reader) -> dict[UUID, Asked]:
+def asked_each(tx: Tx, accepted: Mapping[UUID, AcceptedRow], reader: Reader) -> dict[UUID, Asked]:
     """How the reader asked, by job.  What the schedule asked for is nobody's, so everybody is told.
 
     accepted: the accept records of the jobs.
@@ -66,5 +64,5 @@ def told(job: Job, reader: Reader, asked: Asked | None) -> Job:
     return replace(job, tier=tier, queue=queue, wait=job.wait and waiting.elsewhere(job.wait))
 
 
-def _asked(row: Row[Any]) -> Asked:
+def _asked(row: AcceptedRow | OwnRequestRow) -> Asked:
     return Asked(Tier(row.tier or Tier.FREE), row.queue)

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 from uuid import UUID
-
-from sqlalchemy import Row
 
 from app.domain.queues import Service
 from app.errors import Conflict, Message, NotFound, RepositoryNotFound
-from app.store.accounts.users import Account
+from app.store.accounts.users import Account, Payer
 from app.store.analyses import analyses, codebases
+from app.store.analyses.analyses import AnalysisRow
 from app.store.analyses.codebases import Codebase
 from app.store.core.unit_of_work import Tx, UnitOfWork
 from app.store.jobs import requests
+from app.store.jobs.requests import AcceptedRow
 
 
-def check_visible(tx: Tx, job_id: UUID, viewer: Account | None, service: Service | None = None) -> Row[Any]:
+def check_visible(tx: Tx, job_id: UUID, viewer: Account | None, service: Service | None = None) -> AcceptedRow:
     """The request that the job was accepted with, if the viewer may see it.
 
     A specification is visible to its owner only.  service: which the job must belong to, None for any.
@@ -31,7 +30,7 @@ def check_visible(tx: Tx, job_id: UUID, viewer: Account | None, service: Service
     return check_asked(accepted, viewer, requests.role(tx, job_id, viewer.user_id) if viewer else None)
 
 
-def check_asked(accepted: Row[Any] | None, viewer: Account | None, role: str | None) -> Row[Any]:
+def check_asked(accepted: AcceptedRow | None, viewer: Account | None, role: str | None) -> AcceptedRow:
     """The accept record of a job, if the viewer may see it.
 
     role: of the viewer in the job, which is not needed for an operator.
@@ -44,11 +43,11 @@ def check_asked(accepted: Row[Any] | None, viewer: Account | None, role: str | N
     raise NotFound("No such job")
 
 
-def _is_public(accepted: Row[Any]) -> bool:
+def _is_public(accepted: AcceptedRow) -> bool:
     return not accepted.is_private and accepted.service != Service.SPECVIEW
 
 
-def is_reachable(tx: Tx, codebase: Codebase, job_id: UUID | None, account: Account, *, named: bool = False) -> bool:
+def is_reachable(tx: Tx, codebase: Codebase, job_id: UUID | None, account: Payer, *, named: bool = False) -> bool:
     """Whether a submission of a commit may lead to a job.
 
     For a private repository, only those who asked for a job may point at it or join it.  A new job needs a host that
@@ -62,13 +61,13 @@ def is_reachable(tx: Tx, codebase: Codebase, job_id: UUID | None, account: Accou
     return named or requests.asked_of(tx, codebase.codebase_id, account.user_id)
 
 
-def check_reachable(tx: Tx, codebase: Codebase, job_id: UUID | None, account: Account, *, named: bool = False) -> None:
+def check_reachable(tx: Tx, codebase: Codebase, job_id: UUID | None, account: Payer, *, named: bool = False) -> None:
     """Raises: RepositoryNotFound unless `is_reachable`, which does not reveal whether the commit was analysed."""
     if not is_reachable(tx, codebase, job_id, account, named=named):
         raise RepositoryNotFound("The repository does not exist or is private.")
 
 
-def check_completed(tx: Tx, job_id: UUID, viewer: Account | None, *, now: datetime) -> Row[Any]:
+def check_completed(tx: Tx, job_id: UUID, viewer: Account | None, *, now: datetime) -> AnalysisRow:
     """The record, if the viewer may see the result of the analysis; notes the view.  Raises: NotFound, Conflict."""
     check_visible(tx, job_id, viewer)
     record = analyses.find(tx, job_id)

@@ -4,25 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from app.services.operations.readiness import serves, this_release
 from app.store.core import schema
 from app.store.core.unit_of_work import UnitOfWork
 from app.store.operations import database_facts
+from app.store.operations.database_facts import TableFacts
 
 TABLES = 5
-
-
-@dataclass(frozen=True, slots=True)
-class TableFacts:
-    """bytes: with indexes; live, dead: estimated rows; dead ones wait for vacuum."""
-
-    name: str
-    bytes: int
-    live: int
-    dead: int
-    vacuumed_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,5 +37,5 @@ def database_health(uow: UnitOfWork) -> DatabaseHealth:
         revision, oldest = schema.revision(tx.connection), schema.oldest(tx.connection)
     return DatabaseHealth(
         facts.bytes, facts.version, facts.connections, facts.most_connections, revision,
-        serves(this_release(), revision, oldest), [TableFacts(**row) for row in rows],
+        serves(this_release(), revision, oldest), rows,
     )  # fmt: skip

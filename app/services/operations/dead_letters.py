@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from uuid import UUID
 
 from app.errors import InvalidInput, Message
 from app.store.core.unit_of_work import Tx, UnitOfWork
 from app.store.jobs import events
 from app.store.operations import audit_log, dead_letters
+from app.store.operations.dead_letters import DeadLetter
 
 REASONS = ("lost", "rejected", "undecodable")
 #: How many letters one transaction handles.
@@ -25,26 +25,6 @@ KEPT = {
     "in the way": "there is a message with the same task id or unique key",
     "no queue": "its queue no longer exists",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class DeadLetter:
-    """A message that the broker gave up.  user_id: whose line it was in; payload_size: bytes of the payload.
-
-    None: the broker did not know, as of a message that a stock producer sent.
-    """
-
-    id: int
-    queue: str | None
-    task_id: str | None
-    user_id: str | None
-    reason: str
-    delivery_count: int | None
-    lost_count: int | None
-    enqueued_at: datetime | None
-    died_at: datetime
-    payload_size: int | None
-    payload: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +76,7 @@ def find(uow: UnitOfWork, chosen: Chosen, *, before: int | None = None, most: in
     """Letters, newest first; with ids, whole payloads, otherwise their first 200 characters."""
     with uow.begin() as tx:
         whole = chosen.ids is not None
-        found = dead_letters.find(tx, **chosen.filters(), before=before, most=most, whole=whole)
-    return [DeadLetter(**row) for row in found]
+        return dead_letters.find(tx, **chosen.filters(), before=before, most=most, whole=whole)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +95,7 @@ def oldest(uow: UnitOfWork, chosen: Chosen, *, most: int = AT_ONCE) -> Span | No
     """Up to `most` of the chosen letters, None if there is none."""
     with uow.once() as tx:
         row = dead_letters.oldest(tx, **chosen.filters(), most=most)
-    return Span(row.letters, row.last, row.total - row.letters) if row.letters else None
+    return None if row.last is None else Span(row.letters, row.last, row.total - row.letters)
 
 
 def count(uow: UnitOfWork, chosen: Chosen) -> int:

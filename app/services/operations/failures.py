@@ -6,15 +6,13 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
-
-from sqlalchemy import Row
 
 from app.domain.failures import Fingerprint, fingerprint
 from app.domain.queues import Service
 from app.store.core.unit_of_work import UnitOfWork
 from app.store.operations import failures
+from app.store.operations.failures import FailureRow
 
 #: How many failed jobs are read, the newest first, and how many of each group are named.
 MOST_JOBS = 10_000
@@ -52,14 +50,14 @@ def read_failures(uow: UnitOfWork, *, since: datetime, until: datetime, most: in
     with uow.once() as tx:
         rows = failures.find(tx, since=since, most=most + 1)
     is_cut, rows = len(rows) > most, rows[:most]
-    alike: dict[Fingerprint, list[Row[Any]]] = defaultdict(list)
+    alike: dict[Fingerprint, list[FailureRow]] = defaultdict(list)
     for row in rows:
         alike[fingerprint(row.service, row.code, row.message)].append(row)
     groups = sorted((_group(mark, jobs) for mark, jobs in alike.items()), key=lambda group: -group.jobs)
     return Failures(rows[-1].failed_at if is_cut else since, until, len(rows), is_cut, groups)
 
 
-def _group(mark: Fingerprint, jobs: Sequence[Row[Any]]) -> Group:
+def _group(mark: Fingerprint, jobs: Sequence[FailureRow]) -> Group:
     return Group(
         Service(mark.service),
         mark.code,

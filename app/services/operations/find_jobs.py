@@ -46,11 +46,17 @@ def find_jobs(
     """Newest requests first.  before: `next` of the previous page."""
     with uow.begin() as tx:
         rows = job_search.find(tx, wanted, before=before, most=SIZE + 1, searched=SEARCHED)
-        matching = [row for row in rows if row.id is not None]
+        matching = [row for row in rows if row.job_id is not None]
         page = matching[:SIZE]
         payers = users.find_each(tx, {row.user_id for row in page if row.user_id})
-        found = describe.jobs(tx, [row.job_id for row in page], policy, asker=None, sees_all=True, now=now)
+        found = describe.jobs(
+            tx, [row.job_id for row in page if row.job_id], policy, asker=None, sees_all=True, now=now
+        )
     is_cut = len(matching) <= SIZE and bool(rows) and rows[0].looked == SEARCHED
     following = page[-1].id if len(matching) > SIZE else rows[0].oldest if is_cut else None
-    jobs = [FoundJob(found[row.job_id], payers.get(row.user_id)) for row in page if row.job_id in found]
+    jobs = [
+        FoundJob(found[row.job_id], payers.get(row.user_id) if row.user_id else None)
+        for row in page
+        if row.job_id and row.job_id in found
+    ]
     return FoundJobs(jobs, following, is_cut)

@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import RowMapping
-
 from app.store.core.unit_of_work import UnitOfWork
 from app.store.operations import nodes
+from app.store.operations.nodes import NodeRow
 
-_READ = ("name", "is_alive", "since", "seen_at", "processes", "leased")
 MOST_RUNNING = 1_000  # jobs of all nodes together
 
 
@@ -52,19 +50,19 @@ def states(uow: UnitOfWork) -> list[Node]:
     """All nodes, by name.  A dead one is listed until another node has taken its leases back, which takes seconds."""
     with uow.begin() as tx:
         found = nodes.nodes(tx)
-        running = nodes.running(tx, [node["id"] for node in found], most=MOST_RUNNING)
+        running = nodes.running(tx, [node.id for node in found], most=MOST_RUNNING)
     jobs = defaultdict(list)
     for row in running:
         user_id = UUID(row.user_id) if row.user_id else None
         jobs[row.node_id].append(RunningJob(UUID(row.job_id), row.queue, user_id, row.started_at))
-    return [_node(node, jobs[node["id"]]) for node in found]
+    return [_node(node, jobs[node.id]) for node in found]
 
 
-def _node(row: RowMapping, running: Sequence[RunningJob]) -> Node:
-    queues, spare, processes = row["queues"], row["spare_queues"], row["processes"]
+def _node(row: NodeRow, running: Sequence[RunningJob]) -> Node:
+    queues, spare, processes = row.queues, row.spare_queues, row.processes
     if not set(queues) - set(spare):  # the transport's rule: a node that reads nothing else keeps nothing free
         spare = {}
     # a node takes nothing from a queue that it keeps all its processes free of
     queues = [queue for queue in queues if processes is None or spare.get(queue, 0) < processes]
-    read = {name: row[name] for name in _READ}
-    return Node(**read, queues=queues, lent=[queue for queue in queues if queue in spare], running=running)
+    lent = [queue for queue in queues if queue in spare]
+    return Node(row.name, row.is_alive, row.since, row.seen_at, queues, processes, lent, row.leased, running)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -10,33 +9,13 @@ from app.domain.queues import ALL_QUEUES
 from app.errors import InvalidInput, Message
 from app.store.core.unit_of_work import UnitOfWork
 from app.store.operations import audit_log, queues
-
-
-@dataclass(frozen=True, slots=True)
-class QueueState:
-    """Messages of a queue by state.  snoozed: among the delayed; estimated: names of the numbers that are estimates.
-
-    oldest_seconds: of the ready, since they became ready; oldest_parked_seconds: of the parked and snoozed, since they
-    were enqueued.
-    """
-
-    queue: str
-    paused: bool
-    ready: int
-    oldest_seconds: float
-    leased: int
-    delayed: int
-    snoozed: int
-    parked: int
-    oldest_parked_seconds: float
-    dead: int
-    estimated: Sequence[str]
+from app.store.operations.queues import QueueState
 
 
 def states(uow: UnitOfWork) -> list[QueueState]:
     """The states of all queues."""
     with uow.once() as tx:
-        return [QueueState(**row) for row in queues.states(tx)]
+        return queues.states(tx)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +32,7 @@ def pauses(uow: UnitOfWork) -> list[Pause]:
     """The queues that are paused now."""
     with uow.once() as tx:
         rows = queues.pauses(tx)
-    return [Pause(row["queue"], row["since"], row["email"] or row["actor"], row["reason"]) for row in rows]
+    return [Pause(row.queue, row.since, row.email or row.actor, row.reason) for row in rows]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,16 +7,14 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any
 from uuid import uuid4
-
-from sqlalchemy import Row
 
 from app.domain.schedule import may_replace, slot_start
 from app.errors import InvalidInput, Message, NotFound
 from app.services.operations.send_schedule import Entry
 from app.store.core.unit_of_work import AlreadyQueuedError, JobMessage, UnitOfWork
 from app.store.operations import audit_log, schedule_entries
+from app.store.operations.schedule_entries import EntryRow, Leader
 
 #: How long after the beginning of a slot its message may be sent; beat looks every few seconds.
 LATE = timedelta(minutes=1)
@@ -30,15 +28,6 @@ class Run(StrEnum):
     SENT = "sent"
     JUST_SENT = "just_sent"  #: nothing, because an operator had it sent within SAME_REQUEST
     UNFINISHED = "unfinished"  #: nothing, because its last message waits or runs
-
-
-@dataclass(frozen=True, slots=True)
-class Leader:
-    """The beat that last took the lead.  is_alive: a beat leads now."""
-
-    name: str
-    since: datetime
-    is_alive: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +78,7 @@ def shown(uow: UnitOfWork, *, now: datetime) -> tuple[Leader | None, list[ShownE
     with uow.begin() as tx:
         leader = schedule_entries.leader(tx)
         rows = schedule_entries.find(tx)
-    return Leader(**leader) if leader else None, [_shown(row, now) for row in rows]
+    return leader, [_shown(row, now) for row in rows]
 
 
 def change(
@@ -154,7 +143,7 @@ def run_now(uow: UnitOfWork, name: str, *, actor: str, now: datetime) -> Run:
     return Run.UNFINISHED
 
 
-def _shown(row: Row[Any], now: datetime) -> ShownEntry:
+def _shown(row: EntryRow, now: datetime) -> ShownEntry:
     every = row.own_every or row.every
     newest = slot_start(now, every, row.starts_at)
     is_sent = row.slot_at is not None and row.slot_at >= newest

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from app.services.operations.nodes import Node
-from app.services.operations.queues import Pause, QueueState
+from app.services.operations.queues import Pause
+from app.store.operations.queues import QueueState
 
 #: How old the oldest ready message of a queue may be, in seconds.
 LATE = 60.0

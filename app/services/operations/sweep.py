@@ -15,7 +15,7 @@ from app.services.operations.dry_run import step
 from app.services.operations.run_in_batches import in_batches
 from app.services.operations.shown_rows import ShownRow
 from app.services.policy import Policy
-from app.store.accounts import credentials, one_time_secrets, rates, sign_ups, users
+from app.store.accounts import one_time_secrets, open_sessions, rates, sign_ups, users
 from app.store.core.unit_of_work import Tx, UnitOfWork
 from app.store.jobs import events, idempotency, quota, records, slots
 from app.store.operations import dead_letters, schedule
@@ -66,13 +66,17 @@ def sweep(uow: UnitOfWork, policy: Policy, *, now: datetime, dry_run: bool = Fal
     with step(uow, dry_run=dry_run) as tx:
         freed = slots.sweep(tx)
         for slot in freed:
-            if account := users.find(tx, slot["user_id"]):
-                wake_jobs.wake(tx, account, Service(slot["service"]))
+            if account := users.find(tx, slot.user_id):
+                wake_jobs.wake(tx, account, Service(slot.service))
     with step(uow, dry_run=dry_run) as tx:
-        pruned = idempotency.prune(tx, before=now - KEYS_LIVE) + credentials.prune(tx, now=now) + rates.prune(tx)
+        pruned = idempotency.prune(tx, before=now - KEYS_LIVE) + open_sessions.prune(tx, now=now) + rates.prune(tx)
         pruned += one_time_secrets.prune(tx, now=now) + sign_ups.prune(tx, now=now)
         pruned += schedule.prune(tx, before=now - SLOTS_LIVE)
-    rows: dict[str, Sequence[ShownRow]] = {"buried": buried, "orphans": orphans, "slots": freed}
+    rows: dict[str, Sequence[ShownRow]] = {
+        "buried": buried,
+        "orphans": orphans,
+        "slots": [slot._asdict() for slot in freed],
+    }
     return Swept(extended, len(orphans), len(freed), len(buried), pruned, rows)
 
 

@@ -30,4 +30,10 @@ def find(uow: UnitOfWork, viewer: Account | None, part: str, policy: Policy) -> 
     is_known = viewer is not None and not viewer.is_anonymous
     with uow.begin() as tx:
         rows = explore.find(tx, part.strip().lower(), local=LOCAL_HOST, with_local=is_known, most=MOST)
-    return [Found(Repository(row.host, row.owner, row.name), NewestResult.of(row, policy)) for row in rows]
+    return [
+        Found(
+            Repository(row.host, row.owner, row.name),
+            NewestResult.of(policy, row.analysis_id, row.commit_sha, row.completed_at, row.parser_version, row.summary),
+        )
+        for row in rows
+    ]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
-
-from sqlalchemy import Row
 
 from app.domain.jobs import Summary
 from app.services.policy import Policy
@@ -24,7 +23,9 @@ class NewestResult:
     summary: Summary
 
     @classmethod
-    def of(cls, row: Row[Any], policy: Policy) -> NewestResult:
-        """row: analysis_id, commit_sha, completed_at, parser_version, summary."""
-        outdated = row.parser_version != policy.parser_version
-        return cls(row.analysis_id, row.commit_sha, row.completed_at, outdated, row.summary)
+    def of(
+        cls, policy: Policy, analysis_id: UUID, commit: str, completed_at: datetime, parser_version: str | None,
+        summary: Mapping[str, Any],
+    ) -> NewestResult:  # fmt: skip
+        """From the columns of a statement that looks the newest result up."""
+        return cls(analysis_id, commit, completed_at, parser_version != policy.parser_version, summary)

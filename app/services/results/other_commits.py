@@ -7,8 +7,6 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row
-
 from app.domain.jobs import Job
 from app.domain.lifecycle import Status
 from app.domain.queues import Service
@@ -17,6 +15,7 @@ from app.services.jobs.visibility import check_completed, check_visible
 from app.services.policy import Policy
 from app.store.accounts.users import Account
 from app.store.analyses import analyses, codebases
+from app.store.analyses.analyses import AnalysisRow, OtherCommitRow
 from app.store.core.unit_of_work import Tx, UnitOfWork
 
 MOST = 50
@@ -66,12 +65,12 @@ def newest(
     return [_of_row(row, record) for row in found]
 
 
-def rows(tx: Tx, record: Row[Any], viewer: Account | None, **narrowed: Any) -> list[Row[Any]]:
+def rows(tx: Tx, record: AnalysisRow, viewer: Account | None, **narrowed: Any) -> list[OtherCommitRow]:
     """Those that the viewer may see, newest commit first: rows of analyses.others, narrowed as there."""
     sees_all = viewer is not None and viewer.is_operator
     return analyses.others(tx, record, user_id=viewer.user_id if viewer else None, sees_all=sees_all, **narrowed)
 
 
-def _of_row(row: Row[Any], record: Row[Any]) -> OtherCommit:
+def _of_row(row: OtherCommitRow, record: AnalysisRow) -> OtherCommit:
     is_older = (row.ordered_at, row.completed_at) < (record.ordered_at, record.completed_at)
     return OtherCommit(row.id, row.commit_sha, row.ref, row.completed_at, row.total_tests, is_older)

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
-
-from sqlalchemy import Row
 
 from app.domain.inventories import Test
 from app.services.jobs.visibility import check_completed
 from app.store.accounts.users import Account
 from app.store.core.unit_of_work import UnitOfWork
 from app.store.results import results
+from app.store.results.results import DifferentFileRow
 
 
 class File(NamedTuple):
@@ -51,5 +50,5 @@ def sides(uow: UnitOfWork, job_id: UUID, other_id: UUID, viewer: Account | None,
         yield Sides(before, after, unchanged)
 
 
-def _file(row: Row[Any]) -> File:
+def _file(row: DifferentFileRow) -> File:
     return File(row.path, row.blob_id or "", row.tests or [], row.skipped)

@@ -14,7 +14,7 @@ from app.services.results.outline import Outline, Tally
 from app.store.accounts.users import Account
 from app.store.core.unit_of_work import UnitOfWork
 from app.store.results import results
-from app.store.results.results import TestFilter
+from app.store.results.results import SkippedFile, TestFilter
 
 SIZE = 100  # tests on a sheet
 PATH = "path"
@@ -27,14 +27,6 @@ class FileOnSheet:
     path: str
     hints: list[str]
     tests: list[Test]
-
-
-@dataclass(frozen=True, slots=True)
-class SkippedFile:
-    """A file that could not be read."""
-
-    path: str
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +78,7 @@ def read_sheet(
         else:
             rows = results.sorted_part(tx, job_id, wanted, outline.files, sort, skip=before, most=SIZE)
         hints = results.hints(tx, job_id, [row.ordinal for row in rows])
-        skipped = [SkippedFile(**row) for row in results.skipped(tx, job_id)]
+        skipped = results.skipped(tx, job_id)
     files = [
         FileOnSheet(path, hints[path], [row.test for row in tests])
         for path, tests in groupby(rows, lambda row: row.path)

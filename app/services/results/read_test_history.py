@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
-
-from sqlalchemy import Row
 
 from app.domain.histories_of_tests import Period, Sighting, periods
 from app.domain.inventories import Test
@@ -16,8 +13,10 @@ from app.errors import NotFound
 from app.services.jobs.visibility import check_completed
 from app.services.results import other_commits
 from app.store.accounts.users import Account
+from app.store.analyses.analyses import AnalysisRow, OtherCommitRow
 from app.store.core.unit_of_work import UnitOfWork
 from app.store.results import histories_of_tests
+from app.store.results.histories_of_tests import TestHistoryRow
 
 MOST = 50  # commits of a history
 
@@ -67,11 +66,12 @@ def read_test_history(
         }
     if job_id not in found or not found[job_id].tests:
         raise NotFound("This result has no such test")
-    ordered = sorted([record, *others], key=lambda row: (row.ordered_at, row.completed_at))
-    commits = [_sighting(row, found.get(row.id)) for row in ordered]
-    return TestHistory(found[job_id].tests, commits, periods(commits), is_cut=len(commits) == MOST)
+    every: list[AnalysisRow | OtherCommitRow] = [record, *others]
+    every.sort(key=lambda row: (row.ordered_at, row.completed_at))
+    commits = [_sighting(row, found.get(row.id)) for row in every]
+    return TestHistory(found[job_id].tests or [], commits, periods(commits), is_cut=len(commits) == MOST)
 
 
-def _sighting(row: Row[Any], found: Row[Any] | None) -> Sighting:
-    tests, skipped = (found.tests, found.skipped) if found else ([], None)
+def _sighting(row: AnalysisRow | OtherCommitRow, found: TestHistoryRow | None) -> Sighting:
+    tests, skipped = (found.tests or [], found.skipped) if found else ([], None)
     return Sighting(row.id, row.commit_sha, getattr(row, "ref", None), row.ordered_at, tests, skipped)

@@ -6,10 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
-from typing import Any
 from uuid import UUID
-
-from sqlalchemy import Row
 
 from app.domain.jobs import Job, Summary
 from app.domain.queues import Service
@@ -24,6 +21,7 @@ from app.store.core.unit_of_work import Tx, UnitOfWork
 from app.store.jobs import requests
 from app.store.specifications import spec_documents
 from app.store.specifications.behaviours import of_json
+from app.store.specifications.spec_documents import DocumentRow, StoredFeatureRow
 
 #: How many documents one list has.
 MOST_LISTED = 100
@@ -122,7 +120,8 @@ def whose(uow: UnitOfWork, job_id: UUID, viewer: Account) -> str | None:
     """The owner's e-mail address, for an operator who reads another user's document; None for the viewer's own."""
     with uow.begin() as tx:
         accepted = visibility.check_visible(tx, job_id, viewer, Service.SPECVIEW)
-        owner = None if accepted.user_id == viewer.user_id else users.find(tx, accepted.user_id)
+        is_others = accepted.user_id is not None and accepted.user_id != viewer.user_id
+        owner = users.find(tx, accepted.user_id) if is_others and accepted.user_id else None
     return owner.email if owner else None
 
 
@@ -136,7 +135,9 @@ def completed(tx: Tx, document_id: UUID) -> Head:
     return _of_row(row, accepted.ref if accepted else None)
 
 
-def _of_row(row: Row[Any], ref: str | None) -> Head:
+def _of_row(row: DocumentRow, ref: str | None) -> Head:
+    if row.version is None or row.completed_at is None or row.summary is None or row.units is None:
+        raise ValueError(f"document {row.id} has not completed")
     return Head(
         row.id, row.user_id, row.analysis_id, Repository(row.host, row.owner, row.name), row.commit_sha, ref,
         row.language, row.generator, row.version, row.completed_at, row.summary, row.units, row.codebase_id,
@@ -151,6 +152,6 @@ def _every(uow: UnitOfWork, document_id: UUID) -> Iterator[tuple[Line, Feature]]
         after = page[-1][0].position
 
 
-def _feature(row: Row[Any]) -> tuple[Line, Feature]:
+def _feature(row: StoredFeatureRow) -> tuple[Line, Feature]:
     behaviours = [of_json(one) for one in row.behaviours]
     return Line(row.position, row.domain, row.feature, len(behaviours)), Feature(row.feature, behaviours)

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
-
-from sqlalchemy import Row
 
 from app.domain.lifecycle import Failure, JobFailedError
 from app.domain.specification import Shelf, Subject
@@ -14,7 +11,7 @@ from app.services.policy import Policy
 from app.store.analyses import analyses, codebases
 from app.store.core.unit_of_work import UnitOfWork
 from app.store.results import results
-from app.store.results.results import TestFilter
+from app.store.results.results import TestFilter, TestRow
 
 #: How many tests one page has: about a megabyte.
 AT_ONCE = 2_000
@@ -51,12 +48,12 @@ def load_tests(uow: UnitOfWork, analysis_id: UUID) -> Tests:
         if len(page) < AT_ONCE:
             break
         after = (page[-1].ordinal, page[-1].position)
-    if len(subjects) < record.total_tests:  # it was pruned during the read
+    if len(subjects) < (record.total_tests or 0):  # it was pruned during the read
         raise JobFailedError(GONE)
     return Tests(record.codebase_id, codebase.is_private, subjects)
 
 
-def _subject(row: Row[Any]) -> Subject:
+def _subject(row: TestRow) -> Subject:
     test = row.test
     return Subject(
         row.path, test["framework"], tuple(test["suites"]), test["name"], test["line"], test["status"],

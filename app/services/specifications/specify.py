@@ -11,8 +11,6 @@ from types import GeneratorType
 from typing import Any, TypeVar
 from uuid import UUID
 
-from sqlalchemy import Row
-
 from app.domain.lifecycle import Delivery, Failure, JobFailedError, Outcome
 from app.domain.specification import (
     BUILT_IN,
@@ -34,7 +32,7 @@ from app.specview.generator import Generator, Part
 from app.store.core.unit_of_work import UnitOfWork, retried
 from app.store.jobs import quota
 from app.store.specifications import spec_documents, spec_words
-from app.store.specifications.spec_documents import FeatureRow
+from app.store.specifications.spec_documents import AskedRow, FeatureRow
 
 T = TypeVar("T")
 #: Kind of the stored words.
@@ -95,7 +93,7 @@ def _write(
     uow: UnitOfWork,
     delivery: Delivery,
     user_id: UUID,
-    asked: Row[Any],
+    asked: AskedRow,
     generator: Generator,
     policy: Policy,
     checkpoint: Checkpoint,

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, overload
+from typing import overload
 from uuid import UUID, uuid4
-
-from sqlalchemy import Row
 
 from app.domain.lifecycle import JobFailedError
 from app.domain.queues import Service, select_queue
@@ -33,6 +31,7 @@ from app.store.jobs import events, requests
 from app.store.jobs.idempotency import Stored
 from app.store.jobs.requests import Request
 from app.store.specifications import spec_documents
+from app.store.specifications.spec_documents import NewestRow
 
 SPECIFY = "tasks.specification.specify"
 SPECVIEW = Service.SPECVIEW.event_type
@@ -64,7 +63,7 @@ class _Counted:
     units: int
     says: bytes | None
 
-    def is_answered_by(self, newest: Row[Any], generator: str) -> bool:
+    def is_answered_by(self, newest: NewestRow, generator: str) -> bool:
         """Whether the newest document is what was asked for."""
         if self.wanted.mode is Mode.REGENERATE_CACHED:
             return self.says is not None and (self.says, generator) == (_hash(newest), newest.generator)
@@ -215,7 +214,7 @@ def _enqueue(
     return Answer(describe.fresh(tx, request, stands, wait))
 
 
-def _hash(newest: Row[Any]) -> bytes | None:
+def _hash(newest: NewestRow) -> bytes | None:
     return None if newest.words_hash is None else bytes(newest.words_hash)
 
 

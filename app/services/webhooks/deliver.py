@@ -10,10 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from time import monotonic
-from typing import Any, Protocol
+from typing import Protocol
 from uuid import UUID
-
-from sqlalchemy import Row
 
 from app.domain.webhooks import PATIENCE, TEST, backoff, pause
 from app.services.policy import Policy
@@ -22,6 +20,7 @@ from app.services.webhooks.event import Render, event_of
 from app.services.webhooks.sealing import CannotOpenError, Keyring
 from app.store.core.unit_of_work import Tx, UnitOfWork
 from app.store.webhooks import webhook_deliveries, webhooks
+from app.store.webhooks.webhook_deliveries import DueRow
 
 #: A turn begins no attempt after this, so that other webhooks get theirs.
 TURN_SECONDS = 10.0
@@ -89,7 +88,7 @@ def take_turn(
     return attempts
 
 
-def _next(tx: Tx, webhook_id: UUID, sender: Sender, *, now: datetime) -> tuple[Row[Any], str] | None:
+def _next(tx: Tx, webhook_id: UUID, sender: Sender, *, now: datetime) -> tuple[DueRow, str] | None:
     """The next delivery and its body, which is made and stored at the first attempt."""
     while (row := webhook_deliveries.next_of(tx, webhook_id)) is not None:
         if row.body is not None:
@@ -103,7 +102,7 @@ def _next(tx: Tx, webhook_id: UUID, sender: Sender, *, now: datetime) -> tuple[R
     return None
 
 
-def _attempt(uow: UnitOfWork, row: Row[Any], body: str, sender: Sender, seconds: float) -> bool:
+def _attempt(uow: UnitOfWork, row: DueRow, body: str, sender: Sender, seconds: float) -> bool:
     """Returns: whether the webhook may be told more now."""
     began = monotonic()
     try:
@@ -120,7 +119,7 @@ def _attempt(uow: UnitOfWork, row: Row[Any], body: str, sender: Sender, seconds:
     return reply.is_success
 
 
-def _record(tx: Tx, row: Row[Any], reply: Reply, latency: int, roll: float, *, now: datetime) -> None:
+def _record(tx: Tx, row: DueRow, reply: Reply, latency: int, roll: float, *, now: datetime) -> None:
     # an owner who sees a failed test sends another one
     delay = None if reply.is_success or row.type == TEST else backoff(row.attempts + 1, roll)
     recorded = webhook_deliveries.record(

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
-
-from sqlalchemy import Row
 
 from app.domain.jobs import Job
 from app.services.jobs import describe
 from app.services.policy import Policy
 from app.store.core.unit_of_work import Tx
+from app.store.webhooks.webhook_deliveries import DueRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +28,7 @@ class Event:
 Render = Callable[[Event], str]
 
 
-def event_of(tx: Tx, delivery: Row[Any], policy: Policy, *, now: datetime) -> Event | None:
+def event_of(tx: Tx, delivery: DueRow, policy: Policy, *, now: datetime) -> Event | None:
     """The event of a delivery; None if its job no longer exists."""
     job = None
     if delivery.job_id is not None:

@@ -5,10 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
-
-from sqlalchemy import Row
 
 from app.domain.webhooks import MOST_PENDING, TEST
 from app.errors import Conflict, Message, NotFound
@@ -17,6 +14,8 @@ from app.services.webhooks.dispatch import message
 from app.services.webhooks.webhooks import NOT_THERE
 from app.store.core.unit_of_work import AlreadyQueuedError, Tx, UnitOfWork
 from app.store.webhooks import webhook_deliveries, webhooks
+from app.store.webhooks.webhook_deliveries import LoggedRow
+from app.store.webhooks.webhooks import WebhookRow
 
 #: Of PostgreSQL's bigint.
 LARGEST_ID = 2**63 - 1
@@ -106,7 +105,7 @@ def _must_take_more(tx: Tx, user_id: UUID, webhook_id: UUID, *, is_test: bool, i
         )
 
 
-def _must_have_delivery(tx: Tx, user_id: UUID, webhook_id: UUID, delivery_id: int) -> Row[Any]:
+def _must_have_delivery(tx: Tx, user_id: UUID, webhook_id: UUID, delivery_id: int) -> LoggedRow:
     _must_have(tx, user_id, webhook_id)
     row = webhook_deliveries.find(tx, webhook_id, delivery_id) if delivery_id <= LARGEST_ID else None
     if row is None:
@@ -114,14 +113,14 @@ def _must_have_delivery(tx: Tx, user_id: UUID, webhook_id: UUID, delivery_id: in
     return row
 
 
-def _must_have(tx: Tx, user_id: UUID, webhook_id: UUID) -> Row[Any]:
+def _must_have(tx: Tx, user_id: UUID, webhook_id: UUID) -> WebhookRow:
     row = webhooks.find(tx, user_id, webhook_id)
     if row is None:
         raise NotFound(NOT_THERE)
     return row
 
 
-def _logged(row: Row[Any]) -> LoggedDelivery:
+def _logged(row: LoggedRow) -> LoggedDelivery:
     return LoggedDelivery(
         id=row.id,
         message_id=signing.message_name(row.message_id),

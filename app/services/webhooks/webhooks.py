@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID, uuid4
-
-from sqlalchemy import Row
 
 from app.domain.webhooks import EVENTS, MOST_WEBHOOKS, OLD_SECRET_LIVES, parse_url
 from app.errors import InvalidInput, Message, NotFound, TooManyWebhooks
@@ -19,6 +16,7 @@ from app.settings import Settings
 from app.store.accounts import users
 from app.store.core.unit_of_work import UnitOfWork
 from app.store.webhooks import webhooks
+from app.store.webhooks.webhooks import WebhookRow
 
 NOT_THERE = Message("You have no such webhook")
 
@@ -166,7 +164,7 @@ def _chosen(events: Sequence[str]) -> list[str]:
     return [one for one in EVENTS if one in events] or list(EVENTS)
 
 
-def _webhook(row: Row[Any], now: datetime) -> Webhook:
+def _webhook(row: WebhookRow, now: datetime) -> Webhook:
     until = row.old_secret_until if row.old_secret_until and row.old_secret_until > now else None
     return Webhook(
         row.id,

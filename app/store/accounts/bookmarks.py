@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Row, text
+from sqlalchemy import text
 
 from app.store.analyses.branch_commits import newest
 from app.store.core.unit_of_work import Tx
@@ -35,6 +35,22 @@ _LIST = text(f"""
      ORDER BY c.id DESC""")
 
 
+class BookmarkRow(NamedTuple):
+    """A bookmark with the newest result that its user may see; analysis_id: None if there is none."""
+
+    id: int
+    created_at: datetime
+    host: str
+    owner: str
+    name: str
+    is_private: bool
+    analysis_id: UUID | None
+    commit_sha: str | None
+    completed_at: datetime | None
+    parser_version: str | None
+    summary: dict[str, Any] | None
+
+
 def may_see(tx: Tx, codebase_id: UUID, user_id: UUID, *, sees_all: bool) -> bool:
     """Whether the user may see the repository.  sees_all: an operator.
 
@@ -55,12 +71,10 @@ def remove(tx: Tx, user_id: UUID, codebase_id: UUID) -> None:
 
 def find(
     tx: Tx, user_id: UUID, *, sees_all: bool, codebase_id: UUID | None = None, before: int | None = None, most: int = 1
-) -> list[Row[Any]]:
+) -> list[BookmarkRow]:
     """The user's bookmarks of repositories that the user may still see, newest first.
 
     codebase_id: None for any; before: the last id of the previous page.
-    rows: id, created_at, host, owner, name, is_private; of the newest result that the user may see: analysis_id (None:
-    there is none), commit_sha, completed_at, parser_version, summary.
     """
     found = tx.run(_LIST, user_id=user_id, sees_all=sees_all, codebase_id=codebase_id, before=before, most=most)
-    return list(found.all())
+    return found.values(BookmarkRow)

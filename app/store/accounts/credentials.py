@@ -1,14 +1,14 @@
-"""Credentials: API tokens, sessions and sign-in links, all stored as SHA-256 hashes only."""
+"""API tokens, stored as SHA-256 hashes only."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 from uuid import UUID
 
-from sqlalchemy import RowMapping, text
+from sqlalchemy import text
 
 from app.store.accounts.users import Account, account_of
 from app.store.core.unit_of_work import Tx
@@ -35,35 +35,6 @@ _REVOKE_ALL = text("UPDATE api_tokens SET revoked_at = :now WHERE user_id = :use
 _NAMED = text("""
     SELECT t.id, t.user_id, u.email, t.prefix, t.name FROM api_tokens t JOIN users u ON u.id = t.user_id
      WHERE (t.prefix = :prefix OR t.id = CAST(:id AS uuid)) AND t.revoked_at IS NULL ORDER BY t.id LIMIT 10""")
-_ADD_SESSION = text("""
-    INSERT INTO sessions (id_hash, user_id, created_at, expires_at, proved_at, proved_by)
-    VALUES (:id_hash, :user_id, :now, :expires_at, :now, :by)""")
-_RENEW = text("""
-    UPDATE sessions SET id_hash = :new, proved_at = :now, proved_by = :by, last_used_at = :now
-     WHERE id_hash = :old AND user_id = :user_id""")
-_PROOF = text("SELECT proved_at, proved_by FROM sessions WHERE id_hash = :id_hash")
-_OPEN = text("SELECT 1 FROM sessions WHERE id_hash = :id_hash AND user_id = :user_id")
-_SESSION = text("""
-    SELECT user_id, coalesce(last_used_at, created_at) < :now - interval '1 minute' AS is_stale
-      FROM sessions
-     WHERE id_hash = :id_hash AND expires_at > :now AND coalesce(last_used_at, created_at) > :used_since""")
-_USED = text("UPDATE sessions SET last_used_at = :now WHERE id_hash = :id_hash")
-_SESSIONS = text("""
-    SELECT id, created_at, last_used_at, expires_at, id_hash = :own AS is_own FROM sessions
-     WHERE user_id = :user_id AND expires_at > :now AND coalesce(last_used_at, created_at) > :used_since
-     ORDER BY created_at DESC, id""")
-_END_SESSION = text("DELETE FROM sessions WHERE id_hash = :id_hash")
-_END_NAMED = text("DELETE FROM sessions WHERE id = :id AND user_id = :user_id")
-_END_OTHERS = text("DELETE FROM sessions WHERE user_id = :user_id AND id_hash <> :own")
-_DROP_LINKS = text("DELETE FROM sign_in_links WHERE user_id = :user_id")
-_ADD_LINK = text("""
-    INSERT INTO sign_in_links (token_hash, user_id, expires_at) VALUES (:token_hash, :user_id, :expires_at)""")
-_LINK_OWNER = text("SELECT user_id FROM sign_in_links WHERE token_hash = :token_hash AND expires_at > :now")
-_USE_LINK = text("DELETE FROM sign_in_links WHERE token_hash = :token_hash AND expires_at > :now RETURNING user_id")
-_PRUNE = (
-    text("DELETE FROM sessions WHERE expires_at < :now"),
-    text("DELETE FROM sign_in_links WHERE expires_at < :now"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,23 +58,28 @@ class Caller:
     remaining: int | None
 
 
-class Way(StrEnum):
-    """How somebody proved who they are, besides a passkey, which is named by its id."""
+@dataclass(frozen=True, slots=True)
+class ValidToken:
+    """A token without its secret."""
 
-    PASSWORD = "password"  # noqa: S105 - the name of a way
-    GITHUB = "github"
-    LINK = "link"
+    id: UUID
+    prefix: str
+    name: str
+    scopes: Sequence[str]
+    created_at: datetime
+    expires_at: datetime | None
+    last_used_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
-    """When and how the person of a session last proved who they are.
+class NamedToken:
+    """A token and whose it is."""
 
-    at, by: None for sessions of the previous release; by: a Way, or the id of a passkey.
-    """
-
-    at: datetime | None
-    by: str | None
+    id: UUID
+    user_id: UUID
+    email: str | None
+    prefix: str
+    name: str
 
 
 def hashed(secret: str) -> bytes:
@@ -164,14 +140,14 @@ def use_token(tx: Tx, secret: str, *, writes_per_minute: int | None = None, now:
     return Caller(account_of(row), frozenset(row.scopes), row.wait, row.remaining) if row.user_id else None
 
 
-def tokens_of(tx: Tx, user_id: UUID) -> list[RowMapping]:
-    """rows: id, prefix, name, scopes, created_at, expires_at, last_used_at; newest first."""
-    return list(tx.run(_TOKENS, user_id=user_id).mappings())
+def tokens_of(tx: Tx, user_id: UUID) -> list[ValidToken]:
+    """The user's tokens, newest first."""
+    return tx.run(_TOKENS, user_id=user_id).values(ValidToken)
 
 
-def named(tx: Tx, *, prefix: str | None = None, token_id: UUID | None = None) -> list[RowMapping]:
-    """Tokens that were not revoked, up to 10.  rows: id, user_id, email, prefix, name."""
-    return list(tx.run(_NAMED, prefix=prefix, id=token_id).mappings())
+def named(tx: Tx, *, prefix: str | None = None, token_id: UUID | None = None) -> list[NamedToken]:
+    """Tokens that were not revoked, up to 10."""
+    return tx.run(_NAMED, prefix=prefix, id=token_id).values(NamedToken)
 
 
 def revoke_token(tx: Tx, user_id: UUID, token_id: UUID, *, now: datetime) -> bool:
@@ -185,90 +161,3 @@ def revoke_token(tx: Tx, user_id: UUID, token_id: UUID, *, now: datetime) -> boo
 def revoke_all(tx: Tx, user_id: UUID, *, now: datetime) -> None:
     """Revoke every token of the user.  The caller has locked the users row."""
     tx.write(_REVOKE_ALL, user_id=user_id, now=now)
-
-
-def add_session(tx: Tx, user_id: UUID, secret: str, *, by: str, now: datetime, expires_at: datetime) -> None:
-    """Open a session.  by: as in Proof."""
-    tx.run(_ADD_SESSION, id_hash=hashed(secret), user_id=user_id, by=str(by), now=now, expires_at=expires_at)
-
-
-def renew_session(tx: Tx, user_id: UUID, old: str, new: str, *, by: str, now: datetime) -> bool:
-    """Note a proof and give the session another secret, so that a copy of the cookie is worth nothing.
-
-    by: as in Proof.  Returns: False if the session has ended.  Locks: its row, after the users row.
-    """
-    given = {"old": hashed(old), "new": hashed(new), "by": str(by)}
-    return tx.run(_RENEW, user_id=user_id, now=now, **given).rowcount > 0
-
-
-def proof_of(tx: Tx, secret: str) -> Proof:
-    """How and when the person of a session last proved who they are."""
-    row = tx.run(_PROOF, id_hash=hashed(secret)).one_or_none()
-    return Proof(row.proved_at, row.proved_by) if row else Proof(None, None)
-
-
-def is_open(tx: Tx, user_id: UUID, secret: str) -> bool:
-    """Whether nobody has ended this session of the user."""
-    return tx.run(_OPEN, id_hash=hashed(secret), user_id=user_id).one_or_none() is not None
-
-
-def session_user(tx: Tx, secret: str, *, used_since: datetime, now: datetime) -> UUID | None:
-    """The user of a session, whose use is noted.  Locks: its row, at most once a minute.
-
-    used_since: a session that was not used since then has ended.
-    """
-    own = hashed(secret)
-    row = tx.run(_SESSION, id_hash=own, used_since=used_since, now=now).one_or_none()
-    if row is None:
-        return None
-    if row.is_stale:  # a crash of the server may forget the use
-        tx.relax()
-        tx.write(_USED, id_hash=own, now=now)
-    found: UUID = row.user_id
-    return found
-
-
-def sessions_of(tx: Tx, user_id: UUID, own: str, *, used_since: datetime, now: datetime) -> list[RowMapping]:
-    """rows: id, created_at, last_used_at, expires_at, is_own; newest first.
-
-    own: the secret of the one that asks; used_since: as in session_user.
-    """
-    return list(tx.run(_SESSIONS, user_id=user_id, own=hashed(own), used_since=used_since, now=now).mappings())
-
-
-def end_session(tx: Tx, secret: str) -> None:
-    """Close a session; idempotent."""
-    tx.run(_END_SESSION, id_hash=hashed(secret))
-
-
-def end_named_session(tx: Tx, user_id: UUID, session_id: UUID) -> bool:
-    """Close a session of this user by its id; False if the user has no such one."""
-    return tx.run(_END_NAMED, id=session_id, user_id=user_id).rowcount > 0
-
-
-def end_others(tx: Tx, user_id: UUID, own: str | None) -> None:
-    """Close the user's sessions, except that with the secret `own`, and void their sign-in links."""
-    tx.write(_END_OTHERS, user_id=user_id, own=hashed(own or ""))
-    tx.write(_DROP_LINKS, user_id=user_id)
-
-
-def add_link(tx: Tx, user_id: UUID, secret: str, *, expires_at: datetime) -> None:
-    """Store a sign-in link."""
-    tx.run(_ADD_LINK, token_hash=hashed(secret), user_id=user_id, expires_at=expires_at)
-
-
-def link_owner(tx: Tx, secret: str, *, now: datetime) -> UUID | None:
-    """Whose valid sign-in link it is; it is not used up."""
-    found: UUID | None = tx.run(_LINK_OWNER, token_hash=hashed(secret), now=now).scalar_one_or_none()
-    return found
-
-
-def use_link(tx: Tx, secret: str, *, now: datetime) -> UUID | None:
-    """Use up a sign-in link; it works once."""
-    found: UUID | None = tx.run(_USE_LINK, token_hash=hashed(secret), now=now).scalar_one_or_none()
-    return found
-
-
-def prune(tx: Tx, *, now: datetime) -> int:
-    """Delete expired rows.  Returns: how many."""
-    return sum(tx.run(statement, now=now).rowcount for statement in _PRUNE)

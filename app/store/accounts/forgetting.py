@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Row, text
+from sqlalchemy import text
 
-from app.store.accounts.credentials import Way
+from app.store.accounts.open_sessions import Way
 from app.store.core.batch import Batch
 from app.store.core.unit_of_work import Tx
 
@@ -87,6 +87,20 @@ _REST = (
 )
 
 
+class UnfinishedJobRow(NamedTuple):
+    """started: whether it has a record."""
+
+    job_id: UUID
+    started: bool
+
+
+class LeftRequestRow(NamedTuple):
+    """What a request was about that has lost its user."""
+
+    job_id: UUID
+    codebase_id: UUID
+
+
 def close(tx: Tx, user_id: UUID) -> None:
     """Let nobody sign in as this user any more."""
     for table in WAYS_IN:
@@ -110,13 +124,13 @@ def shut_out(tx: Tx, user_id: UUID, *, kept: str | None) -> dict[str, int]:
     return {table: rows for table, rows in gone.items() if rows}
 
 
-def messages_of(tx: Tx, user_id: UUID, jobs: Iterable[UUID]) -> list[Row[Any]]:
-    """Unfinished jobs that the user pays for, whoever else wants or carries them.  rows: job_id, started.
+def messages_of(tx: Tx, user_id: UUID, jobs: Iterable[UUID]) -> list[UnfinishedJobRow]:
+    """Unfinished jobs that the user pays for, whoever else wants or carries them.
 
     jobs: from the history that the user has already left.
     Locks: their messages, after the users row, which the caller has locked.
     """
-    return list(tx.run(_MESSAGES, user_id=user_id, jobs=[str(job_id) for job_id in jobs]).all())
+    return tx.run(_MESSAGES, user_id=user_id, jobs=[str(job_id) for job_id in jobs]).values(UnfinishedJobRow)
 
 
 def put_down(tx: Tx, user_id: UUID) -> None:
@@ -130,12 +144,12 @@ def drop_letters(tx: Tx, user_id: UUID) -> list[UUID]:
     return [row.job_id for row in tx.run(_LETTERS, user_id=user_id)]
 
 
-def leave_history(tx: Tx, user_id: UUID, most: int) -> list[Row[Any]]:
-    """Remove the user from the requests, `most` at a time.  rows: job_id, codebase_id; none: these were all.
+def leave_history(tx: Tx, user_id: UUID, most: int) -> list[LeftRequestRow]:
+    """Remove the user from the requests, `most` at a time.  Returns: those; none if these were all.
 
     An accept record loses its user and expires at once, unless the job is in another user's history or in flight.
     """
-    found = list(tx.run(_HISTORY, user_id=user_id, most=most).all())
+    found = tx.run(_HISTORY, user_id=user_id, most=most).values(LeftRequestRow)
     if found:
         tx.write(_NUMBERS, job_ids=[row.job_id for row in found])
     return found

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
 
-from sqlalchemy import RowMapping, text
+from sqlalchemy import text
 
 from app.store.core.unit_of_work import Tx
 
@@ -34,6 +35,16 @@ class StoredKey:
     sign_count: int
 
 
+class PasskeyRow(NamedTuple):
+    """A passkey as its owner sees it."""
+
+    id: UUID
+    credential_id: bytes
+    name: str
+    created_at: datetime
+    last_used_at: datetime | None
+
+
 def add(
     tx: Tx, user_id: UUID, *, credential_id: bytes, public_key: bytes, sign_count: int, name: str, now: datetime
 ) -> UUID | None:
@@ -55,9 +66,9 @@ def used(tx: Tx, key: StoredKey, *, sign_count: int, now: datetime) -> bool:
     return tx.run(_USED, now=now, **given).one_or_none() is not None
 
 
-def of_user(tx: Tx, user_id: UUID) -> list[RowMapping]:
-    """rows: id, credential_id, name, created_at, last_used_at; newest first."""
-    return list(tx.run(_OF_USER, user_id=user_id).mappings())
+def of_user(tx: Tx, user_id: UUID) -> list[PasskeyRow]:
+    """The user's passkeys, newest first."""
+    return tx.run(_OF_USER, user_id=user_id).values(PasskeyRow)
 
 
 def remove(tx: Tx, user_id: UUID, passkey_id: UUID) -> bool:

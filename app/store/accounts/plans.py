@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from sqlalchemy import RowMapping, text
+from typing import NamedTuple, Protocol
+
+from sqlalchemy import text
 
 from app.domain.plans import Plan, Tier
 from app.store.core.unit_of_work import Tx
@@ -13,14 +15,48 @@ _LOCK = text(f"SELECT {COLUMNS} FROM subscription_plans WHERE tier = CAST(:tier 
 _SET_SLOT_LIMIT = text("UPDATE subscription_plans SET concurrent_jobs = :slots WHERE tier = CAST(:tier AS plan_tier)")
 
 
+class PlanColumns(Protocol):
+    """What a row has that says a plan."""
+
+    @property
+    def tier(self) -> str:
+        """The plan's name."""
+
+    @property
+    def concurrent_jobs(self) -> int:
+        """Slots of each service."""
+
+    @property
+    def analyses_per_period(self) -> int | None:
+        """None for no limit."""
+
+    @property
+    def spec_units_per_period(self) -> int | None:
+        """None for no limit."""
+
+    @property
+    def retention_days(self) -> int | None:
+        """None for ever."""
+
+
+class PlanRow(NamedTuple):
+    """A plan."""
+
+    tier: str
+    concurrent_jobs: int
+    analyses_per_period: int | None
+    spec_units_per_period: int | None
+    retention_days: int | None
+
+
 def every(tx: Tx) -> list[Plan]:
     """The current plans, the smallest first."""
-    return [plan_of(row) for row in tx.run(_ALL).mappings()]
+    return [plan_of(row) for row in tx.run(_ALL).values(PlanRow)]
 
 
 def lock(tx: Tx, tier: Tier) -> Plan:
     """Lock and read a plan.  Locks: its row."""
-    return plan_of(tx.run(_LOCK, tier=tier.value).mappings().one())
+    return plan_of(tx.run(_LOCK, tier=tier.value).value(PlanRow))
 
 
 def set_slot_limit(tx: Tx, tier: Tier, slots: int) -> None:
@@ -28,12 +64,12 @@ def set_slot_limit(tx: Tx, tier: Tier, slots: int) -> None:
     tx.write(_SET_SLOT_LIMIT, tier=tier.value, slots=slots)
 
 
-def plan_of(row: RowMapping) -> Plan:
-    """From a row with a plan's columns."""
+def plan_of(row: PlanColumns) -> Plan:
+    """From a row that has a plan's columns among others."""
     return Plan(
-        Tier(row["tier"]),
-        row["concurrent_jobs"],
-        row["analyses_per_period"],
-        row["spec_units_per_period"],
-        row["retention_days"],
+        Tier(row.tier),
+        row.concurrent_jobs,
+        row.analyses_per_period,
+        row.spec_units_per_period,
+        row.retention_days,
     )

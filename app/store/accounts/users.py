@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row, RowMapping, text
+from sqlalchemy import Row, text
 
 from app.domain.fairness import step
 from app.domain.periods import Period, period_at
@@ -20,12 +20,11 @@ from app.store.core.unit_of_work import LOCK_USERS, Tx
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
-    """A user with the current plan.
+class Payer:
+    """What an accept reads of a user: enough for a queue and a quota, and nothing that says what the user may do.
 
     anchor_at: where the rolling periods start; runs: by service, how long the user's recent jobs held a slot, empty
-    before the first run; own_slot_limit: None if the tier's applies; is_read_only_operator: without effect for an
-    operator, who may read as well.
+    before the first run, and of the service of the accept only; own_slot_limit: None if the tier's applies.
     """
 
     user_id: UUID
@@ -34,9 +33,8 @@ class Account:
     is_operator: bool
     plan: Plan
     anchor_at: datetime
-    runs: Mapping[Service, Runs] = field(default_factory=dict)
-    own_slot_limit: int | None = None
-    is_read_only_operator: bool = False
+    runs: Mapping[Service, Runs]
+    own_slot_limit: int | None
 
     @property
     def tier(self) -> Tier:
@@ -56,6 +54,16 @@ class Account:
     def period(self, now: datetime) -> Period:
         """The billing period that holds `now`."""
         return period_at(self.anchor_at, now)
+
+
+@dataclass(frozen=True, slots=True)
+class Account(Payer):
+    """A whole user with the current plan, and the runs of both services.
+
+    is_read_only_operator: without effect for an operator, who may read as well.
+    """
+
+    is_read_only_operator: bool
 
 
 ACCOUNT = """
@@ -239,22 +247,21 @@ def ran(tx: Tx, account: Account, service: Service, seconds: float) -> Account:
 
 
 def account_of(row: Row[Any]) -> Account:
-    """From a row with a user's columns and those of the plan."""
-    return Account(
-        row.user_id,
-        row.kind,
-        row.email,
-        row.is_operator,
-        plan_of(row._mapping),  # noqa: SLF001 - SQLAlchemy's name for it is public
-        row.anchor_at,
-        _runs_of(row._mapping),  # noqa: SLF001
-        row.slot_limit,
-        # nor does that of an accept read this one
-        bool(row._mapping.get("is_read_only_operator")),  # noqa: SLF001 - as above
-    )
+    """From a row with all columns of ACCOUNT among others.  Raises: AttributeError if one is missing."""
+    runs = {service: of for service in Service if (of := _runs_of(row, service))}
+    return Account(*_shared(row), runs, row.slot_limit, row.is_read_only_operator)
 
 
-def _runs_of(row: RowMapping) -> dict[Service, Runs]:
-    # the look-up of an analysis' accept does not read the columns of the other service
-    found = ((service, row.get(mean), row.get(deviation)) for service, (mean, deviation) in _RUNS.items())
-    return {service: Runs(mean, deviation or 0) for service, mean, deviation in found if mean is not None}
+def payer_of(row: Row[Any], service: Service) -> Payer:
+    """From a row with the columns of a Payer, and the runs of this service.  Raises: as account_of."""
+    runs = _runs_of(row, service)
+    return Payer(*_shared(row), {service: runs} if runs else {}, row.slot_limit)
+
+
+def _shared(row: Row[Any]) -> tuple[UUID, str, str | None, bool, Plan, datetime]:
+    return row.user_id, row.kind, row.email, row.is_operator, plan_of(row), row.anchor_at
+
+
+def _runs_of(row: Row[Any], service: Service) -> Runs | None:
+    mean, deviation = (getattr(row, column) for column in _RUNS[service])
+    return None if mean is None else Runs(mean, deviation or 0)

@@ -10,8 +10,9 @@ from uuid import UUID
 from sqlalchemy import text
 
 from app.domain.periods import Period
+from app.domain.queues import Service
 from app.domain.repositories import Repository
-from app.store.accounts.users import Account, account_of
+from app.store.accounts.users import Payer, payer_of
 from app.store.analyses.codebases import Codebase, codebase_of
 from app.store.core.unit_of_work import Tx
 from app.store.jobs.idempotency import Stored, stored_of
@@ -45,7 +46,7 @@ class Look:
 
     key_locked: bool
     stored: Stored | None
-    account: Account | None
+    account: Payer | None
     existing: ExistingAnalyses
     now: datetime
 
@@ -132,7 +133,7 @@ def look(
     return Look(
         key_locked=key is None or row.claimed,
         stored=stored_of(row.fingerprint, row.answer_status, row.answer_body),
-        account=account_of(row) if row.user_id else None,
+        account=payer_of(row, Service.ANALYSIS) if row.user_id else None,
         existing=ExistingAnalyses(codebase, row.running, row.completed, row.failed, sums),
         now=row.now,
     )

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Row, text
+from sqlalchemy import text
 
 from app.store.analyses.branch_commits import FOUND, IS_MEMBER
 from app.store.analyses.branch_commits import newest as newest_of
@@ -59,14 +59,49 @@ _COMPLETE = text("""
      WHERE id = :id AND status = 'running'""")
 
 
-def find(tx: Tx, analysis_id: UUID) -> Row[Any] | None:
+class AnalysisRow(NamedTuple):
+    """The record of an analysis.  ordered_at: when its commit was made, as far as is known."""
+
+    id: UUID
+    codebase_id: UUID
+    commit_sha: str
+    status: str
+    parser_version: str
+    attempt: int
+    started_at: datetime
+    completed_at: datetime | None
+    error_code: str | None
+    error_message: str | None
+    error_retryable: bool | None
+    total_tests: int | None
+    summary: dict[str, Any] | None
+    progress: dict[str, Any] | None
+    ordered_at: datetime
+
+
+class OtherCommitRow(NamedTuple):
+    """A completed analysis of another commit."""
+
+    id: UUID
+    commit_sha: str
+    parser_version: str
+    completed_at: datetime
+    total_tests: int
+    ref: str | None
+    ordered_at: datetime
+    on_default_branch: bool
+
+
+def find(tx: Tx, analysis_id: UUID) -> AnalysisRow | None:
     """The record of a job; None until a worker has started it."""
-    return tx.run(_FIND, id=analysis_id).one_or_none()
+    return tx.run(_FIND, id=analysis_id).value_or_none(AnalysisRow)
 
 
-def completed(tx: Tx, codebase_id: UUID, commit: str, parser_version: str | None) -> Row[Any] | None:
+def completed(tx: Tx, codebase_id: UUID, commit: str, parser_version: str | None) -> AnalysisRow | None:
     """The completed analysis of a commit by this parser version (None: by any, newest first)."""
-    return tx.run(_COMPLETED, codebase_id=codebase_id, commit_sha=commit, parser_version=parser_version).one_or_none()
+    return tx.run(_COMPLETED, codebase_id=codebase_id, commit_sha=commit, parser_version=parser_version).value_or_none(
+        AnalysisRow
+    )
 
 
 def newest(tx: Tx, codebase_id: UUID, *, most: int = 1) -> list[UUID]:
@@ -76,18 +111,17 @@ def newest(tx: Tx, codebase_id: UUID, *, most: int = 1) -> list[UUID]:
 
 def others(
     tx: Tx,
-    record: Row[Any],
+    record: AnalysisRow,
     *,
     user_id: UUID | None,
     sees_all: bool,
     prefix: str = "",
     before: datetime | None = None,
     most: int,
-) -> list[Row[Any]]:
+) -> list[OtherCommitRow]:
     """Completed analyses of other commits of a record's repository that this user may see, newest commit first.
 
-    rows: id, commit_sha, parser_version, completed_at, total_tests, ref, ordered_at.  prefix: beginning of the commit
-    id; before: committed by then, on the default branch if the record is on it.
+    prefix: beginning of the commit id; before: committed by then, on the default branch if the record is on it.
     """
     found = tx.run(
         _OTHERS,
@@ -100,7 +134,7 @@ def others(
         before=before,
         most=most,
     )
-    return list(found.all())
+    return found.values(OtherCommitRow)
 
 
 def lock_shared(tx: Tx, analysis_id: UUID) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID, uuid4
 
 from sqlalchemy import Row, text
@@ -86,6 +86,14 @@ _ENDS = text("""
                      WHERE codebase_id = c.id AND completed_at IS NOT NULL AND status IN ('completed', 'failed')
                      ORDER BY completed_at DESC LIMIT :most) newest) AS failures
       FROM unnest(CAST(:ids AS uuid[])) AS c (id)""")
+
+
+class EndsRow(NamedTuple):
+    """How analyses of a repository ended.  last_ended_at: None if none has; failures: since the last completed one."""
+
+    codebase_id: UUID
+    last_ended_at: datetime | None
+    failures: int
 
 
 def find(tx: Tx, repository: Repository) -> Codebase | None:
@@ -178,12 +186,9 @@ def viewed_before(
     return [(codebase_of(row), row.checked_at) for row in rows]
 
 
-def ends(tx: Tx, ids: Iterable[UUID], *, most: int) -> dict[UUID, Row[Any]]:
-    """How the analyses of repositories ended, by id.
-
-    rows: last_ended_at (None if none has ended), failures (since the last completed one, at most `most`).
-    """
-    return {row.codebase_id: row for row in tx.run(_ENDS, ids=[str(one) for one in ids], most=most)}
+def ends(tx: Tx, ids: Iterable[UUID], *, most: int) -> dict[UUID, EndsRow]:
+    """How the analyses of repositories ended, by id.  Failures are counted up to `most`."""
+    return {row.codebase_id: row for row in tx.run(_ENDS, ids=[str(one) for one in ids], most=most).values(EndsRow)}
 
 
 def codebase_of(row: Row[Any]) -> Codebase:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import Row, text
+from sqlalchemy import text
 
 from app.store.core.unit_of_work import OvertakenError, Tx
 
@@ -80,11 +80,19 @@ _LOCK_FILES = text("""
      WHERE i.parser_version = :parser_version ORDER BY i.blob_id, i.digest FOR KEY SHARE OF i""")
 
 
-def load_facts(tx: Tx, keys: Sequence[tuple[str, str]], parser_version: str) -> list[Row[Any]]:
-    """rows: blob_id, language, facts; unknown keys are left out.  keys: (blob_id, language)."""
+class FactsRow(NamedTuple):
+    """What the engine stored of a file in one language."""
+
+    blob_id: str
+    language: str
+    facts: Any
+
+
+def load_facts(tx: Tx, keys: Sequence[tuple[str, str]], parser_version: str) -> list[FactsRow]:
+    """Stored facts; unknown keys are left out.  keys: (blob_id, language)."""
     blob_ids, languages = [k[0] for k in keys], [k[1] for k in keys]
     loaded = tx.run(_LOAD_FACTS, blob_ids=blob_ids, languages=languages, parser_version=parser_version)
-    return list(loaded.all())
+    return loaded.values(FactsRow)
 
 
 def store_facts(

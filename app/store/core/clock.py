@@ -13,11 +13,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import structlog
-from sqlalchemy import Engine, Row, text
+from sqlalchemy import Engine, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.store.core.session import session
@@ -50,6 +50,14 @@ class _Copy:
     at: datetime  #: by the database
     passed: float  #: the same moment, on the clock that nobody sets
     ahead: timedelta  #: how far the host's clock is ahead of the database's
+
+
+class SkewRow(NamedTuple):
+    """A process that reads the clock, and by how many seconds its own is ahead."""
+
+    host: str
+    program: str
+    ahead_seconds: float
 
 
 def _elapsed() -> float:
@@ -144,6 +152,6 @@ def instant(tx: Any, now: datetime | None) -> datetime:
     return found
 
 
-def skews(connection: Any) -> list[Row[Any]]:
-    """rows: host, program, ahead_seconds; of processes that read the clock within the last 15 minutes."""
-    return list(connection.execute(SKEWS).all())
+def skews(connection: Any) -> list[SkewRow]:
+    """Of processes that read the clock within the last 15 minutes."""
+    return [SkewRow(*row) for row in connection.execute(SKEWS)]

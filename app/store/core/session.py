@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import psycopg2
 from psycopg2.extensions import TRANSACTION_STATUS_IDLE, encodings
@@ -22,6 +22,7 @@ from sqlalchemy.exc import DBAPIError
 
 from app.store.core.connections import to_set
 
+Value = TypeVar("Value")
 #: A statement in psycopg2's form, with its parameters.
 Bound = tuple[str, Mapping[str, Any]]
 
@@ -39,8 +40,28 @@ class Rows(IteratorResult[Any]):
         found = cursor.description
         self.returns_rows = found is not None
         self.rowcount: int = cursor.rowcount
-        names = tuple([column[0] for column in found]) if found else ()
-        super().__init__(_metadata(names), iter(cursor.fetchall() if found else ()))
+        self._names = tuple([column[0] for column in found]) if found else ()
+        self._fetched: list[tuple[Any, ...]] = cursor.fetchall() if found else []
+        super().__init__(_metadata(self._names), iter(self._fetched))
+
+    def values(self, kind: type[Value]) -> list[Value]:
+        """All rows.  kind: a dataclass or NamedTuple whose fields are the statement's columns in their order.
+
+        Raises: TypeError if they are not.
+        """
+        fields = kind.__match_args__  # type: ignore[attr-defined]  # both kinds have it
+        if fields != self._names:
+            raise TypeError(f"{kind.__name__} has {fields}, and the statement {self._names}")
+        return [kind(*row) for row in self._fetched]
+
+    def value(self, kind: type[Value]) -> Value:
+        """The only row, like `values`.  Raises: ValueError if there is another number of rows."""
+        [found] = self.values(kind)
+        return found
+
+    def value_or_none(self, kind: type[Value]) -> Value | None:
+        """The only row, like `values`; None if there is none.  Raises: ValueError if there are several."""
+        return self.value(kind) if self._fetched else None
 
 
 class Session:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import NamedTuple
 
-from sqlalchemy import Row, text
+from sqlalchemy import text
 
 from app.domain.waiting import GRAIN, Pace
 from app.store.core.unit_of_work import Tx
@@ -68,20 +68,38 @@ _SLOTS = text("""
      GROUP BY 1, 2""")
 
 
-def events(tx: Tx, *, since: datetime, bounds: Sequence[float], most: int = MOST_EVENTS) -> list[Row[Any]]:
+class RecentEventRow(NamedTuple):
+    """What happened how often.  tier: None for scheduled jobs; bucket: see `events`."""
+
+    what: str
+    tier: str | None
+    bucket: int | None
+    events: int
+    seconds: float | None
+
+
+class SlotsRow(NamedTuple):
+    """Slots that are taken now.  tier: the current one."""
+
+    service: str
+    tier: str | None
+    slots: int
+
+
+def events(tx: Tx, *, since: datetime, bounds: Sequence[float], most: int = MOST_EVENTS) -> list[RecentEventRow]:
     """Snoozes, wakes and starts since then, among the newest `most` events of all kinds.
 
-    rows: what, tier (None: scheduled), bucket, events, seconds.  what: snoozed, woken, started; `wait` of first starts
-    since the accept and `wake` of starts since the wake just before, whose bucket counts the `bounds` (seconds,
-    ascending) at or below the time taken; `kept`, `missed`: first starts within and outside the estimate of the accept;
-    `read`: how many events were read, and the oldest one's time since the epoch.
+    what: snoozed, woken, started; `wait` of first starts since the accept and `wake` of starts since the wake just
+    before, whose bucket counts the `bounds` (seconds, ascending) at or below the time taken; `kept`, `missed`: first
+    starts within and outside the estimate of the accept; `read`: how many events were read, and the oldest one's time
+    since the epoch.
     """
-    return list(tx.run(_RECENT, since=since, bounds=list(bounds), most=most).all())
+    return tx.run(_RECENT, since=since, bounds=list(bounds), most=most).values(RecentEventRow)
 
 
-def slots(tx: Tx) -> list[Row[Any]]:
-    """rows: service, tier, slots: those taken now, by the current tier."""
-    return list(tx.run(_SLOTS).all())
+def slots(tx: Tx) -> list[SlotsRow]:
+    """Slots that are taken now, by service and tier."""
+    return tx.run(_SLOTS).values(SlotsRow)
 
 
 def paces(tx: Tx, *, since: datetime, most: int, least: int) -> dict[tuple[str, bool], Pace]:

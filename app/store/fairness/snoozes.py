@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import NamedTuple
+from uuid import UUID
 
-from sqlalchemy import Row, text
+from sqlalchemy import text
 
 from app.store.core.unit_of_work import Tx
 
@@ -32,10 +33,22 @@ _FIND = text("""
      GROUP BY s.user_id ORDER BY count(*) DESC, s.user_id LIMIT :users)""")
 
 
-def find(tx: Tx, *, since: datetime, recent: datetime, most: int, users: int) -> Sequence[Row[Any]]:
+class SnoozesRow(NamedTuple):
+    """Snoozes of a tier, or of one of its users.  recent: those since a given time."""
+
+    tier: str | None
+    user_id: UUID | None
+    email: str | None
+    snoozes: int
+    recent: int
+    jobs: int
+    users: int
+    first_at: datetime
+
+
+def find(tx: Tx, *, since: datetime, recent: datetime, most: int, users: int) -> Sequence[SnoozesRow]:
     """Snoozes since then by tier, and by user for the users with the most of them.  most: the newest are read.
 
-    rows: tier, user_id and email (None in the row of a tier), snoozes, recent (of these since that time), jobs, users,
-    first_at.
+    A row of a tier has no user.
     """
-    return tx.run(_FIND, since=since, recent=recent, most=most, users=users).all()
+    return tx.run(_FIND, since=since, recent=recent, most=most, users=users).values(SnoozesRow)

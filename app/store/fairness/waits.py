@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Row, RowMapping, text
+from sqlalchemy import text
 
 from app.domain.attribution import Course
 from app.domain.plans import Plan, Tier
@@ -62,9 +62,9 @@ _TENANTS = text("""
     running AS (SELECT user_id::text AS name, service, count(*) AS running FROM execution_slots
                  WHERE CAST(:who AS text) IS NULL OR user_id = CAST(:who AS uuid) GROUP BY 1, 2)
     SELECT u.id AS user_id, u.email, service, p.tier, p.concurrent_jobs, p.analyses_per_period,
-           p.spec_units_per_period, p.retention_days, coalesce(r.running, 0) AS running, coalesce(w.ready, 0) AS ready,
-           coalesce(w.held, 0) AS held, coalesce(w.oldest_seconds, 0) AS oldest_seconds, u.run_seconds,
-           u.slot_limit
+           p.spec_units_per_period, p.retention_days, coalesce(r.running, 0) AS running,
+           CAST(coalesce(w.ready, 0) AS bigint) AS ready, CAST(coalesce(w.held, 0) AS bigint) AS held,
+           coalesce(w.oldest_seconds, 0) AS oldest_seconds, u.run_seconds, u.slot_limit
       FROM waiting w FULL JOIN running r USING (name, service)
       JOIN users u ON u.id::text = name
       LEFT JOIN user_subscriptions s ON s.user_id = u.id AND s.status = 'active'
@@ -80,18 +80,55 @@ class Seen:
     since: datetime
 
 
+class CourseRow(NamedTuple):
+    """The events of one job, in the form that `seen` reads.  events, oldest: of the whole span."""
+
+    first: float | None
+    second: float | None
+    third: float | None
+    instants: list[float] | None
+    happened: Any
+    user_id: UUID | None
+    tier: str | None
+    queue: str | None
+    events: int
+    oldest: float
+
+
+class TenantRow(NamedTuple):
+    """A user with work of a service, and the columns of the plan.
+
+    held: parked, snoozed or delayed; oldest_seconds: of the ready.
+    """
+
+    user_id: UUID
+    email: str | None
+    service: str
+    tier: str
+    concurrent_jobs: int
+    analyses_per_period: int | None
+    spec_units_per_period: int | None
+    retention_days: int | None
+    running: int
+    ready: int
+    held: int
+    oldest_seconds: float
+    run_seconds: float | None
+    slot_limit: int | None
+
+
 def courses(tx: Tx, *, since: datetime, until: datetime, most: int = MOST_EVENTS) -> Seen:
     """The jobs with an event in [since, until); most: how many of the newest events to read."""
     return seen(events(tx, since=since, until=until, most=most), since=since, until=until, most=most)
 
 
-def events(tx: Tx, *, since: datetime, until: datetime, most: int = MOST_EVENTS) -> Sequence[Row[Any]]:
+def events(tx: Tx, *, since: datetime, until: datetime, most: int = MOST_EVENTS) -> Sequence[CourseRow]:
     """The events of the span by job, for `seen`, which needs no transaction."""
     tx.write(_MEMORY)
-    return tx.run(_COURSES, since=since, until=until, most=most).all()
+    return tx.run(_COURSES, since=since, until=until, most=most).values(CourseRow)
 
 
-def seen(rows: Sequence[Row[Any]], *, since: datetime, until: datetime, most: int = MOST_EVENTS) -> Seen:
+def seen(rows: Sequence[CourseRow], *, since: datetime, until: datetime, most: int = MOST_EVENTS) -> Seen:
     """The jobs of what `events` has read with the same arguments."""
     if rows and rows[0].events >= most:
         since = datetime.fromtimestamp(rows[0].oldest, UTC)
@@ -116,16 +153,16 @@ def emails(tx: Tx, ids: Sequence[str]) -> dict[str, str | None]:
     return {str(row.id): row.email for row in tx.run(_EMAILS, ids=list(ids))}
 
 
-def tenants(tx: Tx, *, most: int, user_id: UUID | None = None) -> list[tuple[Plan, RowMapping]]:
+def tenants(tx: Tx, *, most: int, user_id: UUID | None = None) -> list[tuple[Plan, TenantRow]]:
     """(plan, row) of users with jobs that wait or run, those with the most waiting first; or of one user.
 
-    rows: user_id, email, service, running, ready, held (parked, snoozed or delayed), oldest_seconds (of the ready),
-    run_seconds.  Above 10,000 waiting in a queue the numbers are estimates.
+    Above 10,000 waiting in a queue the numbers are estimates.
     """
-    return [(plan_of(row), row) for row in tx.run(_TENANTS, most=most, who=user_id and str(user_id)).mappings()]
+    found = tx.run(_TENANTS, most=most, who=user_id and str(user_id)).values(TenantRow)
+    return [(plan_of(row), row) for row in found]
 
 
-def _course(row: Row[Any], since: float, until: float) -> Course:
+def _course(row: CourseRow, since: float, until: float) -> Course:
     first, second, third, instants, happened, user_id, tier, queue, *_ = tuple(row)
     user = None if user_id is None else str(user_id)
     if instants is None:

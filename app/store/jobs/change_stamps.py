@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from typing import NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Row, text
+from sqlalchemy import text
 
 from app.store.core.unit_of_work import Tx
 
@@ -17,6 +17,15 @@ _PULSES = text("""
       LEFT JOIN analyses a ON a.id = w.job_id""")
 
 
-def of(tx: Tx, job_ids: Collection[UUID]) -> list[Row[Any]]:
-    """rows: job_id, event_id of its newest event, status and progress of its record."""
-    return list(tx.run(_PULSES, job_ids=[str(job_id) for job_id in job_ids]).all())
+class ChangeStampRow(NamedTuple):
+    """What changes when a job does.  event_id: of its newest event; status, progress: of its record."""
+
+    job_id: UUID
+    event_id: int | None
+    status: str | None
+    progress: str | None
+
+
+def of(tx: Tx, job_ids: Collection[UUID]) -> list[ChangeStampRow]:
+    """What changes when a job does, of each of these jobs."""
+    return tx.run(_PULSES, job_ids=[str(job_id) for job_id in job_ids]).values(ChangeStampRow)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import RowMapping, text
+from sqlalchemy import text
 
 from app.store.core.unit_of_work import Tx
 
@@ -32,6 +34,15 @@ _COUNT_EACH = text("""
 _ORPHANS = text("SELECT count(*) FROM job_events WHERE event = 'reservation_orphaned'")
 
 
+class EventRow(NamedTuple):
+    """An event of a job's timeline."""
+
+    id: int
+    at: datetime
+    event: str
+    facts: dict[str, Any]
+
+
 def add(tx: Tx, job_id: UUID, event: str, **facts: object) -> None:
     """Append one event.  facts: JSON, numbers and codes, no payloads."""
     tx.write(_ADD, job_id=job_id, event=event, facts=json.dumps(facts, default=str))
@@ -48,13 +59,13 @@ def completed(tx: Tx, job_id: UUID, **facts: object) -> None:
     tx.write(_COMPLETED, job_id=job_id, facts=json.dumps(facts))
 
 
-def timeline(tx: Tx, job_id: UUID, *, with_bill: bool, with_lines: bool = False) -> list[RowMapping]:
-    """rows: id, at, event, facts (without the payer's quota); in the order in which they happened.
+def timeline(tx: Tx, job_id: UUID, *, with_bill: bool, with_lines: bool = False) -> list[EventRow]:
+    """The events of a job without the payer's quota, in the order in which they happened.
 
     with_bill: for the payer: include the billed units, and the line while it is the payer's; with_lines: include every
     line.
     """
-    return list(tx.run(_LIST, job_id=job_id, with_bill=with_bill, with_lines=with_lines).mappings())
+    return tx.run(_LIST, job_id=job_id, with_bill=with_bill, with_lines=with_lines).values(EventRow)
 
 
 def count_each(tx: Tx, job_ids: Collection[UUID], event: str) -> dict[UUID, int]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Row, text
+from sqlalchemy import text
 
 from app.domain.lifecycle import Delivery
 from app.domain.plans import PAID
@@ -112,6 +112,29 @@ class Fenced:
     ended: bool = False
 
 
+class MessageRow(NamedTuple):
+    """The message of an unfinished job.
+
+    delay_reason, ready_at: None if it is ready; lease_token: None if no node has it.
+    """
+
+    task_id: str
+    queue: str
+    paused_at: datetime | None
+    user_id: str | None
+    ready_at: datetime | None
+    delay_reason: str | None
+    lease_token: UUID | None
+    started_at: datetime | None
+    retry_count: int
+    snooze_count: int
+    lost_count: int
+    cancel_requested_at: datetime | None
+    enqueued_at: datetime
+    id: int
+    rank: int | None
+
+
 def lock_users(tx: Tx, delivery: Delivery, user_id: UUID | None) -> None:
     """Lock carrier and payer of a job, so that neither account nor their counts change.  user_id: the payer.
 
@@ -153,14 +176,14 @@ def delete(tx: Tx, job_id: UUID) -> None:
     tx.write(_DELETE, task_id=str(job_id))
 
 
-def find_each(tx: Tx, job_ids: Collection[UUID]) -> dict[UUID, Row[Any]]:
+def find_each(tx: Tx, job_ids: Collection[UUID]) -> dict[UUID, MessageRow]:
     """The messages of unfinished jobs, by job; a job without one is missing."""
-    return {UUID(row.task_id): row for row in tx.run(_FIND_EACH, task_ids=[*map(str, job_ids)])}
+    return {UUID(row.task_id): row for row in tx.run(_FIND_EACH, task_ids=[*map(str, job_ids)]).values(MessageRow)}
 
 
-def lock(tx: Tx, job_id: UUID) -> Row[Any] | None:
+def lock(tx: Tx, job_id: UUID) -> MessageRow | None:
     """The message of an unfinished job, None if there is none.  Locks: the message row, after the users row."""
-    return tx.run(_LOCK, task_id=str(job_id)).one_or_none()
+    return tx.run(_LOCK, task_id=str(job_id)).value_or_none(MessageRow)
 
 
 def lock_shared(tx: Tx, job_id: UUID) -> bool:

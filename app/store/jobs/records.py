@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Row, text
+from sqlalchemy import text
 
 from app.domain.lifecycle import Failure, RecordStatus
 from app.domain.queues import Service
@@ -54,18 +54,30 @@ _END = {
 }
 
 
-def find(tx: Tx, service: Service, job_id: UUID) -> Row[Any] | None:
-    """The record of a job; None until a worker has started it.
+class RecordRow(NamedTuple):
+    """The record of a job of either service.  maker: parser version or generator."""
 
-    row: id, status, maker, attempt, started_at, completed_at, error_code, error_message, error_retryable, summary,
-    progress.
-    """
-    return tx.run(_FIND[service], id=job_id).one_or_none()
+    id: UUID
+    status: str
+    maker: str
+    attempt: int
+    started_at: datetime
+    completed_at: datetime | None
+    error_code: str | None
+    error_message: str | None
+    error_retryable: bool | None
+    summary: dict[str, Any] | None
+    progress: dict[str, Any] | None
 
 
-def find_each(tx: Tx, service: Service, job_ids: Collection[UUID]) -> dict[UUID, Row[Any]]:
+def find(tx: Tx, service: Service, job_id: UUID) -> RecordRow | None:
+    """The record of a job; None until a worker has started it."""
+    return tx.run(_FIND[service], id=job_id).value_or_none(RecordRow)
+
+
+def find_each(tx: Tx, service: Service, job_ids: Collection[UUID]) -> dict[UUID, RecordRow]:
     """As find, by job; a job without a record is missing."""
-    return {row.id: row for row in tx.run(_FIND_EACH[service], ids=[*map(str, job_ids)])}
+    return {row.id: row for row in tx.run(_FIND_EACH[service], ids=[*map(str, job_ids)]).values(RecordRow)}
 
 
 def start(tx: Tx, service: Service, job_id: UUID, *, maker: str, attempt: int, now: datetime) -> None:

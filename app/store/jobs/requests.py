@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Row, text
+from sqlalchemy import text
 
 from app.domain.plans import Tier
 from app.domain.queues import Service
@@ -79,8 +79,8 @@ _LEAVE = text("""
 _OTHERS = text("""
     SELECT count(*) FROM analysis_requests
      WHERE job_id = :job_id AND role = 'joined' AND cancelled_at IS NULL AND user_id IS DISTINCT FROM :user_id""")
-_HISTORY = text(f"""
-    SELECT {_COLUMNS}, r.id FROM analysis_requests r JOIN codebases c ON c.id = r.codebase_id
+_HISTORY = text("""
+    SELECT r.id, r.job_id FROM analysis_requests r
      WHERE r.user_id = :user_id AND r.role <> 'left' AND (CAST(:before AS bigint) IS NULL OR r.id < :before)
      ORDER BY r.id DESC LIMIT :most""")
 # What a visitor asked for, as if the user had asked when the visitor did.  The visitor's row stays, with its bill.
@@ -108,6 +108,42 @@ _ENDED = text(f"""
      ORDER BY r.id DESC LIMIT :most""")
 
 
+class AcceptedRow(NamedTuple):
+    """How a job was accepted: the payer's request with the repository's address, named as in Request."""
+
+    job_id: UUID
+    user_id: UUID | None
+    role: str
+    codebase_id: UUID
+    commit_sha: str
+    ref: str | None
+    trigger: str
+    queue: str
+    tier: str | None
+    requested_at: datetime
+    cancelled_at: datetime | None
+    service: str
+    host: str
+    owner: str
+    name: str
+    is_private: bool
+
+
+class OwnRequestRow(NamedTuple):
+    """A user's own request of a job."""
+
+    job_id: UUID
+    tier: str | None
+    queue: str
+
+
+class HistoryRow(NamedTuple):
+    """A request of a user's history.  id: of the request."""
+
+    id: int
+    job_id: UUID
+
+
 def add(tx: Tx, *asked: Request) -> None:
     """Record that a user asked for jobs.  Asking twice leaves one row; a user who left and joins again is joined."""
     tx.write_each(_ADD, [_row(request) for request in asked])
@@ -118,19 +154,19 @@ def _row(request: Request) -> dict[str, object]:
     return {**{name: getattr(request, name) for name in _WRITTEN}, "tier": tier}
 
 
-def accepted(tx: Tx, job_id: UUID) -> Row[Any] | None:
-    """How a job was accepted: its request row joined with the repository's address, named as in Request."""
-    return tx.run(_ACCEPTED, job_id=job_id).one_or_none()
+def accepted(tx: Tx, job_id: UUID) -> AcceptedRow | None:
+    """How a job was accepted, None if it does not exist."""
+    return tx.run(_ACCEPTED, job_id=job_id).value_or_none(AcceptedRow)
 
 
-def accepted_each(tx: Tx, job_ids: Collection[UUID]) -> dict[UUID, Row[Any]]:
+def accepted_each(tx: Tx, job_ids: Collection[UUID]) -> dict[UUID, AcceptedRow]:
     """As accepted, by job; jobs that do not exist are missing."""
-    return {row.job_id: row for row in tx.run(_ACCEPTED_EACH, job_ids=[*map(str, job_ids)])}
+    return {row.job_id: row for row in tx.run(_ACCEPTED_EACH, job_ids=[*map(str, job_ids)]).values(AcceptedRow)}
 
 
-def of_user(tx: Tx, job_ids: Collection[UUID], user_id: UUID) -> list[Row[Any]]:
-    """The user's own requests of jobs that the user has not left.  rows: job_id, tier, queue."""
-    return list(tx.run(_OF_USER, job_ids=[*map(str, job_ids)], user_id=user_id).all())
+def of_user(tx: Tx, job_ids: Collection[UUID], user_id: UUID) -> list[OwnRequestRow]:
+    """The user's own requests of jobs that the user has not left."""
+    return tx.run(_OF_USER, job_ids=[*map(str, job_ids)], user_id=user_id).values(OwnRequestRow)
 
 
 def role(tx: Tx, job_id: UUID, user_id: UUID) -> str | None:
@@ -183,9 +219,9 @@ def others(tx: Tx, job_id: UUID, user_id: UUID | None) -> int:
     return int(tx.run(_OTHERS, job_id=job_id, user_id=user_id).scalar_one())
 
 
-def history(tx: Tx, user_id: UUID, *, before: int | None, most: int) -> list[Row[Any]]:
+def history(tx: Tx, user_id: UUID, *, before: int | None, most: int) -> list[HistoryRow]:
     """The user's requests, newest first; before: id of the last row of the page before."""
-    return list(tx.run(_HISTORY, user_id=user_id, before=before, most=most).all())
+    return tx.run(_HISTORY, user_id=user_id, before=before, most=most).values(HistoryRow)
 
 
 def unfinished(tx: Tx, user_id: UUID, *, most: int, searched: int = 500) -> tuple[list[UUID], int]:

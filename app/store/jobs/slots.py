@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import NamedTuple
 from uuid import UUID
 
 from sqlalchemy import text
@@ -44,6 +44,14 @@ _SWEEP = text("""
     RETURNING s.user_id, s.service, s.job_id""")
 
 
+class FreedSlotRow(NamedTuple):
+    """A slot that is free again."""
+
+    user_id: UUID
+    service: str
+    job_id: UUID
+
+
 def acquire(
     tx: Tx, delivery: Delivery, *, user_id: UUID, service: Service, slots: int, now: datetime, lease_seconds: float
 ) -> None:
@@ -78,6 +86,6 @@ def release(tx: Tx, delivery: Delivery) -> None:
     tx.write(_RELEASE, job_id=delivery.job_id)
 
 
-def sweep(tx: Tx) -> list[dict[str, Any]]:
-    """Delete slots whose worker is gone.  rows: user_id, service, job_id; the user's next job can be woken."""
-    return [dict(row) for row in tx.run(_SWEEP).mappings()]
+def sweep(tx: Tx) -> list[FreedSlotRow]:
+    """Delete slots whose worker is gone.  Returns: those; each user's next job can be woken."""
+    return tx.run(_SWEEP).values(FreedSlotRow)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
 
-from sqlalchemy import RowMapping, text
+from sqlalchemy import text
 
 from app.store.core.unit_of_work import Tx
 from app.store.operations.dead_letters import UUID_PATTERN
@@ -21,14 +24,25 @@ _FIND = text("""
      ORDER BY l.id DESC""")
 
 
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    """One action.  actor, subject: as written; the emails are of users who still exist, otherwise None."""
+
+    id: int
+    at: datetime
+    actor: str
+    actor_email: str | None
+    action: str
+    subject: str
+    subject_email: str | None
+    facts: Mapping[str, object]
+
+
 def add(tx: Tx, actor: str, action: str, subject: str, **facts: object) -> None:
     """Append one action.  actor: user id, or `cli:USER@HOST`."""
     tx.write(_ADD, actor=actor, action=action, subject=subject, facts=json.dumps(facts, default=str))
 
 
-def find(tx: Tx, *, before: int | None, most: int) -> list[RowMapping]:
-    """Actions, newest first.  before: the last id of the previous page.
-
-    rows: id, at, actor, actor_email (None unless the actor is a user), action, subject, subject_email (same), facts.
-    """
-    return list(tx.run(_FIND, before=before, most=most, uuid=UUID_PATTERN).mappings())
+def find(tx: Tx, *, before: int | None, most: int) -> list[AuditEntry]:
+    """Actions, newest first.  before: the last id of the previous page."""
+    return tx.run(_FIND, before=before, most=most, uuid=UUID_PATTERN).values(AuditEntry)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
 
-from sqlalchemy import Row, RowMapping, text
+from sqlalchemy import text
 
 from app.store.core.unit_of_work import Tx
 
@@ -23,14 +25,31 @@ _TABLES = text("""
      WHERE by_size <= :most OR (by_dead <= :most AND dead > 0) ORDER BY bytes DESC""")
 
 
-def facts(tx: Tx) -> Row[Any]:
-    """bytes: of the database; version; connections, most_connections: of the whole server."""
-    return tx.run(_FACTS).one()
+class DatabaseRow(NamedTuple):
+    """bytes: of the database; connections, most_connections: of the whole server."""
+
+    bytes: int
+    version: str
+    most_connections: int
+    connections: int
 
 
-def tables(tx: Tx, *, most: int) -> list[RowMapping]:
-    """The `most` largest ones, and the `most` with the most dead rows; largest first.
+@dataclass(frozen=True, slots=True)
+class TableFacts:
+    """bytes: with indexes; live, dead: estimated rows; dead ones wait for vacuum."""
 
-    rows: name, bytes with indexes, live, dead: estimated numbers of rows; vacuumed_at: last time, None never.
-    """
-    return list(tx.run(_TABLES, most=most).mappings())
+    name: str
+    bytes: int
+    live: int
+    dead: int
+    vacuumed_at: datetime | None
+
+
+def facts(tx: Tx) -> DatabaseRow:
+    """What the server says of this database and of itself."""
+    return tx.run(_FACTS).value(DatabaseRow)
+
+
+def tables(tx: Tx, *, most: int) -> list[TableFacts]:
+    """The `most` largest ones, and the `most` with the most dead rows; largest first."""
+    return tx.run(_TABLES, most=most).values(TableFacts)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypedDict, Unpack
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple, TypedDict, Unpack
 from uuid import UUID
 
-from sqlalchemy import Row, text
+from sqlalchemy import text
 
 from app.store.core.unit_of_work import Tx
 
@@ -63,23 +65,62 @@ class Filters(TypedDict, total=False):
     last: int | None
 
 
-def unfinished_jobs(tx: Tx) -> list[Row[Any]]:
+class DeadJobRow(NamedTuple):
+    """A job whose message is a dead letter.  wanted: whether it has an asker left."""
+
+    job_id: UUID
+    service: str
+    wanted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """A message that the broker gave up.  user_id: whose line it was in; payload_size: bytes of the payload.
+
+    None: the broker did not know, as of a message that a stock producer sent.
+    """
+
+    id: int
+    queue: str | None
+    task_id: str | None
+    user_id: str | None
+    reason: str
+    delivery_count: int | None
+    lost_count: int | None
+    enqueued_at: datetime | None
+    died_at: datetime
+    payload_size: int | None
+    payload: str | None
+
+
+class LettersRow(NamedTuple):
+    """letters: how many the oldest are; last: the last id of them, None for none; total: of all."""
+
+    letters: int
+    last: int | None
+    total: int
+
+
+class LockedLetterRow(NamedTuple):
+    """job_id: None if the task id is not the id of a job."""
+
+    id: int
+    job_id: UUID | None
+
+
+def unfinished_jobs(tx: Tx) -> list[DeadJobRow]:
     """Jobs whose message is a dead letter but whose end is not written yet.
 
-    rows: job_id, service, wanted (whether it has an asker left).  Locks: their letters, skipping locked ones.
+    Locks: their letters, skipping locked ones.
     """
-    return list(tx.run(_UNFINISHED, uuid=UUID_PATTERN).all())
+    return tx.run(_UNFINISHED, uuid=UUID_PATTERN).values(DeadJobRow)
 
 
 def find(
     tx: Tx, *, before: int | None = None, most: int = 100, whole: bool = False, **chosen: Unpack[Filters]
-) -> list[dict[str, Any]]:
-    """Letters, newest first.  before: the last id of the previous page; whole: payloads in full.
-
-    rows: id, queue, task_id, user_id, reason, delivery_count, lost_count, enqueued_at, died_at, payload_size, payload.
-    """
-    rows = tx.run(_LIST, **_values(chosen), before=before, most=most, whole=whole).mappings()
-    return [dict(row) for row in rows]
+) -> list[DeadLetter]:
+    """Letters, newest first.  before: the last id of the previous page; whole: payloads in full."""
+    return tx.run(_LIST, **_values(chosen), before=before, most=most, whole=whole).values(DeadLetter)
 
 
 def count(tx: Tx, **chosen: Unpack[Filters]) -> int:
@@ -87,14 +128,14 @@ def count(tx: Tx, **chosen: Unpack[Filters]) -> int:
     return int(tx.run(_COUNT, **_values(chosen)).scalar_one())
 
 
-def oldest(tx: Tx, *, most: int, **chosen: Unpack[Filters]) -> Row[Any]:
-    """row: letters (how many the oldest are, up to `most`), last (the last id of them, None: none), total (of all)."""
-    return tx.run(_SPAN, **_values(chosen), most=most).one()
+def oldest(tx: Tx, *, most: int, **chosen: Unpack[Filters]) -> LettersRow:
+    """How many letters are to be handled, up to `most`, and how many there are."""
+    return tx.run(_SPAN, **_values(chosen), most=most).value(LettersRow)
 
 
-def lock(tx: Tx, *, most: int, **chosen: Unpack[Filters]) -> list[Row[Any]]:
-    """Lock letters, oldest first, skipping locked ones.  rows: id, job_id (None: not the id of a job)."""
-    return list(tx.run(_LOCK, **_values(chosen), uuid=UUID_PATTERN, most=most).all())
+def lock(tx: Tx, *, most: int, **chosen: Unpack[Filters]) -> list[LockedLetterRow]:
+    """Lock letters, oldest first, skipping locked ones."""
+    return tx.run(_LOCK, **_values(chosen), uuid=UUID_PATTERN, most=most).values(LockedLetterRow)
 
 
 def have_ended(tx: Tx, job_ids: Sequence[UUID]) -> dict[UUID, bool]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import NamedTuple
+from uuid import UUID
 
-from sqlalchemy import Row, text
+from sqlalchemy import text
 
 from app.store.core.unit_of_work import Tx
 
@@ -24,6 +25,18 @@ _FIND = text("""
      ORDER BY f.failed_at DESC, f.job_id""")
 
 
-def find(tx: Tx, *, since: datetime, most: int) -> list[Row[Any]]:
-    """rows: job_id, service, code, message, failed_at, codebase_id, user_id (of the payer; None: the schedule)."""
-    return list(tx.run(_FIND, since=since, most=most).all())
+class FailureRow(NamedTuple):
+    """A failed job.  user_id: of the payer, None for the schedule."""
+
+    job_id: UUID
+    service: str
+    code: str
+    message: str
+    failed_at: datetime
+    codebase_id: UUID | None
+    user_id: UUID | None
+
+
+def find(tx: Tx, *, since: datetime, most: int) -> list[FailureRow]:
+    """Failures since then, newest first."""
+    return tx.run(_FIND, since=since, most=most).values(FailureRow)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Row, text
+from sqlalchemy import text
 
 from app.store.core.unit_of_work import Tx
 
@@ -65,10 +65,20 @@ _SEARCH = text("""
      ORDER BY k.id DESC""")
 
 
-def find(tx: Tx, wanted: JobFilter, *, before: int | None, most: int, searched: int) -> list[Row[Any]]:
-    """Matching jobs; a single row without an id says that none matches.
+class FoundJobRow(NamedTuple):
+    """id: of the request; None: no job matches.
 
-    rows: id of the request, job_id, user_id, state; and in each looked: how many requests were looked through, and
-    oldest: the id of the last of them.
+    looked: how many requests were looked through; oldest: the last id of them.
     """
-    return list(tx.run(_SEARCH, before=before, most=most, searched=searched, **asdict(wanted)).all())
+
+    id: int | None
+    job_id: UUID | None
+    user_id: UUID | None
+    state: str | None
+    looked: int
+    oldest: int | None
+
+
+def find(tx: Tx, wanted: JobFilter, *, before: int | None, most: int, searched: int) -> list[FoundJobRow]:
+    """Matching jobs; a single row without an id says that none matches."""
+    return tx.run(_SEARCH, before=before, most=most, searched=searched, **asdict(wanted)).values(FoundJobRow)

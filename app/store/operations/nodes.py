@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from datetime import datetime
+from typing import NamedTuple
 
-from sqlalchemy import Row, RowMapping, text
+from sqlalchemy import text
 
 from app.store.core.unit_of_work import Tx
 from app.store.operations.dead_letters import UUID_PATTERN
@@ -23,14 +24,39 @@ _RUNNING = text("""
      ORDER BY m.started_at, m.id LIMIT :most""")
 
 
-def nodes(tx: Tx) -> list[RowMapping]:
-    """rows: id, name (HOST:PID), is_alive, since, seen_at, queues, processes (None: unknown), leased (messages).
+class NodeRow(NamedTuple):
+    """A node.
 
-    And spare_queues: by queue, how many processes the node keeps free of it.
+    name: HOST:PID; processes: None if unknown; spare_queues: by queue, how many processes it keeps free of it; leased:
+    messages.
     """
-    return list(tx.run(_NODES).mappings())
+
+    id: int
+    name: str
+    is_alive: bool
+    since: datetime
+    seen_at: datetime | None
+    queues: list[str]
+    processes: int | None
+    spare_queues: dict[str, int]
+    leased: int
 
 
-def running(tx: Tx, ids: Sequence[int], *, most: int) -> list[Row[Any]]:
-    """The jobs that these nodes run, the oldest first.  rows: node_id, job_id, queue, user_id, started_at."""
-    return list(tx.run(_RUNNING, ids=list(ids), uuid=UUID_PATTERN, most=most).all())
+class RunningRow(NamedTuple):
+    """A job that a node runs."""
+
+    node_id: int
+    job_id: str
+    queue: str
+    user_id: str | None
+    started_at: datetime
+
+
+def nodes(tx: Tx) -> list[NodeRow]:
+    """All nodes, by name."""
+    return tx.run(_NODES).values(NodeRow)
+
+
+def running(tx: Tx, ids: Sequence[int], *, most: int) -> list[RunningRow]:
+    """The jobs that these nodes run, the oldest first."""
+    return tx.run(_RUNNING, ids=list(ids), uuid=UUID_PATTERN, most=most).values(RunningRow)

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
 
-from sqlalchemy import Row, RowMapping, text
+from sqlalchemy import text
 
 from app.store.core.unit_of_work import Tx
 from app.store.operations.dead_letters import UUID_PATTERN
 
 # exact up to 10,000 each, estimates beyond that, cheap at any size
 _FACTS = text("""
-    SELECT f.queue, f.paused, f.ready, f.oldest_seconds, f.leased, f.delayed, f.snoozed, f.parked,
-           coalesce(greatest(0, extract(epoch FROM clock_timestamp() - p.since)), 0) AS oldest_parked_seconds, f.dead,
+    SELECT f.queue, f.paused, f.ready, CAST(round(CAST(f.oldest_seconds AS numeric), 1) AS float) AS oldest_seconds,
+           f.leased, f.delayed, f.snoozed, f.parked,
+           CAST(round(coalesce(greatest(0, extract(epoch FROM clock_timestamp() - p.since)), 0), 1) AS float)
+               AS oldest_parked_seconds, f.dead,
            f.estimated || CASE WHEN p.complete THEN '{}' ELSE '{oldest_parked_seconds}'::text[] END AS estimated
       FROM broker_facts f JOIN broker_queue q ON q.name = f.queue
      CROSS JOIN LATERAL queue_parked_since(q.id, :most) p ORDER BY q.id""")
-_AGES = ("oldest_seconds", "oldest_parked_seconds")
 _PAUSE = text("SELECT broker_pause(:queue)")
 _RESUME = text("SELECT broker_resume(:queue)")
 _TOTALS = text("""
     SELECT (SELECT count(*) FROM execution_slots) AS slots,
-           (SELECT coalesce(sum(snoozed), 0) FROM broker_facts) AS snoozed,
+           (SELECT CAST(coalesce(sum(snoozed), 0) AS bigint) FROM broker_facts) AS snoozed,
            (SELECT coalesce(sum(reserved_amount), 0) FROM quota_reservations) AS reserved,
            (SELECT count(*) FROM (SELECT FROM broker_dead_letter LIMIT 100000) AS dead) AS dead""")
 #: Of how many users of a queue the oldest parked message is looked up; each of them costs 10 µs.
@@ -41,15 +45,49 @@ _PAUSES = text("""
      WHERE q.paused_at IS NOT NULL ORDER BY q.id""")
 
 
-def states(tx: Tx, *, most: int = MOST_PARKED_USERS) -> list[dict[str, Any]]:
-    """rows: queue, paused, ready, oldest_seconds, leased, delayed, snoozed (of the delayed), parked, dead, estimated.
+@dataclass(frozen=True, slots=True)
+class QueueState:
+    """Messages of a queue by state.  snoozed: among the delayed; estimated: names of the numbers that are estimates.
 
-    And oldest_parked_seconds: since when the oldest message is enqueued that is parked or snoozed; 0: none is.
-    estimated: names of the numbers above 10,000, which are estimates; and oldest_parked_seconds if more than `most`
-    users have such messages, because it is the oldest of that many users only.
+    oldest_seconds: of the ready, since they became ready; oldest_parked_seconds: of the parked and snoozed, since they
+    were enqueued.
     """
-    rows = tx.run(_FACTS, most=most).mappings()
-    return [{**row, **{age: round(float(row[age]), 1) for age in _AGES}} for row in rows]
+
+    queue: str
+    paused: bool
+    ready: int
+    oldest_seconds: float
+    leased: int
+    delayed: int
+    snoozed: int
+    parked: int
+    oldest_parked_seconds: float
+    dead: int
+    estimated: Sequence[str]
+
+
+class PauseRow(NamedTuple):
+    """A paused queue.  actor: None if the audit log does not know; email: of the actor, if it is a user."""
+
+    queue: str
+    since: datetime
+    actor: str | None
+    email: str | None
+    reason: str | None
+
+
+class TotalsRow(NamedTuple):
+    """Of all queues and users together.  dead: up to 100,000."""
+
+    slots: int
+    snoozed: int
+    reserved: int
+    dead: int
+
+
+def states(tx: Tx, *, most: int = MOST_PARKED_USERS) -> list[QueueState]:
+    """All queues.  most: of how many users the oldest parked message is looked up."""
+    return tx.run(_FACTS, most=most).values(QueueState)
 
 
 def names(tx: Tx) -> list[str]:
@@ -57,14 +95,14 @@ def names(tx: Tx) -> list[str]:
     return list(tx.run(_NAMES).scalars())
 
 
-def pauses(tx: Tx) -> list[RowMapping]:
-    """rows: queue, since, actor (None: not in the audit log), email (of the actor, if any), reason."""
-    return list(tx.run(_PAUSES, uuid=UUID_PATTERN).mappings())
+def pauses(tx: Tx) -> list[PauseRow]:
+    """The queues that are paused, and who paused them."""
+    return tx.run(_PAUSES, uuid=UUID_PATTERN).values(PauseRow)
 
 
-def totals(tx: Tx) -> Row[Any]:
-    """row: slots, snoozed, reserved, dead (up to 100,000), for all queues and users together."""
-    return tx.run(_TOTALS).one()
+def totals(tx: Tx) -> TotalsRow:
+    """Slots, snoozed messages, reserved units and dead letters."""
+    return tx.run(_TOTALS).value(TotalsRow)
 
 
 def set_paused(tx: Tx, queue: str, *, paused: bool) -> None:

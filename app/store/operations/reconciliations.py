@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import Row, text
+from sqlalchemy import text
 
 from app.store.core.unit_of_work import Tx
 
@@ -71,7 +71,7 @@ _SIDES = f"""
 _COUNT = text(f"""
     {_SIDES}, different AS (
         SELECT * FROM sides WHERE (jobs, units) <> (events, amount) ORDER BY user_id, service, period LIMIT :most)
-    SELECT coalesce(sum(jobs), 0) AS jobs, coalesce(sum(events), 0) AS events,
+    SELECT CAST(coalesce(sum(jobs), 0) AS bigint) AS jobs, CAST(coalesce(sum(events), 0) AS bigint) AS events,
            (SELECT count(*) FROM asked) AS read, (SELECT count(*) FROM accepted WHERE is_unfinished) AS unfinished,
            (SELECT coalesce(jsonb_agg(to_jsonb(different)), '[]') FROM different) AS differences FROM sides""")
 # Bills are never deleted, so those of a closed day remain the same; this reads them without looking anything else up.
@@ -92,19 +92,45 @@ _NEWEST = text("""
     SELECT ran_at, jsonb_array_length(differences) AS differences FROM reconciliations ORDER BY id DESC LIMIT 1""")
 
 
-def count(tx: Tx, *, begin: datetime, end: datetime | None) -> Row[Any]:
+class CountRow(NamedTuple):
+    """Both sides of the bill.
+
+    jobs: completed and billable; events: billed; read: jobs that were looked at; unfinished: of those that may be
+    billed; differences: JSON of user_id, service, period, jobs, units, events, amount.
+    """
+
+    jobs: int
+    events: int
+    read: int
+    unfinished: int
+    differences: list[dict[str, Any]]
+
+
+class ClosedDayRow(NamedTuple):
+    """The counts of a day that was closed."""
+
+    jobs: int
+    events: int
+
+
+class ReconciliationRow(NamedTuple):
+    """A run.  differences: how many."""
+
+    ran_at: datetime
+    differences: int
+
+
+def count(tx: Tx, *, begin: datetime, end: datetime | None) -> CountRow:
     """Count both sides of what was accepted in [begin, end), None: until now, in one statement.
 
-    row: jobs (completed and billable), events (billed), read (jobs that were looked at), unfinished (of those that may
-    be billed), differences (JSON, up to 1000 of user_id, service, period, jobs, units, events, amount, where jobs
-    differ from events or units from the amount).
+    Up to 1000 differences: jobs differ from events, or units from the amount.
     """
-    return tx.run(_COUNT, begin=begin, end=end or "infinity", most=MOST_DIFFERENCES).one()
+    return tx.run(_COUNT, begin=begin, end=end or "infinity", most=MOST_DIFFERENCES).value(CountRow)
 
 
-def closed_day(tx: Tx, begin: datetime) -> Row[Any] | None:
-    """The counts of a day that was closed, if its bills are still the same.  begin: midnight UTC; row: jobs, events."""
-    return tx.run(_CLOSED, day=begin.date(), begin=begin, end=begin + DAY).one_or_none()
+def closed_day(tx: Tx, begin: datetime) -> ClosedDayRow | None:
+    """The counts of a day that was closed, if its bills are still the same.  begin: midnight UTC."""
+    return tx.run(_CLOSED, day=begin.date(), begin=begin, end=begin + DAY).value_or_none(ClosedDayRow)
 
 
 def close_day(tx: Tx, begin: datetime, *, jobs: int, events: int, now: datetime) -> None:
@@ -119,6 +145,6 @@ def add(
     tx.write(_ADD, now=now, since=since, jobs=jobs, events=events, differences=json.dumps(differences))
 
 
-def newest(tx: Tx) -> Row[Any] | None:
-    """row: ran_at, differences (how many) of the last run; None before the first."""
-    return tx.run(_NEWEST).one_or_none()
+def newest(tx: Tx) -> ReconciliationRow | None:
+    """The last run; None before the first."""
+    return tx.run(_NEWEST).value_or_none(ReconciliationRow)

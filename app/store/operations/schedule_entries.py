@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import NamedTuple
 
-from sqlalchemy import Row, RowMapping, text
+from sqlalchemy import text
 
 from app.store.core.unit_of_work import Tx
 
@@ -47,6 +48,54 @@ _ASK = text("""
      WHERE name = :name AND (asked_at IS NULL OR asked_at <= :before) RETURNING task, queue""")
 
 
+@dataclass(frozen=True, slots=True)
+class Leader:
+    """The beat that last took the lead.  is_alive: a beat leads now."""
+
+    name: str
+    since: datetime
+    is_alive: bool
+
+
+class ChangedEntryRow(NamedTuple):
+    """own_every: None for that of the code."""
+
+    name: str
+    own_every: timedelta | None
+    is_enabled: bool
+
+
+class EntryRow(NamedTuple):
+    """An entry of the schedule.  slot_at, sent_at: of the newest slot that was sent."""
+
+    name: str
+    task: str
+    queue: str
+    every: timedelta
+    starts_at: timedelta
+    own_every: timedelta | None
+    is_enabled: bool
+    changed_at: datetime | None
+    asked_at: datetime | None
+    slot_at: datetime | None
+    sent_at: datetime | None
+
+
+class LockedEntryRow(NamedTuple):
+    """What operators may change of an entry."""
+
+    every: timedelta
+    own_every: timedelta | None
+    is_enabled: bool
+
+
+class AskedEntryRow(NamedTuple):
+    """What is to run at once."""
+
+    task: str
+    queue: str
+
+
 def put(tx: Tx, name: str, *, task: str, queue: str, every: timedelta, starts_at: timedelta) -> None:
     """Write an entry as the code has it; what operators changed stays, unless its interval is another one."""
     seconds = {"every": every.total_seconds(), "starts_at": starts_at.total_seconds()}
@@ -63,24 +112,24 @@ def leads(tx: Tx, name: str, *, now: datetime) -> None:
     tx.run(_LEADS, name=name, now=now)
 
 
-def leader(tx: Tx) -> RowMapping | None:
-    """row: name, since, is_alive: whether any beat holds the lock; None if none ever led."""
-    return tx.run(_LEADER).mappings().one_or_none()
+def leader(tx: Tx) -> Leader | None:
+    """The beat that leads; None if none ever led."""
+    return tx.run(_LEADER).value_or_none(Leader)
 
 
-def changed(tx: Tx) -> list[Row[Any]]:
-    """rows: name, own_every (None: that of the code), is_enabled; of the entries that operators changed."""
-    return list(tx.run(_CHANGED).all())
+def changed(tx: Tx) -> list[ChangedEntryRow]:
+    """The entries that operators changed."""
+    return tx.run(_CHANGED).values(ChangedEntryRow)
 
 
-def find(tx: Tx, name: str | None = None) -> list[Row[Any]]:
-    """rows: the columns of the table, and slot_at and sent_at of the newest slot that was sent (None: none yet)."""
-    return list(tx.run(_ALL, name=name).all())
+def find(tx: Tx, name: str | None = None) -> list[EntryRow]:
+    """All entries, or the one with this name."""
+    return tx.run(_ALL, name=name).values(EntryRow)
 
 
-def lock(tx: Tx, name: str) -> Row[Any] | None:
-    """row: every, own_every, is_enabled.  Locks: the entry."""
-    return tx.run(_LOCK, name=name).one_or_none()
+def lock(tx: Tx, name: str) -> LockedEntryRow | None:
+    """Lock and read an entry.  Locks: its row."""
+    return tx.run(_LOCK, name=name).value_or_none(LockedEntryRow)
 
 
 def change(tx: Tx, name: str, *, own_every: timedelta | None, is_enabled: bool, now: datetime) -> None:
@@ -89,9 +138,6 @@ def change(tx: Tx, name: str, *, own_every: timedelta | None, is_enabled: bool, 
     tx.run(_CHANGE, name=name, own_every=seconds, is_enabled=is_enabled, now=now)
 
 
-def ask(tx: Tx, name: str, *, now: datetime, before: datetime) -> Row[Any] | None:
-    """Note that an entry is to run at once, unless this was noted after `before`.  Locks: the entry.
-
-    row: task, queue; None: it was noted just now.
-    """
-    return tx.run(_ASK, name=name, now=now, before=before).one_or_none()
+def ask(tx: Tx, name: str, *, now: datetime, before: datetime) -> AskedEntryRow | None:
+    """Note that an entry is to run at once; None if this was noted after `before`.  Locks: the entry."""
+    return tx.run(_ASK, name=name, now=now, before=before).value_or_none(AskedEntryRow)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
 
-from sqlalchemy import Row, text
+from sqlalchemy import text
 
 from app.store.analyses.branch_commits import newest
 from app.store.core.unit_of_work import Tx
@@ -38,16 +40,29 @@ _FOUND = text(f"""
     {_WITH_NEWEST}""")
 
 
-def find(tx: Tx, part: str, *, local: str, with_local: bool, most: int) -> list[Row[Any]]:
+class ExploredRow(NamedTuple):
+    """A repository with its newest result."""
+
+    host: str
+    owner: str
+    name: str
+    analysis_id: UUID
+    commit_sha: str
+    completed_at: datetime
+    parser_version: str
+    summary: dict[str, Any]
+
+
+def find(tx: Tx, part: str, *, local: str, with_local: bool, most: int) -> list[ExploredRow]:
     """Repositories with these letters in their address, newest result first; of many those that were viewed last.
 
     part: in lower case; empty for any.  local: the host of repositories of this machine, which are left out unless
-    `with_local`.
-    rows: host, owner, name; of the newest result, as `branch_commits.newest` says: analysis_id, commit_sha,
-    completed_at, parser_version, summary.
+    `with_local`.  The newest result is that of `branch_commits.newest`.
     """
     asked = {"pattern": f"%{_literal(part)}%"} if part else {}
-    return list(tx.run(_FOUND if part else _NEWEST, local=local, with_local=with_local, most=most, **asked).all())
+    return tx.run(_FOUND if part else _NEWEST, local=local, with_local=with_local, most=most, **asked).values(
+        ExploredRow
+    )
 
 
 def _literal(part: str) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Row, text
+from sqlalchemy import text
 
 from app.store.core.unit_of_work import Tx
 
@@ -34,11 +34,15 @@ _FIND = text("""
      WHERE l.analysis_id = ANY (CAST(:analyses AS uuid[]))""")
 
 
-def find(tx: Tx, analyses: Sequence[UUID], path: str, suites: Sequence[str], name: str) -> list[Row[Any]]:
-    """A file may have several tests of one name.
+class TestHistoryRow(NamedTuple):
+    """The tests of a file that have a name, as JSON by line.  skipped: why the file could not be read."""
 
-    rows: analysis_id, skipped: why the file could not be read, tests (JSON), by line; none for an analysis without the
-    file.
-    """
+    analysis_id: UUID
+    skipped: str | None
+    tests: list[dict[str, Any]] | None
+
+
+def find(tx: Tx, analyses: Sequence[UUID], path: str, suites: Sequence[str], name: str) -> list[TestHistoryRow]:
+    """The tests of this name in each analysis; none for an analysis without the file."""
     given = {"analyses": list(analyses), "path": path, "name": name, "suites": json.dumps(list(suites))}
-    return list(tx.run(_FIND, **given).all())
+    return tx.run(_FIND, **given).values(TestHistoryRow)

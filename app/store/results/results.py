@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Row, RowMapping, text
+from sqlalchemy import text
 
 from app.store.core.unit_of_work import Tx
 
@@ -134,12 +134,69 @@ _SKIPPED = text("""
      WHERE analysis_id = :analysis_id AND skipped IS NOT NULL ORDER BY last_ordinal, position LIMIT :most""")
 
 
-def page(tx: Tx, analysis_id: UUID, wanted: TestFilter, *, after: tuple[int, int], most: int) -> list[Row[Any]]:
-    """rows: ordinal, position, path, test (JSON); by path and line.  after: (ordinal, position) of the previous row."""
+class TestRow(NamedTuple):
+    """A test as JSON.  ordinal: of its file in the result; position: in the file."""
+
+    ordinal: int
+    position: int
+    path: str
+    test: dict[str, Any]
+
+
+class PathRow(NamedTuple):
+    """A file of a result."""
+
+    ordinal: int
+    path: str
+
+
+class OutlineRow(NamedTuple):
+    """What a filter finds.
+
+    tallies: of each framework, status, kind and condition, how many tests there are and how many match; files: ordinals
+    of files with matching tests; counts: how many each has; directories: how many each has that are no subtests.
+    """
+
+    tallies: list[dict[str, Any]]
+    directories: dict[str, Any]
+    files: list[int]
+    counts: list[int]
+
+
+class ListedFileRow(NamedTuple):
+    """A file with tests, or one that could not be read and why."""
+
+    ordinal: int
+    path: str
+    framework: str | None
+    tests: int
+    skipped: str | None
+    hints: list[str]
+
+
+class DifferentFileRow(NamedTuple):
+    """A file with its tests as JSON.  Without blob and tests, it could not be read."""
+
+    path: str
+    blob_id: str | None
+    tests: list[dict[str, Any]] | None
+    skipped: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedFile:
+    """A file that could not be read."""
+
+    path: str
+    reason: str
+
+
+def page(tx: Tx, analysis_id: UUID, wanted: TestFilter, *, after: tuple[int, int], most: int) -> list[TestRow]:
+    """Tests by path and line.  after: (ordinal, position) of the previous row."""
     found = tx.run(
         _PAGE, analysis_id=analysis_id, after_file=after[0], after_test=after[1], most=most, **_given(wanted)
     )
-    return list(found.all())
+    return found.values(TestRow)
 
 
 def part(
@@ -151,7 +208,7 @@ def part(
     after: tuple[int, int] = (0, 0),
     skip: int = 0,
     most: int,
-) -> list[Row[Any]]:
+) -> list[TestRow]:
     """As `page`, for these files only.  files: ordinals in order, of an outline; skip: rows at their beginning."""
     if not files:
         return []
@@ -159,12 +216,12 @@ def part(
         _PART, analysis_id=analysis_id, files=list(files), least=files[0], greatest=files[-1], after_file=after[0],
         after_test=after[1], skip=skip, most=most, **_given(wanted),
     )  # fmt: skip
-    return list(found.all())
+    return found.values(TestRow)
 
 
 def sorted_part(
     tx: Tx, analysis_id: UUID, wanted: TestFilter, files: Sequence[int], sort: str, *, skip: int, most: int
-) -> list[Row[Any]]:
+) -> list[TestRow]:
     """As `part`, in the order of `sort`, then by path and line.  All tests of the files are read.
 
     sort: name, status or framework; files: all ordinals of an outline.
@@ -175,24 +232,20 @@ def sorted_part(
         _SORTED[sort], analysis_id=analysis_id, files=list(files), least=files[0], greatest=files[-1], skip=skip,
         most=most, **_given(wanted),
     )  # fmt: skip
-    return list(found.all())
+    return found.values(TestRow)
 
 
-def paths(tx: Tx, analysis_id: UUID, files: Sequence[int], *, under: str) -> list[Row[Any]]:
-    """rows: ordinal, path.  files: as of `part`; under: the beginning of the path."""
+def paths(tx: Tx, analysis_id: UUID, files: Sequence[int], *, under: str) -> list[PathRow]:
+    """Paths of files.  files: as of `part`; under: the beginning of the path."""
     if not files:
         return []
     given = {"files": list(files), "least": files[0], "greatest": files[-1]}
-    return list(tx.run(_PATHS, analysis_id=analysis_id, under=under, **given).all())
+    return tx.run(_PATHS, analysis_id=analysis_id, under=under, **given).values(PathRow)
 
 
-def outline(tx: Tx, analysis_id: UUID, wanted: TestFilter) -> Row[Any]:
-    """Count the tests of each kind, and find the files that contain those under the filter, in one scan.
-
-    tallies: rows framework, status, kind, conditional, tests: of all, matching: under the filter; files: ordinals of
-    files with matching tests; counts: how many each has; directories: how many each has that are no subtests.
-    """
-    return tx.run(_OUTLINE, analysis_id=analysis_id, **_given(wanted)).one()
+def outline(tx: Tx, analysis_id: UUID, wanted: TestFilter) -> OutlineRow:
+    """Count the tests of each kind, and find the files that contain those under the filter, in one scan."""
+    return tx.run(_OUTLINE, analysis_id=analysis_id, **_given(wanted)).value(OutlineRow)
 
 
 def hints(tx: Tx, analysis_id: UUID, ordinals: Iterable[int]) -> dict[str, list[str]]:
@@ -205,25 +258,24 @@ def hints(tx: Tx, analysis_id: UUID, ordinals: Iterable[int]) -> dict[str, list[
 
 def listed(
     tx: Tx, analysis_id: UUID, *, path: str | None, about: str | None, after: int, most: int
-) -> tuple[list[Row[Any]], int]:
+) -> tuple[list[ListedFileRow], int]:
     """Files with tests and files that could not be read, and how many there are on all pages.
 
-    rows: ordinal, path, framework, tests, skipped, hints.  path, about: as of TestFilter; after: an ordinal.
+    path, about: as of TestFilter; after: an ordinal.
     """
     narrowed = {"analysis_id": analysis_id, "path": path, "about": _as_json(about)}
-    rows = tx.run(_LIST, after=after, most=most, **narrowed).all()
+    rows = tx.run(_LIST, after=after, most=most, **narrowed).values(ListedFileRow)
     return list(rows), int(tx.run(_COUNT_LISTED, **narrowed).scalar_one())
 
 
-def different(tx: Tx, analysis_id: UUID, other_id: UUID) -> Iterator[Row[Any]]:
+def different(tx: Tx, analysis_id: UUID, other_id: UUID) -> Iterator[DifferentFileRow]:
     """Files of one analysis that the other does not have with the same inventory at this path; a part at a time.
 
-    rows: path, blob_id, tests (JSON), skipped; without blob and tests if a file could not be read.  No other such query
-    may begin in this transaction before this one has been read to the end.
+    No other such query may begin in this transaction before this one has been read to the end.
     """
     tx.write(_ALL_WANTED)
     tx.run(_DIFFERENT, analysis_id=analysis_id, other_id=other_id)
-    while rows := tx.run(_FETCH).all():
+    while rows := tx.run(_FETCH).values(DifferentFileRow):
         yield from rows
     tx.write(_CLOSE)
 
@@ -233,9 +285,9 @@ def same(tx: Tx, analysis_id: UUID, other_id: UUID) -> int:
     return int(tx.run(_SAME, analysis_id=analysis_id, other_id=other_id).scalar_one())
 
 
-def skipped(tx: Tx, analysis_id: UUID, *, most: int = 1000) -> list[RowMapping]:
-    """rows: path, reason."""
-    return list(tx.run(_SKIPPED, analysis_id=analysis_id, most=most).mappings())
+def skipped(tx: Tx, analysis_id: UUID, *, most: int = 1000) -> list[SkippedFile]:
+    """Files that could not be read, up to `most`."""
+    return tx.run(_SKIPPED, analysis_id=analysis_id, most=most).values(SkippedFile)
 
 
 def _given(wanted: TestFilter) -> dict[str, Any]:

@@ -6,10 +6,10 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Row, text
+from sqlalchemy import text
 
 from app.domain.specification import Behaviour, Mode
 from app.store.core.unit_of_work import Tx
@@ -82,6 +82,69 @@ class FeatureRow:
     behaviours: Sequence[Behaviour]
 
 
+class AskedRow(NamedTuple):
+    """The parameters of a job.  version, units: None until the document exists."""
+
+    job_id: UUID
+    user_id: UUID
+    analysis_id: UUID
+    language: str
+    mode: str
+    version: int | None
+    units: int | None
+
+
+class NewestRow(NamedTuple):
+    """A document.  words_hash: the fingerprint of its words, None if some are not stored."""
+
+    id: UUID
+    version: int
+    completed_at: datetime
+    generator: str
+    words_hash: bytes | None
+
+
+class DocumentRow(NamedTuple):
+    """The record of a specification with its repository's address."""
+
+    id: UUID
+    user_id: UUID
+    codebase_id: UUID
+    commit_sha: str
+    analysis_id: UUID
+    language: str
+    mode: str
+    generator: str
+    version: int | None
+    status: str
+    completed_at: datetime | None
+    summary: dict[str, Any] | None
+    units: int | None
+    draft: UUID | None
+    host: str
+    owner: str
+    name: str
+    is_private: bool
+
+
+class HeadingRow(NamedTuple):
+    """A feature of a document, and how many behaviours it has."""
+
+    position: int
+    domain: str
+    feature: str
+    total: int
+
+
+class StoredFeatureRow(NamedTuple):
+    """A feature with its behaviours as JSON."""
+
+    position: int
+    domain: str
+    feature: str
+    behaviours: list[dict[str, Any]]
+
+
 def unique_key(user_id: UUID, analysis_id: UUID, language: str) -> str:
     """The key of the one unfinished job that a user may have for an analysis in a language."""
     return f"spec:{user_id}:{analysis_id}:{language}"
@@ -92,14 +155,14 @@ def ask(tx: Tx, job_id: UUID, *, user_id: UUID, analysis_id: UUID, language: str
     tx.write(_ASK, job_id=job_id, user_id=user_id, analysis_id=analysis_id, language=language, mode=mode.value)
 
 
-def asked(tx: Tx, job_id: UUID) -> Row[Any] | None:
-    """row: job_id, user_id, analysis_id, language, mode; version and units once the document exists."""
+def asked(tx: Tx, job_id: UUID) -> AskedRow | None:
+    """The parameters of a job."""
     return asked_each(tx, [job_id]).get(job_id)
 
 
-def asked_each(tx: Tx, job_ids: Collection[UUID]) -> dict[UUID, Row[Any]]:
+def asked_each(tx: Tx, job_ids: Collection[UUID]) -> dict[UUID, AskedRow]:
     """As asked, by job; jobs of accounts that no longer exist are missing."""
-    return {row.job_id: row for row in tx.run(_ASKED, job_ids=[*map(str, job_ids)])}
+    return {row.job_id: row for row in tx.run(_ASKED, job_ids=[*map(str, job_ids)]).values(AskedRow)}
 
 
 def running(tx: Tx, key: str) -> UUID | None:
@@ -108,12 +171,9 @@ def running(tx: Tx, key: str) -> UUID | None:
     return found
 
 
-def newest(tx: Tx, user_id: UUID, analysis_id: UUID, language: str) -> Row[Any] | None:
-    """The user's last document of an analysis in a language.
-
-    row: id, version, completed_at, generator, words_hash: the fingerprint of its words, None if some are not stored.
-    """
-    return tx.run(_NEWEST, user_id=user_id, analysis_id=analysis_id, language=language).one_or_none()
+def newest(tx: Tx, user_id: UUID, analysis_id: UUID, language: str) -> NewestRow | None:
+    """The user's last document of an analysis in a language."""
+    return tx.run(_NEWEST, user_id=user_id, analysis_id=analysis_id, language=language).value_or_none(NewestRow)
 
 
 def beyond(tx: Tx, document_id: UUID, most: int) -> list[UUID]:
@@ -121,21 +181,17 @@ def beyond(tx: Tx, document_id: UUID, most: int) -> list[UUID]:
     return list(tx.run(_OLDER, id=document_id, most=most).scalars())
 
 
-def document(tx: Tx, document_id: UUID) -> Row[Any] | None:
-    """The record of a specification with its repository's address; None until a worker has started it.
-
-    row: id, user_id, codebase_id, commit_sha, analysis_id, language, mode, generator, version, status, completed_at,
-    summary, units, draft, host, owner, name, is_private.
-    """
-    return tx.run(_DOCUMENT, id=document_id).one_or_none()
+def document(tx: Tx, document_id: UUID) -> DocumentRow | None:
+    """The record of a specification; None until a worker has started it."""
+    return tx.run(_DOCUMENT, id=document_id).value_or_none(DocumentRow)
 
 
 def documents(
     tx: Tx, user_id: UUID, *, analysis_id: UUID | None = None, codebase_id: UUID | None = None, most: int = 100
-) -> list[Row[Any]]:
-    """The user's completed documents, newest first; rows as of `document`."""
+) -> list[DocumentRow]:
+    """The user's completed documents, newest first."""
     found = tx.run(_LIST, user_id=user_id, analysis_id=analysis_id, codebase_id=codebase_id, most=most)
-    return list(found.all())
+    return found.values(DocumentRow)
 
 
 def store(tx: Tx, document_id: UUID, draft: UUID, first: int, rows: Sequence[FeatureRow]) -> None:
@@ -180,14 +236,14 @@ def drop_drafts(tx: Tx, document_id: UUID, *, but: UUID | None = None) -> None:
     tx.write(_DROP_DRAFTS, id=document_id, draft=but)
 
 
-def outline(tx: Tx, document_id: UUID) -> list[Row[Any]]:
-    """rows: position, domain, feature, total; in reading order."""
-    return list(tx.run(_OUTLINE, id=document_id).all())
+def outline(tx: Tx, document_id: UUID) -> list[HeadingRow]:
+    """The features of a document in reading order, without their behaviours."""
+    return tx.run(_OUTLINE, id=document_id).values(HeadingRow)
 
 
-def features(tx: Tx, document_id: UUID, *, after: int = 0, most: int = AT_ONCE) -> list[Row[Any]]:
-    """rows: position, domain, feature, behaviours.  after: the last position of the previous page."""
-    return list(tx.run(_FEATURES, id=document_id, after=after, most=most).all())
+def features(tx: Tx, document_id: UUID, *, after: int = 0, most: int = AT_ONCE) -> list[StoredFeatureRow]:
+    """Features with their behaviours.  after: the last position of the previous page."""
+    return tx.run(_FEATURES, id=document_id, after=after, most=most).values(StoredFeatureRow)
 
 
 def batches(rows: Iterable[FeatureRow]) -> Iterator[list[FeatureRow]]:

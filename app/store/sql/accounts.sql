@@ -9,7 +9,8 @@ CREATE OR REPLACE FUNCTION caller_find(
     hash bytea, at timestamptz, writes_per_minute double precision,
     OUT user_id uuid, OUT kind text, OUT email text, OUT is_operator boolean,
     OUT is_read_only_operator boolean, OUT anchor_at timestamptz,
-    OUT run_seconds double precision, OUT run_deviation double precision, OUT slot_limit integer,
+    OUT run_seconds double precision, OUT run_deviation double precision, OUT spec_run_seconds double precision,
+    OUT spec_run_deviation double precision, OUT slot_limit integer,
     OUT tier plan_tier, OUT concurrent_jobs integer, OUT analyses_per_period integer, OUT spec_units_per_period integer,
     OUT retention_days integer, OUT scopes text[], OUT wait double precision, OUT remaining integer
 ) LANGUAGE plpgsql SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off AS $$
@@ -18,11 +19,11 @@ DECLARE
     used_at timestamptz;
 BEGIN
     SELECT u.id, u.kind, u.email, u.is_operator, u.is_read_only_operator, coalesce(s.anchor_at, u.created_at),
-           u.run_seconds, u.run_deviation, u.slot_limit,
+           u.run_seconds, u.run_deviation, u.spec_run_seconds, u.spec_run_deviation, u.slot_limit,
            p.tier, p.concurrent_jobs, p.analyses_per_period, p.spec_units_per_period, p.retention_days,
            t.scopes, t.last_used_at
       INTO user_id, kind, email, is_operator, is_read_only_operator, anchor_at,
-           run_seconds, run_deviation, slot_limit,
+           run_seconds, run_deviation, spec_run_seconds, spec_run_deviation, slot_limit,
            tier, concurrent_jobs, analyses_per_period, spec_units_per_period, retention_days, scopes, used_at
       FROM api_tokens t
       JOIN users u ON u.id = t.user_id

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Row, text
+from sqlalchemy import text
 
 from app.store.core.unit_of_work import Tx
 
@@ -20,14 +20,22 @@ _PART = text("""
 _REPLACE = text("UPDATE webhooks SET secret = :secret, old_secret = :old_secret WHERE id = :id")
 
 
+class SealedRow(NamedTuple):
+    """The encrypted secrets of a webhook."""
+
+    id: UUID
+    secret: bytes
+    old_secret: bytes | None
+
+
 def by_key(tx: Tx, size: int) -> dict[str, int]:
     """How many secrets each key has encrypted, by its id in hexadecimal.  size: bytes of an id."""
     return {row.key: row.secrets for row in tx.run(_BY_KEY, size=size)}
 
 
-def part(tx: Tx, after: UUID | None, most: int) -> list[Row[Any]]:
-    """rows: id, secret, old_secret, by id.  Locks: these rows, in that order, as a rotation of a secret locks one."""
-    return list(tx.run(_PART, after=after, most=most).all())
+def part(tx: Tx, after: UUID | None, most: int) -> list[SealedRow]:
+    """Secrets by id.  Locks: these rows, in that order, as a rotation of a secret locks one."""
+    return tx.run(_PART, after=after, most=most).values(SealedRow)
 
 
 def replace(tx: Tx, row_id: UUID, secret: bytes, old_secret: bytes | None) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Row, text
+from sqlalchemy import text
 
 from app.store.core.batch import Batch
 from app.store.core.unit_of_work import Tx
@@ -66,17 +66,58 @@ _EXPIRE = text("""
     SELECT max(id) AS last, count(*) AS seen, (SELECT count(*) FROM gone) AS rows FROM next""")
 
 
+class DueRow(NamedTuple):
+    """A delivery that is due, with its webhook.  secret, old_secret: encrypted; None once it has ended."""
+
+    id: int
+    webhook_id: UUID
+    message_id: UUID
+    job_id: UUID | None
+    type: str
+    happened_at: datetime
+    body: str | None
+    status: str
+    attempts: int
+    due_at: datetime
+    attempted_at: datetime | None
+    status_code: int | None
+    latency_ms: int | None
+    answer: str | None
+    fault: str | None
+    url: str
+    failures: int
+    secret: bytes
+    old_secret: bytes | None
+
+
+class LoggedRow(NamedTuple):
+    """A delivery."""
+
+    id: int
+    webhook_id: UUID
+    message_id: UUID
+    job_id: UUID | None
+    type: str
+    happened_at: datetime
+    body: str | None
+    status: str
+    attempts: int
+    due_at: datetime | None
+    attempted_at: datetime | None
+    status_code: int | None
+    latency_ms: int | None
+    answer: str | None
+    fault: str | None
+
+
 def due(tx: Tx, most: int) -> list[UUID]:
     """Webhooks of which a delivery is due, and no turn is under way."""
     return list(tx.run(_DUE, most=most).scalars())
 
 
-def next_of(tx: Tx, webhook_id: UUID) -> Row[Any] | None:
-    """The oldest delivery that is due, with its webhook; None if there is none, or the webhook rests.
-
-    rows: as the log, and url, failures, secret and old_secret (encrypted; None once it signs no more).
-    """
-    return tx.run(_NEXT, webhook_id=webhook_id).one_or_none()
+def next_of(tx: Tx, webhook_id: UUID) -> DueRow | None:
+    """The oldest delivery that is due, with its webhook; None if there is none, or the webhook rests."""
+    return tx.run(_NEXT, webhook_id=webhook_id).value_or_none(DueRow)
 
 
 def keep_body(tx: Tx, delivery_id: int, body: str) -> None:
@@ -85,7 +126,7 @@ def keep_body(tx: Tx, delivery_id: int, body: str) -> None:
 
 
 def record(
-    tx: Tx, delivery: Row[Any], *, due_at: datetime | None, status: str, status_code: int | None, latency_ms: int,
+    tx: Tx, delivery: DueRow, *, due_at: datetime | None, status: str, status_code: int | None, latency_ms: int,
     answer: str | None, fault: str | None, now: datetime,
 ) -> bool:  # fmt: skip
     """How an attempt ended.  due_at: of the next one.  Returns: False if another worker or a replay was faster."""
@@ -110,14 +151,14 @@ def add_test(tx: Tx, webhook_id: UUID, kind: str) -> int:
     return int(tx.run(_ADD_TEST, webhook_id=webhook_id, type=kind).scalar_one())
 
 
-def log(tx: Tx, webhook_id: UUID, *, before: int | None, most: int) -> list[Row[Any]]:
+def log(tx: Tx, webhook_id: UUID, *, before: int | None, most: int) -> list[LoggedRow]:
     """Deliveries, newest first.  before: the last id of the previous page."""
-    return list(tx.run(_LIST, webhook_id=webhook_id, before=before, most=most).all())
+    return tx.run(_LIST, webhook_id=webhook_id, before=before, most=most).values(LoggedRow)
 
 
-def find(tx: Tx, webhook_id: UUID, delivery_id: int) -> Row[Any] | None:
+def find(tx: Tx, webhook_id: UUID, delivery_id: int) -> LoggedRow | None:
     """One of them."""
-    return tx.run(_FIND, webhook_id=webhook_id, id=delivery_id).one_or_none()
+    return tx.run(_FIND, webhook_id=webhook_id, id=delivery_id).value_or_none(LoggedRow)
 
 
 def replay(tx: Tx, webhook_id: UUID, delivery_id: int) -> bool:

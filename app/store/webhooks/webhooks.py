@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Row, text
+from sqlalchemy import text
 
 from app.store.core.unit_of_work import Tx
 
@@ -47,19 +47,36 @@ _FAILED = text("""
      WHERE id = :id""")
 
 
+class WebhookRow(NamedTuple):
+    """A webhook without its secrets."""
+
+    id: UUID
+    user_id: UUID
+    url: str
+    description: str
+    events: list[str]
+    created_at: datetime
+    disabled_at: datetime | None
+    disabled_because: str | None
+    failures: int
+    failing_since: datetime | None
+    paused_until: datetime | None
+    old_secret_until: datetime | None
+
+
 def count(tx: Tx, user_id: UUID) -> int:
     """How many webhooks the user has."""
     return int(tx.run(_COUNT, user_id=user_id).scalar_one())
 
 
-def list_of(tx: Tx, user_id: UUID) -> list[Row[Any]]:
+def list_of(tx: Tx, user_id: UUID) -> list[WebhookRow]:
     """The user's webhooks, newest first, without their secrets."""
-    return list(tx.run(_LIST, user_id=user_id).all())
+    return tx.run(_LIST, user_id=user_id).values(WebhookRow)
 
 
-def find(tx: Tx, user_id: UUID, webhook_id: UUID) -> Row[Any] | None:
+def find(tx: Tx, user_id: UUID, webhook_id: UUID) -> WebhookRow | None:
     """One of them, None if the user has no such webhook."""
-    return tx.run(_FIND, id=webhook_id, user_id=user_id).one_or_none()
+    return tx.run(_FIND, id=webhook_id, user_id=user_id).value_or_none(WebhookRow)
 
 
 def add(

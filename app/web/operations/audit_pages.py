@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from flask import render_template, request
 
-from app.services.operations.read_audit_log import Entry, entries
+from app.services.operations.read_audit_log import entries
+from app.store.operations.audit_log import AuditEntry
 from app.web.core import auth
 from app.web.core.context import wired
 from app.web.core.pages import pages, read
@@ -31,7 +32,7 @@ def show_audit_log() -> str:
     )
 
 
-def _facts(entry: Entry) -> dict[str, str]:
+def _facts(entry: AuditEntry) -> dict[str, str]:
     """The details in words; what was before comes before what is after."""
     ordered = sorted(entry.facts.items(), key=lambda item: item[0] != "before")
     return {name: _told(value) for name, value in ordered}

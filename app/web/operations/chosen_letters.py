@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from app.errors import Conflict, NotFound
 from app.services.operations import dead_letters
-from app.services.operations.dead_letters import ABSENT, Chosen, DeadLetter, Done
+from app.services.operations.dead_letters import ABSENT, Chosen, Done
+from app.store.operations.dead_letters import DeadLetter
 from app.web.core.context import wired
 
 HIGHEST = 2**63 - 1  # of a bigint

@@ -9,8 +9,9 @@ import pytest
 
 from app.domain.queues import ALL_QUEUES
 from app.services.operations.nodes import Node
-from app.services.operations.queues import Pause, QueueState
+from app.services.operations.queues import Pause
 from app.services.operations.service_state import service_state
+from app.store.operations.queues import QueueState
 
 AT = datetime(2026, 3, 1, tzinfo=UTC)
 
