@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import TextClause, text
 
 from app.services.analyses.reschedule import VIEWED_WITHIN
-from app.services.operations.dry_run import step
+from app.services.operations.run_in_batches import step
 from app.store.analyses import codebases
 from app.store.core.connections import make_engine
 from app.store.core.unit_of_work import UnitOfWork

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from app.services.analyses.enqueue import enqueue
 from app.services.analyses.join import join
-from app.services.analyses.submission import ANALYSIS, Submission, Wanted
+from app.services.analyses.submission import ANALYSIS, AnalysisSubmission, Wanted, submission_of
 from app.services.jobs import admit, describe, visibility
 from app.services.jobs.answers import Answer
 from app.services.policy import Policy
@@ -29,7 +29,7 @@ def accept(tx: Tx, account: Payer, found: ExistingAnalyses, wanted: Wanted, poli
     codebases.asked_for(tx, codebase, now=now)
     if wanted.default_branch:
         codebases.has_default_branch(tx, codebase.codebase_id, wanted.default_branch)
-    submission = Submission(account, codebase, wanted, policy, now)
+    submission = submission_of(account, codebase, wanted, policy, now=now)
     if not needs_job(found, wanted):
         return point_at(tx, submission, found)
     seen = admit.check(tx, account, ANALYSIS, policy, units=1, sums=found.sums, now=now)
@@ -54,7 +54,7 @@ def _ended(found: ExistingAnalyses, wanted: Wanted) -> UUID | None:
     return found.completed or (None if wanted.retry else found.failed)
 
 
-def point_at(tx: Tx, submission: Submission, found: ExistingAnalyses) -> Answer:
+def point_at(tx: Tx, submission: AnalysisSubmission, found: ExistingAnalyses) -> Answer:
     """Join the job under way, or point at the result that is there.  Locks, Raises: as accept."""
     if found.running:
         return _join_or_look_again(tx, submission, found.running)
@@ -69,7 +69,7 @@ def point_at(tx: Tx, submission: Submission, found: ExistingAnalyses) -> Answer:
     return Answer(describe.job(tx, ended, submission.policy, asker=asker, now=submission.now), is_known=True)
 
 
-def _join_or_look_again(tx: Tx, submission: Submission, running: UUID) -> Answer:
+def _join_or_look_again(tx: Tx, submission: AnalysisSubmission, running: UUID) -> Answer:
     if answer := join(tx, submission, running):
         return answer
     # the job ended meanwhile: look up how

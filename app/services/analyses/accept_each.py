@@ -10,7 +10,7 @@ from app.domain.quota import Usage
 from app.errors import Problem, QuotaExceeded, RepositoryNotFound
 from app.services.analyses.accept import accept, known, needs_job, point_at
 from app.services.analyses.enqueue import enqueue
-from app.services.analyses.submission import ANALYSIS, Submission, Wanted
+from app.services.analyses.submission import ANALYSIS, AnalysisSubmission, Wanted, submission_of
 from app.services.jobs import admit, visibility
 from app.services.jobs.answers import Answer
 from app.services.policy import Policy
@@ -67,8 +67,8 @@ def accept_each(tx: Tx, account: Payer, items: Sequence[Item], policy: Policy, *
     there_is |= {item.index: there.codebase for item, there in chosen.others if there}
     at = _repositories(tx, {item.index: item for item in items if item.index in there_is}, there_is, now=now)
 
-    def submission(item: Item) -> Submission:
-        return Submission(account, at[item.index], item.wanted, policy, now)
+    def submission(item: Item) -> AnalysisSubmission:
+        return submission_of(account, at[item.index], item.wanted, policy, now=now)
 
     outcomes = hidden | chosen.refused
     if chosen.new:

@@ -8,10 +8,11 @@ from uuid import uuid4
 from app.domain.jobs import EventFacts
 from app.domain.quota import Usage
 from app.domain.waiting import Line, Wait
-from app.services.analyses.submission import ANALYSIS, Submission
+from app.services.analyses.submission import ANALYSIS
 from app.services.fairness import explain_wait
 from app.services.jobs import admit, describe
 from app.services.jobs.answers import Answer
+from app.services.jobs.submission import Submission
 from app.store.core.unit_of_work import Tx
 from app.store.fairness.queue_position import places
 from app.store.jobs import events, requests

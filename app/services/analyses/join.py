@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from app.services.analyses.submission import ANALYSIS, Submission
+from app.services.analyses.submission import ANALYSIS
 from app.services.fairness import choose_carrier
 from app.services.jobs import admit, describe, visibility
 from app.services.jobs.answers import Answer
+from app.services.jobs.submission import Submission
 from app.store.core.unit_of_work import Tx
 from app.store.jobs import events, messages, requests
 

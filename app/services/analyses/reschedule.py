@@ -6,18 +6,18 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from app.domain.queues import Service, select_queue
 from app.domain.repositories import Repository
 from app.domain.schedule import MAX_FAILURES, is_due
 from app.errors import Problem
 from app.services.analyses.ask_hosts import ask_hosts
-from app.services.analyses.submission import Wanted, message_for
+from app.services.analyses.submission import ANALYSE, Wanted, arguments_of
 from app.services.policy import Policy
 from app.store.analyses import analyses, branch_commits, codebases
 from app.store.analyses.codebases import Codebase
-from app.store.core.unit_of_work import AlreadyQueuedError, Tx, UnitOfWork
+from app.store.core.unit_of_work import AlreadyQueuedError, JobMessage, Tx, UnitOfWork
 from app.store.jobs import events, requests
 from app.store.jobs.requests import Request
 
@@ -118,11 +118,16 @@ def _one(
     return _enqueue(uow, codebase, Wanted(codebase.repository, commit, ref), policy, now=now)
 
 
+def _message(job_id: UUID, queue: str, codebase: Codebase, commit: str) -> JobMessage:
+    arguments, key = arguments_of(codebase, commit, None), codebase.repository.unique_key(commit)
+    return JobMessage(job_id, ANALYSE, queue, arguments, unique_key=key)
+
+
 def _enqueue(uow: UnitOfWork, codebase: Codebase, wanted: Wanted, policy: Policy, *, now: datetime) -> str:
     job_id, queue = uuid4(), select_queue(Service.ANALYSIS, None, scheduled=True)
     try:
         with uow.begin() as tx:
-            tx.publish(message_for(job_id, codebase, wanted, queue=queue, user_id=None))
+            tx.publish(_message(job_id, queue, codebase, wanted.commit))
             requests.add(
                 tx,
                 Request(

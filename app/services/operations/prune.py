@@ -6,8 +6,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 
 from app.domain.webhooks import LOG_LIVES
-from app.services.operations.dry_run import step
-from app.services.operations.run_in_batches import Step, in_batches
+from app.services.operations.run_in_batches import Step, in_batches, step
 from app.store.core.unit_of_work import UnitOfWork
 from app.store.operations import leftovers, retention
 from app.store.specifications import spec_words

@@ -10,7 +10,7 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.domain.queues import ALL_QUEUES
-from app.store.core import schema
+from app.store.core import clock, schema
 from app.store.core.database_errors import code_of
 from app.store.core.unit_of_work import UnitOfWork
 from app.store.operations import queues
@@ -81,3 +81,14 @@ def _written(uow: UnitOfWork) -> str:
         word = f"cannot be written to ({type(error).__name__}, {code_of(error)})"
     _writes[uow.engine] = (monotonic() + WRITES_SECONDS, word)
     return word
+
+
+def ahead(uow: UnitOfWork) -> float:
+    """By how many seconds this host's clock is ahead of the database's; negative: behind."""
+    return round(clock.clock_of(uow.engine).ahead.total_seconds(), 3) + 0.0  # never -0.0
+
+
+def skews(uow: UnitOfWork) -> dict[tuple[str, str], float]:
+    """The same for every (host, program) that has measured recently."""
+    with uow.begin() as tx:
+        return {(row.host, row.program): row.ahead_seconds for row in clock.skews(tx.connection)}

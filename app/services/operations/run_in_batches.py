@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from time import monotonic
 from typing import Any
 from uuid import UUID
 
-from app.services.operations.dry_run import step
 from app.store.core.batch import Batch
 from app.store.core.unit_of_work import Tx, UnitOfWork
 
@@ -49,3 +49,16 @@ def _next(rows: int, seconds: float) -> int:
     if seconds > SECONDS:  # reduce it in proportion, and at least by half
         return max(LEAST, min(rows // 2, int(rows * SECONDS / seconds)))
     return min(MOST, rows * 2) if seconds < SECONDS / 4 else rows
+
+
+class _RehearsedError(Exception):
+    """Undoes a transaction that was only tried."""
+
+
+@contextmanager
+def step(uow: UnitOfWork, *, dry_run: bool) -> Iterator[Tx]:
+    """One transaction; dry_run: it is rolled back, so that its counts are what it would have done."""
+    with suppress(_RehearsedError), uow.begin() as tx:
+        yield tx
+        if dry_run:
+            raise _RehearsedError

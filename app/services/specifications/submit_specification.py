@@ -12,24 +12,24 @@ from typing import overload
 from uuid import UUID, uuid4
 
 from app.domain.lifecycle import JobFailedError
-from app.domain.queues import Service, select_queue
+from app.domain.queues import Service
 from app.domain.specification import Mode
 from app.errors import Conflict, Forbidden, InvalidInput, Message, NotFound
 from app.services.accounts.usage import AskedUnits, check
 from app.services.fairness import explain_wait
 from app.services.jobs import admit, describe
 from app.services.jobs.answers import Answer, Key, keep_answer, locked_answer
+from app.services.jobs.submission import Submission
 from app.services.jobs.visibility import check_visible
 from app.services.policy import Policy
 from app.services.specifications.price import Priced, priced
 from app.store.accounts import users
 from app.store.accounts.users import Account
 from app.store.analyses import analyses, codebases
-from app.store.core.unit_of_work import AlreadyQueuedError, JobMessage, OvertakenError, Tx, UnitOfWork, retried
+from app.store.core.unit_of_work import AlreadyQueuedError, OvertakenError, Tx, UnitOfWork, retried
 from app.store.fairness.queue_position import line
 from app.store.jobs import events, requests
 from app.store.jobs.idempotency import Stored
-from app.store.jobs.requests import Request
 from app.store.specifications import spec_documents
 from app.store.specifications.spec_documents import NewestRow
 
@@ -189,13 +189,13 @@ def _enqueue(
     if accepted is None or codebase is None:
         raise NotFound("No such job")
     seen = admit.check(tx, account, SPECVIEW, policy, units=units, now=now)
-    request = Request(
-        uuid4(), account.user_id, "payer", codebase, accepted.commit_sha, accepted.ref, "user",
-        select_queue(Service.SPECVIEW, account.tier), account.tier, now, account.plan.retention_days,
-        service=Service.SPECVIEW,
+    submission = Submission(
+        Service.SPECVIEW, account, codebase, accepted.commit_sha, accepted.ref, SPECIFY,
+        {"user_id": str(account.user_id)}, unique_key, policy, now,
     )  # fmt: skip
+    request = submission.request(uuid4(), "payer")
     try:
-        tx.publish(_message(request, account, unique_key, policy))
+        tx.publish(submission.message(request.job_id, request.queue))
     except AlreadyQueuedError as other:  # by an operator's redrive, which does not lock the user
         raise OvertakenError from other
     admitted = admit.reserve(tx, account, SPECVIEW, request.job_id, seen, policy, units=units, now=now)
@@ -216,16 +216,3 @@ def _enqueue(
 
 def _hash(newest: NewestRow) -> bytes | None:
     return None if newest.words_hash is None else bytes(newest.words_hash)
-
-
-def _message(request: Request, account: Account, unique_key: str, policy: Policy) -> JobMessage:
-    return JobMessage(
-        job_id=request.job_id,
-        task=SPECIFY,
-        queue=request.queue,
-        kwargs={"user_id": str(account.user_id)},
-        user_id=account.user_id,
-        unique_key=unique_key,
-        step=account.step(Service.SPECVIEW),
-        most_ready=policy.fairness.most_ready(account.plan, account.own_slot_limit),
-    )

@@ -9,7 +9,7 @@ from flask import Flask, Response, request
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from app.errors import InvalidInput, Unavailable
-from app.services.operations import clock_skew, readiness
+from app.services.operations import readiness
 from app.services.operations.readiness import WRITES
 from app.web.core.context import wired
 from app.web.operations.metrics import current
@@ -37,7 +37,7 @@ def ready() -> dict[str, Any]:
     faults = [f"{name}: {word}" for name, word in checks.items() if name in needed and word != "ok"]
     if faults:
         raise Unavailable("; ".join(faults), retry_after=2, checks=checks)
-    skew = clock_skew.ahead(wired().uow)
+    skew = readiness.ahead(wired().uow)
     return {"status": "ready", "writes": checks[WRITES] == "ok", "checks": checks, "clock_ahead_seconds": skew}
 
 

@@ -6,8 +6,7 @@ from flask import redirect, render_template, url_for
 from werkzeug.wrappers import Response
 
 from app.services.operations.database_health import database_health
-from app.services.operations.sweep import sweep
-from app.services.operations.sweep_now import sweep_now
+from app.services.operations.sweep import sweep, sweep_now
 from app.web.core import auth
 from app.web.core.context import utc_now, wired
 from app.web.core.pages import pages

@@ -15,7 +15,7 @@ from sqlalchemy import Engine
 
 from app.services.fairness import count_events
 from app.services.fairness.count_events import Histogram
-from app.services.operations import clock_skew, queues, reconcile, sweep
+from app.services.operations import queues, readiness, reconcile, sweep
 from app.store.core.unit_of_work import UnitOfWork
 
 #: How long a text is reused, so that many scrapes cost the database one.
@@ -96,7 +96,7 @@ def _reconciled(last: reconcile.LastReconciled | None, now: datetime) -> Iterato
 def _skews(uow: UnitOfWork) -> Metric:
     text = "How far a host's clock is ahead of the database's"
     gauge = GaugeMetricFamily("fairlane_clock_ahead_seconds", text, labels=["host", "program"])
-    for labels, seconds in clock_skew.skews(uow).items():
+    for labels, seconds in readiness.skews(uow).items():
         gauge.add_metric(labels, seconds)
     return gauge
 

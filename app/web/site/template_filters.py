@@ -21,8 +21,7 @@ from app.web.jobs import job_words
 from app.web.jobs.icons import icon_of, icons
 from app.web.jobs.job_json import links
 from app.web.operations import console_words
-from app.web.results.line_links import line_link
-from app.web.results.links_of_tests import test_link
+from app.web.results.links import line_link, test_link
 from app.web.site import charts, page_words
 
 #: Codes whose cause is the repository or the request; all others are our fault.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from app.domain.specification import Specification, Subject
-from app.web.results.line_links import line_link
+from app.web.results.links import line_link
 
 
 @dataclass(frozen=True, slots=True)

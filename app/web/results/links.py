@@ -1,8 +1,11 @@
-"""Where a Git host shows a line of a commit."""
+"""Where a test is shown: its line at the Git host, and its page here, which holds for every commit."""
 
 from __future__ import annotations
 
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
+
+from app.domain.inventories import Test
+from app.domain.jobs import Job
 
 _LINES = {
     "github.com": "https://github.com/{repository}/blob/{commit}/{path}#L{line}",
@@ -21,3 +24,15 @@ def line_link(host: str, repository: str, commit: str, path: str, line: int) -> 
     return form.format(
         repository=quote(repository, errors="replace"), commit=commit, path=quote(path, errors="replace"), line=line
     )
+
+
+#: Servers and browsers refuse much longer ones.
+LONGEST = 4000
+
+
+def test_link(job: Job, file: str, test: Test) -> str | None:
+    """The page of a test in a result; None if its names are too long for an address."""
+    known_by = [("file", file), *(("suite", suite) for suite in test["suites"]), ("name", test["name"])]
+    # a path in Git need not be text
+    path = f"/analyses/{job.id}/test?{urlencode(known_by, errors='replace')}"
+    return path if len(path) <= LONGEST else None
