@@ -15,7 +15,7 @@ from app.services.accounts import accounts, github, password_resets, passwords, 
 from app.services.webhooks import webhooks
 from app.services.webhooks.sealing import Keyring
 from app.services.webhooks.webhooks import Where
-from app.store.accounts import credentials as store
+from app.store.accounts import open_sessions as store
 from app.store.accounts.forgetting import REACHES, WAYS_IN
 from tests.web.authenticators import Authenticator
 from tests.web.conftest import Web

@@ -16,7 +16,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from app.web.core import answers
+from app.web.jobs.shapes import JobShape, WaitShape
 from tests.tiers import proofs
 from tests.web.conftest import Web
 
@@ -54,5 +54,5 @@ def test_the_document_names_every_member_of_a_job(web: Web) -> None:
     waiting = web.submit("shop").json
     web.completed(waiting["id"])
     done = web.client.get(f"/api/v1/analyses/{waiting['id']}").json
-    assert waiting.keys() | done.keys() == answers.Job.model_fields.keys()
-    assert waiting["wait"].keys() == answers.WaitShape.model_fields.keys()
+    assert waiting.keys() | done.keys() == JobShape.model_fields.keys()
+    assert waiting["wait"].keys() == WaitShape.model_fields.keys()

@@ -150,9 +150,9 @@ def test_json_holds_every_fact_exactly() -> None:
             domain["name"],
             feature["name"],
             one["sentence"],
-            one["test"]["file"],
-            one["test"]["suites"],
-            one["test"]["name"],
+            one["file"],
+            one["suites"],
+            one["name"],
         )
         for domain in found["domains"]
         for feature in domain["features"]
@@ -164,7 +164,7 @@ def test_json_holds_every_fact_exactly() -> None:
     ]
     cart = json.loads(text("json", shop()))["domains"][0]["features"][0]
     assert (cart["name"], cart["count"], cart["by_status"]["xfail"], cart["fell_back"]) == ("Cart", 6, 1, 1)
-    assert cart["behaviours"][0]["test"]["url"] == LINK
+    assert cart["behaviours"][0]["url"] == LINK
     assert [one["fell_back"] for one in cart["behaviours"]] == [True, False, False, False, False, False]
 
 
@@ -244,10 +244,7 @@ def test_links_have_the_form_of_their_host(host: str, link: str) -> None:
     source = Source(host, "acme", "shop", f"https://{host}/acme/shop", COMMIT)
     assert f"]({link})" in text("markdown", shop(), source=source)
     assert f'href="{link}"' in text("html", shop(), source=source)
-    assert (
-        json.loads(text("json", shop(), source=source))["domains"][0]["features"][0]["behaviours"][0]["test"]["url"]
-        == link
-    )
+    assert json.loads(text("json", shop(), source=source))["domains"][0]["features"][0]["behaviours"][0]["url"] == link
     assert f"# tests/test_cart.py:12 {link}\n" in next(iter(features(shop(), source=source).values()))
 
 

@@ -55,7 +55,7 @@ def test_every_file_has_every_behaviour_and_a_name(web: Web, ann: dict[str, str]
 def test_json_names_its_source(web: Web, ann: dict[str, str]) -> None:
     found = get(web, f"{written(web, ann)}.json", ann).json
     assert (found["repository"]["name"], found["version"], found["count"], found["language"]) == ("shop", 1, 3, "en")
-    assert found["domains"][0]["features"][0]["behaviours"][0]["test"]["line"] == 3
+    assert found["domains"][0]["features"][0]["behaviours"][0]["line"] == 3
 
 
 def test_accept_chooses_a_file_too(web: Web, ann: dict[str, str]) -> None:

@@ -41,8 +41,8 @@ class Waits:
     tier: str
     user_id: str | None
     email: str | None
-    earlier_on_pro_minutes: float | None
     jobs: int
+    waiting: int
     wait_p50: float
     wait_p95: float
     wait_mean: float
@@ -50,7 +50,7 @@ class Waits:
     paused: float
     others: float
     no_worker: float
-    waiting: int
+    earlier_on_pro_minutes: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ def _waits(
     summary = summarise(told)
     causes = {cause.value: round(seconds, 3) for cause, seconds in summary.causes.items()}
     p50, p95, mean = (round(seconds, 3) for seconds in (summary.p50, summary.p95, summary.mean))
-    return Waits(tier, user, email, earlier, summary.jobs, p50, p95, mean, waiting=waiting, **causes)
+    return Waits(tier, user, email, summary.jobs, waiting, p50, p95, mean, earlier_on_pro_minutes=earlier, **causes)
 
 
 def _earlier_on_pro(

@@ -42,7 +42,7 @@ class Failures:
     until: datetime
     jobs: int
     is_cut: bool
-    groups: Sequence[Group]
+    items: Sequence[Group]
 
 
 def read_failures(uow: UnitOfWork, *, since: datetime, until: datetime, most: int = MOST_JOBS) -> Failures:

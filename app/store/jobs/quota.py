@@ -70,7 +70,7 @@ class Reservation:
     """Units reserved for one unfinished job."""
 
     job_id: UUID
-    event_type: EventType
+    event_type: str
     reserved_amount: int
     accepted_at: datetime
     expires_at: datetime
@@ -134,7 +134,7 @@ def billed_of(tx: Tx, job_ids: Collection[UUID], user_id: UUID) -> set[UUID]:
 
 def reservations_of(tx: Tx, user_id: UUID) -> list[Reservation]:
     """The user's reservations, oldest first."""
-    return [Reservation(**row) for row in tx.run(_LIST, user_id=user_id).mappings()]
+    return tx.run(_LIST, user_id=user_id).values(Reservation)
 
 
 def extend_living(tx: Tx, after: UUID | None, most: int, *, now: datetime, ttl: timedelta) -> Batch:

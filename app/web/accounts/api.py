@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
@@ -12,16 +11,18 @@ from app.errors import Forbidden
 from app.services.accounts import tokens, usage
 from app.services.jobs import read_jobs
 from app.web.accounts import notices
+from app.web.accounts.shapes import MadeTokenShape, MeShape, QuotaShape, ReservationsShape, TokensShape, UsageShape
 from app.web.accounts.usage_json import asked_units_json, usage_json
-from app.web.core import answers, auth
+from app.web.core import auth
 from app.web.core.api import api
 from app.web.core.context import utc_now, wired
 from app.web.core.schemas import NewToken, PageQuery, QuotaQuestion
 from app.web.jobs.job_json import job_json
+from app.web.jobs.shapes import JobPageShape
 
 
 @api.get("/usage")
-@api.output(answers.Usage)
+@api.output(UsageShape)
 @api.doc(operation_id="getUsage", tags=["Quota"])
 def show_usage() -> dict[str, Any]:
     """Used, reserved and free units in this period."""
@@ -29,16 +30,16 @@ def show_usage() -> dict[str, Any]:
 
 
 @api.get("/usage/reservations")
-@api.output(answers.Reservations)
+@api.output(ReservationsShape)
 @api.doc(operation_id="listReservations", tags=["Quota"])
 def list_reservations() -> dict[str, Any]:
     """Units reserved for unfinished jobs, oldest first."""
-    return {"items": [asdict(held) for held in usage.reservations(wired().uow, auth.somebody())]}
+    return {"items": usage.reservations(wired().uow, auth.somebody())}
 
 
 @api.post("/quota/check")
 @api.input(QuotaQuestion, arg_name="asked")
-@api.output(answers.QuotaAnswer)
+@api.output(QuotaShape)
 @api.doc(operation_id="checkQuota", tags=["Quota"])
 def check_quota(asked: QuotaQuestion) -> dict[str, Any]:
     """Whether this many units would be accepted now; reserves nothing."""
@@ -46,7 +47,7 @@ def check_quota(asked: QuotaQuestion) -> dict[str, Any]:
 
 
 @api.get("/me")
-@api.output(answers.Me)
+@api.output(MeShape)
 @api.doc(operation_id="getMe", tags=["Account"])
 def show_me() -> dict[str, Any]:
     """The account of this token or session."""
@@ -63,7 +64,7 @@ def show_me() -> dict[str, Any]:
 
 @api.get("/me/history")
 @api.input(PageQuery, location="query", arg_name="page")
-@api.output(answers.JobPage)
+@api.output(JobPageShape)
 @api.doc(operation_id="listHistory", tags=["Account"])
 def list_history(page: PageQuery) -> dict[str, Any]:
     """The analyses you requested, newest first."""
@@ -74,16 +75,16 @@ def list_history(page: PageQuery) -> dict[str, Any]:
 
 
 @api.get("/me/tokens")
-@api.output(answers.Tokens)
+@api.output(TokensShape)
 @api.doc(operation_id="listTokens", tags=["Account"])
 def list_tokens() -> dict[str, Any]:
     """Your valid tokens, newest first, without their secrets."""
-    return {"items": [asdict(token) for token in tokens.tokens_of(wired().uow, auth.person().user_id)]}
+    return {"items": tokens.tokens_of(wired().uow, auth.person().user_id)}
 
 
 @api.post("/me/tokens")
 @api.input(NewToken, arg_name="asked")
-@api.output(answers.NewTokenShape, 201)
+@api.output(MadeTokenShape, 201)
 @api.doc(operation_id="addToken", tags=["Account"])
 def add_token(asked: NewToken) -> dict[str, Any]:
     """Create a token; its secret is shown only once.  A token can only grant scopes that it has itself.

@@ -10,18 +10,19 @@ from app.services.jobs import read_jobs
 from app.services.jobs.answers import find_answer
 from app.services.jobs.cancel import cancel
 from app.web.analyses.submission import asks_host, wanted
-from app.web.core import answers, auth
+from app.web.core import auth
 from app.web.core.api import Answer, api
 from app.web.core.context import utc_now, wired
 from app.web.core.idempotency import answered, idempotency_key
 from app.web.core.schemas import SubmitAnalysis
 from app.web.jobs.job_json import ACCEPTED, job_json, rendered
+from app.web.jobs.shapes import JobShape
 from app.web.limits.duplicate_requests import only_one
 
 
 @api.post("/analyses")
 @api.input(SubmitAnalysis, arg_name="asked")
-@api.output(answers.Job, ACCEPTED, description="Accepted, or joined to the analysis of this commit that is under way")
+@api.output(JobShape, ACCEPTED, description="Accepted, or joined to the analysis of this commit that is under way")
 @api.doc(operation_id="submitAnalysis", tags=["Analyses"], responses={200: "Already analysed; nothing is billed"})
 def submit_analysis(asked: SubmitAnalysis) -> Answer:
     """Analyse a commit.
@@ -40,7 +41,7 @@ def submit_analysis(asked: SubmitAnalysis) -> Answer:
 
 
 @api.get("/analyses/<uuid:job_id>")
-@api.output(answers.Job)
+@api.output(JobShape)
 @api.doc(operation_id="getAnalysis", tags=["Analyses"])
 def show_analysis(job_id: UUID) -> dict[str, Any]:
     """One analysis: its state, why it waits, its progress, or its result."""

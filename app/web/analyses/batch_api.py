@@ -8,9 +8,10 @@ from app.errors import Problem
 from app.services.analyses.submit_batch import Outcomes, submit_batch
 from app.services.jobs.answers import Answer, find_answer
 from app.store.jobs.idempotency import Rendered, Stored
+from app.web.analyses.shapes import BatchShape
 from app.web.analyses.submission import wanted_each
-from app.web.core import answers, auth, problems
 from app.web.core import api as package
+from app.web.core import auth, problems
 from app.web.core.api import api
 from app.web.core.context import wired
 from app.web.core.idempotency import REPLAYED, idempotency_key
@@ -21,7 +22,7 @@ from app.web.limits.duplicate_requests import only_one
 
 @api.post("/analyses/batch")
 @api.input(SubmitBatch, arg_name="asked")
-@api.output(answers.Batch, ACCEPTED, description="At least one item was accepted or joined")
+@api.output(BatchShape, ACCEPTED, description="At least one item was accepted or joined")
 @api.doc(operation_id="submitBatch", tags=["Analyses"], responses={200: "No item was accepted; each has its reason"})
 def submit_many(asked: SubmitBatch) -> package.Answer:
     """Analyse up to 100 commits.

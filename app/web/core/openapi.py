@@ -8,7 +8,7 @@ from typing import Any
 from apiflask import APIFlask
 
 from app.web.core import openapi_examples
-from app.web.core.answers import ProblemShape
+from app.web.core.shapes import ProblemShape
 
 PATH = "/api/v1/openapi.json"
 PROBLEM = "application/problem+json"
@@ -83,8 +83,9 @@ def document(app: APIFlask) -> dict[str, Any]:
 def _finish(spec: dict[str, Any] | str) -> dict[str, Any] | str:
     if isinstance(spec, str):  # only where SPEC_FORMAT is yaml
         return spec
+    spec["components"]["schemas"].pop("HTTPError", None)
+    _name(spec)
     schemas = spec["components"]["schemas"]
-    schemas.pop("HTTPError", None)
     schemas["Problem"] = ProblemShape.model_json_schema() | {"title": "Problem"}
     spec["components"]["headers"] = HEADERS
     for operations in spec["paths"].values():
@@ -94,6 +95,36 @@ def _finish(spec: dict[str, Any] | str) -> dict[str, Any] | str:
     # reading public results needs no token; the empty object says so
     spec["security"] = [{"token": []}, {}]
     return spec
+
+
+def _name(spec: dict[str, Any]) -> None:
+    """One component for each kind of object, by a name that does not say where it was found.
+
+    `JobShape.WaitShape` and `BatchShape.WaitShape` are `Wait`; a Whole is the value that it wraps.
+    """
+    schemas = spec["components"]["schemas"]
+    wrapped = {name: schema["$ref"].rpartition("/")[2] for name, schema in schemas.items() if "$ref" in schema}
+    kinds: dict[str, dict[str, Any]] = {}
+    short: dict[str, str] = {}
+    for name, schema in schemas.items():
+        if name not in wrapped:
+            short[name] = name.rpartition(".")[2].removesuffix("Shape")
+            if kinds.setdefault(short[name], schema)["title"] != schema["title"]:
+                raise ValueError(f"{name} and {kinds[short[name]]['title']} would have one name")
+    short |= {name: short[inner] for name, inner in wrapped.items()}
+    spec["components"]["schemas"] = dict(sorted(kinds.items()))
+    _lead(spec, {f"#/components/schemas/{name}": f"#/components/schemas/{new}" for name, new in short.items()})
+
+
+def _lead(node: Any, ways: dict[str, str]) -> None:
+    if isinstance(node, dict):
+        if node.get("$ref") in ways:
+            node["$ref"] = ways[node["$ref"]]
+        for inner in node.values():
+            _lead(inner, ways)
+    elif isinstance(node, list):
+        for inner in node:
+            _lead(inner, ways)
 
 
 def _complete(operation: dict[str, Any]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
 
@@ -10,11 +9,11 @@ from app.domain.queues import JOB_QUEUES
 from app.services.fairness import change_limits, report_waits, tenants
 from app.services.operations import nodes, queues
 from app.services.operations.audit import BROKEN, UNKNOWN, audit
-from app.web.core import answers, auth
+from app.web.core import auth
 from app.web.core.api import api
 from app.web.core.context import utc_now, wired
-from app.web.operations import shapes
 from app.web.operations.schemas import AuditQuery, FairnessQuery, TenantsQuery
+from app.web.operations.shapes import AuditShape, FairnessShape, NodesShape, QueuesShape, TenantsShape, TiersShape
 
 #: Slower queries are left to `fairlane audit`, because a request must end before its client gives up.
 WITHIN = timedelta(seconds=10)
@@ -25,7 +24,7 @@ MOST_EVENTS = 60_000
 
 @api.get("/operator/audit")
 @api.input(AuditQuery, location="query", arg_name="asked")
-@api.output(answers.Audit)
+@api.output(AuditShape)
 @api.doc(operation_id="audit", tags=["Operator"])
 def show_audit(asked: AuditQuery) -> dict[str, Any]:
     """Check every invariant on the live database and list the rows that violate it.  Needs an operator's token."""
@@ -37,29 +36,29 @@ def show_audit(asked: AuditQuery) -> dict[str, Any]:
         "at": now,
         "broken": statuses.count(BROKEN),
         "unknown": statuses.count(UNKNOWN),
-        "items": [asdict(finding) for finding in found],
+        "items": found,
     }
 
 
 @api.get("/operator/tenants")
 @api.input(TenantsQuery, location="query", arg_name="asked")
-@api.output(shapes.Tenants)
+@api.output(TenantsShape)
 @api.doc(operation_id="tenants", tags=["Operator"])
 def show_tenants(asked: TenantsQuery) -> dict[str, Any]:
     """List the users who have jobs waiting or running.  Needs an operator's token."""
     auth.reading_operator()
-    return {"items": [asdict(one) for one in tenants.tenants(wired().uow, wired().policy, most=asked.limit)]}
+    return {"items": tenants.tenants(wired().uow, wired().policy, most=asked.limit)}
 
 
 @api.get("/operator/fairness")
 @api.input(FairnessQuery, location="query", arg_name="asked")
-@api.output(shapes.Fairness)
+@api.output(FairnessShape)
 @api.doc(operation_id="fairness", tags=["Operator"])
-def show_fairness(asked: FairnessQuery) -> dict[str, Any]:
+def show_fairness(asked: FairnessQuery) -> report_waits.Report:
     """Report who waited how long and why.  Needs an operator's token."""
     auth.reading_operator()
     now = utc_now()
-    found = report_waits.report(
+    return report_waits.report(
         wired().uow,
         wired().policy,
         by=asked.by,
@@ -68,31 +67,30 @@ def show_fairness(asked: FairnessQuery) -> dict[str, Any]:
         workers={queue: wired().settings.workers(queue) for queue in JOB_QUEUES},
         most=MOST_EVENTS,
     )
-    return asdict(found)
 
 
 @api.get("/operator/queues")
-@api.output(shapes.Queues)
+@api.output(QueuesShape)
 @api.doc(operation_id="queues", tags=["Operator"])
 def show_queues() -> dict[str, Any]:
     """Show the messages of each queue.  Needs an operator's token."""
     auth.reading_operator()
-    return {"items": [asdict(one) for one in queues.states(wired().uow)]}
+    return {"items": queues.states(wired().uow)}
 
 
 @api.get("/operator/workers")
-@api.output(shapes.Nodes)
+@api.output(NodesShape)
 @api.doc(operation_id="workers", tags=["Operator"])
 def show_workers() -> dict[str, Any]:
     """Show the Celery nodes and the jobs that they run.  Needs an operator's token."""
     auth.reading_operator()
-    return {"items": [asdict(one) for one in nodes.states(wired().uow)]}
+    return {"items": nodes.states(wired().uow)}
 
 
 @api.get("/operator/tiers")
-@api.output(shapes.Tiers)
+@api.output(TiersShape)
 @api.doc(operation_id="tiers", tags=["Operator"])
 def show_tiers() -> dict[str, Any]:
     """Show how many jobs of a user run at once, by tier.  Needs an operator's token."""
     auth.reading_operator()
-    return {"items": [asdict(limit) for limit in change_limits.tier_limits(wired().uow, wired().policy)]}
+    return {"items": change_limits.tier_limits(wired().uow, wired().policy)}

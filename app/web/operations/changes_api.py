@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
@@ -15,13 +14,13 @@ from app.store.accounts.users import Account
 from app.web.core import auth
 from app.web.core.api import api
 from app.web.core.context import utc_now, wired
-from app.web.operations import shapes
 from app.web.operations.schemas import NewLimit, NewTier, NewUserLimit, PauseQueue
+from app.web.operations.shapes import QueuePauseShape, TenureShape, TierShape
 
 
 @api.put("/operator/users/<uuid:user_id>/tier")
 @api.input(NewTier, arg_name="asked")
-@api.output(shapes.Tenure)
+@api.output(TenureShape)
 @api.doc(operation_id="changeTier", tags=["Operator"])
 def change_tier(asked: NewTier, user_id: UUID) -> dict[str, Any]:
     """Change the tier of a user; it applies immediately to waiting jobs.  Needs an operator's token."""
@@ -32,7 +31,7 @@ def change_tier(asked: NewTier, user_id: UUID) -> dict[str, Any]:
 
 @api.put("/operator/users/<uuid:user_id>/limit")
 @api.input(NewUserLimit, arg_name="asked")
-@api.output(shapes.Tenure)
+@api.output(TenureShape)
 @api.doc(operation_id="changeUserLimit", tags=["Operator"])
 def change_user_limit(asked: NewUserLimit, user_id: UUID) -> dict[str, Any]:
     """Give a user a limit of their own, or with null their tier's.  Needs an operator's token."""
@@ -42,19 +41,19 @@ def change_user_limit(asked: NewUserLimit, user_id: UUID) -> dict[str, Any]:
 
 @api.put("/operator/tiers/<tier>/limit")
 @api.input(NewLimit, arg_name="asked")
-@api.output(shapes.TierShape)
+@api.output(TierShape)
 @api.doc(operation_id="changeTierLimit", tags=["Operator"])
-def change_tier_limit(asked: NewLimit, tier: str) -> dict[str, Any]:
+def change_tier_limit(asked: NewLimit, tier: str) -> change_limits.TierLimit:
     """Let users of a tier run up to this many jobs of each service at once.  Needs an operator's token."""
     actor = str(auth.operator().user_id)
     if tier not in set(Tier):
         raise NotFound(f"There is no tier {tier!r}; the tiers are {', '.join(Tier)}")
-    return asdict(change_limits.change_tier_limit(wired().uow, Tier(tier), asked.limit, wired().policy, actor=actor))
+    return change_limits.change_tier_limit(wired().uow, Tier(tier), asked.limit, wired().policy, actor=actor)
 
 
 @api.put("/operator/queues/<queue>/pause")
 @api.input(PauseQueue, arg_name="asked")
-@api.output(shapes.QueueState)
+@api.output(QueuePauseShape)
 @api.doc(operation_id="pauseQueue", tags=["Operator"])
 def pause_queue(asked: PauseQueue, queue: str) -> dict[str, Any]:
     """Pause a queue, or with `paused` false resume it.  Needs an operator's token."""

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 from app.services.operations import dead_letters
 from app.services.operations.dead_letters import Chosen
+from app.store.operations.dead_letters import DeadLetter
 from app.web.core import auth
 from app.web.core.api import api
 from app.web.core.context import wired
-from app.web.operations import chosen_letters, shapes
+from app.web.operations import chosen_letters
 from app.web.operations.schemas import DeadQuery
+from app.web.operations.shapes import DeadLetterShape, DeadLettersShape
 
 
 @api.get("/operator/dead")
 @api.input(DeadQuery, location="query", arg_name="asked")
-@api.output(shapes.DeadLetters)
+@api.output(DeadLettersShape)
 @api.doc(operation_id="listDeadLetters", tags=["Operator"])
 def list_dead_letters(asked: DeadQuery) -> dict[str, Any]:
     """List dead letters, newest first, with the first 200 characters of each payload.  Needs an operator's token."""
@@ -24,16 +25,16 @@ def list_dead_letters(asked: DeadQuery) -> dict[str, Any]:
     chosen = Chosen(queue=asked.queue, reason=asked.reason)
     found = dead_letters.find(wired().uow, chosen, before=asked.cursor, most=asked.limit + 1)
     page = found[: asked.limit]
-    return {"items": [asdict(one) for one in page], "next": page[-1].id if len(found) > asked.limit else None}
+    return {"items": page, "next": page[-1].id if len(found) > asked.limit else None}
 
 
 @api.get("/operator/dead/<int:number>")
-@api.output(shapes.DeadLetter)
+@api.output(DeadLetterShape)
 @api.doc(operation_id="getDeadLetter", tags=["Operator"])
-def show_dead_letter(number: int) -> dict[str, Any]:
+def show_dead_letter(number: int) -> DeadLetter:
     """Show a dead letter with its whole payload.  Needs an operator's token."""
     auth.reading_operator()
-    return asdict(chosen_letters.read_one(number))
+    return chosen_letters.read_one(number)
 
 
 @api.post("/operator/dead/<int:number>/redrive")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
 
@@ -10,12 +9,12 @@ from app.services.operations import schedule
 from app.web.core import auth
 from app.web.core.api import api
 from app.web.core.context import utc_now, wired
-from app.web.operations import shapes
 from app.web.operations.schemas import ChangeEntry
+from app.web.operations.shapes import EntryRunShape, ScheduleShape
 
 
 @api.get("/operator/schedule")
-@api.output(shapes.Schedule)
+@api.output(ScheduleShape)
 @api.doc(operation_id="schedule", tags=["Operator"])
 def show_schedule() -> dict[str, Any]:
     """Show what beat sends, and which beat leads.  Needs an operator's token."""
@@ -25,7 +24,7 @@ def show_schedule() -> dict[str, Any]:
 
 @api.put("/operator/schedule/<name>")
 @api.input(ChangeEntry, arg_name="asked")
-@api.output(shapes.Schedule)
+@api.output(ScheduleShape)
 @api.doc(operation_id="changeScheduleEntry", tags=["Operator"])
 def change_schedule_entry(asked: ChangeEntry, name: str) -> dict[str, Any]:
     """Change how often an entry is sent, or whether it is.  Needs an operator's token."""
@@ -43,7 +42,7 @@ def change_schedule_entry(asked: ChangeEntry, name: str) -> dict[str, Any]:
 
 
 @api.post("/operator/schedule/<name>/run")
-@api.output(shapes.EntryRun, status_code=202)
+@api.output(EntryRunShape, status_code=202)
 @api.doc(operation_id="runScheduleEntry", tags=["Operator"])
 def run_schedule_entry(name: str) -> dict[str, Any]:
     """Send an entry at once, besides its slots.  Needs an operator's token."""
@@ -54,4 +53,4 @@ def run_schedule_entry(name: str) -> dict[str, Any]:
 
 def _schedule() -> dict[str, Any]:
     leader, entries = schedule.shown(wired().uow, now=utc_now())
-    return {"leader": asdict(leader) if leader else None, "items": [asdict(entry) for entry in entries]}
+    return {"leader": leader, "items": entries}

@@ -9,10 +9,11 @@ from flask import Response, render_template
 from app.domain.repositories import LOCAL_HOST, Repository, parse_address
 from app.errors import InvalidInput, NotFound
 from app.services.results.read_repository import FoundRepository, read_repository
-from app.web.core import answers
 from app.web.core.api import api
 from app.web.core.context import utc_now, wired
 from app.web.jobs.job_json import job_json, repository_json
+from app.web.jobs.shapes import JobPageShape
+from app.web.repositories.shapes import RepositoryResultShape
 
 BADGE_SECONDS = 300
 _IMAGE: dict[str | int, Any] = {
@@ -22,7 +23,7 @@ WHERE = "/repositories/<host>/<owner>/<name>"
 
 
 @api.get(WHERE)
-@api.output(answers.RepositoryResult)
+@api.output(RepositoryResultShape)
 @api.doc(operation_id="getRepository", tags=["Repositories"])
 def show_repository(host: str, owner: str, name: str) -> dict[str, Any]:
     """The newest completed analysis of a public repository, and earlier ones."""
@@ -33,7 +34,7 @@ def show_repository(host: str, owner: str, name: str) -> dict[str, Any]:
 
 
 @api.get(f"{WHERE}/history")
-@api.output(answers.JobPage)
+@api.output(JobPageShape)
 @api.doc(operation_id="getRepositoryHistory", tags=["Repositories"])
 def show_repository_history(host: str, owner: str, name: str) -> dict[str, Any]:
     """The trend: up to 20 completed analyses, newest first."""

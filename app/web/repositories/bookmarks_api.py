@@ -7,20 +7,21 @@ from typing import Any
 from app.domain.queues import Service
 from app.services.accounts import bookmarks
 from app.services.accounts.bookmarks import Bookmark
-from app.web.core import answers, auth
+from app.web.core import auth
 from app.web.core.api import api
 from app.web.core.context import utc_now, wired
 from app.web.core.instants import iso
 from app.web.core.schemas import PageQuery
 from app.web.jobs.job_json import links, repository_json
 from app.web.repositories.api import repository_at
+from app.web.repositories.shapes import BookmarkShape, BookmarksShape
 
 WHERE = "/me/bookmarks/<host>/<owner>/<name>"
 
 
 @api.get("/me/bookmarks")
 @api.input(PageQuery, location="query", arg_name="page")
-@api.output(answers.Bookmarks)
+@api.output(BookmarksShape)
 @api.doc(operation_id="listBookmarks", tags=["Account"])
 def list_bookmarks(page: PageQuery) -> dict[str, Any]:
     """Your bookmarks, newest first, each with the numbers of the newest result."""
@@ -31,7 +32,7 @@ def list_bookmarks(page: PageQuery) -> dict[str, Any]:
 
 
 @api.get(WHERE)
-@api.output(answers.Bookmark)
+@api.output(BookmarkShape)
 @api.doc(operation_id="getBookmark", tags=["Account"])
 def show_bookmark(host: str, owner: str, name: str) -> dict[str, Any]:
     """Your bookmark of a repository; 404 if there is none."""
@@ -39,7 +40,7 @@ def show_bookmark(host: str, owner: str, name: str) -> dict[str, Any]:
 
 
 @api.put(WHERE)
-@api.output(answers.Bookmark)
+@api.output(BookmarkShape)
 @api.doc(operation_id="addBookmark", tags=["Account"])
 def add_bookmark(host: str, owner: str, name: str) -> dict[str, Any]:
     """Mark a repository that was analysed here and that you may see; idempotent."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
@@ -11,14 +10,17 @@ from werkzeug.exceptions import NotAcceptable
 
 from app.services.jobs import read_jobs
 from app.services.results import read_differences, read_files, read_tests
-from app.web.core import answers, auth
+from app.services.results.read_files import FilePage
+from app.web.core import auth
 from app.web.core.api import api
 from app.web.core.context import utc_now, wired
 from app.web.core.schemas import CompareQuery, FilesQuery, TestsQuery
+from app.web.jobs.shapes import TimelineShape
 from app.web.limits.read_costs import heavy, outlined
-from app.web.results import exports, shapes
+from app.web.results import exports
 from app.web.results.comparison_sheet import comparison
 from app.web.results.result_json import test_json
+from app.web.results.shapes import ComparisonShape, FilePageShape, TestPageShape
 
 _EXPORTS: dict[str | int, Any] = {
     200: {"content": {form.media_type: {"schema": {"type": "string"}} for form in exports.FORMS.values()}},
@@ -29,7 +31,7 @@ _EXPORTS: dict[str | int, Any] = {
 
 @api.get("/analyses/<uuid:job_id>/tests")
 @api.input(TestsQuery, location="query", arg_name="asked")
-@api.output(shapes.TestPage)
+@api.output(TestPageShape)
 @api.doc(operation_id="listTests", tags=["Results"], responses=_EXPORTS)
 def list_tests(job_id: UUID, asked: TestsQuery) -> dict[str, Any] | Response:
     """The tests of a completed analysis, by path and line.
@@ -50,18 +52,17 @@ def list_tests(job_id: UUID, asked: TestsQuery) -> dict[str, Any] | Response:
 
 @api.get("/analyses/<uuid:job_id>/files")
 @api.input(FilesQuery, location="query", arg_name="asked")
-@api.output(shapes.FilePage)
+@api.output(FilePageShape)
 @api.doc(operation_id="listFiles", tags=["Results"], responses={409: "The job has not completed"})
-def list_files(job_id: UUID, asked: FilesQuery) -> dict[str, Any]:
+def list_files(job_id: UUID, asked: FilesQuery) -> FilePage:
     """The files of a completed analysis: those with tests, with what they import and call, and unreadable ones."""
     with heavy(job_id):
-        page = read_files.files(wired().uow, job_id, auth.viewer(), **asked.model_dump(), now=utc_now())
-    return {"items": [asdict(file) for file in page.items], "next": page.next, "total": page.total}
+        return read_files.files(wired().uow, job_id, auth.viewer(), **asked.model_dump(), now=utc_now())
 
 
 @api.get("/analyses/<uuid:job_id>/compare/<uuid:other_id>")
 @api.input(CompareQuery, location="query", arg_name="asked")
-@api.output(shapes.ComparisonShape)
+@api.output(ComparisonShape)
 @api.doc(operation_id="compareAnalyses", tags=["Results"], responses={409: "One of the two has not completed"})
 def compare_analyses(job_id: UUID, other_id: UUID, asked: CompareQuery) -> dict[str, Any]:
     """The changes of the tests from one completed analysis to the other; moves and renames are followed."""
@@ -72,12 +73,12 @@ def compare_analyses(job_id: UUID, other_id: UUID, asked: CompareQuery) -> dict[
 
 
 @api.get("/analyses/<uuid:job_id>/timeline")
-@api.output(answers.Timeline)
+@api.output(TimelineShape)
 @api.doc(operation_id="getTimeline", tags=["Analyses"])
 def show_timeline(job_id: UUID) -> dict[str, Any]:
     """Every transition, attempt, snooze and lease of an analysis, with its time."""
     events = read_jobs.timeline(wired().uow, job_id, auth.viewer(), asker=auth.asker())
-    return {"items": [asdict(event) for event in events]}
+    return {"items": events}
 
 
 def _format(asked: TestsQuery) -> str:

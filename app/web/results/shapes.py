@@ -1,11 +1,12 @@
-"""What clients get of results; like app.web.core.answers."""
+"""What clients get of results."""
 
 from __future__ import annotations
 
-from app.web.core.answers import Shape
+from app.services.results.read_files import FilePage
+from app.web.core.shapes import Shape, Whole
 
 
-class TestRow(Shape):
+class TestShape(Shape):
     """One test definition."""
 
     __test__ = False
@@ -18,48 +19,34 @@ class TestRow(Shape):
     status: str
 
 
-class TestPage(Shape):
+class TestPageShape(Shape):
     """total: rows on all pages under this filter."""
 
     __test__ = False
 
-    items: list[TestRow]
+    items: list[TestShape]
     next: str | None
     total: int
 
 
-class FileShape(Shape):
-    """One file of an inventory.  tests: their number; skipped: why it could not be read; hints: what it is about."""
-
-    file: str
-    framework: str | None
-    tests: int
-    skipped: str | None
-    hints: list[str]
+class FilePageShape(Whole[FilePage]):
+    """Files of an inventory."""
 
 
-class FilePage(Shape):
-    """total: files on all pages under this filter."""
-
-    items: list[FileShape]
-    next: str | None
-    total: int
-
-
-class ChangedTest(Shape):
+class ChangedTestShape(Shape):
     """One test on both sides."""
 
-    before: TestRow
-    after: TestRow
+    before: TestShape
+    after: TestShape
 
 
 class ComparisonShape(Shape):
     """Changes of tests.  totals: of each group, and unchanged; unknown: files that one side could not read."""
 
     totals: dict[str, int]
-    added: list[TestRow]
-    removed: list[TestRow]
-    moved: list[ChangedTest]
-    renamed: list[ChangedTest]
-    status_changed: list[ChangedTest]
+    added: list[TestShape]
+    removed: list[TestShape]
+    moved: list[ChangedTestShape]
+    renamed: list[ChangedTestShape]
+    status_changed: list[ChangedTestShape]
     unknown: list[str]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
@@ -14,17 +13,25 @@ from app.services.jobs import read_jobs
 from app.services.specifications import delete_document, documents, share_links, submit_specification
 from app.services.specifications.submit_specification import WantedSpecification
 from app.web.accounts.usage_json import price_json
-from app.web.core import answers, auth
+from app.web.core import auth
 from app.web.core.api import Answer, api
 from app.web.core.context import utc_now, wired
 from app.web.core.idempotency import answered, idempotency_key
 from app.web.core.schemas import SpecificationsQuery, SubmitSpecification
 from app.web.jobs.job_json import ACCEPTED, job_json, rendered
+from app.web.jobs.shapes import TimelineShape
 from app.web.limits.duplicate_requests import only_one
 from app.web.limits.read_costs import behaviours, priced
-from app.web.specifications import shapes
+from app.web.specifications.as_json import whole_json
 from app.web.specifications.exports import EXPORTS
 from app.web.specifications.files_api import own_download
+from app.web.specifications.shapes import (
+    ShareShape,
+    SpecificationJobShape,
+    SpecificationJobsShape,
+    SpecificationPriceShape,
+    SpecificationWithDocumentShape,
+)
 
 #: What `Accept` may ask for instead of the job.
 _OFFERED = {"application/json": ""} | {
@@ -44,7 +51,7 @@ _EXISTING_OR_PRICE: dict[str, Any] = {
             "schema": {
                 "anyOf": [
                     {"$ref": "#/components/schemas/SpecificationJob"},
-                    shapes.SpecificationPrice.model_json_schema(),
+                    SpecificationPriceShape.model_json_schema(),
                 ]
             }
         }
@@ -56,7 +63,7 @@ _ANSWERS: dict[str | int, Any] = {200: _EXISTING_OR_PRICE}
 
 @api.post("/specs")
 @api.input(SubmitSpecification, arg_name="asked")
-@api.output(shapes.SpecificationJob, ACCEPTED, description="Accepted, or already under way")
+@api.output(SpecificationJobShape, ACCEPTED, description="Accepted, or already under way")
 @api.doc(
     operation_id="submitSpecification",
     tags=["Specifications"],
@@ -79,7 +86,7 @@ def submit_specification_job(asked: SubmitSpecification) -> Answer | Response:
 
 @api.get("/specs")
 @api.input(SpecificationsQuery, location="query", arg_name="asked")
-@api.output(shapes.SpecificationJobs)
+@api.output(SpecificationJobsShape)
 @api.doc(operation_id="listSpecifications", tags=["Specifications"])
 def list_specifications(asked: SpecificationsQuery) -> dict[str, Any]:
     """Your completed specifications, newest first; of one analysis, or of all."""
@@ -89,7 +96,7 @@ def list_specifications(asked: SpecificationsQuery) -> dict[str, Any]:
 
 
 @api.get("/specs/<uuid:job_id>")
-@api.output(shapes.SpecificationWithDocument)
+@api.output(SpecificationWithDocumentShape)
 @api.doc(operation_id="getSpecification", tags=["Specifications"], responses=_FILES)
 def show_specification(job_id: UUID) -> dict[str, Any] | Response:
     """A specification: its state, as for an analysis, and its domains, features and behaviours once it has completed.
@@ -105,7 +112,7 @@ def show_specification(job_id: UUID) -> dict[str, Any] | Response:
     with behaviours(job.summary["behaviours"]):
         head = documents.head(services.uow, job_id, viewer)
         whole = documents.specification(services.uow, head)
-        return {**job_json(job), "document": shapes.document(whole)}
+        return {**job_json(job), "document": whole_json(whole)}
 
 
 @api.delete("/specs/<uuid:job_id>")
@@ -125,17 +132,17 @@ def delete_specification(job_id: UUID) -> tuple[str, int]:
 
 
 @api.get("/specs/<uuid:job_id>/timeline")
-@api.output(answers.Timeline)
+@api.output(TimelineShape)
 @api.doc(operation_id="getSpecificationTimeline", tags=["Specifications"])
 def show_specification_timeline(job_id: UUID) -> dict[str, Any]:
     """Every transition, attempt, snooze and lease of a specification, with its time."""
     services, viewer = wired(), auth.person()
     documents.job(services.uow, job_id, viewer, services.policy, now=utc_now())
-    return {"items": [asdict(event) for event in read_jobs.timeline(services.uow, job_id, viewer)]}
+    return {"items": read_jobs.timeline(services.uow, job_id, viewer)}
 
 
 @api.post("/specs/<uuid:job_id>/share")
-@api.output(shapes.Share, 201)
+@api.output(ShareShape, 201)
 @api.doc(
     operation_id="shareSpecification",
     tags=["Specifications"],

@@ -1,4 +1,4 @@
-"""A specification as JSON: all data of the document, with unchanged text."""
+"""A specification as JSON, with unchanged text: as a file with all data of the document, and in the API's answer."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from app.domain.contents import Contents, Counts, DomainEntry, FeatureEntry, contents
-from app.domain.specification import Behaviour, Feature
+from app.domain.specification import Behaviour, Feature, Specification
 from app.web.specifications.document import Document, Source
 
 
@@ -47,21 +47,34 @@ def _entry(entry: DomainEntry | FeatureEntry) -> dict[str, Any]:
 
 
 def _feature(feature: Feature, entry: FeatureEntry, source: Source) -> dict[str, Any]:
-    return _entry(entry) | {"behaviours": [_behaviour(behaviour, source) for behaviour in feature.behaviours]}
+    behaviours = [_behaviour(one) | {"url": source.link(one.subject)} for one in feature.behaviours]
+    return _entry(entry) | {"behaviours": behaviours}
 
 
-def _behaviour(behaviour: Behaviour, source: Source) -> dict[str, Any]:
+def whole_json(whole: Specification) -> dict[str, Any]:
+    """A DocumentShape: the same as the file, without numbers, anchors and links."""
+    domains = [
+        {
+            "name": domain.name,
+            "features": [
+                {"name": feature.name, "behaviours": [_behaviour(one) for one in feature.behaviours]}
+                for feature in domain.features
+            ],
+        }
+        for domain in whole.domains
+    ]
+    return {"language": whole.language, "summary": whole.summary, "domains": domains}
+
+
+def _behaviour(behaviour: Behaviour) -> dict[str, Any]:
     subject = behaviour.subject
     return {
         "sentence": behaviour.sentence,
+        "status": subject.status,
+        "file": subject.file,
+        "line": subject.line,
+        "framework": subject.framework,
+        "suites": list(subject.suites),
+        "name": subject.name,
         "fell_back": behaviour.fell_back,
-        "test": {
-            "file": subject.file,
-            "line": subject.line,
-            "framework": subject.framework,
-            "suites": list(subject.suites),
-            "name": subject.name,
-            "status": subject.status,
-            "url": source.link(subject),
-        },
     }

@@ -1,15 +1,16 @@
-"""What clients get of specifications: shapes of the OpenAPI document."""
+"""What clients get of specifications."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 from uuid import UUID
 
-from app.domain.specification import Specification
-from app.web.core.answers import Job, QuotaAnswer, Shape
+from app.web.accounts.shapes import QuotaShape
+from app.web.core.shapes import Shape
+from app.web.jobs.shapes import JobShape
 
 
-class SpecificationJob(Job):
+class SpecificationJobShape(JobShape):
     """A request to write a specification, and its state.
 
     version: 1, 2, … per user, analysis and language; units: the billed ones.
@@ -23,7 +24,7 @@ class SpecificationJob(Job):
     units: int | None
 
 
-class SpecificationPrice(QuotaAnswer):
+class SpecificationPriceShape(QuotaShape):
     """The answer to a dry run.  tests, subtests: of the analysis; units: as amount."""
 
     dry_run: Literal[True]
@@ -32,10 +33,10 @@ class SpecificationPrice(QuotaAnswer):
     units: int
 
 
-class SpecificationJobs(Shape):
+class SpecificationJobsShape(Shape):
     """Completed specifications, newest first."""
 
-    items: list[SpecificationJob]
+    items: list[SpecificationJobShape]
 
 
 class BehaviourShape(Shape):
@@ -76,47 +77,14 @@ class DocumentShape(Shape):
     domains: list[DomainShape]
 
 
-class SpecificationWithDocument(SpecificationJob):
+class SpecificationWithDocumentShape(SpecificationJobShape):
     """document: null until it has completed."""
 
     document: DocumentShape | None
 
 
-class Share(Shape):
+class ShareShape(Shape):
     """A link that shares a specification."""
 
     secret: str
     page: str
-
-
-def document(whole: Specification) -> dict[str, Any]:
-    """Returns a DocumentShape."""
-    return {
-        "language": whole.language,
-        "summary": whole.summary,
-        "domains": [
-            {
-                "name": domain.name,
-                "features": [
-                    {
-                        "name": feature.name,
-                        "behaviours": [
-                            {
-                                "sentence": one.sentence,
-                                "status": one.subject.status,
-                                "file": one.subject.file,
-                                "line": one.subject.line,
-                                "framework": one.subject.framework,
-                                "suites": list(one.subject.suites),
-                                "name": one.subject.name,
-                                "fell_back": one.fell_back,
-                            }
-                            for one in feature.behaviours
-                        ],
-                    }
-                    for feature in domain.features
-                ],
-            }
-            for domain in whole.domains
-        ],
-    }

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 from uuid import UUID
 
-from app.services.webhooks.log import LoggedDelivery
-from app.services.webhooks.webhooks import Webhook
-from app.web.core.answers import Shape
-from app.web.core.instants import iso
+from pydantic import AliasChoices, Field
+
+from app.web.core.shapes import Shape
 
 
 class WebhookShape(Shape):
@@ -32,13 +31,13 @@ class WebhookShape(Shape):
     old_secret_until: datetime | None
 
 
-class NewWebhookShape(WebhookShape):
+class MadeWebhookShape(WebhookShape):
     """secret: shown only once."""
 
     secret: str
 
 
-class Webhooks(Shape):
+class WebhooksShape(Shape):
     """Newest first."""
 
     items: list[WebhookShape]
@@ -59,7 +58,7 @@ class DeliveryShape(Shape):
     """
 
     id: int
-    webhook_id: str
+    webhook_id: str = Field(validation_alias=AliasChoices("message_id", "webhook_id"))
     job_id: UUID | None
     type: str
     happened_at: datetime
@@ -73,44 +72,8 @@ class DeliveryShape(Shape):
     answer: str | None
 
 
-class Deliveries(Shape):
+class DeliveriesShape(Shape):
     """Newest first; next: the cursor of the next page."""
 
     items: list[DeliveryShape]
     next: int | None = None
-
-
-def webhook_json(webhook: Webhook) -> dict[str, Any]:
-    """As its owner sees it."""
-    return {
-        "id": str(webhook.id),
-        "url": webhook.url,
-        "description": webhook.description,
-        "events": list(webhook.events),
-        "enabled": webhook.enabled,
-        "created_at": iso(webhook.created_at),
-        "disabled_at": iso(webhook.disabled_at),
-        "disabled_because": webhook.disabled_because,
-        "failures": webhook.failures,
-        "failing_since": iso(webhook.failing_since),
-        "old_secret_until": iso(webhook.old_secret_until),
-    }
-
-
-def delivery_json(delivery: LoggedDelivery) -> dict[str, Any]:
-    """A row of the log; what was sent is told by the job."""
-    return {
-        "id": delivery.id,
-        "webhook_id": delivery.message_id,
-        "job_id": str(delivery.job_id) if delivery.job_id else None,
-        "type": delivery.type,
-        "happened_at": iso(delivery.happened_at),
-        "status": delivery.status,
-        "attempts": delivery.attempts,
-        "attempted_at": iso(delivery.attempted_at),
-        "next_attempt_at": iso(delivery.next_attempt_at),
-        "status_code": delivery.status_code,
-        "latency_ms": delivery.latency_ms,
-        "fault": delivery.fault,
-        "answer": delivery.answer,
-    }

@@ -24,12 +24,13 @@ class Wait(TypedDict):
     reason: str
     position: int | None
     ahead_of_you: int | None
-    running: int
+    running: int | None
     limit: int | None
     eta_seconds: int | None
     eta_low: int | None
     eta_high: int | None
     text: str
+    yours_ahead: int | None
 
 
 class Progress(TypedDict):
@@ -59,23 +60,30 @@ class Summary(TypedDict):
 
 
 class Job(TypedDict):
-    """One analysis.  The service sends more members than these."""
+    """One analysis.  queue, tier: None of somebody else's job; the service may send more members than these."""
 
     id: str
+    service: str
     status: str
     repository: Repository
     commit: str
     ref: str | None
+    trigger: str
     queue: str | None
+    tier: str | None
     attempt: int
+    max_attempts: int
+    snoozes: int
     submitted_at: str
     started_at: str | None
     finished_at: str | None
+    next_attempt_at: str | None
     wait: Wait | None
     progress: Progress | None
     error: Failure | None
     billed: bool
     outdated: bool
+    parser_version: str | None
     summary: Summary | None
     links: dict[str, str]
 
@@ -138,6 +146,7 @@ class SpecificationJob(Job):
     analysis_id: str
     language: str
     mode: str
+    generator: str | None
     version: int | None
     units: int | None
 
@@ -149,6 +158,7 @@ class Meter(TypedDict):
     reserved: int
     limit: int | None
     free: int | None
+    level: str
 
 
 class Usage(TypedDict):
