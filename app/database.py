@@ -19,7 +19,7 @@ def database_url(settings: Settings) -> str:
 
 
 def owner_url(settings: Settings) -> str:
-    """The same database as the owner of its tables: DATABASE_OWNER_URL, or DATABASE_URL if one role is both.
+    """The database as the owner of its tables: DATABASE_OWNER_URL, or DATABASE_URL if one role is both.
 
     Raises: embedded.EmbeddedUnavailable.
     """
@@ -44,7 +44,7 @@ def direct_url(settings: Settings) -> str | None:
 
 
 def session_url(settings: Settings) -> str:
-    """As direct_url, with user and password, or DATABASE_URL: for our own connections that need a session.
+    """The direct URL with user and password, or DATABASE_URL: for our own connections that need a session.
 
     Raises: embedded.EmbeddedUnavailable.
     """

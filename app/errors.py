@@ -61,7 +61,7 @@ class Forbidden(Problem):
 
     @classmethod
     def outliving(cls, ends_at: datetime) -> Forbidden:
-        """Of a token that would end later than the one that makes it."""
+        """A token would end later than the one that makes it."""
         return cls(f"This token ends at {ends_at.isoformat()} and cannot make one that ends later")
 
 

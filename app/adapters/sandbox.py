@@ -13,7 +13,10 @@ def settle(settings: Settings) -> None:
 
 
 def require(settings: Settings) -> None:
-    """As `settle`, and try the sandbox once.  Raises: BadSetting if no sandbox is available and SANDBOX is not off."""
+    """Apply SANDBOX, and try the sandbox once.
+
+    Raises: BadSetting if no sandbox is available and SANDBOX is not off.
+    """
     settle(settings)
     try:
         guard.check()

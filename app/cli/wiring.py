@@ -30,7 +30,7 @@ def open_database() -> UnitOfWork:
 
 
 def open_as_owner() -> UnitOfWork:
-    """The same as the owner of the tables."""
+    """Open the database as the owner of the tables."""
     return _open(owner_url)
 
 

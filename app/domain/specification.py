@@ -75,7 +75,7 @@ class Shelf:
         return self.key_of(kind, subject.identity)
 
     def key_of(self, kind: str, identity: bytes) -> bytes:
-        """The same key, from the identity of the test."""
+        """The key of a test's words, from the identity of the test."""
         told = "\0".join((kind, str(self.codebase_id), str(self.user_id or ""), self.generator, self.language))
         told += f"\0{self.fresh_for}" if self.fresh_for else ""
         return hashlib.sha256(told.encode() + b"\0" + identity).digest()

@@ -38,7 +38,7 @@ def placed(subjects: Sequence[Subject], known: Sequence[Place], language: str) -
 
 
 def _key(heading: str) -> str:
-    """The same for headings that differ in case, number and signs only."""
+    """One key for headings that differ in case, number and signs only."""
     words = re.findall(r"\w+", heading.casefold())
     return " ".join(word.rstrip("s") if len(word) > 3 else word for word in words)
 

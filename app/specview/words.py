@@ -74,7 +74,7 @@ def split_identifier(name: str, *, symbols: bool = False) -> list[str]:
 
 
 def _spelt(word: str) -> str:
-    """As it is written in a sentence: acronyms in capitals, other words in lower case."""
+    """A word in the form of a sentence: acronyms in capitals, other words in lower case."""
     known = ACRONYMS.get(word.lower())
     if known:
         return known

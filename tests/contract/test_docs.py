@@ -61,7 +61,7 @@ def problems(kind: type[Problem] = Problem) -> Iterator[type[Problem]]:
 
 
 def test_every_setting_is_documented_with_its_default() -> None:
-    told = {row[0]: row[1] for row in rows("operating.md") if re.fullmatch(r"[A-Z][A-Z_]+", row[0])}
+    told = {row[0]: row[1] for row in rows("settings.md") if re.fullmatch(r"[A-Z][A-Z_]+", row[0])}
     assert set(told) == {field.upper() for field in Settings.model_fields}
     for name, default in told.items():
         given = {} if default == "none" else {name: default}

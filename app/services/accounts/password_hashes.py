@@ -70,7 +70,7 @@ def checked(password: str, email: str) -> str:
 
 
 def normal(password: str) -> str:
-    """The same characters however a keyboard composes them."""
+    """A password in one form, however a keyboard composes its characters."""
     return unicodedata.normalize("NFKC", password)
 
 

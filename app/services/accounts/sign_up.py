@@ -42,7 +42,7 @@ def new_account(
 
 
 def _seconds_left(now: datetime) -> int:
-    """Of the UTC day."""
+    """Seconds until the UTC day ends."""
     utc = now.astimezone(UTC)
     tomorrow = utc.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
     return int((tomorrow - utc).total_seconds()) + 1

@@ -42,6 +42,6 @@ def keep_one(tx: Tx, user_id: UUID, *, offers_github: bool) -> None:
 
 
 def of_user(uow: UnitOfWork, user_id: UUID, *, offers_github: bool) -> WaysIn:
-    """As ways_in, to show it."""
+    """The ways in of a user, to show them."""
     with uow.begin() as tx:
         return ways_in(tx, user_id, offers_github=offers_github)

@@ -29,7 +29,7 @@ class TierLimit:
 
 
 def tier_limits(uow: UnitOfWork, policy: Policy) -> list[TierLimit]:
-    """Of every tier, the smallest first."""
+    """The limits of every tier, the smallest first."""
     with uow.begin() as tx:
         return [_told(plan, policy) for plan in plans.every(tx)]
 

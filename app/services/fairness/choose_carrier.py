@@ -68,13 +68,16 @@ def settle(tx: Tx, job_id: UUID, policy: Policy) -> None:
 
 
 def settle_joined(tx: Tx, user_id: UUID, policy: Policy) -> None:
-    """As settle, for the jobs that a user joined and another user carries, because the user's right has changed."""
+    """Choose carriers again for the jobs that a user joined and another user carries.
+
+    The user's right has changed, so their line may have become the better one.
+    """
     for job_id in carriers.joined_elsewhere(tx, user_id):
         settle(tx, job_id, policy)
 
 
 def settle_waiting(uow: UnitOfWork, policy: Policy) -> None:
-    """As settle, for every waiting job that somebody joined, each in a transaction of its own.
+    """Choose carriers again for every waiting job that somebody joined, each in a transaction of its own.
 
     This is for rights that change without a request: a line became shorter, a queue was paused, or an asker left while
     a worker had the job.

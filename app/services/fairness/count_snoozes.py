@@ -20,7 +20,9 @@ MOST_USERS = 10
 
 @dataclass(frozen=True, slots=True)
 class Snoozes:
-    """Of a tier or of one user.  last_hour: among those of the window; jobs, users: how many were concerned.
+    """How often jobs of a tier or of one user were snoozed.
+
+    last_hour: among those of the window; jobs, users: how many were concerned.
 
     user_id, email: None for a tier.  The tier is that of the moment of the snooze, for a user the highest of them.
     """

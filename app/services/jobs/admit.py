@@ -40,7 +40,7 @@ def check(
 def used(
     tx: Tx, account: Payer, event_type: EventType, policy: Policy, *, sums: Sums | None = None, now: datetime
 ) -> Usage:
-    """As check, for a caller that judges what is asked for itself."""
+    """The units that `check` would judge, for a caller that judges them itself."""
     limit = account.plan.limit(event_type)
     if policy.quota_mode == "off" or limit is None:
         return Usage(0, 0, None)
@@ -106,7 +106,7 @@ def reserve_each(
     units: int,
     now: datetime,
 ) -> dict[UUID, EventFacts]:
-    """As reserve, for many jobs.  seen: by job, what was used and reserved before it."""
+    """Reserve units for many jobs, like `reserve`.  seen: by job, what was used and reserved before it."""
     if policy.quota_mode == "off" or not units:
         return {job_id: {"mode": policy.quota_mode, "units": 0} for job_id in seen}
     events.add_each(tx, "quota_shadow", {job_id: {} for job_id, usage in seen.items() if not usage.admits(units)})

@@ -41,7 +41,10 @@ def find_answer(uow: UnitOfWork, user_id: UUID, key: Key[T]) -> Stored | None:
 
 
 def locked_answer(tx: Tx, user_id: UUID, key: Key[T]) -> Stored | None:
-    """As find_answer, and lock the key for this transaction.  Raises: IdempotencyInFlight, IdempotencyMismatch."""
+    """Find the answer under a key, and lock the key for this transaction.
+
+    Raises: IdempotencyInFlight, IdempotencyMismatch.
+    """
     locked, stored = idempotency.try_lock(tx, user_id, key.name)
     if not locked:
         raise IdempotencyInFlight(retry_after=1)

@@ -54,7 +54,7 @@ def accepted(
     sees_all: bool = False,
     now: datetime,
 ) -> Job:
-    """As job, of a request that was read already (app/store/jobs/requests.py), which spares a round trip."""
+    """Describe a job whose request was read already (app/store/jobs/requests.py), which spares a round trip."""
     found = _described(tx, {request.job_id: request}, policy, Reader(asker, sees_all), now=now)
     if request.job_id not in found:
         raise NotFound("No such job")
@@ -64,7 +64,7 @@ def accepted(
 def jobs(
     tx: Tx, job_ids: Collection[UUID], policy: Policy, *, asker: UUID | None, sees_all: bool = False, now: datetime
 ) -> dict[UUID, Job]:
-    """As job, for many, in their order.  One that no longer exists, or whose account does not, is missing.
+    """Describe many jobs, in their order.  One that no longer exists, or whose account does not, is missing.
 
     Each part is read for all of them at once, so that the round trips do not grow with the jobs.
     """

@@ -31,7 +31,7 @@ class DatabaseHealth:
 
 
 def database_health(uow: UnitOfWork) -> DatabaseHealth:
-    """As PostgreSQL's statistics say now; they may be some seconds old."""
+    """Read PostgreSQL's statistics, which may be some seconds old."""
     with uow.begin() as tx:
         facts, rows = database_facts.facts(tx), database_facts.tables(tx, most=TABLES)
         revision, oldest = schema.revision(tx.connection), schema.oldest(tx.connection)

@@ -62,7 +62,7 @@ def pause(uow: UnitOfWork, queue: str, *, actor: str, reason: str | None = None)
 
 
 def set_paused(uow: UnitOfWork, queue: str, *, paused: bool, actor: str, reason: str | None = None) -> None:
-    """As pause or resume.  Raises: InvalidInput."""
+    """Pause or resume a queue.  Raises: InvalidInput."""
     if paused:
         pause(uow, queue, actor=actor, reason=reason)
     else:

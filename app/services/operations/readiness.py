@@ -89,6 +89,6 @@ def ahead(uow: UnitOfWork) -> float:
 
 
 def skews(uow: UnitOfWork) -> dict[tuple[str, str], float]:
-    """The same for every (host, program) that has measured recently."""
+    """How far the clock of every (host, program) is ahead that has measured recently."""
     with uow.begin() as tx:
         return {(row.host, row.program): row.ahead_seconds for row in clock.skews(tx.connection)}

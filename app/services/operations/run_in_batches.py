@@ -35,7 +35,7 @@ def in_batches(uow: UnitOfWork, do: Step, *, dry_run: bool = False) -> int:
 
 
 def each(uow: UnitOfWork, ids: Sequence[UUID], do: Callable[[Tx, Sequence[UUID]], int]) -> int:
-    """As in_batches, over these ids; do: returns how many rows it changed."""
+    """Run a step over these ids in batches; do: returns how many rows it changed."""
 
     def some(tx: Tx, after: int | None, most: int) -> Batch:
         begin = after or 0

@@ -105,7 +105,7 @@ def _bury(tx: Tx, policy: Policy, *, now: datetime) -> list[ShownRow]:
 
 
 def sweep_now(uow: UnitOfWork, policy: Policy, *, actor: str, now: datetime) -> Swept:
-    """As the sweep that beat sends; it may run beside that one.  Locks: as sweep."""
+    """Sweep at once, and write it into the audit log; beat's sweep may run beside.  Locks: as sweep."""
     done = sweep(uow, policy, now=now)
     with uow.begin() as tx:
         audit_log.add(tx, actor, "sweep.run", "sweep", **done.counts)

@@ -20,7 +20,7 @@ def new_secret() -> bytes:
 
 
 def shown(secret: bytes) -> str:
-    """As its owner gets it, once."""
+    """The secret in the form in which its owner gets it, once."""
     return PREFIX + b64encode(secret).decode()
 
 

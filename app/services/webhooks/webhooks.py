@@ -30,7 +30,7 @@ class Where:
 
     @classmethod
     def of(cls, settings: Settings) -> Where:
-        """As they are set."""
+        """The allowed addresses that the settings say."""
         return cls(frozenset(settings.webhook_ports), settings.webhook_loopback)
 
 

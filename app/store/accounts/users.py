@@ -132,7 +132,7 @@ def find(tx: Tx, user_id: UUID) -> Account | None:
 
 
 def find_each(tx: Tx, user_ids: Collection[UUID]) -> dict[UUID, Account]:
-    """As find, by user."""
+    """Read many accounts, by user."""
     return {row.user_id: account_of(row) for row in tx.run(_EACH, user_ids=[*map(str, user_ids)])}
 
 
@@ -153,12 +153,12 @@ def lock(tx: Tx, user_id: UUID) -> Account | None:
 
 
 def lock_row(tx: Tx, user_id: UUID) -> None:
-    """As lock, for callers that do not need the account."""
+    """Lock a user, for callers that do not need the account."""
     tx.write(_LOCK, user_id=user_id)
 
 
 def lock_to_delete(tx: Tx, user_id: UUID) -> Account | None:
-    """As lock, for a deletion.
+    """Lock and read an account that is to be deleted.
 
     Locks: users row, with its key: it waits for rows that refer to it and are being inserted, and lets no further one
     in.
@@ -168,12 +168,12 @@ def lock_to_delete(tx: Tx, user_id: UUID) -> Account | None:
 
 
 def lock_rows(tx: Tx, user_ids: Iterable[UUID]) -> None:
-    """As lock_row, for several users.  Locks: their rows, in the order of their ids."""
+    """Lock several users.  Locks: their rows, in the order of their ids."""
     tx.write(LOCK_USERS, user_ids=sorted(map(str, user_ids)))
 
 
 def try_lock_row(tx: Tx, user_id: UUID) -> bool:
-    """As lock_row, without waiting, for callers that have locked another users row.  False: the row is locked."""
+    """Lock a user without waiting, for callers that have locked another users row.  False: the row is locked."""
     return tx.run(_TRY, user_id=user_id).one_or_none() is not None
 
 

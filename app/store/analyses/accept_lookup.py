@@ -83,7 +83,7 @@ _LOOK_EACH = text("""
 def look_each(
     tx: Tx, user_id: UUID, commits: Sequence[tuple[Repository, str]], parser_version: str
 ) -> list[ExistingAnalyses]:
-    """As look of many commits, without keys, quota and locks.  The caller has locked the users row."""
+    """Look many commits up, without keys, quota and locks.  The caller has locked the users row."""
     rows = tx.run(
         _LOOK_EACH,
         user_id=user_id,

@@ -103,7 +103,7 @@ def find(tx: Tx, repository: Repository) -> Codebase | None:
 
 
 def get(tx: Tx, codebase_id: UUID) -> Codebase | None:
-    """The same by its id."""
+    """A repository by its id."""
     row = tx.run(_GET, id=codebase_id).one_or_none()
     return codebase_of(row) if row else None
 
@@ -116,7 +116,7 @@ def add(tx: Tx, repository: Repository, *, now: datetime) -> Codebase:
 
 
 def add_each(tx: Tx, repositories: Iterable[Repository], *, now: datetime) -> dict[Address, Codebase]:
-    """As add, for many.  Returns: by `address_of`."""
+    """Add many repositories that are missing.  Returns: by `address_of`."""
     asked = {address_of(repository): repository for repository in repositories}
     if not asked:
         return {}
@@ -134,7 +134,9 @@ def address_of(repository: Repository) -> Address:
 
 
 def asked_for_each(tx: Tx, codebases: Sequence[Codebase], branches: Sequence[str | None], *, now: datetime) -> None:
-    """As asked_for and has_default_branch, for many.  branches: None where HEAD was not looked up.
+    """Note that many repositories were asked for, and their default branches.
+
+    branches: None where HEAD was not looked up.
 
     Locks: those rows that change, in the order of their addresses.
     """

@@ -153,5 +153,5 @@ def instant(tx: Any, now: datetime | None) -> datetime:
 
 
 def skews(connection: Any) -> list[SkewRow]:
-    """Of processes that read the clock within the last 15 minutes."""
+    """The clocks of processes that read the database's within the last 15 minutes."""
     return [SkewRow(*row) for row in connection.execute(SKEWS)]

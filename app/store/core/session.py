@@ -90,7 +90,7 @@ class Session:
         self._wait(_compiled(statement), parameters)
 
     def write_each(self, statement: TextClause, rows: Sequence[Mapping[str, Any]]) -> None:
-        """As write of an INSERT of one row, with as many rows as are given."""
+        """Send an INSERT of one row with the next statement, with as many rows as are given."""
         if len(rows) == 1:  # an accept: spares it a cursor
             self._wait(_compiled(statement), rows[0])
             return
@@ -105,7 +105,7 @@ class Session:
         return str(encodings[self._connection.encoding])
 
     def exec_driver_sql(self, statement: str, parameters: Mapping[str, Any] | None = None) -> Rows:
-        """As execute, for a statement in psycopg2's form."""
+        """Send the waiting statements and this one, which is in psycopg2's form."""
         self._waiting.append((statement, parameters or {}))
         return self._send()
 

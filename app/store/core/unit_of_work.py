@@ -101,7 +101,7 @@ class Tx:
         self.connection.write(statement, parameters)
 
     def write_each(self, statement: TextClause, rows: Sequence[Mapping[str, object]]) -> None:
-        """As write of one `INSERT … VALUES (…)` with many rows: the statement is that of one row."""
+        """Write many rows by one `INSERT … VALUES (…)`, whose statement is that of one row."""
         if rows:
             self.connection.write_each(statement, rows)
 

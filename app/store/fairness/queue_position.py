@@ -37,7 +37,7 @@ def line(tx: Tx, job_id: UUID, *, now: datetime) -> Line | None:
 
 
 def lines(tx: Tx, job_ids: Collection[UUID], *, now: datetime) -> dict[UUID, Line]:
-    """As line, by job; a job whose message is gone is missing."""
+    """The places of many jobs, by job; a job whose message is gone is missing."""
     found = {
         UUID(row.task_id): _line(row, now, MOST) for row in tx.run(_LINES, task_ids=[*map(str, job_ids)], most=MOST)
     }
@@ -45,7 +45,7 @@ def lines(tx: Tx, job_ids: Collection[UUID], *, now: datetime) -> dict[UUID, Lin
 
 
 def places(tx: Tx, jobs: Sequence[tuple[UUID, UUID, str]], parser_version: str, *, now: datetime) -> list[Line | None]:
-    """As line, for jobs that this transaction has just published.  jobs: (its id, of its repository, its commit).
+    """The places of jobs that this transaction has just published.  jobs: (its id, of its repository, its commit).
 
     Raises: OvertakenError if another job for a commit has completed and freed the unique key after our look-up.
     """

@@ -215,12 +215,12 @@ def wake(tx: Tx, user_id: UUID, service: Service, *, most: int = 1, step: int | 
 
 
 def wake_many(tx: Tx, user_id: UUID, service: Service, *, most: int, step: int) -> int:
-    """As wake.  Returns: how many."""
+    """Wake up to `most` jobs of a user, like `wake`.  Returns: how many."""
     return tx.run(_WAKE, user_id=user_id, service=service.value, most=most, step=step).rowcount
 
 
 def wake_idle(tx: Tx, user_id: UUID, service: Service, *, slots: int, step: int | None) -> None:
-    """As wake of one job, if slots are free, a job of the user waits and none is ready."""
+    """Wake one job, if slots are free, a job of the user waits and none is ready."""
     tx.write(_IDLE, user_id=user_id, service=service.value, slots=slots, step=step)
 
 

@@ -110,7 +110,7 @@ def settle(tx: Tx, job_id: UUID, *, resource_id: UUID, cost: int | None = None, 
 
 
 def bill(tx: Tx, job_id: UUID, *, cost: int, now: datetime) -> int:
-    """As settle, for a job that is its own resource.  Returns: the billed units."""
+    """Settle a job that is its own resource.  Returns: the billed units."""
     row = tx.run(_BILL, job_id=job_id, resource_id=job_id, cost=cost, now=now).one_or_none()
     return int(row.quota_amount) if row else 0
 

@@ -76,7 +76,7 @@ def find(tx: Tx, service: Service, job_id: UUID) -> RecordRow | None:
 
 
 def find_each(tx: Tx, service: Service, job_ids: Collection[UUID]) -> dict[UUID, RecordRow]:
-    """As find, by job; a job without a record is missing."""
+    """The records of many jobs, by job; a job without a record is missing."""
     return {row.id: row for row in tx.run(_FIND_EACH[service], ids=[*map(str, job_ids)]).values(RecordRow)}
 
 

@@ -160,7 +160,7 @@ def accepted(tx: Tx, job_id: UUID) -> AcceptedRow | None:
 
 
 def accepted_each(tx: Tx, job_ids: Collection[UUID]) -> dict[UUID, AcceptedRow]:
-    """As accepted, by job; jobs that do not exist are missing."""
+    """How many jobs were accepted, by job; jobs that do not exist are missing."""
     return {row.job_id: row for row in tx.run(_ACCEPTED_EACH, job_ids=[*map(str, job_ids)]).values(AcceptedRow)}
 
 

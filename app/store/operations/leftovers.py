@@ -61,7 +61,7 @@ def drop_codebases(tx: Tx, after: UUID | None, most: int, *, before: datetime) -
 
 
 def drop_codebases_of(tx: Tx, ids: Sequence[UUID], *, before: datetime) -> int:
-    """The same for these repositories only.  Returns: how many.
+    """Drop what is left over of these repositories only.  Returns: how many.
 
     Locks: them.  An accept that comes too late to lock one violates its foreign key, and runs again (`retried`).
     """

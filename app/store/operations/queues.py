@@ -77,7 +77,7 @@ class PauseRow(NamedTuple):
 
 
 class TotalsRow(NamedTuple):
-    """Of all queues and users together.  dead: up to 100,000."""
+    """Numbers of all queues and users together.  dead: up to 100,000."""
 
     slots: int
     snoozed: int

@@ -122,7 +122,7 @@ def drop_jobs(tx: Tx, after: int | None, most: int, *, days: int, now: datetime)
 
 
 def drop_jobs_of(tx: Tx, job_ids: Sequence[UUID], *, now: datetime) -> int:
-    """The same for these jobs only.  Returns: how many.
+    """Drop what is left over of these jobs only.  Returns: how many.
 
     Locks: their accept records and records, for update, before their histories are checked again: an accept that
     answers with a record has locked it (store.analyses.lock_shared).

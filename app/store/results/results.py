@@ -209,7 +209,10 @@ def part(
     skip: int = 0,
     most: int,
 ) -> list[TestRow]:
-    """As `page`, for these files only.  files: ordinals in order, of an outline; skip: rows at their beginning."""
+    """Tests of these files only, by path and line.
+
+    files: ordinals in order, of an outline; skip: rows at their beginning.
+    """
     if not files:
         return []
     found = tx.run(
@@ -222,7 +225,7 @@ def part(
 def sorted_part(
     tx: Tx, analysis_id: UUID, wanted: TestFilter, files: Sequence[int], sort: str, *, skip: int, most: int
 ) -> list[TestRow]:
-    """As `part`, in the order of `sort`, then by path and line.  All tests of the files are read.
+    """Tests of these files in the order of `sort`, then by path and line.  All tests of the files are read.
 
     sort: name, status or framework; files: all ordinals of an outline.
     """

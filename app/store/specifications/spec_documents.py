@@ -161,7 +161,7 @@ def asked(tx: Tx, job_id: UUID) -> AskedRow | None:
 
 
 def asked_each(tx: Tx, job_ids: Collection[UUID]) -> dict[UUID, AskedRow]:
-    """As asked, by job; jobs of accounts that no longer exist are missing."""
+    """The parameters of many jobs, by job; jobs of accounts that no longer exist are missing."""
     return {row.job_id: row for row in tx.run(_ASKED, job_ids=[*map(str, job_ids)]).values(AskedRow)}
 
 

@@ -31,7 +31,10 @@ log = structlog.get_logger()
 
 @dataclass
 class Mails:
-    """Of one process.  A mail leaves in a thread of its own, so that no answer tells by its time who has an account."""
+    """What sends the mails of one process.
+
+    A mail leaves in a thread of its own, so that no answer tells by its time who has an account.
+    """
 
     settings: Settings
     places: threading.BoundedSemaphore = field(default_factory=lambda: threading.BoundedSemaphore(PLACES))

@@ -58,7 +58,7 @@ def asks_host(asked: SubmitAnalysis) -> bool:
 
 
 def wanted_each(asked: Sequence[SubmitAnalysis], account: Account) -> list[Wanted | Problem]:
-    """As wanted, for many, all within the time of one; an item that fails has its Problem instead.
+    """Resolve many submissions within the time of one; an item that fails has its Problem instead.
 
     Raises: TooManyRequests, Busy while other batches ask their hosts.
     """

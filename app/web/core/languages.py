@@ -76,7 +76,7 @@ def gettext(message: str, /, **facts: object) -> str:
 
 
 def lazy_gettext(message: str) -> LazyString:
-    """As gettext, of a constant: it is translated when it is shown."""
+    """Mark a constant for translation: it is translated when it is shown."""
     return LazyString(gettext, message)
 
 
@@ -86,7 +86,10 @@ def ngettext(one: str, many: str, number: int) -> str:
 
 
 def _catalogue() -> NullTranslations:
-    """Of this request, looked up once: a page has a hundred messages, and Flask-Babel's look-up costs more than one."""
+    """The catalogue of this request, looked up once.
+
+    A page has a hundred messages, and Flask-Babel's look-up costs more than one.
+    """
     if not has_app_context():
         return NullTranslations()
     found: NullTranslations | None = g.get("catalogue")

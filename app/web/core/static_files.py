@@ -40,7 +40,7 @@ def asset(name: str) -> str:
 
 
 def digest(name: str) -> str:
-    """Of the file's content."""
+    """A digest of the file's content."""
     return _files()[name].digest
 
 

@@ -123,7 +123,7 @@ def _key(job: Job, wait: Wait) -> str:
 
 
 def _ahead(wait: Wait) -> str:
-    """Of the jobs in the queue, or of the user's own; with a plus where no more are counted."""
+    """A number of jobs in the queue, or of the user's own; with a plus where no more are counted."""
     if wait.reason is Reason.USER_AT_LIMIT:
         own = wait.yours_ahead or 0
         return f"{own:,}+" if (wait.position or 0) > MOST else f"{own:,}"

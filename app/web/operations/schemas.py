@@ -100,7 +100,7 @@ Letter = Annotated[int, Field(ge=1, le=2**63 - 1)]
 
 
 class DeadPageQuery(DeadQuery):
-    """The same on the page, with what was done with many letters just before.
+    """The query of the page, with what was done with many letters just before.
 
     stay: letters that could not be redriven or dropped; gone: letters that others had handled; after: the last letter,
     if more letters follow it.
@@ -122,7 +122,7 @@ class ManyQuery(Query):
 
 
 class ManyForm(ManyQuery):
-    """The same from the form.  last: the largest id that was shown; letters: how many were."""
+    """The form for many letters.  last: the largest id that was shown; letters: how many were."""
 
     last: Letter
     letters: Annotated[int, Field(ge=1)]
@@ -161,7 +161,7 @@ class ChangeEntry(Body):
 
 
 class EntryForm(Query):
-    """The same from its form, in minutes; an empty field means the interval of the code."""
+    """The form of an entry, in minutes; an empty field means the interval of the code."""
 
     minutes: Annotated[int | None, Field(ge=1, le=7 * 1440)] = None
     enabled: bool = False

@@ -31,12 +31,12 @@ class ResultCounts:
 
     @classmethod
     def of_all(cls, tallies: Iterable[Tally]) -> Self:
-        """Of the whole result, for the choices of its filters."""
+        """The numbers of the whole result, for the choices of its filters."""
         return cls._of((row, row.tests) for row in tallies)
 
     @classmethod
     def matching(cls, tallies: Iterable[Tally]) -> Self:
-        """Of what is under the filter, for the charts."""
+        """The numbers of what is under the filter, for the charts."""
         return cls._of((row, row.matching) for row in tallies if row.matching)
 
     @classmethod

@@ -42,13 +42,13 @@ def document_page(
 
 
 def _searched(head: Head, asked: SpecificationQuery) -> Sheet:
-    """Of the whole document, which has to be read."""
+    """The sheet of a search, for which the whole document has to be read."""
     with behaviours(head.summary["behaviours"]):
         return sheet(documents.specification(wired().uow, head), asked)
 
 
 def _leaf(head: Head, number: int) -> Sheet:
-    """Of the outline and the features of that sheet: as fast for a large document as for a small one."""
+    """A sheet from the outline and its own features: as fast for a large document as for a small one."""
     uow = wired().uow
 
     def read(first: int, last: int) -> list[Feature]:

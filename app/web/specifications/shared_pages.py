@@ -25,5 +25,5 @@ def show_shared(secret: str) -> str:
 
 @pages.get("/shared/<secret>/<any(md, html, json, zip):suffix>")
 def download_shared(secret: str, suffix: str) -> Response:
-    """The same document as a file."""
+    """A shared document as a file."""
     return download(_FORMS[suffix], lambda: share_links.document_of(wired().uow, secret))

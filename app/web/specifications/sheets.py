@@ -98,7 +98,7 @@ def sheet(specification: Specification, asked: SpecificationQuery) -> Sheet:
 def leaf(
     outline: Sequence[Line], number: int, statuses: Mapping[str, int], read: Callable[[int, int], Sequence[Feature]]
 ) -> Sheet:
-    """The same for an unfiltered document, of which only that sheet is read.
+    """A sheet of an unfiltered document, of which only that sheet is read.
 
     statuses: of the whole document; read: features by their positions, from one to another.
     """

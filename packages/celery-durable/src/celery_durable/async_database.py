@@ -34,7 +34,7 @@ class PendingStatement(NamedTuple):
 
 
 class DeadlineDatabase(Database):
-    """As Database, but gives up on a peer that accepts and is silent, where psycopg2 would wait for ever."""
+    """A Database that gives up on a peer that accepts and is silent, where psycopg2 would wait for ever."""
 
     def _execute(self, cursor: Any, statement: str, parameters: Any) -> None:
         cursor.execute(statement, parameters)
@@ -48,7 +48,7 @@ class DeadlineDatabase(Database):
 
 
 class AsyncDatabase(DeadlineDatabase):
-    """As DeadlineDatabase.  One statement may be under way; `run` waits for it first.
+    """A DeadlineDatabase of which one statement may be under way; `run` waits for it first.
 
     It never reconnects on its own: a new session has neither the lock nor the LISTEN of the one before.
     """
@@ -117,13 +117,13 @@ class AsyncDatabase(DeadlineDatabase):
             _give_up(self.connection, ANSWER_SECONDS)
 
     def run(self, statement: str, parameters: Any = None) -> list[Row]:
-        """As Database.run."""
+        """Run a statement, like Database.run."""
         with self._lock:
             self.finish()
             return super().run(statement, parameters)
 
     def close(self) -> None:
-        """As Database.close."""
+        """Close the connection, like Database.close."""
         super().close()
         self._crash()
 

@@ -28,7 +28,7 @@ def is_serving() -> bool:
 
 
 def waiting_tags(loop: Any, held: set[str], inbox: set[str]) -> set[str]:
-    """Of the deliveries that are held: those that a worker which stops has just forgotten, and will not run.
+    """The tags of the deliveries that are held: those that a worker which stops has just forgotten, and will not run.
 
     None of them outside of a worker: nobody knows what a plain consumer does.  A pool with a queue of its own, of
     threads for one, may begin with any of them until it stops; what it did not begin is handed back after that.

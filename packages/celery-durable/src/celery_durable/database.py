@@ -70,7 +70,7 @@ class Database:
 
     @property
     def is_open(self) -> bool:
-        """As far as is known here."""
+        """Whether the session is open, as far as is known here."""
         return self._connection is not None and not self._connection.closed
 
     def run(self, statement: str, parameters: Parameters | Sequence[Any] | None = None) -> list[Row]:

@@ -55,7 +55,7 @@ class Letter(NamedTuple):
         return self.queue if self.delay is None else f"{self.queue}\t{self.delay:.3f}"
 
     def parameters(self) -> dict[str, Any]:
-        """Of the statements PUBLISH, IN_THE_WAY, RETRY and ADD_QUEUE."""
+        """The parameters of the statements PUBLISH, IN_THE_WAY, RETRY and ADD_QUEUE."""
         return {**self._asdict(), "hint": self.hint, "seconds": self.delay or PROBE_SECONDS}
 
 
@@ -114,7 +114,7 @@ def _delay(eta: str | None) -> float | None:
 
 
 def _step(weight: float | None) -> int:
-    """Of the rank, in the fair order.  Raises ValueError."""
+    """How far a message moves its group in the fair order.  Raises ValueError."""
     if weight is None:
         return STEP
     if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0.001 <= weight <= 100:

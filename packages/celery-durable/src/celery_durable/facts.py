@@ -34,7 +34,7 @@ class QueueFacts(NamedTuple):
 
 
 class GroupFacts(NamedTuple):
-    """The same numbers for one group of a queue."""
+    """The numbers of one group of a queue."""
 
     group: str
     ready: int
@@ -46,14 +46,16 @@ class GroupFacts(NamedTuple):
 
 
 def queue_facts(connection: Any, *, options: Mapping[str, Any] | None = None) -> list[QueueFacts]:
-    """Of all queues, in order of creation.  connection, options: as for `producer_in`.  Locks nothing."""
+    """The numbers of all queues, in order of creation.  connection, options: as for `producer_in`.  Locks nothing."""
     return [QueueFacts(*row) for row in runner(connection)(cached_statements(options).facts, {})]
 
 
 def group_facts(
     connection: Any, queue: str, *, group: str | None = None, most: int = 20, options: Mapping[str, Any] | None = None
 ) -> list[GroupFacts]:
-    """Of the groups with the most waiting, most first, or of one.  connection, options: as for `producer_in`.
+    """The numbers of the groups with the most waiting, most first, or of one.
+
+    connection, options: as for `producer_in`.
 
     If more than 10,000 wait in total, the list is read from one sample: a group with a tenth of them is reported to
     within 20 %, and one with a hundredth may not be found.  The numbers of one group, given by its name, are exact up

@@ -65,7 +65,7 @@ class Inbox:
         return delivered
 
     def tags(self) -> set[str]:
-        """Of all."""
+        """The tags of all deliveries."""
         return {message.delivery_tag for message, _ in self._messages}
 
     def keep_held(self) -> None:

@@ -33,7 +33,7 @@ Held = dict[str, Lease]
 
 
 def columns(leases: list[Lease]) -> dict[str, list[int] | list[str]]:
-    """As parameters `ids` and `tokens` of a statement."""
+    """The leases as parameters `ids` and `tokens` of a statement."""
     return {"ids": [lease.row_id for lease in leases], "tokens": [lease.token for lease in leases]}
 
 

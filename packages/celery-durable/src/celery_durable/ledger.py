@@ -67,7 +67,7 @@ class Ledger:
         self._careful = self._careful or isinstance(error, LockNotAvailable)
 
     def unwritten(self) -> list[Lease]:
-        """Of all entries, those under way to the server too."""
+        """How many entries are not written, those under way to the server included."""
         with self._lock:
             return list(self._unwritten.values())
 

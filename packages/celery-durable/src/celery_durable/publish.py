@@ -73,7 +73,7 @@ def _met(post: Letter, task_id: str | None, token: str | None) -> None:
 
 
 def put_many(run: Run, sql: Statements, posts: Sequence[Letter]) -> None:
-    """As `put` for each, in their order.  Those without a task id and retries go one by one."""
+    """Put each letter, in their order.  Those without a task id and retries go one by one."""
     many = [post for post in posts if post.task_id and not post.lease_token] if len(posts) > 1 else []
     stored: set[str] = set()
     for start in range(0, len(many), LETTERS):
@@ -118,7 +118,7 @@ class PublishBatch:
         self._send, self._max_size = send, max_size
 
     def publish(self, message: Any, **options: Any) -> None:
-        """As the channel's basic_publish; stored with the rest."""
+        """Publish like the channel's basic_publish; it is stored with the rest."""
         self.channel.collect(self.letters, message, **options)
         if len(self.letters) >= self._max_size:
             self.flush()
@@ -164,7 +164,10 @@ class TransactionProducer(Producer):
         """Queues are rows that exist, or are made by the first message."""
 
     def publish(self, body: Any, *args: Any, **options: Any) -> Any:
-        """As kombu's, but a second attempt after an error is the caller's to make: the transaction is gone."""
+        """Publish like kombu's Producer, but a second attempt after an error is the caller's to make.
+
+        The transaction is gone.
+        """
         return super().publish(body, *args, **{**options, "retry": False})
 
 

@@ -97,7 +97,7 @@ class Claim(NamedTuple):
 
 
 class Reader:
-    """Of one node.  Methods raise one of CONNECTION_ERRORS where they run a statement."""
+    """What one node reads.  Methods raise one of CONNECTION_ERRORS where they run a statement."""
 
     def __init__(self, options: Options, sql: Statements, session: Session) -> None:
         self.queues: list[str] = []

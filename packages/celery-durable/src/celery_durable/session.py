@@ -37,17 +37,17 @@ class Session:
         self._others: list[tuple[str, str]] = []
 
     def run(self, statement: str, parameters: Any) -> list[Row]:
-        """As Database.run."""
+        """Run a statement, like Database.run."""
         return self._database.run(statement, parameters)
 
     @property
     def start(self) -> Callable[..., None]:
-        """As AsyncDatabase.start."""
+        """Start a statement, like AsyncDatabase.start."""
         return self._database.start
 
     @property
     def finish(self) -> Callable[[], None]:
-        """As AsyncDatabase.finish."""
+        """Finish the statement, like AsyncDatabase.finish."""
         return self._database.finish
 
     @property

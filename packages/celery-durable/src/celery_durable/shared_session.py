@@ -63,7 +63,7 @@ class SharedSession:
         return None
 
     def run(self, statement: str, parameters: Any) -> list[Row]:
-        """As Database.run."""
+        """Run a statement, like Database.run."""
         holder = self.holder()
         return _run_with(holder, statement, parameters) if holder else self.database.run(statement, parameters)
 

@@ -28,17 +28,20 @@ def attempt(work: Callable[[], Given], otherwise: Given, *, framework: str, path
 
 
 def needed(scope: Scope, facts: FactsByPath) -> set[str]:
-    """As Scope.needs."""
+    """What the frameworks need, like Scope.needs."""
     return attempt(lambda: scope.needs(facts), set[str](), framework=type(scope).__name__)
 
 
 def claimed(scope: Scope, path: str, facts: Facts, framework: str) -> Claim | None:
-    """As Scope.claim."""
+    """What the frameworks claim, like Scope.claim."""
     return attempt(lambda: scope.claim(path, facts), None, framework=framework, path=path)
 
 
 def listed(scope: Scope, owned: Sequence[str], facts: FactsByPath, framework: str, failed: set[str]) -> list[Test]:
-    """As Scope.tests; should it raise, file by file.  failed: files whose rules raise even so, are added."""
+    """The tests, like Scope.tests; should it raise, file by file.
+
+    failed: files whose rules raise even so, are added.
+    """
     whole = attempt(lambda: _sound(scope.tests(owned, facts)), None, framework=framework)
     return _apart(scope, owned, facts, framework, failed) if whole is None else whole
 

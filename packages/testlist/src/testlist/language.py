@@ -105,12 +105,12 @@ class Language:
 
     @property
     def suffixes(self) -> frozenset[str]:
-        """Of its files."""
+        """The suffixes of its files."""
         return frozenset(suffix for syntax in self.syntaxes for suffix in syntax.suffixes)
 
     @property
     def ids(self) -> frozenset[str]:
-        """Of its syntaxes."""
+        """The ids of its syntaxes."""
         return frozenset(syntax.id for syntax in self.syntaxes)
 
     def module(self, name: str) -> str:

@@ -24,7 +24,7 @@ class Words(dict[str, str]):
         return text
 
     def share(self, facts: Facts) -> Facts:
-        """The same facts, of texts that are here."""
+        """Share the facts of texts that are here."""
         return {self[key]: self._shared(value) for key, value in facts.items()}
 
     def _shared(self, value: Any) -> Any:

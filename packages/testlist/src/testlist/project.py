@@ -41,7 +41,7 @@ class Project:
         return frozenset(found)
 
     def alone(self) -> "Project":
-        """The same commit for the frameworks of another language, which share nothing with those of this one."""
+        """The commit for the frameworks of another language, which share nothing with those of this one."""
         return replace(self, shared={})
 
     def once(self, make: Callable[["Project"], Made]) -> Made:

@@ -53,7 +53,7 @@ def content(path: Path, root: Path, limit: int) -> bytes | None:
 
 
 def pieces(path: Path, root: Path, limit: int) -> Iterator[bytes]:
-    """As content, in pieces of 1 MiB: none if there is no file, an empty one first if it is there."""
+    """The content in pieces of 1 MiB: none if there is no file, an empty one first if it is there."""
     if resolved(path, root) is None:
         return
     try:

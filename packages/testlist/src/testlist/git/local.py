@@ -28,7 +28,7 @@ def opened(place: Layout, example: str, limits: GitLimits, progress: Progress) -
 def resolve_local(
     path: Path, root: Path | None, wanted: Revision, limits: GitLimits, progress: Progress
 ) -> tuple[str, str]:
-    """As `git.resolve`, for a repository on this machine."""
+    """Resolve a revision of a repository on this machine, like `git.resolve`."""
     place, ref = layout(path, root), wanted.name
     whole = OBJECT_ID.fullmatch(ref)
     found = None if whole else lookup(place, ref)

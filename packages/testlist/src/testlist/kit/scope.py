@@ -27,7 +27,7 @@ class DeclaredFramework:
     configures: Callable[[str], str | None] = nothing
 
     def config_language(self, path: str) -> str | None:
-        """As Framework.config_language."""
+        """The language of a framework's configuration, like Framework.config_language."""
         return self.configures(path)
 
     def scope(self, project: Project) -> Scope:
@@ -56,10 +56,10 @@ class Resolving(Protocol):
     """A resolver whose tests are those of several frameworks."""
 
     def wants(self, path: str) -> bool:
-        """As Scope.wants."""
+        """Whether a file is wanted, like Scope.wants."""
 
     def needs(self, facts: FactsByPath) -> set[str]:
-        """As Scope.needs."""
+        """What the frameworks need, like Scope.needs."""
 
     def tests(self, owned: Sequence[str], facts: FactsByPath, framework: str) -> Iterable[Test]:
         """Those of one framework."""

@@ -61,6 +61,6 @@ def blanked(
 
 
 def void(text: bytes) -> bytes:
-    """As many lines, and as many columns in the last: what stands behind keeps its place."""
+    """Blanks of as many lines, and as many columns in the last: what stands behind keeps its place."""
     lines, newline, last = text.rpartition(b"\n")
     return b"\n" * (lines.count(b"\n") + len(newline)) + b" " * len(last)

@@ -36,7 +36,7 @@ def likely_files(gone: Mapping[str, File], come: Mapping[str, File]) -> list[tup
 
 
 def _same_content(gone: Mapping[str, File], come: Mapping[str, File]) -> Iterator[tuple[str, str]]:
-    """Of several files with one content those of one name belong together."""
+    """The files of one content and name, which belong together."""
     kept = {file.blob_id for file in gone.values()} & {file.blob_id for file in come.values()}
     by_name: dict[tuple[str, str], deque[str]] = defaultdict(deque)
     by_blob: dict[str, deque[str]] = defaultdict(deque)

@@ -40,7 +40,7 @@ class Book:
 
     @property
     def numbers(self) -> range:
-        """Of its rows."""
+        """The numbers of its rows."""
         return range(self.first, self.first + len(self.keys))
 
     @property

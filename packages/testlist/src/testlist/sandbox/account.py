@@ -1,4 +1,7 @@
-"""As whom a child runs when the service was started as root: a user that owns nothing, without the rights of root."""
+"""The account by which a child runs when the service was started as root.
+
+A user that owns nothing, without the rights of root.
+"""
 
 import ctypes
 import os

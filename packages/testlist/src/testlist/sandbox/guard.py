@@ -75,7 +75,7 @@ class _Launcher:
 
 
 class _Here:
-    """Of this process.  sandbox: whether children are put under one."""
+    """The state of this process.  sandbox: whether children are put under one."""
 
     lock = threading.Lock()
     launcher: _Launcher | None = None

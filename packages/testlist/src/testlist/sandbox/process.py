@@ -39,7 +39,7 @@ class Order:
     seconds: float = 0.0
 
     def line(self, *, sandbox: bool) -> bytes:
-        """As the child reads it."""
+        """The line in the form in which the child reads it."""
         words = asdict(self) | {"limits": list(self.limits.items()), "sandbox": sandbox}
         return json.dumps(words).encode() + b"\n"
 

@@ -41,7 +41,7 @@ class Resolver:
         return self.wanted.of(facts, lambda: self.leads(facts))
 
     def leads(self, facts: FactsByPath) -> set[str]:
-        """As `needs`, for what has been read."""
+        """What is needed beyond what has been read."""
         evidence = Evidence(self.includes, facts)
         wanted: set[str] = set()
         for path in self.candidates & facts.keys():

@@ -52,7 +52,7 @@ class Resolver:
         return self.wanting.of(facts, lambda: self.leads(facts))
 
     def leads(self, facts: FactsByPath) -> set[str]:
-        """As `needs`, for what has been read."""
+        """What is needed beyond what has been read."""
         read = [shape(facts[path]) for path in facts if path.endswith(".cs")]
         known = {one["name"] for fact in read for one in fact.get("types", ())}
         names = {name for fact in read for name in mentioned(fact)} - known

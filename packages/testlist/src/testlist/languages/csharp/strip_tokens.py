@@ -33,7 +33,7 @@ VERBATIM: Final = re.compile(rb'(?:[^"{]|""|\{\{)*+(?:(?P<hole>\{)|[\s\S]|\Z)')
 
 @cache
 def _raw(signs: int, quotes: int) -> re.Pattern[bytes]:
-    """The same of a raw one: as many braces open a hole as it has signs in front, as many quotes end it."""
+    """Strip a raw string: as many braces open a hole as it has signs in front, as many quotes end it."""
     hole, end = rb"\{{%d}" % signs, rb'"{%d}' % quotes
     return re.compile(
         rb'(?:[^"{]++|(?!' + end + rb')"|(?!' + hole + rb")\{)*(?:(?P<hole>" + hole + rb"\{*+)|" + end + rb'"*+|\Z)'

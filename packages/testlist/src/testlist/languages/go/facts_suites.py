@@ -96,7 +96,10 @@ def _runs(declarations: Sequence[Node], testify: list[str], gocheck: list[str]) 
 
 
 def _run(declaration: Node, functions: Mapping[str, int]) -> Iterator[str]:
-    """Of one declaration.  functions: what runs a suite -> the place of the suite among its arguments."""
+    """The suites that one declaration runs.
+
+    functions: what runs a suite -> the place of the suite among its arguments.
+    """
     values: dict[str, Node] = {}
     todo = [declaration]
     while todo:

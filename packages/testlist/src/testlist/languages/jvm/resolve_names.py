@@ -96,7 +96,7 @@ class Names:
         return tuple(candidates)
 
     def nearest(self, path: str, classes: list[Found]) -> Found:
-        """Of several classes of one name, the one whose file lies nearest."""
+        """The class among several of one name whose file lies nearest."""
         return min(classes[:SAME_NAME], key=lambda one: (-shared(path, one.path), one.path))
 
     def candidates(self, found: Found, name: str) -> Iterator[str]:

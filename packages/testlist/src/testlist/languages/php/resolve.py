@@ -50,7 +50,7 @@ class Resolver:
         return self.wanting.of(facts, lambda: self.leads(facts))
 
     def leads(self, facts: FactsByPath) -> set[str]:
-        """As `needs`, for what has been read."""
+        """What is needed beyond what has been read."""
         known = self.classes.learn(facts)
         names = {name for name in known.mentioned if name.lower() not in known.named}
         return {path for name in names for path in self.places(name)} - facts.keys()
@@ -62,7 +62,7 @@ class Resolver:
         return self.placed[name]
 
     def likely(self, name: str) -> list[str]:
-        """As `places`, which is asked in every round."""
+        """The likely places, asked for in every round."""
         *namespace, last = name.lower().split("\\")
         paths = self.stems.get(last, [])[:MANY]
         likeness = {path: alike(folder_of(path).lower().split("/"), namespace) for path in paths}

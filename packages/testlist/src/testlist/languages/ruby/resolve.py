@@ -46,7 +46,7 @@ class Resolver:
         return self.wanted.of(facts, lambda: self.leads(facts))
 
     def leads(self, facts: FactsByPath) -> set[str]:
-        """As `needs`, for what has been read."""
+        """What is needed beyond what has been read."""
         self.facts = facts
         classes = self.classes(facts)
         found = {base for one in read(facts) for base in bases(one.get("items", ()))}
