@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
 from app.errors import BadSetting
-from app.migration_plan import Plan, planned
+from app.migration_plan import MigrationPlan, planned
 from app.store.core import schema
 
 #: The revisions that were folded into 0025 (docs/adr/0051), and the last commit with migrations from them to it.
@@ -58,7 +58,7 @@ def _upgrade(connection: Connection, config: Config) -> None:
             return
 
 
-def plan(engine: Engine) -> Plan:
+def plan(engine: Engine) -> MigrationPlan:
     """What `migrate` would do, changing nothing.  Raises: as migrate, for the role excepted."""
     config = _config()
     with engine.connect() as connection:

@@ -15,7 +15,7 @@ ROWS_PER_SECOND = 300_000
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class MigrationStep:
     """A pending migration.
 
     does: in one sentence; locks: table -> the strongest lock, held for a moment, for which writers wait; online: table
@@ -38,16 +38,16 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class MigrationPlan:
     """revision: the database's, None before the first migration; tables: those that exist, by name."""
 
     revision: str | None
     head: str
-    steps: list[Step]
+    steps: list[MigrationStep]
     tables: Mapping[str, Table]
 
 
-def planned(connection: Connection, scripts: ScriptDirectory) -> Plan:
+def planned(connection: Connection, scripts: ScriptDirectory) -> MigrationPlan:
     """The migrations that the database lacks, in their order, and the sizes of the tables that they touch."""
     revision, head = schema.revision(connection), scripts.get_current_head() or ""
     steps = [_step(script) for script in scripts.iterate_revisions(head, revision or "base")][::-1]
@@ -58,9 +58,11 @@ def planned(connection: Connection, scripts: ScriptDirectory) -> Plan:
         for name, (rows, size) in sorted(schema.sizes(connection, touched).items())
     }
     connection.rollback()
-    return Plan(revision, head, steps, tables)
+    return MigrationPlan(revision, head, steps, tables)
 
 
-def _step(script: Script) -> Step:
+def _step(script: Script) -> MigrationStep:
     does = " ".join((script.module.__doc__ or "").strip().split("\n\n")[0].split())
-    return Step(script.revision, does, getattr(script.module, "LOCKS", {}), getattr(script.module, "ONLINE", {}))
+    return MigrationStep(
+        script.revision, does, getattr(script.module, "LOCKS", {}), getattr(script.module, "ONLINE", {})
+    )

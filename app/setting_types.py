@@ -179,8 +179,8 @@ def _key(given: SecretStr) -> SecretStr:
 Duration = Annotated[timedelta, BeforeValidator(_duration), Field(ge=timedelta(0), le=timedelta(days=366))]
 #: For something during which a process waits.
 Patience = Annotated[Duration, Field(gt=timedelta(0), le=timedelta(days=1))]
-Pause = Annotated[Duration, Field(le=timedelta(days=1))]
-Slots = Annotated[int, Field(ge=1, le=1000)]
+PauseSetting = Annotated[Duration, Field(le=timedelta(days=1))]
+SlotSetting = Annotated[int, Field(ge=1, le=1000)]
 Seconds = Annotated[float, Field(allow_inf_nan=False)]
 Hosts = Annotated[tuple[str, ...], BeforeValidator(_words), AfterValidator(_hosts)]
 HostNames = Annotated[tuple[str, ...], BeforeValidator(_words), AfterValidator(_names)]
@@ -188,11 +188,11 @@ WebAddress = Annotated[str, AfterValidator(_web_address)]
 DatabaseAddress = Annotated[SecretStr, AfterValidator(_database)]
 MailServer = Annotated[SecretStr, AfterValidator(_mail_server)]
 MailAddress = Annotated[str, AfterValidator(_mail_address)]
-Key = Annotated[SecretStr, AfterValidator(_key)]
+SecretKey = Annotated[SecretStr, AfterValidator(_key)]
 Keys = Annotated[SecretStr, AfterValidator(_keys)]
 Ports = Annotated[
     tuple[Annotated[int, Field(ge=1, le=65535)], ...], BeforeValidator(_ports), Field(min_length=1, max_length=100)
 ]
 #: Belongs to another service, which decides its length.
 Bearer = Annotated[SecretStr, AfterValidator(_bearer)]
-Price = Annotated[Decimal, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
+TokenPrice = Annotated[Decimal, Field(ge=0, le=1_000_000, allow_inf_nan=False)]

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from app import environment
-from app.domain.fairness import FairnessPolicy, Mode
+from app.domain.fairness import FairnessMode, FairnessPolicy
 from app.domain.plans import Tier
 from app.domain.queues import MAINTENANCE
 from app.errors import BadSetting
@@ -21,16 +21,16 @@ from app.setting_types import (
     Duration,
     HostNames,
     Hosts,
-    Key,
     Keys,
     MailAddress,
     MailServer,
     Patience,
-    Pause,
+    PauseSetting,
     Ports,
-    Price,
     Seconds,
-    Slots,
+    SecretKey,
+    SlotSetting,
+    TokenPrice,
     WebAddress,
     password,
     split_keys,
@@ -46,9 +46,9 @@ class Settings(BaseModel):
     database_owner_url: DatabaseAddress | None = None  # of the tables' owner, for migrations; none: DATABASE_URL
     database_direct_url: DatabaseAddress | None = None  # for LISTEN and locks behind a transaction pooler
     fairlane_home: Path = Path("~/.local/share/fairlane")
-    secret_key: Key | None = None  # none: generated once and kept in FAIRLANE_HOME
+    secret_key: SecretKey | None = None  # none: generated once and kept in FAIRLANE_HOME
     secret_key_predecessors: Keys | None = None  # the newest first; what they signed is accepted
-    encryption_key: Key | None = None  # as ENCRYPTION_KEYS, for a service with one
+    encryption_key: SecretKey | None = None  # as ENCRYPTION_KEYS, for a service with one
     encryption_keys: Keys | None = None  # the newest first; none: derived from the secret key
     default_tier: Tier = Tier.FREE
     allow_anonymous: bool = True
@@ -68,24 +68,24 @@ class Settings(BaseModel):
     trust_proxy: bool = False  # take the client's address from X-Forwarded-For
     fairness_enabled: bool = True
     fairness_mode: Literal["enforce", "shadow"] = "enforce"
-    fairness_free_limit: Slots | None = None
-    fairness_pro_limit: Slots | None = None
-    fairness_pro_plus_limit: Slots | None = None
-    fairness_enterprise_limit: Slots | None = None
-    fairness_snooze_duration: Pause = timedelta(seconds=30)
-    fairness_snooze_jitter: Pause = timedelta(seconds=10)
+    fairness_free_limit: SlotSetting | None = None
+    fairness_pro_limit: SlotSetting | None = None
+    fairness_pro_plus_limit: SlotSetting | None = None
+    fairness_enterprise_limit: SlotSetting | None = None
+    fairness_snooze_duration: PauseSetting = timedelta(seconds=30)
+    fairness_snooze_jitter: PauseSetting = timedelta(seconds=10)
     quota_mode: Literal["enforce", "shadow", "off"] = "enforce"
     reservation_ttl: Annotated[Duration, Field(gt=timedelta(0))] = timedelta(hours=1)
-    analyzer_queue_priority_workers: Slots = 5
-    analyzer_queue_default_workers: Slots = 3
-    analyzer_queue_scheduled_workers: Slots = 2
-    specgen_queue_priority_workers: Slots = 3
-    specgen_queue_default_workers: Slots = 2
-    specgen_queue_scheduled_workers: Slots = 1
-    maintenance_queue_workers: Slots = 1
+    analyzer_queue_priority_workers: SlotSetting = 5
+    analyzer_queue_default_workers: SlotSetting = 3
+    analyzer_queue_scheduled_workers: SlotSetting = 2
+    specgen_queue_priority_workers: SlotSetting = 3
+    specgen_queue_default_workers: SlotSetting = 2
+    specgen_queue_scheduled_workers: SlotSetting = 1
+    maintenance_queue_workers: SlotSetting = 1
     maintenance_time_limit: Patience = timedelta(hours=6)  # of pruning and reconciling
     queue_lending: bool = False  # idle workers of a priority queue take jobs of the default queue
-    queue_lending_floor: Slots | None = None  # processes that take no such jobs; none: half of them
+    queue_lending_floor: SlotSetting | None = None  # processes that take no such jobs; none: half of them
     lease_seconds: Annotated[Seconds, Field(ge=1, le=3600)] = 15
     heartbeat_seconds: Annotated[Seconds, Field(ge=0.2, le=600)] = 3
     analysis_time_limit: Patience = timedelta(minutes=20)
@@ -98,9 +98,9 @@ class Settings(BaseModel):
     llm_requests_per_minute: Annotated[int, Field(ge=1, le=1_000_000)] = 600  # for all processes together
     llm_tokens_per_spec: Annotated[int, Field(ge=1)] | None = None
     llm_tokens_per_day: Annotated[int, Field(ge=1)] | None = None  # for all processes together
-    llm_cost_per_day: Price | None = None
-    llm_input_price: Price | None = None  # per million tokens, in the currency of LLM_COST_PER_DAY
-    llm_output_price: Price | None = None
+    llm_cost_per_day: TokenPrice | None = None
+    llm_input_price: TokenPrice | None = None  # per million tokens, in the currency of LLM_COST_PER_DAY
+    llm_output_price: TokenPrice | None = None
     git_timeout: Patience = timedelta(minutes=10)
     sandbox: Literal["on", "off"] = "on"  # off: git and parsers run as this user, with all of its rights
     shutdown_grace: Annotated[Duration, Field(le=timedelta(seconds=20))] = timedelta(seconds=1)  # when stopping
@@ -117,7 +117,7 @@ class Settings(BaseModel):
     max_tests: Annotated[int, Field(ge=1, le=1_000_000_000)] = 500_000  # of one analysis
     web_concurrency: Annotated[int, Field(ge=1, le=64)] = 1
     web_drain: Annotated[Duration, Field(le=timedelta(seconds=30))] = timedelta(seconds=1)  # /readyz refuses first
-    metrics_token: Key | None = None  # none: /metrics is for this machine, and for operators' tokens
+    metrics_token: SecretKey | None = None  # none: /metrics is for this machine, and for operators' tokens
     log_format: Literal["text", "json"] = "text"
     fairlane_url: WebAddress = "http://127.0.0.1:8000"  # for the command line as a REST client
     fairlane_token: SecretStr | None = None
@@ -144,7 +144,7 @@ class Settings(BaseModel):
         """The slot limits' policy; FAIRNESS_*_LIMIT takes precedence over the plans."""
         limits = {tier: getattr(self, f"fairness_{tier}_limit") for tier in Tier}
         return FairnessPolicy(
-            mode=Mode(self.fairness_mode) if self.fairness_enabled else Mode.OFF,
+            mode=FairnessMode(self.fairness_mode) if self.fairness_enabled else FairnessMode.OFF,
             slot_limits={tier: slots for tier, slots in limits.items() if slots is not None},
             snooze=self.fairness_snooze_duration,
             jitter=self.fairness_snooze_jitter,

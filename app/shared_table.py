@@ -23,7 +23,7 @@ Numbers = tuple[float, float]
 
 
 @dataclass(slots=True)
-class Row:
+class SharedRow:
     """A locked row.  numbers: None for a key that the table does not have; what is set is stored."""
 
     numbers: Numbers | None
@@ -42,13 +42,13 @@ class SharedTable:
         self._locks = tempfile.TemporaryFile() if is_shared else None  # noqa: SIM115 - open as long as the table
 
     @contextmanager
-    def row(self, key: str) -> Iterator[Row]:
+    def row(self, key: str) -> Iterator[SharedRow]:
         """Lock the key's row, and store its numbers at the end, unless by an exception."""
         name = blake2b(key.encode(), digest_size=len(_NONE)).digest()
         number = int.from_bytes(name[:8]) % self._sets
         with self._locked(number % STRIPES):
             place, found = self._find(number, name)
-            row = Row(found)
+            row = SharedRow(found)
             yield row
             if row.numbers is not None:
                 _ROW.pack_into(self._memory, place, name, *row.numbers)

@@ -17,13 +17,14 @@ from testlist import (
 )
 
 from app.adapters.git_sources import source_of
+from app.domain.jobs import Checkpoint
 from app.domain.queues import Service
 from app.domain.repositories import Repository
-from app.services.analyses.analyse import Checkpoint, KnownFacts, Taken, analyse
+from app.services.analyses.analyse import KnownFacts, Taken, analyse
 from app.store.analyses.inventories import FileRow
 from tasks.base import FairTask
 from tasks.celery import app
-from tasks.wiring import Wired, wired
+from tasks.wiring import WorkerWiring, wired
 
 
 class AnalysisTask(FairTask):
@@ -47,7 +48,7 @@ def analyse_commit(self: AnalysisTask, *, host: str, owner: str, name: str, comm
     )
 
 
-def take(kit: Wired, repository: Repository, commit: str, known: KnownFacts, checkpoint: Checkpoint) -> Taken:
+def take(kit: WorkerWiring, repository: Repository, commit: str, known: KnownFacts, checkpoint: Checkpoint) -> Taken:
     """The engine, bound to our settings and our store of facts.  Raises: InventoryError."""
     limits = GitLimits(wall_seconds=kit.settings.git_timeout.total_seconds())
     source, workdir = source_of(repository, kit.settings), kit.settings.home / "work"

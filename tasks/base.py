@@ -20,7 +20,7 @@ from app.store.core.database_errors import code_of, is_databases
 from app.store.core.unit_of_work import Tx
 from tasks.backoff import DatabaseAway, backoff
 from tasks.heartbeat import Heartbeat, HeartbeatSilent, JobStopped, LeaseLost
-from tasks.wiring import Wired, wired
+from tasks.wiring import WorkerWiring, wired
 
 log = structlog.get_logger(__name__)
 
@@ -60,7 +60,7 @@ class FairTask(Task):
                 log.warning("heartbeat_silent")
                 raise DatabaseAway(type(error).__name__, requeue=True) from error
 
-    def _take(self, kit: Wired, user: UUID | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Outcome:
+    def _take(self, kit: WorkerWiring, user: UUID | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Outcome:
         outcome = start(
             kit.uow,
             self.delivery,
@@ -80,7 +80,7 @@ class FairTask(Task):
             raise Ignore
         return outcome
 
-    def _perform(self, kit: Wired, user: UUID | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Outcome:
+    def _perform(self, kit: WorkerWiring, user: UUID | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Outcome:
         seconds = kit.settings.heartbeat_seconds
         try:
             with Heartbeat(kit.uow, self.service, self.delivery, kit.policy, seconds=seconds) as self.heart:
@@ -96,7 +96,7 @@ class FairTask(Task):
                 raise
             return self._failed(kit, user, error)
 
-    def _failed(self, kit: Wired, user: UUID | None, error: Exception) -> Outcome:
+    def _failed(self, kit: WorkerWiring, user: UUID | None, error: Exception) -> Outcome:
         return fail(
             kit.uow,
             self.delivery,

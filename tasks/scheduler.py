@@ -12,7 +12,7 @@ from sqlalchemy.exc import DBAPIError
 
 from app.domain.queues import Service, select_queue
 from app.services.operations.schedule import obeyed, register
-from app.services.operations.send_schedule import Entry, seconds_to_next, send_newest_slot
+from app.services.operations.send_schedule import ScheduledEntry, seconds_to_next, send_newest_slot
 from app.services.webhooks.dispatch import dispatch
 from app.store.operations import schedule
 from tasks.alive import sign_of_beat
@@ -35,7 +35,9 @@ class PgScheduler(Scheduler):
         """Read the entries; nothing is stored in a file."""
         scheduled = select_queue(Service.ANALYSIS, None, scheduled=True)
         self.entries = [
-            Entry(name, spec["task"], spec["schedule"], spec.get("queue", scheduled), spec.get("offset", timedelta(0)))
+            ScheduledEntry(
+                name, spec["task"], spec["schedule"], spec.get("queue", scheduled), spec.get("offset", timedelta(0))
+            )
             for name, spec in self.app.conf.beat_schedule.items()
         ]
 

@@ -25,7 +25,7 @@ from tasks.celery import app
 
 
 @dataclass(frozen=True, slots=True)
-class Wired:
+class WorkerWiring:
     """The process's own engine, never shared with a child.  direct: it reaches PostgreSQL itself, for session locks."""
 
     settings: Settings
@@ -38,7 +38,7 @@ class Wired:
         return generator_of(self.settings, self.uow)
 
 
-def wired() -> Wired:
+def wired() -> WorkerWiring:
     """The wiring of this process; a forked process creates its own at first use."""
     return _wired(os.getpid())
 
@@ -56,7 +56,7 @@ def _begin(**_: Any) -> None:
 
 
 @lru_cache(maxsize=1)
-def _wired(pid: int) -> Wired:  # noqa: ARG001 - the key: what a parent made is not ours
+def _wired(pid: int) -> WorkerWiring:  # noqa: ARG001 - the key: what a parent made is not ours
     settings = load()
     settle(settings)
     # a child runs one task, its heartbeat thread, and the gate of a model
@@ -64,4 +64,4 @@ def _wired(pid: int) -> Wired:  # noqa: ARG001 - the key: what a parent made is 
     # beat needs the user and password; without them the direct address never worked
     direct = make_engine(session_url(settings), pool_size=1) if settings.database_direct_url else engine
     policy = Policy.of(settings, PARSER_VERSION, name_of(settings), languages_of(settings))
-    return Wired(settings, UnitOfWork(engine, publisher(app)), direct, policy)
+    return WorkerWiring(settings, UnitOfWork(engine, publisher(app)), direct, policy)

@@ -51,10 +51,10 @@ def generator_of(settings: Settings, uow: UnitOfWork) -> Generator:
     if settings.llm_base_url is None or settings.llm_model is None:
         return built_in()
     # the HTTP client takes 40 MB, which neither the web nor a worker of analyses needs
-    from app.specview.model.endpoint import Access  # noqa: PLC0415
+    from app.specview.model.endpoint import EndpointAccess  # noqa: PLC0415
     from app.specview.model.generator import ModelGenerator  # noqa: PLC0415
 
-    access = Access(
+    access = EndpointAccess(
         settings.llm_base_url,
         settings.llm_model,
         settings.llm_api_key,

@@ -5,7 +5,7 @@ from typing import Any
 
 from app.domain.jobs import Job
 from app.domain.queues import Service
-from app.services.webhooks.event import Event, Render
+from app.services.webhooks.event import Render, WebhookEvent
 
 #: Of each service: its path in the API, and of its pages.
 PATHS = {Service.ANALYSIS: "analyses", Service.SPECVIEW: "specs"}
@@ -14,7 +14,7 @@ PATHS = {Service.ANALYSIS: "analyses", Service.SPECVIEW: "specs"}
 def renderer(base: str) -> Render:
     """base: the address of the service, before paths; empty if it is not known."""
 
-    def render(event: Event) -> str:
+    def render(event: WebhookEvent) -> str:
         data = _test(event) if event.job is None else _job(event.job, event.type, base)
         at = event.happened_at.isoformat().replace("+00:00", "Z")
         told = {"type": event.type, "timestamp": at, "data": data}
@@ -23,7 +23,7 @@ def renderer(base: str) -> Render:
     return render
 
 
-def _test(event: Event) -> dict[str, Any]:
+def _test(event: WebhookEvent) -> dict[str, Any]:
     return {"webhook_id": str(event.webhook_id), "message": "This is a test event."}
 
 

@@ -16,7 +16,7 @@ from threading import Thread, Timer
 from time import monotonic
 
 from app.domain.addresses import is_public
-from app.domain.webhooks import Address, is_loopback, parse_url
+from app.domain.webhooks import ReceiverAddress, is_loopback, parse_url
 from app.services.webhooks.deliver import PATIENT, Post, Reply
 from app.services.webhooks.webhooks import Where
 from app.settings import Settings
@@ -58,7 +58,7 @@ def post(url: str, body: bytes, headers: dict[str, str], where: Where, *, second
         return Reply(None, fault="timed_out" if monotonic() >= ends else "unreachable")
 
 
-def _resolved(address: Address, where: Where, ends: float) -> str:
+def _resolved(address: ReceiverAddress, where: Where, ends: float) -> str:
     """The address of the host that is connected to.  Raises: _RefusedError."""
     loopback = where.allow_loopback and is_loopback(address.host)
     for found in (every := _look_up(address, ends)):
@@ -68,7 +68,7 @@ def _resolved(address: Address, where: Where, ends: float) -> str:
     return every[0]
 
 
-def _look_up(address: Address, ends: float) -> list[str]:
+def _look_up(address: ReceiverAddress, ends: float) -> list[str]:
     """Every address of the host; in a thread, as the resolver knows no time limit."""
     answers: Queue[list[str]] = Queue()
 
@@ -90,7 +90,7 @@ def _look_up(address: Address, ends: float) -> list[str]:
 
 
 @contextmanager
-def _connected(address: Address, resolved: str, ends: float) -> Iterator[HTTPConnection]:
+def _connected(address: ReceiverAddress, resolved: str, ends: float) -> Iterator[HTTPConnection]:
     """A connection that is cut at the end of its time, whatever the receiver does, even if it sends byte by byte."""
     left = max(0.01, ends - monotonic())
     raw = socket.create_connection((resolved, address.port), timeout=left)
@@ -114,7 +114,9 @@ def _cut(lifeline: socket.socket) -> None:
         lifeline.shutdown(socket.SHUT_RDWR)
 
 
-def _exchange(connection: HTTPConnection, address: Address, body: bytes, headers: dict[str, str], ends: float) -> Reply:
+def _exchange(
+    connection: HTTPConnection, address: ReceiverAddress, body: bytes, headers: dict[str, str], ends: float
+) -> Reply:
     sent = {"Content-Type": "application/json", "User-Agent": AGENT, "Accept-Encoding": "identity", **headers}
     connection.request("POST", address.target, body=body, headers=sent)
     response = connection.getresponse()

@@ -15,7 +15,7 @@ from testlist.sandbox.process import NoSandbox
 
 from app.adapters.git_sources import source_of
 from app.adapters.sandbox import missing, settle
-from app.cli.progress import Bar
+from app.cli.progress import ProgressBar
 from app.domain.repositories import parse_address
 from app.settings import Settings, load
 
@@ -34,7 +34,7 @@ def run(path_or_url: str, commit: str | None, other: str | None, form: str, *, e
         source, ref = _source(path_or_url, settings)
         if commit is None and range_of(other or "") is None:
             asked = Asked(ref, other, form, exit_code)
-        with Bar() as bar:
+        with ProgressBar() as bar:
             found = taken(source, asked, bar)
     except InventoryError as error:
         click.echo(f"fairlane: {error.message} ({error.code})", err=True)

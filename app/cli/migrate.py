@@ -10,7 +10,7 @@ import click
 from app.cli.wiring import application_role, open_as_owner
 from app.migrate import migrate as migrate_database
 from app.migrate import plan as plan_migration
-from app.migration_plan import Plan
+from app.migration_plan import MigrationPlan
 
 
 @click.command()
@@ -29,7 +29,7 @@ def migrate(*, allow_newer: bool, only_plan: bool, as_json: bool) -> None:
     click.echo(json.dumps(asdict(plan)) if as_json else "\n".join(_lines(plan)))
 
 
-def _lines(plan: Plan) -> list[str]:
+def _lines(plan: MigrationPlan) -> list[str]:
     if not plan.steps:
         return [f"schema at {plan.head}: nothing to do"]
     lines = [f"schema at {plan.revision or 'nothing'}, to {plan.head}: {len(plan.steps)} migrations"]

@@ -12,7 +12,7 @@ NEAR = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared, not bound
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ListenAddress:
     """Where the service listens."""
 
     host: str
@@ -26,7 +26,7 @@ class Place:
     @property
     def near_url(self) -> str:
         """The URL for processes of this host."""
-        return Place(NEAR.get(self.host, self.host), self.port).url
+        return ListenAddress(NEAR.get(self.host, self.host), self.port).url
 
     @property
     def address(self) -> str:

@@ -6,7 +6,7 @@ import sys
 from typing import Any, Self
 
 
-class Bar:
+class ProgressBar:
     """A checkpoint that draws a progress bar."""
 
     def __init__(self) -> None:

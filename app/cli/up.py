@@ -17,7 +17,7 @@ from testlist.sandbox import guard
 
 from app import database, embedded, home, supervisor
 from app.adapters.sandbox import require
-from app.cli.place import Place
+from app.cli.place import ListenAddress
 from app.cli.roots import Root, root_of
 from app.domain.queues import JOB_QUEUES, MAINTENANCE, SUFFIXES, Service
 from app.errors import BadSetting, Problem
@@ -51,7 +51,7 @@ def up(path: Path | None, host: str, port: int, *, no_open: bool, workers: str) 
     The Git repositories below PATH can be analysed; the default is LOCAL_REPOS_ROOT, or else a folder of the
     service's own with a sample repository.
     """
-    settings, place = load(), Place(host, port)
+    settings, place = load(), ListenAddress(host, port)
     require(settings)
     guard.close()
     folder = home.folder(settings)
@@ -93,7 +93,7 @@ def _keep(settings: Settings) -> None:
     embedded.ensure(settings.home, patience=5)  # restart a PostgreSQL that was killed
 
 
-def _prepare(settings: Settings, addresses: _Addresses, place: Place) -> list[str]:
+def _prepare(settings: Settings, addresses: _Addresses, place: ListenAddress) -> list[str]:
     """Migrate as the tables' owner, and create the operator at the first start.  -> lines that say how to sign in."""
     home.secret_key(settings)
     owner, engine = (
@@ -138,7 +138,7 @@ def _operator_token(settings: Settings, uow: UnitOfWork) -> str | None:
     return made.secret
 
 
-def _children(settings: Settings, url: str, place: Place, *, by_tier: bool) -> list[Child]:
+def _children(settings: Settings, url: str, place: ListenAddress, *, by_tier: bool) -> list[Child]:
     # an empty variable is not set: the address may have come from a file, and the owner's is for migrations only
     ours = {
         "DATABASE_URL": url,
@@ -183,12 +183,12 @@ def _python(module: str) -> list[str]:
     return [sys.executable, "-m", module]
 
 
-def _serves(place: Place) -> bool:
+def _serves(place: ListenAddress) -> bool:
     with urllib.request.urlopen(f"{place.near_url}/readyz", timeout=2) as answer:  # noqa: S310 - http, and ours
         return bool(answer.status == 200)
 
 
-def _refuse_taken(place: Place) -> None:
+def _refuse_taken(place: ListenAddress) -> None:
     with socket.socket(socket.AF_INET6 if ":" in place.host else socket.AF_INET) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -197,7 +197,7 @@ def _refuse_taken(place: Place) -> None:
             raise Problem(f"Cannot serve at {place.url}: {error.strerror}; choose another --port") from error
 
 
-def _ready(place: Place, root: Root, ways_in: Sequence[str], *, opens: bool) -> None:
+def _ready(place: ListenAddress, root: Root, ways_in: Sequence[str], *, opens: bool) -> None:
     """Say how to begin, now that the addresses answer; before that, the output of all processes would hide it."""
     for line in ways_in:
         click.echo(line)

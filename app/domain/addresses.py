@@ -5,7 +5,7 @@ The library's `is_global` is not used, because its tables are as old as the inte
 
 import ipaddress
 
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 #: https://www.iana.org/assignments/iana-ipv4-special-registry, and multicast.
 _SPECIAL_4 = tuple(
@@ -49,7 +49,7 @@ _SPECIAL_6 = tuple(
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 
 
-def is_public(address: Address) -> bool:
+def is_public(address: IpAddress) -> bool:
     """Whether an address is publicly reachable; an IPv4 address inside an IPv6 one is judged as itself."""
     if isinstance(address, ipaddress.IPv4Address):
         return not any(address in network for network in _SPECIAL_4)

@@ -60,7 +60,7 @@ class Course:
 
 
 @dataclass(frozen=True, slots=True)
-class Wait:
+class AttributedWait:
     """A job that was accepted and started in the span, with the seconds of its wait by cause."""
 
     course: Course
@@ -148,7 +148,7 @@ def attribute(
     pauses: Iterable[tuple[str, float, float]],
     limits: Mapping[Tier, int],
     own: Mapping[str, int] | None = None,
-) -> list[Wait]:
+) -> list[AttributedWait]:
     """Attribute the wait of each job that was accepted and started in the span to its causes.
 
     pauses: (queue, from, to); limits: the current slot limits by tier; own: those of users with a limit of their own.
@@ -183,9 +183,9 @@ class _Attribution:
     def _limit(self, course: Course) -> int:
         return self.own.get(course.user or "", self.limits[course.tier])
 
-    def waits(self) -> list[Wait]:
+    def waits(self) -> list[AttributedWait]:
         before: dict[int, tuple[float, float, float, float]] = {}
-        found: list[Wait] = []
+        found: list[AttributedWait] = []
         for at, kind, number, queue in self.changes:
             if kind <= _PAUSE:
                 self.clocks[queue].advance(at)
@@ -200,7 +200,7 @@ class _Attribution:
                 continue
             if kind == _START and (since := before.pop(number, None)) is not None:
                 spent = map(sub, entry.seconds(), since)
-                found.append(Wait(self.courses[number], dict(zip(Cause, spent, strict=True))))
+                found.append(AttributedWait(self.courses[number], dict(zip(Cause, spent, strict=True))))
             _run(mine, entry.clock, 1 if kind == _START else -1)
         return found
 

@@ -22,7 +22,7 @@ def directories(by_directory: Mapping[str, int]) -> dict[str, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class DirectoryEntry:
     """A directory or a file.  name: relative to the directory that lists it; tests: in it, at any depth."""
 
     name: str
@@ -31,7 +31,7 @@ class Entry:
     is_directory: bool
 
 
-def entries(tests: Mapping[str, int], under: str) -> list[Entry]:
+def entries(tests: Mapping[str, int], under: str) -> list[DirectoryEntry]:
     """What a directory contains: directories first, each by name.
 
     A directory that contains nothing but one other directory is shown together with it, as `src/main`.
@@ -45,12 +45,12 @@ def entries(tests: Mapping[str, int], under: str) -> list[Entry]:
     return sorted(found, key=lambda entry: (not entry.is_directory, entry.name))
 
 
-def _entry(name: str, paths: list[str], tests: Mapping[str, int], under: str) -> Entry:
+def _entry(name: str, paths: list[str], tests: Mapping[str, int], under: str) -> DirectoryEntry:
     total = sum(tests[path] for path in paths)
     if not name.endswith("/"):
-        return Entry(name, paths[0], total, is_directory=False)
+        return DirectoryEntry(name, paths[0], total, is_directory=False)
     shared = commonpath([path.rpartition("/")[0] for path in paths])
-    return Entry(shared.removeprefix(under), shared + "/", total, is_directory=True)
+    return DirectoryEntry(shared.removeprefix(under), shared + "/", total, is_directory=True)
 
 
 def _grouped(by_directory: Mapping[str, int], depth: int) -> dict[str, int]:

@@ -18,7 +18,7 @@ FIRST_RUN_SECONDS = 1.0
 _STEPS = (1, 100_000)
 
 
-class Mode(StrEnum):
+class FairnessMode(StrEnum):
     """How strictly limits are applied."""
 
     ENFORCE = "enforce"  #: over the limit: snooze
@@ -30,7 +30,7 @@ class Mode(StrEnum):
 class FairnessPolicy:
     """slot_limits: from FAIRNESS_*_LIMIT, by tier; they take precedence over the plan, and a user's own over both."""
 
-    mode: Mode = Mode.ENFORCE
+    mode: FairnessMode = FairnessMode.ENFORCE
     slot_limits: Mapping[Tier, int] = field(default_factory=dict)
     snooze: timedelta = timedelta(seconds=30)
     jitter: timedelta = timedelta(seconds=10)
@@ -49,7 +49,7 @@ class FairnessPolicy:
     @property
     def holds_back(self) -> bool:
         """Whether a job over the limit waits.  If not, jobs that an earlier setting parked must not stay parked."""
-        return self.mode is Mode.ENFORCE
+        return self.mode is FairnessMode.ENFORCE
 
     def snooze_delay(self, roll: float) -> timedelta:
         """30 s plus up to 10 s, so that not all jobs wake at once.  roll: 0 <= roll < 1, drawn by the caller."""

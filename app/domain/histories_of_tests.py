@@ -34,7 +34,7 @@ class Sighting:
 
 
 @dataclass(frozen=True, slots=True)
-class Period:
+class TestPeriod:
     """Consecutive commits with the same state.  before: the commit that precedes them; None at the beginning."""
 
     state: str
@@ -44,14 +44,14 @@ class Period:
     before: Sighting | None
 
 
-def periods(sightings: Iterable[Sighting]) -> list[Period]:
+def periods(sightings: Iterable[Sighting]) -> list[TestPeriod]:
     """The periods, newest first.  sightings: oldest first."""
     return list(_periods(sightings))[::-1]
 
 
-def _periods(sightings: Iterable[Sighting]) -> Iterator[Period]:
+def _periods(sightings: Iterable[Sighting]) -> Iterator[TestPeriod]:
     before = None
     for state, group in groupby(sightings, lambda one: one.state):
         members = list(group)
-        yield Period(state, members[0], members[-1], len(members), before)
+        yield TestPeriod(state, members[0], members[-1], len(members), before)
         before = members[-1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -17,6 +17,8 @@ from app.domain.waiting import Wait
 
 #: Totals of a result by name, unchanged from the engine or the generator.
 Summary = Mapping[str, Any]
+#: (phase, done, total) of a running job; raises if it should stop.
+Checkpoint = Callable[[str, int, int], None]
 #: Details of an event of the timeline, by name.
 EventFacts = Mapping[str, Any]
 

@@ -73,7 +73,7 @@ class Entered:
 
 
 @dataclass(frozen=True, slots=True)
-class Wait:
+class CallWait:
     """The call must wait.  seconds: before asking again; outage: the endpoint is failing, not the calls too fast."""
 
     seconds: float
@@ -100,16 +100,16 @@ class Circuit:
     probing_until: datetime | None = None
     held_until: datetime | None = None
 
-    def way(self, limits: Limits, now: datetime) -> Wait | bool:
+    def way(self, limits: Limits, now: datetime) -> CallWait | bool:
         """Whether a call must wait, and otherwise whether it is the probe."""
         if held := _left(self.held_until, LONGEST_HOLD, now):
-            return Wait(held, outage=True)
+            return CallWait(held, outage=True)
         if self.opened_at is None:
             return False
         if closed_for := _left(self.opened_at + limits.reset, limits.reset, now):
-            return Wait(closed_for, outage=True)
+            return CallWait(closed_for, outage=True)
         if probing := _left(self.probing_until, limits.probe, now):
-            return Wait(min(PROBE_LOOK_SECONDS, probing), outage=True)
+            return CallWait(min(PROBE_LOOK_SECONDS, probing), outage=True)
         return True
 
 

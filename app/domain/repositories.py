@@ -44,7 +44,7 @@ class Repository:
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class SubmittedAddress:
     """A parsed submission.  At most one of ref and commit comes from the address itself."""
 
     repository: Repository
@@ -52,7 +52,7 @@ class Address:
     commit: str | None = None
 
 
-def parse_address(text: str, allowed_hosts: Collection[str]) -> Address:
+def parse_address(text: str, allowed_hosts: Collection[str]) -> SubmittedAddress:
     """Read an address in any of the documented forms.  Raises: InvalidInput with the expected forms."""
     text = text.strip()
     if not text:
@@ -62,7 +62,7 @@ def parse_address(text: str, allowed_hosts: Collection[str]) -> Address:
     if text.startswith("-"):
         raise _refused(Message("The repository address starts with '-'."))
     if text.startswith("local:"):
-        return Address(Repository(LOCAL_HOST, "-", _segment(text.removeprefix("local:"), "name")))
+        return SubmittedAddress(Repository(LOCAL_HOST, "-", _segment(text.removeprefix("local:"), "name")))
     if match := _SCP.fullmatch(text):
         return _address(match["host"], match["path"].strip("/").split("/"), allowed_hosts)
     if "://" in text:
@@ -100,7 +100,7 @@ def check_commit(commit: str, *, may_be_short: bool = False) -> str:
     return commit
 
 
-def _from_url(text: str, allowed_hosts: Collection[str]) -> Address:
+def _from_url(text: str, allowed_hosts: Collection[str]) -> SubmittedAddress:
     try:
         url = urlsplit(text)
         port = url.port
@@ -124,7 +124,7 @@ def _from_url(text: str, allowed_hosts: Collection[str]) -> Address:
     return _address(url.hostname or "", [unquote(p) for p in url.path.strip("/").split("/")], allowed_hosts)
 
 
-def _address(host: str, parts: list[str], allowed_hosts: Collection[str]) -> Address:
+def _address(host: str, parts: list[str], allowed_hosts: Collection[str]) -> SubmittedAddress:
     host = host.lower().rstrip(".")
     if host not in allowed_hosts:
         raise _refused(
@@ -142,13 +142,13 @@ def _address(host: str, parts: list[str], allowed_hosts: Collection[str]) -> Add
         rest = rest[1:]
     match rest:
         case [] | [""]:
-            return Address(repository)
+            return SubmittedAddress(repository)
         case ["tree", *ref] if ref:
-            return Address(repository, ref=check_ref("/".join(ref)))
+            return SubmittedAddress(repository, ref=check_ref("/".join(ref)))
         case ["blob", ref, *_]:
-            return Address(repository, ref=check_ref(ref))
+            return SubmittedAddress(repository, ref=check_ref(ref))
         case ["commit", sha]:
-            return Address(repository, commit=check_commit(sha))
+            return SubmittedAddress(repository, commit=check_commit(sha))
     raise _refused(
         Message(
             "The repository address continues with %(rest)s; expected /tree/REF, /blob/REF/… or /commit/SHA.",

@@ -13,7 +13,7 @@ GROUPS = ("added", "removed", "reworded", "moved", "status_changed")
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PlacedBehaviour:
     """A behaviour and its place in its specification."""
 
     place: Place
@@ -24,11 +24,11 @@ class Placed:
 class Change:
     """One behaviour on both sides.  before, after: None where it does not exist; never both."""
 
-    before: Placed | None
-    after: Placed | None
+    before: PlacedBehaviour | None
+    after: PlacedBehaviour | None
 
     @property
-    def newest(self) -> Placed:
+    def newest(self) -> PlacedBehaviour:
         """The newer side, if the behaviour still exists."""
         found = self.after or self.before
         if found is None:
@@ -56,8 +56,8 @@ class SpecificationChanges:
 class _Side:
     """Behaviours of one identity that have no partner yet."""
 
-    before: list[Placed] = field(default_factory=list)
-    after: list[Placed] = field(default_factory=list)
+    before: list[PlacedBehaviour] = field(default_factory=list)
+    after: list[PlacedBehaviour] = field(default_factory=list)
 
 
 def compare(before: Specification, after: Specification) -> SpecificationChanges:
@@ -88,12 +88,12 @@ def compare(before: Specification, after: Specification) -> SpecificationChanges
     return SpecificationChanges(groups, unchanged)
 
 
-def _placed(specification: Specification) -> Iterator[Placed]:
+def _placed(specification: Specification) -> Iterator[PlacedBehaviour]:
     for domain in specification.domains:
         for feature in domain.features:
             place = Place(domain.name, feature.name)
             for behaviour in feature.behaviours:
-                yield Placed(place, behaviour)
+                yield PlacedBehaviour(place, behaviour)
 
 
 def _pairs(side: _Side) -> Iterator[Change]:
@@ -108,7 +108,7 @@ def _pairs(side: _Side) -> Iterator[Change]:
 
 
 def _alike(side: _Side) -> Iterator[Change]:
-    waiting: defaultdict[tuple[object, ...], list[Placed]] = defaultdict(list)
+    waiting: defaultdict[tuple[object, ...], list[PlacedBehaviour]] = defaultdict(list)
     for placed in side.before:
         waiting[_told(placed)].append(placed)
     rest = []
@@ -122,11 +122,11 @@ def _alike(side: _Side) -> Iterator[Change]:
     side.after = rest
 
 
-def _line(placed: Placed) -> int:
+def _line(placed: PlacedBehaviour) -> int:
     return placed.behaviour.subject.line
 
 
-def _told(placed: Placed) -> tuple[object, ...]:
+def _told(placed: PlacedBehaviour) -> tuple[object, ...]:
     return placed.place, placed.behaviour.sentence, placed.behaviour.subject.status
 
 

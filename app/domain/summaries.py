@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from app.domain.attribution import Cause, Course, Wait
+from app.domain.attribution import AttributedWait, Cause, Course
 from app.domain.fairness import WEIGHTS
 
 HOUR = 3600
@@ -19,7 +19,7 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class WaitSummary:
     """Waits in seconds.  mean: over all jobs, the sum of `causes`, which are the means by cause."""
 
     jobs: int
@@ -29,12 +29,12 @@ class Summary:
     causes: Mapping[Cause, float]
 
 
-def summarise(waits: Sequence[Wait]) -> Summary:
+def summarise(waits: Sequence[AttributedWait]) -> WaitSummary:
     """The figures of any number of jobs that have started."""
     totals = [wait.total for wait in waits]
     jobs = len(waits)
     causes = {cause: sum(wait.seconds[cause] for wait in waits) / max(1, jobs) for cause in Cause}
-    return Summary(jobs, percentile(totals, 0.5), percentile(totals, 0.95), sum(totals) / max(1, jobs), causes)
+    return WaitSummary(jobs, percentile(totals, 0.5), percentile(totals, 0.95), sum(totals) / max(1, jobs), causes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from app.domain.addresses import is_public
 from app.errors import Message
 
-Event = Literal[
+EventName = Literal[
     "analysis.completed",
     "analysis.failed",
     "analysis.cancelled",
@@ -19,7 +19,7 @@ Event = Literal[
     "specification.failed",
     "specification.cancelled",
 ]
-EVENTS: tuple[Event, ...] = get_args(Event)
+EVENTS: tuple[EventName, ...] = get_args(EventName)
 #: The event that the owner sends by hand; no webhook chooses it.
 TEST = "webhook.test"
 MOST_WEBHOOKS = 10
@@ -51,7 +51,7 @@ _NUMBER = re.compile(r"[0-9]+|0[xX][0-9A-Fa-f]*")
 _PORTS = {"https": 443, "http": 80}
 
 
-class Address(NamedTuple):
+class ReceiverAddress(NamedTuple):
     """Where to post.  target: path and query."""
 
     scheme: str
@@ -72,7 +72,7 @@ def pause(failures: int) -> timedelta:
     return min(LONGEST_PAUSE, SHORTEST_PAUSE * (1 << 2 * min(failures - 1, 8)))
 
 
-def parse_url(url: str, *, ports: frozenset[int], allow_loopback: bool) -> Address:
+def parse_url(url: str, *, ports: frozenset[int], allow_loopback: bool) -> ReceiverAddress:
     """The address of a URL that a webhook may have.  Raises: ValueError with words for the owner.
 
     The addresses to which a name leads are checked when it is connected to (app/adapters/webhook_post.py).
@@ -88,7 +88,7 @@ def parse_url(url: str, *, ports: frozenset[int], allow_loopback: bool) -> Addre
         raise ValueError(Message("expected an address such as https://example.org/webhook")) from None
     if parts.scheme not in _PORTS or not host or "@" in parts.netloc or parts.fragment:
         raise ValueError(Message("expected an address such as https://example.org/webhook, without user and fragment"))
-    address = Address(parts.scheme, host, port or _PORTS[parts.scheme], _target(parts.path, parts.query))
+    address = ReceiverAddress(parts.scheme, host, port or _PORTS[parts.scheme], _target(parts.path, parts.query))
     if allow_loopback and is_loopback(host):
         return address
     if parts.scheme != "https":

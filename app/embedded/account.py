@@ -41,7 +41,7 @@ class _Switch(TypedDict, total=False):
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class HostAccount:
     """The user of the server.  uid, gid: owner of its files; prefix: prepended to every command."""
 
     uid: int
@@ -94,18 +94,18 @@ class Account:
         return {"user": self.uid, "group": self.gid, "extra_groups": []}
 
 
-def choose(programs: Programs, home: Path, data: Path) -> Account:
+def choose(programs: Programs, home: Path, data: Path) -> HostAccount:
     """Choose the user: ourselves, or for root the owner of the data, a service user, or a user namespace.
 
     A user is suitable if it can run the programs and enter `home`.  Raises: EmbeddedUnavailable.
     """
     if os.geteuid() != 0:
-        return Account(os.geteuid(), os.getegid())
+        return HostAccount(os.geteuid(), os.getegid())
     for entry in _candidates(data):
-        account = Account(entry.pw_uid, entry.pw_gid)
+        account = HostAccount(entry.pw_uid, entry.pw_gid)
         if _can_serve(account, programs, home):
             return account
-    inside = Account(0, 0, NAMESPACE)
+    inside = HostAccount(0, 0, NAMESPACE)
     if _can_serve(inside, programs, home):
         # a superuser of this database could write files as the real root; the service's own role is not one
         log.debug("postgres_user_namespace", extra={"home": str(home)})
@@ -124,7 +124,7 @@ def _candidates(data: Path) -> Iterator[pwd.struct_passwd]:
     yield from (names[name] for name in SERVICE_USERS if name in names and names[name].pw_uid != 0)
 
 
-def _can_serve(account: Account, programs: Programs, home: Path) -> bool:
+def _can_serve(account: HostAccount, programs: Programs, home: Path) -> bool:
     attempt = 'cd "$0" && "$1" --version && exec "$2" --version'
     try:
         account.run(["/bin/sh", "-c", attempt, str(home), programs.postgres, programs.initdb], cwd=Path("/"))

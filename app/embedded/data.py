@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from app import processes
-from app.embedded.account import Account
+from app.embedded.account import HostAccount
 from app.embedded.binaries import EmbeddedUnavailable, Programs
 
 ADMIN, OWNER, ROLE, DATABASE = "fairlane_admin", "fairlane_owner", "app", "fairlane"
@@ -107,7 +107,7 @@ def save(data: Path, access: Access) -> None:
             _write_private(path, url + "\n")
 
 
-def create(data: Path, programs: Programs, account: Account, *, port: int, durable: bool) -> Access:
+def create(data: Path, programs: Programs, account: HostAccount, *, port: int, durable: bool) -> Access:
     """Create the cluster, its role and its database, then give it its name in one rename.
 
     A process that dies on the way leaves only a `pgN.new-*` folder, which the next call removes; it never held a row.
@@ -130,7 +130,7 @@ def create(data: Path, programs: Programs, account: Account, *, port: int, durab
     return access
 
 
-def renew(data: Path, programs: Programs, account: Account, *, port: int) -> Access:
+def renew(data: Path, programs: Programs, account: HostAccount, *, port: int) -> Access:
     """Give the superuser and the service new passwords if the URL files are lost; the server must not run.
 
     Raises: EmbeddedUnavailable.
@@ -181,7 +181,7 @@ def _remove(left: Path, name: str) -> None:
         time.sleep(0.01)  # a process that dies between two checks may still create a file
 
 
-def _initdb(made: Path, programs: Programs, account: Account, access: Access) -> None:
+def _initdb(made: Path, programs: Programs, account: HostAccount, access: Access) -> None:
     password = made.parent / "password"  # a real file, because a pipe cannot be opened again after the change of user
     _write_private(password, access.admin_password + "\n")
     account.own(made.parent)
@@ -203,7 +203,7 @@ def _passwords(access: Access) -> str:
     )
 
 
-def _single_user(data: Path, programs: Programs, account: Account, statements: str) -> None:
+def _single_user(data: Path, programs: Programs, account: HostAccount, statements: str) -> None:
     # no server, no port, no password: nobody can interfere; and no password in an argument list
     options = ["-c", "exit_on_error=on", "-c", "log_min_messages=error", "-c", "fsync=off"]
     account.run([programs.postgres, "--single", "-D", str(data), *options, "postgres"], cwd=data, text=statements)

@@ -18,7 +18,7 @@ from pathlib import Path
 import psycopg2
 
 from app import processes
-from app.embedded.account import Account
+from app.embedded.account import HostAccount
 from app.embedded.binaries import EmbeddedUnavailable, Programs
 
 PORTS = range(20000, 32000)  # below the kernel's own range, where an outgoing connection could take our port
@@ -82,7 +82,7 @@ def clear(data: Path) -> None:
     (data / "postmaster.pid").unlink(missing_ok=True)
 
 
-def spawn(data: Path, programs: Programs, account: Account, *, port: int, durable: bool) -> subprocess.Popen[bytes]:
+def spawn(data: Path, programs: Programs, account: HostAccount, *, port: int, durable: bool) -> subprocess.Popen[bytes]:
     """Start the server; it outlives this process, its terminal and its parents."""
     settings = FIXED | ({} if durable else FAST)
     options = [option for name, value in settings.items() for option in ("-c", f"{name}={value}")]

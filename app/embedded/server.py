@@ -17,7 +17,7 @@ from app.embedded import account as accounts
 from app.embedded import binaries as programs_of
 from app.embedded import data as cluster_data
 from app.embedded import postmaster, roles
-from app.embedded.account import Account
+from app.embedded.account import HostAccount
 from app.embedded.binaries import EmbeddedUnavailable, Programs
 from app.embedded.data import Access
 from app.private_files import open_private
@@ -177,7 +177,7 @@ def _start(cluster: _Cluster, access: Access | None) -> Access:
         time.sleep(RETRY_PAUSE_SECONDS)
 
 
-def _data(cluster: _Cluster, account: Account, access: Access | None) -> Access:
+def _data(cluster: _Cluster, account: HostAccount, access: Access | None) -> Access:
     """Create the data, or repair the existing data; no server runs."""
     if not cluster_data.is_complete(cluster.data):
         port = postmaster.free_port(access.port if access else None)

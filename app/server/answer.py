@@ -13,7 +13,7 @@ Wsgi = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 Piece = tuple[bytes, bool]
 
 
-class Answer:
+class HttpAnswer:
     """Used by one thread at a time.  Between two pieces no thread uses it, and no transaction is open."""
 
     def __init__(self, app: Wsgi, environ: dict[str, Any]) -> None:

@@ -15,7 +15,7 @@ from contextlib import AsyncExitStack
 from typing import Any
 
 from app.errors import Busy, TooManyRequests
-from app.server.answer import Answer, Piece, Wsgi
+from app.server.answer import HttpAnswer, Piece, Wsgi
 from app.server.bodies import LongBodies
 from app.server.environ import Scope, content_length, environ, with_body
 from app.server.pools import Pool
@@ -39,9 +39,9 @@ BODY_SECONDS = 30.0
 STOPPING = "This process is stopping; it still answers what was sent to it."
 LARGE_BYTES = 65_536
 
-Message = dict[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
+AsgiMessage = dict[str, Any]
+Receive = Callable[[], Awaitable[AsgiMessage]]
+Send = Callable[[AsgiMessage], Awaitable[None]]
 
 
 class Bridge:
@@ -83,7 +83,7 @@ class Bridge:
                 if self.is_stopping and scope["path"] == READY_PATH:
                     await _send(send, 503, *problem_bytes(503, STOPPING))
                     return
-                answer = Answer(self._app, with_body(given, body))
+                answer = HttpAnswer(self._app, with_body(given, body))
                 future = self._pool(given).begin(client, answer.begin)
             except TimeoutError:
                 await _send(send, 408, *problem_bytes(408, f"The body did not arrive within {BODY_SECONDS:.0f} s."))
@@ -121,7 +121,7 @@ class Bridge:
             if size >= self._longest or not message.get("more_body"):
                 return b"".join(chunks)[: self._longest]
 
-    async def _deliver(self, answer: Answer, piece: Piece, send: Send) -> None:
+    async def _deliver(self, answer: HttpAnswer, piece: Piece, send: Send) -> None:
         await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
         pool = self._streams if answer.is_events else self._work
         data, more = piece
@@ -135,7 +135,7 @@ class Bridge:
         await send({"type": "http.response.body", "body": data, "more_body": False})
 
     @staticmethod
-    async def _result(future: Future[Piece], answer: Answer) -> Piece:
+    async def _result(future: Future[Piece], answer: HttpAnswer) -> Piece:
         """A piece of the answer, which a thread produces.
 
         If the client goes, the piece is finished, and then the answer closes.

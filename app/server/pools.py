@@ -9,7 +9,7 @@ from app.concurrency import Lane
 from app.errors import Message
 from app.server.answer import Piece
 
-Step = Callable[[], Piece]
+PieceStep = Callable[[], Piece]
 
 
 class Pool:
@@ -19,7 +19,7 @@ class Pool:
         self._threads = ThreadPoolExecutor(threads, name)
         self._lane = Lane(Message("requests"), threads + queued, of_client)
 
-    def begin(self, client: str, step: Step) -> Future[Piece]:
+    def begin(self, client: str, step: PieceStep) -> Future[Piece]:
         """Run the first step of a request.  Raises: TooManyRequests, Busy, at once and without a thread."""
         self._lane.enter(client)
         try:
@@ -30,7 +30,7 @@ class Pool:
         future.add_done_callback(lambda _: self._lane.leave(client))
         return future
 
-    def go_on(self, step: Step) -> Future[Piece]:
+    def go_on(self, step: PieceStep) -> Future[Piece]:
         """Run a further step of a request that was admitted."""
         return self._threads.submit(step)
 

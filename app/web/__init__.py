@@ -21,7 +21,7 @@ from app.web.core import compression, headers, openapi, problems, sessions, stat
 from app.web.core.client_addresses import behind_proxy
 from app.web.core.context import EXTENSION
 from app.web.core.strict_json import StrictJson
-from app.web.core.wiring import Wired, wire
+from app.web.core.wiring import WebWiring, wire
 from app.web.jobs.api import LIVE
 from app.web.jobs.job_streams import Live
 from app.web.limits import rate_limits
@@ -33,7 +33,7 @@ LONGEST_BODY = 1_000_000  # bytes
 PARTS = (openapi, compression, static_files, headers, rate_limits, problems, health)
 
 
-def create_app(wired: Wired | None = None) -> APIFlask:
+def create_app(wired: WebWiring | None = None) -> APIFlask:
     """Build the application; without wiring, from the environment.  It opens no connection and starts no thread."""
     if wired is None:
         keep_private()
@@ -70,7 +70,7 @@ def build(settings: Settings, secret: str) -> APIFlask:
     return app
 
 
-def parts(wired: Wired) -> dict[str, object]:
+def parts(wired: WebWiring) -> dict[str, object]:
     """The objects of which a process has one."""
     settings = wired.settings
     return {

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 
 from app.domain.specification import Behaviour, Domain, Feature, Place, Specification, Subject
 from app.specview.generator import Part
-from app.specview.model.endpoint import Access
+from app.specview.model.endpoint import EndpointAccess
 from app.specview.model.gate import OpenGate
 from app.specview.model.generator import ModelGenerator
 from tests.specview.model_runs import PlainGenerator, subjects
@@ -31,7 +31,7 @@ def main() -> None:
             assert double.stdout is not None
             double.stdout.readline()
             tests = subjects(options.tests)
-            access = Access(f"http://127.0.0.1:{port}/v1", "double", parallel=options.parallel)
+            access = EndpointAccess(f"http://127.0.0.1:{port}/v1", "double", parallel=options.parallel)
             run = ModelGenerator(access, OpenGate(), PlainGenerator())
             print(
                 f"{options.tests} tests, {options.seconds:g} s a call, {options.parallel} at once; {_memory()} to begin"

@@ -26,7 +26,7 @@ from app.services.accounts.accounts import Account
 from app.specview.builtin import built_in
 from app.store.analyses.inventories import FileRow
 from app.web import create_app
-from app.web.core.wiring import Wired
+from app.web.core.wiring import WebWiring
 from bench.accept.database import database
 from bench.accept.rate import SECRET, serving
 from tests.specview.model_runs import subjects
@@ -43,7 +43,7 @@ def main() -> None:
     count = parser.parse_args().tests
     os.environ["READ_LIMIT_PER_MINUTE"] = "1000000000"
     with database() as (url, uow):
-        web = Web(create_app(Wired(SETTINGS, uow, POLICY, resolve, SECRET)), uow)
+        web = Web(create_app(WebWiring(SETTINGS, uow, POLICY, resolve, SECRET)), uow)
         account = web.user(Tier.ENTERPRISE)
         token = web.token(account.user_id)
         print(f"{count} tests; the documents are made", flush=True)

@@ -17,7 +17,7 @@ from statistics import median
 from app.domain.summaries import percentile
 from app.store.analyses.inventories import FileRow
 from app.web import create_app
-from app.web.core.wiring import Wired
+from app.web.core.wiring import WebWiring
 from bench.accept.database import database
 from bench.accept.rate import SECRET, serving
 from bench.service import ROOT
@@ -37,7 +37,7 @@ def main() -> None:
     given = parser.parse_args()
     os.environ["READ_LIMIT_PER_MINUTE"] = "1000000000"
     with database() as (url, uow):
-        web = Web(create_app(Wired(SETTINGS, uow, POLICY, resolve, SECRET)), uow)
+        web = Web(create_app(WebWiring(SETTINGS, uow, POLICY, resolve, SECRET)), uow)
         web.sign_in(web.user())
         analyses = [_stored(web, number) for number in range(max(1, given.tests // OF_ANALYSIS))]
         print(f"{len(analyses) * OF_ANALYSIS:,} tests are stored", flush=True)

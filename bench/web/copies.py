@@ -20,7 +20,7 @@ from sqlalchemy import text
 from app.domain.plans import Tier
 from app.store.core.unit_of_work import UnitOfWork
 from app.web import create_app
-from app.web.core.wiring import Wired
+from app.web.core.wiring import WebWiring
 from bench.accept.database import database
 from bench.accept.rate import SECRET, serving
 from bench.specview.pages import _cookie, _Server
@@ -53,7 +53,7 @@ def main() -> None:
     copies = parser.parse_args().copies
     os.environ["READ_LIMIT_PER_MINUTE"] = "1000000000"
     with database() as (url, uow):
-        web = Web(create_app(Wired(SETTINGS, uow, POLICY, resolve, SECRET)), uow)
+        web = Web(create_app(WebWiring(SETTINGS, uow, POLICY, resolve, SECRET)), uow)
         cookies = [_person(web, uow) for _ in range(copies // PER_PERSON)] * PER_PERSON
         with serving(url) as port:
             server = _Server(port, {"Cookie": cookies[0]})

@@ -16,7 +16,7 @@ from contextlib import ExitStack, closing, contextmanager
 
 from app.domain.summaries import percentile
 from app.web import create_app
-from app.web.core.wiring import Wired
+from app.web.core.wiring import WebWiring
 from app.web.jobs.job_streams import MOST_STREAMS_EACH
 from bench.accept.database import database
 from bench.accept.rate import SECRET, serving
@@ -37,7 +37,7 @@ def main() -> None:
     given = parser.parse_args()
     os.environ["READ_LIMIT_PER_MINUTE"] = "1000000000"
     with database() as (url, uow):
-        web = Web(create_app(Wired(SETTINGS, uow, POLICY, resolve, SECRET)), uow)
+        web = Web(create_app(WebWiring(SETTINGS, uow, POLICY, resolve, SECRET)), uow)
         jobs = [web.submit(f"shop-{number}", web.token()).json["id"] for number in range(JOBS)]
         found: dict[int, list[dict[str, float]]] = {0: [], given.streams: []}
         with serving(url) as port:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.cli import up
-from app.cli.place import Place
+from app.cli.place import ListenAddress
 from app.errors import BadSetting
 from app.settings import Settings
 from tests.conftest import World
@@ -15,7 +15,7 @@ from tests.conftest import World
 
 def prepared(url: str, folder: Path) -> list[str]:
     settings = Settings(fairlane_home=folder, local_repos_root=folder)
-    return up._prepare(settings, up._Addresses(url, url), Place("127.0.0.1", 9))
+    return up._prepare(settings, up._Addresses(url, url), ListenAddress("127.0.0.1", 9))
 
 
 def test_up_starts_on_a_newer_schema_that_serves_this_release(world: World, database_url: str, tmp_path: Path) -> None:

@@ -146,6 +146,6 @@ def test_the_callers_postgres_variables_do_not_reach_the_server(
 
 
 def test_a_program_that_fails_is_quoted(tmp_path: Path) -> None:
-    account = accounts.Account(os.geteuid(), os.getegid())
+    account = accounts.HostAccount(os.geteuid(), os.getegid())
     with pytest.raises(embedded.EmbeddedUnavailable, match=r"sh failed \(3\): too bad"):
         account.run(["/bin/sh", "-c", "echo too bad; exit 3"], cwd=tmp_path)

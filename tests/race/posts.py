@@ -15,7 +15,7 @@ from app.adapters.publishing import publisher
 from app.store.core.connections import make_engine
 from app.store.core.unit_of_work import UnitOfWork
 from app.web import create_app
-from app.web.core.wiring import Wired
+from app.web.core.wiring import WebWiring
 from tests.web.conftest import POLICY, SETTINGS, resolve
 
 PATIENCE_SECONDS = 120
@@ -56,7 +56,7 @@ def _serve(share: Share) -> list[Seen]:
     settings = SETTINGS.model_copy(update={"rate_limit_per_minute": 1_000_000_000})
     engine = make_engine(share.url, pool_size=share.twins)
     uow = UnitOfWork(engine, publisher(Celery("posts", set_as_current=False, broker="memory://")))
-    app = create_app(Wired(settings, uow, POLICY, resolve, "a secret of this test"))
+    app = create_app(WebWiring(settings, uow, POLICY, resolve, "a secret of this test"))
     clients = [app.test_client() for _ in range(share.twins)]
     seen: list[Seen] = []
     with ThreadPoolExecutor(share.twins) as threads:

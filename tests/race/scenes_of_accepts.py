@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 
 from app.errors import IdempotencyInFlight, IdempotencyMismatch, QuotaExceeded
 from app.services.analyses.submission import Wanted
-from app.services.analyses.submit_batch import Outcomes, submit_batch
+from app.services.analyses.submit_batch import BatchOutcomes, submit_batch
 from app.services.jobs.answers import Answer, Key
 from app.store.jobs.idempotency import Stored
 from tests.conftest import World, id_of, keyed
@@ -85,7 +85,7 @@ def _batching(user_id: UUID, items: list[Wanted], name: str | None = None) -> Ac
     return lambda w: submit_batch(w.uow, user_id, items, w.policy, atomic=True, key=key, now=w.now)
 
 
-def _ids(found: Outcomes | Stored) -> list[str]:
+def _ids(found: BatchOutcomes | Stored) -> list[str]:
     """Of the jobs that a batch is told of, be it answered before or not."""
     if isinstance(found, Stored):
         return found.body["ids"]
@@ -95,7 +95,7 @@ def _ids(found: Outcomes | Stored) -> list[str]:
 def two_batches_of_the_same_commits_the_other_way_round(world: World) -> Scene:
     users, commits = [world.user(analyses=4) for _ in range(2)], [world.wanted() for _ in range(2)]
 
-    def check(there: Outcomes, back: Outcomes) -> None:
+    def check(there: BatchOutcomes, back: BatchOutcomes) -> None:
         assert len(set(_ids(there))) == 2
         assert _ids(there) == _ids(back)[::-1]
 

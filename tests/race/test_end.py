@@ -6,7 +6,7 @@ from threading import Barrier
 import pytest
 from durable_harness.waiting import wait_for
 
-from app.domain.fairness import FairnessPolicy, Mode
+from app.domain.fairness import FairnessMode, FairnessPolicy
 from app.domain.lifecycle import Outcome
 from app.domain.plans import Tier
 from app.domain.queues import Service
@@ -68,7 +68,7 @@ def test_two_workers_of_one_user_finishing_and_starting_at_once_never_deadlock(w
 
 @pytest.mark.proof
 def test_a_joiner_is_in_time_or_gets_a_job_of_their_own_when_the_payer_cancels_at_that_moment(world: World) -> None:
-    world = world.with_policy(fairness=FairnessPolicy(mode=Mode.OFF))  # nobody runs what is asked for
+    world = world.with_policy(fairness=FairnessPolicy(mode=FairnessMode.OFF))  # nobody runs what is asked for
     payer, joiner = world.user(Tier.ENTERPRISE), world.user(Tier.ENTERPRISE)
     barrier = Barrier(2)
     with ThreadPoolExecutor(2) as threads:

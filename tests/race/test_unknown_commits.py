@@ -27,7 +27,7 @@ from app.services.policy import Policy
 from app.store.core.connections import make_engine
 from app.store.core.unit_of_work import UnitOfWork
 from app.web import create_app
-from app.web.core.wiring import Wired
+from app.web.core.wiring import WebWiring
 from tests.conftest import World
 from tests.e2e.conftest import System
 from tests.nodes import Nodes
@@ -94,7 +94,7 @@ def line(world: World, far_url: str, proxy: Proxy) -> Iterator[Line]:
     engine = make_engine(far_url, pool_size=5)
     settings = SETTINGS.model_copy(update={"rate_limit_per_minute": 1_000_000})
     far = UnitOfWork(engine, world.uow.publisher)
-    web = Web(create_app(Wired(settings, far, POLICY, resolve, "a secret of this test")), far)
+    web = Web(create_app(WebWiring(settings, far, POLICY, resolve, "a secret of this test")), far)
     yield Line(web, web.token(world.user(Tier.ENTERPRISE)), proxy)
     engine.dispose()
 

@@ -15,7 +15,7 @@ from app.services.analyses.submit import submit
 from app.services.jobs.cancel import cancel
 from app.services.jobs.fail import stop
 from app.services.operations.dead_letters import Chosen, redrive
-from app.services.operations.send_schedule import Entry, send_newest_slot
+from app.services.operations.send_schedule import ScheduledEntry, send_newest_slot
 from app.services.operations.sweep import sweep
 from app.store.accounts import users
 from app.store.accounts.users import Account
@@ -160,5 +160,7 @@ def _accounts(world: World, user: UUID) -> None:
     tokens.add_token(world.uow, user, scopes=("read",), name="ci", now=world.now)
     sessions.sign_in_link(world.uow, user, now=world.now)
     send_newest_slot(
-        world.uow, Entry("sweep", "tasks.maintenance.sweep", timedelta(minutes=5), "analysis_scheduled"), now=NOW
+        world.uow,
+        ScheduledEntry("sweep", "tasks.maintenance.sweep", timedelta(minutes=5), "analysis_scheduled"),
+        now=NOW,
     )

@@ -10,7 +10,7 @@ from pydantic import SecretStr
 
 from app.domain.specification import Behaviour, Domain, Feature, Place, Specification, Subject
 from app.specview.generator import Part, Phrased, Placed
-from app.specview.model.endpoint import Access
+from app.specview.model.endpoint import EndpointAccess
 from app.specview.model.gate import Gate, OpenGate
 from app.specview.model.generator import ModelGenerator
 from app.specview.model.timing import Timing
@@ -59,7 +59,7 @@ def generator(
     most_tokens: int | None = None, key: str | None = KEY,
 ) -> ModelGenerator:  # fmt: skip
     url = double if isinstance(double, str) else double.url
-    access = Access(url, "double", None if key is None else SecretStr(key), seconds, parallel)
+    access = EndpointAccess(url, "double", None if key is None else SecretStr(key), seconds, parallel)
     timing = (time or Time()).timing
     return ModelGenerator(access, gate or OpenGate(), PlainGenerator(), most_tokens=most_tokens, timing=timing)
 

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 from durable_harness.waiting import wait_for
 
-from app.domain.model_calls import Cap, Entered, Refused, Tokens, Wait
+from app.domain.model_calls import CallWait, Cap, Entered, Refused, Tokens
 from app.domain.specification import UNGROUPED, Place
 from app.specview.generator import Part
 from app.specview.model.faults import FAULTS, Fault
@@ -163,7 +163,7 @@ def test_what_was_given_out_is_not_asked_for_again_by_the_next_run() -> None:
 class Shut(OpenGate):
     """Says the same to everybody."""
 
-    def __init__(self, answer: Wait | Refused) -> None:
+    def __init__(self, answer: CallWait | Refused) -> None:
         super().__init__()
         self.answer = answer
 
@@ -183,10 +183,10 @@ def test_calls_side_by_side_wait_for_each_other_under_the_cap_instead_of_giving_
     ("answer", "fault"),
     [
         (Refused(Cap.TOKENS_PER_DAY), Fault.TOKENS_PER_DAY), (Refused(Cap.COST_PER_DAY), Fault.COST_PER_DAY),
-        (Wait(60, outage=True), Fault.OUTAGE),
+        (CallWait(60, outage=True), Fault.OUTAGE),
     ],
 )  # fmt: skip
-def test_a_gate_that_stays_shut_leaves_all_to_the_fallback(answer: Wait | Refused, fault: Fault) -> None:
+def test_a_gate_that_stays_shut_leaves_all_to_the_fallback(answer: CallWait | Refused, fault: Fault) -> None:
     time = Time()
     with ModelDouble.serving() as double:
         run = generator(double, gate=Shut(answer), time=time)
@@ -204,7 +204,7 @@ def test_waiting_for_the_rate_is_no_outage() -> None:
 
         def enter(self, estimate):
             self.asked += 1
-            return super().enter(estimate) if self.asked % 8 == 0 else Wait(100)
+            return super().enter(estimate) if self.asked % 8 == 0 else CallWait(100)
 
     with ModelDouble.serving() as double:
         found = phrased(generator(double, gate=Slow()).phrase([part(*subjects(100))], "en"))

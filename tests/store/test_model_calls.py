@@ -10,7 +10,7 @@ from threading import Barrier
 import pytest
 from sqlalchemy import text
 
-from app.domain.model_calls import Cap, Entered, Limits, Refused, Tokens, Wait
+from app.domain.model_calls import CallWait, Cap, Entered, Limits, Refused, Tokens
 from app.services.specifications.model_gate import ModelGate
 from app.store.core.connections import make_engine
 from app.store.core.unit_of_work import UnitOfWork
@@ -56,7 +56,7 @@ def test_failures_in_a_row_open_the_circuit(make_gate) -> None:
     gate = make_gate()
     fail(gate, 3)
     answer = gate.enter(ASKED)
-    assert isinstance(answer, Wait)
+    assert isinstance(answer, CallWait)
     assert answer.outage
     assert 59 < answer.seconds <= 60
 
@@ -80,7 +80,7 @@ def test_after_the_reset_time_one_call_probes_and_its_success_closes(make_gate, 
     let_pass(uow, 61)
     probe = enter(gate)
     assert probe.probe is not None
-    assert isinstance(gate.enter(ASKED), Wait)
+    assert isinstance(gate.enter(ASKED), CallWait)
     gate.succeeded(probe, ASKED)
     assert enter(gate).probe is None
 
@@ -91,7 +91,7 @@ def test_a_probe_that_fails_opens_it_for_another_reset_time(make_gate, uow: Unit
     let_pass(uow, 61)
     gate.failed(enter(gate), Tokens())
     answer = gate.enter(ASKED)
-    assert isinstance(answer, Wait)
+    assert isinstance(answer, CallWait)
     assert answer.seconds > 59
 
 
@@ -103,7 +103,7 @@ def test_late_answers_of_calls_from_before_do_not_move_an_open_circuit(make_gate
     gate.succeeded(good, ASKED)
     gate.failed(bad, Tokens())
     answer = gate.enter(ASKED)
-    assert isinstance(answer, Wait)
+    assert isinstance(answer, CallWait)
     assert answer.seconds < 31
 
 
@@ -113,11 +113,11 @@ def test_a_probe_whose_process_died_is_replaced_and_says_nothing_any_more(make_g
     let_pass(uow, 61)
     dead = enter(gate)
     let_pass(uow, 99)
-    assert isinstance(gate.enter(ASKED), Wait)
+    assert isinstance(gate.enter(ASKED), CallWait)
     let_pass(uow, 2)
     assert enter(gate).probe not in {None, dead.probe}
     gate.succeeded(dead, ASKED)
-    assert isinstance(gate.enter(ASKED), Wait)
+    assert isinstance(gate.enter(ASKED), CallWait)
 
 
 @pytest.mark.parametrize("leave", ["abandoned", "held_back"])
@@ -135,12 +135,12 @@ def test_an_endpoint_that_asks_to_wait_is_left_alone_by_all_and_not_for_ever(mak
     gate.held_back(enter(gate), 20)
     gate.held_back(Entered(enter_day(uow), ASKED), 5)
     answer = make_gate().enter(ASKED)
-    assert isinstance(answer, Wait)
+    assert isinstance(answer, CallWait)
     assert 19 < answer.seconds <= 20
     let_pass(uow, 21)
     gate.held_back(enter(gate), 1e6)
     answer = gate.enter(ASKED)
-    assert isinstance(answer, Wait)
+    assert isinstance(answer, CallWait)
     assert 299 < answer.seconds <= 300
 
 
@@ -164,7 +164,7 @@ def test_requests_per_minute_are_those_of_all(make_gate) -> None:
     gates = [make_gate(requests_per_minute=3) for _ in range(3)]
     assert all(isinstance(gate.enter(ASKED), Entered) for gate in gates)
     answer = gates[0].enter(ASKED)
-    assert isinstance(answer, Wait)
+    assert isinstance(answer, CallWait)
     assert not answer.outage
     assert 0 < answer.seconds <= 20
 
@@ -172,7 +172,7 @@ def test_requests_per_minute_are_those_of_all(make_gate) -> None:
 def test_what_waits_or_is_refused_counts_for_nothing(make_gate, uow: UnitOfWork) -> None:
     gate = make_gate(requests_per_minute=1, tokens_per_day=1500)
     enter(gate)
-    assert isinstance(gate.enter(Tokens(100, 0)), Wait)
+    assert isinstance(gate.enter(Tokens(100, 0)), CallWait)
     assert gate.enter(ASKED) == Refused(Cap.TOKENS_PER_DAY)
     assert spent(uow)[0] == ASKED
 

@@ -7,13 +7,13 @@ from threading import Barrier
 import pytest
 from durable_harness.waiting import wait_for
 
-from app.services.operations.send_schedule import Entry, seconds_to_next, send_newest_slot
+from app.services.operations.send_schedule import ScheduledEntry, seconds_to_next, send_newest_slot
 from app.store.core.unit_of_work import UnitOfWork
 from app.store.operations import schedule
 from tests.conftest import NOW, World, raw_connection
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
-HOURLY = Entry("reschedule", "tasks.maintenance.reschedule", HOUR, "analysis_scheduled")
+HOURLY = ScheduledEntry("reschedule", "tasks.maintenance.reschedule", HOUR, "analysis_scheduled")
 
 
 def done(world: World) -> bool:
@@ -79,7 +79,7 @@ def test_missed_slots_collapse_into_the_newest_one(world: World) -> None:
 
 
 def test_a_day_without_a_worker_leaves_one_message_of_an_entry(world: World) -> None:
-    every_five = Entry("sweep", "tasks.maintenance.sweep", timedelta(minutes=5), "analysis_scheduled")
+    every_five = ScheduledEntry("sweep", "tasks.maintenance.sweep", timedelta(minutes=5), "analysis_scheduled")
     sent = [send_newest_slot(world.uow, every_five, now=NOW + number * every_five.every) for number in range(288)]
     assert sent == [True] + [False] * 287
     assert send_newest_slot(world.uow, HOURLY, now=NOW)
@@ -90,7 +90,7 @@ def test_a_day_without_a_worker_leaves_one_message_of_an_entry(world: World) -> 
 
 
 def test_a_daily_entry_runs_at_its_time_of_day(world: World) -> None:
-    daily = Entry("retention", "tasks.maintenance.sweep", DAY, "analysis_scheduled", offset=3 * HOUR)
+    daily = ScheduledEntry("retention", "tasks.maintenance.sweep", DAY, "analysis_scheduled", offset=3 * HOUR)
     midnight = NOW.replace(hour=0)
     assert send_newest_slot(world.uow, daily, now=midnight)  # yesterday's, late
     assert done(world)

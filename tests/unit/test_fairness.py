@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.fairness import FairnessPolicy, Mode
+from app.domain.fairness import FairnessMode, FairnessPolicy
 from app.domain.plans import SOLD_PLANS, Plan, Tier
 
 FREE, PRO = Plan(Tier.FREE, 1, 50, 2500, 30), Plan(Tier.PRO, 3, 1000, 50000, 180)
@@ -42,4 +42,4 @@ def test_an_override_wins_for_its_own_tier_only() -> None:
 
 
 def test_limits_are_held_unless_somebody_says_otherwise() -> None:
-    assert FairnessPolicy().mode is Mode.ENFORCE
+    assert FairnessPolicy().mode is FairnessMode.ENFORCE

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from app.cli.place import Place, service_url
+from app.cli.place import ListenAddress, service_url
 from app.cli.submit import submit, url
 from app.settings import load
 from app.supervisor import alone
@@ -28,7 +28,7 @@ RUNNING = "http://127.0.0.1:9123"
     ],
 )
 def test_a_place_has_an_address_and_one_for_this_machine(host: str, served: str, near: str) -> None:
-    assert (Place(host, 9123).url, Place(host, 9123).near_url) == (served, near)
+    assert (ListenAddress(host, 9123).url, ListenAddress(host, 9123).near_url) == (served, near)
 
 
 def test_fairlane_url_comes_before_what_runs_for_the_home_and_that_before_the_default(tmp_path: Path) -> None:

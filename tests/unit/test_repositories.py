@@ -4,15 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.repositories import Address, Repository, check_commit, check_ref, parse_address
+from app.domain.repositories import Repository, SubmittedAddress, check_commit, check_ref, parse_address
 from app.errors import InvalidInput
 
 HOSTS = ("github.com", "gitlab.com", "bitbucket.org", "codeberg.org")
 SHA = "0123456789abcdef0123456789abcdef01234567"
 
 
-def remote(host: str, owner: str, name: str, *, ref: str | None = None, commit: str | None = None) -> Address:
-    return Address(Repository(host, owner, name), ref, commit)
+def remote(host: str, owner: str, name: str, *, ref: str | None = None, commit: str | None = None) -> SubmittedAddress:
+    return SubmittedAddress(Repository(host, owner, name), ref, commit)
 
 
 SHOP = remote("github.com", "Acme", "Shop")
@@ -52,7 +52,7 @@ SHOP = remote("github.com", "Acme", "Shop")
         ("local:My.Shop_2", remote("local", "-", "My.Shop_2")),
     ],
 )
-def test_every_form_of_the_contract_is_read(text: str, address: Address) -> None:
+def test_every_form_of_the_contract_is_read(text: str, address: SubmittedAddress) -> None:
     assert parse_address(text, HOSTS) == address
 
 
@@ -164,7 +164,7 @@ def test_an_accepted_local_name_is_one_plain_segment(name: str) -> None:
 @given(st.sampled_from([*HOSTS, "local"]), st.from_regex(r"[a-z0-9_][a-z0-9_-]{0,20}", fullmatch=True))
 def test_the_url_of_a_repository_leads_back_to_it(host: str, name: str) -> None:
     repository = Repository(host, "-" if host == "local" else "acme", name)
-    assert parse_address(repository.url, HOSTS) == Address(repository)
+    assert parse_address(repository.url, HOSTS) == SubmittedAddress(repository)
 
 
 def test_two_spellings_of_one_repository_have_one_key() -> None:

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from sqlalchemy.engine import make_url
 
 from app.database import database_url
-from app.domain.fairness import Mode
+from app.domain.fairness import FairnessMode
 from app.domain.plans import Tier
 from app.domain.queues import ALL_QUEUES
 from app.environment import strangers
@@ -173,9 +173,9 @@ def test_fairness_settings_become_one_policy() -> None:
     ).fairness
     assert policy.slot_limits == {Tier.FREE: 2, Tier.PRO_PLUS: 9}
     assert policy.snooze == timedelta(minutes=1)
-    assert policy.mode is Mode.ENFORCE
-    assert load({"FAIRNESS_MODE": "shadow"}).fairness.mode is Mode.SHADOW
-    assert load({"FAIRNESS_MODE": "shadow", "FAIRNESS_ENABLED": "false"}).fairness.mode is Mode.OFF
+    assert policy.mode is FairnessMode.ENFORCE
+    assert load({"FAIRNESS_MODE": "shadow"}).fairness.mode is FairnessMode.SHADOW
+    assert load({"FAIRNESS_MODE": "shadow", "FAIRNESS_ENABLED": "false"}).fairness.mode is FairnessMode.OFF
 
 
 def test_settings_cannot_be_changed_after_they_were_read() -> None:

@@ -13,7 +13,7 @@ from jinja2.bccache import Bucket
 from werkzeug.routing import Rule
 
 from app.web import build, parts
-from app.web.core.wiring import Wired
+from app.web.core.wiring import WebWiring
 
 
 class Compiled(BytecodeCache):
@@ -39,7 +39,7 @@ class Apps:
         self._free: defaultdict[Any, list[APIFlask]] = defaultdict(list)
 
     @contextmanager
-    def lent(self, wired: Wired) -> Iterator[APIFlask]:
+    def lent(self, wired: WebWiring) -> Iterator[APIFlask]:
         """An application whose parts, which keep all that changes while it serves, are new.
 
         A test that changes the application itself builds one by `create_app`.
@@ -50,7 +50,7 @@ class Apps:
         yield app
         free.append(app)
 
-    def _built(self, wired: Wired) -> APIFlask:
+    def _built(self, wired: WebWiring) -> APIFlask:
         app = build(wired.settings, wired.secret)
         self._prepare(app)
         return app

@@ -32,7 +32,7 @@ from app.specview.generator import Generator
 from app.store.analyses.inventories import FileRow
 from app.store.core.unit_of_work import UnitOfWork
 from app.web import create_app
-from app.web.core.wiring import Wired
+from app.web.core.wiring import WebWiring
 from tests.deliveries import lease, rescheduler
 from tests.hashes import cheap_hashes  # noqa: F401  a fixture
 from tests.services.specifications.writing import Scribe
@@ -241,5 +241,5 @@ def make_own_web(uow: UnitOfWork) -> Callable[..., Web]:
     return lambda **settings: Web(create_app(wired_for_tests(uow, **settings)), uow)
 
 
-def wired_for_tests(uow: UnitOfWork, **settings: Any) -> Wired:
-    return Wired(SETTINGS.model_copy(update=settings), uow, POLICY, resolve, "a secret of this test")
+def wired_for_tests(uow: UnitOfWork, **settings: Any) -> WebWiring:
+    return WebWiring(SETTINGS.model_copy(update=settings), uow, POLICY, resolve, "a secret of this test")

@@ -10,14 +10,14 @@ from typing import Any
 
 from sqlalchemy import text
 
-from app.services.operations.send_schedule import Entry
+from app.services.operations.send_schedule import ScheduledEntry
 from tests.conftest import raw_connection
 from tests.web.conftest import Web
 
 #: Like those of celeryconfig.py, which no process of the web reads.
 ENTRIES = (
-    Entry("prune", "tasks.maintenance.prune", timedelta(days=1), "analysis_scheduled", timedelta(hours=3)),
-    Entry("sweep", "tasks.maintenance.sweep", timedelta(minutes=5), "analysis_scheduled"),
+    ScheduledEntry("prune", "tasks.maintenance.prune", timedelta(days=1), "analysis_scheduled", timedelta(hours=3)),
+    ScheduledEntry("sweep", "tasks.maintenance.sweep", timedelta(minutes=5), "analysis_scheduled"),
 )
 NODE = 4_000_000_000_123  # larger than half of what an advisory lock shows of its key
 

@@ -32,8 +32,8 @@ from app.web.specifications.view import (
     ComparisonPage,
     Cost,
     DocumentPage,
+    HistoryLine,
     HistoryPage,
-    HistoryRow,
     OwnersView,
     Share,
     Side,
@@ -162,7 +162,7 @@ def comparison_page(before: Specification, after: Specification, **asked: Any) -
     return ComparisonPage(*sides, found, changes_sheet(found, wanted), wanted, PATH, "/reverse", "/history")
 
 
-def history_page(*rows: HistoryRow) -> HistoryPage:
+def history_page(*rows: HistoryLine) -> HistoryPage:
     return HistoryPage(
         SOURCE,
         rows,
@@ -181,9 +181,9 @@ def history() -> HistoryPage:
     older = Source("github.com", "acme", "shop", SOURCE.url, "fedcba" + COMMIT[6:], None)
     named = Source("github.com", "acme", "shop", SOURCE.url, COMMIT, f"feature/{LONG}")
     return history_page(
-        HistoryRow(named, "en", 28_000, AT, versions, changes, "/compare"),
-        HistoryRow(SOURCE, "ko", 28_000, AT, versions[:1], dict.fromkeys(changes, 0), "/compare"),
-        HistoryRow(older, "en", 27_000, AT, versions[:1]),
+        HistoryLine(named, "en", 28_000, AT, versions, changes, "/compare"),
+        HistoryLine(SOURCE, "ko", 28_000, AT, versions[:1], dict.fromkeys(changes, 0), "/compare"),
+        HistoryLine(older, "en", 27_000, AT, versions[:1]),
     )
 
 
@@ -191,7 +191,8 @@ def not_counted() -> HistoryPage:
     """Two large documents that nobody has compared."""
     versions = [Choice("1", "/1")]
     return history_page(
-        HistoryRow(SOURCE, "en", 28_000, AT, versions, None, "/compare"), HistoryRow(SOURCE, "en", 27_000, AT, versions)
+        HistoryLine(SOURCE, "en", 28_000, AT, versions, None, "/compare"),
+        HistoryLine(SOURCE, "en", 27_000, AT, versions),
     )
 
 

@@ -16,7 +16,7 @@ from werkzeug.test import TestResponse
 
 from app.adapters.git_sources import branches, resolve_commit
 from app.web import create_app
-from app.web.core.wiring import Wired
+from app.web.core.wiring import WebWiring
 from tests.web.browser import chromium, served
 from tests.web.conftest import POLICY, SETTINGS, Web, commit_of
 
@@ -114,7 +114,7 @@ def local(web: Web, tmp_path: Path) -> Web:
     git("branch", "loose")
     settings = SETTINGS.model_copy(update={"local_repos_root": tmp_path})
     functions: Any = (partial(resolve_commit, settings=settings), "a secret", partial(branches, settings=settings))
-    return replace(web, app=create_app(Wired(settings, web.uow, POLICY, *functions)))
+    return replace(web, app=create_app(WebWiring(settings, web.uow, POLICY, *functions)))
 
 
 def test_the_branches_of_a_local_repository_are_picked_without_javascript(local: Web) -> None:

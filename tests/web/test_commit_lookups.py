@@ -19,7 +19,7 @@ from app.domain.repositories import Repository
 from app.store.core.unit_of_work import UnitOfWork
 from app.web import create_app
 from app.web.analyses.commit_lookups import OF_CLIENT, OF_HOST
-from app.web.core.wiring import Wired
+from app.web.core.wiring import WebWiring
 from tests.web.conftest import POLICY, SETTINGS, Web, commit_of
 
 FOR_EVER = SETTINGS.lookup_timeout * 100
@@ -72,7 +72,7 @@ def make(uow: UnitOfWork, host: Host) -> Callable[..., Web]:
     """make(lookup_timeout=…) -> the application before that host."""
 
     def made(**settings: Any) -> Web:
-        wired = Wired(SETTINGS.model_copy(update=settings), uow, POLICY, host.resolve, "a secret of this test")
+        wired = WebWiring(SETTINGS.model_copy(update=settings), uow, POLICY, host.resolve, "a secret of this test")
         return Web(create_app(wired), uow)
 
     return made

@@ -26,7 +26,7 @@ from app.services.analyses.reschedule import reschedule
 from app.services.operations.prune import prune
 from app.settings import Settings
 from app.web import create_app
-from app.web.core.wiring import Wired
+from app.web.core.wiring import WebWiring
 from tasks import wiring
 from tasks.analysis import take
 from tests.web.conftest import POLICY, SETTINGS, Web
@@ -75,7 +75,7 @@ class Place:
                 text("SELECT user_id, commit_sha FROM analysis_requests WHERE job_id = :id AND role = 'payer'"),
                 id=job_id,
             ).one()
-        kit = wiring.Wired(self.settings, self.web.uow, cast("Any", None), POLICY)
+        kit = wiring.WorkerWiring(self.settings, self.web.uow, cast("Any", None), POLICY)
         analyse(
             self.web.uow,
             delivery,
@@ -107,7 +107,7 @@ def place(make_web: Callable[..., Web], tmp_path: Path) -> Place:
     path.mkdir(parents=True)
     git(path, "init", "--quiet", "--initial-branch=main")
     web = make_web()
-    wired = Wired(settings, web.uow, POLICY, partial(resolve_commit, settings=settings), "a secret of this test")
+    wired = WebWiring(settings, web.uow, POLICY, partial(resolve_commit, settings=settings), "a secret of this test")
     return Place(replace(web, app=create_app(wired)), settings, path)
 
 

@@ -7,7 +7,7 @@ from pydantic import SecretStr
 from app.store.core.unit_of_work import UnitOfWork
 from app.web import create_app
 from app.web.core.context import EXTENSION
-from app.web.core.wiring import Wired
+from app.web.core.wiring import WebWiring
 from tests.web.conftest import POLICY, SETTINGS, Web, resolve
 
 FIRST, SECOND, THIRD = "the first key of all", "the second key of all", "the third key of all"
@@ -17,7 +17,7 @@ def under(uow: UnitOfWork, key: str, *earlier: str, before: Web | None = None) -
     """The service with this key, visited by the browser that visited it before."""
     predecessors = SecretStr(",".join(one.replace(" ", "_") for one in earlier)) if earlier else None
     settings = SETTINGS.model_copy(update={"secret_key_predecessors": predecessors})
-    web = Web(create_app(Wired(settings, uow, POLICY, resolve, key.replace(" ", "_"))), uow)
+    web = Web(create_app(WebWiring(settings, uow, POLICY, resolve, key.replace(" ", "_"))), uow)
     if before is not None:
         cookie = before.client.get_cookie("fairlane")
         assert cookie is not None

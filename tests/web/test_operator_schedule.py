@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from app.services.operations import schedule
-from app.services.operations.schedule import Run
+from app.services.operations.schedule import AskedRun
 from app.services.operations.send_schedule import send_newest_slot
 from app.store.operations import schedule as store
 from tests.conftest import raw_connection
@@ -104,7 +104,7 @@ def test_an_entry_that_the_code_sends_at_another_interval_is_sent_at_that_one(we
 def test_an_entry_runs_once_on_its_queue_however_many_ask(web: Web, operator: dict[str, str]) -> None:
     with ThreadPoolExecutor(4) as threads:
         asked = threads.map(lambda _: schedule.run_now(web.uow, "sweep", actor="x", now=_now()), range(4))
-        assert sorted(asked) == [Run.JUST_SENT, Run.JUST_SENT, Run.JUST_SENT, Run.SENT]
+        assert sorted(asked) == [AskedRun.JUST_SENT, AskedRun.JUST_SENT, AskedRun.JUST_SENT, AskedRun.SENT]
     [(queue, payload)] = rows(web, MESSAGES)
     assert queue == "analysis_scheduled"
     assert "tasks.maintenance.sweep" in payload

@@ -19,7 +19,7 @@ from app.errors import Problem
 from app.store.core.unit_of_work import UnitOfWork
 from app.web import create_app
 from app.web.core.headers import ALWAYS
-from app.web.core.wiring import Wired
+from app.web.core.wiring import WebWiring
 from tests.web.conftest import POLICY, SETTINGS, Web, resolve
 from tests.web.serving import ask, raw, serving
 
@@ -106,7 +106,7 @@ def test_a_failure_of_ours_is_a_500_problem_without_its_reason(web: Web, monkeyp
 
 def test_a_database_that_is_away_is_503_and_never_a_false_202() -> None:
     engine = create_engine("postgresql+psycopg2://x:y@127.0.0.1:1/x", connect_args={"connect_timeout": 1})
-    app = create_app(Wired(SETTINGS, UnitOfWork(engine), POLICY, resolve, "secret"))
+    app = create_app(WebWiring(SETTINGS, UnitOfWork(engine), POLICY, resolve, "secret"))
     client = app.test_client()
     answer = client.post("/api/v1/analyses", json={"repository": "a/b"})
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "2")

@@ -17,7 +17,7 @@ from app.adapters.publishing import publisher
 from app.store.core.connections import make_engine
 from app.store.core.unit_of_work import UnitOfWork
 from app.web import create_app
-from app.web.core.wiring import Wired
+from app.web.core.wiring import WebWiring
 from app.web.limits.read_costs import EXPORTS_OF_CLIENT, READS, Reads
 from tests.web.conftest import POLICY, SETTINGS, Web, a_test, file, resolve
 from tests.web.serving import ask, serving
@@ -163,7 +163,7 @@ def hasty(database_url: str, uow: UnitOfWork) -> Iterator[Web]:
     """The application on connections that end a statement after a fifth of a second."""
     engine = make_engine(database_url, pool_size=2, statement_seconds=0.2)
     uow = UnitOfWork(engine, publisher(Celery("tests", set_as_current=False, broker="memory://")))
-    yield Web(create_app(Wired(SETTINGS, uow, POLICY, resolve, "a secret of this test")), uow)
+    yield Web(create_app(WebWiring(SETTINGS, uow, POLICY, resolve, "a secret of this test")), uow)
     engine.dispose()
 
 

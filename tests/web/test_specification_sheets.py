@@ -6,18 +6,18 @@ import pytest
 from app.domain.contents import contents
 from app.domain.specification import Domain, Feature, Specification
 from app.domain.specification_changes import compare
-from app.services.specifications.documents import Line
+from app.services.specifications.documents import HeadingLine
 from app.web.core.schemas import SpecificationChangesQuery, SpecificationQuery
 from app.web.specifications import changes, sheets
-from app.web.specifications.sheets import Sheet
+from app.web.specifications.sheets import DocumentSheet
 from tests.web.made_up import behaviour, large, shop, specification
 
 
-def sheet(of: Specification, **asked: object) -> Sheet:
+def sheet(of: Specification, **asked: object) -> DocumentSheet:
     return sheets.sheet(of, SpecificationQuery(**asked))
 
 
-def sentences(found: Sheet) -> list[str]:
+def sentences(found: DocumentSheet) -> list[str]:
     return [one.sentence for domain in found.domains for feature in domain.features for one in feature.behaviours]
 
 
@@ -50,7 +50,7 @@ def test_a_leaf_is_the_sheet_and_reads_no_feature_of_another(made: Callable[[], 
     features = [feature for domain in of.domains for feature in domain.features]
     names = [domain.name for domain in of.domains for _ in domain.features]
     outline = [
-        Line(position, domain, feature.name, len(feature.behaviours))
+        HeadingLine(position, domain, feature.name, len(feature.behaviours))
         for position, (domain, feature) in enumerate(zip(names, features, strict=True))
     ]
     statuses = contents(of).counts.statuses

@@ -28,7 +28,7 @@ USED = Message("This link was used before or has expired. Ask for a new one.")
 
 
 @dataclass(frozen=True, slots=True)
-class Letter:
+class ResetLetter:
     """A link's secret, and the address of its account."""
 
     email: str
@@ -40,7 +40,7 @@ def count_request(uow: UnitOfWork, *, client: str, secret: str) -> None:
     count(uow, f"reset:{people.anonymous_id(client, secret)}", PER_ADDRESS)
 
 
-def ask(uow: UnitOfWork, email: str, *, mailed: bool, now: datetime) -> Letter | None:
+def ask(uow: UnitOfWork, email: str, *, mailed: bool, now: datetime) -> ResetLetter | None:
     """Make a link for somebody who forgot their password, after they have got their answer.
 
     mailed: whether only a reader of the account's mail gets it.
@@ -93,7 +93,7 @@ def reset(uow: UnitOfWork, secret: str, new: str, *, now: datetime) -> str:
     return session
 
 
-def ask_to_verify(uow: UnitOfWork, account: Account, *, now: datetime) -> Letter | None:
+def ask_to_verify(uow: UnitOfWork, account: Account, *, now: datetime) -> ResetLetter | None:
     """Make a link that verifies the address; None if it has enough."""
     with uow.begin() as tx:
         return _letter(tx, account, Purpose.VERIFY, now=now)
@@ -126,13 +126,13 @@ def verified_at(uow: UnitOfWork, user_id: UUID) -> datetime | None:
         return users.email_verified_at(tx, user_id)
 
 
-def _letter(tx: Tx, account: Account, purpose: Purpose, *, now: datetime) -> Letter | None:
+def _letter(tx: Tx, account: Account, purpose: Purpose, *, now: datetime) -> ResetLetter | None:
     if one_time_secrets.living(tx, account.user_id, purpose, now=now) >= MOST:
         return None
     life = VERIFY_LIFE if purpose is Purpose.VERIFY else RESET_LIFE
     made = secrets.token_urlsafe(32)
     one_time_secrets.add(tx, purpose, made, user_id=account.user_id, expires_at=now + life)
-    return Letter(account.email or "", made)
+    return ResetLetter(account.email or "", made)
 
 
 def _owner(tx: Tx, secret: str, *, now: datetime) -> Account:

@@ -109,7 +109,7 @@ def _end(asked: datetime | None, parent: credentials.Parent | None) -> datetime 
 
 def by_token(
     uow: UnitOfWork, secret: str, *, writes_per_minute: int | None = None, now: datetime
-) -> credentials.Caller | None:
+) -> credentials.TokenUser | None:
     """The user of a token, and its scopes.  writes_per_minute: given for a request that writes, which is counted.
 
     Raises: TooManyRequests.

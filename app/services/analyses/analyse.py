@@ -8,7 +8,7 @@ from datetime import datetime
 from uuid import UUID
 
 from app.domain.inventories import Facts
-from app.domain.jobs import Summary
+from app.domain.jobs import Checkpoint, Summary
 from app.domain.lifecycle import Delivery, Outcome
 from app.services.analyses.finish import finish, save
 from app.services.policy import Policy
@@ -16,10 +16,6 @@ from app.store.analyses import branch_commits, inventories
 from app.store.analyses.inventories import FileRow
 from app.store.core.unit_of_work import UnitOfWork
 from app.store.jobs import requests
-
-#: (phase, done, total); raises if the job should stop.
-Checkpoint = Callable[[str, int, int], None]
-
 
 #: Says of commits, by when they were made, whether they are on the default branch; open ones are missing.
 Judge = Callable[[Mapping[str, datetime | None]], Mapping[str, bool]]

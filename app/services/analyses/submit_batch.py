@@ -17,7 +17,7 @@ from app.store.core.unit_of_work import Tx, UnitOfWork, retried
 from app.store.jobs.idempotency import Stored
 
 #: One entry per item, in the order of the request: an answer, or the reason for a refusal.
-Outcomes = list[Answer | Problem]
+BatchOutcomes = list[Answer | Problem]
 
 
 @retried
@@ -28,9 +28,9 @@ def submit_batch(
     policy: Policy,
     *,
     atomic: bool,
-    key: Key[Outcomes] | None = None,
+    key: Key[BatchOutcomes] | None = None,
     now: datetime | None = None,
-) -> Outcomes | Stored:
+) -> BatchOutcomes | Stored:
     """Accept each item, or say why not; atomic: all or none.  An item may already be refused because of its address.
 
     key, now: as of submit; the whole answer is stored.
@@ -53,7 +53,7 @@ def submit_batch(
 
 def _accept_each(
     tx: Tx, user_id: UUID, items: Sequence[Wanted | Problem], policy: Policy, *, now: datetime
-) -> Outcomes:
+) -> BatchOutcomes:
     account = users.lock(tx, user_id)  # two submissions of one user wait for each other here
     if account is None:
         raise NotFound("The account no longer exists")

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from app.domain import simulation
-from app.domain.attribution import Cause, Course, Wait, attribute
-from app.domain.fairness import Mode
+from app.domain.attribution import AttributedWait, Cause, Course, attribute
+from app.domain.fairness import FairnessMode
 from app.domain.plans import Tier
 from app.domain.queues import Service, select_queue
 from app.domain.simulation import Run
@@ -118,17 +118,19 @@ def slots_by_tier(uow: UnitOfWork, policy: Policy) -> dict[Tier, int]:
 
 
 def _limits(tx: Tx, policy: Policy) -> dict[Tier, int]:
-    held = policy.fairness.mode is Mode.ENFORCE
+    held = policy.fairness.mode is FairnessMode.ENFORCE
     return {plan.tier: policy.fairness.slot_limit(plan) if held else _NO_LIMIT for plan in plans.every(tx)}
 
 
 def _own_limits(tx: Tx, policy: Policy) -> dict[str, int]:
-    return users.own_slot_limits(tx) if policy.fairness.mode is Mode.ENFORCE else {}
+    return users.own_slot_limits(tx) if policy.fairness.mode is FairnessMode.ENFORCE else {}
 
 
-def _grouped(found: Sequence[Wait], courses: Sequence[Course], by: By) -> dict[str, tuple[list[Wait], int, str]]:
+def _grouped(
+    found: Sequence[AttributedWait], courses: Sequence[Course], by: By
+) -> dict[str, tuple[list[AttributedWait], int, str]]:
     """(waits, how many jobs wait still, tier) by name of the user or tier; of a user the tier of the newest job."""
-    told: dict[str, list[Wait]] = defaultdict(list)
+    told: dict[str, list[AttributedWait]] = defaultdict(list)
     waiting: dict[str, int] = defaultdict(int)
     newest: dict[str, tuple[float, str]] = {}
     for course in courses:
@@ -150,7 +152,13 @@ def _sharing(courses: Sequence[Course], until: datetime) -> list[SharedHour]:
 
 
 def _waits(
-    told: Sequence[Wait], waiting: int, tier: str, *, user: str | None, email: str | None, earlier: float | None
+    told: Sequence[AttributedWait],
+    waiting: int,
+    tier: str,
+    *,
+    user: str | None,
+    email: str | None,
+    earlier: float | None,
 ) -> Waits:
     summary = summarise(told)
     causes = {cause.value: round(seconds, 3) for cause, seconds in summary.causes.items()}
@@ -160,7 +168,7 @@ def _waits(
 
 def _earlier_on_pro(
     courses: Sequence[Course],
-    found: Sequence[Wait],
+    found: Sequence[AttributedWait],
     listed: Sequence[str],
     limits: Mapping[Tier, int],
     workers: Mapping[str, int],

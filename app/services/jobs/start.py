@@ -9,7 +9,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from app.domain.fairness import Mode
+from app.domain.fairness import FairnessMode
 from app.domain.lifecycle import RETRIES, WORKER_LOST, Delivery, Outcome
 from app.domain.queues import Service, select_queue
 from app.services.fairness import choose_carrier, wake_jobs
@@ -113,7 +113,7 @@ def _take_slot(
     tx: Tx, delivery: Delivery, service: Service, fenced: Fenced, account: Account, policy: Policy, *, now: datetime
 ) -> None:
     limit = _limit(account, policy)
-    if policy.fairness.mode is Mode.OFF:
+    if policy.fairness.mode is FairnessMode.OFF:
         return
     if fenced.running >= limit:
         # shadow: record what would have happened, and take a slot beyond the limit so that the count stays right

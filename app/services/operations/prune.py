@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 
 from app.domain.webhooks import LOG_LIVES
-from app.services.operations.run_in_batches import Step, in_batches, step
+from app.services.operations.run_in_batches import BatchStep, in_batches, step
 from app.store.core.unit_of_work import UnitOfWork
 from app.store.operations import leftovers, retention
 from app.store.specifications import spec_words
@@ -61,7 +61,7 @@ def prune(uow: UnitOfWork, *, now: datetime, lists_live: timedelta = LISTS_LIVE,
     counted.
     """
 
-    def dropped(do: Step) -> int:
+    def dropped(do: BatchStep) -> int:
         return in_batches(uow, do, dry_run=dry_run)
 
     return Pruned(

@@ -18,10 +18,10 @@ FIRST, LEAST, MOST = 100, 10, 400
 SECONDS = 0.03
 
 #: (transaction, where the previous batch ended or None, rows) -> the result of the batch.
-Step = Callable[[Tx, Any, int], Batch]
+BatchStep = Callable[[Tx, Any, int], Batch]
 
 
-def in_batches(uow: UnitOfWork, do: Step, *, dry_run: bool = False) -> int:
+def in_batches(uow: UnitOfWork, do: BatchStep, *, dry_run: bool = False) -> int:
     """Run a step until nothing is left, each batch in a transaction of its own.  Returns: how many rows it changed."""
     after, rows, total = None, FIRST, 0
     while True:

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from app.domain.schedule import may_replace, slot_start
 from app.errors import InvalidInput, Message, NotFound
-from app.services.operations.send_schedule import Entry
+from app.services.operations.send_schedule import ScheduledEntry
 from app.store.core.unit_of_work import AlreadyQueuedError, JobMessage, UnitOfWork
 from app.store.operations import audit_log, schedule_entries
 from app.store.operations.schedule_entries import EntryRow, Leader
@@ -22,7 +22,7 @@ LATE = timedelta(minutes=1)
 SAME_REQUEST = timedelta(seconds=10)
 
 
-class Run(StrEnum):
+class AskedRun(StrEnum):
     """What became of the request to run an entry at once."""
 
     SENT = "sent"
@@ -48,7 +48,7 @@ class ShownEntry:
     is_late: bool
 
 
-def register(uow: UnitOfWork, entries: Sequence[Entry], *, leader: str, now: datetime) -> None:
+def register(uow: UnitOfWork, entries: Sequence[ScheduledEntry], *, leader: str, now: datetime) -> None:
     """Write down who leads, and what it sends."""
     with uow.begin() as tx:
         schedule_entries.leads(tx, leader, now=now)
@@ -59,7 +59,7 @@ def register(uow: UnitOfWork, entries: Sequence[Entry], *, leader: str, now: dat
         schedule_entries.keep(tx, [entry.name for entry in entries])
 
 
-def obeyed(uow: UnitOfWork, entries: Sequence[Entry]) -> list[Entry]:
+def obeyed(uow: UnitOfWork, entries: Sequence[ScheduledEntry]) -> list[ScheduledEntry]:
     """The entries as operators changed them: those that are enabled, at their intervals."""
     with uow.once() as tx:
         changed = {row.name: row for row in schedule_entries.changed(tx)}
@@ -124,7 +124,7 @@ def _check(name: str, every: timedelta | None, of_code: timedelta) -> None:
         )
 
 
-def run_now(uow: UnitOfWork, name: str, *, actor: str, now: datetime) -> Run:
+def run_now(uow: UnitOfWork, name: str, *, actor: str, now: datetime) -> AskedRun:
     """Send an entry once, besides its slots; works also while it is disabled.
 
     Locks: the entry.  Raises: NotFound.
@@ -135,12 +135,12 @@ def run_now(uow: UnitOfWork, name: str, *, actor: str, now: datetime) -> Run:
             raise NotFound(Message("There is no entry %(name)s", name=repr(name)))
         row = schedule_entries.ask(tx, name, now=now, before=now - SAME_REQUEST)
         if row is None:
-            return Run.JUST_SENT
+            return AskedRun.JUST_SENT
         # the key of send_schedule.py: at most one message of an entry is unfinished
         tx.publish(JobMessage(uuid4(), row.task, row.queue, unique_key=f"schedule {name}"))
         audit_log.add(tx, actor, "schedule.run", name)
-        return Run.SENT
-    return Run.UNFINISHED
+        return AskedRun.SENT
+    return AskedRun.UNFINISHED
 
 
 def _shown(row: EntryRow, now: datetime) -> ShownEntry:

@@ -13,7 +13,7 @@ from app.store.operations import schedule
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ScheduledEntry:
     """What beat sends at an interval.  offset: of the slots from the epoch in UTC."""
 
     name: str
@@ -23,7 +23,7 @@ class Entry:
     offset: timedelta = timedelta(0)
 
 
-def send_newest_slot(uow: UnitOfWork, entry: Entry, *, now: datetime) -> bool:
+def send_newest_slot(uow: UnitOfWork, entry: ScheduledEntry, *, now: datetime) -> bool:
     """Send the entry if its newest slot was not sent yet; earlier missed slots are skipped.
 
     At most one message of an entry is on its queue.  If no worker has taken the message of the previous slot, the new
@@ -39,6 +39,6 @@ def send_newest_slot(uow: UnitOfWork, entry: Entry, *, now: datetime) -> bool:
         return False
 
 
-def seconds_to_next(entry: Entry, *, now: datetime) -> float:
+def seconds_to_next(entry: ScheduledEntry, *, now: datetime) -> float:
     """The time until the entry's next slot begins."""
     return (slot_start(now, entry.every, entry.offset) + entry.every - now).total_seconds()

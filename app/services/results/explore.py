@@ -15,14 +15,14 @@ MOST = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ExploredRepository:
     """A repository and its newest result, the same as on its page."""
 
     repository: Repository
     newest: NewestResult
 
 
-def find(uow: UnitOfWork, viewer: Account | None, part: str, policy: Policy) -> list[Found]:
+def find(uow: UnitOfWork, viewer: Account | None, part: str, policy: Policy) -> list[ExploredRepository]:
     """Public repositories, newest result first, at most MOST.  part: letters of the address; empty for all.
 
     The names of repositories on the service's own machine are shown to people with an account only.
@@ -31,7 +31,7 @@ def find(uow: UnitOfWork, viewer: Account | None, part: str, policy: Policy) -> 
     with uow.begin() as tx:
         rows = explore.find(tx, part.strip().lower(), local=LOCAL_HOST, with_local=is_known, most=MOST)
     return [
-        Found(
+        ExploredRepository(
             Repository(row.host, row.owner, row.name),
             NewestResult.of(policy, row.analysis_id, row.commit_sha, row.completed_at, row.parser_version, row.summary),
         )

@@ -30,7 +30,7 @@ class Tally(NamedTuple):
     matching: int
 
 
-class Part(NamedTuple):
+class OutlinePart(NamedTuple):
     """The files of a page.  skip: matching tests at their beginning that are on earlier pages."""
 
     files: Sequence[int]
@@ -55,11 +55,11 @@ class Outline:
         """Matching tests."""
         return self.until[-1] if self.until else 0
 
-    def part(self, before: int, most: int) -> Part:
+    def part(self, before: int, most: int) -> OutlinePart:
         """The files that contain `most` tests after the first `before`."""
         first = bisect_right(self.until, before)
         last = bisect_left(self.until, before + most)
-        return Part(self.files[first : last + 1], before - (self.until[first - 1] if first else 0))
+        return OutlinePart(self.files[first : last + 1], before - (self.until[first - 1] if first else 0))
 
     def counts(self) -> dict[int, int]:
         """Matching tests by the ordinal of their file."""

@@ -30,7 +30,7 @@ class FileOnSheet:
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class TestSheet:
     """One sheet under a filter.
 
     number, of: which sheet of how many; before: tests on earlier sheets; total: tests on all of them; tallies: numbers
@@ -62,7 +62,7 @@ def read_sheet(
     number: int = 1,
     sort: str = PATH,
     now: datetime,
-) -> Sheet:
+) -> TestSheet:
     """The sheet of this number, or the last one if there are fewer.  outline: of this result and filter.
 
     sort: path, which is by path and line, name, status or framework; all but the first read every test of the filter.
@@ -83,4 +83,6 @@ def read_sheet(
         FileOnSheet(path, hints[path], [row.test for row in tests])
         for path, tests in groupby(rows, lambda row: row.path)
     ]
-    return Sheet(files, before // SIZE + 1, of, before, outline.total, outline.tallies, outline.directories, skipped)
+    return TestSheet(
+        files, before // SIZE + 1, of, before, outline.total, outline.tallies, outline.directories, skipped
+    )

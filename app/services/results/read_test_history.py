@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from app.domain.histories_of_tests import Period, Sighting, periods
+from app.domain.histories_of_tests import Sighting, TestPeriod, periods
 from app.domain.inventories import Test
 from app.errors import NotFound
 from app.services.jobs.visibility import check_completed
@@ -44,7 +44,7 @@ class TestHistory:
 
     tests: Sequence[Test]
     commits: Sequence[Sighting]
-    periods: Sequence[Period]
+    periods: Sequence[TestPeriod]
     is_cut: bool
 
 

@@ -28,7 +28,7 @@ class TestInFile(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class TestsPage:
     """tests: by path and line; next: cursor of the next page."""
 
     tests: list[TestInFile]
@@ -52,7 +52,7 @@ def page(
     limit: int = PAGE,
     within: Within | None = None,
     now: datetime,
-) -> Page:
+) -> TestsPage:
     """One page of tests.  within: which files contain it; without it, files are read until the page is full.
 
     Raises: NotFound, Conflict while the analysis has not completed, InvalidInput for a broken cursor.
@@ -65,7 +65,7 @@ def page(
         else:
             rows = results.part(tx, job_id, wanted, within.behind(after[0], limit + 1), after=after, most=limit + 1)
     last = rows[limit - 1] if len(rows) > limit else None
-    return Page(
+    return TestsPage(
         [TestInFile(row.path, row.test) for row in rows[:limit]],
         cursors.write(last.ordinal, last.position) if last else None,
     )

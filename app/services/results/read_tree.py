@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from app.domain.directories import Entry, entries
+from app.domain.directories import DirectoryEntry, entries
 from app.services.jobs.visibility import check_completed
 from app.services.results.outline import Outline
 from app.store.accounts.users import Account
@@ -26,7 +26,7 @@ class Level:
     """
 
     under: str
-    entries: Sequence[Entry]
+    entries: Sequence[DirectoryEntry]
     number: int
     of: int
     most: int

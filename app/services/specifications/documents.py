@@ -52,7 +52,7 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class HeadingLine:
     """One feature of an outline.  position: its index in the document; total: its behaviours."""
 
     position: int
@@ -95,14 +95,14 @@ def versions(uow: UnitOfWork, of: Head) -> list[Head]:
         return [_of_row(row, None) for row in found]
 
 
-def outline(uow: UnitOfWork, document_id: UUID) -> list[Line]:
+def outline(uow: UnitOfWork, document_id: UUID) -> list[HeadingLine]:
     """The features in reading order.  The caller has checked the visibility."""
     with uow.begin() as tx:
         found = spec_documents.outline(tx, document_id)
-    return [Line(row.position, row.domain, row.feature, row.total) for row in found]
+    return [HeadingLine(row.position, row.domain, row.feature, row.total) for row in found]
 
 
-def features(uow: UnitOfWork, document_id: UUID, *, after: int = 0, most: int) -> list[tuple[Line, Feature]]:
+def features(uow: UnitOfWork, document_id: UUID, *, after: int = 0, most: int) -> list[tuple[HeadingLine, Feature]]:
     """A page of features.  after: the last position of the previous page.  The caller has checked the visibility."""
     with uow.begin() as tx:
         found = spec_documents.features(tx, document_id, after=after, most=most)
@@ -145,13 +145,13 @@ def _of_row(row: DocumentRow, ref: str | None) -> Head:
     )  # fmt: skip
 
 
-def _every(uow: UnitOfWork, document_id: UUID) -> Iterator[tuple[Line, Feature]]:
+def _every(uow: UnitOfWork, document_id: UUID) -> Iterator[tuple[HeadingLine, Feature]]:
     after = 0
     while page := features(uow, document_id, after=after, most=spec_documents.AT_ONCE):
         yield from page
         after = page[-1][0].position
 
 
-def _feature(row: StoredFeatureRow) -> tuple[Line, Feature]:
+def _feature(row: StoredFeatureRow) -> tuple[HeadingLine, Feature]:
     behaviours = [of_json(one) for one in row.behaviours]
-    return Line(row.position, row.domain, row.feature, len(behaviours)), Feature(row.feature, behaviours)
+    return HeadingLine(row.position, row.domain, row.feature, len(behaviours)), Feature(row.feature, behaviours)

@@ -20,7 +20,7 @@ from app.store.specifications import spec_documents, spec_words
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WholeDocument:
     """A whole document that is not stored yet.
 
     keys: of its stored sentences, each once; used: of all its stored words; says: the fingerprint of its words, None if
@@ -38,7 +38,7 @@ class Written:
 
 @retried
 def finish(
-    uow: UnitOfWork, delivery: Delivery, user_id: UUID, written: Written, *, now: datetime | None = None
+    uow: UnitOfWork, delivery: Delivery, user_id: UUID, written: WholeDocument, *, now: datetime | None = None
 ) -> Outcome:
     """End the job as completed, or change nothing if the lease is lost.
 
@@ -66,7 +66,7 @@ def finish(
         return Outcome.COMPLETED
 
 
-def _complete(tx: Tx, delivery: Delivery, written: Written, units: int, *, now: datetime) -> tuple[int, int]:
+def _complete(tx: Tx, delivery: Delivery, written: WholeDocument, units: int, *, now: datetime) -> tuple[int, int]:
     """Store the document, and drop its oldest version if there are too many.  Returns: its behaviours, its version."""
     job_id, draft, summary = delivery.job_id, delivery.lease_token, _summary(written.specification)
     version = spec_documents.complete(

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from uuid import uuid4
 
-from app.domain.model_calls import LONGEST_HOLD, Cap, Entered, Limits, Refused, Tokens, Wait
+from app.domain.model_calls import LONGEST_HOLD, CallWait, Cap, Entered, Limits, Refused, Tokens
 from app.store.accounts import rates
 from app.store.core.unit_of_work import Tx, UnitOfWork
 from app.store.specifications import model_calls
 
 
 class _NotNow(Exception):  # noqa: N818 - undoes a transaction, and is an answer
-    def __init__(self, answer: Wait | Refused) -> None:
+    def __init__(self, answer: CallWait | Refused) -> None:
         super().__init__(type(answer).__name__)
         self.answer = answer
 
@@ -29,7 +29,7 @@ class ModelGate:
     endpoint: str
     limits: Limits
 
-    def enter(self, estimate: Tokens) -> Entered | Wait | Refused:
+    def enter(self, estimate: Tokens) -> Entered | CallWait | Refused:
         """Count a call with its estimate, if it may be made now.  Locks: the circuit, the day, the rate bucket."""
         try:
             with self.uow.begin() as tx:
@@ -73,7 +73,7 @@ class ModelGate:
     def _enter(self, tx: Tx, estimate: Tokens) -> Entered:
         circuit, now = model_calls.lock(tx, self.endpoint)
         way = circuit.way(self.limits, now)
-        if isinstance(way, Wait):
+        if isinstance(way, CallWait):
             raise _NotNow(way)
         token = uuid4() if way else None
         if token is not None:
@@ -84,5 +84,5 @@ class ModelGate:
         # last, because its row has no other use, and a refused call takes nothing from it
         charged = rates.take(tx, f"model:{self.endpoint}", per_minute=self.limits.requests_per_minute)
         if charged.wait:
-            raise _NotNow(Wait(charged.wait))
+            raise _NotNow(CallWait(charged.wait))
         return Entered(day, estimate, token)

@@ -17,7 +17,7 @@ from app.store.specifications import spec_documents
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenDocument:
     """An existing document."""
 
     id: UUID
@@ -36,7 +36,7 @@ class Offer:
     language: str
     tests: int
     subtests: int
-    newest: Written | None
+    newest: WrittenDocument | None
     under_way: UUID | None
     units: dict[Mode, int] | None
     quota: Usage
@@ -66,7 +66,7 @@ def glance(uow: UnitOfWork, account: Account, analysis_id: UUID, language: str, 
     """The offer without counting, which takes time in proportion to the tests.  tests: of the analysis."""
     with uow.begin() as tx:
         row = spec_documents.newest(tx, account.user_id, analysis_id, language)
-        newest = Written(row.id, row.version, row.completed_at) if row else None
+        newest = WrittenDocument(row.id, row.version, row.completed_at) if row else None
         under_way = spec_documents.running(tx, spec_documents.unique_key(account.user_id, analysis_id, language))
     sums = usage.usage(uow, account, now=uow.now())
     return Offer(language, tests, 0, newest, under_way, None, sums.units[SPECVIEW], sums.period.end)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -11,6 +11,7 @@ from types import GeneratorType
 from typing import Any, TypeVar
 from uuid import UUID
 
+from app.domain.jobs import Checkpoint
 from app.domain.lifecycle import Delivery, Failure, JobFailedError, Outcome
 from app.domain.specification import (
     BUILT_IN,
@@ -26,7 +27,7 @@ from app.domain.specification import (
     fingerprint,
 )
 from app.services.policy import Policy
-from app.services.specifications.finish import Written, finish
+from app.services.specifications.finish import WholeDocument, finish
 from app.services.specifications.load_tests import GONE, load_tests
 from app.specview.generator import Generator, Part
 from app.store.core.unit_of_work import UnitOfWork, retried
@@ -42,8 +43,6 @@ CHANGED = Failure(
     "While the job waited, the generator or the repository's visibility changed, and it would cost more than it has"
     " reserved; ask again.",
 )
-#: (phase, done, total); raises if the job should stop.
-Checkpoint = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +96,7 @@ def _write(
     generator: Generator,
     policy: Policy,
     checkpoint: Checkpoint,
-) -> Written:
+) -> WholeDocument:
     tests = load_tests(uow, asked.analysis_id)
     shelf = tests.shelf(user_id, asked.language, policy)
     fresh = asked.mode == Mode.REGENERATE_FRESH
@@ -113,7 +112,7 @@ def _write(
     moves = sorted({(own.key(kind, one), shelf.key(kind, one)) for one in tests.subjects for kind in KINDS})
     used = sorted({*kept, *(key for _, key in moves), shelf.summary_key(domains)})
     says = None if fell_back else fingerprint(places, sentences)
-    return Written(whole, kept, used, says, shelf, moves if fresh else None)
+    return WholeDocument(whole, kept, used, says, shelf, moves if fresh else None)
 
 
 def _summarise(desk: _Desk, domains: Sequence[Domain], generator: Generator) -> str:

@@ -15,7 +15,7 @@ from app.store.webhooks.webhook_deliveries import DueRow
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class WebhookEvent:
     """The end of a job; job: None for a test."""
 
     type: str
@@ -25,14 +25,14 @@ class Event:
 
 
 #: Writes an event out, as it is signed and sent.
-Render = Callable[[Event], str]
+Render = Callable[[WebhookEvent], str]
 
 
-def event_of(tx: Tx, delivery: DueRow, policy: Policy, *, now: datetime) -> Event | None:
+def event_of(tx: Tx, delivery: DueRow, policy: Policy, *, now: datetime) -> WebhookEvent | None:
     """The event of a delivery; None if its job no longer exists."""
     job = None
     if delivery.job_id is not None:
         job = describe.jobs(tx, [delivery.job_id], policy, asker=None, now=now).get(delivery.job_id)
         if job is None:
             return None
-    return Event(delivery.type, delivery.happened_at, delivery.webhook_id, job)
+    return WebhookEvent(delivery.type, delivery.happened_at, delivery.webhook_id, job)

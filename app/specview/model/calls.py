@@ -9,12 +9,12 @@ from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from app.domain.model_calls import Cap, Entered, Refused, Tokens, Wait
+from app.domain.model_calls import CallWait, Cap, Entered, Refused, Tokens
 from app.specview.model.endpoint import Endpoint
 from app.specview.model.faults import ANSWERED, UNBILLED, CallFailed, Fault
 from app.specview.model.gate import Gate
 from app.specview.model.prompts import Prompt
-from app.specview.model.replies import Reply
+from app.specview.model.replies import ModelReply
 from app.specview.model.timing import Timing
 
 T = TypeVar("T")
@@ -124,7 +124,7 @@ class Calls:
         self._settled.set()
         self._settled = asyncio.Event()
 
-    async def _made(self, prompt: Prompt, attempt: int, entered: Entered) -> Reply:
+    async def _made(self, prompt: Prompt, attempt: int, entered: Entered) -> ModelReply:
         try:
             reply = await self._endpoint.complete(prompt, attempt=attempt)
         except asyncio.CancelledError:
@@ -161,12 +161,12 @@ class Calls:
                 raise CallFailed(_CAPS[answer.cap])
             await self._wait(answer)
 
-    def _not_made(self, asked: Future[Entered | Wait | Refused]) -> None:
+    def _not_made(self, asked: Future[Entered | CallWait | Refused]) -> None:
         """Give back what was entered for a call that will not be made."""
         if not asked.cancelled() and asked.exception() is None and isinstance(entered := asked.result(), Entered):
             self._gate.held_back(entered, 0)
 
-    async def _wait(self, wait: Wait) -> None:
+    async def _wait(self, wait: CallWait) -> None:
         if wait.outage:
             now = self._timing.now()
             self._silent_since = now if self._silent_since is None else self._silent_since

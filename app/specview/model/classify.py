@@ -10,17 +10,17 @@ from app.specview.model.answers import read_places
 from app.specview.model.calls import Calls
 from app.specview.model.hostile import talks
 
-Rows = list[tuple[Subject, Place]]
+SubjectPlaces = list[tuple[Subject, Place]]
 
 
 async def classify(
     calls: Calls, chunk: Sequence[Subject], known: Iterable[Place], language: str
-) -> tuple[Rows, list[Subject]]:
+) -> tuple[SubjectPlaces, list[Subject]]:
     """The tests of a chunk with their places, and those that got none.
 
     What is left out, or placed by a name that is another test's, is requested again, without those that were placed.
     """
-    done, left = Rows(), list(chunk)
+    done, left = SubjectPlaces(), list(chunk)
     known_places = [place for place in known if not talks(f"{place.domain} {place.feature}")]
 
     async def step(attempt: int) -> bool:

@@ -9,10 +9,12 @@ from app.specview.model import prompts
 from app.specview.model.answers import read_sentences
 from app.specview.model.calls import Calls
 
-Row = tuple[Place, Subject]
+PlacedSubject = tuple[Place, Subject]
 
 
-async def convert(calls: Calls, chunk: Sequence[Row], language: str) -> tuple[list[tuple[Subject, str]], list[Row]]:
+async def convert(
+    calls: Calls, chunk: Sequence[PlacedSubject], language: str
+) -> tuple[list[tuple[Subject, str]], list[PlacedSubject]]:
     """The tests of a chunk with their sentences, and those that got none.
 
     Sentences that do not fit are asked for again by themselves: what spoilt them may have been a neighbour.

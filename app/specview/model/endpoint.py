@@ -14,7 +14,7 @@ from pydantic import SecretStr
 from app.domain.canaries import Canaries
 from app.specview.model.faults import CallFailed, Fault
 from app.specview.model.prompts import Prompt
-from app.specview.model.replies import Reply, read_reply, retry_after
+from app.specview.model.replies import ModelReply, read_reply, retry_after
 
 #: Bytes of an answer; the longest that is asked for has a hundredth of it.
 LARGEST_REPLY = 2 << 20
@@ -24,7 +24,7 @@ SEED = 42
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class EndpointAccess:
     """Where the model is.
 
     base_url: as `https://api.example.org/v1`; seconds: of one call, to the last byte of its answer; parallel: calls.
@@ -40,7 +40,7 @@ class Access:
 class Endpoint:
     """Calls from one event loop; close it in the same one."""
 
-    def __init__(self, access: Access) -> None:
+    def __init__(self, access: EndpointAccess) -> None:
         self._access = access
         self._canaries = Canaries.of({} if access.key is None else {"key": access.key.get_secret_value()})
         self._plain = False
@@ -58,7 +58,7 @@ class Endpoint:
         """Close all connections."""
         await self._client.aclose()
 
-    async def complete(self, prompt: Prompt, *, attempt: int = 0) -> Reply:
+    async def complete(self, prompt: Prompt, *, attempt: int = 0) -> ModelReply:
         """One call.  attempt: another one than before asks for another answer.  Raises: CallFailed."""
         try:
             async with asyncio.timeout(self._access.seconds):
@@ -68,7 +68,7 @@ class Endpoint:
         except (httpx.HTTPError, httpx.InvalidURL):  # its request holds the key
             raise CallFailed(Fault.UNREACHABLE) from None
 
-    async def _complete(self, prompt: Prompt, attempt: int) -> Reply:
+    async def _complete(self, prompt: Prompt, attempt: int) -> ModelReply:
         plain = self._plain
         try:
             return await self._post(self._body(prompt, attempt, plain=plain))
@@ -83,7 +83,7 @@ class Endpoint:
         body: dict[str, Any] = {"model": self._access.model, "messages": prompt.messages}
         return body if plain else body | OPTIONS | {"seed": SEED + attempt, "max_tokens": prompt.output(attempt)}
 
-    async def _post(self, body: dict[str, Any]) -> Reply:
+    async def _post(self, body: dict[str, Any]) -> ModelReply:
         key = self._access.key
         headers = {} if key is None else {"Authorization": f"Bearer {key.get_secret_value()}"}
         url = f"{self._access.base_url}/chat/completions"

@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 from threading import Lock
 from typing import Protocol
 
-from app.domain.model_calls import Entered, Refused, Tokens, Wait
+from app.domain.model_calls import CallWait, Entered, Refused, Tokens
 
 
 class Gate(Protocol):
     """Each call of the model enters once, and ends in exactly one of the four ways.  From any thread."""
 
-    def enter(self, estimate: Tokens) -> Entered | Wait | Refused:
+    def enter(self, estimate: Tokens) -> Entered | CallWait | Refused:
         """Ask for one call, which is counted with its estimate."""
 
     def succeeded(self, entered: Entered, used: Tokens) -> None:
@@ -36,7 +36,7 @@ class OpenGate:
         self.used = Tokens()
         self.under_way = 0
 
-    def enter(self, estimate: Tokens) -> Entered | Wait | Refused:
+    def enter(self, estimate: Tokens) -> Entered | CallWait | Refused:
         """Let it through."""
         with self._lock:
             self.under_way += 1

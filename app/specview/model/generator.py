@@ -18,8 +18,8 @@ from app.specview.generator import Generator, Part, Phrased, Placed
 from app.specview.model.calls import Calls, Meter
 from app.specview.model.chunks import by_file, by_part
 from app.specview.model.classify import Places, classify
-from app.specview.model.convert import Row, convert
-from app.specview.model.endpoint import Access, Endpoint
+from app.specview.model.convert import PlacedSubject, convert
+from app.specview.model.endpoint import Endpoint, EndpointAccess
 from app.specview.model.faults import FAULTS, Fault
 from app.specview.model.gate import Gate
 from app.specview.model.hostile import looks_hostile, talks
@@ -38,7 +38,7 @@ class ModelGenerator:
     Calls continue in a separate thread while the caller stores a part; closing an iterator cancels them.
     """
 
-    access: Access
+    access: EndpointAccess
     gate: Gate
     fallback: Generator
     most_tokens: int | None = None
@@ -70,7 +70,7 @@ class ModelGenerator:
 
     def phrase(self, parts: Iterable[Part], language: str) -> Iterator[Phrased]:
         """Chunks of parts, whole ones where they fit."""
-        hostile = list[Row]()
+        hostile = list[PlacedSubject]()
         with self._calls() as (loop, calls):
             chunks = by_part(_honest(parts, hostile))
             work = partial(convert, calls, language=language)
@@ -130,7 +130,7 @@ class ModelGenerator:
             for placed in self.fallback.place(subjects, places.all(), language):
                 yield Placed([(subject, places.same(place)) for subject, place in placed.places], fell_back=True)
 
-    def _phrase_without(self, rows: Sequence[Row], language: str) -> Iterator[Phrased]:
+    def _phrase_without(self, rows: Sequence[PlacedSubject], language: str) -> Iterator[Phrased]:
         parts = dict[Place, list[Subject]]()
         for place, subject in rows:
             parts.setdefault(place, []).append(subject)
@@ -147,7 +147,7 @@ def _parted(subjects: Iterable[Subject]) -> tuple[list[Subject], list[Subject]]:
     return honest, hostile
 
 
-def _honest(parts: Iterable[Part], hostile: list[Row]) -> Iterator[Part]:
+def _honest(parts: Iterable[Part], hostile: list[PlacedSubject]) -> Iterator[Part]:
     """Parts without the names that talk to the model, which are put aside."""
     for part in parts:
         honest, others = _parted(part.subjects)

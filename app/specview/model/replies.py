@@ -24,7 +24,7 @@ MOST_TOKENS = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ModelReply:
     """text: of the model; used: as the endpoint counts, or estimated if it does not."""
 
     text: str
@@ -50,7 +50,7 @@ class _Completion(BaseModel):
     usage: Any = None
 
 
-def read_reply(content: bytes, asked: dict[str, Any], canaries: Canaries) -> Reply:
+def read_reply(content: bytes, asked: dict[str, Any], canaries: Canaries) -> ModelReply:
     """The first choice.  Raises: CallFailed no_json, cut_off, held_key."""
     try:
         completion = _Completion.model_validate_json(content)
@@ -66,7 +66,7 @@ def read_reply(content: bytes, asked: dict[str, Any], canaries: Canaries) -> Rep
         used = Tokens(usage.prompt_tokens, usage.completion_tokens)
     except ValidationError:
         used = Tokens(estimate(json.dumps(asked["messages"], ensure_ascii=False)), estimate(choice.message.content))
-    return Reply(choice.message.content, used)
+    return ModelReply(choice.message.content, used)
 
 
 def retry_after(response: httpx.Response) -> float:

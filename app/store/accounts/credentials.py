@@ -46,7 +46,7 @@ class Parent:
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
+class TokenUser:
     """The user of a token.
 
     wait: 0, or the seconds until the user may write again; remaining: writes that are left, None for a read.
@@ -129,7 +129,7 @@ def living(tx: Tx, user_id: UUID, *, now: datetime) -> int:
     return int(tx.run(_LIVING, user_id=user_id, now=now).scalar_one())
 
 
-def use_token(tx: Tx, secret: str, *, writes_per_minute: int | None = None, now: datetime) -> Caller | None:
+def use_token(tx: Tx, secret: str, *, writes_per_minute: int | None = None, now: datetime) -> TokenUser | None:
     """The user of a token, in one statement; None for an unknown, expired or revoked token.
 
     writes_per_minute: take one write from the user's bucket.  Locks: as rates.take, and the token's row unless it was
@@ -137,7 +137,7 @@ def use_token(tx: Tx, secret: str, *, writes_per_minute: int | None = None, now:
     """
     per_minute = None if writes_per_minute is None else float(writes_per_minute)
     row = tx.run(_CALLER, token_hash=hashed(secret), now=now, writes_per_minute=per_minute).one()
-    return Caller(account_of(row), frozenset(row.scopes), row.wait, row.remaining) if row.user_id else None
+    return TokenUser(account_of(row), frozenset(row.scopes), row.wait, row.remaining) if row.user_id else None
 
 
 def tokens_of(tx: Tx, user_id: UUID) -> list[ValidToken]:

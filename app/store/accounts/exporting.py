@@ -18,7 +18,7 @@ After = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ExportedPage:
     """rows: JSON objects; after: the last one's key, None on the last page."""
 
     rows: list[str]
@@ -171,13 +171,13 @@ _SIZE = text("""
              WHERE user_id = :user_id AND status = 'completed')""")
 
 
-def page(tx: Tx, part: str, user_id: UUID, after: After | None) -> Page:
+def page(tx: Tx, part: str, user_id: UUID, after: After | None) -> ExportedPage:
     """Rows of a part.  after: as of the previous page, None for the first one."""
     of = _PARTS[part]
     given: Mapping[str, str | None] = {f"after_{n}": after[n] if after else None for n in range(of.key)}
     found = tx.run(of.query, user_id=user_id, most=of.most, **given).all()
     last: After | None = tuple(found[-1][1:]) if len(found) == of.most else None
-    return Page([row.row for row in found], last)
+    return ExportedPage([row.row for row in found], last)
 
 
 def size(tx: Tx, user_id: UUID) -> int:

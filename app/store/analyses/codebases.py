@@ -14,7 +14,7 @@ from app.domain.repositories import Repository
 from app.store.core.unit_of_work import Tx
 
 #: Host, owner and name, the last two in lower case.
-Address = tuple[str, str, str]
+AddressKey = tuple[str, str, str]
 #: Where a walk through all repositories begins.
 _FIRST = {"last_viewed_at": "infinity", "id": UUID(int=0)}
 #: A view is noted at most this often.
@@ -115,7 +115,7 @@ def add(tx: Tx, repository: Repository, *, now: datetime) -> Codebase:
     return codebase_of(tx.run(_FIND, **key).one())
 
 
-def add_each(tx: Tx, repositories: Iterable[Repository], *, now: datetime) -> dict[Address, Codebase]:
+def add_each(tx: Tx, repositories: Iterable[Repository], *, now: datetime) -> dict[AddressKey, Codebase]:
     """Add many repositories that are missing.  Returns: by `address_of`."""
     asked = {address_of(repository): repository for repository in repositories}
     if not asked:
@@ -128,7 +128,7 @@ def add_each(tx: Tx, repositories: Iterable[Repository], *, now: datetime) -> di
     return {address_of(codebase.repository): codebase for codebase in found}
 
 
-def address_of(repository: Repository) -> Address:
+def address_of(repository: Repository) -> AddressKey:
     """By which a repository is known, whatever the case."""
     return repository.host, repository.owner.lower(), repository.name.lower()
 

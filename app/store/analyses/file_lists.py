@@ -9,7 +9,7 @@ from uuid import UUID
 
 from sqlalchemy import text
 
-from app.store.analyses.inventories import FileRow, Written, clean, store_files, written
+from app.store.analyses.inventories import FileRow, StoredFile, clean, store_files, written
 from app.store.core.unit_of_work import Tx
 
 #: files of a list: average, maximum
@@ -23,7 +23,7 @@ class FileList(NamedTuple):
     """Consecutive files.  digest: of everything that is stored of them."""
 
     digest: bytes
-    files: tuple[Written, ...]
+    files: tuple[StoredFile, ...]
 
 
 # A list that no analysis has yet must outlive the job that stored it, so pruning skips what was used within a day.
@@ -68,7 +68,7 @@ def lists(files: Iterable[FileRow], parser_version: str) -> Iterator[FileList]:
     Whether a list ends with a file depends on its path only, whatever the files around it are, so that one file more or
     less changes only one list.
     """
-    part: list[Written] = []
+    part: list[StoredFile] = []
     for file in files:
         part.append(written(file))
         if ends(file.path) or len(part) == MOST:
@@ -86,7 +86,7 @@ def ends(path: str) -> bool:
     return hashlib.sha256(path.encode("utf-8", "replace")).digest()[0] % USUAL == 0
 
 
-def _list(files: Sequence[Written], parser_version: str) -> FileList:
+def _list(files: Sequence[StoredFile], parser_version: str) -> FileList:
     digest = hashlib.sha256(parser_version.encode())
     for file in files:
         for part in (clean(file.path), file.blob_id, file.skipped or ""):

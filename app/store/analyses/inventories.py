@@ -38,7 +38,7 @@ class FileRow:
         return sum(1 for test in self.tests if test.get("kind") != "subtest")
 
 
-class Written(NamedTuple):
+class StoredFile(NamedTuple):
     """A file as it is stored.  tests, hints: JSON; digest: of all three, to recognise equal rows."""
 
     path: str
@@ -109,7 +109,7 @@ def store_facts(
     )
 
 
-def written(file: FileRow) -> Written:
+def written(file: FileRow) -> StoredFile:
     """Write a file's tests as JSON, once: 1.2 s for 200,000 tests (2026-11).
 
     Without hints, the digest is the same as before hints existed, so that such rows are reused.
@@ -120,10 +120,10 @@ def written(file: FileRow) -> Written:
     )
     content = f"{file.framework}\n{tests}" + (f"\n{hints}" if file.hints else "")
     digest = b"" if file.skipped is not None else hashlib.sha256(content.encode()).digest()
-    return Written(file.path, file.blob_id, file.framework, tests, file.counted, hints, file.skipped, digest)
+    return StoredFile(file.path, file.blob_id, file.framework, tests, file.counted, hints, file.skipped, digest)
 
 
-def store_files(tx: Tx, files: Iterable[Written], parser_version: str) -> None:
+def store_files(tx: Tx, files: Iterable[StoredFile], parser_version: str) -> None:
     """Store the tests of files by content.
 
     Locks: the keys of existing rows, until the caller's list refers to them.  Raises: OvertakenError if one was pruned

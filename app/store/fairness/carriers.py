@@ -61,17 +61,17 @@ _SHARED = text("""
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class SeenLine:
     """The line of an unfinished job.  carrier: None for the schedule; free: no worker has it, so it may be moved."""
 
     carrier: UUID | None
     free: bool
 
 
-def seen(tx: Tx, job_id: UUID) -> Seen | None:
+def seen(tx: Tx, job_id: UUID) -> SeenLine | None:
     """The line of a job; None if its message is gone."""
     row = tx.run(_SEEN, task_id=str(job_id)).one_or_none()
-    return row and Seen(UUID(row.group_name) if row.group_name else None, row.free)
+    return row and SeenLine(UUID(row.group_name) if row.group_name else None, row.free)
 
 
 def keep(tx: Tx, job_id: UUID) -> None:

@@ -73,7 +73,7 @@ _TENANTS = text("""
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class SeenCourses:
     """Jobs of a span, in no order.  since: where the span that was read begins, which may be later than requested."""
 
     courses: list[Course]
@@ -117,7 +117,7 @@ class TenantRow(NamedTuple):
     slot_limit: int | None
 
 
-def courses(tx: Tx, *, since: datetime, until: datetime, most: int = MOST_EVENTS) -> Seen:
+def courses(tx: Tx, *, since: datetime, until: datetime, most: int = MOST_EVENTS) -> SeenCourses:
     """The jobs with an event in [since, until); most: how many of the newest events to read."""
     return seen(events(tx, since=since, until=until, most=most), since=since, until=until, most=most)
 
@@ -128,12 +128,12 @@ def events(tx: Tx, *, since: datetime, until: datetime, most: int = MOST_EVENTS)
     return tx.run(_COURSES, since=since, until=until, most=most).values(CourseRow)
 
 
-def seen(rows: Sequence[CourseRow], *, since: datetime, until: datetime, most: int = MOST_EVENTS) -> Seen:
+def seen(rows: Sequence[CourseRow], *, since: datetime, until: datetime, most: int = MOST_EVENTS) -> SeenCourses:
     """The jobs of what `events` has read with the same arguments."""
     if rows and rows[0].events >= most:
         since = datetime.fromtimestamp(rows[0].oldest, UTC)
     begin, end = since.timestamp(), until.timestamp()
-    return Seen([_course(row, begin, end) for row in rows], since)
+    return SeenCourses([_course(row, begin, end) for row in rows], since)
 
 
 def pauses(tx: Tx, *, until: datetime) -> list[tuple[str, float, float]]:

@@ -11,10 +11,10 @@ from app.services.accounts.passkeys import Ceremony
 from app.web.accounts.mails import mails
 from app.web.accounts.passkey_pages import answer, ask_browser, asked_browser
 from app.web.accounts.passkey_site import possible_site, site
-from app.web.accounts.settings_pages import TOLD_ON_THE_FORM, Page
+from app.web.accounts.settings_pages import TOLD_ON_THE_FORM
 from app.web.core import auth, next_pages
 from app.web.core.context import utc_now, wired
-from app.web.core.pages import pages
+from app.web.core.pages import PageAnswer, pages
 
 
 @pages.errorhandler(ConfirmationNeeded)
@@ -31,7 +31,7 @@ def show_confirmation() -> str:
 
 
 @pages.post("/account/confirm")
-def confirm_by_password() -> Redirect | Page:
+def confirm_by_password() -> Redirect | PageAnswer:
     """Compare the password, and go on under a new cookie."""
     account, typed, own = auth.person("write"), request.form.get("current", ""), auth.own_session()
     try:
@@ -50,7 +50,7 @@ def ask_for_own_passkey() -> Response:
 
 
 @pages.post("/account/confirm/passkey")
-def confirm_by_passkey() -> Redirect | Page:
+def confirm_by_passkey() -> Redirect | PageAnswer:
     """Check the passkey, and go on under a new cookie."""
     user_id, own = auth.person("write").user_id, auth.own_session()
     try:
@@ -67,7 +67,7 @@ def _go_on(secret: str) -> Redirect:
     return redirect(to, 303)
 
 
-def _refused(problem: Problem) -> Page:
+def _refused(problem: Problem) -> PageAnswer:
     headers = {} if problem.retry_after is None else {"Retry-After": str(problem.retry_after)}
     return _page(problem), problem.status, headers
 

@@ -12,12 +12,12 @@ from app.services.accounts import github as use_cases
 from app.services.accounts.github import Identity
 from app.web.accounts import notices
 from app.web.accounts.github import github
-from app.web.accounts.settings_pages import TOLD_ON_THE_FORM, Page, refused
+from app.web.accounts.settings_pages import TOLD_ON_THE_FORM, refused
 from app.web.accounts.sign_in_pages import TOLD_ON_THE_FORM as TOLD_TO_STRANGERS
 from app.web.accounts.sign_in_pages import again, begin_session, is_open, network, new_account, stranger
 from app.web.core import auth
 from app.web.core.context import utc_now, wired
-from app.web.core.pages import pages
+from app.web.core.pages import PageAnswer, pages
 from app.web.core.public_links import absolute
 
 #: In the session: the state, the verifier of PKCE, and whether to link.
@@ -27,7 +27,7 @@ TOLD = (*TOLD_TO_STRANGERS, *TOLD_ON_THE_FORM, Forbidden, GitHostUnreachable, Bu
 
 
 @pages.post("/sign-in/github")
-def ask_github() -> str | Page:
+def ask_github() -> str | PageAnswer:
     """Lead to GitHub, to sign in."""
     try:
         return _lead(is_link=False)
@@ -36,7 +36,7 @@ def ask_github() -> str | Page:
 
 
 @pages.post("/account/github")
-def link_github() -> str | Page:
+def link_github() -> str | PageAnswer:
     """Lead to GitHub, to link an account of it."""
     auth.person_with_proof()
     try:
@@ -46,7 +46,7 @@ def link_github() -> str | Page:
 
 
 @pages.post("/account/github/unlink")
-def unlink_github() -> Response | Page:
+def unlink_github() -> Response | PageAnswer:
     """Unlink it, unless it is the last way to sign in."""
     try:
         use_cases.unlink(wired().uow, auth.person("write").user_id)
@@ -56,7 +56,7 @@ def unlink_github() -> Response | Page:
 
 
 @pages.get("/sign-in/github/callback")
-def come_back() -> Response | Page:
+def come_back() -> Response | PageAnswer:
     """GitHub leads here, with a code or with the person's refusal."""
     _require_offer()
     asked = session.pop(ASKED, None)
@@ -104,7 +104,7 @@ def _sign_in(who: Identity) -> Response:
     return begin_session(session_secret)
 
 
-def _told(problem: Problem, *, is_link: bool) -> Page:
+def _told(problem: Problem, *, is_link: bool) -> PageAnswer:
     if is_link and auth.viewer():
         return refused("github", problem)
     return again("accounts/sign_in.html", problem)

@@ -17,13 +17,13 @@ from app.services.accounts import passkeys
 from app.services.accounts.passkeys import Ceremony, Challenge
 from app.web.accounts import notices
 from app.web.accounts.passkey_site import site
-from app.web.accounts.settings_pages import TOLD_ON_THE_FORM, Page, refused
+from app.web.accounts.settings_pages import TOLD_ON_THE_FORM, refused
 from app.web.accounts.sign_in_pages import TOLD_ON_THE_FORM as TOLD_TO_STRANGERS
 from app.web.accounts.sign_in_pages import again, begin_session, network, new_account, require_open, stranger
 from app.web.accounts.verification import greet
 from app.web.core import auth, problems, refusals
 from app.web.core.context import utc_now, wired
-from app.web.core.pages import pages
+from app.web.core.pages import PageAnswer, pages
 
 #: In the session: what the browser was asked for.
 ASKED = "passkey"
@@ -36,7 +36,7 @@ def ask_to_register() -> Response:
 
 
 @pages.post("/account/passkeys")
-def add_passkey() -> Redirect | Page:
+def add_passkey() -> Redirect | PageAnswer:
     """Store the passkey that the browser made."""
     account, name = auth.person("write"), request.form.get("name", "")
     try:
@@ -58,7 +58,7 @@ def add_passkey() -> Redirect | Page:
 
 
 @pages.post("/account/passkeys/<uuid:passkey_id>/remove")
-def remove_passkey(passkey_id: UUID) -> Redirect | Page:
+def remove_passkey(passkey_id: UUID) -> Redirect | PageAnswer:
     """Forget one, unless it is the last way to sign in."""
     account, services = auth.person("write"), wired()
     try:
@@ -78,7 +78,7 @@ def ask_for_passkey() -> Response:
 
 
 @pages.post("/sign-in/passkey")
-def enter_passkey() -> Redirect | Page:
+def enter_passkey() -> Redirect | PageAnswer:
     """Check the passkey and begin a session under a new cookie."""
     try:
         challenge = asked_browser(Ceremony.SIGN_IN)["challenge"]
@@ -94,7 +94,7 @@ def ask_for_first_passkey() -> Response:
 
 
 @pages.post("/sign-up/passkey")
-def sign_up_with_passkey() -> Redirect | Page:
+def sign_up_with_passkey() -> Redirect | PageAnswer:
     """Create the account and begin its first session.  Raises: Forbidden where only operators create accounts."""
     require_open()
     try:

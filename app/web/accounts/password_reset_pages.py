@@ -10,12 +10,11 @@ from app.services.accounts import password_resets, sessions
 from app.services.accounts.password_hashes import LONGEST, SHORTEST
 from app.web.accounts import notices
 from app.web.accounts.mails import mails
-from app.web.accounts.settings_pages import Page
 from app.web.accounts.sign_in_pages import begin_session, stranger
 from app.web.accounts.verification import send_verification
 from app.web.core import auth
 from app.web.core.context import utc_now, wired
-from app.web.core.pages import pages
+from app.web.core.pages import PageAnswer, pages
 from app.web.core.public_links import secret_link
 
 SUBJECT = "Fairlane: Set a new password"
@@ -29,7 +28,7 @@ def show_forgot() -> str:
 
 
 @pages.post("/forgot")
-def forget_password() -> str | Page:
+def forget_password() -> str | PageAnswer:
     """Send a link, and say and do the same whether or not there is such an account; it is looked up afterwards."""
     email, are_mailed = request.form.get("email", "").strip(), mails().are_sent
     try:
@@ -54,7 +53,7 @@ def show_reset() -> str:
 
 
 @pages.post("/reset")
-def reset_password() -> Response | Page:
+def reset_password() -> Response | PageAnswer:
     """Set it, end all sessions, and sign in."""
     token = request.form.get("token", "")
     try:

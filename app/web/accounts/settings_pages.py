@@ -15,11 +15,10 @@ from app.web.accounts.mails import mails
 from app.web.accounts.passkey_site import possible_site
 from app.web.core import auth
 from app.web.core.context import utc_now, wired
-from app.web.core.pages import pages
+from app.web.core.pages import PageAnswer, pages
 
 #: Problems with what was typed, told beside the form.
 TOLD_ON_THE_FORM = (InvalidInput, Conflict, TooManyRequests, Busy)
-Page = tuple[str, int, dict[str, str]]
 
 
 @pages.get("/account")
@@ -29,7 +28,7 @@ def show_account() -> str:
 
 
 @pages.post("/account/password")
-def change_password() -> Redirect | Page:
+def change_password() -> Redirect | PageAnswer:
     """Change the password; all other sessions end."""
     account, typed = auth.person("write"), request.form
     try:
@@ -63,7 +62,7 @@ def export_account() -> Response:
 
 
 @pages.post("/account/delete")
-def delete_account() -> Redirect | Page:
+def delete_account() -> Redirect | PageAnswer:
     """Delete the account of somebody who typed its address, and its password if it has one."""
     account, typed = auth.person("write"), request.form
     try:
@@ -79,7 +78,7 @@ def delete_account() -> Redirect | Page:
     return redirect(url_for("pages.home"), 303)
 
 
-def refused(form: str, problem: Problem) -> Page:
+def refused(form: str, problem: Problem) -> PageAnswer:
     """The page with a problem beside one of its forms."""
     headers = {} if problem.retry_after is None else {"Retry-After": str(problem.retry_after)}
     return _page(form, problem), problem.status, headers

@@ -16,13 +16,12 @@ from app.web.accounts.passkey_site import possible_site
 from app.web.accounts.verification import greet
 from app.web.core import auth, next_pages
 from app.web.core.context import utc_now, wired
-from app.web.core.pages import pages
+from app.web.core.pages import PageAnswer, pages
 
 #: In the session: the jobs that this browser submitted as a visitor.
 MINE = "mine"
 #: Problems with what was typed, as opposed to the service: the form keeps the address.
 TOLD_ON_THE_FORM = (InvalidInput, Unauthenticated, Conflict, TooManyRequests, Busy)
-Page = tuple[str, int, dict[str, str]]
 
 
 @pages.get("/sign-in")
@@ -42,7 +41,7 @@ def spend_link() -> Response:
 
 
 @pages.post("/sign-in/password")
-def enter_password() -> Response | Page:
+def enter_password() -> Response | PageAnswer:
     """Compare the password and begin a session under a new cookie."""
     try:
         return begin_session(passwords.sign_in(wired().uow, **_typed()))
@@ -58,7 +57,7 @@ def show_sign_up() -> str:
 
 
 @pages.post("/sign-up")
-def sign_up() -> Response | Page:
+def sign_up() -> Response | PageAnswer:
     """Create an account and begin its first session.  Raises: Forbidden where only operators create accounts."""
     require_open()
     try:
@@ -127,7 +126,7 @@ def _typed() -> dict[str, Any]:
     return {**typed, **stranger(), "now": utc_now()}
 
 
-def again(template: str, problem: Problem) -> Page:
+def again(template: str, problem: Problem) -> PageAnswer:
     """The page with the problem above its form, which keeps the address."""
     headers = {} if problem.retry_after is None else {"Retry-After": str(problem.retry_after)}
     email = request.form.get("email", "")[:300]

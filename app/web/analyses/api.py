@@ -11,7 +11,7 @@ from app.services.jobs.answers import find_answer
 from app.services.jobs.cancel import cancel
 from app.web.analyses.submission import asks_host, wanted
 from app.web.core import auth
-from app.web.core.api import Answer, api
+from app.web.core.api import ApiAnswer, api
 from app.web.core.context import utc_now, wired
 from app.web.core.idempotency import answered, idempotency_key
 from app.web.core.schemas import SubmitAnalysis
@@ -24,7 +24,7 @@ from app.web.limits.duplicate_requests import only_one
 @api.input(SubmitAnalysis, arg_name="asked")
 @api.output(JobShape, ACCEPTED, description="Accepted, or joined to the analysis of this commit that is under way")
 @api.doc(operation_id="submitAnalysis", tags=["Analyses"], responses={200: "Already analysed; nothing is billed"})
-def submit_analysis(asked: SubmitAnalysis) -> Answer:
+def submit_analysis(asked: SubmitAnalysis) -> ApiAnswer:
     """Analyse a commit.
 
     This reserves one analysis and enqueues it, in one transaction.  With `Idempotency-Key`, a repeated request gets the

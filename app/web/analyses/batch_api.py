@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app.errors import Problem
-from app.services.analyses.submit_batch import Outcomes, submit_batch
+from app.services.analyses.submit_batch import BatchOutcomes, submit_batch
 from app.services.jobs.answers import Answer, find_answer
 from app.store.jobs.idempotency import Rendered, Stored
 from app.web.analyses.shapes import BatchShape
@@ -24,7 +24,7 @@ from app.web.limits.duplicate_requests import only_one
 @api.input(SubmitBatch, arg_name="asked")
 @api.output(BatchShape, ACCEPTED, description="At least one item was accepted or joined")
 @api.doc(operation_id="submitBatch", tags=["Analyses"], responses={200: "No item was accepted; each has its reason"})
-def submit_many(asked: SubmitBatch) -> package.Answer:
+def submit_many(asked: SubmitBatch) -> package.ApiAnswer:
     """Analyse up to 100 commits.
 
     All reservations are made in one transaction.  Each item has its own answer; with `atomic`, either all items are
@@ -45,7 +45,7 @@ def submit_many(asked: SubmitBatch) -> package.Answer:
     return body, status, {}
 
 
-def _rendered(outcomes: Outcomes) -> Rendered:
+def _rendered(outcomes: BatchOutcomes) -> Rendered:
     rows = [_row(index, outcome) for index, outcome in enumerate(outcomes)]
     return ACCEPTED if any(row["status"] == ACCEPTED for row in rows) else KNOWN, {"items": rows}
 

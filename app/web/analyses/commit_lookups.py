@@ -25,7 +25,7 @@ BATCHES = 2
 AWAY_SECONDS = 30  # Retry-After for a host that does not answer
 
 #: (commit, name of the ref)
-Found = tuple[str, str | None]
+FoundCommit = tuple[str, str | None]
 
 
 EXTENSION = "fairlane lookups"
@@ -52,7 +52,7 @@ class Lookups:
 
     def find(
         self, client: str, repository: Repository, ref: str | None, commit: str | None, *, until: float | None = None
-    ) -> Found:
+    ) -> FoundCommit:
         """The commit of one submission.
 
         until: monotonic deadline of the batch, for one of its items, which waits for its place until then.
@@ -88,9 +88,9 @@ class Lookups:
 
     def _asked(
         self, lane: Lane, client: str, repository: Repository, ref: str | None, commit: str | None
-    ) -> Future[Found]:
+    ) -> Future[FoundCommit]:
         """Ask in a separate thread, because neither a name resolution nor git can be told to stop."""
-        answer: Future[Found] = Future()
+        answer: Future[FoundCommit] = Future()
 
         def ask() -> None:
             try:

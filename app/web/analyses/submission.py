@@ -8,14 +8,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Concatenate, ParamSpec, TypeVar
 
-from app.domain.repositories import Address, check_commit, check_ref, parse_address
+from app.domain.repositories import SubmittedAddress, check_commit, check_ref, parse_address
 from app.errors import InvalidInput, Problem
 from app.services.analyses.submission import Wanted
 from app.store.accounts.users import Account
 from app.web.analyses.commit_lookups import OF_CLIENT, Lookups, lookups
 from app.web.core.context import wired
 from app.web.core.schemas import SubmitAnalysis
-from app.web.core.wiring import Wired
+from app.web.core.wiring import WebWiring
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -26,7 +26,7 @@ P = ParamSpec("P")
 class _Asked:
     """A parsed submission: the repository, and the commit if it was given."""
 
-    address: Address
+    address: SubmittedAddress
     ref: str | None
     commit: str | None
     retry: bool
@@ -78,7 +78,7 @@ def wanted_each(asked: Sequence[SubmitAnalysis], account: Account) -> list[Wante
 class _Resolver:
     """For one request.  client: whose look-ups they are."""
 
-    services: Wired
+    services: WebWiring
     lookups: Lookups
     client: str
 
@@ -111,7 +111,7 @@ def _read(asked: SubmitAnalysis) -> _Asked:
     return _Asked(address, ref, commit, asked.retry)
 
 
-def _revision(asked: SubmitAnalysis, address: Address) -> tuple[str | None, str | None]:
+def _revision(asked: SubmitAnalysis, address: SubmittedAddress) -> tuple[str | None, str | None]:
     """Members of the request take precedence over a ref or commit in the address."""
     if asked.ref is not None or asked.commit is not None:
         return (

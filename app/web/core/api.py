@@ -13,7 +13,7 @@ from app.web.core import auth
 from app.web.limits import read_costs
 
 api = APIBlueprint("api", __name__, url_prefix="/api/v1")
-Answer = tuple[dict[str, Any], int, dict[str, str]]
+ApiAnswer = tuple[dict[str, Any], int, dict[str, str]]
 #: Writes that need no body.
 WITHOUT_BODY = frozenset(
     {

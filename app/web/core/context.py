@@ -8,16 +8,16 @@ from uuid import uuid4
 
 from flask import current_app, g, request
 
-from app.web.core.wiring import Wired
+from app.web.core.wiring import WebWiring
 
 EXTENSION = "fairlane"
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
-def wired() -> Wired:
+def wired() -> WebWiring:
     """The services behind this app."""
-    found: Wired = current_app.extensions[EXTENSION]
+    found: WebWiring = current_app.extensions[EXTENSION]
     return found
 
 

@@ -13,6 +13,8 @@ from app.web.core import auth, next_pages, problems
 from app.web.limits import read_costs
 
 Model = TypeVar("Model", bound=BaseModel)
+#: (text, status, headers)
+PageAnswer = tuple[str, int, dict[str, str]]
 pages = APIBlueprint("pages", __name__, enable_openapi=False)
 
 

@@ -6,7 +6,7 @@ own is a Whole of it.  A Shape is written where an answer has other members than
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, RootModel
 
@@ -31,7 +31,3 @@ class ProblemShape(Shape):
     status: int
     detail: str
     request_id: str
-
-
-Links = dict[str, str]
-Facts = dict[str, Any]

@@ -39,7 +39,7 @@ def no_branches(_: Repository) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Wired:
+class WebWiring:
     """What views need.  secret: signs sessions."""
 
     settings: Settings
@@ -65,7 +65,7 @@ class Wired:
         return Where.of(self.settings)
 
 
-def wire(settings: Settings | None = None) -> Wired:
+def wire(settings: Settings | None = None) -> WebWiring:
     """Wire the web from the environment.  Opens no connection yet."""
     settings = settings or load()
     engine = make_engine(
@@ -80,7 +80,7 @@ def wire(settings: Settings | None = None) -> Wired:
     def resolve(repository: Repository, ref: str | None, commit: str | None) -> tuple[str, str | None]:
         return resolve_commit(repository, ref, commit, settings)
 
-    return Wired(
+    return WebWiring(
         settings,
         UnitOfWork(engine, publisher(celery)),
         Policy.of(settings, PARSER_VERSION, name_of(settings), languages_of(settings)),

@@ -43,7 +43,7 @@ log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class SeenJob:
     """A job at one moment.  id: of its newest event and of its content, so that a client may resume after either."""
 
     id: str
@@ -51,7 +51,7 @@ class Seen:
     read_at: float  # monotonic, before the query
 
     @classmethod
-    def of(cls, event_id: int, job: Job, read_at: float) -> Seen:
+    def of(cls, event_id: int, job: Job, read_at: float) -> SeenJob:
         """With an id that changes whenever the client would see a difference."""
         content = json.dumps(job_json(job), sort_keys=True)
         return cls(f"{event_id}-{zlib.crc32(content.encode()):08x}", job, read_at)
@@ -69,7 +69,7 @@ class _Watched:
     changed: threading.Condition
     watchers: int = 0
     stamp: follow.Stamp | None = None
-    newest: Seen | None = None
+    newest: SeenJob | None = None
 
 
 @dataclass
@@ -119,10 +119,10 @@ class Live:
                 del self._jobs[job_id]
                 self._idle.notify_all()
 
-    def next(self, job_id: UUID, after: Seen, seconds: float) -> Seen | None:
+    def next(self, job_id: UUID, after: SeenJob, seconds: float) -> SeenJob | None:
         """Wait for a state of the job that is later than and different from `after`; None if none came in time."""
 
-        def fresh() -> Seen | None:
+        def fresh() -> SeenJob | None:
             newest = self._jobs[job_id].newest
             later = newest is not None and newest.read_at > after.read_at and newest.id != after.id
             return newest if later else None
@@ -134,10 +134,10 @@ class Live:
         """The job at its end, with the reader's bill, which the watchers do not share."""
         return follow.snapshot(self.uow, job_id, self.policy, reader=reader, now=self.uow.now())[1]
 
-    def _look(self, job_id: UUID) -> Seen:
+    def _look(self, job_id: UUID) -> SeenJob:
         read_at = time.monotonic()
         event_id, job = follow.snapshot(self.uow, job_id, self.policy, reader=ALL, now=self.uow.now())
-        return Seen.of(event_id, job, read_at)
+        return SeenJob.of(event_id, job, read_at)
 
     def _run(self) -> None:
         for turn in itertools.count():
@@ -171,7 +171,7 @@ class Stream:
 
     live: Live
     job_id: UUID
-    first: Seen
+    first: SeenJob
     last_id: str | None
     reader: Reader
     asked: Asked | None
@@ -198,11 +198,11 @@ class Stream:
                 yield self._event(newer, seen)
                 seen = newer
 
-    def _event(self, seen: Seen, before: Seen | None) -> str:
+    def _event(self, seen: SeenJob, before: SeenJob | None) -> str:
         name = "final" if seen.is_final else "progress" if before and _only_progress(seen, before) else "state"
         job = self.live.ended(self.job_id, self.reader) if seen.is_final else told(seen.job, self.reader, self.asked)
         return f"event: {name}\nid: {seen.id}\ndata: {json.dumps(job_json(job))}\n\n"
 
 
-def _only_progress(seen: Seen, before: Seen) -> bool:
+def _only_progress(seen: SeenJob, before: SeenJob) -> bool:
     return replace(seen.job, progress=None) == replace(before.job, progress=None)

@@ -48,7 +48,7 @@ def run_schedule_entry(name: str) -> dict[str, Any]:
     """Send an entry at once, besides its slots.  Needs an operator's token."""
     actor = str(auth.operator().user_id)
     run = schedule.run_now(wired().uow, name, actor=actor, now=utc_now())
-    return {"name": name, "sent": run is schedule.Run.SENT}
+    return {"name": name, "sent": run is schedule.AskedRun.SENT}
 
 
 def _schedule() -> dict[str, Any]:

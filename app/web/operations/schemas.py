@@ -10,9 +10,11 @@ from pydantic import Field, StringConstraints, model_validator
 from app.services.fairness.change_limits import HIGHEST_SLOT_LIMIT
 from app.web.core.schemas import Body, Instant, PageQuery, Plain, Query
 
-Slots = Annotated[int, Field(ge=1, le=HIGHEST_SLOT_LIMIT, description="How many jobs of each service may run at once")]
+SlotLimit = Annotated[
+    int, Field(ge=1, le=HIGHEST_SLOT_LIMIT, description="How many jobs of each service may run at once")
+]
 
-Reason = Annotated[Plain, StringConstraints(strip_whitespace=True, min_length=1)]
+GivenReason = Annotated[Plain, StringConstraints(strip_whitespace=True, min_length=1)]
 
 #: The windows that failures are shown of.
 WINDOWS = {"24h": timedelta(hours=24), "7d": timedelta(days=7)}
@@ -27,20 +29,20 @@ class NewTier(Body):
 class NewLimit(Body):
     """Another limit of a tier."""
 
-    limit: Slots
+    limit: SlotLimit
 
 
 class NewUserLimit(Body):
     """Another limit of one user."""
 
-    limit: Annotated[Slots | None, Field(description="null: the tier's limit")]
+    limit: Annotated[SlotLimit | None, Field(description="null: the tier's limit")]
 
 
 class PauseQueue(Body):
     """Whether a queue is to be paused."""
 
     paused: bool = True
-    reason: Annotated[Reason | None, Field(description="Why, for other operators; kept in the audit log")] = None
+    reason: Annotated[GivenReason | None, Field(description="Why, for other operators; kept in the audit log")] = None
 
 
 class TierForm(Query):
@@ -52,7 +54,7 @@ class TierForm(Query):
 class LimitForm(Query):
     """Another limit, from its form with the box that says that the operator means it; an empty field removes it."""
 
-    limit: Slots | None = None
+    limit: SlotLimit | None = None
     sure: Literal["true"]
 
 
@@ -60,7 +62,7 @@ class PauseForm(Query):
     """Whether a queue is to be paused, from its form, and why."""
 
     paused: bool
-    reason: Reason | None = None
+    reason: GivenReason | None = None
 
     @model_validator(mode="after")
     def _has_a_reason(self) -> PauseForm:
@@ -96,7 +98,7 @@ class DeadQuery(PageQuery):
     reason: Literal["lost", "rejected", "undecodable"] | None = None
 
 
-Letter = Annotated[int, Field(ge=1, le=2**63 - 1)]
+LetterId = Annotated[int, Field(ge=1, le=2**63 - 1)]
 
 
 class DeadPageQuery(DeadQuery):
@@ -110,7 +112,7 @@ class DeadPageQuery(DeadQuery):
     done: Annotated[int, Field(ge=0)] = 0
     stay: Annotated[int, Field(ge=0)] = 0
     gone: Annotated[int, Field(ge=0)] = 0
-    after: Letter | None = None
+    after: LetterId | None = None
 
 
 class ManyQuery(Query):
@@ -124,7 +126,7 @@ class ManyQuery(Query):
 class ManyForm(ManyQuery):
     """The form for many letters.  last: the largest id that was shown; letters: how many were."""
 
-    last: Letter
+    last: LetterId
     letters: Annotated[int, Field(ge=1)]
     sure: Literal["true"]
 
@@ -151,7 +153,7 @@ class ChangeEntry(Body):
         Every | None, Field(description="It divides the interval of the code; null: that interval")
     ] = None
     enabled: bool = True
-    reason: Annotated[Reason | None, Field(description="Why; kept in the audit log, needed to disable")] = None
+    reason: Annotated[GivenReason | None, Field(description="Why; kept in the audit log, needed to disable")] = None
 
     @model_validator(mode="after")
     def _has_a_reason(self) -> ChangeEntry:
@@ -165,7 +167,7 @@ class EntryForm(Query):
 
     minutes: Annotated[int | None, Field(ge=1, le=7 * 1440)] = None
     enabled: bool = False
-    reason: Reason | None = None
+    reason: GivenReason | None = None
 
     @model_validator(mode="after")
     def _has_a_reason(self) -> EntryForm:

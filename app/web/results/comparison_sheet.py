@@ -11,15 +11,14 @@ from typing import Any, NamedTuple
 from testlist.reports.compare import GROUPS, Comparison, compare
 from testlist.reports.packed_rows import Listed
 
+from app.domain.inventories import Test
 from app.services.results.read_differences import Sides
 from app.web.core.schemas import ChangesQuery
 
 SIZE = 100  # changes on a sheet
 
-Test = Mapping[str, Any]
 
-
-class Line(NamedTuple):
+class ChangeLine(NamedTuple):
     """One change.  before, after: the test on both sides, None where it does not exist."""
 
     group: str
@@ -36,7 +35,7 @@ class Line(NamedTuple):
 class Changes:
     """One sheet.  matching: lines by group under the search; total: of the shown group, or of all."""
 
-    lines: list[Line]
+    lines: list[ChangeLine]
     number: int
     of: int
     total: int
@@ -70,7 +69,7 @@ def changes(found: Comparison, asked: ChangesQuery) -> Changes:
     )
 
 
-def _sheet(found: Comparison, shown: Mapping[str, Sequence[int]], before: int) -> Iterator[Line]:
+def _sheet(found: Comparison, shown: Mapping[str, Sequence[int]], before: int) -> Iterator[ChangeLine]:
     """The lines of a sheet, group by group; a change in two groups comes twice."""
     left = SIZE
     for group, indexes in shown.items():
@@ -80,12 +79,12 @@ def _sheet(found: Comparison, shown: Mapping[str, Sequence[int]], before: int) -
         before = max(0, before - len(indexes))
 
 
-def _line(group: str, change: Any) -> Line:
+def _line(group: str, change: Any) -> ChangeLine:
     if group == "added":
-        return Line(group, None, change)
+        return ChangeLine(group, None, change)
     if group == "removed":
-        return Line(group, change, None)
-    return Line(group, change.before, change.after)
+        return ChangeLine(group, change, None)
+    return ChangeLine(group, change.before, change.after)
 
 
 def _matching(found: Comparison, part: str) -> dict[str, Sequence[int]]:

@@ -28,8 +28,8 @@ from app.web.core.visible_text import visible
 from app.web.limits.read_costs import EXPORT_PATIENCE, LIGHT, PER_UNIT, exported, reads
 from app.web.results.result_json import test_json
 
-Row = dict[str, Any]
-Rows = Iterator[Row]
+ExportRow = dict[str, Any]
+ExportRows = Iterator[ExportRow]
 
 COLUMNS = ("file", "line", "suites", "name", "framework", "status", "kind", "dynamic", "cases", "conditional")
 #: Why a test of a JUnit export has no outcome, unless its own source skips it.
@@ -44,7 +44,7 @@ class Form:
 
     media_type: str
     suffix: str
-    write: Callable[[Rows], Iterator[str]]
+    write: Callable[[ExportRows], Iterator[str]]
 
 
 def respond(form: Form, job_id: UUID, viewer: Account | None, asked: TestsQuery) -> Response:
@@ -72,7 +72,7 @@ def _read(
     viewer: Account | None,
     asked: TestsQuery,
     turn: Callable[[], AbstractContextManager[None]],
-) -> Rows:
+) -> ExportRows:
     cursor, left = asked.cursor, asked.limit
     while True:
         size = min(read_tests.MOST, left or read_tests.MOST)
@@ -84,20 +84,20 @@ def _read(
             return
 
 
-def as_csv(rows: Rows) -> Iterator[str]:
+def as_csv(rows: ExportRows) -> Iterator[str]:
     """RFC 4180 with a header line; cells that look like formulas are turned into text."""
     yield _csv_line(list(COLUMNS))
     for row in rows:
         yield _csv_line([_cell(row.get(column)) for column in COLUMNS])
 
 
-def as_ndjson(rows: Rows) -> Iterator[str]:
+def as_ndjson(rows: ExportRows) -> Iterator[str]:
     """One JSON object per line, as `fairlane inventory` prints it."""
     for row in rows:
         yield json.dumps(row) + "\n"
 
 
-def as_markdown(rows: Rows) -> Iterator[str]:
+def as_markdown(rows: ExportRows) -> Iterator[str]:
     """A heading per file, a line per test."""
     for file, tests in groupby(rows, lambda row: row["file"]):
         yield f"## {quoted(file)}\n\n"
@@ -107,7 +107,7 @@ def as_markdown(rows: Rows) -> Iterator[str]:
         yield "\n"
 
 
-def as_junit(rows: Rows) -> Iterator[str]:
+def as_junit(rows: ExportRows) -> Iterator[str]:
     """One suite per file.  Tests are listed, not run, so each is skipped: one without an outcome would have passed."""
     yield '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="fairlane">\n'
     for file, found in groupby(rows, lambda row: row["file"]):
@@ -119,7 +119,7 @@ def as_junit(rows: Rows) -> Iterator[str]:
     yield "</testsuites>\n"
 
 
-def _testcase(file: str, test: Row) -> str:
+def _testcase(file: str, test: ExportRow) -> str:
     classname = ".".join(test["suites"]) or file
     opening = f"  <testcase classname={_attribute(classname)} name={_attribute(test['name'])}"
     opening += f' file={_attribute(file)} line="{test["line"]}" status="notrun"'

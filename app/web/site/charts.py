@@ -31,7 +31,7 @@ def bars(counts: Mapping[str, int]) -> list[Bar]:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ChartRow:
     """A bar with parts.  count: of all parts, whose widths are percent of the longest row."""
 
     label: str
@@ -39,12 +39,12 @@ class Row:
     parts: list[Bar]
 
 
-def rows(counts: Mapping[str, Mapping[str, int]]) -> list[Row]:
+def rows(counts: Mapping[str, Mapping[str, int]]) -> list[ChartRow]:
     """Largest first; the longest fills the width.  counts: row -> part -> number."""
     totals = {label: sum(parts.values()) for label, parts in counts.items()}
     longest = max(totals.values(), default=1) or 1
     return [
-        Row(label, totals[label], list(_parts(counts[label], totals[label] or 1, longest)))
+        ChartRow(label, totals[label], list(_parts(counts[label], totals[label] or 1, longest)))
         for label in sorted(totals, key=lambda label: (-totals[label], label))
     ]
 

@@ -14,7 +14,7 @@ from app.services.specifications import delete_document, documents, share_links,
 from app.services.specifications.submit_specification import WantedSpecification
 from app.web.accounts.usage_json import price_json
 from app.web.core import auth
-from app.web.core.api import Answer, api
+from app.web.core.api import ApiAnswer, api
 from app.web.core.context import utc_now, wired
 from app.web.core.idempotency import answered, idempotency_key
 from app.web.core.schemas import SpecificationsQuery, SubmitSpecification
@@ -69,7 +69,7 @@ _ANSWERS: dict[str | int, Any] = {200: _EXISTING_OR_PRICE}
     tags=["Specifications"],
     responses=_ANSWERS,
 )
-def submit_specification_job(asked: SubmitSpecification) -> Answer | Response:
+def submit_specification_job(asked: SubmitSpecification) -> ApiAnswer | Response:
     """Write a specification of an analysis.
 
     This reserves a unit for each test without a stored sentence and enqueues the job, in one transaction.  `dry_run`

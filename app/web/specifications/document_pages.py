@@ -19,7 +19,7 @@ from app.web.specifications.document import Document
 from app.web.specifications.document_heads import document_of
 from app.web.specifications.exports import EXPORTS
 from app.web.specifications.owner_view import page_of
-from app.web.specifications.sheets import Sheet, leaf, sheet
+from app.web.specifications.sheets import DocumentSheet, leaf, sheet
 from app.web.specifications.view import Choice, ComparisonPage, DocumentPage, OwnersView, Side
 
 
@@ -41,13 +41,13 @@ def document_page(
     return DocumentPage(bare, counts, shown, asked, path, exports, owner, whose, subtests)
 
 
-def _searched(head: Head, asked: SpecificationQuery) -> Sheet:
+def _searched(head: Head, asked: SpecificationQuery) -> DocumentSheet:
     """The sheet of a search, for which the whole document has to be read."""
     with behaviours(head.summary["behaviours"]):
         return sheet(documents.specification(wired().uow, head), asked)
 
 
-def _leaf(head: Head, number: int) -> Sheet:
+def _leaf(head: Head, number: int) -> DocumentSheet:
     """A sheet from the outline and its own features: as fast for a large document as for a small one."""
     uow = wired().uow
 

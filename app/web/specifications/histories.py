@@ -15,7 +15,7 @@ from app.web.core.languages import gettext, language_name
 from app.web.limits.read_costs import LIGHT, reads
 from app.web.specifications.document_heads import source_of
 from app.web.specifications.owner_view import compare_url, page_of
-from app.web.specifications.view import Choice, HistoryPage, HistoryRow
+from app.web.specifications.view import Choice, HistoryLine, HistoryPage
 
 
 def history_page(of: Head, language: str | None, languages: Mapping[str, str], viewer: Account) -> HistoryPage:
@@ -31,7 +31,7 @@ def history_page(of: Head, language: str | None, languages: Mapping[str, str], v
     return HistoryPage(source_of(of), rows, choices if len(choices) > 2 else [], whose)
 
 
-def _rows(newest_first: Sequence[Head]) -> list[HistoryRow]:
+def _rows(newest_first: Sequence[Head]) -> list[HistoryLine]:
     """One row for each commit and language.
 
     Known changes are shown, and others counted while little has to be read for it; the comparison counts any.
@@ -52,9 +52,9 @@ def _rows(newest_first: Sequence[Head]) -> list[HistoryRow]:
     return rows
 
 
-def _row(versions: Sequence[Head], older: Head | None, changes: Mapping[str, int] | None) -> HistoryRow:
+def _row(versions: Sequence[Head], older: Head | None, changes: Mapping[str, int] | None) -> HistoryLine:
     newest = versions[0]
-    return HistoryRow(
+    return HistoryLine(
         source_of(newest),
         newest.language,
         _size(newest),

@@ -14,7 +14,7 @@ from app.web.specifications.view import Choice, Cost, OwnersView, Share
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class OwnDocuments:
     """A document among the owner's documents.
 
     versions: of the same analysis, in all languages; history: of the same repository; both newest first.  languages:
@@ -29,7 +29,7 @@ class Shelf:
     writes_anew: bool = False
 
 
-def owners_view(head: Head, beside: Shelf) -> OwnersView:
+def owners_view(head: Head, beside: OwnDocuments) -> OwnersView:
     """The tools of a document."""
     older = previous(head, beside.history)
     return OwnersView(
@@ -79,7 +79,7 @@ def _cost(head: Head) -> Cost:
     return Cost(head.units, max(0, head.summary["behaviours"] - head.units - fell_back), fell_back)
 
 
-def _languages(head: Head, beside: Shelf) -> list[Choice]:
+def _languages(head: Head, beside: OwnDocuments) -> list[Choice]:
     """The languages that have a document, by the newest of each, and where another one can be requested."""
     newest: dict[str, Head] = {}
     for one in beside.versions:

@@ -24,7 +24,7 @@ from app.web.jobs.job_json import links
 from app.web.specifications.document_heads import source_of_job
 from app.web.specifications.document_pages import comparison_page, document_page
 from app.web.specifications.histories import history_page
-from app.web.specifications.owner_view import Shelf, owners_view, page_of
+from app.web.specifications.owner_view import OwnDocuments, owners_view, page_of
 from app.web.specifications.schemas import HistoryQuery
 from app.web.specifications.view import OwnersView
 
@@ -102,7 +102,7 @@ def _tools(head: Head, viewer: Account, link: str | None) -> OwnersView | None:
     writes_anew = Mode.REGENERATE_FRESH.by(policy.generator) is Mode.REGENERATE_FRESH
     versions, history = documents.versions(uow, head), documents.history(uow, head)
     shared_at = share_links.made_at(uow, head.id, viewer)
-    return owners_view(head, Shelf(versions, history, policy.languages, shared_at, link, writes_anew))
+    return owners_view(head, OwnDocuments(versions, history, policy.languages, shared_at, link, writes_anew))
 
 
 def _under_way(job: Job, viewer: Account) -> str:

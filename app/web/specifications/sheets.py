@@ -9,7 +9,7 @@ from itertools import groupby
 
 from app.domain.contents import domain_anchor, feature_anchor
 from app.domain.specification import Behaviour, Feature, Specification
-from app.services.specifications.documents import Line
+from app.services.specifications.documents import HeadingLine
 from app.web.core.schemas import SpecificationQuery
 from app.web.specifications.words import Words, words
 
@@ -40,22 +40,22 @@ class DomainPart:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class SheetEntry:
     """A line of the contents.  behaviours: matching ones; page: the first sheet that shows some of them."""
 
     name: str
     anchor: str
     behaviours: int
     page: int
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[SheetEntry] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class DocumentSheet:
     """One page.  statuses: behaviours under the search by status; total: those of them with the wanted status."""
 
     domains: Sequence[DomainPart]
-    contents: Sequence[Entry]
+    contents: Sequence[SheetEntry]
     number: int
     of: int
     total: int
@@ -86,7 +86,7 @@ _Sizes = Sequence[tuple[str, Sequence[tuple[str, int]]]]
 _Read = Callable[[Sequence[tuple[int, int]]], Mapping[tuple[int, int], Sequence[Behaviour]]]
 
 
-def sheet(specification: Specification, asked: SpecificationQuery) -> Sheet:
+def sheet(specification: Specification, asked: SpecificationQuery) -> DocumentSheet:
     """The requested sheet, or the last one if there are fewer."""
     searched = list(_searched(specification, asked.q.casefold()))
     statuses = Counter(b.subject.status for _, features in searched for _, found in features for b in found)
@@ -96,8 +96,11 @@ def sheet(specification: Specification, asked: SpecificationQuery) -> Sheet:
 
 
 def leaf(
-    outline: Sequence[Line], number: int, statuses: Mapping[str, int], read: Callable[[int, int], Sequence[Feature]]
-) -> Sheet:
+    outline: Sequence[HeadingLine],
+    number: int,
+    statuses: Mapping[str, int],
+    read: Callable[[int, int], Sequence[Feature]],
+) -> DocumentSheet:
     """A sheet of an unfiltered document, of which only that sheet is read.
 
     statuses: of the whole document; read: features by their positions, from one to another.
@@ -113,13 +116,13 @@ def leaf(
     return _sheet(sizes, number, statuses, between)
 
 
-def _sheet(sizes: _Sizes, wanted: int, statuses: Mapping[str, int], read: _Read) -> Sheet:
+def _sheet(sizes: _Sizes, wanted: int, statuses: Mapping[str, int], read: _Read) -> DocumentSheet:
     pages = list(_paged(sizes)) or [[]]
     number = min(wanted, len(pages))
     page = pages[number - 1]
     domains = _domains(sizes, page, read([(piece.domain, piece.feature) for piece in page]))
     total = sum(size for _, features in sizes for _, size in features)
-    return Sheet(
+    return DocumentSheet(
         domains,
         _entries(sizes, pages, number),
         number,
@@ -200,7 +203,7 @@ def _domains(
     return list(parts.values())
 
 
-def _entries(sizes: _Sizes, pages: Sequence[Sequence[_Piece]], number: int) -> list[Entry]:
+def _entries(sizes: _Sizes, pages: Sequence[Sequence[_Piece]], number: int) -> list[SheetEntry]:
     """Every domain, and its features if there are few in all or if they are on this sheet."""
     first: dict[tuple[int, int], int] = {}
     for page, pieces in enumerate(pages, start=1):
@@ -209,8 +212,8 @@ def _entries(sizes: _Sizes, pages: Sequence[Sequence[_Piece]], number: int) -> l
     here = {(piece.domain, piece.feature) for piece in pages[number - 1]}
     is_short = len(first) <= LISTED
     return [
-        Entry(name, domain_anchor(name), sum(size for _, size in features), first[place, 0], [
-            Entry(feature, feature_anchor(name, feature), size, first[place, inner])
+        SheetEntry(name, domain_anchor(name), sum(size for _, size in features), first[place, 0], [
+            SheetEntry(feature, feature_anchor(name, feature), size, first[place, inner])
             for inner, (feature, size) in enumerate(features)
             if is_short or (place, inner) in here
         ])

@@ -12,7 +12,7 @@ from app.domain.specification_changes import SpecificationChanges
 from app.web.core.schemas import SpecificationChangesQuery, SpecificationQuery
 from app.web.specifications.changes import ChangesSheet
 from app.web.specifications.document import Document, Source
-from app.web.specifications.sheets import Sheet
+from app.web.specifications.sheets import DocumentSheet
 from app.web.specifications.words import Words, words
 
 
@@ -87,7 +87,7 @@ class DocumentPage:
 
     document: Document
     counts: Counts
-    sheet: Sheet
+    sheet: DocumentSheet
     asked: SpecificationQuery
     path: str
     exports: Sequence[Choice]
@@ -153,7 +153,7 @@ class ComparisonPage:
 
 
 @dataclass(frozen=True, slots=True)
-class HistoryRow:
+class HistoryLine:
     """The versions of one commit in one language, newest first.
 
     behaviours: of the newest version; changes: between it and the next older commit in the same language, by group;
@@ -177,7 +177,7 @@ class HistoryPage:
     """
 
     source: Source
-    rows: Sequence[HistoryRow]
+    rows: Sequence[HistoryLine]
     languages: Sequence[Choice]
     whose: str | None = None
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from app.domain.webhooks import EVENTS, MOST_URL, Event
+from app.domain.webhooks import EVENTS, MOST_URL, EventName
 from app.web.core.schemas import PLAIN, Body, Query
 
 Url = Annotated[
@@ -18,7 +18,7 @@ Url = Annotated[
         examples=["https://hooks.example.org/fairlane"],
     ),
 ]
-Events = Annotated[list[Event], Field(max_length=len(EVENTS), description="Default, and if empty: all of them")]
+Events = Annotated[list[EventName], Field(max_length=len(EVENTS), description="Default, and if empty: all of them")]
 Description = Annotated[str, Field(max_length=200, pattern=PLAIN)]
 
 

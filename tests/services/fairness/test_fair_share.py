@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from app.domain.fairness import FairnessPolicy, Mode
+from app.domain.fairness import FairnessMode, FairnessPolicy
 from app.domain.lifecycle import Failure, Outcome
 from app.domain.plans import Tier
 from app.services.accounts import tiers
@@ -169,7 +169,7 @@ def test_a_change_of_tier_moves_what_waits_to_the_queue_of_the_new_tier_in_its_o
 
 
 def test_without_limits_nothing_is_held_back(world: World) -> None:
-    for mode in (Mode.OFF, Mode.SHADOW):
+    for mode in (FairnessMode.OFF, FairnessMode.SHADOW):
         free = world.with_policy(fairness=FairnessPolicy(mode=mode))
         user = free.user()
         for _ in range(5):
@@ -228,8 +228,10 @@ def test_tiers_weigh_in_the_share_of_a_queue(world: World) -> None:
     assert [job_id in mine[1] for job_id in ready(world)[:6]].count(True) == 4
 
 
-@pytest.mark.parametrize("mode", [Mode.OFF, Mode.SHADOW])
-def test_jobs_that_an_earlier_setting_parked_are_released_when_a_worker_begins(world: World, mode: Mode) -> None:
+@pytest.mark.parametrize("mode", [FairnessMode.OFF, FairnessMode.SHADOW])
+def test_jobs_that_an_earlier_setting_parked_are_released_when_a_worker_begins(
+    world: World, mode: FairnessMode
+) -> None:
     users_ = [world.user() for _ in range(2)]
     for user in users_:
         world.running(user)
@@ -244,8 +246,8 @@ def test_jobs_that_an_earlier_setting_parked_are_released_when_a_worker_begins(w
     assert world.value(GROUPS) == 0
 
 
-@pytest.mark.parametrize("mode", [Mode.OFF, Mode.SHADOW])
-def test_without_limits_one_start_releases_all_that_is_parked_of_its_user(world: World, mode: Mode) -> None:
+@pytest.mark.parametrize("mode", [FairnessMode.OFF, FairnessMode.SHADOW])
+def test_without_limits_one_start_releases_all_that_is_parked_of_its_user(world: World, mode: FairnessMode) -> None:
     user = world.user()
     jobs = [world.submit(user) for _ in range(6)]
     assert len(ready(world)) == 2

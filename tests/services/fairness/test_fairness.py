@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from app.domain.fairness import FairnessPolicy, Mode
+from app.domain.fairness import FairnessMode, FairnessPolicy
 from app.domain.lifecycle import Failure, Outcome
 from app.domain.plans import Tier
 from app.services.accounts import tiers
@@ -141,7 +141,7 @@ def test_limits_hold_between_users_and_one_users_jobs_never_count_for_another(wo
 
 
 def test_shadow_mode_records_what_it_would_have_snoozed_and_starts_it(world: World) -> None:
-    world = world.with_policy(fairness=FairnessPolicy(mode=Mode.SHADOW))
+    world = world.with_policy(fairness=FairnessPolicy(mode=FairnessMode.SHADOW))
     user = world.user()
     jobs = [world.running(user) for _ in range(3)]
     shadows = world.rows("SELECT job_id FROM job_events WHERE event = 'snooze_shadow' ORDER BY id")

@@ -10,7 +10,7 @@ from uuid import UUID
 
 import pytest
 
-from app.domain.fairness import FairnessPolicy, Mode
+from app.domain.fairness import FairnessMode, FairnessPolicy
 from app.domain.plans import Tier
 from app.domain.queues import JOB_QUEUES
 from app.services.fairness import report_waits
@@ -100,7 +100,7 @@ def test_tiers_are_told_by_the_tier_a_job_was_accepted_on(world: World) -> None:
 
 
 def test_limits_that_are_not_held_keep_nobody_waiting(world: World) -> None:
-    off = world.with_policy(fairness=FairnessPolicy(mode=Mode.OFF))
+    off = world.with_policy(fairness=FairnessPolicy(mode=FairnessMode.OFF))
     ann = off.user()
     ran(off, ann, 0, 0, 10)
     ran(off, ann, 0, 10, 20)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.domain.fairness import Mode
+from app.domain.fairness import FairnessMode
 from app.domain.lifecycle import Outcome
 from app.domain.plans import Tier
 from app.services.jobs.cancel import cancel
@@ -13,8 +13,8 @@ from tests.race.scenes import account
 from tests.services.jobs.conftest import Count
 
 
-@pytest.mark.parametrize("mode", Mode)
-def test_a_start_takes_two_round_trips(piped: World, trips: Count, mode: Mode) -> None:
+@pytest.mark.parametrize("mode", FairnessMode)
+def test_a_start_takes_two_round_trips(piped: World, trips: Count, mode: FairnessMode) -> None:
     world = piped.with_policy(fairness=replace(piped.policy.fairness, mode=mode))
     user = world.user(Tier.ENTERPRISE)
     delivery = world.lease(world.submit(user))
