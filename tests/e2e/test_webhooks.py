@@ -17,6 +17,7 @@ from app.services.webhooks import webhooks
 from app.services.webhooks.dispatch import QUEUE
 from app.services.webhooks.sealing import Keyring
 from app.services.webhooks.webhooks import Where
+from app.store.webhooks.webhooks import WebhookFields
 from tests.conftest import World, raw_connection
 from tests.e2e.receivers import Receiver, receiving, status
 from tests.nodes import Nodes
@@ -38,7 +39,7 @@ BLOCKED = """
 
 def add(world: World, user: UUID, url: str) -> tuple[UUID, str]:
     keyring = Keyring.of([KEY])
-    made, secret = webhooks.add(world.uow, user, url, [], "", WHERE, keyring, now=world.uow.now())
+    made, secret = webhooks.add(world.uow, user, WebhookFields(url, "", []), WHERE, keyring, now=world.uow.now())
     return made.id, secret
 
 

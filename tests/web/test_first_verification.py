@@ -17,6 +17,7 @@ from app.services.webhooks.sealing import Keyring
 from app.services.webhooks.webhooks import Where
 from app.store.accounts import open_sessions as store
 from app.store.accounts.forgetting import REACHES, WAYS_IN
+from app.store.webhooks.webhooks import WebhookFields
 from tests.web.authenticators import Authenticator
 from tests.web.conftest import Web
 from tests.web.test_passkeys import register
@@ -195,8 +196,12 @@ def test_a_request_that_was_under_way_adds_nothing_after_the_verification(web: W
         lambda: tokens.add_token(web.uow, user, session=own, now=now()),
         lambda: tokens.add_token(web.uow, user, made_by=token, now=now()),
         lambda: github.link(web.uow, account, github.Identity(8, "eve", None), session=own, now=now()),
-        lambda: webhooks.add(web.uow, user, "https://a.example/", [], "", where, keyring, by=own, now=now()),
-        lambda: webhooks.add(web.uow, user, "https://a.example/", [], "", where, keyring, by=token, now=now()),
+        lambda: webhooks.add(
+            web.uow, user, WebhookFields("https://a.example/", "", []), where, keyring, by=own, now=now()
+        ),
+        lambda: webhooks.add(
+            web.uow, user, WebhookFields("https://a.example/", "", []), where, keyring, by=token, now=now()
+        ),
     ]
     for add in adding:
         with pytest.raises(Unauthenticated):

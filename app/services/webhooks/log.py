@@ -15,7 +15,7 @@ from app.services.webhooks.webhooks import NOT_THERE
 from app.store.core.unit_of_work import AlreadyQueuedError, Tx, UnitOfWork
 from app.store.webhooks import webhook_deliveries, webhooks
 from app.store.webhooks.webhook_deliveries import LoggedRow
-from app.store.webhooks.webhooks import WebhookRow
+from app.store.webhooks.webhooks import Webhook
 
 #: Of PostgreSQL's bigint.
 LARGEST_ID = 2**63 - 1
@@ -113,7 +113,7 @@ def _must_have_delivery(tx: Tx, user_id: UUID, webhook_id: UUID, delivery_id: in
     return row
 
 
-def _must_have(tx: Tx, user_id: UUID, webhook_id: UUID) -> WebhookRow:
+def _must_have(tx: Tx, user_id: UUID, webhook_id: UUID) -> Webhook:
     row = webhooks.find(tx, user_id, webhook_id)
     if row is None:
         raise NotFound(NOT_THERE)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 from uuid import UUID, uuid4
 
 from app.domain.webhooks import EVENTS, MOST_WEBHOOKS, OLD_SECRET_LIVES, parse_url
@@ -16,7 +17,7 @@ from app.settings import Settings
 from app.store.accounts import users
 from app.store.core.unit_of_work import UnitOfWork
 from app.store.webhooks import webhooks
-from app.store.webhooks.webhooks import WebhookRow
+from app.store.webhooks.webhooks import OWN, Webhook, WebhookFields
 
 NOT_THERE = Message("You have no such webhook")
 
@@ -34,35 +35,10 @@ class Where:
         return cls(frozenset(settings.webhook_ports), settings.webhook_loopback)
 
 
-@dataclass(frozen=True, slots=True)
-class Webhook:
-    """A webhook without its secret.
-
-    disabled_because: owner, gone or failing, None while it is enabled; failures: in a row; old_secret_until: until when
-    the previous secret signs as well.
-    """
-
-    id: UUID
-    url: str
-    description: str
-    events: Sequence[str]
-    created_at: datetime
-    disabled_at: datetime | None
-    disabled_because: str | None
-    failures: int
-    failing_since: datetime | None
-    old_secret_until: datetime | None
-
-    @property
-    def enabled(self) -> bool:
-        """Whether it is told of events."""
-        return self.disabled_at is None
-
-
 def list_of(uow: UnitOfWork, user_id: UUID, *, now: datetime) -> list[Webhook]:
     """The user's webhooks, newest first."""
     with uow.once() as tx:
-        return [_webhook(row, now) for row in webhooks.list_of(tx, user_id)]
+        return [_shown(row, now) for row in webhooks.list_of(tx, user_id)]
 
 
 def find(uow: UnitOfWork, user_id: UUID, webhook_id: UUID, *, now: datetime) -> Webhook:
@@ -71,19 +47,18 @@ def find(uow: UnitOfWork, user_id: UUID, webhook_id: UUID, *, now: datetime) -> 
         row = webhooks.find(tx, user_id, webhook_id)
     if row is None:
         raise NotFound(NOT_THERE)
-    return _webhook(row, now)
+    return _shown(row, now)
 
 
 def add(
-    uow: UnitOfWork, user_id: UUID, url: str, events: Sequence[str], description: str, where: Where, keyring: Keyring,
+    uow: UnitOfWork, user_id: UUID, own: WebhookFields, where: Where, keyring: Keyring,
     *, by: str | None = None, now: datetime,
 ) -> tuple[Webhook, str]:  # fmt: skip
-    """Create one.  Returns: and its secret, which is never shown again.  events: none means all.
+    """Create one.  Returns: and its secret, which is never shown again.  own.events: none means all.
 
-    by: as in credentials.check.  Raises: InvalidInput, TooManyWebhooks, Unauthenticated.  Locks: the users row.
+    by: as in check_caller.check.  Raises: InvalidInput, TooManyWebhooks, Unauthenticated.  Locks: the users row.
     """
-    check_url(url, where)
-    chosen, webhook_id, secret = _chosen(events), uuid4(), signing.new_secret()
+    own, webhook_id, secret = _checked(own, where), uuid4(), signing.new_secret()
     with uow.begin() as tx:
         users.lock_row(tx, user_id)  # two requests cannot both be the last that the limit allows
         check_caller.check(tx, user_id, by, now=now)
@@ -92,36 +67,33 @@ def add(
                 Message("The account has %(most)s webhooks; delete one that is not needed", most=MOST_WEBHOOKS)
             )
         sealed = keyring.seal(secret, webhook_id)
-        webhooks.add(tx, webhook_id, user_id, url, description, chosen, sealed, now=now)
-    made = Webhook(webhook_id, url, description, chosen, now, None, None, 0, None, None)
+        webhooks.add(tx, webhook_id, user_id, own, sealed, now=now)
+        made = webhooks.find(tx, user_id, webhook_id)
+    if made is None:  # we have just added it
+        raise NotFound(NOT_THERE)
     return made, signing.shown(secret)
 
 
 def change(
-    uow: UnitOfWork, user_id: UUID, webhook_id: UUID, where: Where, *, now: datetime, url: str | None = None,
-    events: Sequence[str] | None = None, description: str | None = None, enabled: bool | None = None,
+    uow: UnitOfWork, user_id: UUID, webhook_id: UUID, where: Where, *, now: datetime, enabled: bool | None = None,
+    **own: Any,
 ) -> Webhook:  # fmt: skip
-    """Change what is given; enabling forgets the failures.  Raises: NotFound, InvalidInput.  Locks: its row."""
-    if url is not None:
-        check_url(url, where)
+    """Change what is given; enabling forgets the failures.  own: fields of WebhookFields by name.
+
+    Raises: NotFound, InvalidInput, TypeError for another name.  Locks: its row.
+    """
     with uow.begin() as tx:
         webhooks.lock(tx, user_id, webhook_id)
         was = webhooks.find(tx, user_id, webhook_id)
         if was is None:
             raise NotFound(NOT_THERE)
-        webhooks.change(
-            tx,
-            webhook_id,
-            was.url if url is None else url,
-            was.description if description is None else description,
-            was.events if events is None else _chosen(events),
-            enabled=was.disabled_at is None if enabled is None else enabled,
-            now=now,
-        )
+        fields = replace(WebhookFields(*(getattr(was, name) for name in OWN)), **own)
+        is_enabled = was.enabled if enabled is None else enabled
+        webhooks.change(tx, webhook_id, _checked(fields, where, given=own), enabled=is_enabled, now=now)
         row = webhooks.find(tx, user_id, webhook_id)
     if row is None:  # we hold its lock
         raise NotFound(NOT_THERE)
-    return _webhook(row, now)
+    return _shown(row, now)
 
 
 def rotate(uow: UnitOfWork, user_id: UUID, webhook_id: UUID, keyring: Keyring, *, now: datetime) -> str:
@@ -164,17 +136,14 @@ def _chosen(events: Sequence[str]) -> list[str]:
     return [one for one in EVENTS if one in events] or list(EVENTS)
 
 
-def _webhook(row: WebhookRow, now: datetime) -> Webhook:
-    until = row.old_secret_until if row.old_secret_until and row.old_secret_until > now else None
-    return Webhook(
-        row.id,
-        row.url,
-        row.description,
-        row.events,
-        row.created_at,
-        row.disabled_at,
-        row.disabled_because,
-        row.failures,
-        row.failing_since,
-        until,
-    )
+def _checked(own: WebhookFields, where: Where, *, given: Container[str] = OWN) -> WebhookFields:
+    """With all events in place of none.  given: names of what is new, the rest was checked before."""
+    if "url" in given:
+        check_url(own.url, where)
+    return replace(own, events=_chosen(own.events)) if "events" in given else own
+
+
+def _shown(row: Webhook, now: datetime) -> Webhook:
+    """Without the end of a secret that signs no more."""
+    is_over = row.old_secret_until is not None and row.old_secret_until <= now
+    return replace(row, old_secret_until=None) if is_over else row

@@ -3,25 +3,62 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import NamedTuple
 from uuid import UUID
 
 from sqlalchemy import text
 
 from app.store.core.unit_of_work import Tx
 
-_COLUMNS = """id, user_id, url, description, events, created_at, disabled_at, disabled_because, failures, failing_since,
-       paused_until, old_secret_until"""
+
+@dataclass(frozen=True, slots=True)
+class WebhookFields:
+    """What the owner of a webhook decides, by the names of the columns.  events: each once."""
+
+    url: str
+    description: str
+    events: Sequence[str]
+
+
+#: The names of these columns; the statements below are made of them, so a further column is a further field.
+OWN = tuple(field.name for field in fields(WebhookFields))
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook(WebhookFields):
+    """A webhook without its secret.
+
+    disabled_because: owner, gone or failing, None while it is enabled; failures: in a row; old_secret_until: until when
+    the previous secret signs as well.
+    """
+
+    id: UUID
+    user_id: UUID
+    created_at: datetime
+    disabled_at: datetime | None
+    disabled_because: str | None
+    failures: int
+    failing_since: datetime | None
+    paused_until: datetime | None
+    old_secret_until: datetime | None
+
+    @property
+    def enabled(self) -> bool:
+        """Whether it receives events."""
+        return self.disabled_at is None
+
+
+_COLUMNS = ", ".join(field.name for field in fields(Webhook))
 _LIST = text(f"SELECT {_COLUMNS} FROM webhooks WHERE user_id = :user_id ORDER BY created_at DESC, id")
 _FIND = text(f"SELECT {_COLUMNS} FROM webhooks WHERE id = :id AND user_id = :user_id")
 _COUNT = text("SELECT count(*) FROM webhooks WHERE user_id = :user_id")
-_ADD = text("""
-    INSERT INTO webhooks (id, user_id, url, description, events, secret, created_at)
-    VALUES (:id, :user_id, :url, :description, :events, :secret, :now)""")
+_ADD = text(f"""
+    INSERT INTO webhooks (id, user_id, secret, created_at, {", ".join(OWN)})
+    VALUES (:id, :user_id, :secret, :now, {", ".join(f":{name}" for name in OWN)})""")
 # Enabling a webhook forgets its failures: its owner says that it works.
-_CHANGE = text("""
-    UPDATE webhooks SET url = :url, description = :description, events = :events,
+_CHANGE = text(f"""
+    UPDATE webhooks SET {", ".join(f"{name} = :{name}" for name in OWN)},
            disabled_at = CASE WHEN :enabled THEN NULL ELSE coalesce(disabled_at, :now) END,
            disabled_because = CASE WHEN :enabled THEN NULL ELSE coalesce(disabled_because, 'owner') END,
            failures = CASE WHEN :enabled AND (disabled_at IS NOT NULL OR url <> :url) THEN 0 ELSE failures END,
@@ -47,53 +84,29 @@ _FAILED = text("""
      WHERE id = :id""")
 
 
-class WebhookRow(NamedTuple):
-    """A webhook without its secrets."""
-
-    id: UUID
-    user_id: UUID
-    url: str
-    description: str
-    events: list[str]
-    created_at: datetime
-    disabled_at: datetime | None
-    disabled_because: str | None
-    failures: int
-    failing_since: datetime | None
-    paused_until: datetime | None
-    old_secret_until: datetime | None
-
-
 def count(tx: Tx, user_id: UUID) -> int:
     """How many webhooks the user has."""
     return int(tx.run(_COUNT, user_id=user_id).scalar_one())
 
 
-def list_of(tx: Tx, user_id: UUID) -> list[WebhookRow]:
+def list_of(tx: Tx, user_id: UUID) -> list[Webhook]:
     """The user's webhooks, newest first, without their secrets."""
-    return tx.run(_LIST, user_id=user_id).values(WebhookRow)
+    return tx.run(_LIST, user_id=user_id).values(Webhook)
 
 
-def find(tx: Tx, user_id: UUID, webhook_id: UUID) -> WebhookRow | None:
+def find(tx: Tx, user_id: UUID, webhook_id: UUID) -> Webhook | None:
     """One of them, None if the user has no such webhook."""
-    return tx.run(_FIND, id=webhook_id, user_id=user_id).value_or_none(WebhookRow)
+    return tx.run(_FIND, id=webhook_id, user_id=user_id).value_or_none(Webhook)
 
 
-def add(
-    tx: Tx, webhook_id: UUID, user_id: UUID, url: str, description: str, events: Sequence[str], secret: bytes,
-    *, now: datetime,
-) -> None:  # fmt: skip
+def add(tx: Tx, webhook_id: UUID, user_id: UUID, own: WebhookFields, secret: bytes, *, now: datetime) -> None:
     """Add one.  secret: encrypted."""
-    parameters = {"id": webhook_id, "user_id": user_id, "url": url, "description": description, "now": now}
-    tx.write(_ADD, events=list(events), secret=secret, **parameters)
+    tx.write(_ADD, id=webhook_id, user_id=user_id, secret=secret, now=now, **_values(own))
 
 
-def change(
-    tx: Tx, webhook_id: UUID, url: str, description: str, events: Sequence[str], *, enabled: bool, now: datetime
-) -> None:
+def change(tx: Tx, webhook_id: UUID, own: WebhookFields, *, enabled: bool, now: datetime) -> None:
     """Replace what its owner decides.  The caller has found it."""
-    parameters = {"id": webhook_id, "url": url, "description": description, "now": now}
-    tx.write(_CHANGE, events=list(events), enabled=enabled, **parameters)
+    tx.write(_CHANGE, id=webhook_id, enabled=enabled, now=now, **_values(own))
 
 
 def lock(tx: Tx, user_id: UUID, webhook_id: UUID) -> bytes | None:
@@ -123,3 +136,7 @@ def failed(
     """Count a failure.  gone: the receiver wants nothing any more; patient_since: failing for longer disables it."""
     parameters = {"gone": gone, "paused_until": paused_until, "patient_since": patient_since, "now": now}
     tx.write(_FAILED, id=webhook_id, **parameters)
+
+
+def _values(own: WebhookFields) -> dict[str, object]:
+    return {name: getattr(own, name) for name in OWN} | {"events": list(own.events)}

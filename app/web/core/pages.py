@@ -31,7 +31,8 @@ def _account() -> dict[str, Any]:
 
 def read(model: type[Model], fields: MultiDict[str, str]) -> Model:
     """Validate a form or a query; an empty field counts as not sent, except in a list.  Raises: InvalidInput."""
-    lists = {name for name, field in model.model_fields.items() if get_origin(field.annotation) is list}
+    every = model.model_fields.items()
+    lists = {field.alias or name for name, field in every if get_origin(field.annotation) is list}
     given: dict[str, Any] = {name: value for name, value in fields.items() if value != "" and name != "csrf_token"}
     given |= {name: fields.getlist(name) for name in lists & fields.keys()}
     try:

@@ -7,13 +7,13 @@ from uuid import UUID
 
 from app.domain.webhooks import OLD_SECRET_LIVES
 from app.services.webhooks import webhooks
-from app.services.webhooks.webhooks import Webhook
+from app.store.webhooks.webhooks import Webhook, WebhookFields
 from app.web.accounts import notices
 from app.web.core import auth
 from app.web.core.api import api
 from app.web.core.context import utc_now, wired
 from app.web.core.instants import iso
-from app.web.webhooks.schemas import ChangedWebhook, NewWebhook, WholeWebhook
+from app.web.webhooks.schemas import ChangedWebhook, NewWebhook, WholeWebhook, own_fields
 from app.web.webhooks.shapes import MadeWebhookShape, SecretShape, WebhookShape, WebhooksShape
 
 ONE = "/me/webhooks/<uuid:webhook_id>"
@@ -39,9 +39,7 @@ def add_webhook(asked: NewWebhook) -> tuple[dict[str, Any], int, dict[str, str]]
     made, secret = webhooks.add(
         services.uow,
         account.user_id,
-        asked.url,
-        asked.events,
-        asked.description,
+        WebhookFields(**own_fields(asked)),
         services.webhook_addresses,
         services.keyring,
         by=auth.own_token(),
@@ -104,8 +102,6 @@ def _changed(webhook_id: UUID, asked: ChangedWebhook | WholeWebhook) -> Webhook:
         webhook_id,
         services.webhook_addresses,
         now=utc_now(),
-        url=asked.url,
-        events=asked.events,
-        description=asked.description,
         enabled=asked.enabled,
+        **own_fields(asked),
     )

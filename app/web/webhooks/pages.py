@@ -10,12 +10,13 @@ from werkzeug.wrappers import Response
 from app.domain.webhooks import EVENTS, MOST_WEBHOOKS
 from app.errors import Conflict, InvalidInput, Problem
 from app.services.webhooks import log, webhooks
+from app.store.webhooks.webhooks import WebhookFields
 from app.web.accounts import notices
 from app.web.core import auth
 from app.web.core.context import utc_now, wired
 from app.web.core.pages import pages, read
 from app.web.core.schemas import PageQuery
-from app.web.webhooks.schemas import WebhookForm
+from app.web.webhooks.schemas import WebhookForm, own_fields
 from app.web.webhooks.words import FAULTS, WHY_DISABLED
 
 ONE = "/account/webhooks/<uuid:webhook_id>"
@@ -39,9 +40,7 @@ def add_webhook() -> str | tuple[str, int]:
         made, secret = webhooks.add(
             services.uow,
             owner.user_id,
-            typed.url,
-            request.form.getlist("event"),
-            typed.description,
+            WebhookFields(**own_fields(typed)),
             services.webhook_addresses,
             services.keyring,
             by=auth.own_session(),
@@ -70,9 +69,7 @@ def change_webhook(webhook_id: UUID) -> Response | tuple[str, int]:
             webhook_id,
             wired().webhook_addresses,
             now=utc_now(),
-            url=typed.url,
-            events=request.form.getlist("event"),
-            description=typed.description,
+            **own_fields(typed),
         )
     except TOLD_ON_THE_FORM as problem:
         return _one(webhook_id, problem=problem), problem.status
@@ -120,9 +117,7 @@ def delete_webhook(webhook_id: UUID) -> Response:
 
 
 def _typed() -> WebhookForm:
-    fields = request.form.copy()
-    fields.poplist("event")
-    return read(WebhookForm, fields)
+    return read(WebhookForm, request.form)
 
 
 def _switched(webhook_id: UUID, *, enabled: bool) -> Response:

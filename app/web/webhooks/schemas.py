@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from app.domain.webhooks import EVENTS, MOST_URL, EventName
+from app.store.webhooks.webhooks import OWN
 from app.web.core.schemas import PLAIN, Body, Query
 
 Url = Annotated[
@@ -22,12 +23,15 @@ Events = Annotated[list[EventName], Field(max_length=len(EVENTS), description="D
 Description = Annotated[str, Field(max_length=200, pattern=PLAIN)]
 
 
-class NewWebhook(Body):
+class _Own(Body):
+    url: Url
+    description: Description = ""
+
+
+class NewWebhook(_Own):
     """A webhook to be created."""
 
-    url: Url
     events: Annotated[Events, Field(default_factory=list)]
-    description: Description = ""
 
 
 class ChangedWebhook(Body):
@@ -39,17 +43,22 @@ class ChangedWebhook(Body):
     enabled: Annotated[bool | None, Field(description="true also forgets earlier failures")] = None
 
 
-class WholeWebhook(Body):
+class WholeWebhook(_Own):
     """All that can be changed."""
 
-    url: Url
     events: Events
-    description: Description = ""
     enabled: bool
 
 
 class WebhookForm(Query):
-    """A webhook, from its form.  Events are read apart, because a form repeats their name."""
+    """A webhook, from its form.  events: a form repeats the name."""
 
     url: Annotated[str, Field(max_length=MOST_URL)] = ""
     description: Description = ""
+    events: Annotated[list[str], Field(alias="event", default_factory=list)]
+
+
+def own_fields(asked: Body | Query) -> dict[str, Any]:
+    """What was sent of the fields that the owner decides, by name."""
+    sent = {name: getattr(asked, name) for name in OWN}
+    return {name: value for name, value in sent.items() if value is not None}

@@ -16,6 +16,7 @@ from app.services.webhooks import webhooks
 from app.services.webhooks.deliver import Post, Reply, Sender, take_turn
 from app.services.webhooks.sealing import Keyring
 from app.services.webhooks.webhooks import Webhook, Where
+from app.store.webhooks.webhooks import WebhookFields
 from tests.conftest import World
 
 KEYRING = Keyring.of(["a phrase that only tests use"])
@@ -66,7 +67,9 @@ class Hooks:
     receiver: Receiver = field(default_factory=Receiver)
 
     def add(self, user: UUID, *events: str, url: str = URL) -> tuple[Webhook, str]:
-        return webhooks.add(self.world.uow, user, url, events, "", Where(), KEYRING, now=self.world.uow.now())
+        return webhooks.add(
+            self.world.uow, user, WebhookFields(url, "", events), Where(), KEYRING, now=self.world.uow.now()
+        )
 
     def sender(self, post: Post) -> Sender:
         return Sender(post, KEYRING, Policy("1.0.0+test"), renderer("https://fairlane.test"), lambda: 0.0)

@@ -15,6 +15,7 @@ from app.services.webhooks.deliver import Sender
 from app.services.webhooks.sealing import Keyring, key_id
 from app.services.webhooks.webhooks import Where
 from app.store.webhooks import sealed
+from app.store.webhooks.webhooks import WebhookFields
 from tests.conftest import World
 from tests.services.webhooks.receiving import Hooks, verified
 
@@ -45,7 +46,9 @@ def test_after_a_new_key_took_over_the_old_one_has_encrypted_nothing_and_signatu
     world: World, keys: Any
 ) -> None:
     user, old = world.user(), Keyring.of([phrase(OLD)])
-    hook, secret = webhooks.add(world.uow, user, "https://h.example.org/", [], "", Where(), old, now=world.uow.now())
+    hook, secret = webhooks.add(
+        world.uow, user, WebhookFields("https://h.example.org/", "", []), Where(), old, now=world.uow.now()
+    )
     newer = webhooks.rotate(world.uow, user, hook.id, old, now=world.uow.now())
     both = f"{phrase(NEW)},{phrase(OLD)}"
     assert [(row["name"], row["secrets"], row["encrypts"]) for row in keys("list", both)] == [
@@ -70,7 +73,9 @@ def test_after_a_new_key_took_over_the_old_one_has_encrypted_nothing_and_signatu
 
 def test_what_no_key_opens_is_counted_and_left_as_it_is(world: World, keys: Any) -> None:
     user, unknown = world.user(), Keyring.of(["a key that is gone"])
-    webhooks.add(world.uow, user, "https://h.example.org/", [], "", Where(), unknown, now=world.uow.now())
+    webhooks.add(
+        world.uow, user, WebhookFields("https://h.example.org/", "", []), Where(), unknown, now=world.uow.now()
+    )
     before = world.rows("SELECT secret FROM webhooks")
     rows = keys("reencrypt", phrase(NEW))
     assert [(row["id"], row["name"], row["secrets"]) for row in rows if row["secrets"]] == [
@@ -86,7 +91,9 @@ def test_many_secrets_are_encrypted_in_batches(world: World, keys: Any) -> None:
     for _ in range(25):
         user = world.user()
         for _ in range(10):
-            webhooks.add(world.uow, user, "https://h.example.org/", [], "", Where(), old, now=world.uow.now())
+            webhooks.add(
+                world.uow, user, WebhookFields("https://h.example.org/", "", []), Where(), old, now=world.uow.now()
+            )
     rows = keys("reencrypt", f"{phrase(NEW)},{phrase(OLD)}")
     assert [row["secrets"] for row in rows] == [250, 0, 0]
     with world.uow.begin() as tx:
